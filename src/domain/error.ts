@@ -11,6 +11,8 @@ export type ErrorCode =
   | 'too_many'
   | 'provider_failed'
   | 'unavailable'
+  /** A fault of ours: answered with a fixed sentence. */
+  | 'unexpected'
 
 type Options = {
   cause?: unknown

@@ -15,6 +15,7 @@ const STATUS: Record<ErrorCode, ContentfulStatusCode> = {
   too_many: 429,
   provider_failed: 502,
   unavailable: 503,
+  unexpected: 500,
 }
 
 /** The body of every refusal; some calls carry the list as `Errors` too, or more. */
@@ -25,7 +26,7 @@ export function errorBody(error: AppError) {
 /** Anything that is not ours is logged with the request's id and answered with a fixed sentence: never a vendor's words. */
 export function toAppError(thrown: unknown): AppError {
   for (let e = thrown; e instanceof Error; e = e.cause) if (e instanceof AppError) return e
-  return new AppError('unavailable', 'Something went wrong on our side. Please try again in a moment.', {
+  return new AppError('unexpected', 'Something went wrong on our side. Please try again in a moment.', {
     cause: thrown,
   })
 }
