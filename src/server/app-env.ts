@@ -1,3 +1,5 @@
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../domain/error.ts'
 import type { User } from '../domain/wire.ts'
 import type { Context } from './context.ts'
 import type { Env } from './env.ts'
@@ -9,4 +11,10 @@ export type CurrentSignIn = { id: string; user: User; suspended: boolean; expire
 export type AppEnv = {
   Bindings: Env
   Variables: { ctx: Context; signIn: CurrentSignIn | null; requestId: string }
+}
+
+/** The sign-in of a route that only signed-in users reach. @throws unauthenticated */
+export function signedIn(c: HonoContext<AppEnv>): CurrentSignIn {
+  if (!c.var.signIn) throw new AppError('unauthenticated', 'Please sign in first.')
+  return c.var.signIn
 }
