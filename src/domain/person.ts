@@ -27,5 +27,8 @@ export function normalEmail(email: string): string {
 /** One address and nothing that could make two of it, or a header line. */
 export function isEmail(email: string): boolean {
   const address = normalEmail(email)
-  return address.length <= MAX_EMAIL && /^[^\s@\p{C}<>()[\],;:\\"]+@[^\s@\p{C}<>()[\],;:\\"]+\.[^\s@\p{C}<>()[\],;:\\".]+$/u.test(address)
+  return (
+    address.length <= MAX_EMAIL &&
+    /^[^\s@\p{C}<>()[\],;:\\"]+@[^\s@\p{C}<>()[\],;:\\"]+\.[^\s@\p{C}<>()[\],;:\\".]+$/u.test(address)
+  )
 }

@@ -63,7 +63,9 @@ async function takeSlot(): Promise<() => void> {
     slots = slots.filter((slot) => now - slot.takenAt < SLOT_LIFETIME_MS)
     if (slots.length < AT_ONCE) break
     if (now - since > LONGEST_WAIT_MS)
-      throw new AppError('unavailable', 'We are very busy right now. Please try again in a moment.', { retryable: true })
+      throw new AppError('unavailable', 'We are very busy right now. Please try again in a moment.', {
+        retryable: true,
+      })
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
   const slot = { takenAt: Date.now() }
