@@ -5,9 +5,11 @@ import type { AppEnv } from './app-env.ts'
 /** `sign_in`: who; `browser`: what CSRF tokens are bound to; `flash`: a message for the next page. */
 export type CookieName = 'sign_in' | 'browser' | 'flash' | 'flash_1' | 'flash_2'
 
+const HOST_ONLY = { secure: true, prefix: 'host' } as const
+
 function attributes(c: HonoContext<AppEnv>) {
   const secure = c.var.ctx.config.origins[0]?.startsWith('https:') ?? false
-  return { path: '/', httpOnly: true, sameSite: 'Lax', ...(secure ? { secure, prefix: 'host' } : {}) } as const
+  return { path: '/', httpOnly: true, sameSite: 'Lax', ...(secure && HOST_ONLY) } as const
 }
 
 export function readCookie(c: HonoContext<AppEnv>, name: CookieName): string | undefined {
