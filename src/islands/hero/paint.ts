@@ -22,16 +22,11 @@ const TURN = 2 * Math.PI
 
 export type Colours = { ground: string; profile: string; returns: string; uav: string }
 
-/** The canvas follows the theme by asking the still picture, which CSS has coloured. */
-export function coloursOf(frame: Element): Colours {
-  const style = (part: string) => getComputedStyle(frame.querySelector(part) ?? frame)
-  const profileStyle = style('.profile')
-  return {
-    ground: profileStyle.fill,
-    profile: profileStyle.stroke,
-    returns: style('.returns').stroke,
-    uav: style('.uav').color,
-  }
+/** The canvas follows the theme by asking the still picture of the page, which CSS has coloured. */
+export function stillColours(): Colours {
+  const style = (part: string) => getComputedStyle(document.querySelector(`.frame ${part}`) ?? document.body)
+  const { fill, stroke } = style('.profile')
+  return { ground: fill, profile: stroke, returns: style('.returns').stroke, uav: style('.uav').color }
 }
 
 /** Draws the scene at `t` as large as it takes to cover the canvas, like `preserveAspectRatio="xMidYMid slice"`. */
