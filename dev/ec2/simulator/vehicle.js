@@ -51,11 +51,11 @@ export function autopilot(vehicle) {
   }
 }
 
-/** Where the lidar's beam of that number meets the ground: a fan that goes round as the numbers go on. */
+/** Where the lidar's beam of that number meets the ground: a fan below and ahead that goes round as the numbers go on. */
 export function lidarReturn(vehicle, beam) {
   const angle = beam * 2.399963
-  const reach = 1 + 7 * Math.sqrt((beam % 97) / 97)
-  const x = vehicle.x + reach * Math.cos(angle)
-  const z = vehicle.z + reach * Math.sin(angle)
+  const reach = 11 * Math.sqrt((beam % 97) / 97)
+  const x = vehicle.x + 6 * Math.sin(vehicle.heading) + reach * Math.cos(angle)
+  const z = vehicle.z + 6 * Math.cos(vehicle.heading) + reach * Math.sin(angle)
   return { x, y: groundHeight(x, z), z }
 }
