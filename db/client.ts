@@ -1,0 +1,49 @@
+import { createClient, type InStatement, type ResultSet } from '@libsql/client/web'
+import { drizzle } from 'drizzle-orm/libsql/web'
+import { AppError } from '../src/domain/error.ts'
+import * as schema from './schema.ts'
+
+const TIMEOUT_MS = 8_000
+
+/** libSQL over HTTP. Its client waits for ever by itself; here a silent or absent database becomes one clear error. */
+export function openDatabase(url: string, authToken?: string, fetcher: typeof fetch = fetch) {
+  const client = createClient({
+    url,
+    ...(authToken ? { authToken } : {}),
+    fetch: async (request: Request) => {
+      try {
+        const response = await fetcher(request, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+        if (response.status < 500) return response
+        throw new Error(`libSQL answered HTTP ${response.status}: ${await response.text()}`)
+      } catch (cause) {
+        throw new AppError('unavailable', 'The database did not answer. Please try again in a moment.', {
+          cause,
+          retryable: true,
+        })
+      }
+    },
+  })
+  return drizzle(client, { schema })
+}
+
+export type Database = ReturnType<typeof openDatabase>
+
+type Query = { toSQL(): { sql: string; params: unknown[] } } | { getQuery(): { sql: string; params: unknown[] } }
+
+/**
+ * All or nothing, in one round trip, under the write lock from the start (drizzle's own batch begins DEFERRED).
+ * It may have happened although it threw: callers make every write safe to repeat.
+ */
+export function writeBatch(db: Database, queries: Query[]): Promise<ResultSet[]> {
+  const statements = queries.map((query) => {
+    const { sql, params } = 'toSQL' in query ? query.toSQL() : query.getQuery()
+    return { sql, args: params } as InStatement
+  })
+  return db.$client.batch(statements, 'write')
+}
+
+/** Whether a write was refused because the value is already taken. */
+export function isUniqueViolation(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) if (e.message.includes('UNIQUE constraint failed')) return true
+  return false
+}

@@ -1,0 +1,209 @@
+import { sql } from 'drizzle-orm'
+import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { PlanType } from '../src/domain/plan.ts'
+import type { JobKind, JobStatus } from '../src/domain/wire.ts'
+
+/** Every time is an integer: milliseconds since 1970 in UTC. Every id is text with a readable prefix. */
+
+export const users = sqliteTable('users', {
+  id: text().primaryKey(),
+  /** Trimmed and lower-cased. A closed account keeps its row, not its address. */
+  email: text().notNull().unique(),
+  name: text().notNull(),
+  passwordHash: text('password_hash').notNull(),
+  admin: integer({ mode: 'boolean' }).notNull().default(false),
+  confirmedAt: integer('confirmed_at'),
+  /** Set while a bill is overdue: starting is refused. */
+  suspendedAt: integer('suspended_at'),
+  closedAt: integer('closed_at'),
+  stripeCustomerId: text('stripe_customer_id').unique(),
+  createdAt: integer('created_at').notNull(),
+})
+
+/** Who is logged in: the row that a cookie's JWT names, so that it can be revoked. */
+export const signIns = sqliteTable(
+  'sign_ins',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    createdAt: integer('created_at').notNull(),
+    lastSeenAt: integer('last_seen_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+    revokedAt: integer('revoked_at'),
+    userAgent: text('user_agent'),
+    address: text(),
+  },
+  (t) => [index('sign_ins_by_user').on(t.userId)],
+)
+
+/** Links in mails. Only the SHA-256 of the token is kept. */
+export const emailTokens = sqliteTable(
+  'email_tokens',
+  {
+    hash: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    purpose: text().$type<'confirm' | 'reset'>().notNull(),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+    usedAt: integer('used_at'),
+  },
+  (t) => [index('email_tokens_by_user').on(t.userId)],
+)
+
+/** A place in the fleet: free, or reserved by one server session. */
+export const servers = sqliteTable('servers', {
+  id: text().primaryKey(),
+  instanceType: text('instance_type').notNull(),
+  availabilityZone: text('availability_zone').notNull(),
+  /** Places are handed out in this order. */
+  position: integer().notNull(),
+  reservedBy: text('reserved_by').unique(),
+  reservedAt: integer('reserved_at'),
+})
+
+/** A run of a server, from the request to the end of its instance. */
+export const serverSessions = sqliteTable(
+  'server_sessions',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    serverId: text('server_id')
+      .notNull()
+      .references(() => servers.id),
+    instanceType: text('instance_type').notNull(),
+    requestedAt: integer('requested_at').notNull(),
+    /** First observed `running`: the meter's start. */
+    runningAt: integer('running_at'),
+    /** Last observed `running`. */
+    confirmedAt: integer('confirmed_at'),
+    /** When the run must be stopped by us: the end of a trial. */
+    mustStopAt: integer('must_stop_at'),
+    /** When its end was accepted: nothing is billed from then on. */
+    stopRequestedAt: integer('stop_requested_at'),
+    /** The meter's end. At most stopRequestedAt; earlier for an instance that vanished. */
+    meteredUntil: integer('metered_until'),
+    /** No instance of it is left and its place is free. */
+    endedAt: integer('ended_at'),
+    instanceId: text('instance_id'),
+    ipAddress: text('ip_address'),
+    errorMessage: text('error_message'),
+  },
+  (t) => [
+    uniqueIndex('one_live_session_per_user').on(t.userId).where(sql`ended_at IS NULL`),
+    index('server_sessions_by_user').on(t.userId, t.requestedAt),
+    index('server_sessions_live').on(t.endedAt).where(sql`ended_at IS NULL`),
+  ],
+)
+
+/** One attempt to launch an instance in one place, written down before EC2 is asked. */
+export const launches = sqliteTable(
+  'launches',
+  {
+    /** EC2's ClientToken: the same token never makes two instances. */
+    token: text().primaryKey(),
+    sessionId: text('session_id')
+      .notNull()
+      .references(() => serverSessions.id),
+    serverId: text('server_id')
+      .notNull()
+      .references(() => servers.id),
+    createdAt: integer('created_at').notNull(),
+    instanceId: text('instance_id'),
+    /** Null: not known yet, an instance may exist. `refused`: EC2 said no, there is none. `gone`: it was terminated, or never came to be. */
+    outcome: text().$type<'launched' | 'refused' | 'gone'>(),
+  },
+  (t) => [index('launches_by_session').on(t.sessionId)],
+)
+
+export const jobs = sqliteTable(
+  'jobs',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    sessionId: text('session_id')
+      .notNull()
+      .references(() => serverSessions.id),
+    kind: text().$type<JobKind>().notNull(),
+    status: text().$type<JobStatus>().notNull(),
+    progress: text(),
+    result: text(),
+    /** Set on a running job: it is clearing up and will fail with this. */
+    errorMessage: text('error_message'),
+    errorCode: text('error_code'),
+    attempts: integer().notNull().default(0),
+    /** When the next step is due; null once it is finished. */
+    runAt: integer('run_at'),
+    createdAt: integer('created_at').notNull(),
+    updatedAt: integer('updated_at').notNull(),
+  },
+  (t) => [
+    index('jobs_by_user').on(t.userId, t.createdAt),
+    index('jobs_due').on(t.runAt).where(sql`run_at IS NOT NULL`),
+    uniqueIndex('one_unfinished_job_per_kind').on(t.sessionId, t.kind).where(sql`run_at IS NOT NULL`),
+  ],
+)
+
+export const subscriptions = sqliteTable(
+  'subscriptions',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    planType: text('plan_type').$type<PlanType>().notNull(),
+    subType: text('sub_type').$type<'demo' | 'paid'>().notNull(),
+    status: text().notNull(),
+    /** All periods are counted from here. */
+    anchor: integer().notNull(),
+    hours: real().notNull().default(0),
+    cancelAtPeriodEnd: integer('cancel_at_period_end', { mode: 'boolean' }).notNull().default(false),
+    stripeSubscriptionId: text('stripe_subscription_id').unique(),
+    createdAt: integer('created_at').notNull(),
+    endedAt: integer('ended_at'),
+  },
+  (t) => [uniqueIndex('one_current_subscription_per_user').on(t.userId).where(sql`ended_at IS NULL`)],
+)
+
+/** Mail to be sent, written in the batch of the change that causes it. */
+export const outbox = sqliteTable(
+  'outbox',
+  {
+    id: text().primaryKey(),
+    recipient: text().notNull(),
+    subject: text().notNull(),
+    text: text().notNull(),
+    html: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    attempts: integer().notNull().default(0),
+    /** When the next try is due; null once it was sent or given up. */
+    sendAt: integer('send_at'),
+    sentAt: integer('sent_at'),
+  },
+  (t) => [index('outbox_due').on(t.sendAt).where(sql`send_at IS NOT NULL`)],
+)
+
+export const contactMessages = sqliteTable('contact_messages', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  email: text().notNull(),
+  source: text().notNull(),
+  message: text().notNull(),
+  createdAt: integer('created_at').notNull(),
+})
+
+/** Wishes for more servers than the fleet has. */
+export const serverRequests = sqliteTable('server_requests', {
+  id: text().primaryKey(),
+  userId: text('user_id')
+    .notNull()
+    .references(() => users.id),
+  createdAt: integer('created_at').notNull(),
+})

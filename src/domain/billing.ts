@@ -1,0 +1,67 @@
+import { TRIAL_MINUTES } from './plan.ts'
+
+/** Money is counted in units of 1e-7 USD, so that a second's price is a whole number. */
+export const UNITS_PER_SECOND = 4861
+const UNITS_PER_CENT = 100_000
+
+/**
+ * Billed seconds of a run: whole seconds that lie inside it, so never more than it ran.
+ * @param start ms since 1970 of the first observed `running`
+ * @param end ms since 1970 of the accepted stop, or of now while it runs
+ */
+export function runSeconds(start: number, end: number): number {
+  return Math.max(0, Math.floor(end / 1000) - Math.ceil(start / 1000))
+}
+
+/** The price in units of 1e-7 USD of what was used beyond the included hours. */
+export function overageUnits(seconds: number, includedHours: number): number {
+  return Math.max(0, seconds - Math.round(includedHours * 3600)) * UNITS_PER_SECOND
+}
+
+/** Rounded half up, once per billing record. */
+export function unitsToCents(units: number): number {
+  return Math.floor((units + UNITS_PER_CENT / 2) / UNITS_PER_CENT)
+}
+
+export function unitsToDollars(units: number): number {
+  return unitsToCents(units) / 100
+}
+
+/** The rule of the trial banner: 30 minus hoursUsed × 60, never below 0. */
+export function trialMinutesLeft(hoursUsed: number): number {
+  return Math.max(0, TRIAL_MINUTES - hoursUsed * 60)
+}
+
+/** Whole seconds of trial left after `seconds` used. */
+export function trialSecondsLeft(seconds: number): number {
+  return Math.max(0, TRIAL_MINUTES * 60 - seconds)
+}
+
+/** The instant `months` after the anchor, in UTC; a day the month lacks becomes its last one (31 January → 29 February → 31 March). */
+export function addMonths(anchor: number, months: number): number {
+  const from = new Date(anchor)
+  const target = new Date(anchor)
+  target.setUTCDate(1)
+  target.setUTCMonth(from.getUTCMonth() + months)
+  const lastDay = new Date(Date.UTC(target.getUTCFullYear(), target.getUTCMonth() + 1, 0)).getUTCDate()
+  target.setUTCDate(Math.min(from.getUTCDate(), lastDay))
+  return target.getTime()
+}
+
+export type Period = { start: number; end: number }
+
+/** The half-open period [start, end) that `at` lies in, always counted from the anchor. `at` before the anchor is in the first. */
+export function periodAt(anchor: number, at: number): Period {
+  const a = new Date(anchor)
+  const b = new Date(at)
+  let months = (b.getUTCFullYear() - a.getUTCFullYear()) * 12 + b.getUTCMonth() - a.getUTCMonth()
+  if (addMonths(anchor, months) > at) months -= 1
+  months = Math.max(0, months)
+  return { start: addMonths(anchor, months), end: addMonths(anchor, months + 1) }
+}
+
+/** The calendar month of `at` in UTC: the cycle of someone without a plan. */
+export function calendarMonth(at: number): Period {
+  const d = new Date(at)
+  return periodAt(Date.UTC(d.getUTCFullYear(), d.getUTCMonth(), 1), at)
+}

@@ -1,0 +1,73 @@
+export type PlanType = 'demo' | 'basic' | 'premium' | 'enterprise'
+
+/** A demo is the free trial: this many minutes of running servers, once. */
+export const TRIAL_MINUTES = 30
+
+export type Plan = {
+  type: PlanType
+  name: string
+  /** Whole dollars a month; null where the price is agreed by contract. */
+  dollarsPerMonth: number | null
+  /** Hours of running servers that a cycle includes. */
+  hours: number
+  features: { cpu: string; memory: string; gpu: string; environments: string; syntheticData: string; vehicles: string }
+}
+
+export const BASIC: Plan = {
+  type: 'basic',
+  name: 'Basic',
+  dollarsPerMonth: 25,
+  hours: 5,
+  features: {
+    cpu: '16 CPU',
+    memory: '64 GB RAM',
+    gpu: '1 NVIDIA L4',
+    environments: 'Blocks, Neighborhood and Mountains',
+    syntheticData: '10 GB synthetic data',
+    vehicles: 'Single UAV or UGV',
+  },
+}
+
+export const PREMIUM: Plan = {
+  type: 'premium',
+  name: 'Premium',
+  dollarsPerMonth: 250,
+  hours: 30,
+  features: {
+    cpu: 'Up to 64 CPU',
+    memory: '128 GB RAM',
+    gpu: '4 NVIDIA L4',
+    environments: '10 environments plus Build Your Own',
+    syntheticData: 'Unlimited synthetic data',
+    vehicles: 'Multi-vehicle',
+  },
+}
+
+export const ENTERPRISE: Plan = {
+  type: 'enterprise',
+  name: 'Enterprise',
+  dollarsPerMonth: null,
+  hours: 0,
+  features: {
+    cpu: 'Custom',
+    memory: 'Custom',
+    gpu: 'Custom',
+    environments: 'Customizable physics and sensors',
+    syntheticData: 'Unlimited synthetic data',
+    vehicles: 'Early-access features',
+  },
+}
+
+/** The plans a person can look at, in the order of the pricing table. */
+export const PLANS = [BASIC, PREMIUM, ENTERPRISE] as const
+
+/** What an hour beyond the plan's hours costs, as printed. */
+export const OVERAGE_DOLLARS_PER_HOUR = 1.75
+/** The same, billed: per second. */
+export const OVERAGE_DOLLARS_PER_SECOND = 0.0004861
+/** Days between an invoice and the day it is overdue. */
+export const PAYMENT_DAYS = 15
+
+export function planName(type: PlanType): string {
+  return { demo: 'Free trial', basic: 'Basic', premium: 'Premium', enterprise: 'Enterprise' }[type]
+}

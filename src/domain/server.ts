@@ -1,0 +1,43 @@
+import type { Server } from './wire.ts'
+
+/** Where a server's own page answers once it runs. */
+export const SERVER_WEB_PORT = 5173
+/** A start that is not running by then gives up. */
+export const START_DEADLINE_MS = 10 * 60_000
+
+export type ServerStatus = 'running' | 'provisioning' | 'stopping' | 'stopped' | 'error'
+export type BadgeColor = 'green' | 'grey' | 'yellow' | 'red' | 'dark'
+
+/** The shown status is derived: running when active, provisioning when pending, otherwise stopped; a stop in progress shows first. */
+export function serverStatus(server: Pick<Server, 'active' | 'pending' | 'stopping' | 'error_message'>): ServerStatus {
+  if ((server.active || server.pending) && server.stopping) return 'stopping'
+  if (server.active) return 'running'
+  if (server.pending) return 'provisioning'
+  return server.error_message ? 'error' : 'stopped'
+}
+
+export function serverStatusColor(status: ServerStatus): BadgeColor {
+  return { running: 'green', stopped: 'grey', stopping: 'yellow', provisioning: 'yellow', error: 'red' }[
+    status
+  ] as BadgeColor
+}
+
+export function isLive(server: Pick<Server, 'active' | 'pending'>): boolean {
+  return server.active || server.pending
+}
+
+/** Stop is open for every live session whose end was not asked for yet: in every phase of a start, too. */
+export function canStop(server: Pick<Server, 'active' | 'pending' | 'stopping'>): boolean {
+  return isLive(server) && !server.stopping
+}
+
+/** Uptime as d/h/m/s, leading zero parts left out: `2d 3h 0m 5s`, `5s`. */
+export function formatUptime(seconds: number): string {
+  const s = Math.max(0, Math.floor(seconds))
+  const parts = [Math.floor(s / 86_400), Math.floor(s / 3600) % 24, Math.floor(s / 60) % 60, s % 60]
+  const first = parts.findIndex((part) => part > 0)
+  return parts
+    .map((part, i) => `${part}${'dhms'[i]}`)
+    .slice(first === -1 ? 3 : first)
+    .join(' ')
+}

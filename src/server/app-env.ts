@@ -1,0 +1,20 @@
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../domain/error.ts'
+import type { User } from '../domain/wire.ts'
+import type { Context } from './context.ts'
+import type { Env } from './env.ts'
+
+/** Who makes this request: the sign-in row that the cookie names, and its user. */
+export type CurrentSignIn = { id: string; user: User; suspended: boolean; expiresAt: number }
+
+/** What Hono hands to every handler. */
+export type AppEnv = {
+  Bindings: Env
+  Variables: { ctx: Context; signIn: CurrentSignIn | null; requestId: string }
+}
+
+/** The sign-in of a route that only signed-in users reach. @throws unauthenticated */
+export function signedIn(c: HonoContext<AppEnv>): CurrentSignIn {
+  if (!c.var.signIn) throw new AppError('unauthenticated', 'Please sign in first.')
+  return c.var.signIn
+}

@@ -1,0 +1,58 @@
+import { type Database, openDatabase } from '../../db/client.ts'
+import { readClock } from './clock.ts'
+import type { Env } from './env.ts'
+import type { JobChannelCalls } from './jobs/channel-calls.ts'
+import { type Cloud, ec2Cloud } from './providers/ec2.ts'
+import { emailBinding, type Mailer } from './providers/mail.ts'
+import { type Reach, tcpReach } from './providers/reach.ts'
+
+/** Everything a verb needs, built in one place and passed. */
+export type Context = {
+  db: Database
+  /** ms since 1970, UTC */
+  now: () => number
+  cloud: Cloud
+  mailer: Mailer
+  reach: Reach
+  channel: (userId: string) => JobChannelCalls
+  /** Goes on after the answer has left. */
+  background: (work: Promise<unknown>) => void
+  config: Config
+}
+
+export type Config = {
+  /** The site's own origins; the first is the one that links name. */
+  origins: string[]
+  secretKey: string
+  passwordPepper: string
+  mailFrom: string
+  operatorEmail: string
+}
+
+let database: { url: string; db: Database } | undefined
+
+/** One client for the whole isolate: it holds no connection, so that concurrent requests may share it. */
+function sharedDatabase(env: Env): Database {
+  if (database?.url !== env.LIBSQL_URL)
+    database = { url: env.LIBSQL_URL, db: openDatabase(env.LIBSQL_URL, env.LIBSQL_AUTH_TOKEN) }
+  return database.db
+}
+
+export async function createContext(env: Env, background: Context['background']): Promise<Context> {
+  return {
+    db: sharedDatabase(env),
+    now: await readClock(env),
+    cloud: ec2Cloud(env),
+    mailer: emailBinding(env),
+    reach: tcpReach,
+    channel: (userId) => env.JOB_CHANNEL.getByName(userId),
+    background,
+    config: {
+      origins: env.SITE_ORIGINS.split(','),
+      secretKey: env.SECRET_KEY,
+      passwordPepper: env.PASSWORD_PEPPER,
+      mailFrom: env.MAIL_FROM,
+      operatorEmail: env.OPERATOR_EMAIL,
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import type { Fetcher, SendEmail } from '@cloudflare/workers-types'
+import type { JobChannelCalls } from './jobs/channel-calls.ts'
+
+/** What `wrangler.toml`, its secrets and the local stack bind. `docs/operations.md` explains each. */
+export type Env = {
+  /** The origins that the site is served from, comma-separated; links in mails use the first. */
+  SITE_ORIGINS: string
+  /** 32 random bytes or more: keys for sign-ins and CSRF tokens are derived from it, one per purpose. */
+  SECRET_KEY: string
+  /** Mixed into every password hash. */
+  PASSWORD_PEPPER: string
+  LIBSQL_URL: string
+  LIBSQL_AUTH_TOKEN?: string
+  AWS_REGION: string
+  AWS_ACCESS_KEY_ID: string
+  AWS_SECRET_ACCESS_KEY: string
+  /** The launch template (name) that holds image, network and disk. */
+  EC2_LAUNCH_TEMPLATE: string
+  EC2_ENDPOINT?: string
+  STRIPE_SECRET_KEY: string
+  STRIPE_WEBHOOK_SECRET: string
+  STRIPE_API_BASE?: string
+  MAIL_FROM: string
+  OPERATOR_EMAIL: string
+  EMAIL: SendEmail
+  ASSETS: Fetcher
+  JOB_CHANNEL: { getByName(userId: string): JobChannelCalls & Pick<Fetcher, 'fetch'> }
+  /** Local stack only: where the movable clock stands. */
+  CLOCK?: Fetcher
+}

@@ -1,0 +1,48 @@
+import type { Context as HonoContext } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { AppError, type ErrorCode } from '../domain/error.ts'
+import type { AppEnv } from './app-env.ts'
+
+const STATUS: Record<ErrorCode, ContentfulStatusCode> = {
+  malformed: 400,
+  unauthenticated: 401,
+  payment_required: 402,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  invalid: 422,
+  too_many: 429,
+  provider_failed: 502,
+  unavailable: 503,
+  unexpected: 500,
+}
+
+/** The body of every refusal; some calls carry the list as `Errors` too, or more. */
+export function errorBody(error: AppError) {
+  return { error: error.message, message: error.message, errors: error.errors }
+}
+
+/** Anything that is not ours is logged with the request's id and answered with a fixed sentence: never a vendor's words. */
+export function toAppError(thrown: unknown): AppError {
+  for (let e = thrown; e instanceof Error; e = e.cause) if (e instanceof AppError) return e
+  return new AppError('unexpected', 'Something went wrong on our side. Please try again in a moment.', {
+    cause: thrown,
+  })
+}
+
+export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Record<string, unknown> = {}): Response {
+  const error = toAppError(thrown)
+  const status = STATUS[error.code]
+  if (status >= 500)
+    console.error(JSON.stringify({ requestId: c.get('requestId'), path: c.req.path, error: describe(thrown) }))
+  if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
+  return c.json({ ...errorBody(error), ...extra }, status)
+}
+
+function describe(thrown: unknown): string {
+  const parts: string[] = []
+  for (let e = thrown; e; e = e instanceof Error ? e.cause : undefined)
+    parts.push(e instanceof Error ? (e.stack ?? e.message) : String(e))
+  return parts.join('\ncaused by ')
+}

@@ -1,0 +1,186 @@
+import {
+  type _InstanceType,
+  DescribeInstancesCommand,
+  type DescribeInstancesCommandInput,
+  EC2Client,
+  type Instance as Ec2Instance,
+  paginateDescribeInstanceStatus,
+  paginateDescribeInstances,
+  RunInstancesCommand,
+  TerminateInstancesCommand,
+} from '@aws-sdk/client-ec2'
+import { AppError } from '../../domain/error.ts'
+import type { Env } from '../env.ts'
+
+export type InstanceState = 'pending' | 'running' | 'shutting-down' | 'terminated' | 'stopping' | 'stopped'
+
+export type CloudInstance = {
+  id: string
+  name: string | null
+  type: string
+  state: InstanceState
+  privateIp: string | null
+  publicIp: string | null
+  launchTime: number | null
+  tags: Record<string, string>
+}
+
+export type Launch = {
+  /** The same token never makes two instances. */
+  token: string
+  instanceType: string
+  availabilityZone: string
+  name: string
+  tags: Record<string, string>
+}
+
+/**
+ * Where instances come from. Every call may throw an `AppError`: 'unavailable' when nothing is known about the outcome or the
+ * cloud is busy, 'provider_failed' when the cloud said no.
+ */
+export type Cloud = {
+  /** 'no_capacity' when this place has none now. */
+  launch(launch: Launch): Promise<CloudInstance | 'no_capacity'>
+  /** Null when the cloud does not know the id: gone, or launched a moment ago. */
+  findInstance(id: string): Promise<CloudInstance | null>
+  findByToken(token: string): Promise<CloudInstance | null>
+  /** Safe to repeat, and for an instance that is already gone. */
+  terminate(id: string): Promise<void>
+  /** All of ours, with their health (`ok`, `impaired`, `initializing`, `insufficient-data`…), null when it is not known. */
+  listInstances(): Promise<(CloudInstance & { statusCheck: string | null })[]>
+}
+
+/** Every instance of ours carries it, so that the console and the sweep find ours and nobody else's. */
+export const OWNER_TAG = { key: 'app', value: 'proving-ground' }
+const TIMEOUT_MS = 10_000
+const NO_CAPACITY = new Set([
+  'InsufficientInstanceCapacity',
+  'InsufficientHostCapacity',
+  'InstanceLimitExceeded',
+  'VcpuLimitExceeded',
+])
+const BUSY = new Set([
+  'RequestLimitExceeded',
+  'Throttling',
+  'ThrottlingException',
+  'InternalError',
+  'InternalFailure',
+  'Unavailable',
+  'ServiceUnavailable',
+])
+
+type Ec2Env = Pick<
+  Env,
+  'AWS_REGION' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY' | 'EC2_ENDPOINT' | 'EC2_LAUNCH_TEMPLATE'
+>
+
+/** The one file that knows AWS. Our own jobs do the retrying, so the SDK tries once. */
+export function ec2Cloud(env: Ec2Env): Cloud {
+  let client: EC2Client | undefined
+  const ec2 = () =>
+    (client ??= new EC2Client({
+      region: env.AWS_REGION,
+      credentials: { accessKeyId: env.AWS_ACCESS_KEY_ID, secretAccessKey: env.AWS_SECRET_ACCESS_KEY },
+      ...(env.EC2_ENDPOINT ? { endpoint: env.EC2_ENDPOINT } : {}),
+      maxAttempts: 1,
+    }))
+  const limit = () => ({ abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
+
+  async function findOne(input: DescribeInstancesCommandInput): Promise<CloudInstance | null> {
+    try {
+      const answer = await ec2().send(new DescribeInstancesCommand(input), limit())
+      const instance = answer.Reservations?.[0]?.Instances?.[0]
+      return instance ? toInstance(instance) : null
+    } catch (error) {
+      if (isUnknownInstance(error)) return null
+      throw translate(error)
+    }
+  }
+
+  return {
+    async launch({ token, instanceType, availabilityZone, name, tags }) {
+      const allTags = { Name: name, [OWNER_TAG.key]: OWNER_TAG.value, ...tags }
+      const command = new RunInstancesCommand({
+        ClientToken: token,
+        MinCount: 1,
+        MaxCount: 1,
+        LaunchTemplate: { LaunchTemplateName: env.EC2_LAUNCH_TEMPLATE },
+        InstanceType: instanceType as _InstanceType,
+        Placement: { AvailabilityZone: availabilityZone },
+        TagSpecifications: [
+          { ResourceType: 'instance', Tags: Object.entries(allTags).map(([Key, Value]) => ({ Key, Value })) },
+        ],
+      })
+      try {
+        const instance = (await ec2().send(command, limit())).Instances?.[0]
+        if (!instance) throw new Error('RunInstances answered without an instance')
+        return toInstance(instance)
+      } catch (error) {
+        if (error instanceof Error && NO_CAPACITY.has(error.name)) return 'no_capacity'
+        throw translate(error)
+      }
+    },
+
+    findInstance: (id) => findOne({ InstanceIds: [id] }),
+
+    findByToken: (token) => findOne({ Filters: [{ Name: 'client-token', Values: [token] }] }),
+
+    async terminate(id) {
+      try {
+        await ec2().send(new TerminateInstancesCommand({ InstanceIds: [id] }), limit())
+      } catch (error) {
+        if (!isUnknownInstance(error)) throw translate(error)
+      }
+    },
+
+    async listInstances() {
+      try {
+        const ours = { Filters: [{ Name: `tag:${OWNER_TAG.key}`, Values: [OWNER_TAG.value] }], MaxResults: 1000 }
+        const instances: CloudInstance[] = []
+        for await (const page of paginateDescribeInstances({ client: ec2() }, ours))
+          for (const reservation of page.Reservations ?? [])
+            for (const instance of reservation.Instances ?? []) instances.push(toInstance(instance))
+        const health = new Map<string, string>()
+        for await (const page of paginateDescribeInstanceStatus({ client: ec2() }, { MaxResults: 1000 }))
+          for (const status of page.InstanceStatuses ?? [])
+            health.set(status.InstanceId ?? '', status.InstanceStatus?.Status ?? 'unknown')
+        return instances.map((instance) => ({ ...instance, statusCheck: health.get(instance.id) ?? null }))
+      } catch (error) {
+        throw translate(error)
+      }
+    },
+  }
+}
+
+function toInstance(instance: Ec2Instance): CloudInstance {
+  const tags = Object.fromEntries((instance.Tags ?? []).map((tag) => [tag.Key ?? '', tag.Value ?? '']))
+  return {
+    id: instance.InstanceId ?? '',
+    name: tags.Name ?? null,
+    type: instance.InstanceType ?? '',
+    state: (instance.State?.Name ?? 'pending') as InstanceState,
+    privateIp: instance.PrivateIpAddress || null,
+    publicIp: instance.PublicIpAddress || null,
+    launchTime: instance.LaunchTime?.getTime() ?? null,
+    tags,
+  }
+}
+
+function isUnknownInstance(error: unknown): boolean {
+  return error instanceof Error && error.name === 'InvalidInstanceID.NotFound'
+}
+
+/** AWS's words stay in `cause`, for the log; a person gets ours. No answer, or "busy", may be tried again. */
+function translate(cause: unknown): AppError {
+  const answered = cause instanceof Error && '$metadata' in cause && '$fault' in cause
+  if (answered && !BUSY.has(cause.name))
+    return new AppError(
+      'provider_failed',
+      'The cloud provider refused the request. We have been told; please try again later.',
+      { cause },
+    )
+  return new AppError('unavailable', 'The cloud provider did not answer. Please try again in a moment.', {
+    cause,
+    retryable: true,
+  })
+}

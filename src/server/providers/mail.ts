@@ -1,0 +1,15 @@
+import type { Env } from '../env.ts'
+
+export type Mail = { to: string; subject: string; text: string; html: string }
+
+/** Throws when the mail was not taken; it may be tried again. */
+export type Mailer = { send(mail: Mail): Promise<void> }
+
+/** Cloudflare's `send_email` binding. */
+export function emailBinding(env: Pick<Env, 'EMAIL' | 'MAIL_FROM'>): Mailer {
+  return {
+    async send(mail) {
+      await env.EMAIL.send({ from: env.MAIL_FROM, ...mail })
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import { connect } from 'node:net'
+
+/** Whether something answers at an address: `code` says why not. */
+export type Reach = (
+  host: string,
+  port: number,
+) => Promise<{ status: 'reachable' } | { status: 'unreachable'; code: string }>
+
+const TIMEOUT_MS = 2_000
+
+/** A bare TCP connection: Workers refuse to fetch from an IP literal, but may connect to one. */
+export const tcpReach: Reach = (host, port) =>
+  new Promise((resolve) => {
+    const socket = connect({ host, port })
+    const finish = (answer: Awaited<ReturnType<Reach>>) => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(answer)
+    }
+    const timer = setTimeout(() => finish({ status: 'unreachable', code: 'ETIMEDOUT' }), TIMEOUT_MS)
+    socket.on('connect', () => finish({ status: 'reachable' }))
+    socket.on('error', (error: NodeJS.ErrnoException) =>
+      finish({ status: 'unreachable', code: error.code ?? 'ECONNREFUSED' }),
+    )
+  })

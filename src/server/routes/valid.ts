@@ -1,0 +1,17 @@
+import { zValidator } from '@hono/zod-validator'
+import type { ValidationTargets } from 'hono'
+import type { ZodType } from 'zod'
+import { AppError } from '../../domain/error.ts'
+
+/** What shape may arrive. Anything else is refused with one sentence that names the field. */
+export function valid<Target extends keyof ValidationTargets, Schema extends ZodType>(target: Target, schema: Schema) {
+  return zValidator(target, schema, (result) => {
+    if (result.success) return
+    const [issue] = result.error.issues
+    const field = issue?.path.join('.')
+    throw new AppError(
+      'malformed',
+      field ? `The field "${field}" is missing or not of the right kind.` : 'The request body must be a JSON object.',
+    )
+  })
+}
