@@ -1,41 +1,36 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
-import { createServer } from 'node:net'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { freePort } from '../../dev/free-port.ts'
 
-function isExecutable(path: string): boolean {
+/** The version whose behaviour the tests know; scripts/install-moto.sh installs the same. */
+const version = '5.2.5'
+
+/** Null for what is no Python script of a machine that has moto. */
+function versionOf(motoServer: string): string | null {
+  const python = /^#!(\S*python\S*)\n/.exec(readFileSync(motoServer, 'utf8'))?.[1]
+  if (!python) return null
   try {
-    accessSync(path, constants.X_OK)
-    return true
+    const print = 'import importlib.metadata; print(importlib.metadata.version("moto"))'
+    return execFileSync(python, ['-c', print], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   } catch {
-    return false
+    return null
   }
 }
 
-/** MOTO_SERVER, else the one in .cache/moto, else the one on PATH; throws a sentence that says how to get one. */
+/** MOTO_SERVER, else the one in .cache/moto, else one on PATH; throws a sentence that says how to get the right one. */
 export function findMotoServer(): string {
-  const named = process.env.MOTO_SERVER
-  const places = named
-    ? [named]
-    : ['.cache/moto/bin', ...(process.env.PATH ?? '').split(delimiter)].map((folder) => join(folder, 'moto_server'))
-  const found = places.find(isExecutable)
-  if (!found) {
-    throw new Error(
-      named
-        ? `MOTO_SERVER names ${named}, which cannot be run.`
-        : 'moto_server is not installed: run scripts/install-moto.sh (needs python3), or set MOTO_SERVER to one that is.',
-    )
-  }
-  return found
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('No free port.')
-  return address.port
+  const folders = ['.cache/moto/bin', ...(process.env.PATH ?? '').split(delimiter)]
+  const places = process.env.MOTO_SERVER
+    ? [process.env.MOTO_SERVER]
+    : folders.map((folder) => join(folder, 'moto_server'))
+  const present = places.filter((place) => existsSync(place))
+  const found = present.find((place) => versionOf(place) === version)
+  if (found) return found
+  const others = present.map((place) => `${place} is ${versionOf(place) ?? 'of unknown version'}`).join(', ')
+  throw new Error(
+    `moto_server ${version} was not found${others && ` (${others})`}: install it with scripts/install-moto.sh, which needs python3, or set MOTO_SERVER to it.`,
+  )
 }
 
 async function isUp(endpoint: string): Promise<boolean> {
@@ -46,7 +41,6 @@ async function isUp(endpoint: string): Promise<boolean> {
 export async function startMoto(): Promise<{ endpoint: string; stop(): Promise<void> }> {
   const port = await freePort()
   const endpoint = `http://127.0.0.1:${port}`
-  // By default moto starts everything at once and takes an AMI for any that is asked for.
   const moto: ChildProcess = spawn(findMotoServer(), ['-H', '127.0.0.1', '-p', String(port)], { stdio: 'ignore' })
   const ended = new Promise<void>((resolve) => moto.once('exit', () => resolve()))
   while (!(await isUp(endpoint))) {
