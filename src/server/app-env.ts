@@ -10,7 +10,15 @@ export type CurrentSignIn = { id: string; user: User; suspended: boolean; expire
 /** What Hono hands to every handler. */
 export type AppEnv = {
   Bindings: Env
-  Variables: { ctx: Context; signIn: CurrentSignIn | null; requestId: string }
+  Variables: {
+    ctx: Context
+    signIn: CurrentSignIn | null
+    requestId: string
+    /** The fields of a plain HTML form, once its CSRF token was checked. */
+    form: URLSearchParams | null
+    /** What CSRF tokens of this answer are bound to. */
+    browserId: string | undefined
+  }
 }
 
 /** The sign-in of a route that only signed-in users reach. @throws unauthenticated */

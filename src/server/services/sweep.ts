@@ -29,14 +29,14 @@ export async function endOrphans(ctx: Context): Promise<string[]> {
   const alive = (await ctx.cloud.listInstances()).filter(
     (instance) => instance.state === 'running' || instance.state === 'pending',
   )
-  const sessionIds = [...new Set(alive.map(instance => instance.tags.session ?? ''))]
+  const sessionIds = [...new Set(alive.map((instance) => instance.tags.session ?? ''))]
   const ended = new Set<string>()
   for (let i = 0; i < sessionIds.length; i += AT_ONCE) {
     const rows = await ctx.db.all<{ id: string }>(sql`SELECT id FROM server_sessions
       WHERE ended_at IS NOT NULL AND ${inArray(sql`id`, sessionIds.slice(i, i + AT_ONCE))}`)
     for (const { id } of rows) ended.add(id)
   }
-  const orphans = alive.filter(instance => ended.has(instance.tags.session ?? '')).map(instance => instance.id)
+  const orphans = alive.filter((instance) => ended.has(instance.tags.session ?? '')).map((instance) => instance.id)
   for (const id of orphans) await ctx.cloud.terminate(id)
   return orphans
 }
