@@ -3,10 +3,13 @@
 set -eu
 cd "$(dirname "$0")/.."
 version=5.2.5
-if [ ! -x .cache/moto/bin/pip ]; then python3 -m venv .cache/moto; fi
-if [ -x .cache/moto/bin/moto_server ] && .cache/moto/bin/pip show moto 2>/dev/null | grep -qx "Version: $version"; then
-  echo "moto $version is already in .cache/moto"
+moto=.cache/moto
+
+# A moved folder or a removed Python breaks the programs inside: then it is made anew.
+if "$moto/bin/moto_server" --help >/dev/null 2>&1 && "$moto/bin/pip" show moto 2>/dev/null | grep -qx "Version: $version"; then
+  echo "moto $version is already in $moto"
   exit 0
 fi
-.cache/moto/bin/pip install --disable-pip-version-check --quiet "moto[ec2,server]==$version"
-echo "moto $version is now in .cache/moto"
+python3 -m venv --clear "$moto"
+"$moto/bin/pip" install --disable-pip-version-check --quiet "moto[ec2,server]==$version"
+echo "moto $version is now in $moto"

@@ -15,7 +15,7 @@ export const waypoints = Array.from({ length: 8 }, (_, i) => {
 })
 
 export function startVehicle() {
-  return { x: 0, z: 0, y: groundHeight(0, 0) + 5, speed: 0, rise: 0, heading: 0, turning: 0, waypoint: 0, time: 0 }
+  return { x: 0, z: 0, y: groundHeight(0, 0) + 5, speed: 0, rise: 0, heading: 0.8, turning: 0, waypoint: 0, time: 0 }
 }
 
 const approach = (value, target, rate, dt) => value + (target - value) * (1 - Math.exp(-rate * dt))

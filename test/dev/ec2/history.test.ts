@@ -34,6 +34,18 @@ test('an instance that never ran has no time of running', async () => {
   expect(ec2.history()).toMatchObject([{ runningAt: null, shuttingDownAt: expect.any(Number) }])
 })
 
+test('what vanishes while it shuts down stopped running when it was told to', async () => {
+  const { ec2, launchOne, terminate, advance } = await localEc2()
+  const id = await launchOne()
+  advance(bootMs)
+  await terminate(id)
+  const [told] = ec2.history()
+  advance(shutdownMs / 2)
+  ec2.inject('terminate_instance', 1, { instance_id: id })
+  const terminatedAt = (told?.shuttingDownAt ?? 0) + shutdownMs / 2
+  expect(ec2.history()).toEqual([{ ...told, terminatedAt }])
+})
+
 test('what a kill kept out of the file is put in at the next start', async () => {
   const dataDir = temporaryFolder()
   const path = join(dataDir, 'ec2-history.jsonl')

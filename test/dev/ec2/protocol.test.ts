@@ -65,8 +65,10 @@ test('zones and tags that AWS refuses are refused', async () => {
 
 test('any text that a tag can hold comes back through the SDK', async () => {
   const { client, find } = await localEc2()
-  // What XML cannot write is not promised.
-  const text = fc.string({ unit: 'binary', maxLength: 100 }).filter((value) => !/[^\P{C}\t\n\r]/u.test(value))
+  // What XML cannot write is not promised; and blank text with a line end is nothing to the SDK, however it is written.
+  const text = fc
+    .string({ unit: 'binary', maxLength: 100 })
+    .filter((value) => !/[^\P{C}\t\n\r]/u.test(value) && !(value.trim() === '' && value.includes('\n')))
   await fc.assert(
     fc.asyncProperty(text, async (value) => {
       const TagSpecifications = [{ ResourceType: 'instance' as const, Tags: [{ Key: 'Name', Value: value }] }]
@@ -74,7 +76,7 @@ test('any text that a tag can hold comes back through the SDK', async () => {
       const id = (await client.send(command)).Instances?.[0]?.InstanceId ?? ''
       expect((await find(id))?.Tags).toEqual([{ Key: 'Name', Value: value }])
     }),
-    { numRuns: 60 },
+    { numRuns: 60, examples: [['\r'], [' \t'], ['a\r\nb\n'], [']]>']] },
   )
 })
 
