@@ -56,7 +56,7 @@ export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours):
     const returns = () => {
       g.fillStyle = colours.returns
       for (let s = swept[row]; s && s.z > z; s = swept[++row]) {
-        for (let x = s.from; x <= s.to; x += SWEEP_STEP) {
+        for (let x = s.from; x < s.to; x += SWEEP_STEP) {
           const y = ground(x, s.z)
           const [sx, sy] = at([x, y, s.z])
           g.globalAlpha = Math.min(1, 0.6 + y * 0.25)
@@ -128,7 +128,7 @@ export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours):
     g.arc(rx + dx, ry - 3, 4, 0, TURN)
     g.stroke()
   }
-  g.font = '15px ui-monospace,monospace'
+  g.font = `${Math.max(15, 11 * px)}px ui-monospace,monospace`
   g.fillStyle = colours.uav
   g.fillText('UAV-01', x + 36, y - 6)
   g.fillStyle = colours.returns

@@ -115,9 +115,9 @@ export function telemetry(t: number, price: number): [name: string, value: strin
   return [
     ['SIM', `${t.toFixed(1)} s`],
     ['ALT', `${metres(at[1] - ground(at[0], at[2]), 1)} m`],
-    ['POS', `${metres(at[0], 0)}, ${metres(at[2], 0)} m`],
     ['COVERED', `${(covered * 100).toFixed(0)} %`],
     ['RETURNS', Math.round(covered * TRACKS * ACROSS * ALONG).toLocaleString('en-US')],
     ['COST', `$${(t * price).toFixed(4)}`],
+    ['POS', `${metres(at[0], 0)}, ${metres(at[2], 0)} m`],
   ]
 }
