@@ -11,6 +11,7 @@ import { securityHeaders } from './middleware/security-headers.ts'
 import { currentSignIn } from './middleware/sign-in.ts'
 import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
+import { contact } from './routes/contact.ts'
 import { instances } from './routes/instances.ts'
 import { notFound } from './routes/not-found.tsx'
 import { pages } from './routes/pages.tsx'
@@ -36,6 +37,7 @@ export const app: Hono<AppEnv> = new Hono<AppEnv>()
   .route('/', servers)
   .route('/', billings)
   .route('/', instances)
+  .route('/', contact)
   .route('/', theme)
   .route('/', cable)
   .notFound(notFound)
