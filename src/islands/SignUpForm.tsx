@@ -33,7 +33,7 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
     const checked = checkForm(signUpForm, user)
     if (!checked.ok) return refuse(checked.faults[0].message, checked.faults[0].field)
     setSending(true)
-    const reply = await request<object>('POST', '/users', { user }, { flash: true })
+    const reply = await request<object>('POST', '/users', { user }, undefined, { flash: true })
     const failure = signUpFailure(reply)
     if (failure === null) return location.assign('/sign_in')
     setSending(false)

@@ -5,7 +5,6 @@ export type Refusal = { error?: string; message?: string; errors?: string[]; sta
 export const NETWORK_ERROR = 'Network error'
 
 type Options = {
-  signal?: AbortSignal
   /** The answer's message is to be shown by the page that is opened next. */
   flash?: boolean
 }
@@ -19,7 +18,8 @@ export async function request<T>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',
   path: string,
   json?: unknown,
-  { signal, flash }: Options = {},
+  signal?: AbortSignal | undefined,
+  { flash = false }: Options = {},
 ): Promise<Answer<T>> {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')
   const headers: Record<string, string> = { Accept: 'application/json' }
