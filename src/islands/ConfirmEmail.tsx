@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { CONFIRMATION_FAILED } from '../domain/user.ts'
 import { Alert } from '../pages/parts/Alert.tsx'
 import { FlashAlert, type FlashMessage } from '../pages/parts/FlashAlert.tsx'
 import { Spinner } from '../pages/parts/States.tsx'
@@ -16,7 +17,7 @@ export type ConfirmEmailProps = {
 }
 
 export function ConfirmEmail({ token, csrfToken, flash, email }: ConfirmEmailProps) {
-  const [state, setState] = useState<'loading' | 'success' | 'error'>(token ? 'loading' : 'error')
+  const [state, setState] = useState<'loading' | 'success' | 'error' | 'resent'>(token ? 'loading' : 'error')
   useEffect(() => {
     if (!token) return
     const path = `/users/confirmation?confirmation_token=${encodeURIComponent(token)}`
@@ -27,14 +28,18 @@ export function ConfirmEmail({ token, csrfToken, flash, email }: ConfirmEmailPro
   if (state === 'success') return <Confirmed />
   return (
     <>
-      {flash ? (
-        <FlashAlert flash={flash} />
-      ) : (
-        <Alert kind="danger">
-          Invalid or expired confirmation link. You can request a new confirmation link below:
-        </Alert>
-      )}
-      <ResendForm csrfToken={csrfToken} email={flash?.values?.['user[email]'] ?? email} />
+      {state === 'error' ? <Failure flash={flash} /> : null}
+      <ResendForm
+        csrfToken={csrfToken}
+        email={flash?.values?.['user[email]'] ?? email}
+        onSent={() => setState('resent')}
+      />
     </>
   )
+}
+
+/** A refused resend says why; the failed link always says what can be done. */
+function Failure({ flash }: { flash: FlashMessage | null }) {
+  if (flash && flash.message !== CONFIRMATION_FAILED) return <FlashAlert flash={flash} />
+  return <Alert kind="danger">{CONFIRMATION_FAILED} You can request a new confirmation link below:</Alert>
 }

@@ -12,7 +12,7 @@ type AccountOverviewProps = ProfileFormProps & {
 
 export function AccountOverview({ subscription, billing, ...profile }: AccountOverviewProps) {
   return (
-    <>
+    <div className="page">
       <div className="page-head">
         <h1>Account</h1>
       </div>
@@ -32,7 +32,7 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
             </noscript>
           </Card>
           <Card title="Security and data">
-            <ul className="link-list">
+            <ul className="plain-list">
               <li>
                 <a href="/devices">Signed-in devices</a>
               </li>
@@ -48,6 +48,6 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
           </Card>
         </div>
       </div>
-    </>
+    </div>
   )
 }

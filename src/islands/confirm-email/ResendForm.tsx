@@ -12,7 +12,7 @@ import { useFields } from '../useFields.ts'
 
 const SECONDS = 5
 
-export function ResendForm({ csrfToken, email }: { csrfToken: string; email: string }) {
+export function ResendForm({ csrfToken, email, onSent }: { csrfToken: string; email: string; onSent: () => void }) {
   const { form, read } = useFields()
   const [sending, setSending] = useState(false)
   const [fault, setFault] = useState<string | null>(null)
@@ -29,10 +29,9 @@ export function ResendForm({ csrfToken, email }: { csrfToken: string; email: str
     setFault(checked.ok ? null : checked.faults[0].message)
     if (!checked.ok) return
     setSending(true)
-    setOutcome({
-      ...resendOutcome(await request<object>('POST', '/users/confirmation', { user })),
-      key: (outcome?.key ?? 0) + 1,
-    })
+    const next = resendOutcome(await request<object>('POST', '/users/confirmation', { user }))
+    setOutcome({ ...next, key: (outcome?.key ?? 0) + 1 })
+    if (next.sent) onSent()
     setSending(false)
   }
 

@@ -2,7 +2,7 @@ const BROWSERS: [RegExp, string][] = [
   [/\bEdg\//, 'Edge'],
   [/\bOPR\//, 'Opera'],
   [/\bFirefox\//, 'Firefox'],
-  [/\bChrome\//, 'Chrome'],
+  [/\b(Headless)?Chrome\//, 'Chrome'],
   [/\bSafari\//, 'Safari'],
   [/^curl\//, 'curl'],
 ]
