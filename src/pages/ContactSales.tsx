@@ -1,11 +1,7 @@
+import { CONTACT_MESSAGE_LIMIT, CONTACT_SOURCES, type ContactField } from '../domain/contact.ts'
 import { Alert } from './parts/Alert.tsx'
 import { Button } from './parts/Button.tsx'
 import { Field, Select, TextArea } from './parts/Field.tsx'
-
-export const CONTACT_SOURCES = ['Google Search', 'Social Media', 'Referral', 'Event / Conference', 'Other'] as const
-const MESSAGE_LIMIT = 2000
-
-export type ContactField = 'name' | 'email' | 'source' | 'message'
 
 export type ContactSalesProps = {
   csrfToken: string | null
@@ -42,6 +38,10 @@ export function ContactSales({ csrfToken, values = {}, errors = {}, failure, suc
       ) : null}
       <form className="card stack" method="post" action="/api/v1/contact_sales" noValidate>
         {csrfToken ? <input type="hidden" name="authenticity_token" value={csrfToken} /> : null}
+        <div hidden>
+          <label htmlFor="website">Leave this empty</label>
+          <input id="website" name="website" autoComplete="off" tabIndex={-1} />
+        </div>
         <Field label="Name" autoComplete="name" {...field('name')} />
         <Field label="Email" type="email" autoComplete="email" {...field('email')} />
         <Select
@@ -59,9 +59,9 @@ export function ContactSales({ csrfToken, values = {}, errors = {}, failure, suc
               className="mono"
               data-enhance="count"
               data-for="message"
-              data-limit={MESSAGE_LIMIT}
+              data-limit={CONTACT_MESSAGE_LIMIT}
             >
-              {`${message.length}/${MESSAGE_LIMIT}`}
+              {`${message.length}/${CONTACT_MESSAGE_LIMIT}`}
             </span>
           }
           {...field('message')}
