@@ -38,6 +38,7 @@ export function takeFrom(
   now: number,
 ): { paidOffAt: number; waitMs: number } {
   const next = Math.max(paidOffAt ?? 0, now) + perMs / count
-  const waitMs = Math.ceil(next - perMs - now)
+  // Half a millisecond of grace: the shares of a rate are seldom whole numbers.
+  const waitMs = Math.ceil(next - perMs - now - 0.5)
   return waitMs > 0 ? { paidOffAt: paidOffAt ?? 0, waitMs } : { paidOffAt: next, waitMs: 0 }
 }

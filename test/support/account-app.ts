@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { afterAll } from 'vitest'
 import { checkAccess } from '../../src/server/access.ts'
 import type { AppEnv } from '../../src/server/app-env.ts'
 import type { Context } from '../../src/server/context.ts'
@@ -21,6 +22,8 @@ export const ORIGIN = 'http://localhost:8787'
 export const SECRET = 'a-secret-of-thirty-two-characters-or-more'
 
 const database = await ownDatabase()
+const settlers: (() => Promise<unknown>)[] = []
+afterAll(() => Promise.all(settlers.map((settle) => settle())))
 
 /** A context on a real database, with a clock to move, mail in a list and the sign-ins whose sockets were closed. */
 export function accountContext(secretKey = SECRET) {
@@ -47,7 +50,9 @@ export function accountContext(secretKey = SECRET) {
     background: (work: Promise<unknown>) => pending.push(work),
     config: { origins: [ORIGIN], secretKey, passwordPepper: 'pepper', mailFrom: 'a@b.c', operatorEmail: 'op@b.c' },
   } as unknown as Context
-  return { ctx, sent, disconnected, clock, settle: () => Promise.all(pending.splice(0)) }
+  const settle = () => Promise.all(pending.splice(0))
+  settlers.push(settle)
+  return { ctx, sent, disconnected, clock, settle }
 }
 
 /** The account routes behind every defence, in the order of the real app, and a page that shows its token and message. */

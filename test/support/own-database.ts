@@ -15,5 +15,5 @@ export async function ownDatabase() {
     await sqld.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
-  return openDatabase(sqld.url)
+  return Object.assign(openDatabase(sqld.url), { url: sqld.url })
 }

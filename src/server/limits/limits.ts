@@ -47,10 +47,11 @@ export async function limitCalls(
   const now = ctx.now()
   const take = (kind: string, who: string | null, rate: Rate | undefined) =>
     who !== null && rate ? ctx.counter(counterName(call, kind, who)).take(rate, now) : 0
+  // First, so that what is refused here uses up nothing of its neighbours'.
+  refuseFor(await take('address', caller.address, rates.address))
   const waits = await Promise.all([
-    take('email', email, rates.email),
-    take('address', caller.address, rates.address),
     take('network', caller.address && networkOf(caller.address), rates.network),
+    take('email', email, rates.email),
   ])
   refuseFor(Math.max(...waits))
 }
