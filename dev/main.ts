@@ -17,9 +17,11 @@ const options: StackOptions = {
 
 await portMustBeFree(port)
 const stack = mode === 'dev' ? await (await import('./vite.ts')).startViteStack(options) : await startBuilt()
-console.log(
-  `Sign in as    ${SEED_EMAILS.pilot} (free trial) or ${SEED_EMAILS.admin} (admin), password ${SEED_PASSWORD}`,
-)
+const addresses = [
+  ...stack.services.addresses,
+  ['Sign in as', `${SEED_EMAILS.pilot} (free trial) or ${SEED_EMAILS.admin} (admin), password ${SEED_PASSWORD}`],
+]
+for (const [name = '', address] of addresses) console.log(`${name.padEnd(18)}${address}`)
 console.log(`Ready: http://localhost:${port}`)
 
 let closing = false
