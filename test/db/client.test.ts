@@ -1,0 +1,45 @@
+import { eq, sql } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { isUniqueViolation, openDatabase, writeBatch } from '../../db/client.ts'
+import { users } from '../../db/schema.ts'
+import { AppError } from '../../src/domain/error.ts'
+import { newId } from '../../src/server/id.ts'
+import { testDatabase } from '../support/database.ts'
+
+const newUser = () => {
+  const id = newId('user')
+  return { id, email: `${id}@example.com`.toLowerCase(), name: 'Ada', passwordHash: '', createdAt: 0 }
+}
+
+test('a write batch happens whole', async () => {
+  const db = testDatabase()
+  const user = newUser()
+  const [insert, update] = await writeBatch(db, [
+    db.insert(users).values(user),
+    db.run(sql`UPDATE users SET name = 'Grace' WHERE id = ${user.id}`),
+  ])
+  expect([insert?.rowsAffected, update?.rowsAffected]).toEqual([1, 1])
+  expect(await db.select({ name: users.name, admin: users.admin }).from(users).where(eq(users.id, user.id))).toEqual([
+    { name: 'Grace', admin: false },
+  ])
+})
+
+test('a write batch happens not at all', async () => {
+  const db = testDatabase()
+  const user = newUser()
+  const twice = writeBatch(db, [db.insert(users).values(user), db.insert(users).values(user)])
+  const error = await twice.catch((e) => e)
+  expect(isUniqueViolation(error)).toBe(true)
+  expect(await db.$count(users, eq(users.id, user.id))).toBe(0)
+})
+
+test('an absent database is one clear error', async () => {
+  const db = openDatabase('http://127.0.0.1:1')
+  const error = await db
+    .select()
+    .from(users)
+    .catch((e) => e)
+  let found: unknown
+  for (let e = error; e; e = e.cause) if (e instanceof AppError) found = e.code
+  expect(found).toBe('unavailable')
+})
