@@ -22,6 +22,8 @@ type Options = {
   retryable?: boolean
   /** Seconds, for `too_many`. */
   retryAfter?: number
+  /** The field of a form that the first sentence is about. */
+  field?: string | null
 }
 
 /** The one error of this product: a code for the program, a sentence for the person. */
@@ -30,6 +32,7 @@ export class AppError extends Error {
   readonly errors: string[]
   readonly retryable: boolean
   readonly retryAfter: number | undefined
+  readonly field: string | null
 
   constructor(code: ErrorCode, sentence: string, options: Options = {}) {
     super(sentence, { cause: options.cause })
@@ -38,5 +41,6 @@ export class AppError extends Error {
     this.errors = options.errors?.length ? options.errors : [sentence]
     this.retryable = options.retryable ?? false
     this.retryAfter = options.retryAfter
+    this.field = options.field ?? null
   }
 }

@@ -1,3 +1,5 @@
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../domain/error.ts'
 import type { User } from '../domain/wire.ts'
 import type { Context } from './context.ts'
 import type { Env } from './env.ts'
@@ -8,5 +10,19 @@ export type CurrentSignIn = { id: string; user: User; suspended: boolean; expire
 /** What Hono hands to every handler. */
 export type AppEnv = {
   Bindings: Env
-  Variables: { ctx: Context; signIn: CurrentSignIn | null; requestId: string }
+  Variables: {
+    ctx: Context
+    signIn: CurrentSignIn | null
+    requestId: string
+    /** The fields of a plain HTML form, once its CSRF token was checked. */
+    form: URLSearchParams | null
+    /** What CSRF tokens of this answer are bound to. */
+    browserId: string | undefined
+  }
+}
+
+/** The sign-in of a route that only signed-in users reach. @throws unauthenticated */
+export function signedIn(c: HonoContext<AppEnv>): CurrentSignIn {
+  if (!c.var.signIn) throw new AppError('unauthenticated', 'Please sign in first.')
+  return c.var.signIn
 }

@@ -29,6 +29,11 @@ export type Config = {
   operatorEmail: string
 }
 
+/** Where links in mails lead: configured, never what a request claims. */
+export function siteOrigin(ctx: Pick<Context, 'config'>): string {
+  return ctx.config.origins[0] ?? ''
+}
+
 let database: { url: string; db: Database } | undefined
 
 /** One client for the whole isolate: it holds no connection, so that concurrent requests may share it. */

@@ -1,7 +1,12 @@
 import type { Context as HonoContext } from 'hono'
+import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { AppError, type ErrorCode } from '../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
+import { setFlash } from './flash.ts'
+import { typedValues } from './form-post.ts'
+import { formScreens } from './form-screens.ts'
+import { matchedRoute } from './matched-route.ts'
 
 const STATUS: Record<ErrorCode, ContentfulStatusCode> = {
   malformed: 400,
@@ -26,18 +31,35 @@ export function errorBody(error: AppError) {
 /** Anything that is not ours is logged with the request's id and answered with a fixed sentence: never a vendor's words. */
 export function toAppError(thrown: unknown): AppError {
   for (let e = thrown; e instanceof Error; e = e.cause) if (e instanceof AppError) return e
+  if (thrown instanceof HTTPException && thrown.status === 400)
+    return new AppError('malformed', 'The request body is not valid JSON.', { cause: thrown })
   return new AppError('unexpected', 'Something went wrong on our side. Please try again in a moment.', {
     cause: thrown,
   })
 }
 
+/** What some calls carry beside the usual body of a refusal. */
+const EXTRA: Record<string, (error: AppError) => Record<string, unknown>> = {
+  'PUT /users': () => ({ status: 'error' }),
+  'GET /api/v1/users/get_session': () => ({ Body: null }),
+  'POST /api/v1/contact_sales': (error) => ({ Errors: error.errors }),
+  'POST /api/v1/subscriptions/create_checkout_session': (error) => ({ Errors: error.errors }),
+}
+
+/** JSON; for a plain HTML form a redirect back to it, with the sentence and what was typed. */
 export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Record<string, unknown> = {}): Response {
   const error = toAppError(thrown)
   const status = STATUS[error.code]
   if (status >= 500)
     console.error(JSON.stringify({ requestId: c.get('requestId'), path: c.req.path, error: describe(thrown) }))
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
-  return c.json({ ...errorBody(error), ...extra }, status)
+  const form = c.get('form')
+  if (form) {
+    setFlash(c, { kind: 'danger', message: error.errors.join(', '), field: error.field, values: typedValues(form) })
+    const screens = formScreens(matchedRoute(c) ?? '')
+    return c.redirect(error.code === 'unauthenticated' ? '/sign_in' : screens.form, 303)
+  }
+  return c.json({ ...errorBody(error), ...EXTRA[`${c.req.method} ${c.req.path}`]?.(error), ...extra }, status)
 }
 
 function describe(thrown: unknown): string {

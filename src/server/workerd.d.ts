@@ -1,11 +1,15 @@
 /** What workerd offers beyond the browser's globals; the rest of workers-types would collide with lib.dom. */
 declare module 'cloudflare:workers' {
-  import type { DurableObjectState } from '@cloudflare/workers-types'
+  import type { DurableObjectState, WebSocket } from '@cloudflare/workers-types'
 
   export abstract class DurableObject<E = unknown> {
     protected ctx: DurableObjectState
     protected env: E
     constructor(ctx: DurableObjectState, env: E)
+    fetch?(request: Request): Response | Promise<Response>
+    alarm?(): Promise<void>
+    webSocketMessage?(socket: WebSocket, message: string | ArrayBuffer): Promise<void>
+    webSocketClose?(socket: WebSocket, code: number, reason: string, wasClean: boolean): Promise<void>
   }
 }
 

@@ -1,0 +1,80 @@
+import { Hono } from 'hono'
+import { html } from 'hono/html'
+import { z } from 'zod'
+import type { Services } from './services.ts'
+
+const faults = z.object({
+  target: z.enum(['ec2', 'stripe', 'mail']),
+  fault: z.string(),
+  times: z.number().int().min(1).default(1),
+  instance_id: z.string().optional(),
+  action: z.string().optional(),
+})
+
+/** The local stack's own pages: captured mail, the clock, cron triggers, faults. No deployed Worker has them. */
+export function devRoutes(services: Services, runCron: (cron: string) => Promise<void>) {
+  const app = new Hono().basePath('/dev')
+  app.onError((error, c) => c.json({ error: error.message }, 400))
+
+  app.get('/mailbox.json', (c) => c.json(services.mailbox.list()))
+  app.get('/mailbox', (c) => c.html(mailboxPage(services)))
+
+  app.post('/clock', async (c) => {
+    const { advance_seconds } = z.object({ advance_seconds: z.number().min(0) }).parse(await c.req.json())
+    services.clock.advance(advance_seconds)
+    // Alarms are set in real time: the minute's trigger wakes whatever the jump has made due.
+    await runCron('* * * * *')
+    return c.json({ now: new Date(services.clock.now()).toISOString() })
+  })
+  app.get('/clock', (c) => c.json({ now: new Date(services.clock.now()).toISOString() }))
+
+  app.post('/cron', async (c) => {
+    const { cron } = z.object({ cron: z.string() }).parse(await c.req.json())
+    await runCron(cron)
+    return c.json({ ran: cron })
+  })
+
+  app.post('/faults', async (c) => {
+    const { target, fault, times, instance_id, action } = faults.parse(await c.req.json())
+    if (target === 'mail') services.mailbox.inject(times)
+    else if (target === 'ec2' && services.ec2)
+      services.ec2.inject(fault, times, { ...(instance_id ? { instance_id } : {}), ...(action ? { action } : {}) })
+    else throw new Error(`This stack has no ${target} stand-in.`)
+    return c.json({ target, fault, times })
+  })
+  return app
+}
+
+function mailboxPage(services: Services) {
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width" />
+        <title>Captured mail</title>
+        <style>
+          :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
+          body { max-width: 48rem; margin: 2rem auto; padding: 0 1rem }
+          article { border: 1px solid #8886; border-radius: 8px; padding: 1rem; margin: 1rem 0 }
+          h2 { font-size: 1.1rem; margin: 0 }
+          p.meta { color: #888; margin: 0 0 .5rem }
+          pre { white-space: pre-wrap; overflow-wrap: anywhere; font: inherit }
+        </style>
+      </head>
+      <body>
+        <h1>Captured mail</h1>
+        ${services.mailbox.list().length ? '' : html`<p>No mail yet.</p>`}
+        ${services.mailbox.list().map(
+          (mail) => html`<article>
+            <h2>${mail.subject}</h2>
+            <p class="meta">To ${mail.to} at ${mail.sent_at}</p>
+            <pre>${linked(mail.text)}</pre>
+          </article>`,
+        )}
+      </body>
+    </html>`
+}
+
+function linked(text: string) {
+  return text.split(/(https?:\/\/\S+)/).map((part, i) => (i % 2 ? html`<a href="${part}">${part}</a>` : part))
+}

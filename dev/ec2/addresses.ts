@@ -1,0 +1,21 @@
+// An instance's place in two address ranges: 127.64.0.0/10, which this machine answers itself, and 10.64.0.0/10.
+// Last numbers run from 1 to 254, as in a real subnet.
+const perBlock = 254
+const capacity = 64 * 256 * perBlock
+
+function dotted(network: number, slot: number): string {
+  const block = Math.floor(slot / perBlock)
+  return `${network}.${64 + Math.floor(block / 256)}.${block % 256}.${(slot % perBlock) + 1}`
+}
+
+export const publicAddress = (slot: number): string => dotted(127, slot)
+export const privateAddress = (slot: number): string => dotted(10, slot)
+
+/**
+ * The lowest free place: low, because a machine that needs an alias for every loopback address (macOS) then needs few.
+ * A place stays taken as long as its instance is described, so no address moves to another instance at once.
+ */
+export function lowestFreeSlot(taken: ReadonlySet<number>): number {
+  for (let slot = 0; slot < capacity; slot++) if (!taken.has(slot)) return slot
+  throw new Error('All loopback addresses of the EC2 stand-in are taken.')
+}

@@ -1,0 +1,62 @@
+import { privateAddress, publicAddress } from './addresses.ts'
+
+export type InstanceState = 'pending' | 'running' | 'shutting-down' | 'terminated'
+
+export const stateCodes: Record<InstanceState, number> = {
+  pending: 0,
+  running: 16,
+  'shutting-down': 32,
+  terminated: 48,
+}
+
+/** An instance as kept. It holds moments, in ms of the stack's clock; every state follows from them and the time of looking. */
+export type Instance = {
+  id: string
+  reservationId: string
+  /** Order of launching, for pages that stay stable while more is launched. */
+  sequence: number
+  launchIndex: number
+  clientToken: string | null
+  /** The zone the launch named: a token counts once in each named zone, and once for launches that name none. */
+  tokenZone: string | null
+  fingerprint: string
+  instanceType: string
+  imageId: string
+  availabilityZone: string
+  tags: Record<string, string>
+  slot: number
+  launchedAt: number
+  runsFrom: number
+  shutDownAt: number | null
+  terminatedFrom: number | null
+  stateReason: string | null
+}
+
+const hour = 3_600_000
+
+export function stateOf(instance: Instance, now: number): InstanceState {
+  if (instance.terminatedFrom !== null && now >= instance.terminatedFrom) return 'terminated'
+  if (instance.shutDownAt !== null && now >= instance.shutDownAt) return 'shutting-down'
+  return now >= instance.runsFrom ? 'running' : 'pending'
+}
+
+/** EC2 describes a terminated instance for about an hour more. */
+export function isDescribed(instance: Instance, now: number): boolean {
+  return instance.terminatedFrom === null || now < instance.terminatedFrom + hour
+}
+
+/** EC2 keeps client tokens for at least 24 hours after the instance's end. */
+export function isTokenKept(instance: Instance, now: number): boolean {
+  return instance.terminatedFrom === null || now < instance.terminatedFrom + 24 * hour
+}
+
+/** Null until it runs and again once it is terminated. */
+export function publicIp(instance: Instance, now: number): string | null {
+  const neverRan = instance.shutDownAt !== null && instance.shutDownAt < instance.runsFrom
+  const state = stateOf(instance, now)
+  return state === 'running' || (state === 'shutting-down' && !neverRan) ? publicAddress(instance.slot) : null
+}
+
+export function privateIp(instance: Instance, now: number): string | null {
+  return stateOf(instance, now) === 'terminated' ? null : privateAddress(instance.slot)
+}

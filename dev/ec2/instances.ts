@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { lowestFreeSlot } from './addresses.ts'
+import { Ec2Error } from './ec2-error.ts'
+import { type Instance, type InstanceState, isDescribed, isTokenKept, stateOf } from './instance.ts'
+
+export type Launch = Pick<
+  Instance,
+  'clientToken' | 'tokenZone' | 'fingerprint' | 'instanceType' | 'imageId' | 'availabilityZone' | 'tags'
+> & { count: number }
+
+export type Termination = { instance: Instance; previous: InstanceState; current: InstanceState }
+
+const hexId = (prefix: string) => prefix + randomBytes(9).toString('hex').slice(0, 17)
+
+/** All instances there are, and what may happen to them. Nothing here waits, so every change is whole. */
+export class Instances {
+  readonly #instances: Instance[]
+  readonly #now: () => number
+  readonly #bootMs: number
+  readonly #shutdownMs: number
+
+  constructor(kept: Instance[], options: { now: () => number; bootMs: number; shutdownMs: number }) {
+    this.#instances = kept
+    this.#now = options.now
+    this.#bootMs = options.bootMs
+    this.#shutdownMs = options.shutdownMs
+  }
+
+  /** What has to be kept: the described ones, and those whose client token still counts. */
+  kept(): Instance[] {
+    return this.#instances.filter((instance) => isTokenKept(instance, this.#now()))
+  }
+
+  described(): Instance[] {
+    const now = this.#now()
+    return this.#instances.filter((instance) => isDescribed(instance, now))
+  }
+
+  running(): Instance[] {
+    const now = this.#now()
+    return this.#instances.filter((instance) => stateOf(instance, now) === 'running')
+  }
+
+  /** The named instances in the order named; throws what EC2 throws when one is malformed or unknown. */
+  named(ids: string[]): Instance[] {
+    const malformed = ids.find((id) => !/^i-([0-9a-f]{8}|[0-9a-f]{17})$/.test(id))
+    if (malformed !== undefined) {
+      throw new Ec2Error('InvalidInstanceID.Malformed', `Invalid id: "${malformed}" (expecting "i-...")`)
+    }
+    const byId = new Map(this.described().map((instance) => [instance.id, instance]))
+    const unknown = ids.filter((id) => !byId.has(id))
+    if (unknown.length === 1) {
+      throw new Ec2Error('InvalidInstanceID.NotFound', `The instance ID '${unknown[0]}' does not exist`)
+    }
+    if (unknown.length > 1) {
+      throw new Ec2Error('InvalidInstanceID.NotFound', `The instance IDs '${unknown.join(', ')}' do not exist`)
+    }
+    return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
+  }
+
+  /** What an earlier launch with that token started in that zone (null: a launch that named none); empty when there was none. */
+  ofToken(clientToken: string | null, tokenZone: string | null): Instance[] {
+    if (clientToken === null) return []
+    return this.kept().filter((instance) => instance.clientToken === clientToken && instance.tokenZone === tokenZone)
+  }
+
+  launch(launch: Launch): Instance[] {
+    const earlier = this.ofToken(launch.clientToken, launch.tokenZone)
+    return earlier.length > 0 ? this.#repeated(launch, earlier) : this.#started(launch)
+  }
+
+  /** All or none, as EC2 does: an unknown id among them throws before anything is changed. */
+  terminate(ids: string[]): Termination[] {
+    return this.named(ids).map((instance) => this.#end(instance, this.#shutdownMs, 'Client.UserInitiatedShutdown'))
+  }
+
+  /** Gone behind everybody's back, without a moment of shutting down. */
+  vanish(id: string): void {
+    for (const instance of this.named([id])) this.#end(instance, 0, 'Client.InstanceInitiatedShutdown')
+  }
+
+  #repeated(launch: Launch, earlier: Instance[]): Instance[] {
+    if (earlier.some((instance) => instance.fingerprint !== launch.fingerprint)) {
+      throw new Ec2Error(
+        'IdempotentParameterMismatch',
+        'Arguments on this idempotent request are inconsistent with arguments used in previous request(s).',
+      )
+    }
+    if (earlier.every((instance) => stateOf(instance, this.#now()) === 'terminated')) {
+      throw new Ec2Error(
+        'IdempotentInstanceTerminated',
+        'The client token you have provided is associated with a terminated instance. Please use a different client token.',
+      )
+    }
+    return earlier
+  }
+
+  #started({ count, ...launch }: Launch): Instance[] {
+    const launchedAt = this.#now()
+    const reservationId = hexId('r-')
+    const taken = new Set(this.described().map((instance) => instance.slot))
+    const started: Instance[] = []
+    for (let launchIndex = 0; launchIndex < count; launchIndex++) {
+      const slot = lowestFreeSlot(taken)
+      taken.add(slot)
+      started.push({
+        ...launch,
+        id: hexId('i-'),
+        reservationId,
+        sequence: (this.#instances.at(-1)?.sequence ?? 0) + 1 + launchIndex,
+        launchIndex,
+        slot,
+        launchedAt,
+        runsFrom: launchedAt + this.#bootMs,
+        shutDownAt: null,
+        terminatedFrom: null,
+        stateReason: null,
+      })
+    }
+    this.#instances.push(...started)
+    return started
+  }
+
+  #end(instance: Instance, shutdownMs: number, stateReason: string): Termination {
+    const now = this.#now()
+    const previous = stateOf(instance, now)
+    const terminatedFrom = now + shutdownMs
+    if (instance.terminatedFrom === null || terminatedFrom < instance.terminatedFrom) {
+      instance.shutDownAt ??= now
+      instance.stateReason ??= stateReason
+      instance.terminatedFrom = terminatedFrom
+    }
+    return { instance, previous, current: stateOf(instance, now) }
+  }
+}

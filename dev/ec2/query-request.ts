@@ -1,0 +1,74 @@
+import { createHash } from 'node:crypto'
+import { Ec2Error } from './ec2-error.ts'
+
+/** One call of the EC2 Query protocol: flat form parameters, lists numbered from 1 (`Filter.1.Value.2`). */
+export class QueryRequest {
+  readonly #parameters: Map<string, string>
+
+  constructor(parameters: Iterable<[string, string]>) {
+    this.#parameters = new Map(parameters)
+  }
+
+  static parse(body: string): QueryRequest {
+    return new QueryRequest(new URLSearchParams(body))
+  }
+
+  /** An absent and an empty parameter are the same to EC2. */
+  text(name: string): string | undefined {
+    return this.#parameters.get(name) || undefined
+  }
+
+  required(name: string): string {
+    const value = this.text(name)
+    if (value === undefined)
+      throw new Ec2Error('MissingParameter', `The request must contain the parameter ${name.replace(/\.1$/, '')}`)
+    return value
+  }
+
+  integer(name: string): number | undefined {
+    const value = this.text(name)
+    if (value === undefined) return undefined
+    if (!/^-?\d{1,9}$/.test(value)) {
+      throw new Ec2Error(
+        'InvalidParameterValue',
+        `Value (${value}) for parameter ${name} is invalid. Expecting a number.`,
+      )
+    }
+    return Number(value)
+  }
+
+  flag(name: string): boolean {
+    return this.text(name)?.toLowerCase() === 'true'
+  }
+
+  /** The values of `Prefix.1`, `Prefix.2`, … in the order of their numbers. */
+  list(prefix: string): string[] {
+    return this.#numbered(prefix, /^(\d+)$/).map(([, , value]) => value)
+  }
+
+  /** The structures `Prefix.1.…`, `Prefix.2.…`, each as a request of its own with the prefix taken off. */
+  structures(prefix: string): QueryRequest[] {
+    const byNumber = new Map<number, [string, string][]>()
+    for (const [number, name, value] of this.#numbered(prefix, /^(\d+)\.(.+)$/)) {
+      byNumber.set(number, [...(byNumber.get(number) ?? []), [name, value]])
+    }
+    return [...byNumber.values()].map((parameters) => new QueryRequest(parameters))
+  }
+
+  /** Equal for two calls that ask for the same thing; the named parameters do not count. */
+  fingerprint(except: string[]): string {
+    const counted = [...this.#parameters]
+      .filter(([name]) => !except.includes(name))
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+    return createHash('sha256').update(JSON.stringify(counted)).digest('base64url')
+  }
+
+  #numbered(prefix: string, rest: RegExp): [number: number, name: string, value: string][] {
+    const found: [number, string, string][] = []
+    for (const [name, value] of this.#parameters) {
+      const match = name.startsWith(`${prefix}.`) ? rest.exec(name.slice(prefix.length + 1)) : null
+      if (match) found.push([Number(match[1]), match[2] ?? '', value])
+    }
+    return found.sort(([a], [b]) => a - b)
+  }
+}

@@ -1,0 +1,53 @@
+import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+export type CapturedMail = { to: string; from: string; subject: string; text: string; html: string; sent_at: string }
+
+export type Mailbox = {
+  /** @throws when a fault is injected, or the mail is not one that could be sent */
+  accept(mail: Omit<CapturedMail, 'sent_at'>): void
+  /** Newest first. */
+  list(): CapturedMail[]
+  inject(times: number): void
+}
+
+/** Keeps what the `send_email` binding sent, over restarts. */
+export function openMailbox(path: string, now: () => number): Mailbox {
+  mkdirSync(dirname(path), { recursive: true })
+  const mails: CapturedMail[] = existsSync(path)
+    ? readFileSync(path, 'utf8')
+        .split('\n')
+        .filter(isWhole)
+        .map((line) => JSON.parse(line))
+    : []
+  let faults = 0
+  return {
+    accept(mail) {
+      if (faults > 0) {
+        faults -= 1
+        throw new Error('The mail service did not take the mail.')
+      }
+      for (const field of ['to', 'from', 'subject', 'text', 'html'] as const)
+        if (typeof mail[field] !== 'string' || !mail[field]) throw new Error(`A mail needs the field "${field}".`)
+      if (/[\r\n]/.test(mail.to + mail.from + mail.subject)) throw new Error('A mail header holds a line break.')
+      const { to, from, subject, text, html } = mail
+      const captured = { to, from, subject, text, html, sent_at: new Date(now()).toISOString() }
+      appendFileSync(path, `${JSON.stringify(captured)}\n`)
+      mails.push(captured)
+    },
+    list: () => mails.toReversed(),
+    inject(times) {
+      faults += times
+    },
+  }
+}
+
+/** A kill may have cut the last line. */
+function isWhole(line: string): boolean {
+  try {
+    JSON.parse(line)
+    return true
+  } catch {
+    return false
+  }
+}

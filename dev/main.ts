@@ -1,0 +1,53 @@
+import { createServer } from 'node:net'
+import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SEED_EMAILS, SEED_PASSWORD } from './seed.ts'
+import type { StackOptions } from './services.ts'
+
+/** `npm run dev` and `npm start`: the whole product on this machine, without accounts or keys. */
+const mode = process.argv[2] === 'dev' ? 'dev' : 'start'
+const port = Number(process.env.PORT ?? 8787)
+const options: StackOptions = {
+  port,
+  dataDir: resolve(process.env.DATA_DIR ?? '.data'),
+  ec2BootMs: Number(process.env.EC2_BOOT_MS ?? 3000),
+  ec2Endpoint: process.env.EC2_ENDPOINT,
+  libsqlUrl: process.env.LIBSQL_URL,
+}
+
+await portMustBeFree(port)
+const stack = mode === 'dev' ? await (await import('./vite.ts')).startViteStack(options) : await startBuilt()
+console.log(
+  `Sign in as    ${SEED_EMAILS.pilot} (free trial) or ${SEED_EMAILS.admin} (admin), password ${SEED_PASSWORD}`,
+)
+console.log(`Ready: http://localhost:${port}`)
+
+let closing = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.on(signal, () => {
+    if (closing) process.exit(1)
+    closing = true
+    void stack.close().finally(() => process.exit(0))
+  })
+
+async function startBuilt() {
+  return (await import('./stack.ts')).startStack(options)
+}
+
+/** A stack that was killed a moment ago may still be letting go of its port. */
+async function portMustBeFree(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 20; attempt++) {
+    if (await isFree(port)) return
+    await sleep(250)
+  }
+  console.error(`Port ${port} is taken by another program. End it, or choose another port: PORT=8800 npm run ${mode}`)
+  process.exit(1)
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((free) => {
+    const probe = createServer()
+    probe.once('error', () => free(false))
+    probe.listen(port, 'localhost', () => probe.close(() => free(true)))
+  })
+}

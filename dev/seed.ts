@@ -1,0 +1,62 @@
+import { openDatabase, writeBatch } from '../db/client.ts'
+import { servers, subscriptions, users } from '../db/schema.ts'
+
+export const SEED_PASSWORD = 'simulate'
+export const SEED_EMAILS = { admin: 'admin@example.com', pilot: 'pilot@example.com' }
+
+const FLEET = [
+  ['g6.4xlarge', 'us-east-1a'],
+  ['g6.4xlarge', 'us-east-1b'],
+  ['g6.4xlarge', 'us-east-1c'],
+  ['g6.4xlarge', 'us-east-1d'],
+  ['g6.12xlarge', 'us-east-1a'],
+  ['g6.12xlarge', 'us-east-1b'],
+] as const
+
+/** The fleet's places and two people to try things with. Safe to repeat: what is there stays as it is. */
+export async function seed(options: { libsqlUrl: string; passwordHash: string; now: number }): Promise<void> {
+  const db = openDatabase(options.libsqlUrl)
+  const createdAt = Math.floor(options.now / 1000) * 1000
+  const person = (id: string, name: string, email: string, admin: boolean) => ({
+    id,
+    name,
+    email,
+    admin,
+    passwordHash: options.passwordHash,
+    confirmedAt: createdAt,
+    createdAt,
+  })
+  await writeBatch(db, [
+    db
+      .insert(servers)
+      .values(
+        FLEET.map(([instanceType, availabilityZone], position) => ({
+          id: `srv_${instanceType.replaceAll('.', '-')}-${availabilityZone}`,
+          instanceType,
+          availabilityZone,
+          position,
+        })),
+      )
+      .onConflictDoNothing(),
+    db
+      .insert(users)
+      .values([
+        person('user_admin', 'Admin', SEED_EMAILS.admin, true),
+        person('user_pilot', 'Pilot', SEED_EMAILS.pilot, false),
+      ])
+      .onConflictDoNothing(),
+    db
+      .insert(subscriptions)
+      .values({
+        id: 'sub_pilot',
+        userId: 'user_pilot',
+        planType: 'demo',
+        subType: 'demo',
+        status: 'trialing',
+        anchor: createdAt,
+        hours: 0.5,
+        createdAt,
+      })
+      .onConflictDoNothing(),
+  ])
+}

@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { migrateDatabase } from '../db/migrate.ts'
+import { hashPassword } from '../src/server/password.ts'
+import { openClock, type StackClock } from './clock.ts'
+import { type Ec2StandIn, startEc2 } from './ec2/ec2-stand-in.ts'
+import { startGuard } from './guard.ts'
+import { type Mailbox, openMailbox } from './mailbox.ts'
+import { localSecrets } from './secrets.ts'
+import { SEED_PASSWORD, seed } from './seed.ts'
+import { startSqld } from './sqld.ts'
+
+export type StackOptions = {
+  /** The site's port. */
+  port: number
+  /** Keeps the state between runs. */
+  dataDir: string
+  ec2BootMs?: number
+  /** Port of the instances' own pages. */
+  webPort?: number
+  /** Another server instead of a stand-in. */
+  ec2Endpoint?: string | undefined
+  libsqlUrl?: string | undefined
+  log?: (sentence: string) => void
+}
+
+/** Everything around the Worker: the database, the stand-ins, the clock, the mailbox, and the variables that name them. */
+export type Services = {
+  clock: StackClock
+  mailbox: Mailbox
+  ec2: Ec2StandIn | null
+  vars: Record<string, string>
+  /** What was started where, for people. */
+  addresses: [string, string][]
+  /** Has a process ended when the stack is killed. */
+  watch(pid: number): void
+  close(): Promise<void>
+}
+
+export async function startServices(options: StackOptions): Promise<Services> {
+  const { dataDir, port, log = console.log } = options
+  const guard = startGuard()
+  const clock = openClock(join(dataDir, 'clock'))
+  const mailbox = openMailbox(join(dataDir, 'mail.jsonl'), clock.now)
+  const sqld = options.libsqlUrl ? null : await startSqld({ dataDir: join(dataDir, 'libsql') })
+  if (sqld) guard.watch(sqld.pid)
+  const libsqlUrl = options.libsqlUrl ?? (sqld?.url as string)
+  const secrets = localSecrets(dataDir)
+  await migrateDatabase(libsqlUrl)
+  const passwordHash = await hashPassword(SEED_PASSWORD, secrets.PASSWORD_PEPPER)
+  await seed({ libsqlUrl, passwordHash, now: clock.now() })
+  const ec2 = options.ec2Endpoint
+    ? null
+    : await startEc2({
+        dataDir: join(dataDir, 'ec2'),
+        now: clock.now,
+        log,
+        ...(options.ec2BootMs === undefined ? {} : { bootMs: options.ec2BootMs }),
+        ...(options.webPort === undefined ? {} : { webPort: options.webPort }),
+      })
+  const ec2Endpoint = options.ec2Endpoint ?? (ec2?.endpoint as string)
+  return {
+    clock,
+    mailbox,
+    ec2,
+    vars: {
+      ...secrets,
+      SITE_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}`,
+      LIBSQL_URL: libsqlUrl,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      EC2_LAUNCH_TEMPLATE: 'proving-ground',
+      EC2_ENDPOINT: ec2Endpoint,
+      MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
+      OPERATOR_EMAIL: 'operator@proving-ground.example',
+    },
+    addresses: [
+      ['Database (libSQL)', libsqlUrl],
+      ['Cloud (EC2)', ec2Endpoint],
+      ['Captured mail', `http://localhost:${port}/dev/mailbox`],
+    ],
+    watch: guard.watch,
+    async close() {
+      await ec2?.close()
+      await sqld?.close()
+      guard.close()
+    },
+  }
+}

@@ -1,0 +1,64 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { devRoutes } from './dev-routes.ts'
+import { freePort } from './free-port.ts'
+import { type Services, type StackOptions, startServices } from './services.ts'
+import { startWorkerd, type Workerd, type WorkerModule } from './workerd.ts'
+import { readWranglerConfig } from './wrangler-config.ts'
+
+export type Stack = { url: string; services: Services; workerd: Workerd; close(): Promise<void> }
+
+const DIST = resolve(import.meta.dirname, '../dist')
+
+/** The built Worker with everything around it: `npm start`, and what the tests speak to. Port 0 takes a free one. */
+export async function startStack(options: Omit<StackOptions, 'port'> & { port?: number }): Promise<Stack> {
+  const port = options.port || (await freePort())
+  const services = await startServices({ ...options, port })
+  let workerd: Workerd
+  const routes = devRoutes(services, (cron) => workerd.runCron(cron))
+  workerd = await startWorkerd({
+    // Both families, so that "localhost" is found whichever a client tries first.
+    host: 'localhost',
+    port,
+    dataDir: options.dataDir,
+    services,
+    modules: builtModules(),
+    assets: join(DIST, 'client'),
+    devRoutes: async (request) => routes.fetch(request),
+  })
+  const stopCrons = startCrons(workerd)
+  return {
+    url: `http://localhost:${port}`,
+    services,
+    workerd,
+    async close() {
+      stopCrons()
+      await workerd.close()
+      await services.close()
+    },
+  }
+}
+
+function builtModules(): WorkerModule[] {
+  const root = join(DIST, 'worker')
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+  const entryFirst = files.sort((a, b) => Number(b === 'index.js') - Number(a === 'index.js'))
+  return entryFirst.map((path) => ({ type: 'ESModule', path, contents: readFileSync(join(root, path), 'utf8') }))
+}
+
+/** Triggers fire here as they would when deployed; once at the start too, to catch up with what was missed. */
+export function startCrons(workerd: Pick<Workerd, 'runCron'>): () => void {
+  let stopped = false
+  const everyMinute = async () => {
+    while (!stopped) {
+      for (const cron of readWranglerConfig().crons.filter((cron) => cron === '* * * * *'))
+        await workerd.runCron(cron).catch((error) => !stopped && console.error(String(error)))
+      await sleep(60_000, undefined, { ref: false })
+    }
+  }
+  void everyMinute()
+  return () => {
+    stopped = true
+  }
+}

@@ -1,0 +1,120 @@
+import { join } from 'node:path'
+import { getRequestListener } from '@hono/node-server'
+import devServer from '@hono/vite-dev-server'
+import { build, createServer, type Plugin, type Rolldown, type ViteDevServer } from 'vite'
+import { awsXmlInWorkerd, workerBuild } from './build.ts'
+import { devRoutes } from './dev-routes.ts'
+import { freePort } from './free-port.ts'
+import { type Services, type StackOptions, startServices } from './services.ts'
+import { startCrons } from './stack.ts'
+import { startWorkerd, type Workerd, type WorkerModule, workerdOptions } from './workerd.ts'
+
+/**
+ * The stack with hot reload: pages and calls run in Node under Vite; the Durable Object, its sockets and the bindings live in workerd,
+ * which gets the Worker built in memory.
+ */
+export async function startViteStack(options: StackOptions): Promise<{ services: Services; close(): Promise<void> }> {
+  const services = await startServices(options)
+  const workerdAt = { host: '127.0.0.1', port: await freePort(), dataDir: options.dataDir, services }
+  const workerd = await startWorkerd({ ...workerdAt, modules: await buildInMemory() })
+  let bindings = nodeBindings(workerd, services)
+  const routes = devRoutes(services, (cron) => workerd.runCron(cron))
+  const serveDevRoutes = getRequestListener(routes.fetch)
+
+  const localStack: Plugin = {
+    name: 'local-stack',
+    configureServer(server) {
+      server.middlewares.use((req, res, next) =>
+        req.url?.startsWith('/dev/') ? void serveDevRoutes(req, res) : next(),
+      )
+      const rebuild = debounce(async () => {
+        await workerd.mf.setOptions(workerdOptions({ ...workerdAt, modules: await buildInMemory() }))
+        bindings = nodeBindings(workerd, services)
+        server.config.logger.info('workerd has the new code')
+      })
+      server.watcher.on('change', (file) => {
+        if (file.includes('/src/server/') || file.includes('/src/domain/') || file.includes('/db/')) rebuild()
+      })
+    },
+    // @hono/vite-dev-server looks for a field that Vite 8 no longer sets, so the reload is sent from here.
+    hotUpdate({ modules, server }) {
+      if (this.environment.name === 'ssr' && modules.length)
+        server.environments.client.hot.send({ type: 'full-reload' })
+    },
+  }
+
+  const server: ViteDevServer = await createServer({
+    configFile: false,
+    server: {
+      host: 'localhost',
+      port: options.port,
+      strictPort: true,
+      proxy: { '^/cable$': { target: `http://127.0.0.1:${workerdAt.port}`, ws: true } },
+    },
+    plugins: [
+      localStack,
+      devServer({
+        entry: 'src/server/app.ts',
+        export: 'app',
+        exclude: [/^\/@.+/, /^\/src\/.+/, /^\/node_modules\/.+/, /\?t=\d+$/, /^\/dev\/.+/],
+        adapter: async () => ({
+          env: (await bindings) as never,
+          executionContext: { waitUntil() {}, passThroughOnException() {}, props: undefined } as never,
+        }),
+      }),
+    ],
+    optimizeDeps: {
+      entries: ['src/client.tsx'],
+      include: ['react', 'react-dom/client', 'react/jsx-dev-runtime', '@rails/actioncable', 'valibot'],
+    },
+  })
+  await server.listen()
+  const stopCrons = startCrons(workerd)
+  return {
+    services,
+    async close() {
+      stopCrons()
+      await server.close()
+      await workerd.close()
+      await services.close()
+    },
+  }
+}
+
+/** In Node the stand-ins that live in this process are bound directly; the Durable Object through workerd. */
+async function nodeBindings(workerd: Workerd, services: Awaited<ReturnType<typeof startServices>>) {
+  const inWorkerd = await workerd.mf.getBindings('app')
+  return {
+    ...services.vars,
+    JOB_CHANNEL: inWorkerd.JOB_CHANNEL,
+    EMAIL: { send: async (mail: Parameters<typeof services.mailbox.accept>[0]) => services.mailbox.accept(mail) },
+    CLOCK: { fetch: async () => new Response(String(services.clock.offset())) },
+  }
+}
+
+async function buildInMemory(): Promise<WorkerModule[]> {
+  const { output } = (await build({
+    configFile: false,
+    logLevel: 'error',
+    mode: 'development',
+    plugins: [awsXmlInWorkerd],
+    ssr: {
+      target: 'webworker',
+      noExternal: true,
+      resolve: { conditions: workerBuild.resolve?.conditions as string[] },
+    },
+    build: { ...workerBuild.build, minify: false, write: false },
+  })) as Rolldown.RolldownOutput
+  return output
+    .filter((file) => file.type === 'chunk')
+    .sort((a, b) => Number(b.isEntry) - Number(a.isEntry))
+    .map((file) => ({ type: 'ESModule', path: join(file.fileName), contents: file.code }))
+}
+
+function debounce(run: () => Promise<void>): () => void {
+  let timer: NodeJS.Timeout | undefined
+  return () => {
+    clearTimeout(timer)
+    timer = setTimeout(() => void run().catch((error) => console.error(String(error))), 150)
+  }
+}

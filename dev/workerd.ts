@@ -1,0 +1,109 @@
+import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
+import { childProcesses } from './child-processes.ts'
+import type { Services } from './services.ts'
+import { readWranglerConfig } from './wrangler-config.ts'
+
+export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
+
+export type Workerd = {
+  mf: Miniflare
+  runCron(cron: string): Promise<void>
+  close(): Promise<void>
+}
+
+type Options = {
+  host: string
+  port: number
+  dataDir: string
+  services: Services
+  /** The entry first. */
+  modules: WorkerModule[]
+  /** The folder of the browser's files, where the Worker itself serves them. */
+  assets?: string
+  /** Answers /dev/*. Node's, so that it never reaches the deployed bundle. */
+  devRoutes?: (request: Request) => Promise<Response>
+}
+
+/** The Worker in workerd, with Durable Objects kept in `dataDir` and every binding that `wrangler.toml` and its secrets would give. */
+export async function startWorkerd(options: Options): Promise<Workerd> {
+  const mf = new Miniflare(workerdOptions(options))
+  await mf.ready
+  for (const pid of childProcesses()) options.services.watch(pid)
+  return {
+    mf,
+    async runCron(cron) {
+      const worker = await mf.getWorker('app')
+      await worker.scheduled({ cron, scheduledTime: new Date(options.services.clock.now()) })
+    },
+    close: () => mf.dispose(),
+  }
+}
+
+export function workerdOptions({ host, port, dataDir, services, modules, assets, devRoutes }: Options) {
+  const { compatibilityDate, durableObjects } = readWranglerConfig()
+  const shared = { compatibilityDate }
+  return convertV4MiniflareOptions({
+    host,
+    port,
+    cf: false,
+    log: new Log(LogLevel.WARN),
+    defaultPersistRoot: `${dataDir}/workerd`,
+    durableObjectsPersist: `${dataDir}/workerd/objects`,
+    workers: [
+      {
+        ...shared,
+        name: 'site',
+        modules: [{ type: 'ESModule', path: 'site.js', contents: SITE }],
+        serviceBindings: { APP: 'app', DEV: devRoutes ?? notFound },
+      },
+      {
+        ...shared,
+        name: 'app',
+        modules,
+        durableObjects,
+        bindings: services.vars,
+        serviceBindings: {
+          CLOCK: () => new Response(String(services.clock.offset())),
+          EMAIL: { name: 'mail', entrypoint: 'SendEmail' },
+        },
+        ...(assets ? { assets: { directory: assets, binding: 'ASSETS', routerConfig: { has_user_worker: true } } } : {}),
+      },
+      {
+        ...shared,
+        name: 'mail',
+        modules: [{ type: 'ESModule', path: 'mail.js', contents: SEND_EMAIL }],
+        serviceBindings: { MAILBOX: (request: Request) => acceptMail(services, request) },
+      },
+    ],
+  } as never)
+}
+
+/** /dev/* belongs to the local stack; everything else to the Worker. */
+const SITE = `export default {
+  fetch(request, env) {
+    const { pathname } = new URL(request.url)
+    return (pathname === '/dev' || pathname.startsWith('/dev/') ? env.DEV : env.APP).fetch(request)
+  }
+}`
+
+/** Has the shape of the \`send_email\` binding. */
+const SEND_EMAIL = `import { WorkerEntrypoint } from 'cloudflare:workers'
+export class SendEmail extends WorkerEntrypoint {
+  async send(mail) {
+    const answer = await this.env.MAILBOX.fetch('http://mailbox/', { method: 'POST', body: JSON.stringify(mail) })
+    if (!answer.ok) throw new Error(await answer.text())
+    return { messageId: await answer.text() }
+  }
+}
+export default { fetch: () => new Response(null, { status: 404 }) }`
+
+async function acceptMail(services: Services, request: Request): Promise<Response> {
+  try {
+    services.mailbox.accept((await request.json()) as Parameters<typeof services.mailbox.accept>[0])
+    return new Response(crypto.randomUUID())
+  } catch (error) {
+    return new Response(error instanceof Error ? error.message : String(error), { status: 500 })
+  }
+}
+
+const notFound = async () => new Response('Not found', { status: 404 })

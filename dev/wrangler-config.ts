@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'smol-toml'
+
+type WranglerConfig = {
+  compatibility_date: string
+  triggers: { crons: string[] }
+  durable_objects: { bindings: { name: string; class_name: string }[] }
+}
+
+/** What the local stack takes over from the deployment's own configuration. */
+export function readWranglerConfig() {
+  const text = readFileSync(new URL('../wrangler.toml', import.meta.url), 'utf8')
+  const config = parse(text) as unknown as WranglerConfig
+  return {
+    compatibilityDate: config.compatibility_date,
+    crons: config.triggers.crons,
+    durableObjects: Object.fromEntries(
+      config.durable_objects.bindings.map((binding) => [
+        binding.name,
+        { className: binding.class_name, useSQLite: true },
+      ]),
+    ),
+  }
+}

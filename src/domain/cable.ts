@@ -1,0 +1,47 @@
+import type { Job } from './wire.ts'
+
+/** The ActionCable wire protocol, as far as this product speaks it. */
+export const SUB_PROTOCOL = 'actioncable-v1-json'
+/** Our own pages send this every 3 s; it is answered without waking the object that holds the socket. */
+export const KEEPALIVE = '{"command":"ping"}'
+export const KEEPALIVE_ANSWER = '{"type":"ping"}'
+export const PING_EVERY_MS = 3_000
+
+export type DisconnectReason = 'unauthorized' | 'remote' | 'server_restart' | 'invalid_request'
+
+export const welcomeFrame = () => JSON.stringify({ type: 'welcome' })
+/** Rails sends seconds since 1970. */
+export const pingFrame = (now: number) => JSON.stringify({ type: 'ping', message: Math.floor(now / 1000) })
+export const confirmFrame = (identifier: string) => JSON.stringify({ identifier, type: 'confirm_subscription' })
+export const rejectFrame = (identifier: string) => JSON.stringify({ identifier, type: 'reject_subscription' })
+export const disconnectFrame = (reason: DisconnectReason, reconnect = false) =>
+  JSON.stringify({ type: 'disconnect', reason, reconnect })
+export const jobFrame = (identifier: string, job: Job) =>
+  JSON.stringify({ identifier, message: { event: 'job.updated', job } })
+
+export type Command = { command: 'subscribe' | 'unsubscribe'; identifier: string }
+
+/** A client's frame; null for everything that is answered with nothing. */
+export function parseCommand(frame: string): Command | null {
+  const value = parseObject(frame)
+  if (!value || typeof value.identifier !== 'string') return null
+  if (value.command !== 'subscribe' && value.command !== 'unsubscribe') return null
+  return { command: value.command, identifier: value.identifier }
+}
+
+/** Whether the identifier asks for this user's own JobsChannel. */
+export function isOwnJobsChannel(identifier: string, userId: string): boolean {
+  const value = parseObject(identifier)
+  return value?.channel === 'JobsChannel' && value.user_id === userId
+}
+
+function parseObject(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null
+  } catch {
+    return null
+  }
+}

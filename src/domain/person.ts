@@ -1,0 +1,34 @@
+/** What may be a person's name and address, wherever one is typed in. */
+
+export const MAX_NAME = 100
+/** The longest address that SMTP can carry. */
+export const MAX_EMAIL = 254
+
+/** Counted as a person counts: an emoji outside the basic plane is one. */
+export function characters(text: string): number {
+  return [...text].length
+}
+
+/** NFC and trimmed; a name of nothing but invisible characters is empty. */
+export function normalName(name: string): string {
+  const trimmed = name.normalize('NFC').trim()
+  return /[^\p{Z}\p{Cf}\p{M}]/u.test(trimmed) ? trimmed : ''
+}
+
+/** No control characters, half surrogates, line separators, nor marks that turn the reading direction of what follows. */
+export function usableName(name: string): boolean {
+  return !/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u.test(name.trim())
+}
+
+export function normalEmail(email: string): string {
+  return email.normalize('NFC').trim().toLowerCase()
+}
+
+/** One address and nothing that could make two of it, or a header line. */
+export function isEmail(email: string): boolean {
+  const address = normalEmail(email)
+  return (
+    address.length <= MAX_EMAIL &&
+    /^[^\s@\p{C}<>()[\],;:\\"]+@[^\s@\p{C}<>()[\],;:\\"]+\.[^\s@\p{C}<>()[\],;:\\".]+$/u.test(address)
+  )
+}

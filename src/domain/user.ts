@@ -1,0 +1,131 @@
+import * as v from 'valibot'
+import { characters, isEmail, MAX_NAME, normalEmail, normalName, usableName } from './person.ts'
+
+export const MIN_PASSWORD = 6
+export const MAX_PASSWORD = 128
+
+/** The sentences of the specification: one definition for the browser and the server. */
+export const ALL_FIELDS_REQUIRED = 'All fields are required.'
+export const PASSWORDS_MATCH = 'Passwords match.'
+export const PASSWORDS_DO_NOT_MATCH = 'Passwords do not match.'
+export const TERMS_REQUIRED = 'You must accept the Terms of Service.'
+export const CREDENTIALS_REQUIRED = 'Please enter your email and password.'
+export const INVALID_CREDENTIALS = 'Invalid email or password.'
+export const NOT_CONFIRMED = 'You have to confirm your email address before continuing.'
+export const SIGNED_UP = 'Account created but you need to confirm you email!'
+export const CONFIRMATION_SENT = 'Confirmation email sent. Please check your inbox.'
+export const CONFIRMATION_FAILED = 'Invalid or expired confirmation link.'
+export const CONFIRMED = 'Your email address is confirmed. You can sign in now.'
+export const SIGNED_OUT = 'You are signed out.'
+export const PROFILE_UPDATED = 'Profile updated successfully!'
+export const CURRENT_PASSWORD_WRONG = 'Your current password is not correct.'
+export const INVALID_EMAIL = 'Please enter a valid email.'
+export const COMMON_PASSWORD = 'This password is too common. Please choose another one.'
+
+const tooLong = `Password cannot exceed ${MAX_PASSWORD} characters.`
+const tooShort = `must be at least ${MIN_PASSWORD} characters.`
+
+const text = v.string()
+const longEnough = (password: string) => characters(password) >= MIN_PASSWORD
+const shortEnough = (password: string) => characters(password) <= MAX_PASSWORD
+
+export const signUpForm = v.pipe(
+  v.object({ name: text, email: text, password: text, password_confirmation: text, terms_of_service: v.boolean() }),
+  v.check(
+    (f) => Boolean(normalName(f.name) && normalEmail(f.email) && f.password && f.password_confirmation),
+    ALL_FIELDS_REQUIRED,
+  ),
+  v.forward(
+    v.check((f) => f.password === f.password_confirmation, PASSWORDS_DO_NOT_MATCH),
+    ['password_confirmation'],
+  ),
+  v.forward(
+    v.check((f) => f.terms_of_service, TERMS_REQUIRED),
+    ['terms_of_service'],
+  ),
+  v.forward(
+    v.check((f) => isEmail(f.email), INVALID_EMAIL),
+    ['email'],
+  ),
+  v.forward(
+    v.check((f) => characters(normalName(f.name)) <= MAX_NAME, `Name cannot exceed ${MAX_NAME} characters.`),
+    ['name'],
+  ),
+  v.forward(
+    v.check((f) => usableName(f.name), 'Name contains characters that cannot be shown.'),
+    ['name'],
+  ),
+  v.forward(
+    v.check((f) => longEnough(f.password), `Password ${tooShort}`),
+    ['password'],
+  ),
+  v.forward(
+    v.check((f) => shortEnough(f.password), tooLong),
+    ['password'],
+  ),
+  v.transform((f) => ({ name: normalName(f.name), email: normalEmail(f.email), password: f.password })),
+)
+
+export const signInForm = v.pipe(
+  v.object({ email: text, password: text }),
+  v.check((f) => Boolean(normalEmail(f.email) && f.password), CREDENTIALS_REQUIRED),
+  v.transform((f) => ({ email: normalEmail(f.email), password: f.password })),
+)
+
+/** Asks for a mail: the confirmation once more, or a new password. */
+export const emailForm = v.pipe(
+  v.object({ email: text }),
+  v.forward(
+    v.check((f) => isEmail(f.email), INVALID_EMAIL),
+    ['email'],
+  ),
+  v.transform((f) => ({ email: normalEmail(f.email) })),
+)
+
+/** The new password is null when no password field was filled: then only the name changes. */
+export const profileForm = v.pipe(
+  v.object({ name: text, current_password: text, password: text, password_confirmation: text }),
+  v.forward(
+    v.check((f) => normalName(f.name) !== '', 'Please enter your name.'),
+    ['name'],
+  ),
+  v.forward(
+    v.check((f) => characters(normalName(f.name)) <= MAX_NAME, `Name cannot exceed ${MAX_NAME} characters.`),
+    ['name'],
+  ),
+  v.forward(
+    v.check((f) => usableName(f.name), 'Name contains characters that cannot be shown.'),
+    ['name'],
+  ),
+  v.forward(
+    v.check((f) => !wantsNewPassword(f) || f.current_password !== '', 'Please enter your current password.'),
+    ['current_password'],
+  ),
+  v.forward(
+    v.check(
+      (f) => !wantsNewPassword(f) || Boolean(f.password && f.password_confirmation),
+      'Please fill in both new password fields.',
+    ),
+    ['password'],
+  ),
+  v.forward(
+    v.check((f) => f.password === f.password_confirmation, 'New password and confirmation do not match.'),
+    ['password_confirmation'],
+  ),
+  v.forward(
+    v.check((f) => !wantsNewPassword(f) || longEnough(f.password), `New password ${tooShort}`),
+    ['password'],
+  ),
+  v.forward(
+    v.check((f) => shortEnough(f.password), tooLong),
+    ['password'],
+  ),
+  v.transform((f) => ({
+    name: normalName(f.name),
+    newPassword: wantsNewPassword(f) ? { current: f.current_password, next: f.password } : null,
+  })),
+)
+
+function wantsNewPassword(f: { current_password: string; password: string; password_confirmation: string }): boolean {
+  return Boolean(f.current_password || f.password || f.password_confirmation)
+}

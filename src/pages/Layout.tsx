@@ -1,0 +1,109 @@
+import type { ReactNode } from 'react'
+import type { User } from '../domain/wire.ts'
+import { bootstrapJson } from './bootstrap-json.ts'
+import { Footer } from './layout/Footer.tsx'
+import { Sidebar } from './layout/Sidebar.tsx'
+import type { Theme } from './layout/ThemeSwitch.tsx'
+import { TopBar } from './layout/TopBar.tsx'
+import { Spinner } from './parts/States.tsx'
+
+export type LayoutProps = {
+  user: User | null
+  /** Path and query of the request: marks the current link, and is where the theme switch comes back to. */
+  path: string
+  title: string
+  description?: string
+  /** Scheme and host, e.g. https://proving.example: canonical and Open Graph addresses are absolute. */
+  origin: string
+  /** Null on a page that is the same for everybody: its forms then go without a token. */
+  csrfToken: string | null
+  /** The cookie's choice; null where nobody chose: dark for visitors, the system's for those signed in. */
+  theme: Theme | null
+  assets: { styles: string[]; scripts: string[] }
+  /** Goes into the bootstrap block beside the user. */
+  bootstrap?: Record<string, unknown>
+  /** For pages that no search engine should keep. */
+  noIndex?: boolean
+  children: ReactNode
+}
+
+const TAGLINE = 'GPU simulation servers for drones and ground vehicles: start one, watch it come up, pay by the second.'
+
+/** The whole document, without its doctype. */
+export function Layout({ user, path, title, description = TAGLINE, origin, csrfToken, assets, ...rest }: LayoutProps) {
+  const theme = rest.theme ?? (user ? 'system' : 'dark')
+  const full = path === '/' ? `Proving Ground: ${title}` : `${title} · Proving Ground`
+  const address = origin + (path.split('?')[0] ?? '/')
+  const switcher = { path, theme, csrfToken }
+  return (
+    <html lang="en" data-theme={theme} className={user ? 'signed-in' : undefined}>
+      <head>
+        <meta charSet="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>{full}</title>
+        <meta name="description" content={description} />
+        {rest.noIndex ? <meta name="robots" content="noindex" /> : <link rel="canonical" href={address} />}
+        {assets.styles.map((href) => (
+          <link key={href} rel="stylesheet" href={href} />
+        ))}
+        {assets.scripts.map((src) => (
+          <script key={src} type="module" src={src} />
+        ))}
+        {csrfToken ? <meta name="csrf-token" content={csrfToken} /> : null}
+        {user ? <meta name="cable-url" content="/cable" /> : null}
+        {theme === 'light' ? null : (
+          <meta
+            name="theme-color"
+            content="#081012"
+            media={theme === 'dark' ? undefined : '(prefers-color-scheme: dark)'}
+          />
+        )}
+        {theme === 'dark' ? null : (
+          <meta
+            name="theme-color"
+            content="#f7f9f9"
+            media={theme === 'light' ? undefined : '(prefers-color-scheme: light)'}
+          />
+        )}
+        <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+        <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
+        <link rel="manifest" href="/manifest.webmanifest" />
+        <meta property="og:type" content="website" />
+        <meta property="og:site_name" content="Proving Ground" />
+        <meta property="og:title" content={title} />
+        <meta property="og:description" content={description} />
+        <meta property="og:url" content={address} />
+        <meta property="og:image" content={`${origin}/og.png`} />
+        <meta name="twitter:card" content="summary_large_image" />
+      </head>
+      <body>
+        <a className="skip" href="#main">
+          Skip to content
+        </a>
+        <TopBar user={user} csrfToken={csrfToken} />
+        {user ? <Sidebar {...switcher} /> : null}
+        <main id="main" tabIndex={-1}>
+          {rest.children}
+        </main>
+        <Footer signedIn={user !== null} {...switcher} />
+        <div id="live" className="visually-hidden" role="status" />
+        <SessionCheck />
+        <script
+          id="bootstrap"
+          type="application/json"
+          // biome-ignore lint/security/noDangerouslySetInnerHtml: a script's text is not HTML's; bootstrapJson escapes it
+          dangerouslySetInnerHTML={{ __html: bootstrapJson({ user, ...rest.bootstrap }) }}
+        />
+      </body>
+    </html>
+  )
+}
+
+/** Covers the app while the client asks again who is signed in. The server knew, so it is hidden in every page's first HTML. */
+export function SessionCheck() {
+  return (
+    <div id="session-check" className="veil" role="status" hidden>
+      <Spinner label="Checking your session…" />
+    </div>
+  )
+}

@@ -1,0 +1,29 @@
+import { type Theme, ThemeSwitch } from './ThemeSwitch.tsx'
+
+/** The way to help stands in the same place on every page (WCAG 3.2.6). */
+export function Footer({
+  signedIn,
+  ...theme
+}: {
+  signedIn: boolean
+  path: string
+  theme: Theme
+  csrfToken: string | null
+}) {
+  return (
+    <footer className="foot">
+      <ul className="links">
+        <li>
+          <a href="/contact_sales">Help and contact</a>
+        </li>
+        <li>
+          <a href="/pricing">Pricing</a>
+        </li>
+        <li>
+          <a href="/terms_of_service">Terms of Service</a>
+        </li>
+      </ul>
+      {signedIn ? null : <ThemeSwitch {...theme} />}
+    </footer>
+  )
+}

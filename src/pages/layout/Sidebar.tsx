@@ -1,0 +1,30 @@
+import { Icon, type IconName } from '../parts/Icon.tsx'
+import { type Theme, ThemeSwitch } from './ThemeSwitch.tsx'
+
+const LINKS: { href: string; label: string; icon: IconName }[] = [
+  { href: '/dashboard', label: 'Dashboard', icon: 'gauge' },
+  { href: '/billing_history', label: 'Billing', icon: 'receipt' },
+  { href: '/account_overview', label: 'Settings', icon: 'settings' },
+]
+
+/** A rail at the left; under 800 px a bar at the bottom. */
+export function Sidebar(props: { path: string; theme: Theme; csrfToken: string | null }) {
+  const here = props.path.split('?')[0]
+  return (
+    <div className="rail">
+      <nav aria-label="Main">
+        <ul className="links">
+          {LINKS.map(({ href, label, icon }) => (
+            <li key={href}>
+              <a href={href} aria-current={href === here ? 'page' : undefined}>
+                <Icon name={icon} size={18} />
+                {label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <ThemeSwitch {...props} />
+    </div>
+  )
+}

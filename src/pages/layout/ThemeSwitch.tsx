@@ -1,0 +1,32 @@
+import { Icon, type IconName } from '../parts/Icon.tsx'
+
+export type Theme = 'light' | 'dark' | 'system'
+
+const CHOICES: { theme: Theme; icon: IconName; label: string }[] = [
+  { theme: 'light', icon: 'sun', label: 'Light theme' },
+  { theme: 'dark', icon: 'moon', label: 'Dark theme' },
+  { theme: 'system', icon: 'monitor', label: 'Theme of the system' },
+]
+
+/** Posts `theme` to /theme, which keeps it in a cookie and comes back to this page. */
+export function ThemeSwitch({ theme, path, csrfToken }: { theme: Theme; path: string; csrfToken: string | null }) {
+  return (
+    <form className="theme" method="post" action="/theme" aria-label="Theme">
+      {csrfToken ? <input type="hidden" name="authenticity_token" value={csrfToken} /> : null}
+      <input type="hidden" name="return_to" value={path} />
+      {CHOICES.map((choice) => (
+        <button
+          key={choice.theme}
+          type="submit"
+          name="theme"
+          value={choice.theme}
+          aria-label={choice.label}
+          title={choice.label}
+          aria-pressed={choice.theme === theme}
+        >
+          <Icon name={choice.icon} size={15} />
+        </button>
+      ))}
+    </form>
+  )
+}

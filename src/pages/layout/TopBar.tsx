@@ -1,0 +1,58 @@
+import type { User } from '../../domain/wire.ts'
+import { Icon } from '../parts/Icon.tsx'
+
+/** The mark: a ridge of terrain and the drone above it. */
+export function Mark() {
+  return (
+    <svg
+      width="26"
+      height="26"
+      viewBox="0 0 32 32"
+      fill="none"
+      stroke="currentColor"
+      strokeWidth="2.5"
+      strokeLinejoin="round"
+      aria-hidden="true"
+    >
+      <path d="M2 27l8-11 5 6 5-8 10 13" />
+      <path d="M9 6h14M16 6v4" strokeLinecap="round" />
+    </svg>
+  )
+}
+
+export function TopBar({ user, csrfToken }: { user: User | null; csrfToken: string | null }) {
+  return (
+    <header className="bar">
+      <a className="brand" href="/">
+        <Mark />
+        <span>
+          Proving Ground
+          <small className="tagline">Simulate. Deploy. Win.</small>
+        </span>
+      </a>
+      <button type="button" className="btn menu-button" popoverTarget="menu">
+        <span>{user ? `Hi ${user.name || user.email || 'there'}` : 'Interested?'}</span>
+        <Icon name="chevron-down" />
+      </button>
+      <nav id="menu" className="menu" popover="auto" aria-label={user ? 'Your account' : 'Sign up or sign in'}>
+        {user ? (
+          <>
+            <a href="/dashboard">Dashboard</a>
+            <a href="/account_overview">Account</a>
+            {user.admin ? <a href="/console">Admin</a> : null}
+            <form method="post" action="/users/sign_out">
+              <input type="hidden" name="_method" value="delete" />
+              <input type="hidden" name="authenticity_token" value={csrfToken ?? ''} />
+              <button type="submit">Sign Out</button>
+            </form>
+          </>
+        ) : (
+          <>
+            <a href="/sign_up">Sign Up</a>
+            <a href="/sign_in">Sign In</a>
+          </>
+        )}
+      </nav>
+    </header>
+  )
+}

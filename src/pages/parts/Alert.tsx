@@ -1,0 +1,52 @@
+import type { ReactNode } from 'react'
+import { Icon, type IconName } from './Icon.tsx'
+
+export type AlertKind = 'danger' | 'success' | 'info' | 'warning'
+
+const ICONS: Record<AlertKind, IconName> = {
+  danger: 'circle-alert',
+  success: 'circle-check',
+  info: 'info',
+  warning: 'triangle-alert',
+}
+
+type AlertProps = {
+  kind: AlertKind
+  children: ReactNode
+  dismissible?: boolean
+  /** Told once it was dismissed; implies `dismissible`. */
+  onDismiss?: () => void
+  id?: string
+}
+
+/**
+ * A message. A dismissible one is an open `<dialog>` (not modal), whose `<form method="dialog">` closes it in every
+ * browser without a script. A form cannot stand inside a form: place a dismissible alert beside forms, not in them,
+ * and give a new message a new `key`, else a closed one stays closed.
+ */
+export function Alert({ kind, children, dismissible, onDismiss, id }: AlertProps) {
+  const className = `alert alert-${kind}`
+  const body = (
+    <>
+      <Icon name={ICONS[kind]} size={18} />
+      <div role={kind === 'danger' ? 'alert' : 'status'}>{children}</div>
+    </>
+  )
+  if (!dismissible && !onDismiss) {
+    return (
+      <div className={className} id={id}>
+        {body}
+      </div>
+    )
+  }
+  return (
+    <dialog open className={className} id={id} aria-label="Message" onClose={onDismiss}>
+      {body}
+      <form method="dialog">
+        <button type="submit" className="btn-close" aria-label="Dismiss">
+          <Icon name="x" />
+        </button>
+      </form>
+    </dialog>
+  )
+}

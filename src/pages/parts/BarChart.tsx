@@ -1,0 +1,71 @@
+type BarChartProps = { bars: { label: string; value: number }[]; unit: string; caption: string }
+
+const WIDTH = 440
+const HEIGHT = 130
+const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
+
+/** The next of 1, 2, 5, 10, 20, 50 … at or above `n`: a scale that people read at a glance. */
+function niceCeiling(n: number): number {
+  if (n <= 0) return 1
+  const power = 10 ** Math.floor(Math.log10(n))
+  return ([1, 2, 5, 10].find((step) => step * power >= n) ?? 10) * power
+}
+
+/** Bars drawn on the server, and the same figures as a table for whoever cannot, or would rather not, read bars. */
+export function BarChart({ bars, unit, caption }: BarChartProps) {
+  const top = niceCeiling(Math.max(0, ...bars.map((bar) => bar.value)))
+  const step = WIDTH / Math.max(1, bars.length)
+  const width = Math.min(36, step * 0.7)
+  const every = Math.ceil(bars.length / 7)
+  const format = (value: number) => `${number.format(value)} ${unit}`
+  return (
+    <figure className="chart stack">
+      <figcaption>{caption}</figcaption>
+      <svg
+        viewBox={`0 0 ${WIDTH} ${HEIGHT + 28}`}
+        role="img"
+        aria-label={`${caption}. The figures stand in the table below.`}
+      >
+        <path className="axis" d={`M0 14H${WIDTH}M0 ${HEIGHT + 0.5}H${WIDTH}`} strokeDasharray="2 4" />
+        <text y="8">{format(top)}</text>
+        {bars.map(({ label, value }, i) => {
+          const height = Math.round((value / top) * (HEIGHT - 14) * 10) / 10
+          const x = Math.round((i * step + (step - width) / 2) * 10) / 10
+          return (
+            <g key={label}>
+              <rect
+                className="bar-fill"
+                x={x}
+                y={HEIGHT - height}
+                width={Math.round(width * 10) / 10}
+                height={height}
+                rx="2"
+              >
+                <title>{`${label}: ${format(value)}`}</title>
+              </rect>
+              {i % every === 0 ? (
+                <text x={Math.round((i + 0.5) * step)} y={HEIGHT + 20} textAnchor="middle">
+                  {label}
+                </text>
+              ) : null}
+            </g>
+          )
+        })}
+      </svg>
+      <details>
+        <summary>Show as table</summary>
+        <table className="table table-fixed">
+          <caption className="visually-hidden">{caption}</caption>
+          <tbody>
+            {bars.map(({ label, value }) => (
+              <tr key={label}>
+                <th scope="row">{label}</th>
+                <td className="num">{format(value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+    </figure>
+  )
+}

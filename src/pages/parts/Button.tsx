@@ -1,0 +1,35 @@
+import type { AnchorHTMLAttributes, ButtonHTMLAttributes } from 'react'
+
+type Look = { look?: 'primary' | 'danger' | 'plain'; small?: boolean }
+
+function classes({ look, small }: Look, more: string | undefined): string {
+  return ['btn', look && `btn-${look}`, small && 'btn-small', more].filter(Boolean).join(' ')
+}
+
+/** `type` is "button" unless told: a button that submits says so. */
+export function Button({
+  look,
+  small,
+  className,
+  type = 'button',
+  ...rest
+}: Look & ButtonHTMLAttributes<HTMLButtonElement>) {
+  return (
+    <button type={type} className={classes({ ...(look && { look }), ...(small && { small }) }, className)} {...rest} />
+  )
+}
+
+export function ButtonLink({
+  look,
+  small,
+  className,
+  href,
+  children,
+  ...rest
+}: Look & AnchorHTMLAttributes<HTMLAnchorElement> & { href: string }) {
+  return (
+    <a href={href} className={classes({ ...(look && { look }), ...(small && { small }) }, className)} {...rest}>
+      {children}
+    </a>
+  )
+}

@@ -1,0 +1,63 @@
+import type { ReactNode } from 'react'
+
+export type Column = {
+  key: string
+  label: string
+  /** Right-aligned, in the figures of the instruments. */
+  numeric?: boolean
+  /** The cell that names its row (`<th scope="row">`). One a table. */
+  rowHeader?: boolean
+}
+
+export type Row = { id: string; cells: Record<string, ReactNode> }
+
+type DataTableProps = {
+  caption: string
+  columns: Column[]
+  rows: Row[]
+  /** The last row, e.g. a total, keyed like the cells; the first column's is its header. */
+  foot?: Record<string, ReactNode>
+  hideCaption?: boolean
+}
+
+/** Rows become cards under 640 px, where each value carries its column's name. */
+export function DataTable({ caption, columns, rows, foot, hideCaption = false }: DataTableProps) {
+  const cell = (column: Column, value: ReactNode, header: boolean) => {
+    const props = { 'data-label': column.label, className: column.numeric ? 'num' : undefined }
+    return header ? (
+      <th key={column.key} scope="row" {...props}>
+        {value}
+      </th>
+    ) : (
+      <td key={column.key} {...props}>
+        {value}
+      </td>
+    )
+  }
+  return (
+    <table className="table">
+      <caption className={hideCaption ? 'visually-hidden' : undefined}>{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ key, label, numeric }) => (
+            <th key={key} scope="col" className={numeric ? 'num' : undefined}>
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={row.id}>
+            {columns.map((column) => cell(column, row.cells[column.key], column.rowHeader ?? false))}
+          </tr>
+        ))}
+      </tbody>
+      {foot ? (
+        <tfoot>
+          <tr>{columns.map((column, i) => cell(column, foot[column.key], i === 0))}</tr>
+        </tfoot>
+      ) : null}
+    </table>
+  )
+}

@@ -1,0 +1,162 @@
+import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTMLAttributes } from 'react'
+import { Icon } from './Icon.tsx'
+
+type Labelled = {
+  name: string
+  label: string
+  hint?: ReactNode
+  error?: string | null | undefined
+  /** Defaults to the name; give one where two forms of a page share a name. */
+  id?: string
+}
+
+type FrameProps = Labelled & { children: ReactNode }
+
+/** The ids of hint and error, in the order in which they are read out; undefined when there is neither. */
+function describedBy(id: string, hint: ReactNode, error: string | null | undefined): string | undefined {
+  return [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined
+}
+
+function Frame({ name, id = name, label, hint, error, children }: FrameProps) {
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {children}
+      {error ? (
+        <p className="error" id={`${id}-error`}>
+          <Icon name="circle-alert" size={14} />
+          {error}
+        </p>
+      ) : null}
+      {hint ? (
+        <div className="hint" id={`${id}-hint`}>
+          {hint}
+        </div>
+      ) : null}
+    </div>
+  )
+}
+
+/** What every control of a field carries. */
+function control({ name, id = name, hint, error }: Labelled) {
+  return {
+    id,
+    name,
+    className: 'input',
+    'aria-invalid': error ? true : undefined,
+    'aria-describedby': describedBy(id, hint, error),
+  }
+}
+
+export function Field({
+  label,
+  hint,
+  error,
+  ...rest
+}: Labelled & InputHTMLAttributes<HTMLInputElement> & { name: string; id?: string }) {
+  const labelled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
+  return (
+    <Frame {...labelled}>
+      <input {...rest} {...control(labelled)} />
+    </Frame>
+  )
+}
+
+export function TextArea({
+  label,
+  hint,
+  error,
+  ...rest
+}: Labelled & TextareaHTMLAttributes<HTMLTextAreaElement> & { name: string; id?: string }) {
+  const labelled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
+  return (
+    <Frame {...labelled}>
+      <textarea {...rest} {...control(labelled)} />
+    </Frame>
+  )
+}
+
+type SelectProps = Labelled &
+  SelectHTMLAttributes<HTMLSelectElement> & {
+    name: string
+    id?: string
+    options: readonly string[]
+    placeholder?: string
+  }
+
+export function Select({ label, hint, error, options, placeholder, ...rest }: SelectProps) {
+  const labelled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
+  return (
+    <Frame {...labelled}>
+      <select {...rest} {...control(labelled)}>
+        {placeholder ? <option value="">{placeholder}</option> : null}
+        {options.map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+      </select>
+    </Frame>
+  )
+}
+
+type PasswordProps = Labelled &
+  InputHTMLAttributes<HTMLInputElement> & {
+    name: string
+    id?: string
+    autoComplete: 'new-password' | 'current-password'
+    shown?: boolean
+    /** Only an island can show the password; without this there is no button for it. */
+    onToggle?: () => void
+  }
+
+export function PasswordField({ label, hint, error, shown = false, onToggle, ...rest }: PasswordProps) {
+  const labelled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
+  return (
+    <Frame {...labelled}>
+      <div className="with-button">
+        <input spellCheck={false} {...rest} type={shown ? 'text' : 'password'} {...control(labelled)} />
+        {onToggle ? (
+          <button
+            type="button"
+            className="btn"
+            aria-pressed={shown}
+            aria-label={`Show ${label.toLowerCase()}`}
+            onClick={onToggle}
+          >
+            <Icon name="eye" />
+          </button>
+        ) : null}
+      </div>
+    </Frame>
+  )
+}
+
+type CheckboxProps = Omit<InputHTMLAttributes<HTMLInputElement>, 'type'> & {
+  name: string
+  label: ReactNode
+  error?: string | null | undefined
+  id?: string
+}
+
+export function Checkbox({ label, error, id, ...rest }: CheckboxProps) {
+  const inputId = id ?? rest.name
+  return (
+    <div className="field">
+      <div className="check">
+        <input
+          {...rest}
+          type="checkbox"
+          id={inputId}
+          aria-invalid={error ? true : undefined}
+          aria-describedby={describedBy(inputId, null, error)}
+        />
+        <label htmlFor={inputId}>{label}</label>
+      </div>
+      {error ? (
+        <p className="error" id={`${inputId}-error`}>
+          <Icon name="circle-alert" size={14} />
+          {error}
+        </p>
+      ) : null}
+    </div>
+  )
+}

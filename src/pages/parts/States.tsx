@@ -1,0 +1,34 @@
+import type { ReactNode } from 'react'
+import { Alert } from './Alert.tsx'
+
+/** Nothing there yet: the sentence, and what to do about it. */
+export function EmptyState({ children, action }: { children: string; action?: ReactNode }) {
+  return (
+    <div className="empty">
+      <p>{children}</p>
+      {action}
+    </div>
+  )
+}
+
+/** Something did not load: the sentence, and a way to try again. */
+export function ErrorState({ children, action }: { children: string; action?: ReactNode }) {
+  return (
+    <Alert kind="danger">
+      <div className="row">
+        <span>{children}</span>
+        {action}
+      </div>
+    </Alert>
+  )
+}
+
+/** `label` is read out; `visible` also shows it. */
+export function Spinner({ label, visible = true }: { label: string; visible?: boolean }) {
+  return (
+    <span className="row">
+      <span className="spinner" aria-hidden="true" />
+      <span className={visible ? undefined : 'visually-hidden'}>{label}</span>
+    </span>
+  )
+}

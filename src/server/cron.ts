@@ -1,0 +1,14 @@
+import type { Context } from './context.ts'
+import { endOrphans, wakeOverdue } from './services/sweep.ts'
+
+/** The tasks of each trigger in `wrangler.toml`. All are driven by what the database says: they may run late, twice, or at once. */
+const TASKS: Record<string, ((ctx: Context) => Promise<unknown>)[]> = {
+  '* * * * *': [wakeOverdue, endOrphans],
+}
+
+/** One failing task does not keep the others from running. */
+export async function runCron(ctx: Context, cron: string): Promise<void> {
+  const results = await Promise.allSettled((TASKS[cron] ?? []).map((task) => task(ctx)))
+  for (const result of results)
+    if (result.status === 'rejected') console.error(JSON.stringify({ cron, error: String(result.reason) }))
+}

@@ -1,0 +1,11 @@
+import type { Context as HonoContext } from 'hono'
+import type { AppEnv } from './app-env.ts'
+import type { Device } from './services/sign-in.ts'
+
+/** Who asks, as far as the network tells. Cloudflare sets `CF-Connecting-IP` itself; forwarded headers are the client's own words. */
+export function deviceOf(c: HonoContext<AppEnv>): Device {
+  return {
+    userAgent: c.req.header('User-Agent')?.slice(0, 300) ?? null,
+    address: c.req.header('CF-Connecting-IP')?.slice(0, 45) ?? null,
+  }
+}

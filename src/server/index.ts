@@ -1,0 +1,15 @@
+import type { ExecutionContext, ScheduledController } from '@cloudflare/workers-types'
+import { app } from './app.ts'
+import { createContext } from './context.ts'
+import { runCron } from './cron.ts'
+import type { Env } from './env.ts'
+
+export { JobChannel } from './jobs/job-channel.ts'
+
+export default {
+  fetch: app.fetch,
+  async scheduled(controller: ScheduledController, env: Env, execution: ExecutionContext) {
+    const ctx = await createContext(env, (work) => execution.waitUntil(work))
+    await runCron(ctx, controller.cron)
+  },
+}

@@ -1,0 +1,177 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
+import {
+  confirmFrame,
+  disconnectFrame,
+  isOwnJobsChannel,
+  jobFrame,
+  KEEPALIVE,
+  KEEPALIVE_ANSWER,
+  PING_EVERY_MS,
+  parseCommand,
+  pingFrame,
+  rejectFrame,
+  SUB_PROTOCOL,
+  welcomeFrame,
+} from '../../domain/cable.ts'
+import type { Job } from '../../domain/wire.ts'
+import { createContext } from '../context.ts'
+import type { Env } from '../env.ts'
+import type { JobChannelCalls } from './channel-calls.ts'
+import { listCurrentJobs, runDue } from './runner.ts'
+
+/** Survives hibernation with its socket. */
+type Attachment = { userId: string; signInId: string; expiresAt: number; identifiers: string[] }
+
+const FALLBACK_MS = 30_000
+const RETRY_MS = 5_000
+const MAX_MESSAGE_BYTES = 4_096
+const MAX_MESSAGES_PER_SECOND = 20
+
+/**
+ * One object per user. An alarm runs that user's due jobs, one at a time, and every change of a job is pushed to the user's
+ * sockets. It keeps only what it takes to go on: the user's id, an alarm, the sockets. The truth is in the database.
+ */
+export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
+  /** Asked to look again while an alarm was running. Memory is enough: if the process dies, the fallback alarm stands. */
+  private woken = false
+  private pinging = false
+  private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEPALIVE, KEEPALIVE_ANSWER))
+    if (ctx.getWebSockets().length) this.keepPinging()
+  }
+
+  async arm(userId: string): Promise<void> {
+    const until = Date.now() + FALLBACK_MS
+    await this.ctx.storage.put({ userId, armedUntil: until })
+    const alarm = await this.ctx.storage.getAlarm()
+    if (alarm === null || alarm > until) await this.ctx.storage.setAlarm(until)
+  }
+
+  async wake(userId: string): Promise<void> {
+    this.woken = true
+    await this.ctx.storage.put({ userId })
+    await this.ctx.storage.setAlarm(Date.now())
+  }
+
+  async disconnect(signInIds: string[] | 'all'): Promise<void> {
+    for (const socket of this.ctx.getWebSockets()) {
+      const { signInId } = socket.deserializeAttachment() as Attachment
+      if (signInIds === 'all' || signInIds.includes(signInId)) this.closeAsRevoked(socket)
+    }
+  }
+
+  /** The fallback is set before any work, and nothing is thrown: an alarm that keeps throwing is given up for good. */
+  override async alarm(): Promise<void> {
+    await this.ctx.storage.setAlarm(Date.now() + FALLBACK_MS)
+    const userId = await this.ctx.storage.get<string>('userId')
+    if (!userId) return this.ctx.storage.deleteAlarm()
+    this.woken = false
+    try {
+      const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
+      const next = await runDue(ctx, userId, (job) => this.push(job))
+      await this.setNextAlarm(next === null ? null : Date.now() + Math.max(0, next - ctx.now()))
+    } catch (error) {
+      console.error(JSON.stringify({ channel: userId, error: String(error) }))
+      await this.ctx.storage.setAlarm(Date.now() + RETRY_MS)
+    }
+  }
+
+  private async setNextAlarm(due: number | null): Promise<void> {
+    if (this.woken) return this.ctx.storage.setAlarm(Date.now())
+    const armedUntil = (await this.ctx.storage.get<number>('armedUntil')) ?? 0
+    const times = [due, armedUntil > Date.now() ? armedUntil : null].filter((time) => time !== null)
+    if (times.length) await this.ctx.storage.setAlarm(Math.min(...times))
+    else await this.ctx.storage.deleteAlarm()
+  }
+
+  /** The upgrade, already checked by the route, which names the user and the sign-in. */
+  override async fetch(request: Request): Promise<Response> {
+    const pair = new WebSocketPair()
+    const attachment: Attachment = {
+      userId: request.headers.get('x-user-id') ?? '',
+      signInId: request.headers.get('x-sign-in-id') ?? '',
+      expiresAt: Number(request.headers.get('x-expires-at')),
+      identifiers: [],
+    }
+    this.ctx.acceptWebSocket(pair[1])
+    pair[1].serializeAttachment(attachment)
+    pair[1].send(welcomeFrame())
+    this.keepPinging()
+    const headers = { 'sec-websocket-protocol': SUB_PROTOCOL }
+    return new Response(null, { status: 101, webSocket: pair[0], headers } as ResponseInit)
+  }
+
+  override async webSocketMessage(socket: WorkerSocket, message: string | ArrayBuffer): Promise<void> {
+    if (typeof message !== 'string') return
+    if (message.length > MAX_MESSAGE_BYTES || this.isTooFast(socket)) return socket.close(1008, 'too much')
+    const command = parseCommand(message)
+    if (!command) return
+    const attachment = socket.deserializeAttachment() as Attachment
+    const { identifier } = command
+    const subscribed = attachment.identifiers.includes(identifier)
+    if (command.command === 'unsubscribe') {
+      const identifiers = attachment.identifiers.filter((other) => other !== identifier)
+      return socket.serializeAttachment({ ...attachment, identifiers })
+    }
+    if (subscribed) return
+    if (!isOwnJobsChannel(identifier, attachment.userId)) return socket.send(rejectFrame(identifier))
+    socket.serializeAttachment({ ...attachment, identifiers: [...attachment.identifiers, identifier] })
+    socket.send(confirmFrame(identifier))
+    const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
+    const current = await listCurrentJobs(ctx, attachment.userId).catch(() => [])
+    for (const job of current) socket.send(jobFrame(identifier, job))
+  }
+
+  override async webSocketClose(socket: WorkerSocket, code: number, reason: string): Promise<void> {
+    // 1005 and 1006 may be received but not sent.
+    socket.close(code === 1005 || code === 1006 ? 1000 : code, reason)
+  }
+
+  private push(job: Job): void {
+    for (const socket of this.ctx.getWebSockets()) {
+      const { identifiers, expiresAt } = socket.deserializeAttachment() as Attachment
+      if (expiresAt < Date.now()) this.closeAsRevoked(socket)
+      else for (const identifier of identifiers) sendTo(socket, jobFrame(identifier, job))
+    }
+  }
+
+  private closeAsRevoked(socket: WorkerSocket): void {
+    sendTo(socket, disconnectFrame('remote'))
+    socket.close(1000, 'remote')
+  }
+
+  private isTooFast(socket: WorkerSocket): boolean {
+    const second = Math.floor(Date.now() / 1000)
+    const last = this.received.get(socket)
+    const count = last?.second === second ? last.count + 1 : 1
+    this.received.set(socket, { second, count })
+    return count > MAX_MESSAGES_PER_SECOND
+  }
+
+  /** Pings sockets that do not keep themselves alive. The timer ends with the last of them, so that the object can hibernate. */
+  private keepPinging(): void {
+    if (this.pinging) return
+    this.pinging = true
+    setTimeout(() => {
+      this.pinging = false
+      const now = Date.now()
+      const silent = this.ctx.getWebSockets().filter((socket) => {
+        const kept = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0
+        return now - kept > 2 * PING_EVERY_MS
+      })
+      for (const socket of silent) sendTo(socket, pingFrame(now))
+      if (silent.length) this.keepPinging()
+    }, PING_EVERY_MS)
+  }
+}
+
+/** A socket that is closing may still be listed, and throws. */
+function sendTo(socket: WorkerSocket, frame: string): void {
+  try {
+    socket.send(frame)
+  } catch {}
+}

@@ -1,0 +1,101 @@
+import { and, asc, desc, eq, isNotNull, lte, or, sql } from 'drizzle-orm'
+import { jobs, serverSessions } from '../../../db/schema.ts'
+import type { Job, JobKind } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { type JobRow, type SessionRow, toJob } from '../wire.ts'
+import { stepServerStart } from './server-start.ts'
+import { stepServerStop } from './server-stop.ts'
+import type { Step } from './step.ts'
+import { watchRunning } from './watch.ts'
+
+/** To add a job kind: one file with its step, one line here. */
+const STEPS: Record<JobKind, Step> = { server_start: stepServerStart, server_stop: stepServerStop }
+
+/** A step that failed for a passing reason is tried again after 2, 4, 8… 30 s; a deadline is the step's own affair. */
+const retryDelay = (attempts: number) => Math.min(30_000, 1_000 * 2 ** Math.min(attempts, 5))
+
+export type Publish = (job: Job) => void
+
+/**
+ * Runs the user's due jobs one step each, oldest first, and looks at the running server. Safe to repeat and to be cut anywhere.
+ * @returns when something is due again (ms since 1970), null when nothing is
+ */
+export async function runDue(ctx: Context, userId: string, publish: Publish): Promise<number | null> {
+  const watchAt = await watchRunning(ctx, userId)
+  for (const { job, session } of await listDue(ctx, userId)) await runStep(ctx, job, session, publish)
+  const [next] = await ctx.db
+    .select({ at: sql<number | null>`min(${jobs.runAt})` })
+    .from(jobs)
+    .where(and(eq(jobs.userId, userId), isNotNull(jobs.runAt)))
+  const times = [watchAt, next?.at ?? null].filter((at) => at !== null)
+  if (times.length) return Math.min(...times)
+  // A start that just finished has nothing due but its watch.
+  return watchRunning(ctx, userId)
+}
+
+/** The user's unfinished jobs and the latest one: what a client that was away has missed. */
+export async function listCurrentJobs(ctx: Context, userId: string): Promise<Job[]> {
+  const latest = sql`${jobs.id} = (SELECT id FROM jobs WHERE user_id = ${userId} ORDER BY created_at DESC, id DESC LIMIT 1)`
+  const rows = await withSessions(ctx)
+    .where(and(eq(jobs.userId, userId), or(isNotNull(jobs.runAt), latest)))
+    .orderBy(asc(jobs.createdAt))
+  return rows.map((row) => toJob(row.job, row.session))
+}
+
+async function runStep(ctx: Context, job: JobRow, session: SessionRow, publish: Publish): Promise<void> {
+  if (job.status === 'queued') {
+    await writeUnfinished(ctx, job, { status: 'running' })
+    if (job.kind === 'server_stop') await publishStopped(ctx, session, publish)
+  }
+  let said = job.status === 'queued' ? null : job.progress
+  const report = async (progress: string) => {
+    if (progress === said) return
+    said = progress
+    await writeUnfinished(ctx, job, { progress })
+    await publishJob(ctx, job.id, publish)
+  }
+  try {
+    const outcome = await STEPS[job.kind]({ ctx, job: { ...job, status: 'running' }, session, report })
+    if (outcome === 'finished') return await publishJob(ctx, job.id, publish)
+    await writeUnfinished(ctx, job, { runAt: ctx.now() + outcome.wait, attempts: 0 })
+  } catch (error) {
+    console.error(JSON.stringify({ job: job.id, kind: job.kind, attempts: job.attempts, error: String(error) }))
+    await writeUnfinished(ctx, job, { runAt: ctx.now() + retryDelay(job.attempts + 1), attempts: job.attempts + 1 })
+  }
+}
+
+/** Conditional on the job being unfinished: a start that was stopped meanwhile stays as it is. */
+async function writeUnfinished(ctx: Context, job: JobRow, change: Partial<JobRow>): Promise<void> {
+  await ctx.db
+    .update(jobs)
+    .set({ ...change, updatedAt: ctx.now() })
+    .where(and(eq(jobs.id, job.id), isNotNull(jobs.runAt)))
+}
+
+async function publishJob(ctx: Context, id: string, publish: Publish): Promise<void> {
+  const [row] = await withSessions(ctx).where(eq(jobs.id, id))
+  if (row) publish(toJob(row.job, row.session))
+}
+
+/** A stop ended the start that was under way: whoever listens hears that too. */
+async function publishStopped(ctx: Context, session: SessionRow, publish: Publish): Promise<void> {
+  const [row] = await withSessions(ctx)
+    .where(and(eq(jobs.sessionId, session.id), eq(jobs.kind, 'server_start'), eq(jobs.errorCode, 'stopped')))
+    .orderBy(desc(jobs.createdAt))
+    .limit(1)
+  if (row) publish(toJob(row.job, row.session))
+}
+
+function listDue(ctx: Context, userId: string) {
+  return withSessions(ctx)
+    .where(and(eq(jobs.userId, userId), isNotNull(jobs.runAt), lte(jobs.runAt, ctx.now())))
+    .orderBy(asc(jobs.runAt))
+}
+
+function withSessions(ctx: Context) {
+  return ctx.db
+    .select({ job: jobs, session: serverSessions })
+    .from(jobs)
+    .innerJoin(serverSessions, eq(jobs.sessionId, serverSessions.id))
+    .$dynamic()
+}

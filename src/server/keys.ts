@@ -1,0 +1,23 @@
+import { createHash, hkdfSync } from 'node:crypto'
+
+export type KeyPurpose = 'sign-in' | 'csrf' | 'flash'
+export type DerivedKey = { id: string; key: Uint8Array }
+
+const derived = new Map<string, [DerivedKey, ...DerivedKey[]]>()
+
+/**
+ * The keys of one purpose, the newest first: sign with the first, accept any. SECRET_KEY holds `new,old` while a rotation lasts,
+ * and a key id names its secret without telling it.
+ */
+export function deriveKeys(secretKey: string, purpose: KeyPurpose): [DerivedKey, ...DerivedKey[]] {
+  const cacheKey = `${purpose}:${secretKey}`
+  const known = derived.get(cacheKey)
+  if (known) return known
+  const keys = secretKey.split(',').map((secret) => {
+    if (secret.trim().length < 32) throw new Error('SECRET_KEY: each secret needs 32 characters or more')
+    const key = new Uint8Array(hkdfSync('sha256', secret.trim(), 'proving-ground', purpose, 32))
+    return { id: createHash('sha256').update(key).digest('base64url').slice(0, 12), key }
+  }) as [DerivedKey, ...DerivedKey[]]
+  derived.set(cacheKey, keys)
+  return keys
+}

@@ -1,0 +1,46 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import type { AppEnv } from '../app-env.ts'
+import { signedIn } from '../app-env.ts'
+import { errorResponse } from '../error-response.ts'
+import { checkServerAddress } from '../services/addresses.ts'
+import { requestMoreServers } from '../services/server-requests.ts'
+import { findAvailability, listServersQuery, startServer, stopServer } from '../services/servers.ts'
+import { toServer } from '../wire.ts'
+import { valid } from './valid.ts'
+
+/** Servers and their sessions, as the dashboard uses them. */
+export const servers = new Hono<AppEnv>()
+  .get('/api/v1/servers/get_servers', async (c) => {
+    const rows = await listServersQuery(c.var.ctx, signedIn(c).user.id)
+    return c.json({ servers: rows.map(toServer) })
+  })
+  .get('/api/v1/aws/server_available', async (c) => c.json(await findAvailability(c.var.ctx)))
+  .post('/api/v1/aws/auto_cloud_start_request', async (c) => {
+    try {
+      const { session, job } = await startServer(c.var.ctx, signedIn(c))
+      return c.json({ server: toServer(session), job_id: job.id, errors: [] }, 202)
+    } catch (error) {
+      return errorResponse(error, c, { server: null, job_id: null })
+    }
+  })
+  .post('/api/v1/aws/start', valid('json', z.object({ server_id: z.string() })), async (c) => {
+    const { job } = await startServer(c.var.ctx, signedIn(c), c.req.valid('json').server_id)
+    return c.json({ job_id: job.id }, 202)
+  })
+  .post(
+    '/api/v1/aws/stop_server',
+    valid('json', z.object({ server_id: z.string(), session_id: z.string() })),
+    async (c) => {
+      const { server_id, session_id } = c.req.valid('json')
+      const stop = await stopServer(c.var.ctx, signedIn(c).user.id, { serverId: server_id, sessionId: session_id })
+      return c.json({ job_id: stop.job.id, server: toServer(stop.session) }, 202)
+    },
+  )
+  .post('/api/v1/aws/check_server_ip_status', valid('json', z.object({ ip_address: z.string() })), async (c) =>
+    c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),
+  )
+  .post('/api/servers/request_more', async (c) => {
+    await requestMoreServers(c.var.ctx, signedIn(c).user)
+    return c.json({ message: 'Thanks! We received your request for more servers.' }, 202)
+  })

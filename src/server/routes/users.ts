@@ -1,0 +1,67 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { CONFIRMATION_SENT, CONFIRMED, PROFILE_UPDATED, SIGNED_OUT, SIGNED_UP } from '../../domain/user.ts'
+import { answer } from '../answer.ts'
+import { type AppEnv, signedIn } from '../app-env.ts'
+import { clearCookie, writeCookie } from '../cookies.ts'
+import { deviceOf } from '../device.ts'
+import { SIGN_IN_LIFETIME_MS } from '../middleware/sign-in.ts'
+import { confirmEmail, resendConfirmation } from '../services/confirmation.ts'
+import { updateProfile } from '../services/profile.ts'
+import { signIn, signOut } from '../services/sign-in.ts'
+import { signUp } from '../services/sign-up.ts'
+import { issueSignInToken } from '../sign-in-token.ts'
+import { body, checkbox, text } from './body.ts'
+
+const credentials = z.object({ user: z.object({ email: text, password: text }) })
+const email = z.object({ user: z.object({ email: text }) })
+const account = z.object({
+  user: z.object({ name: text, email: text, password: text, password_confirmation: text, terms_of_service: checkbox }),
+})
+const profile = z.object({
+  user: z.object({
+    name: z.string().nullish(),
+    current_password: text,
+    password: text,
+    password_confirmation: text,
+  }),
+})
+
+/** Signing up, in and out, and one's own profile. */
+export const users = new Hono<AppEnv>()
+  .post('/users', body(account), async (c) => {
+    const { user } = c.req.valid('json')
+    await signUp(c.var.ctx, user)
+    return answer(c, { message: SIGNED_UP }, { status: 201, carry: { 'user[email]': user.email } })
+  })
+  .get('/users/confirmation', async (c) => {
+    // A browser that came here by itself, without our script, goes on to a page as after a form.
+    if (c.req.header('Accept')?.includes('text/html')) c.set('form', new URLSearchParams())
+    await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
+    return answer(c, { message: CONFIRMED })
+  })
+  .post('/users/confirmation', body(email), async (c) => {
+    await resendConfirmation(c.var.ctx, c.req.valid('json').user)
+    return answer(c, { message: CONFIRMATION_SENT })
+  })
+  .post('/users/sign_in', body(credentials), async (c) => {
+    const { ctx, signIn: previous } = c.var
+    const { user, signIn: next } = await signIn(ctx, c.req.valid('json').user, deviceOf(c))
+    writeCookie(c, 'sign_in', await issueSignInToken(ctx, next), SIGN_IN_LIFETIME_MS / 1000)
+    // Whoever was signed in here before is not any more.
+    if (previous) ctx.background(signOut(ctx, previous.user.id, previous.id))
+    return answer(c, { user })
+  })
+  .delete('/users/sign_out', async (c) => {
+    const { id, user } = signedIn(c)
+    await signOut(c.var.ctx, user.id, id)
+    clearCookie(c, 'sign_in')
+    return answer(c, { message: SIGNED_OUT })
+  })
+  .put('/users', body(profile), async (c) => {
+    const current = signedIn(c)
+    const { user } = c.req.valid('json')
+    const updated = await updateProfile(c.var.ctx, current, { ...user, name: user.name ?? current.user.name })
+    return answer(c, { status: 'ok', user: updated, message: PROFILE_UPDATED })
+  })
+  .get('/api/v1/users/get_session', (c) => c.json({ Body: signedIn(c).user }))

@@ -1,0 +1,27 @@
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
+import { serverSessions } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { SERVER_WEB_PORT } from '../../domain/server.ts'
+import type { Context } from '../context.ts'
+
+/**
+ * Whether the page of the user's own running server answers yet.
+ * @throws not_found for every other address, which is never contacted
+ */
+export async function checkServerAddress(ctx: Context, userId: string, address: string) {
+  const [own] = await ctx.db
+    .select({ ipAddress: serverSessions.ipAddress })
+    .from(serverSessions)
+    .where(
+      and(
+        eq(serverSessions.userId, userId),
+        eq(serverSessions.ipAddress, address),
+        isNotNull(serverSessions.runningAt),
+        isNull(serverSessions.stopRequestedAt),
+        isNull(serverSessions.endedAt),
+      ),
+    )
+  if (!own?.ipAddress) throw new AppError('not_found', 'None of your running servers has this address.')
+  const answer = await ctx.reach(own.ipAddress, SERVER_WEB_PORT)
+  return { code: null, ...answer }
+}

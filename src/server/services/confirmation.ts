@@ -1,0 +1,70 @@
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import type { InferInput } from 'valibot'
+import { writeBatch } from '../../../db/client.ts'
+import { emailTokens, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { TRIAL_MINUTES } from '../../domain/plan.ts'
+import { CONFIRMATION_FAILED, emailForm } from '../../domain/user.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { requireValid } from '../form-rules.ts'
+import { newId } from '../id.ts'
+import { confirmEmailMail } from '../mails/account.ts'
+import { CONFIRM_LIFETIME_MS, hashEmailToken, newEmailToken } from './email-tokens.ts'
+import { deliverMail, mailQuery } from './outbox.ts'
+
+/**
+ * Confirms the address and starts the free trial. The same link again, within its time, does nothing and succeeds: mail scanners
+ * open links before people do.
+ * @throws invalid
+ */
+export async function confirmEmail(ctx: Context, token: string): Promise<void> {
+  const now = ctx.now()
+  const hash = hashEmailToken(token)
+  const [found] = await ctx.db
+    .select({ userId: users.id, confirmedAt: users.confirmedAt })
+    .from(emailTokens)
+    .innerJoin(users, eq(users.id, emailTokens.userId))
+    .where(
+      and(
+        eq(emailTokens.hash, hash),
+        eq(emailTokens.purpose, 'confirm'),
+        gt(emailTokens.expiresAt, now),
+        isNull(users.closedAt),
+      ),
+    )
+  if (!found) throw new AppError('invalid', CONFIRMATION_FAILED)
+  if (found.confirmedAt !== null) return
+  const { userId } = found
+  await writeBatch(ctx.db, [
+    ctx.db
+      .update(users)
+      .set({ confirmedAt: now })
+      .where(and(eq(users.id, userId), isNull(users.confirmedAt))),
+    ctx.db.update(emailTokens).set({ usedAt: now }).where(eq(emailTokens.hash, hash)),
+    // One trial a person, whatever came of it.
+    ctx.db.run(sql`
+      INSERT INTO subscriptions (id, user_id, plan_type, sub_type, status, anchor, hours, created_at)
+      SELECT ${newId('sub')}, ${userId}, 'demo', 'demo', 'trialing', ${now}, ${TRIAL_MINUTES / 60}, ${now}
+      WHERE NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId})`),
+  ])
+}
+
+/** A new link for an address that waits for one. Whoever asks, and for whatever address, sees the same. */
+export async function resendConfirmation(ctx: Context, input: InferInput<typeof emailForm>): Promise<void> {
+  const { email } = requireValid(emailForm, input)
+  const { token, hash } = newEmailToken()
+  const now = ctx.now()
+  await writeBatch(ctx.db, [
+    ctx.db.run(sql`
+      INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
+      SELECT ${hash}, id, 'confirm', ${now}, ${now + CONFIRM_LIFETIME_MS} FROM users
+      WHERE email = ${email} AND confirmed_at IS NULL AND closed_at IS NULL`),
+    mailQuery(
+      ctx,
+      email,
+      confirmEmailMail(siteOrigin(ctx), token),
+      sql`EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash})`,
+    ),
+  ])
+  ctx.background(deliverMail(ctx))
+}

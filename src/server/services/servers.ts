@@ -1,0 +1,158 @@
+import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import { jobs, serverSessions, servers } from '../../../db/schema.ts'
+import { trialSecondsLeft } from '../../domain/billing.ts'
+import { AppError } from '../../domain/error.ts'
+import type { Availability } from '../../domain/wire.ts'
+import type { CurrentSignIn } from '../app-env.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../id.ts'
+import type { JobRow, SessionRow } from '../wire.ts'
+import { getUsage } from './usage.ts'
+
+export const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'
+const LIST_LIMIT = 100
+
+/** The user's latest runs, newest first. */
+export function listServersQuery(ctx: Context, userId: string) {
+  return ctx.db
+    .select()
+    .from(serverSessions)
+    .where(eq(serverSessions.userId, userId))
+    .orderBy(desc(serverSessions.requestedAt))
+    .limit(LIST_LIMIT)
+}
+
+/** Looks at every place of the fleet. */
+export async function findAvailability(ctx: Context): Promise<Availability> {
+  const places = await ctx.db.select().from(servers).orderBy(servers.position)
+  const candidates = places.map((place) => ({
+    instance_type: place.instanceType,
+    availability_zone: place.availabilityZone,
+    server_id: place.id,
+    available: place.reservedBy === null,
+    reason: place.reservedBy === null ? null : 'Reserved',
+  }))
+  return { ServerAvailable: candidates.some((candidate) => candidate.available), candidates }
+}
+
+/**
+ * Reserves a place, the given one or the next that is free, and queues the job that launches an instance in it.
+ * @throws payment_required, conflict (one is live already), not_found (no such place), unavailable (none is free)
+ */
+export async function startServer(
+  ctx: Context,
+  signIn: Pick<CurrentSignIn, 'user' | 'suspended'>,
+  serverId: string | null = null,
+): Promise<{ session: SessionRow; job: JobRow }> {
+  const userId = signIn.user.id
+  const channel = ctx.channel(userId)
+  const [usage] = await Promise.all([getUsage(ctx, userId), channel.arm(userId)])
+  if (signIn.suspended)
+    throw new AppError('payment_required', 'Your account is suspended until its overdue invoice is paid.')
+  if (usage.subscription?.subType === 'demo' && trialSecondsLeft(usage.seconds) === 0)
+    throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')
+
+  const sessionId = newId('ses')
+  const jobId = newId('job')
+  const now = ctx.now()
+  const wanted = serverId ? sql`AND id = ${serverId}` : sql``
+  const mine = and(eq(serverSessions.id, sessionId), eq(serverSessions.userId, userId))
+  await writeBatch(ctx.db, [
+    ctx.db.run(sql`UPDATE servers SET reserved_by = ${sessionId}, reserved_at = ${now}
+      WHERE id = (SELECT id FROM servers WHERE reserved_by IS NULL ${wanted} ORDER BY position LIMIT 1)
+      AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)`),
+    ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at)
+      SELECT ${sessionId}, ${userId}, id, instance_type, ${now} FROM servers WHERE reserved_by = ${sessionId}`),
+    ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
+      SELECT ${jobId}, ${userId}, id, 'server_start', 'queued', 'Reserving a server…', ${now}, ${now}, ${now}
+      FROM server_sessions WHERE id = ${sessionId}`),
+  ])
+  const [[session], [job]] = await ctx.db.batch([
+    ctx.db.select().from(serverSessions).where(mine),
+    ctx.db.select().from(jobs).where(eq(jobs.id, jobId)),
+  ])
+  if (!session || !job) throw await whyNotStarted(ctx, userId, serverId)
+  ctx.background(channel.wake(userId))
+  return { session, job }
+}
+
+async function whyNotStarted(ctx: Context, userId: string, serverId: string | null): Promise<AppError> {
+  const [[live], place] = await ctx.db.batch([
+    ctx.db
+      .select({ id: serverSessions.id })
+      .from(serverSessions)
+      .where(and(eq(serverSessions.userId, userId), isNull(serverSessions.endedAt))),
+    ctx.db
+      .select({ id: servers.id })
+      .from(servers)
+      .where(eq(servers.id, serverId ?? '')),
+  ])
+  if (serverId && !place.length) return new AppError('not_found', 'There is no such server.')
+  if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
+  return new AppError('unavailable', serverId ? 'This server is reserved right now. Choose another one.' : ALL_RESERVED)
+}
+
+/**
+ * Accepts the end of a run: nothing is billed from this moment on. A stop that is under way answers its own job again.
+ * @throws not_found (of somebody else, too), conflict (already stopped)
+ */
+export async function stopServer(
+  ctx: Context,
+  userId: string,
+  input: { sessionId: string; serverId: string },
+): Promise<{ session: SessionRow; job: JobRow }> {
+  const mine = and(
+    eq(serverSessions.id, input.sessionId),
+    eq(serverSessions.serverId, input.serverId),
+    eq(serverSessions.userId, userId),
+  )
+  const [found] = await ctx.db.select().from(serverSessions).where(mine)
+  if (!found) throw new AppError('not_found', 'There is no such server session.')
+  if (found.endedAt !== null) throw new AppError('conflict', 'This server is already stopped.')
+
+  const channel = ctx.channel(userId)
+  await channel.arm(userId)
+  await requestStop(ctx, found, ctx.now())
+  const [[session], [job]] = await ctx.db.batch([
+    ctx.db.select().from(serverSessions).where(mine),
+    ctx.db
+      .select()
+      .from(jobs)
+      .where(and(eq(jobs.sessionId, found.id), eq(jobs.kind, 'server_stop')))
+      .orderBy(desc(jobs.createdAt))
+      .limit(1),
+  ])
+  if (!session || !job) throw new AppError('conflict', 'This server is already stopped.')
+  ctx.background(channel.wake(userId))
+  return { session, job }
+}
+
+/**
+ * Writes down that a run ends: the meter's end, the stop job, and the end of a start that was still going. Changes nothing when
+ * the end was written down before.
+ * @param until the last moment that may be billed
+ * @param failure why it was not the user's wish; the stop job then clears up and fails with it
+ */
+export async function requestStop(
+  ctx: Context,
+  session: Pick<SessionRow, 'id' | 'userId'>,
+  until: number,
+  failure: { code: string; message: string } | null = null,
+): Promise<void> {
+  const now = ctx.now()
+  const open = sql`id = ${session.id} AND stop_requested_at IS NULL AND ended_at IS NULL`
+  await writeBatch(ctx.db, [
+    ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, error_code, error_message, run_at, created_at, updated_at)
+      SELECT ${newId('job')}, user_id, id, 'server_stop', 'queued', 'Stopping server...', ${failure?.code ?? null},
+        ${failure?.message ?? null}, ${now}, ${now}, ${now}
+      FROM server_sessions WHERE ${open}`),
+    ctx.db.run(sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now},
+      error_code = coalesce(error_code, 'stopped'), error_message = coalesce(error_message, 'The start was stopped. Nothing was billed.')
+      WHERE session_id = ${session.id} AND kind = 'server_start' AND run_at IS NOT NULL
+      AND EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
+    ctx.db.run(sql`UPDATE server_sessions SET stop_requested_at = ${now},
+      metered_until = CASE WHEN running_at IS NULL THEN NULL ELSE max(running_at, min(${until}, coalesce(must_stop_at, ${until}))) END
+      WHERE ${open}`),
+  ])
+}

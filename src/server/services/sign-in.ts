@@ -1,0 +1,63 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import type { InferInput } from 'valibot'
+import { signIns, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { INVALID_CREDENTIALS, NOT_CONFIRMED, signInForm } from '../../domain/user.ts'
+import type { User } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { requireValid } from '../form-rules.ts'
+import { newId } from '../id.ts'
+import { SIGN_IN_LIFETIME_MS } from '../middleware/sign-in.ts'
+import { hashPassword, needsRehash, verifyPassword } from '../password.ts'
+
+/** What the list of devices tells their owner. */
+export type Device = { userAgent: string | null; address: string | null }
+
+/**
+ * A new sign-in, each time with an id of its own. One read and one hash, whatever the account's state.
+ * @throws unauthenticated when address and password do not belong together, forbidden when the address is not confirmed
+ */
+export async function signIn(
+  ctx: Context,
+  input: InferInput<typeof signInForm>,
+  device: Device,
+): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
+  const { email, password } = requireValid(signInForm, input)
+  const [found] = await ctx.db
+    .select()
+    .from(users)
+    .where(and(eq(users.email, email), isNull(users.closedAt)))
+  const right = await verifyPassword(password, ctx.config.passwordPepper, found?.passwordHash ?? null)
+  if (!found || !right) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
+  if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
+
+  const now = ctx.now()
+  const row = {
+    id: newId('in'),
+    userId: found.id,
+    createdAt: now,
+    lastSeenAt: now,
+    expiresAt: now + SIGN_IN_LIFETIME_MS,
+  }
+  await ctx.db.insert(signIns).values({ ...row, ...device })
+  if (needsRehash(found.passwordHash)) ctx.background(rehash(ctx, found, password))
+  const { id, name, admin } = found
+  return { user: { id, name, email, admin }, signIn: row }
+}
+
+/** Ends it and closes its sockets. Safe to repeat. */
+export async function signOut(ctx: Context, userId: string, signInId: string): Promise<void> {
+  await ctx.db
+    .update(signIns)
+    .set({ revokedAt: ctx.now() })
+    .where(and(eq(signIns.id, signInId), eq(signIns.userId, userId), isNull(signIns.revokedAt)))
+  await ctx.channel(userId).disconnect([signInId])
+}
+
+async function rehash(ctx: Context, user: { id: string; passwordHash: string }, password: string): Promise<void> {
+  const passwordHash = await hashPassword(password, ctx.config.passwordPepper)
+  await ctx.db
+    .update(users)
+    .set({ passwordHash })
+    .where(and(eq(users.id, user.id), eq(users.passwordHash, user.passwordHash)))
+}

@@ -1,0 +1,42 @@
+import { inArray, sql } from 'drizzle-orm'
+import type { Context } from '../context.ts'
+
+const AT_ONCE = 500
+const LATE_MS = 5_000
+/** A running server is looked at every 30 s; one that was not for three times that was forgotten. */
+const FORGOTTEN_MS = 90_000
+
+/**
+ * The second net below the alarms: wakes every channel whose work is overdue. Driven by what the database says, so that it does
+ * not matter how often it runs.
+ */
+export async function wakeOverdue(ctx: Context): Promise<number> {
+  const now = ctx.now()
+  const rows = await ctx.db.all<{ user_id: string }>(sql`
+    SELECT user_id FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
+    UNION SELECT user_id FROM server_sessions WHERE ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NOT NULL
+      AND (confirmed_at < ${now - FORGOTTEN_MS} OR must_stop_at <= ${now})
+    LIMIT ${AT_ONCE}`)
+  await Promise.all(rows.map((row) => ctx.channel(row.user_id).wake(row.user_id)))
+  return rows.length
+}
+
+/**
+ * Ends instances of ours that no run owns any more: a request that EC2 carried out after we had given it up. Instances that this
+ * database has never heard of are left alone: they may belong to another stage in the same account.
+ */
+export async function endOrphans(ctx: Context): Promise<string[]> {
+  const alive = (await ctx.cloud.listInstances()).filter(
+    (instance) => instance.state === 'running' || instance.state === 'pending',
+  )
+  const sessionIds = [...new Set(alive.map((instance) => instance.tags.session ?? ''))]
+  const ended = new Set<string>()
+  for (let i = 0; i < sessionIds.length; i += AT_ONCE) {
+    const rows = await ctx.db.all<{ id: string }>(sql`SELECT id FROM server_sessions
+      WHERE ended_at IS NOT NULL AND ${inArray(sql`id`, sessionIds.slice(i, i + AT_ONCE))}`)
+    for (const { id } of rows) ended.add(id)
+  }
+  const orphans = alive.filter((instance) => ended.has(instance.tags.session ?? '')).map((instance) => instance.id)
+  for (const id of orphans) await ctx.cloud.terminate(id)
+  return orphans
+}
