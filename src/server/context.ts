@@ -4,7 +4,9 @@ import type { Env } from './env.ts'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
 import { type Cloud, ec2Cloud } from './providers/ec2.ts'
 import { emailBinding, type Mailer } from './providers/mail.ts'
+import type { Payments } from './providers/payments.ts'
 import { type Reach, tcpReach } from './providers/reach.ts'
+import { stripePayments } from './providers/stripe.ts'
 
 /** Everything a verb needs, built in one place and passed. */
 export type Context = {
@@ -12,6 +14,7 @@ export type Context = {
   /** ms since 1970, UTC */
   now: () => number
   cloud: Cloud
+  payments: Payments
   mailer: Mailer
   reach: Reach
   channel: (userId: string) => JobChannelCalls
@@ -48,6 +51,7 @@ export async function createContext(env: Env, background: Context['background'])
     db: sharedDatabase(env),
     now: await readClock(env),
     cloud: ec2Cloud(env),
+    payments: stripePayments(env),
     mailer: emailBinding(env),
     reach: tcpReach,
     channel: (userId) => env.JOB_CHANNEL.getByName(userId),

@@ -1,3 +1,4 @@
+import type { InvoiceStatus } from '../../domain/invoice.ts'
 import type { PlanType } from '../../domain/plan.ts'
 
 /** A subscription as the payment provider has it now. Times are ms since 1970. */
@@ -24,8 +25,6 @@ export type Checkout = {
   url: string | null
   subscriptionId: string | null
 }
-
-export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
 
 export type Invoice = {
   id: string

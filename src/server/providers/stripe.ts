@@ -1,8 +1,9 @@
 import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
+import type { InvoiceStatus } from '../../domain/invoice.ts'
 import { PLANS, type PlanType } from '../../domain/plan.ts'
 import type { Env } from '../env.ts'
-import type { Checkout, Invoice, InvoiceStatus, PaidSubscription, PaymentEvent, Payments } from './payments.ts'
+import type { Checkout, Invoice, PaidSubscription, PaymentEvent, Payments } from './payments.ts'
 
 const TIMEOUT_MS = 10_000
 const SIGNATURE_TOLERANCE_S = 300
