@@ -4,17 +4,16 @@ import { servers, subscriptions, users } from '../db/schema.ts'
 export const SEED_PASSWORD = 'simulate'
 export const SEED_EMAILS = { admin: 'admin@example.com', pilot: 'pilot@example.com' }
 
-const FLEET = [
-  ['g6.4xlarge', 'us-east-1a'],
-  ['g6.4xlarge', 'us-east-1b'],
-  ['g6.4xlarge', 'us-east-1c'],
-  ['g6.4xlarge', 'us-east-1d'],
-  ['g6.12xlarge', 'us-east-1a'],
-  ['g6.12xlarge', 'us-east-1b'],
-] as const
+const INSTANCE_TYPES = ['g6.4xlarge', 'g6.12xlarge']
+const ZONES = ['us-east-1a', 'us-east-1b', 'us-east-1c']
 
 /** The fleet's places and two people to try things with. Safe to repeat: what is there stays as it is. */
-export async function seed(options: { libsqlUrl: string; passwordHash: string; now: number }): Promise<void> {
+export async function seed(options: {
+  libsqlUrl: string
+  passwordHash: string
+  now: number
+  fleetSize: number
+}): Promise<void> {
   const db = openDatabase(options.libsqlUrl)
   const createdAt = Math.floor(options.now / 1000) * 1000
   const person = (id: string, name: string, email: string, admin: boolean) => ({
@@ -30,10 +29,10 @@ export async function seed(options: { libsqlUrl: string; passwordHash: string; n
     db
       .insert(servers)
       .values(
-        FLEET.map(([instanceType, availabilityZone], position) => ({
-          id: `srv_${instanceType.replaceAll('.', '-')}-${availabilityZone}`,
-          instanceType,
-          availabilityZone,
+        Array.from({ length: options.fleetSize }, (_, position) => ({
+          id: `srv_place-${position + 1}`,
+          instanceType: INSTANCE_TYPES[Math.floor(position / ZONES.length) % INSTANCE_TYPES.length] as string,
+          availabilityZone: ZONES[position % ZONES.length] as string,
           position,
         })),
       )

@@ -17,6 +17,8 @@ export type StackOptions = {
   ec2BootMs?: number
   /** Port of the instances' own pages. */
   webPort?: number
+  /** How many places the fleet is given at first. */
+  fleetSize?: number
   /** Another server instead of a stand-in. */
   ec2Endpoint?: string | undefined
   libsqlUrl?: string | undefined
@@ -47,7 +49,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
   const secrets = localSecrets(dataDir)
   await migrateDatabase(libsqlUrl)
   const passwordHash = await hashPassword(SEED_PASSWORD, secrets.PASSWORD_PEPPER)
-  await seed({ libsqlUrl, passwordHash, now: clock.now() })
+  await seed({ libsqlUrl, passwordHash, now: clock.now(), fleetSize: options.fleetSize ?? 6 })
   const ec2 = options.ec2Endpoint
     ? null
     : await startEc2({

@@ -66,7 +66,9 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
           CLOCK: () => new Response(String(services.clock.offset())),
           EMAIL: { name: 'mail', entrypoint: 'SendEmail' },
         },
-        ...(assets ? { assets: { directory: assets, binding: 'ASSETS', routerConfig: { has_user_worker: true } } } : {}),
+        ...(assets
+          ? { assets: { directory: assets, binding: 'ASSETS', routerConfig: { has_user_worker: true } } }
+          : {}),
       },
       {
         ...shared,

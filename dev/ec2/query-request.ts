@@ -20,8 +20,7 @@ export class QueryRequest {
 
   required(name: string): string {
     const value = this.text(name)
-    if (value === undefined)
-      throw new Ec2Error('MissingParameter', `The request must contain the parameter ${name.replace(/\.1$/, '')}`)
+    if (value === undefined) throw new Ec2Error('MissingParameter', `The request must contain the parameter ${name}`)
     return value
   }
 

@@ -20,6 +20,12 @@ export const SIGNED_OUT = 'You are signed out.'
 export const PROFILE_UPDATED = 'Profile updated successfully!'
 export const CURRENT_PASSWORD_WRONG = 'Your current password is not correct.'
 export const INVALID_EMAIL = 'Please enter a valid email.'
+export const RESET_SENT = 'If this address has an account, a link to choose a new password is on its way.'
+export const RESET_FAILED = 'Invalid or expired password link.'
+export const PASSWORD_RESET = 'Your password is changed. You can sign in now.'
+export const DEVICE_SIGNED_OUT = 'The device is signed out.'
+export const SIGNED_OUT_EVERYWHERE = 'You are signed out everywhere.'
+export const ACCOUNT_CLOSED = 'Your account is closed.'
 export const COMMON_PASSWORD = 'This password is too common. Please choose another one.'
 
 const tooLong = `Password cannot exceed ${MAX_PASSWORD} characters.`
@@ -124,6 +130,36 @@ export const profileForm = v.pipe(
     name: normalName(f.name),
     newPassword: wantsNewPassword(f) ? { current: f.current_password, next: f.password } : null,
   })),
+)
+
+/** Behind a mailed link, where the old password is not known. */
+export const newPasswordForm = v.pipe(
+  v.object({ reset_password_token: text, password: text, password_confirmation: text }),
+  v.forward(
+    v.check((f) => Boolean(f.password && f.password_confirmation), 'Please fill in both new password fields.'),
+    ['password'],
+  ),
+  v.forward(
+    v.check((f) => f.password === f.password_confirmation, 'New password and confirmation do not match.'),
+    ['password_confirmation'],
+  ),
+  v.forward(
+    v.check((f) => longEnough(f.password), `New password ${tooShort}`),
+    ['password'],
+  ),
+  v.forward(
+    v.check((f) => shortEnough(f.password), tooLong),
+    ['password'],
+  ),
+  v.transform((f) => ({ token: f.reset_password_token, password: f.password })),
+)
+
+export const closeAccountForm = v.pipe(
+  v.object({ current_password: text }),
+  v.forward(
+    v.check((f) => f.current_password !== '', 'Please enter your current password.'),
+    ['current_password'],
+  ),
 )
 
 function wantsNewPassword(f: { current_password: string; password: string; password_confirmation: string }): boolean {

@@ -86,3 +86,14 @@ export type Instance = {
   public_ip: string | null
   launch_time: string | null
 }
+
+/** One place where the user is signed in. */
+export type SignIn = {
+  id: string
+  /** The one that asks. */
+  current: boolean
+  user_agent: string | null
+  address: string | null
+  created_at: string
+  last_seen_at: string
+}

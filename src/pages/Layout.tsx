@@ -91,7 +91,6 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <script
           id="bootstrap"
           type="application/json"
-          // biome-ignore lint/security/noDangerouslySetInnerHtml: a script's text is not HTML's; bootstrapJson escapes it
           dangerouslySetInnerHTML={{ __html: bootstrapJson({ user, ...rest.bootstrap }) }}
         />
       </body>

@@ -55,6 +55,7 @@ export const ACCESS: Record<string, Access> = {
   'POST /api/v1/subscriptions/create_checkout_session': 'user',
   'POST /api/v1/contact_sales': 'public',
 
+  'POST /theme': 'public',
   /** Signed by Stripe. */
   'POST /webhooks/stripe': 'public',
   /** Refuses by its own protocol, so that stock clients understand. */

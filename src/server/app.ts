@@ -1,21 +1,43 @@
 import { Hono } from 'hono'
+import { checkAccess } from './access.ts'
 import type { AppEnv } from './app-env.ts'
 import { createContext } from './context.ts'
 import { errorResponse } from './error-response.ts'
+import { csrf } from './middleware/csrf.ts'
+import { formMethod } from './middleware/form-method.ts'
+import { limitBody } from './middleware/limit-body.ts'
+import { requestId } from './middleware/request-id.ts'
+import { securityHeaders } from './middleware/security-headers.ts'
+import { currentSignIn } from './middleware/sign-in.ts'
 import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
 import { instances } from './routes/instances.ts'
+import { notFound } from './routes/not-found.tsx'
+import { pages } from './routes/pages.tsx'
 import { servers } from './routes/servers.ts'
+import { theme } from './routes/theme.ts'
+import { users } from './routes/users.ts'
 
-export const app = new Hono<AppEnv>()
+/** The table of contents: what every request passes, then who answers it. Who may come in where stands in access.ts. */
+export const app: Hono<AppEnv> = new Hono<AppEnv>()
+  .use(requestId)
+  .use(securityHeaders({ dev: import.meta.env.DEV }))
   .use(async (c, next) => {
     c.set('ctx', await createContext(c.env, (work) => c.executionCtx.waitUntil(work)))
-    c.set('signIn', null)
     await next()
   })
+  .use(limitBody)
+  .use(csrf)
+  .use(formMethod(() => app))
+  .use(currentSignIn)
+  .use(checkAccess)
+  .route('/', pages)
+  .route('/', users)
   .route('/', servers)
   .route('/', billings)
   .route('/', instances)
+  .route('/', theme)
   .route('/', cable)
+  .notFound(notFound)
 
 app.onError((error, c) => errorResponse(error, c))

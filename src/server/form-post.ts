@@ -26,8 +26,8 @@ export function nestFields(fields: Iterable<[string, string]>): Record<string, u
   return nested
 }
 
-/** What may be shown again in a refused form: never a password, never a token. */
+/** What may be shown again in a refused form: no password, nor what only this one answer was good for. */
 export function typedValues(form: URLSearchParams): Record<string, string> {
-  const kept = [...form].filter(([name]) => !/password|token|^_method$/i.test(name))
+  const kept = [...form].filter(([name]) => !/password(_confirmation)?\]?$|^authenticity_token$|^_method$/i.test(name))
   return Object.fromEntries(kept)
 }

@@ -2,7 +2,7 @@
 const SCREENS: Record<string, { form: string; done: string }> = {
   'POST /users': { form: '/sign_up', done: '/sign_in' },
   'PUT /users': { form: '/account_overview', done: '/account_overview' },
-  'DELETE /users': { form: '/close_account', done: '/' },
+  'DELETE /users': { form: '/close_account', done: '/sign_in' },
   'GET /users/confirmation': { form: '/confirm_email', done: '/sign_in' },
   'POST /users/confirmation': { form: '/confirm_email', done: '/sign_in' },
   'POST /users/sign_in': { form: '/sign_in', done: '/dashboard' },

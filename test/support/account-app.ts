@@ -11,6 +11,8 @@ import { requestId } from '../../src/server/middleware/request-id.ts'
 import { securityHeaders } from '../../src/server/middleware/security-headers.ts'
 import { currentSignIn } from '../../src/server/middleware/sign-in.ts'
 import type { Mail } from '../../src/server/providers/mail.ts'
+import { account } from '../../src/server/routes/account.ts'
+import { passwords } from '../../src/server/routes/passwords.ts'
 import { users } from '../../src/server/routes/users.ts'
 import { testDatabase } from './database.ts'
 
@@ -35,7 +37,7 @@ export function accountContext(secretKey = SECRET) {
       async arm() {},
       async wake() {},
       async disconnect(ids: string[] | 'all') {
-        disconnected.push(...ids)
+        disconnected.push(...(ids === 'all' ? ['all'] : ids))
       },
     }),
     background: (work: Promise<unknown>) => pending.push(work),
@@ -55,8 +57,17 @@ export function accountApp(ctx: Context) {
   app.use(limitBody, csrf)
   app.use(formMethod(() => app))
   app.use(currentSignIn, checkAccess)
-  app.route('/', users)
-  for (const page of ['/sign_in', '/sign_up', '/dashboard', '/account_overview', '/console', '/confirm_email'])
+  app.route('/', users).route('/', passwords).route('/', account)
+  for (const page of [
+    '/sign_in',
+    '/sign_up',
+    '/dashboard',
+    '/account_overview',
+    '/console',
+    '/confirm_email',
+    '/reset_password',
+    '/devices',
+  ])
     app.get(page, (c) => c.json({ token: csrfToken(c), flash: takeFlash(c) }))
   app.onError((error, c) => errorResponse(error, c))
   return app

@@ -2,23 +2,27 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { migrateDatabase } from '../../db/migrate.ts'
-import { startSqld } from '../../dev/sqld.ts'
+import { freePort } from '../../dev/free-port.ts'
+import { startStack } from '../../dev/stack.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
+    /** The site: the built Worker with its whole local stack, shared by all tests. */
+    url: string
     databaseUrl: string
+    ec2Endpoint: string
   }
 }
 
-/** One real libSQL server for the whole run; every test makes its own user in it. */
+/** One stack for the whole run; every test makes its own user in it. Tests that move the clock or inject faults start their own. */
 export default async function setup(project: TestProject) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-db-'))
-  const sqld = await startSqld({ dataDir })
-  await migrateDatabase(sqld.url)
-  project.provide('databaseUrl', sqld.url)
+  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-test-'))
+  const stack = await startStack({ dataDir, ec2BootMs: 300, webPort: await freePort(), fleetSize: 200, log: () => {} })
+  project.provide('url', stack.url)
+  project.provide('databaseUrl', stack.services.vars.LIBSQL_URL as string)
+  project.provide('ec2Endpoint', stack.services.vars.EC2_ENDPOINT as string)
   return async () => {
-    await sqld.close()
+    await stack.close()
     rmSync(dataDir, { recursive: true, force: true })
   }
 }

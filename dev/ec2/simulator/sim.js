@@ -3,7 +3,7 @@ import { createScene } from './scene.js'
 import { autopilot, fly, groundHeight, lidarReturn, startVehicle, waypoints } from './vehicle.js'
 
 const stepSeconds = 1 / 120
-const beamsPerSecond = 240
+const beamsPerSecond = 480
 
 const scene = createScene(document.getElementById('view'))
 const stillWanted = matchMedia('(prefers-reduced-motion: reduce)')
@@ -11,7 +11,7 @@ let vehicle = startVehicle()
 let trail = []
 let returns = []
 let beams = 0
-let flysItself = !stillWanted.matches
+let fliesItself = !stillWanted.matches
 let paused = false
 let last = 0
 let due = 0
@@ -23,13 +23,13 @@ function toggle(id, pressed) {
 }
 
 function setAutopilot(on) {
-  flysItself = on
+  fliesItself = on
   toggle('autopilot', on)
 }
 
 function simulate() {
   const before = vehicle.time
-  vehicle = fly(vehicle, flysItself ? autopilot(vehicle) : stick(), stepSeconds)
+  vehicle = fly(vehicle, fliesItself ? autopilot(vehicle) : stick(), stepSeconds)
   if (Math.floor(vehicle.time * 12) > Math.floor(before * 12)) trail = [...trail.slice(-90), vehicle]
   while (beams < vehicle.time * beamsPerSecond) returns.push({ ...lidarReturn(vehicle, beams++), time: vehicle.time })
 }
@@ -61,12 +61,12 @@ function frame(now) {
   requestAnimationFrame(frame)
 }
 
-document.getElementById('autopilot').addEventListener('click', () => setAutopilot(!flysItself))
+document.getElementById('autopilot').addEventListener('click', () => setAutopilot(!fliesItself))
 document.getElementById('pause').addEventListener('click', () => {
   paused = !paused
   toggle('pause', paused)
 })
 new ResizeObserver(() => scene.fit()).observe(document.getElementById('view'))
 setInterval(showTelemetry, 100)
-setAutopilot(flysItself)
+setAutopilot(fliesItself)
 requestAnimationFrame(frame)

@@ -15,7 +15,7 @@ export const waypoints = Array.from({ length: 8 }, (_, i) => {
 })
 
 export function startVehicle() {
-  return { x: 0, z: 0, y: groundHeight(0, 0) + 5, speed: 0, rise: 0, heading: 0, turning: 0, waypoint: 0, time: 0 }
+  return { x: 0, z: 0, y: groundHeight(0, 0) + 5, speed: 0, rise: 0, heading: 0.8, turning: 0, waypoint: 0, time: 0 }
 }
 
 const approach = (value, target, rate, dt) => value + (target - value) * (1 - Math.exp(-rate * dt))
@@ -51,11 +51,11 @@ export function autopilot(vehicle) {
   }
 }
 
-/** Where the lidar's beam of that number meets the ground: a fan that goes round as the numbers go on. */
+/** Where the lidar's beam of that number meets the ground: a fan below and ahead that goes round as the numbers go on. */
 export function lidarReturn(vehicle, beam) {
   const angle = beam * 2.399963
-  const reach = 1 + 7 * Math.sqrt((beam % 97) / 97)
-  const x = vehicle.x + reach * Math.cos(angle)
-  const z = vehicle.z + reach * Math.sin(angle)
+  const reach = 11 * Math.sqrt((beam % 97) / 97)
+  const x = vehicle.x + 6 * Math.sin(vehicle.heading) + reach * Math.cos(angle)
+  const z = vehicle.z + 6 * Math.cos(vehicle.heading) + reach * Math.sin(angle)
   return { x, y: groundHeight(x, z), z }
 }

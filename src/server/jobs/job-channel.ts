@@ -17,8 +17,10 @@ import {
 import type { Job } from '../../domain/wire.ts'
 import { createContext } from '../context.ts'
 import type { Env } from '../env.ts'
+import { currentJobsQuery } from '../services/dashboard.ts'
+import { toJob } from '../wire.ts'
 import type { JobChannelCalls } from './channel-calls.ts'
-import { listCurrentJobs, runDue } from './runner.ts'
+import { runDue } from './runner.ts'
 
 /** Survives hibernation with its socket. */
 type Attachment = { userId: string; signInId: string; expiresAt: number; identifiers: string[] }
@@ -122,8 +124,8 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
     socket.serializeAttachment({ ...attachment, identifiers: [...attachment.identifiers, identifier] })
     socket.send(confirmFrame(identifier))
     const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
-    const current = await listCurrentJobs(ctx, attachment.userId).catch(() => [])
-    for (const job of current) socket.send(jobFrame(identifier, job))
+    const current = await currentJobsQuery(ctx, attachment.userId).catch(() => [])
+    for (const { job, session } of current) sendTo(socket, jobFrame(identifier, toJob(job, session)))
   }
 
   override async webSocketClose(socket: WorkerSocket, code: number, reason: string): Promise<void> {

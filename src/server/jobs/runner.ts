@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNotNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import { jobs, serverSessions } from '../../../db/schema.ts'
 import type { Job, JobKind } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
@@ -31,15 +31,6 @@ export async function runDue(ctx: Context, userId: string, publish: Publish): Pr
   if (times.length) return Math.min(...times)
   // A start that just finished has nothing due but its watch.
   return watchRunning(ctx, userId)
-}
-
-/** The user's unfinished jobs and the latest one: what a client that was away has missed. */
-export async function listCurrentJobs(ctx: Context, userId: string): Promise<Job[]> {
-  const latest = sql`${jobs.id} = (SELECT id FROM jobs WHERE user_id = ${userId} ORDER BY created_at DESC, id DESC LIMIT 1)`
-  const rows = await withSessions(ctx)
-    .where(and(eq(jobs.userId, userId), or(isNotNull(jobs.runAt), latest)))
-    .orderBy(asc(jobs.createdAt))
-  return rows.map((row) => toJob(row.job, row.session))
 }
 
 async function runStep(ctx: Context, job: JobRow, session: SessionRow, publish: Publish): Promise<void> {

@@ -4,7 +4,7 @@ import { jobs, serverSessions } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import { START_DEADLINE_MS } from '../../domain/server.ts'
-import { ALL_RESERVED } from '../services/servers.ts'
+import { ALL_RESERVED } from '../../domain/server-list.ts'
 import { getUsage } from '../services/usage.ts'
 import {
   clearLaunches,

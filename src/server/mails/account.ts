@@ -16,6 +16,7 @@ export function alreadySignedUpMail(origin: string): MailContent {
     { link: `${origin}/sign_in`, label: 'Sign in' },
     { link: `${origin}/forgot_password`, label: 'Choose a new password, if you forgot yours' },
     { link: `${origin}/confirm_email`, label: 'Get a new confirmation link, if yours expired' },
+    'If you closed your account lately: its address is free again 30 days after that.',
     'If it was not you, ignore this mail.',
   ])
 }
@@ -25,5 +26,20 @@ export function passwordChangedMail(origin: string): MailContent {
     'The password of your account was changed just now, and every other device was signed out.',
     'If it was you, there is nothing to do. If it was not, choose a new password at once:',
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+  ])
+}
+
+export function resetPasswordMail(origin: string, token: string): MailContent {
+  return composeMail('Choose a new password', [
+    'Someone, probably you, asked to choose a new password for your account:',
+    { link: `${origin}/reset_password?reset_password_token=${token}`, label: 'Choose a new password' },
+    'The link works once, within an hour. If it was not you, ignore this mail: your password stays as it is.',
+  ])
+}
+
+export function accountClosedMail(): MailContent {
+  return composeMail('Your account is closed', [
+    'Your account is closed, as you asked. Its servers are stopped and every device is signed out.',
+    'Billing records are kept as long as the law asks for. The address can be used for a new account in 30 days.',
   ])
 }

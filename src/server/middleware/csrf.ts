@@ -18,6 +18,8 @@ const TOKEN_NEEDED = new Set([
   'PUT /users/password',
 ])
 const TOKEN_NEEDED_BELOW = '/api/v1/users/sign_ins'
+/** Stands on pages that are the same for everybody, which hold no token; changes nothing but a colour. */
+const TOKEN_FREE = new Set(['POST /theme'])
 /** A page that was not reloaded goes on with the token that these answer. */
 const TOKEN_GIVEN = new Set(['POST /users', 'POST /users/sign_in', 'GET /api/v1/users/get_session'])
 
@@ -41,7 +43,8 @@ async function refuseForeign(c: HonoContext<AppEnv>, call: string): Promise<void
   // Anything but JSON or a form can be sent across sites without the browser asking first.
   if (!form && mediaType(c) !== 'application/json' && (await c.req.text()) !== '') throw refused()
 
-  const needsToken = form !== null || TOKEN_NEEDED.has(call) || c.req.path.startsWith(TOKEN_NEEDED_BELOW)
+  const needsToken =
+    (form !== null && !TOKEN_FREE.has(call)) || TOKEN_NEEDED.has(call) || c.req.path.startsWith(TOKEN_NEEDED_BELOW)
   const token = form ? form.get('authenticity_token') : c.req.header('X-CSRF-Token')
   const browser = readCookie(c, 'browser')
   if (needsToken && !(token && browser && verifyToken(c.var.ctx.config.secretKey, browser, token))) throw refused()

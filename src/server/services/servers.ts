@@ -3,6 +3,7 @@ import { writeBatch } from '../../../db/client.ts'
 import { jobs, serverSessions, servers } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
+import { ALL_RESERVED } from '../../domain/server-list.ts'
 import type { Availability } from '../../domain/wire.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
@@ -10,7 +11,6 @@ import { newId } from '../id.ts'
 import type { JobRow, SessionRow } from '../wire.ts'
 import { getUsage } from './usage.ts'
 
-export const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'
 const LIST_LIMIT = 100
 
 /** The user's latest runs, newest first. */

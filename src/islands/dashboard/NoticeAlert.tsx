@@ -1,0 +1,44 @@
+import { useEffect, useState } from 'react'
+import { isFinished, type Notice } from '../../domain/server-list.ts'
+import type { Job } from '../../domain/wire.ts'
+import { Alert } from '../../pages/parts/Alert.tsx'
+
+const HIDE_AFTER_MS = 10_000
+
+type Props = { notice: Notice | null; job: Job | null; now: number; onDismiss: () => void }
+
+/** The one message above the table. A success hides by itself after 10 s, unless someone is on it. */
+export function NoticeAlert({ notice, job, now, onDismiss }: Props) {
+  const [held, setHeld] = useState(false)
+  const hides = notice?.kind === 'success' && !held
+  useEffect(() => {
+    if (!hides) return
+    const timer = setTimeout(onDismiss, HIDE_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [notice, hides])
+  const follows = notice?.kind === 'info' && job && notice.job === job.id && !isFinished(job)
+  return (
+    <section
+      className="notices"
+      aria-label="Messages"
+      onMouseEnter={() => setHeld(true)}
+      onMouseLeave={() => setHeld(false)}
+      onFocus={() => setHeld(true)}
+      onBlur={() => setHeld(false)}
+    >
+      {notice ? (
+        <Alert key={`${notice.kind} ${notice.text}`} kind={notice.kind} onDismiss={onDismiss}>
+          {notice.text}
+          {follows ? (
+            <span className="progress">
+              {job.progress ? <span>{job.progress}</span> : null}
+              <span className="mono" aria-hidden="true">
+                {Math.max(0, Math.floor((now - Date.parse(job.created_at)) / 1000))} s
+              </span>
+            </span>
+          ) : null}
+        </Alert>
+      ) : null}
+    </section>
+  )
+}

@@ -1,0 +1,94 @@
+import { canStop, formatUptime, SERVER_WEB_PORT, serverStatus, serverStatusColor } from '../../domain/server.ts'
+import type { Server } from '../../domain/wire.ts'
+import { Badge } from '../../pages/parts/Badge.tsx'
+import { Button } from '../../pages/parts/Button.tsx'
+import { Card } from '../../pages/parts/Card.tsx'
+import { DataTable } from '../../pages/parts/DataTable.tsx'
+import { EmptyState, Spinner } from '../../pages/parts/States.tsx'
+import { useReachable } from '../useReachable.ts'
+
+const COLUMNS = [
+  { key: 'id', label: 'Session ID', rowHeader: true },
+  { key: 'ip', label: 'IP Address' },
+  { key: 'status', label: 'Status' },
+  { key: 'uptime', label: 'Uptime', numeric: true },
+  { key: 'actions', label: 'Actions' },
+]
+
+type Props = { servers: Server[]; loading: boolean; now: number; onStop: (server: Server) => void }
+
+export function SessionsTable({ servers, loading, now, onStop }: Props) {
+  const rows = servers.map((server) => {
+    const status = serverStatus(server)
+    return {
+      id: server.id,
+      cells: {
+        id: <code>{server.id}</code>,
+        ip: <Address server={server} />,
+        status: (
+          <span title={server.error_message ?? undefined}>
+            <Badge colour={serverStatusColor(status)}>{status}</Badge>
+          </span>
+        ),
+        uptime: <span className="mono">{uptime(server, now)}</span>,
+        actions: <Actions server={server} onStop={onStop} />,
+      },
+    }
+  })
+  const hint = (
+    <span className="hint" role="status">
+      {loading ? 'Refreshing…' : ''}
+    </span>
+  )
+  return (
+    <Card title="Sessions" aside={hint}>
+      {servers.length ? (
+        <DataTable caption="Sessions, newest first" hideCaption columns={COLUMNS} rows={rows} />
+      ) : (
+        <EmptyState>No servers yet. Click "Start Server" to launch one.</EmptyState>
+      )}
+    </Card>
+  )
+}
+
+/** Stop is for an active session; a start that is under way is cancelled. */
+function Actions({ server, onStop }: { server: Server; onStop: (server: Server) => void }) {
+  const open = canStop(server)
+  return (
+    <span className="row">
+      {server.pending && open ? (
+        <Button small aria-label={`Cancel the start of ${server.id}`} onClick={() => onStop(server)}>
+          Cancel
+        </Button>
+      ) : null}
+      <Button
+        small
+        look="danger"
+        disabled={!(server.active && open)}
+        aria-label={`Stop ${server.id}`}
+        onClick={() => onStop(server)}
+      >
+        Stop
+      </Button>
+    </span>
+  )
+}
+
+function Address({ server }: { server: Server }) {
+  const reachable = useReachable(server)
+  if (!server.active || server.stopping) {
+    if (server.pending && !server.stopping) return <Spinner label="Connecting..." />
+    return <span>—</span>
+  }
+  if (!reachable || !server.ip_address) return <Spinner label="Connecting..." />
+  return (
+    <a className="mono" href={`http://${server.ip_address}:${SERVER_WEB_PORT}`} target="_blank" rel="noreferrer">
+      {server.ip_address}
+    </a>
+  )
+}
+
+function uptime({ startedAt, end_time }: Server, now: number): string {
+  if (!startedAt) return '—'
+  return formatUptime(((end_time ? Date.parse(end_time) : now) - Date.parse(startedAt)) / 1000)
+}

@@ -1,0 +1,10 @@
+import { Alert } from '../../pages/parts/Alert.tsx'
+
+export function TrialBanner({ minutesLeft }: { minutesLeft: number }) {
+  return (
+    <Alert kind={minutesLeft > 0 ? 'info' : 'warning'}>
+      Free trial: <strong className="mono">{minutesLeft.toFixed(2)}</strong> minutes left.
+      {minutesLeft > 0 ? ' Only running time counts.' : ' Choose a plan to start servers again.'}
+    </Alert>
+  )
+}

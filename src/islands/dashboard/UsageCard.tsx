@@ -1,0 +1,30 @@
+import type { MonthlyUsage, Subscription } from '../../domain/wire.ts'
+import { Card } from '../../pages/parts/Card.tsx'
+import { DefinitionStats } from '../../pages/parts/DefinitionStats.tsx'
+import { Meter } from '../../pages/parts/Meter.tsx'
+
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+
+export function UsageCard({ usage, subscription }: { usage: MonthlyUsage; subscription: Subscription | null }) {
+  const hours = usage.hoursUsed.toFixed(2)
+  return (
+    <Card title="Monthly Usage">
+      <DefinitionStats
+        stats={[
+          { label: 'Hours Used', value: hours },
+          { label: 'Server Sessions', value: usage.serverSessions },
+          { label: 'Amount Owed', value: dollars.format(usage.amountOwedDollars), hint: 'USD' },
+        ]}
+      />
+      {subscription?.hours ? (
+        <Meter
+          label="Included hours"
+          value={usage.hoursUsed}
+          max={subscription.hours}
+          text={`${hours} of ${subscription.hours} h`}
+        />
+      ) : null}
+      <p className="hint">$1.75 an hour beyond the included hours, billed per second. Loading is free.</p>
+    </Card>
+  )
+}

@@ -1,0 +1,36 @@
+export type Answer<T> = { ok: boolean; status: number; body: T & Refusal }
+/** What every refusal carries. */
+export type Refusal = { error?: string; message?: string; errors?: string[] }
+
+export const NETWORK_ERROR = 'Network error'
+
+/**
+ * Asks our own server. Gives the body's `Body` where there is one, never throws for a status, and answers status 0 when the network fails.
+ * A fresh CSRF token in the answer replaces the page's, so that a page that was not reloaded can go on.
+ */
+export async function request<T>(
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+  path: string,
+  json?: unknown,
+  signal?: AbortSignal,
+): Promise<Answer<T>> {
+  const meta = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')
+  const headers: Record<string, string> = { Accept: 'application/json' }
+  if (method !== 'GET' && meta) headers['X-CSRF-Token'] = meta.content
+  if (json !== undefined) headers['Content-Type'] = 'application/json'
+  try {
+    const response = await fetch(path, {
+      method,
+      headers,
+      credentials: 'same-origin',
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
+      ...(signal ? { signal } : {}),
+    })
+    const token = response.headers.get('X-CSRF-Token')
+    if (token && meta) meta.content = token
+    const body = await response.json()
+    return { ok: response.ok, status: response.status, body: body?.Body ?? body }
+  } catch {
+    return { ok: false, status: 0, body: { error: NETWORK_ERROR, message: NETWORK_ERROR } as T & Refusal }
+  }
+}

@@ -1,0 +1,26 @@
+import { useEffect, useState } from 'react'
+import type { Server } from '../domain/wire.ts'
+import { request } from './request.ts'
+import { usePoll } from './usePoll.ts'
+
+const EVERY_MS = 5_000
+
+/** Whether the page of this server answers: asked at once when it has an address, then every 5 s until it does. */
+export function useReachable({ active, stopping, ip_address }: Server): boolean {
+  const [reachable, setReachable] = useState<string | null>(null)
+  const waiting = active && !stopping && ip_address !== null && reachable !== ip_address
+  const ask = async (signal?: AbortSignal) => {
+    const answer = await request<{ status?: string }>(
+      'POST',
+      '/api/v1/aws/check_server_ip_status',
+      { ip_address },
+      signal,
+    )
+    if (answer.body.status === 'reachable') setReachable(ip_address)
+  }
+  usePoll(ask, EVERY_MS, waiting)
+  useEffect(() => {
+    if (waiting) void ask()
+  }, [waiting, ip_address])
+  return ip_address !== null && reachable === ip_address
+}

@@ -1,0 +1,37 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { ACCOUNT_CLOSED, DEVICE_SIGNED_OUT, SIGNED_OUT_EVERYWHERE } from '../../domain/user.ts'
+import { answer } from '../answer.ts'
+import { type AppEnv, signedIn } from '../app-env.ts'
+import { clearCookie } from '../cookies.ts'
+import { closeAccount } from '../services/close-account.ts'
+import { listDevices, signOutDevice, signOutEverywhere } from '../services/devices.ts'
+import { collectPersonalData } from '../services/personal-data.ts'
+import { body, text } from './body.ts'
+
+const confirmation = z.object({ user: z.object({ current_password: text }) })
+
+/** The account as a possession: where it is signed in, what is kept about it, and its end. */
+export const account = new Hono<AppEnv>()
+  .get('/api/v1/users/sign_ins', async (c) => c.json({ sign_ins: await listDevices(c.var.ctx, signedIn(c)) }))
+  .delete('/api/v1/users/sign_ins/:id', async (c) => {
+    const { id, user } = signedIn(c)
+    const device = c.req.param('id')
+    await signOutDevice(c.var.ctx, user.id, device)
+    if (device === id) clearCookie(c, 'sign_in')
+    return answer(c, { message: DEVICE_SIGNED_OUT })
+  })
+  .delete('/api/v1/users/sign_ins', async (c) => {
+    await signOutEverywhere(c.var.ctx, signedIn(c).user.id)
+    clearCookie(c, 'sign_in')
+    return answer(c, { message: SIGNED_OUT_EVERYWHERE })
+  })
+  .get('/api/v1/users/export', async (c) => {
+    c.header('Content-Disposition', 'attachment; filename="proving-ground-data.json"')
+    return c.json(await collectPersonalData(c.var.ctx, signedIn(c).user))
+  })
+  .delete('/users', body(confirmation), async (c) => {
+    await closeAccount(c.var.ctx, signedIn(c).user, c.req.valid('json').user)
+    clearCookie(c, 'sign_in')
+    return answer(c, { message: ACCOUNT_CLOSED })
+  })

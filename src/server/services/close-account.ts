@@ -1,0 +1,67 @@
+import { and, eq, isNotNull, isNull, lt, notLike, sql } from 'drizzle-orm'
+import type { InferInput } from 'valibot'
+import { writeBatch } from '../../../db/client.ts'
+import { serverSessions, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { CURRENT_PASSWORD_WRONG, closeAccountForm } from '../../domain/user.ts'
+import type { User } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { requireValid } from '../form-rules.ts'
+import { accountClosedMail } from '../mails/account.ts'
+import { verifyPassword } from '../password.ts'
+import { deliverMail, mailQuery } from './outbox.ts'
+import { requestStop } from './servers.ts'
+
+const ADDRESS_KEPT_MS = 30 * 24 * 3_600_000
+
+/**
+ * Stops the user's server, ends every sign-in and every link, and closes the account. What was billed stays.
+ * @throws invalid
+ */
+export async function closeAccount(
+  ctx: Context,
+  user: User,
+  input: InferInput<typeof closeAccountForm>,
+): Promise<void> {
+  const { current_password } = requireValid(closeAccountForm, input)
+  const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
+  if (!(await verifyPassword(current_password, ctx.config.passwordPepper, stored?.hash ?? null)))
+    throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
+  const channel = ctx.channel(user.id)
+  await channel.arm(user.id)
+  // Before, so that no crash leaves a closed account with a running server; after, for a start that came in between.
+  await stopLiveServer(ctx, user.id)
+  const now = ctx.now()
+  await writeBatch(ctx.db, [
+    mailQuery(
+      ctx,
+      user.email,
+      accountClosedMail(),
+      sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND closed_at IS NULL)`,
+    ),
+    ctx.db.run(sql`UPDATE users SET closed_at = ${now} WHERE id = ${user.id} AND closed_at IS NULL`),
+    ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${user.id} AND revoked_at IS NULL`),
+    ctx.db.run(sql`UPDATE email_tokens SET used_at = ${now} WHERE user_id = ${user.id} AND used_at IS NULL`),
+  ])
+  await stopLiveServer(ctx, user.id)
+  await channel.disconnect('all')
+  ctx.background(Promise.all([channel.wake(user.id), deliverMail(ctx)]))
+}
+
+async function stopLiveServer(ctx: Context, userId: string): Promise<void> {
+  const live = await ctx.db
+    .select()
+    .from(serverSessions)
+    .where(and(eq(serverSessions.userId, userId), isNull(serverSessions.endedAt)))
+  for (const session of live) await requestStop(ctx, session, ctx.now())
+}
+
+/** 30 days after its closing an account forgets name, address and password; its billing records stay. Run by cron. */
+export async function freeClosedAddresses(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
+  await ctx.db
+    .update(users)
+    .set({ email: sql`'closed:' || id`, name: '', passwordHash: '' })
+    .where(
+      and(isNotNull(users.closedAt), lt(users.closedAt, ctx.now() - ADDRESS_KEPT_MS), notLike(users.email, 'closed:%')),
+    )
+}

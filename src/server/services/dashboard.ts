@@ -1,0 +1,36 @@
+import { and, asc, desc, eq, isNotNull, or, sql } from 'drizzle-orm'
+import { jobs, serverSessions } from '../../../db/schema.ts'
+import type { Job, Server, Summary } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { toJob, toServer } from '../wire.ts'
+import { listServersQuery } from './servers.ts'
+import { countUsage, toSummary, usageQueries } from './usage.ts'
+
+export type DashboardData = { servers: Server[]; jobs: Job[]; summary: Summary }
+
+/** Everything on the dashboard, in one database round trip. */
+export async function getDashboard(ctx: Context, userId: string): Promise<DashboardData> {
+  const [subscription, runs] = usageQueries(ctx, userId)
+  const [servers, current, subscriptions, counted] = await ctx.db.batch([
+    listServersQuery(ctx, userId),
+    currentJobsQuery(ctx, userId),
+    subscription,
+    runs,
+  ])
+  return {
+    servers: servers.map(toServer),
+    jobs: current.map((row) => toJob(row.job, row.session)),
+    summary: toSummary(countUsage(subscriptions[0] ?? null, counted, ctx.now())),
+  }
+}
+
+/** The user's unfinished jobs and the latest one: what a client that was away has missed. */
+export function currentJobsQuery(ctx: Context, userId: string) {
+  const latest = sql`${jobs.id} = (SELECT id FROM jobs WHERE user_id = ${userId} ORDER BY created_at DESC, id DESC LIMIT 1)`
+  return ctx.db
+    .select({ job: jobs, session: serverSessions })
+    .from(jobs)
+    .innerJoin(serverSessions, eq(jobs.sessionId, serverSessions.id))
+    .where(and(eq(jobs.userId, userId), or(isNotNull(jobs.runAt), latest)))
+    .orderBy(asc(jobs.createdAt), desc(jobs.kind))
+}

@@ -1,0 +1,73 @@
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import type { InferInput } from 'valibot'
+import { writeBatch } from '../../../db/client.ts'
+import { emailTokens, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { emailForm, newPasswordForm, RESET_FAILED } from '../../domain/user.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { requireValid } from '../form-rules.ts'
+import { passwordChangedMail, resetPasswordMail } from '../mails/account.ts'
+import { hashPassword } from '../password.ts'
+import { hashEmailToken, newEmailToken, RESET_LIFETIME_MS } from './email-tokens.ts'
+import { deliverMail, mailQuery } from './outbox.ts'
+
+/** Mails a link, if the address has an account. Whoever asks, and for whatever address, sees the same. */
+export async function requestPasswordReset(ctx: Context, input: InferInput<typeof emailForm>): Promise<void> {
+  const { email } = requireValid(emailForm, input)
+  const { token, hash } = newEmailToken()
+  const now = ctx.now()
+  await writeBatch(ctx.db, [
+    ctx.db.run(sql`
+      INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
+      SELECT ${hash}, id, 'reset', ${now}, ${now + RESET_LIFETIME_MS} FROM users
+      WHERE email = ${email} AND closed_at IS NULL`),
+    mailQuery(
+      ctx,
+      email,
+      resetPasswordMail(siteOrigin(ctx), token),
+      sql`EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash})`,
+    ),
+  ])
+  ctx.background(deliverMail(ctx))
+}
+
+/**
+ * The new password of whoever holds a mailed link, once. Ends every sign-in and every other link, and tells the owner.
+ * @throws invalid
+ */
+export async function resetPassword(ctx: Context, input: InferInput<typeof newPasswordForm>): Promise<void> {
+  const { token, password } = requireValid(newPasswordForm, input)
+  const hash = hashEmailToken(token)
+  const now = ctx.now()
+  const [found] = await ctx.db
+    .select({ userId: users.id, email: users.email })
+    .from(emailTokens)
+    .innerJoin(users, eq(users.id, emailTokens.userId))
+    .where(
+      and(
+        eq(emailTokens.hash, hash),
+        eq(emailTokens.purpose, 'reset'),
+        isNull(emailTokens.usedAt),
+        gt(emailTokens.expiresAt, now),
+        isNull(users.closedAt),
+      ),
+    )
+  if (!found) throw new AppError('invalid', RESET_FAILED)
+  const passwordHash = await hashPassword(password, ctx.config.passwordPepper)
+  const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${found.userId} AND password_hash = ${passwordHash})`
+  const [update] = await writeBatch(ctx.db, [
+    // The link may have been used while we hashed.
+    ctx.db.run(sql`
+      UPDATE users SET password_hash = ${passwordHash} WHERE id = ${found.userId} AND closed_at IS NULL
+      AND EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash} AND used_at IS NULL)`),
+    ctx.db.run(sql`
+      UPDATE email_tokens SET used_at = ${now}
+      WHERE user_id = ${found.userId} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
+    ctx.db.run(sql`
+      UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${found.userId} AND revoked_at IS NULL AND ${changed}`),
+    mailQuery(ctx, found.email, passwordChangedMail(siteOrigin(ctx)), changed),
+  ])
+  if (!update?.rowsAffected) throw new AppError('invalid', RESET_FAILED)
+  await ctx.channel(found.userId).disconnect('all')
+  ctx.background(deliverMail(ctx))
+}

@@ -1,0 +1,57 @@
+import { asc, eq } from 'drizzle-orm'
+import {
+  contactMessages,
+  jobs,
+  serverRequests,
+  serverSessions,
+  signIns,
+  subscriptions,
+  users,
+} from '../../../db/schema.ts'
+import type { User } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { toIso, toJob, toServer } from '../wire.ts'
+
+/** Everything that is kept about a person, for them to take away. */
+export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
+  const { db } = ctx
+  const own = user.id
+  const [[account], devices, plans, runs, work, wishes, messages] = await db.batch([
+    db.select().from(users).where(eq(users.id, own)),
+    db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
+    db.select().from(subscriptions).where(eq(subscriptions.userId, own)).orderBy(asc(subscriptions.createdAt)),
+    db.select().from(serverSessions).where(eq(serverSessions.userId, own)).orderBy(asc(serverSessions.requestedAt)),
+    db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
+    db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
+    db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
+  ])
+  return {
+    exported_at: toIso(ctx.now()),
+    user: {
+      ...user,
+      created_at: toIso(account?.createdAt ?? null),
+      confirmed_at: toIso(account?.confirmedAt ?? null),
+      suspended_at: toIso(account?.suspendedAt ?? null),
+    },
+    sign_ins: devices.map((row) => ({
+      id: row.id,
+      user_agent: row.userAgent,
+      address: row.address,
+      created_at: toIso(row.createdAt),
+      last_seen_at: toIso(row.lastSeenAt),
+      revoked_at: toIso(row.revokedAt),
+    })),
+    subscriptions: plans.map((row) => ({
+      plan_type: row.planType,
+      sub_type: row.subType,
+      status: row.status,
+      hours: row.hours,
+      created_at: toIso(row.createdAt),
+      ended_at: toIso(row.endedAt),
+    })),
+    servers: runs.map(toServer),
+    jobs: work.map((row) => toJob(row, null)),
+    server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),
+    contact_messages: messages.map(({ createdAt, ...row }) => ({ ...row, created_at: toIso(createdAt) })),
+  }
+}

@@ -1,0 +1,21 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEc2 } from '../../dev/ec2/ec2-stand-in.ts'
+import { ec2ProtocolSuite } from './ec2-protocol.ts'
+
+ec2ProtocolSuite('EC2 protocol: the stand-in', {
+  async start() {
+    const dataDir = mkdtempSync(join(tmpdir(), 'ec2-contract-'))
+    // The pages are not part of the protocol: any port for them will do.
+    const ec2 = await startEc2({ dataDir, bootMs: 50, shutdownMs: 50, webPort: 0 })
+    return {
+      endpoint: ec2.endpoint,
+      launch: { LaunchTemplate: { LaunchTemplateName: 'simulator', Version: '1' } },
+      async stop() {
+        await ec2.close()
+        rmSync(dataDir, { recursive: true })
+      },
+    }
+  },
+})

@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { History } from '../../../dev/ec2/history.ts'
+import { type Instance, type InstanceState, publicIp, stateOf } from '../../../dev/ec2/instance.ts'
+import { Instances } from '../../../dev/ec2/instances.ts'
+import { temporaryFolder } from './local-ec2.ts'
+
+const order: InstanceState[] = ['pending', 'running', 'shutting-down', 'terminated']
+const hour = 3_600_000
+
+const step = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('launch' as const), token: fc.nat(4), zone: fc.nat(1), type: fc.nat(1) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constantFrom('terminate' as const, 'vanish' as const), which: fc.nat(7) }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.oneof(fc.nat(5000), fc.nat(26 * hour)) }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
+)
+
+test('whatever happens: states only go on, a token starts one instance, addresses are one instance’s, history adds up', () => {
+  const folder = temporaryFolder()
+  let runs = 0
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+      let now = 1_000_000
+      const options = { now: () => now, bootMs: 3000, shutdownMs: 1000 }
+      const path = join(folder, `history-${runs++}.jsonl`)
+      let instances = new Instances([], options)
+      let history = new History(path)
+      const reached = new Map<string, number>()
+      const ofToken = new Map<string, { id: string; type: number }>()
+
+      for (const next of steps) {
+        if (next.do === 'wait') now += next.ms
+        if (next.do === 'restart') {
+          instances = new Instances(JSON.parse(JSON.stringify(instances.kept())) as Instance[], options)
+          history = new History(path)
+        }
+        if (next.do === 'terminate' || next.do === 'vanish') {
+          const ids = instances.described().map((instance) => instance.id)
+          const id = ids[next.which % ids.length]
+          if (id && next.do === 'terminate') instances.terminate([id])
+          if (id && next.do === 'vanish') instances.vanish(id)
+        }
+        if (next.do === 'launch') {
+          const zone = next.zone === 0 ? null : 'us-east-1b'
+          const key = `${next.token} ${zone}`
+          const earlier = ofToken.get(key)
+          const kept = instances.kept().find((instance) => instance.id === earlier?.id)
+          const launch = () =>
+            instances.launch({
+              count: 1,
+              clientToken: String(next.token),
+              tokenZone: zone,
+              fingerprint: String(next.type),
+              instanceType: 'g6.xlarge',
+              imageId: 'ami-12345678',
+              availabilityZone: zone ?? 'us-east-1a',
+              tags: {},
+            })[0]?.id ?? ''
+          if (kept && earlier?.type !== next.type) expect(launch).toThrow('inconsistent with arguments')
+          else if (kept && stateOf(kept, now) === 'terminated') expect(launch).toThrow('terminated instance')
+          else if (kept) expect(launch()).toBe(kept.id)
+          else ofToken.set(key, { id: launch(), type: next.type })
+        }
+        history.follow(instances.kept())
+
+        for (const instance of instances.kept()) {
+          const state = order.indexOf(stateOf(instance, now))
+          expect(state).toBeGreaterThanOrEqual(reached.get(instance.id) ?? 0)
+          reached.set(instance.id, state)
+        }
+        const slots = instances.described().map((instance) => instance.slot)
+        expect(new Set(slots).size).toBe(slots.length)
+        for (const instance of instances.running()) expect(publicIp(instance, now)).toMatch(/^127\.64\./)
+      }
+
+      const records = history.records(now)
+      expect(records).toHaveLength(reached.size)
+      expect(new History(path).records(now)).toEqual(records)
+      for (const { launchedAt, runningAt, shuttingDownAt, terminatedAt, instanceId } of records) {
+        const moments = [launchedAt, runningAt, shuttingDownAt, terminatedAt].filter((moment) => moment !== null)
+        expect(moments).toEqual([...moments].sort((a, b) => a - b))
+        const state = order[reached.get(instanceId) ?? 0]
+        if (state === 'running') expect([runningAt, shuttingDownAt]).toEqual([expect.any(Number), null])
+      }
+    }),
+    { numRuns: 300 },
+  )
+})

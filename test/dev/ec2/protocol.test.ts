@@ -1,0 +1,111 @@
+import { DescribeInstancesCommand, RunInstancesCommand } from '@aws-sdk/client-ec2'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type LocalEc2, localEc2 } from './local-ec2.ts'
+
+const signature =
+  'AWS4-HMAC-SHA256 Credential=local/20261121/us-east-1/ec2/aws4_request, SignedHeaders=host, Signature=0'
+
+async function call({ ec2 }: LocalEc2, parameters: Record<string, string>, authorization = signature) {
+  const body = new URLSearchParams({ Version: '2016-11-15', ...parameters })
+  const response = await fetch(ec2.endpoint, { method: 'POST', body, headers: authorization ? { authorization } : {} })
+  const xml = await response.text()
+  const inside = (name: string) => new RegExp(`<${name}>(.*?)</${name}>`).exec(xml)?.[1]
+  return { status: response.status, response, xml, code: inside('Code'), message: inside('Message'), inside }
+}
+
+test('errors have the shape, the status and the request id of AWS', async () => {
+  const answer = await call(await localEc2(), { Action: 'LaunchRocket' })
+  expect(answer).toMatchObject({ status: 400, code: 'InvalidAction' })
+  expect(answer.xml).toMatch(
+    /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<Response><Errors><Error><Code>.*<\/Message><\/Error><\/Errors><RequestID>[0-9a-f-]{36}<\/RequestID><\/Response>$/,
+  )
+  expect(answer.response.headers.get('x-amzn-requestid')).toBe(answer.inside('RequestID'))
+})
+
+test.each([
+  [{}, 400, 'MissingAction'],
+  [{ Action: 'constructor' }, 400, 'InvalidAction'],
+  [{ Action: 'DescribeInstances', Version: '2009-01-01' }, 400, 'NoSuchVersion'],
+  [{ Action: 'DescribeInstances', DryRun: 'true' }, 412, 'DryRunOperation'],
+  [{ Action: 'DescribeInstances', MaxResults: 'many' }, 400, 'InvalidParameterValue'],
+  [{ Action: 'DescribeInstances', NextToken: 'made-up' }, 400, 'InvalidParameterValue'],
+  [{ Action: 'RunInstances', MaxCount: '1', ImageId: 'ami-12345678' }, 400, 'MissingParameter'],
+  [{ Action: 'RunInstances', MinCount: '1', MaxCount: '1' }, 400, 'MissingParameter'],
+  [{ Action: 'RunInstances', MinCount: '2', MaxCount: '1', ImageId: 'ami-12345678' }, 400, 'InvalidParameterValue'],
+  [{ Action: 'RunInstances', MinCount: '1', MaxCount: '1', ImageId: 'windows' }, 400, 'InvalidAMIID.Malformed'],
+])('%j is refused with %i %s', async (parameters, status, code) => {
+  const local = await localEc2()
+  expect(await call(local, parameters as Record<string, string>)).toMatchObject({ status, code })
+  expect(local.ec2.instances()).toEqual([])
+})
+
+test.each(['', 'Basic bG9jYWw6bG9jYWw=', 'AWS4-HMAC-SHA256 nonsense'])(
+  'without a signature (%j) nothing is done',
+  async (authorization) => {
+    const local = await localEc2()
+    const parameters = { Action: 'RunInstances', MinCount: '1', MaxCount: '1', ImageId: 'ami-12345678' }
+    expect(await call(local, parameters, authorization)).toMatchObject({ status: 401, code: 'AuthFailure' })
+    expect(local.ec2.instances()).toEqual([])
+  },
+)
+
+test('zones and tags that AWS refuses are refused', async () => {
+  const { launch } = await localEc2()
+  const tag = (Key: string, Value = '') => ({
+    TagSpecifications: [{ ResourceType: 'instance' as const, Tags: [{ Key, Value }] }],
+  })
+  const refused = { name: 'InvalidParameterValue' }
+  await expect(launch({ Placement: { AvailabilityZone: 'eu-west-1a' } })).rejects.toMatchObject(refused)
+  await expect(launch(tag('aws:mine'))).rejects.toMatchObject(refused)
+  await expect(launch(tag('k'.repeat(129)))).rejects.toMatchObject(refused)
+  await expect(launch(tag('k', 'v'.repeat(257)))).rejects.toMatchObject(refused)
+  await expect(launch({ ClientToken: 'x'.repeat(65) })).rejects.toMatchObject(refused)
+})
+
+test('any text that a tag can hold comes back through the SDK', async () => {
+  const { client, find } = await localEc2()
+  // What XML cannot write is not promised; and blank text with a line end is nothing to the SDK, however it is written.
+  const text = fc
+    .string({ unit: 'binary', maxLength: 100 })
+    .filter((value) => !/[^\P{C}\t\n\r]/u.test(value) && !(value.trim() === '' && value.includes('\n')))
+  await fc.assert(
+    fc.asyncProperty(text, async (value) => {
+      const TagSpecifications = [{ ResourceType: 'instance' as const, Tags: [{ Key: 'Name', Value: value }] }]
+      const command = new RunInstancesCommand({ MinCount: 1, MaxCount: 1, ImageId: 'ami-12345678', TagSpecifications })
+      const id = (await client.send(command)).Instances?.[0]?.InstanceId ?? ''
+      expect((await find(id))?.Tags).toEqual([{ Key: 'Name', Value: value }])
+    }),
+    { numRuns: 60, examples: [['\r'], [' \t'], ['a\r\nb\n'], [']]>']] },
+  )
+})
+
+test('filter values know wildcards and their escape, and nothing else', async () => {
+  const { client, launchOne } = await localEc2()
+  const tag = (Value: string) => ({
+    TagSpecifications: [{ ResourceType: 'instance' as const, Tags: [{ Key: 'n', Value }] }],
+  })
+  const star = await launchOne(tag('a*c'))
+  const letters = await launchOne(tag('abc'))
+  const idsBy = async (value: string) => {
+    const answer = await client.send(new DescribeInstancesCommand({ Filters: [{ Name: 'tag:n', Values: [value] }] }))
+    return (answer.Reservations ?? []).flatMap((reservation) => (reservation.Instances ?? []).map((i) => i.InstanceId))
+  }
+  expect(await idsBy('a*c')).toEqual([star, letters])
+  expect(await idsBy('a\\*c')).toEqual([star])
+  expect(await idsBy('a.c')).toEqual([])
+  expect(await idsBy('???')).toEqual([star, letters])
+  expect(await idsBy('ABC')).toEqual([])
+})
+
+test('the log tells what was called, done or not', async () => {
+  const local = await localEc2()
+  const id = await local.launchOne({ ClientToken: 'first' })
+  await local.find('i-0123456789abcdef0').catch(() => {})
+  await local.terminate(id)
+  expect(local.ec2.calls()).toEqual([
+    { action: 'RunInstances', clientToken: 'first', at: expect.any(Number) },
+    { action: 'DescribeInstances', instanceIds: ['i-0123456789abcdef0'], at: expect.any(Number) },
+    { action: 'TerminateInstances', instanceIds: [id], at: expect.any(Number) },
+  ])
+})

@@ -1,0 +1,99 @@
+import { createServer } from 'node:net'
+import { expect, test } from 'vitest'
+import { freePort } from '../../../dev/free-port.ts'
+import { bootMs, localEc2, named } from './local-ec2.ts'
+
+const open = (url: string) => fetch(url, { signal: AbortSignal.timeout(5000) })
+const answers = (url: string) =>
+  open(url).then(
+    (response) => response.ok,
+    () => false,
+  )
+
+async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+test('the page of an instance is there exactly while it runs', async () => {
+  const webPort = await freePort()
+  const { launchOne, find, terminate, advance } = await localEc2({ webPort })
+  const url = `http://127.64.0.1:${webPort}/`
+  const id = await launchOne(named('Hangar <7> & "co"'))
+  expect(await answers(url)).toBe(false)
+  advance(bootMs)
+  await find(id)
+  const page = await open(url)
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  const html = await page.text()
+  expect(html).toContain('<title>Hangar &lt;7&gt; &amp; &quot;co&quot;</title>')
+  expect(html).not.toMatch(/https?:\/\//)
+  await terminate(id)
+  expect(await answers(url)).toBe(false)
+})
+
+test('everything that the page loads is served by the instance', async () => {
+  const webPort = await freePort()
+  const { launchOne, find, advance } = await localEc2({ webPort })
+  const id = await launchOne()
+  advance(bootMs)
+  await find(id)
+  const origin = `http://127.64.0.1:${webPort}`
+  const loaded = new Set(['/'])
+  for (const path of loaded) {
+    const response = await open(origin + path)
+    expect([path, response.status]).toEqual([path, 200])
+    expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")
+    const text = await response.text()
+    for (const [, file] of text.matchAll(/(?:src|href)="(\/[^"]+)"/g)) loaded.add(file ?? '')
+    for (const [, file] of text.matchAll(/from '\.(\/[^']+)'/g)) loaded.add(file ?? '')
+  }
+  expect([...loaded]).toEqual(expect.arrayContaining(['/sim.js', '/sim.css', '/vehicle.js']))
+  expect((await open(`${origin}/../ec2.json`)).status).toBe(404)
+  expect((await fetch(origin, { method: 'POST' })).status).toBe(405)
+})
+
+test('pages follow a jump of the clock without any call', async () => {
+  const webPort = await freePort()
+  const { ec2, launchOne, advance } = await localEc2({ webPort })
+  const id = await launchOne()
+  const url = `http://127.64.0.1:${webPort}/`
+  advance(bootMs)
+  await until(() => answers(url))
+  ec2.inject('terminate_instance', 1, { instance_id: id })
+  await until(async () => !(await answers(url)))
+})
+
+test('instances have pages of their own, which come back after a restart', async () => {
+  const webPort = await freePort()
+  const first = await localEc2({ webPort })
+  await first.launch({ MinCount: 2, MaxCount: 2, ...named('twin') })
+  await first.launchOne(named('single'))
+  first.advance(bootMs)
+  const titles = async () => {
+    const addresses = ['127.64.0.1', '127.64.0.2', '127.64.0.3']
+    const pages = await Promise.all(addresses.map(async (ip) => (await open(`http://${ip}:${webPort}/`)).text()))
+    return pages.map((page) => /<title>(.*?)<\/title>/.exec(page)?.[1])
+  }
+  const second = await first.restart()
+  expect(await titles()).toEqual(['twin', 'twin', 'single'])
+  expect(second.ec2.instances().map((instance) => instance.publicIp)).toEqual([
+    '127.64.0.1',
+    '127.64.0.2',
+    '127.64.0.3',
+  ])
+})
+
+test('an address that cannot be opened is named once, and the instance runs all the same', async () => {
+  const webPort = await freePort()
+  const other = createServer().listen(webPort, '127.64.0.1')
+  const said: string[] = []
+  const { launchOne, find, advance } = await localEc2({ webPort, log: (sentence) => said.push(sentence) })
+  const id = await launchOne()
+  advance(bootMs)
+  expect((await find(id))?.State?.Name).toBe('running')
+  await find(id)
+  expect(said).toEqual([
+    `EC2 stand-in: ${id} runs but http://127.64.0.1:${webPort} cannot be opened (EADDRINUSE): end the program that listens on port ${webPort} there.`,
+  ])
+  await new Promise((resolve) => other.close(resolve))
+})

@@ -1,0 +1,111 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { serverSessions, servers, signIns, users } from '../../../db/schema.ts'
+import { newId } from '../../../src/server/id.ts'
+import { freeClosedAddresses } from '../../../src/server/services/close-account.ts'
+import { PASSWORD, signedInUser, signUpFields } from '../../support/account.ts'
+import { accountApp, accountContext } from '../../support/account-app.ts'
+import { openBrowser } from '../../support/browser.ts'
+
+async function setup() {
+  const account = accountContext()
+  const app = accountApp(account.ctx)
+  const browser = openBrowser(app)
+  const user = await signedInUser(browser, account)
+  const signInElsewhere = async () => {
+    const other = openBrowser(app)
+    await other.open('/sign_in')
+    await other.json('POST', '/users/sign_in', { user: { email: user.email, password: PASSWORD } })
+    return other
+  }
+  const devices = async (b = browser) =>
+    ((await (await b.request('/api/v1/users/sign_ins')).json()) as { sign_ins: { id: string; current: boolean }[] })
+      .sign_ins
+  return { ...account, account, app, browser, user, devices, signInElsewhere }
+}
+
+test('devices: listed, one signed out, all signed out', async () => {
+  const { browser, devices, signInElsewhere, disconnected } = await setup()
+  const other = await signInElsewhere()
+  const list = await devices()
+  expect(list.map((device) => device.current).sort()).toEqual([false, true])
+  const foreign = list.find((device) => !device.current)?.id
+  expect((await browser.json('DELETE', `/api/v1/users/sign_ins/${foreign}`)).status).toBe(200)
+  expect((await other.request('/api/v1/users/get_session')).status).toBe(401)
+  expect(disconnected).toEqual([foreign])
+  expect(await devices()).toHaveLength(1)
+  const third = await signInElsewhere()
+  expect((await browser.json('DELETE', '/api/v1/users/sign_ins')).status).toBe(200)
+  for (const b of [browser, third]) expect((await b.request('/api/v1/users/get_session')).status).toBe(401)
+})
+
+test("somebody else's device is not found and stays signed in", async () => {
+  const { account, app, browser } = await setup()
+  const eve = openBrowser(app)
+  await signedInUser(eve, account)
+  const [mine] = ((await (await browser.request('/api/v1/users/sign_ins')).json()) as { sign_ins: { id: string }[] })
+    .sign_ins
+  expect((await eve.json('DELETE', `/api/v1/users/sign_ins/${mine?.id}`)).status).toBe(404)
+  expect((await browser.request('/api/v1/users/get_session')).status).toBe(200)
+})
+
+test('my own data, and none of anyone else', async () => {
+  const { browser, user } = await setup()
+  const response = await browser.request('/api/v1/users/export')
+  expect(response.headers.get('Content-Disposition')).toBe('attachment; filename="proving-ground-data.json"')
+  const text = await response.text()
+  const data = JSON.parse(text)
+  expect(data.user).toMatchObject({ id: user.id, email: user.email })
+  expect(data.sign_ins).toHaveLength(1)
+  expect(data.subscriptions).toMatchObject([{ plan_type: 'demo', status: 'trialing' }])
+  expect(text).not.toMatch(/scrypt|password/i)
+})
+
+test('closing the account: needs the password, stops the server, ends sign-ins, keeps the address for 30 days', async () => {
+  const { browser, user, ctx, clock, sent, settle, signInElsewhere } = await setup()
+  const [serverId, runId] = [newId('srv'), newId('ses')]
+  await ctx.db.insert(servers).values({ id: serverId, instanceType: 'g6.xlarge', availabilityZone: 'a', position: 1 })
+  const run = { id: runId, userId: user.id, serverId, instanceType: 'g6.xlarge', requestedAt: clock.ms }
+  await ctx.db.insert(serverSessions).values(run)
+  const other = await signInElsewhere()
+
+  const close = (current_password: string) => browser.json('DELETE', '/users', { user: { current_password } })
+  expect((await close('')).status).toBe(422)
+  expect((await close('wrong one')).status).toBe(422)
+  expect((await close(PASSWORD)).status).toBe(200)
+  await settle()
+  for (const b of [browser, other]) expect((await b.request('/api/v1/users/get_session')).status).toBe(401)
+  const [stopped] = await ctx.db.select().from(serverSessions).where(eq(serverSessions.id, runId))
+  expect(stopped?.stopRequestedAt).toBe(clock.ms)
+  expect(sent.at(-1)).toMatchObject({ to: user.email, subject: 'Your account is closed' })
+  await browser.open('/sign_in')
+  const back = await browser.json('POST', '/users/sign_in', { user: { email: user.email, password: PASSWORD } })
+  expect(back.status).toBe(401)
+
+  const signUp = () => browser.json('POST', '/users', { user: signUpFields(user.email) })
+  const taken = () => ctx.db.$count(users, eq(users.email, user.email))
+  await freeClosedAddresses(ctx)
+  await signUp()
+  expect(await ctx.db.select({ id: users.id }).from(users).where(eq(users.email, user.email))).toEqual([
+    { id: user.id },
+  ])
+  clock.ms += 30 * 24 * 3_600_000 + 1
+  await freeClosedAddresses(ctx)
+  expect(await taken()).toBe(0)
+  await signUp()
+  expect(await taken()).toBe(1)
+  const [closed] = await ctx.db.select().from(users).where(eq(users.id, user.id))
+  expect(closed).toMatchObject({ name: '', email: `closed:${user.id}` })
+  expect(await ctx.db.$count(signIns, eq(signIns.userId, user.id))).toBe(2)
+})
+
+test('an address in the wrong hands: the link of a closed account opens nothing', async () => {
+  const { browser, account, user } = await setup()
+  await browser.json('POST', '/users/password', { user: { email: user.email } })
+  await account.settle()
+  const token = /reset_password_token=([\w-]+)/.exec(account.sent.at(-1)?.text ?? '')?.[1]
+  await browser.json('DELETE', '/users', { user: { current_password: PASSWORD } })
+  await browser.open('/sign_in')
+  const fields = { reset_password_token: token, password: 'something', password_confirmation: 'something' }
+  expect((await browser.json('PUT', '/users/password', { user: fields })).status).toBe(422)
+})

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { newAddress, PASSWORD, signedInUser } from '../../support/account.ts'
+import { accountApp, accountContext } from '../../support/account-app.ts'
+import { openBrowser } from '../../support/browser.ts'
+
+const FAILED = 'Invalid or expired password link.'
+
+async function setup() {
+  const account = accountContext()
+  const browser = openBrowser(accountApp(account.ctx))
+  const user = await signedInUser(browser, account)
+  const ask = async (email: string) => {
+    account.sent.length = 0
+    const response = await browser.json('POST', '/users/password', { user: { email } })
+    await account.settle()
+    return { status: response.status, body: await response.json() }
+  }
+  const linkToken = () => /reset_password_token=([\w-]+)/.exec(account.sent[0]?.text ?? '')?.[1] ?? ''
+  const reset = (token: string, password = 'another one', password_confirmation = password) =>
+    browser.json('PUT', '/users/password', { user: { reset_password_token: token, password, password_confirmation } })
+  return { ...account, browser, user, ask, linkToken, reset }
+}
+
+test('a forgotten password: one link, once; every sign-in ends and the owner is told', async () => {
+  const { browser, user, ask, linkToken, reset, disconnected, sent, settle } = await setup()
+  await ask(user.email)
+  expect(sent.map((mail) => [mail.to, mail.subject])).toEqual([[user.email, 'Choose a new password']])
+  const token = linkToken()
+  expect((await reset(token, 'short', 'other')).status).toBe(422)
+  expect((await reset(token)).status).toBe(200)
+  await settle()
+  expect(disconnected).toEqual(['all'])
+  expect(sent.at(-1)?.subject).toBe('Your password was changed')
+  expect((await browser.request('/api/v1/users/get_session')).status).toBe(401)
+  const again = await reset(token, 'a third one')
+  expect([again.status, await again.json()]).toEqual([422, { error: FAILED, message: FAILED, errors: [FAILED] }])
+  const signIn = (password: string) => browser.json('POST', '/users/sign_in', { user: { email: user.email, password } })
+  expect((await signIn(PASSWORD)).status).toBe(401)
+  expect((await signIn('another one')).status).toBe(200)
+})
+
+test('the answer is the same for an address that nobody has', async () => {
+  const { user, ask, sent } = await setup()
+  const known = await ask(user.email)
+  expect(sent).toHaveLength(1)
+  expect(await ask(newAddress())).toEqual(known)
+  expect(sent).toHaveLength(0)
+})
+
+test('a link is dead after an hour, and when another one was used', async () => {
+  const { user, ask, linkToken, reset, clock } = await setup()
+  await ask(user.email)
+  const first = linkToken()
+  await ask(user.email)
+  const second = linkToken()
+  expect((await reset(second)).status).toBe(200)
+  expect((await reset(first)).status).toBe(422)
+  await ask(user.email)
+  clock.ms += 3_600_000
+  expect((await reset(linkToken())).status).toBe(422)
+})
+
+test('of two uses of one link at once, one wins', async () => {
+  const { user, ask, linkToken, reset } = await setup()
+  await ask(user.email)
+  const token = linkToken()
+  const answers = await Promise.all([reset(token, 'password one'), reset(token, 'password two')])
+  expect(answers.map((answer) => answer.status).sort()).toEqual([200, 422])
+})

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+
+export type Reply<T = Record<string, unknown>> = { status: number; headers: Headers; body: T; text: string }
+
+/** A browser without a screen: keeps cookies, sends the page's CSRF token and its own origin. */
+export class Client {
+  readonly url: string
+  cookies = new Map<string, string>()
+  csrf = ''
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  get cookieHeader(): string {
+    return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever came
+  async request<T = any>(
+    method: string,
+    path: string,
+    json?: unknown,
+    headers: Record<string, string> = {},
+  ): Promise<Reply<T>> {
+    const response = await fetch(this.url + path, {
+      method,
+      redirect: 'manual',
+      headers: {
+        Origin: this.url,
+        'Sec-Fetch-Site': 'same-origin',
+        Cookie: this.cookieHeader,
+        'X-CSRF-Token': this.csrf,
+        ...(json === undefined ? {} : { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(json === undefined ? {} : { body: typeof json === 'string' ? json : JSON.stringify(json) }),
+    })
+    for (const cookie of response.headers.getSetCookie()) this.keep(cookie)
+    this.csrf = response.headers.get('X-CSRF-Token') ?? this.csrf
+    const text = await response.text()
+    const isJson = response.headers.get('Content-Type')?.includes('json')
+    return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : (null as T), text }
+  }
+
+  get<T = Record<string, unknown>>(path: string) {
+    return this.request<T>('GET', path)
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever came
+  post<T = any>(path: string, json?: unknown) {
+    return this.request<T>('POST', path, json)
+  }
+
+  /** Opens a page and takes the token of its meta tag. */
+  async open(path: string): Promise<Reply> {
+    const reply = await this.request('GET', path)
+    this.csrf = /<meta name="csrf-token" content="([^"]+)"/.exec(reply.text)?.[1] ?? this.csrf
+    return reply
+  }
+
+  async signIn(email: string, password: string): Promise<Reply> {
+    await this.open('/sign_in')
+    return this.post('/users/sign_in', { user: { email, password } })
+  }
+
+  private keep(cookie: string): void {
+    const [pair = ''] = cookie.split(';')
+    const [name = '', ...value] = pair.split('=')
+    if (/max-age=0/i.test(cookie)) this.cookies.delete(name)
+    else this.cookies.set(name, value.join('='))
+  }
+}
+
+export const PASSWORD = 'a good long password'
+
+/** A person of one's own: signed up, confirmed through the captured mail, signed in. */
+export async function newPerson(url: string, name = 'Ada'): Promise<Client & { email: string; id: string }> {
+  const client = new Client(url)
+  const email = `${randomUUID()}@example.com`
+  await client.open('/sign_up')
+  const user = { name, email, password: PASSWORD, password_confirmation: PASSWORD, terms_of_service: true }
+  await client.post('/users', { user })
+  await client.get(`/users/confirmation?confirmation_token=${await confirmationToken(url, email)}`)
+  const signedIn = await client.signIn(email, PASSWORD)
+  if (signedIn.status !== 200) throw new Error(`The new person could not sign in: ${signedIn.text}`)
+  return Object.assign(client, { email, id: (signedIn.body as { user: { id: string } }).user.id })
+}
+
+export async function confirmationToken(url: string, email: string): Promise<string> {
+  const mail = await waitFor(async () => {
+    const mails = (await (await fetch(`${url}/dev/mailbox.json`)).json()) as { to: string; text: string }[]
+    return mails.find((mail) => mail.to === email && mail.text.includes('confirmation_token='))
+  })
+  return /confirmation_token=([\w-]+)/.exec(mail.text)?.[1] ?? ''
+}
+
+/** Looks again until there is something. Only gives up when the test does. */
+export async function waitFor<T>(look: () => Promise<T | null | undefined | false>, everyMs = 50): Promise<T> {
+  for (;;) {
+    const found = await look()
+    if (found) return found
+    await new Promise((resolve) => setTimeout(resolve, everyMs))
+  }
+}
