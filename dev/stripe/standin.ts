@@ -29,6 +29,8 @@ export type StripeStandIn = {
    * and hangs up, `timeout` does nothing and never answers.
    */
   inject(fault: StripeFault, times?: number, after?: number): void
+  /** Takes back what was injected and has not happened yet. */
+  heal(): void
   setWebhookUrl(url: string): void
   /** What the clock brings (renewals, expiries, overdue invoices), then every webhook that is due. Happens by itself each second. */
   settle(): Promise<void>
@@ -159,6 +161,7 @@ export async function startStripe(options: StripeOptions): Promise<StripeStandIn
   return {
     apiBase,
     inject: (fault, times = 1, after = 0) => void faults.push({ fault, times, after }),
+    heal: () => void faults.splice(0),
     setWebhookUrl(url) {
       webhookUrl = url
       void webhooks.deliver()

@@ -18,7 +18,8 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   const settled = invoice.status === 'paid' || invoice.status === 'void'
   const now = ctx.now()
   // Asked again when it falls due, then daily: a missed webhook costs a day at most.
-  const nextAt = settled ? null : Math.min(now + DAY_MS, Math.max(invoice.dueAt ?? 0, now + DAY_MS / 24))
+  const dueAt = invoice.dueAt ?? 0
+  const nextAt = settled ? null : Math.min(now + DAY_MS, dueAt > now ? dueAt : Infinity)
   const record = sql`record_id = ${invoice.recordId}`
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${invoice.dueAt},
