@@ -1,5 +1,5 @@
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { billingRecords, invoices, users } from '../../../db/schema.ts'
 import { closeDueCycles } from '../../../src/server/services/close-cycles.ts'
 import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
@@ -11,6 +11,7 @@ const MINUTE = 60_000
 describe('closing of cycles', () => {
   let stack: BillingStack
   beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
     stack = await openBillingStack(utc('2028-01-31T08:30:00'))
   })
   afterAll(() => stack.close())

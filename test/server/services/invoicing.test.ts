@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { billingRecords, invoices, users } from '../../../db/schema.ts'
 import { closeDueCycles } from '../../../src/server/services/close-cycles.ts'
 import { advanceInvoices } from '../../../src/server/services/invoicing.ts'
@@ -14,14 +14,14 @@ const CALLS = 8
 describe('invoicing', () => {
   let stack: BillingStack
   beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
     stack = await openBillingStack(Date.UTC(2028, 0, 1))
   })
   afterAll(() => stack.close())
 
   /** A user with one closed cycle of 1.75 dollars and nothing at Stripe yet. Nobody else is looked at any more. */
   async function billedUser() {
-    await stack.db.update(invoices).set({ nextAt: null })
-    await stack.db.update(users).set({ billingDueAt: Number.MAX_SAFE_INTEGER })
+    await stack.forgetEverybody()
     const user = await stack.newUser()
     await stack.insertPlan(user.id, { hours: 0 })
     await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 2 * HOUR })
