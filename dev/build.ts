@@ -1,7 +1,7 @@
 import type { EnvironmentOptions, Plugin } from 'vite'
 
-/** What the browser loads: one entry for pages with islands, one for public pages, the style sheet. */
-export const CLIENT_INPUT = ['src/client.tsx', 'src/styles/app.css']
+/** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
+export const CLIENT_INPUT = ['src/client.tsx', 'src/public.ts', 'src/styles/app.css', 'src/styles/marketing.css']
 
 /** With browser conditions AWS's XML parser wants DOMParser, which workerd lacks. */
 export const awsXmlInWorkerd: Plugin = {

@@ -39,7 +39,7 @@ export function Dashboard(props: DashboardProps) {
   const minutesLeft = trialMinutesLeft(monthlyUsage.hoursUsed)
   const job = list.lastJobId ? (list.jobs[list.lastJobId] ?? null) : null
   return (
-    <>
+    <div className="page dashboard">
       <header className="page-head">
         <div>
           <h1>Dashboard</h1>
@@ -52,7 +52,7 @@ export function Dashboard(props: DashboardProps) {
       </header>
       {isDemo ? <TrialBanner minutesLeft={minutesLeft} /> : null}
       <NoticeAlert notice={list.notice} job={job} now={now} onDismiss={() => dispatch({ type: 'notice_dismissed' })} />
-      <div className="split">
+      <div className="grid grid-2">
         <ActionsCard
           canStart={!busy && !list.servers.some(isLive) && !(isDemo && minutesLeft <= 0)}
           onStart={() => void start()}
@@ -60,6 +60,6 @@ export function Dashboard(props: DashboardProps) {
         <UsageCard usage={monthlyUsage} subscription={subscription} />
       </div>
       <SessionsTable servers={list.servers} loading={list.loading} now={now} onStop={(server) => void stop(server)} />
-    </>
+    </div>
   )
 }

@@ -12,6 +12,14 @@ function address(source: string): string {
   return `/${entry.file}`
 }
 
-export const STYLES = [address('src/styles/app.css')]
-/** For pages with islands. */
-export const CLIENT = [...(import.meta.env.DEV ? ['/@vite/client'] : []), address('src/client.tsx')]
+const hotReload = import.meta.env.DEV ? ['/@vite/client'] : []
+
+export const ASSETS = {
+  /** Pages with islands. */
+  app: { styles: [address('src/styles/app.css')], scripts: [...hotReload, address('src/client.tsx')] },
+  /** Public pages: nothing but a few lines of script until they are idle. */
+  marketing: {
+    styles: [address('src/styles/app.css'), address('src/styles/marketing.css')],
+    scripts: [...hotReload, address('src/public.ts')],
+  },
+}

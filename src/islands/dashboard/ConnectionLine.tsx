@@ -1,3 +1,4 @@
+import { runSeconds } from '../../domain/billing.ts'
 import { formatUptime } from '../../domain/server.ts'
 import type { Server } from '../../domain/wire.ts'
 import type { Connection } from '../useJobsChannel.ts'
@@ -26,7 +27,7 @@ export function ConnectionLine({
       </span>
       {running?.startedAt ? (
         <span className="mono">
-          {running.instance_type} up {formatUptime((now - Date.parse(running.startedAt)) / 1000)}
+          {running.instance_type} up {formatUptime(runSeconds(Date.parse(running.startedAt), now))}
         </span>
       ) : null}
     </p>

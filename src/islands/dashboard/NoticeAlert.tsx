@@ -32,9 +32,7 @@ export function NoticeAlert({ notice, job, now, onDismiss }: Props) {
           {follows ? (
             <span className="progress">
               {job.progress ? <span>{job.progress}</span> : null}
-              <span className="mono" aria-hidden="true">
-                {Math.max(0, Math.floor((now - Date.parse(job.created_at)) / 1000))} s
-              </span>
+              <span className="mono">{Math.max(0, Math.floor((now - Date.parse(job.created_at)) / 1000))} s</span>
             </span>
           ) : null}
         </Alert>

@@ -1,3 +1,4 @@
+import { runSeconds } from '../../domain/billing.ts'
 import { canStop, formatUptime, SERVER_WEB_PORT, serverStatus, serverStatusColor } from '../../domain/server.ts'
 import type { Server } from '../../domain/wire.ts'
 import { Badge } from '../../pages/parts/Badge.tsx'
@@ -88,7 +89,8 @@ function Address({ server }: { server: Server }) {
   )
 }
 
+/** The seconds that are billed, so that the row, the meter and the receipt say the same. */
 function uptime({ startedAt, end_time }: Server, now: number): string {
   if (!startedAt) return '—'
-  return formatUptime(((end_time ? Date.parse(end_time) : now) - Date.parse(startedAt)) / 1000)
+  return formatUptime(runSeconds(Date.parse(startedAt), end_time ? Date.parse(end_time) : now))
 }

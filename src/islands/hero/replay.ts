@@ -1,4 +1,5 @@
-import { CAPTIONS, DURATION } from './scene.ts'
+import { CAPTIONS } from './captions.ts'
+import { DURATION } from './scene.ts'
 import { stage, ticker } from './stage.ts'
 
 /** The replay: play, pause, a slider over its time, and a caption. It never starts by itself. */

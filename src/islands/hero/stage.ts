@@ -1,4 +1,4 @@
-import { coloursOf, paint } from './paint.ts'
+import { paint, stillColours } from './paint.ts'
 import { STILL, telemetry } from './scene.ts'
 
 export type Stage = { draw: (t: number) => void; seen: () => boolean; onChange: (listener: () => void) => void }
@@ -15,12 +15,12 @@ export function stage(box: HTMLElement): Stage | null {
   canvas.ariaHidden = 'true'
   frame.after(canvas)
   const readings = box.querySelectorAll('[data-reading]')
-  const price = Number(box.dataset['price'])
+  const price = Number(box.dataset.price)
   const listeners: (() => void)[] = []
   const tell = () => {
     for (const listener of listeners) listener()
   }
-  let colours = coloursOf(frame)
+  let colours = stillColours()
   let last = STILL
   let visible = true
 
@@ -35,7 +35,7 @@ export function stage(box: HTMLElement): Stage | null {
   const fit = () => {
     canvas.width = canvas.clientWidth * devicePixelRatio
     canvas.height = canvas.clientHeight * devicePixelRatio
-    colours = coloursOf(frame)
+    colours = stillColours()
     draw(last)
     tell()
   }

@@ -68,3 +68,13 @@ export async function resendConfirmation(ctx: Context, input: InferInput<typeof 
   ])
   ctx.background(deliverMail(ctx))
 }
+
+/** Whom a confirmation link was mailed to, expired or not: who holds it need not type the address again. */
+export async function findAddressOfLink(ctx: Pick<Context, 'db'>, token: string): Promise<string | null> {
+  const [found] = await ctx.db
+    .select({ email: users.email })
+    .from(emailTokens)
+    .innerJoin(users, eq(users.id, emailTokens.userId))
+    .where(and(eq(emailTokens.hash, hashEmailToken(token)), eq(emailTokens.purpose, 'confirm'), isNull(users.closedAt)))
+  return found?.email ?? null
+}
