@@ -30,6 +30,7 @@ export type Config = {
   passwordPepper: string
   mailFrom: string
   operatorEmail: string
+  plansForSale: boolean
 }
 
 /** Where links in mails lead: configured, never what a request claims. */
@@ -62,6 +63,7 @@ export async function createContext(env: Env, background: Context['background'])
       passwordPepper: env.PASSWORD_PEPPER,
       mailFrom: env.MAIL_FROM,
       operatorEmail: env.OPERATOR_EMAIL,
+      plansForSale: env.PLANS_FOR_SALE === 'true',
     },
   }
 }

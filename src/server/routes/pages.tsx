@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { SuspendedNotice } from '../../pages/billing/SuspendedNotice.tsx'
 import { ContactSales } from '../../pages/ContactSales.tsx'
 import { Dashboard } from '../../pages/Dashboard.tsx'
 import { Landing } from '../../pages/Landing.tsx'
@@ -33,11 +34,14 @@ export const pages = new Hono<AppEnv>()
     )
   })
   .get('/dashboard', async (c) => {
-    const { user } = signedIn(c)
+    const { user, suspended } = signedIn(c)
     const data = await getDashboard(c.var.ctx, user.id)
     return renderPage(
       c,
       { title: 'Dashboard', noIndex: true },
-      <Dashboard userId={user.id} now={c.var.ctx.now()} {...data} />,
+      <>
+        {suspended ? <SuspendedNotice /> : null}
+        <Dashboard userId={user.id} now={c.var.ctx.now()} {...data} />
+      </>,
     )
   })
