@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { migrateDatabase } from '../db/migrate.ts'
 import { hashPassword } from '../src/server/password.ts'
 import { openClock, type StackClock } from './clock.ts'
+import { firstSlotOf } from './ec2/addresses.ts'
 import { type Ec2StandIn, startEc2 } from './ec2/ec2-stand-in.ts'
 import { startGuard } from './guard.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
@@ -55,6 +56,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
     : await startEc2({
         dataDir: join(dataDir, 'ec2'),
         now: clock.now,
+        firstSlot: firstSlotOf(port),
         log,
         ...(options.ec2BootMs === undefined ? {} : { bootMs: options.ec2BootMs }),
         ...(options.webPort === undefined ? {} : { webPort: options.webPort }),

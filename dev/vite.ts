@@ -86,6 +86,7 @@ async function nodeBindings(workerd: Workerd, services: Awaited<ReturnType<typeo
   const inWorkerd = await workerd.mf.getBindings('app')
   return {
     ...services.vars,
+    ATTEMPT_COUNTER: inWorkerd.ATTEMPT_COUNTER,
     JOB_CHANNEL: inWorkerd.JOB_CHANNEL,
     EMAIL: { send: async (mail: Parameters<typeof services.mailbox.accept>[0]) => services.mailbox.accept(mail) },
     CLOCK: { fetch: async () => new Response(String(services.clock.offset())) },

@@ -2,6 +2,7 @@ import { type Database, openDatabase } from '../../db/client.ts'
 import { readClock } from './clock.ts'
 import type { Env } from './env.ts'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
+import type { CounterCalls } from './limits/counter-calls.ts'
 import { type Cloud, ec2Cloud } from './providers/ec2.ts'
 import { emailBinding, type Mailer } from './providers/mail.ts'
 import type { Payments } from './providers/payments.ts'
@@ -18,6 +19,8 @@ export type Context = {
   mailer: Mailer
   reach: Reach
   channel: (userId: string) => JobChannelCalls
+  /** One exact counter per name. */
+  counter: (name: string) => CounterCalls
   /** Goes on after the answer has left. */
   background: (work: Promise<unknown>) => void
   config: Config
@@ -56,6 +59,7 @@ export async function createContext(env: Env, background: Context['background'])
     mailer: emailBinding(env),
     reach: tcpReach,
     channel: (userId) => env.JOB_CHANNEL.getByName(userId),
+    counter: (name) => env.ATTEMPT_COUNTER.getByName(name),
     background,
     config: {
       origins: env.SITE_ORIGINS.split(','),

@@ -1,5 +1,6 @@
 import type { Fetcher, SendEmail } from '@cloudflare/workers-types'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
+import type { CounterCalls } from './limits/counter-calls.ts'
 
 /** What `wrangler.toml`, its secrets and the local stack bind. `docs/operations.md` explains each. */
 export type Env = {
@@ -26,6 +27,7 @@ export type Env = {
   OPERATOR_EMAIL: string
   EMAIL: SendEmail
   ASSETS: Fetcher
+  ATTEMPT_COUNTER: { getByName(name: string): CounterCalls }
   JOB_CHANNEL: { getByName(userId: string): JobChannelCalls & Pick<Fetcher, 'fetch'> }
   /** Local stack only: where the movable clock stands. */
   CLOCK?: Fetcher

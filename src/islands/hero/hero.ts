@@ -20,7 +20,6 @@ export function mount(box: HTMLElement): void {
     button.textContent = on ? 'Pause' : 'Play'
     run()
   }
-  button.hidden = false
   button.addEventListener('click', () => set(!playing))
   reduced.addEventListener('change', () => set(!reduced.matches))
   scene.onChange(run)

@@ -33,6 +33,5 @@ export function mount(box: HTMLElement): void {
   button.addEventListener('click', () => set(!playing))
   slider.addEventListener('input', show)
   scene.onChange(run)
-  for (const control of box.querySelectorAll<HTMLElement>('[data-controls]')) control.hidden = false
   show()
 }

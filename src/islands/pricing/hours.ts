@@ -17,5 +17,5 @@ export function mount(box: HTMLElement): void {
   }
   slider.addEventListener('input', show)
   show()
-  box.hidden = false
+  box.classList.add('is-live')
 }

@@ -32,7 +32,7 @@ export function Hero() {
           ))}
         </dl>
         <span>{`1 × NVIDIA L4 · $${OVERAGE_DOLLARS_PER_HOUR}/h · billed per second`}</span>
-        <button type="button" className="btn btn-small" data-pause="" hidden>
+        <button type="button" className="btn btn-small" data-pause="" data-needs-script="">
           Pause
         </button>
       </div>

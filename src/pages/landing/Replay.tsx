@@ -21,8 +21,8 @@ export function Replay() {
             <use href="#survey" />
           </svg>
         </div>
-        <p className="caption" data-caption="" data-controls="" hidden />
-        <div className="row controls" data-controls="" hidden>
+        <p className="caption" data-caption="" data-needs-script="" />
+        <div className="row controls" data-needs-script="">
           <button type="button" className="btn btn-small" data-play="">
             Play
           </button>

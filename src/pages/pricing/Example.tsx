@@ -29,7 +29,7 @@ export function Example() {
         </span>
         {`, so the month costs ${usd(monthTotal(BASIC, EXAMPLE_HOURS))}. The rate is the same on both plans: Premium buys larger servers.`}
       </p>
-      <div className="card slider" data-enhance="hours" hidden>
+      <div className="card slider" data-enhance="hours" data-needs-script="">
         <label htmlFor="hours">Hours a month</label>
         <input id="hours" type="range" min="0" max="120" step="1" defaultValue={EXAMPLE_HOURS} />
         <output htmlFor="hours" className="mono" />
