@@ -4,6 +4,7 @@ import { answerApi } from './api.ts'
 import { expireCheckouts } from './checkout.ts'
 import { answerHosted } from './hosted-pages.ts'
 import { forgetOldKeys } from './idempotency.ts'
+import { listenWhereBefore } from './listen.ts'
 import { announceOverdue } from './overdue.ts'
 import { DEFAULT_PRICES, type PriceSeed, seedPrices } from './prices.ts'
 import { Store } from './store.ts'
@@ -53,13 +54,10 @@ export type StripeOptions = {
 
 /** A server that speaks as much of Stripe's API as the product uses, keeps its objects in a folder, and hosts checkout and invoice pages. */
 export async function startStripe(options: StripeOptions): Promise<StripeStandIn> {
+  const store = new Store(options.dataDir)
   const server = createServer()
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port ?? 0, '127.0.0.1', resolve)
-  })
-  const apiBase = `http://127.0.0.1:${(server.address() as { port: number }).port}`
-  const account = new Account(new Store(options.dataDir), apiBase, options.now ?? Date.now)
+  const apiBase = await listenWhereBefore(server, store, options.port)
+  const account = new Account(store, apiBase, options.now ?? Date.now)
   seedPrices(account, options.prices ?? DEFAULT_PRICES)
   account.store.commit()
 

@@ -6,7 +6,7 @@ import { BillingStatement } from '../../pages/BillingStatement.tsx'
 import { Subscriptions } from '../../pages/Subscriptions.tsx'
 import { type AppEnv, signedIn } from '../app-env.ts'
 import { renderPage } from '../render.tsx'
-import { getBillingHistory, getStatement } from '../services/billing-history.ts'
+import { findStatement, getBillingHistory } from '../services/billing-history.ts'
 import { getUsage, toSummary } from '../services/usage.ts'
 
 /** The screens about money. */
@@ -28,7 +28,8 @@ export const billingPages = new Hono<AppEnv>()
   })
   .get('/billing_history/:id', async (c) => {
     const { user } = signedIn(c)
-    const statement = await getStatement(c.var.ctx, user.id, c.req.param('id'))
+    const statement = await findStatement(c.var.ctx, user.id, c.req.param('id'))
+    if (!statement) return c.notFound()
     return renderPage(
       c,
       { title: `Statement ${statement.start_date}`, noIndex: true },

@@ -2,7 +2,6 @@ import { and, desc, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import { billingRecords, invoices, serverSessions } from '../../../db/schema.ts'
 import type { Bill, Statement } from '../../domain/bill.ts'
 import { runSecondsWithin, UNITS_PER_SECOND } from '../../domain/billing.ts'
-import { AppError } from '../../domain/error.ts'
 import { isOverdue, isPaid } from '../../domain/invoice.ts'
 import { planName } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
@@ -49,10 +48,9 @@ export async function getBillingHistory(ctx: Context, userId: string) {
 }
 
 /**
- * One bill with every run in it; the lines' seconds add up to the bill's.
- * @throws not_found (somebody else's, too)
+ * One bill with every run in it; the lines' seconds add up to the bill's. Somebody else's is not found.
  */
-export async function getStatement(ctx: Context, userId: string, recordId: string): Promise<Statement> {
+export async function findStatement(ctx: Context, userId: string, recordId: string): Promise<Statement | null> {
   const mine = sql`${billingRecords.id} = ${recordId} AND ${billingRecords.userId} = ${userId}`
   const [[row], runs] = await ctx.db.batch([
     ctx.db
@@ -73,7 +71,7 @@ export async function getStatement(ctx: Context, userId: string, recordId: strin
       )
       .orderBy(serverSessions.runningAt),
   ])
-  if (!row) throw new AppError('not_found', 'There is no such billing record.')
+  if (!row) return null
   const { record } = row
   const period = { start: record.periodStart, end: record.periodEnd }
   const lines = runs.map(({ run }) => {
