@@ -19,11 +19,11 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
   const month = asked && months.includes(asked) ? asked : null
   const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
   return (
-    <div className="page">
+    <div className="page stack">
       <div className="page-head">
         <h1>Billing History</h1>
         <div className="row no-print">
-          <form action="/billing_history" className="row">
+          <form action="/billing_history" className="row month-filter">
             <label htmlFor="month">Month</label>
             <select id="month" name="month" className="input" defaultValue={month ?? ''}>
               <option value="">All</option>

@@ -22,7 +22,7 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
   const { lines } = statement
   const state = statement.paid ? 'Paid' : statement.overdue ? 'Overdue' : 'Due'
   return (
-    <div className="page">
+    <div className="page stack">
       <div className="page-head">
         <div>
           <p className="no-print">
@@ -64,7 +64,7 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
         ) : (
           <EmptyState>Nothing ran in this period.</EmptyState>
         )}
-        <p>{howItAddsUp(statement)}</p>
+        <p className="statement-sum">{howItAddsUp(statement)}</p>
         <p className="hint">Not billed: loading, failed starts, and the time after a stop was accepted.</p>
       </Card>
       {statement.invoice_url ? (

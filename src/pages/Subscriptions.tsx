@@ -15,7 +15,7 @@ type SubscriptionsProps = {
 
 export function Subscriptions({ subscription, forSale }: SubscriptionsProps) {
   return (
-    <div className="page">
+    <div className="page stack">
       <div className="page-head">
         <div>
           <h1>Subscriptions</h1>
@@ -32,13 +32,16 @@ export function Subscriptions({ subscription, forSale }: SubscriptionsProps) {
             title={plan.name}
             aside={plan === PREMIUM ? <Badge colour="green">Most Popular</Badge> : null}
           >
-            <p>
-              <strong className="mono">{plan.dollarsPerMonth === null ? 'Custom' : `$${plan.dollarsPerMonth}`}</strong>
-              {plan.dollarsPerMonth === null ? '' : '/mo'}
-            </p>
-            <p>{plan.hours ? `${plan.hours} hours included, then $1.75/h by the second` : 'Hours by agreement'}</p>
-            <p>{plan.features.gpu}</p>
-            <Choice plan={plan} forSale={forSale} />
+            <div className="stack">
+              <p>
+                <span className="price-tag">
+                  {plan.dollarsPerMonth === null ? 'Custom' : `$${plan.dollarsPerMonth}`}
+                </span>
+                {plan.dollarsPerMonth === null ? '' : '/mo'}
+              </p>
+              <p>{plan.hours ? `${plan.hours} hours included, then $1.75/h by the second` : 'Hours by agreement'}</p>
+              <Choice plan={plan} forSale={forSale} />
+            </div>
           </Card>
         ))}
       </div>
@@ -49,11 +52,6 @@ export function Subscriptions({ subscription, forSale }: SubscriptionsProps) {
 
 function Choice({ plan, forSale }: { plan: Plan; forSale: boolean }) {
   if (plan === ENTERPRISE) return <ButtonLink href="/contact_sales">Contact sales</ButtonLink>
-  if (!forSale)
-    return (
-      <Button disabled aria-label={`${plan.name}: Coming Soon!`}>
-        Coming Soon!
-      </Button>
-    )
+  if (!forSale) return <Button disabled>Coming Soon!</Button>
   return <Island name="CheckoutButton" of={CheckoutButton} props={{ planType: plan.type, planName: plan.name }} />
 }

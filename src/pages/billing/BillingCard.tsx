@@ -21,20 +21,22 @@ export function BillingCard({ summary, unpaidDollars, overdue, payUrl }: Billing
   )
   return (
     <Card title="Billing" aside={badge}>
-      <DefinitionStats
-        stats={[
-          { label: 'Current Balance', value: dollars(balance), hint: 'USD' },
-          { label: 'Billed, not paid', value: dollars(unpaidDollars) },
-        ]}
-      />
-      <Meter label="Cloud Time (This cycle)" value={hoursUsed} max={hours} text={text} />
-      <div className="row">
-        <ButtonLink href="/billing_history">Billing History</ButtonLink>
-        {payUrl ? (
-          <ButtonLink href={payUrl} look="primary">
-            Pay the open invoice
-          </ButtonLink>
-        ) : null}
+      <div className="stack">
+        <DefinitionStats
+          stats={[
+            { label: 'Current Balance', value: dollars(balance), hint: 'USD' },
+            { label: 'Billed, not paid', value: dollars(unpaidDollars) },
+          ]}
+        />
+        <Meter label="Cloud Time (This cycle)" value={hoursUsed} max={hours} text={text} />
+        <div className="row">
+          <ButtonLink href="/billing_history">Billing History</ButtonLink>
+          {payUrl ? (
+            <ButtonLink href={payUrl} look="primary">
+              Pay the open invoice
+            </ButtonLink>
+          ) : null}
+        </div>
       </div>
     </Card>
   )

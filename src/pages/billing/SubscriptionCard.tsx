@@ -12,39 +12,43 @@ export function SubscriptionCard({ subscription, csrfToken }: SubscriptionCardPr
   if (!subscription)
     return (
       <Card title="Subscription" aside={<Badge colour="grey">No Plan</Badge>}>
-        <p>Server time costs $1.75 an hour, billed per second.</p>
-        <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
+        <div className="stack">
+          <p>Server time costs $1.75 an hour, billed per second.</p>
+          <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
+        </div>
       </Card>
     )
   const { status, plan_type, sub_type, current_period_end, cancel_at_period_end } = subscription
   const good = status === 'active' || status === 'trialing'
   return (
     <Card title="Subscription" aside={<Badge colour={good ? 'green' : 'grey'}>{status}</Badge>}>
-      <p>
-        <strong>{planName(plan_type)}</strong>
-        {sub_type === 'demo' ? ': 30 minutes of running servers, once' : `: ${subscription.hours} hours a cycle`}
-      </p>
-      {current_period_end ? (
+      <div className="stack">
         <p>
-          {cancel_at_period_end ? 'Ends ' : 'Renews '}
-          <Time at={current_period_end} />
+          <strong>{planName(plan_type)}</strong>
+          {sub_type === 'demo' ? ': 30 minutes of running servers, once' : `: ${subscription.hours} hours a cycle`}
         </p>
-      ) : null}
-      <div className="row">
-        <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
+        {current_period_end ? (
+          <p>
+            {cancel_at_period_end ? 'Ends ' : 'Renews '}
+            <Time at={current_period_end} />
+          </p>
+        ) : null}
+        <div className="row">
+          <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
+        </div>
+        {sub_type === 'paid' && !cancel_at_period_end ? (
+          <details>
+            <summary>Cancel subscription</summary>
+            <form method="post" action="/api/v1/subscriptions/cancel_subscription_at_period_end" className="stack">
+              <HiddenFields csrfToken={csrfToken} />
+              <p>You keep the plan until the end of this period. After that it does not renew.</p>
+              <Button type="submit" look="danger">
+                Cancel at period end
+              </Button>
+            </form>
+          </details>
+        ) : null}
       </div>
-      {sub_type === 'paid' && !cancel_at_period_end ? (
-        <details>
-          <summary>Cancel subscription</summary>
-          <form method="post" action="/api/v1/subscriptions/cancel_subscription_at_period_end" className="stack">
-            <HiddenFields csrfToken={csrfToken} />
-            <p>You keep the plan until the end of this period. After that it does not renew.</p>
-            <Button type="submit" look="danger">
-              Cancel at period end
-            </Button>
-          </form>
-        </details>
-      ) : null}
     </Card>
   )
 }

@@ -1,5 +1,4 @@
 import { Hono } from 'hono'
-import { SuspendedNotice } from '../../pages/billing/SuspendedNotice.tsx'
 import { ContactSales } from '../../pages/ContactSales.tsx'
 import { Dashboard } from '../../pages/Dashboard.tsx'
 import { Landing } from '../../pages/Landing.tsx'
@@ -39,9 +38,6 @@ export const pages = new Hono<AppEnv>()
     return renderPage(
       c,
       { title: 'Dashboard', noIndex: true },
-      <>
-        {suspended ? <SuspendedNotice /> : null}
-        <Dashboard userId={user.id} now={c.var.ctx.now()} {...data} />
-      </>,
+      <Dashboard userId={user.id} suspended={suspended} now={c.var.ctx.now()} {...data} />,
     )
   })
