@@ -12,6 +12,7 @@ const options: StackOptions = {
   dataDir: resolve(process.env.DATA_DIR ?? '.data'),
   ec2BootMs: Number(process.env.EC2_BOOT_MS ?? 3000),
   ec2Endpoint: process.env.EC2_ENDPOINT,
+  stripeApiBase: process.env.STRIPE_API_BASE,
   libsqlUrl: process.env.LIBSQL_URL,
 }
 

@@ -91,7 +91,7 @@ test('from sign up to a stopped server, without reloading once', async () => {
 
   await page.getByText(/^[1-9]\d*s$/).waitFor()
   await page.getByRole('button', { name: /^Stop / }).click()
-  await page.getByText(/^Server stopped\. It ran \d+s\.$/).waitFor()
+  await page.getByText(/^Server stopped\. It ran \d+s\. Not billed: \d+s of loading\.$/).waitFor()
   await page.getByText('stopped', { exact: true }).waitFor()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
   const uptime = await row.getByText(/^\d+s$/).textContent()
