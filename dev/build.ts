@@ -21,6 +21,7 @@ export const workerBuild: EnvironmentOptions = {
     minify: true,
     outDir: 'dist/worker',
     emptyOutDir: true,
+    copyPublicDir: false,
     rolldownOptions: {
       input: 'src/server/index.ts',
       external: [/^cloudflare:/, /^node:/],

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { CONTACT_RECEIVED } from '../../domain/contact.ts'
 import { answer } from '../answer.ts'
 import type { AppEnv } from '../app-env.ts'
+import { callerOf } from '../device.ts'
 import { contactSales } from '../services/contact.ts'
 import { body, text } from './body.ts'
 
@@ -11,6 +12,6 @@ const message = z.object({ name: text, email: text, source: text, message: text,
 
 export const contact = new Hono<AppEnv>().post('/api/v1/contact_sales', body(message), async (c) => {
   const { website, ...form } = c.req.valid('json')
-  if (!website) await contactSales(c.var.ctx, form)
+  if (!website) await contactSales(c.var.ctx, form, callerOf(c))
   return c.var.form ? answer(c, { message: CONTACT_RECEIVED }) : c.json({ Errors: [] })
 })

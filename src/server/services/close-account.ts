@@ -7,6 +7,7 @@ import { CURRENT_PASSWORD_WRONG, closeAccountForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
+import { limitGuesses } from '../limits/limits.ts'
 import { accountClosedMail } from '../mails/account.ts'
 import { verifyPassword } from '../password.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
@@ -24,9 +25,11 @@ export async function closeAccount(
   input: InferInput<typeof closeAccountForm>,
 ): Promise<void> {
   const { current_password } = requireValid(closeAccountForm, input)
+  const guesses = await limitGuesses(ctx, `${user.id} current`)
   const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
   if (!(await verifyPassword(current_password, ctx.config.passwordPepper, stored?.hash ?? null)))
     throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
+  await guesses.forgive()
   const channel = ctx.channel(user.id)
   await channel.arm(user.id)
   // Before, so that no crash leaves a closed account with a running server; after, for a start that came in between.

@@ -8,6 +8,7 @@ import type { User } from '../../domain/wire.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
+import { limitGuesses } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mails/account.ts'
 import { hashPassword, verifyPassword } from '../password.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
@@ -35,9 +36,11 @@ async function changePassword(
   password: { current: string; next: string },
 ): Promise<void> {
   const pepper = ctx.config.passwordPepper
+  const guesses = await limitGuesses(ctx, `${user.id} current`)
   const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
   if (!(await verifyPassword(password.current, pepper, stored?.hash ?? null)) || !stored)
     throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
+  await guesses.forgive()
   const passwordHash = await hashPassword(password.next, pepper)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND password_hash = ${passwordHash})`
   const others = and(eq(signIns.userId, user.id), ne(signIns.id, signInId), isNull(signIns.revokedAt))
