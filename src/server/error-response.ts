@@ -50,7 +50,8 @@ const EXTRA: Record<string, (error: AppError) => Record<string, unknown>> = {
 export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Record<string, unknown> = {}): Response {
   const error = toAppError(thrown)
   const status = STATUS[error.code]
-  if (status >= 500)
+  // A refusal that we meant, like a full fleet, is no fault to look into.
+  if (status >= 500 && (error !== thrown || error.cause))
     console.error(JSON.stringify({ requestId: c.get('requestId'), path: c.req.path, error: describe(thrown) }))
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
   const form = c.get('form')
