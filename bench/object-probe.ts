@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { WorkerModule } from '../dev/workerd.ts'
 
-export type Wake = { what: 'constructed' | 'fetch' | 'message' | 'alarm' | 'call'; at: number }
+export type Wake = { userId: string; what: 'constructed' | 'fetch' | 'message' | 'alarm' | 'call' }
 
 export type ObjectProbe = {
   /** The built Worker with an entry around it that reports each time a JobChannel object is built or woken. */
@@ -17,7 +17,8 @@ export type ObjectProbe = {
 export async function startObjectProbe(): Promise<ObjectProbe> {
   const wakes: Wake[] = []
   const server = createServer((req, res) => {
-    wakes.push({ what: req.url?.slice(1) as Wake['what'], at: performance.now() })
+    const [, userId = '', what] = (req.url ?? '').split('/')
+    wakes.push({ userId, what: what as Wake['what'] })
     res.end()
   })
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
@@ -26,14 +27,14 @@ export async function startObjectProbe(): Promise<ObjectProbe> {
     import worker, { JobChannel as Original } from './index.js'
     export * from './index.js'
     export default worker
-    const report = (what) => fetch('http://127.0.0.1:${port}/' + what).then((r) => r.text()).catch(() => {})
     export class JobChannel extends Original {
-      constructor(ctx, env) { super(ctx, env); report('constructed') }
-      fetch(request) { report('fetch'); return super.fetch(request) }
-      alarm(info) { report('alarm'); return super.alarm(info) }
-      webSocketMessage(socket, message) { report('message'); return super.webSocketMessage(socket, message) }
-      arm(id) { report('call'); return super.arm(id) }
-      wake(id) { report('call'); return super.wake(id) }
+      constructor(ctx, env) { super(ctx, env); this.report('constructed') }
+      report(what) { fetch('http://127.0.0.1:${port}/' + this.ctx.id.name + '/' + what).then((r) => r.text()).catch(() => {}) }
+      fetch(request) { this.report('fetch'); return super.fetch(request) }
+      alarm(info) { this.report('alarm'); return super.alarm(info) }
+      webSocketMessage(socket, message) { this.report('message'); return super.webSocketMessage(socket, message) }
+      arm(id) { this.report('call'); return super.arm(id) }
+      wake(id) { this.report('call'); return super.wake(id) }
     }`
   return {
     around: (modules) => [{ type: 'ESModule', path: 'probed.js', contents: entry }, ...modules],

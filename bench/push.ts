@@ -58,19 +58,7 @@ export async function openDashboard(site: BenchSite, browser: Browser, person: P
 
 /** When the database had answered the write that gave the job this state: the write holds the job's id and the very time of the change. */
 function commitOf({ database }: BenchSite, job: Job): number | null {
-  const changedAt = varint(Date.parse(job.updated_at))
+  const changedAt = String(Date.parse(job.updated_at))
   const write = database.trips.find(({ body }) => body.includes(job.id) && body.includes(changedAt))
   return write?.answeredAt ?? null
-}
-
-/** As the database's protocol writes a positive whole number (Protocol Buffers, sint64). */
-function varint(value: number): Buffer {
-  const bytes: number[] = []
-  let rest = BigInt(value) * 2n
-  while (rest > 127n) {
-    bytes.push(Number(rest & 127n) | 128)
-    rest >>= 7n
-  }
-  bytes.push(Number(rest))
-  return Buffer.from(bytes)
 }

@@ -9,8 +9,8 @@ const ASKED: [path: string, budget: number][] = [
   ['/billing_history', 2],
   ['/subscriptions', 2],
   ['/account_overview', 2],
-  ['/api/v1/servers/get_servers', 2],
-  ['/api/v1/billings/summary', 2],
+  ['/api/v1/servers/get_servers', 1],
+  ['/api/v1/billings/summary', 1],
 ]
 
 /** How many requests reach the database for one page or poll of somebody who is signed in (a visitor, where the budget is none). */
