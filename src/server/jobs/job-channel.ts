@@ -20,13 +20,12 @@ import type { Env } from '../env.ts'
 import { currentJobsQuery } from '../services/dashboard.ts'
 import { toJob } from '../wire.ts'
 import type { JobChannelCalls } from './channel-calls.ts'
+import { JobAlarm } from './job-alarm.ts'
 import { runDue } from './runner.ts'
 
 /** Survives hibernation with its socket. */
 type Attachment = { userId: string; signInId: string; expiresAt: number; identifiers: string[] }
 
-const FALLBACK_MS = 30_000
-const RETRY_MS = 5_000
 const MAX_MESSAGE_BYTES = 4_096
 const MAX_MESSAGES_PER_SECOND = 20
 
@@ -35,28 +34,23 @@ const MAX_MESSAGES_PER_SECOND = 20
  * sockets. It keeps only what it takes to go on: the user's id, an alarm, the sockets. The truth is in the database.
  */
 export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
-  /** Asked to look again while an alarm was running. Memory is enough: if the process dies, the fallback alarm stands. */
-  private woken = false
+  private readonly jobAlarm: JobAlarm
   private pinging = false
   private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
+    this.jobAlarm = new JobAlarm(ctx.storage, (userId) => this.look(userId))
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEPALIVE, KEEPALIVE_ANSWER))
     if (ctx.getWebSockets().length) this.keepPinging()
   }
 
   async arm(userId: string): Promise<void> {
-    const until = Date.now() + FALLBACK_MS
-    await this.ctx.storage.put({ userId, armedUntil: until })
-    const alarm = await this.ctx.storage.getAlarm()
-    if (alarm === null || alarm > until) await this.ctx.storage.setAlarm(until)
+    await this.jobAlarm.arm(userId)
   }
 
   async wake(userId: string): Promise<void> {
-    this.woken = true
-    await this.ctx.storage.put({ userId })
-    await this.ctx.storage.setAlarm(Date.now())
+    await this.jobAlarm.wake(userId)
   }
 
   async disconnect(signInIds: string[] | 'all'): Promise<void> {
@@ -66,28 +60,14 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
     }
   }
 
-  /** The fallback is set before any work, and nothing is thrown: an alarm that keeps throwing is given up for good. */
   override async alarm(): Promise<void> {
-    await this.ctx.storage.setAlarm(Date.now() + FALLBACK_MS)
-    const userId = await this.ctx.storage.get<string>('userId')
-    if (!userId) return this.ctx.storage.deleteAlarm()
-    this.woken = false
-    try {
-      const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
-      const next = await runDue(ctx, userId, (job) => this.push(job))
-      await this.setNextAlarm(next === null ? null : Date.now() + Math.max(0, next - ctx.now()))
-    } catch (error) {
-      console.error(JSON.stringify({ channel: userId, error: String(error) }))
-      await this.ctx.storage.setAlarm(Date.now() + RETRY_MS)
-    }
+    await this.jobAlarm.ring()
   }
 
-  private async setNextAlarm(due: number | null): Promise<void> {
-    if (this.woken) return this.ctx.storage.setAlarm(Date.now())
-    const armedUntil = (await this.ctx.storage.get<number>('armedUntil')) ?? 0
-    const times = [due, armedUntil > Date.now() ? armedUntil : null].filter((time) => time !== null)
-    if (times.length) await this.ctx.storage.setAlarm(Math.min(...times))
-    else await this.ctx.storage.deleteAlarm()
+  private async look(userId: string): Promise<number | null> {
+    const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
+    const next = await runDue(ctx, userId, (job) => this.push(job))
+    return next === null ? null : next - ctx.now()
   }
 
   /** The upgrade, already checked by the route, which names the user and the sign-in. */
