@@ -9,7 +9,7 @@ import { AppError } from '../../src/domain/error.ts'
 import type { Job } from '../../src/domain/wire.ts'
 import type { Context } from '../../src/server/context.ts'
 import { JobAlarm } from '../../src/server/jobs/job-alarm.ts'
-import { runDue } from '../../src/server/jobs/runner.ts'
+import { jobRunner } from '../../src/server/jobs/runner.ts'
 import { type Cloud, ec2Cloud } from '../../src/server/providers/ec2.ts'
 import type { Mail } from '../../src/server/providers/mail.ts'
 import { KeptStorage, storageOf } from './alarm-storage.ts'
@@ -153,8 +153,9 @@ export class Process {
     const publish = (job: Job) => {
       if (!this.killed) world.published.push({ userId, job, at: world.clock.ms })
     }
+    const run = jobRunner(publish)
     const look = async () => {
-      const next = await runDue(this.ctx, userId, publish)
+      const next = await run(this.ctx, userId)
       return next === null ? null : next - this.ctx.now()
     }
     alarm = new JobAlarm(storageOf(world.kept(userId), alive), look, () => world.clock.ms)

@@ -21,7 +21,7 @@ import { currentJobsQuery } from '../services/dashboard.ts'
 import { toJob } from '../wire.ts'
 import type { JobChannelCalls } from './channel-calls.ts'
 import { JobAlarm } from './job-alarm.ts'
-import { runDue } from './runner.ts'
+import { jobRunner } from './runner.ts'
 
 /** Survives hibernation with its socket. */
 type Attachment = { userId: string; signInId: string; expiresAt: number; identifiers: string[] }
@@ -35,6 +35,7 @@ const MAX_MESSAGES_PER_SECOND = 20
  */
 export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   private readonly jobAlarm: JobAlarm
+  private readonly runJobs = jobRunner((job) => this.push(job))
   private pinging = false
   private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
 
@@ -66,7 +67,7 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
 
   private async look(userId: string): Promise<number | null> {
     const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
-    const next = await runDue(ctx, userId, (job) => this.push(job))
+    const next = await this.runJobs(ctx, userId)
     return next === null ? null : next - ctx.now()
   }
 

@@ -91,6 +91,10 @@ test('a start that is not running after 10 minutes gives up: nothing runs, nothi
   const ada = await newCustomer(slow)
   const begun = slow.clock.ms
   await pressStart(slow, ada)
+  for (let minutes = 0; minutes < 9; minutes += 3) {
+    await slow.ring(ada.user.id)
+    slow.advance(180)
+  }
   await settle(slow, ada)
   expect(await jobsOf(slow, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'timeout' }])
   const run = await latestRun(slow, ada.user.id)
