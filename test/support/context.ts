@@ -206,14 +206,17 @@ function wiredCloud(cloud: Cloud, call: Wire): Cloud {
 }
 
 /** A world on that database, with an EC2 of its own; ends with the test file. */
-export async function openWorld(databaseUrl: string, options: { bootMs?: number } = {}): Promise<World> {
+export async function openWorld(
+  databaseUrl: string,
+  options: { bootMs?: number; shutdownMs?: number } = {},
+): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-ec2-'))
   let now = () => 0
   const ec2 = await startEc2({
     dataDir,
     now: () => now(),
     bootMs: options.bootMs ?? 5_000,
-    shutdownMs: 3_000,
+    shutdownMs: options.shutdownMs ?? 3_000,
     webPort: await freePort(),
   })
   const world = new World(databaseUrl, (worldNow) => {

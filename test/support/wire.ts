@@ -13,12 +13,12 @@ export type Mishap = 'cut before' | 'cut after' | 'lost before' | 'lost after'
 export const isRead = (call: string) => /^(db: select|ec2: find|ec2: list)/i.test(call)
 
 /** Counts the calls that `counts` wants, and lets the mishap befall the n-th (from 1). */
-export function wireWithMishap(mishap: Mishap | null, n: number, counts: (call: string) => boolean = () => true) {
+export function wireWithMishap(mishap: Mishap, n: number, counts: (call: string) => boolean) {
   const calls: string[] = []
   const wire: Wire = async (call, effect) => {
     if (!counts(call)) return effect()
     calls.push(call)
-    if (mishap === null || calls.length !== n) return effect()
+    if (calls.length !== n) return effect()
     const Thrown = mishap.startsWith('cut') ? Cut : Lost
     if (mishap.endsWith('after')) await effect()
     throw new Thrown(`${mishap} call ${n}: ${call}`)

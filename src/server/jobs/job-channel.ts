@@ -4,9 +4,11 @@ import {
   confirmFrame,
   disconnectFrame,
   isOwnJobsChannel,
+  isReadable,
   jobFrame,
   KEEPALIVE,
   KEEPALIVE_ANSWER,
+  MAX_MESSAGES_PER_SECOND,
   PING_EVERY_MS,
   parseCommand,
   pingFrame,
@@ -17,6 +19,7 @@ import {
 import type { Job } from '../../domain/wire.ts'
 import { createContext } from '../context.ts'
 import type { Env } from '../env.ts'
+import { findSignIn } from '../middleware/sign-in.ts'
 import { currentJobsQuery } from '../services/dashboard.ts'
 import { toJob } from '../wire.ts'
 import type { JobChannelCalls } from './channel-calls.ts'
@@ -26,8 +29,9 @@ import { jobRunner } from './runner.ts'
 /** Survives hibernation with its socket. */
 type Attachment = { userId: string; signInId: string; expiresAt: number; identifiers: string[] }
 
-const MAX_MESSAGE_BYTES = 4_096
-const MAX_MESSAGES_PER_SECOND = 20
+/** A socket may name its channel in a few spellings; its attachment must not grow without end. */
+const MAX_SUBSCRIPTIONS = 4
+const MAX_IDENTIFIER = 300
 
 /**
  * One object per user. An alarm runs that user's due jobs, one at a time, and every change of a job is pushed to the user's
@@ -89,9 +93,8 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   }
 
   override async webSocketMessage(socket: WorkerSocket, message: string | ArrayBuffer): Promise<void> {
-    if (typeof message !== 'string') return
-    if (message.length > MAX_MESSAGE_BYTES || this.isTooFast(socket)) return socket.close(1008, 'too much')
-    const command = parseCommand(message)
+    if (!isReadable(message) || this.isTooFast(socket)) return socket.close(1008, 'too much')
+    const command = typeof message === 'string' ? parseCommand(message) : null
     if (!command) return
     const attachment = socket.deserializeAttachment() as Attachment
     const { identifier } = command
@@ -101,12 +104,26 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
       return socket.serializeAttachment({ ...attachment, identifiers })
     }
     if (subscribed) return
-    if (!isOwnJobsChannel(identifier, attachment.userId)) return socket.send(rejectFrame(identifier))
+    const isRoom = attachment.identifiers.length < MAX_SUBSCRIPTIONS && identifier.length <= MAX_IDENTIFIER
+    if (!isRoom || !isOwnJobsChannel(identifier, attachment.userId)) return sendTo(socket, rejectFrame(identifier))
     socket.serializeAttachment({ ...attachment, identifiers: [...attachment.identifiers, identifier] })
-    socket.send(confirmFrame(identifier))
-    const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
-    const current = await currentJobsQuery(ctx, attachment.userId).catch(() => [])
-    for (const { job, session } of current) sendTo(socket, jobFrame(identifier, toJob(job, session)))
+    sendTo(socket, confirmFrame(identifier))
+    await this.tellCurrent(socket, identifier, attachment)
+  }
+
+  /** What the client missed. If that cannot be read now, the client is sent away to come back, rather than left without knowing. */
+  private async tellCurrent(socket: WorkerSocket, identifier: string, { userId, signInId }: Attachment): Promise<void> {
+    try {
+      const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
+      // Signed out between the upgrade and now: the call that closes sockets may have come before this one was here.
+      const [found, current] = await Promise.all([findSignIn(ctx, signInId), currentJobsQuery(ctx, userId)])
+      if (!found) return this.closeAsRevoked(socket)
+      for (const { job, session } of current) sendTo(socket, jobFrame(identifier, toJob(job, session)))
+    } catch (error) {
+      console.error(JSON.stringify({ channel: userId, error: String(error) }))
+      sendTo(socket, disconnectFrame('server_restart', true))
+      socket.close(1012, 'server_restart')
+    }
   }
 
   override async webSocketClose(socket: WorkerSocket, code: number, reason: string): Promise<void> {
