@@ -28,7 +28,7 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
 
 export type Database = ReturnType<typeof openDatabase>
 
-type Query = { toSQL(): { sql: string; params: unknown[] } } | { getQuery(): { sql: string; params: unknown[] } }
+export type Query = { toSQL(): { sql: string; params: unknown[] } } | { getQuery(): { sql: string; params: unknown[] } }
 
 /**
  * All or nothing, in one round trip, under the write lock from the start (drizzle's own batch begins DEFERRED).

@@ -9,6 +9,7 @@ import { type Mailbox, openMailbox } from './mailbox.ts'
 import { localSecrets } from './secrets.ts'
 import { SEED_PASSWORD, seed } from './seed.ts'
 import { startSqld } from './sqld.ts'
+import { type StripeStandIn, startStripe } from './stripe/standin.ts'
 
 export type StackOptions = {
   /** The site's port. */
@@ -22,6 +23,7 @@ export type StackOptions = {
   fleetSize?: number
   /** Another server instead of a stand-in. */
   ec2Endpoint?: string | undefined
+  stripeApiBase?: string | undefined
   libsqlUrl?: string | undefined
   log?: (sentence: string) => void
 }
@@ -31,6 +33,7 @@ export type Services = {
   clock: StackClock
   mailbox: Mailbox
   ec2: Ec2StandIn | null
+  stripe: StripeStandIn | null
   vars: Record<string, string>
   /** What was started where, for people. */
   addresses: [string, string][]
@@ -61,11 +64,22 @@ export async function startServices(options: StackOptions): Promise<Services> {
         ...(options.ec2BootMs === undefined ? {} : { bootMs: options.ec2BootMs }),
         ...(options.webPort === undefined ? {} : { webPort: options.webPort }),
       })
+  const stripe = options.stripeApiBase
+    ? null
+    : await startStripe({
+        dataDir: join(dataDir, 'stripe'),
+        now: clock.now,
+        webhookUrl: `http://localhost:${port}/webhooks/stripe`,
+        webhookSecret: secrets.STRIPE_WEBHOOK_SECRET,
+        log,
+      })
+  const stripeApiBase = options.stripeApiBase ?? (stripe?.apiBase as string)
   const ec2Endpoint = options.ec2Endpoint ?? (ec2?.endpoint as string)
   return {
     clock,
     mailbox,
     ec2,
+    stripe,
     vars: {
       ...secrets,
       SITE_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}`,
@@ -75,16 +89,21 @@ export async function startServices(options: StackOptions): Promise<Services> {
       AWS_SECRET_ACCESS_KEY: 'local',
       EC2_LAUNCH_TEMPLATE: 'proving-ground',
       EC2_ENDPOINT: ec2Endpoint,
+      STRIPE_SECRET_KEY: 'sk_test_local',
+      STRIPE_API_BASE: stripeApiBase,
+      PLANS_FOR_SALE: process.env.PLANS_FOR_SALE ?? '',
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',
     },
     addresses: [
       ['Database (libSQL)', libsqlUrl],
       ['Cloud (EC2)', ec2Endpoint],
+      ['Payments (Stripe)', stripeApiBase],
       ['Captured mail', `http://localhost:${port}/dev/mailbox`],
     ],
     watch: guard.watch,
     async close() {
+      await stripe?.close()
       await ec2?.close()
       await sqld?.close()
       guard.close()

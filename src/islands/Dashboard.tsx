@@ -2,7 +2,9 @@ import { useReducer, useState } from 'react'
 import { trialMinutesLeft } from '../domain/billing.ts'
 import { isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
+import { startCost } from '../domain/start-cost.ts'
 import type { Job, Server, Summary } from '../domain/wire.ts'
+import { SuspendedNotice } from '../pages/billing/SuspendedNotice.tsx'
 import { Button, ButtonLink } from '../pages/parts/Button.tsx'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
@@ -15,7 +17,14 @@ import { useJobsChannel } from './useJobsChannel.ts'
 import { usePoll } from './usePoll.ts'
 import { useServerClock } from './useServerClock.ts'
 
-export type DashboardProps = { userId: string; now: number; servers: Server[]; jobs: Job[]; summary: Summary }
+export type DashboardProps = {
+  userId: string
+  now: number
+  servers: Server[]
+  jobs: Job[]
+  summary: Summary
+  suspended?: boolean
+}
 
 const USAGE_EVERY_MS = 30_000
 
@@ -50,16 +59,24 @@ export function Dashboard(props: DashboardProps) {
           <Button onClick={() => void refresh()}>Refresh</Button>
         </div>
       </header>
+      {props.suspended ? <SuspendedNotice /> : null}
       {isDemo ? <TrialBanner minutesLeft={minutesLeft} /> : null}
       <NoticeAlert notice={list.notice} job={job} now={now} onDismiss={() => dispatch({ type: 'notice_dismissed' })} />
       <div className="grid grid-2">
         <ActionsCard
           canStart={!busy && !list.servers.some(isLive) && !(isDemo && minutesLeft <= 0)}
           onStart={() => void start()}
+          cost={startCost(summary)}
         />
         <UsageCard usage={monthlyUsage} subscription={subscription} />
       </div>
-      <SessionsTable servers={list.servers} loading={list.loading} now={now} onStop={(server) => void stop(server)} />
+      <SessionsTable
+        servers={list.servers}
+        summary={summary}
+        loading={list.loading}
+        now={now}
+        onStop={(server) => void stop(server)}
+      />
     </div>
   )
 }

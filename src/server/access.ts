@@ -21,6 +21,8 @@ export const ACCESS: Record<string, Access> = {
   'GET /dashboard': 'user',
   'GET /account_overview': 'user',
   'GET /billing_history': 'user',
+  'GET /billing_history/:id': 'user',
+  'GET /billing_history.csv': 'user',
   'GET /devices': 'user',
   'GET /close_account': 'user',
   'GET /console': 'admin',

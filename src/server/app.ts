@@ -11,6 +11,7 @@ import { securityHeaders } from './middleware/security-headers.ts'
 import { currentSignIn } from './middleware/sign-in.ts'
 import { account } from './routes/account.ts'
 import { accountPages } from './routes/account-pages.tsx'
+import { billingPages } from './routes/billing-pages.tsx'
 import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
 import { contact } from './routes/contact.ts'
@@ -19,6 +20,8 @@ import { notFound } from './routes/not-found.tsx'
 import { pages } from './routes/pages.tsx'
 import { passwords } from './routes/passwords.ts'
 import { servers } from './routes/servers.ts'
+import { stripeWebhook } from './routes/stripe-webhook.ts'
+import { subscriptions } from './routes/subscriptions.ts'
 import { theme } from './routes/theme.ts'
 import { users } from './routes/users.ts'
 
@@ -37,11 +40,14 @@ export const app: Hono<AppEnv> = new Hono<AppEnv>()
   .use(checkAccess)
   .route('/', pages)
   .route('/', accountPages)
+  .route('/', billingPages)
   .route('/', users)
   .route('/', passwords)
   .route('/', account)
   .route('/', servers)
   .route('/', billings)
+  .route('/', subscriptions)
+  .route('/', stripeWebhook)
   .route('/', instances)
   .route('/', contact)
   .route('/', theme)

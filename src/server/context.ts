@@ -6,7 +6,9 @@ import type { JobChannelCalls } from './jobs/channel-calls.ts'
 import type { CounterCalls } from './limits/counter-calls.ts'
 import { type Cloud, ec2Cloud } from './providers/ec2.ts'
 import { emailBinding, type Mailer } from './providers/mail.ts'
+import type { Payments } from './providers/payments.ts'
 import { type Reach, tcpReach } from './providers/reach.ts'
+import { stripePayments } from './providers/stripe.ts'
 
 /** Everything a verb needs, built in one place and passed. */
 export type Context = {
@@ -14,6 +16,7 @@ export type Context = {
   /** ms since 1970, UTC */
   now: () => number
   cloud: Cloud
+  payments: Payments
   mailer: Mailer
   reach: Reach
   channel: (userId: string) => JobChannelCalls
@@ -31,6 +34,7 @@ export type Config = {
   passwordPepper: string
   mailFrom: string
   operatorEmail: string
+  plansForSale: boolean
 }
 
 /** Where links in mails lead: configured, never what a request claims. */
@@ -52,6 +56,7 @@ export async function createContext(env: Env, background: Context['background'])
     db: sharedDatabase(env),
     now: await readClock(env),
     cloud: ec2Cloud(env),
+    payments: stripePayments(env),
     mailer: emailBinding(env),
     reach: tcpReach,
     channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),
@@ -63,6 +68,7 @@ export async function createContext(env: Env, background: Context['background'])
       passwordPepper: env.PASSWORD_PEPPER,
       mailFrom: env.MAIL_FROM,
       operatorEmail: env.OPERATOR_EMAIL,
+      plansForSale: env.PLANS_FOR_SALE === 'true',
     },
   }
 }

@@ -1,12 +1,13 @@
 import { runSeconds } from '../../domain/billing.ts'
 import { canStop, formatUptime, SERVER_WEB_PORT, serverStatus, serverStatusColor } from '../../domain/server.ts'
-import type { Server } from '../../domain/wire.ts'
+import type { Server, Summary } from '../../domain/wire.ts'
 import { Badge } from '../../pages/parts/Badge.tsx'
 import { Button } from '../../pages/parts/Button.tsx'
 import { Card } from '../../pages/parts/Card.tsx'
 import { DataTable } from '../../pages/parts/DataTable.tsx'
 import { EmptyState, Spinner } from '../../pages/parts/States.tsx'
 import { useReachable } from '../useReachable.ts'
+import { RunMeter } from './RunMeter.tsx'
 
 const COLUMNS = [
   { key: 'id', label: 'Session ID', rowHeader: true },
@@ -16,9 +17,9 @@ const COLUMNS = [
   { key: 'actions', label: 'Actions' },
 ]
 
-type Props = { servers: Server[]; loading: boolean; now: number; onStop: (server: Server) => void }
+type Props = { servers: Server[]; summary: Summary; loading: boolean; now: number; onStop: (server: Server) => void }
 
-export function SessionsTable({ servers, loading, now, onStop }: Props) {
+export function SessionsTable({ servers, summary, loading, now, onStop }: Props) {
   const rows = servers.map((server) => {
     const status = serverStatus(server)
     return {
@@ -31,7 +32,12 @@ export function SessionsTable({ servers, loading, now, onStop }: Props) {
             <Badge colour={serverStatusColor(status)}>{status}</Badge>
           </span>
         ),
-        uptime: <span className="mono">{uptime(server, now)}</span>,
+        uptime: (
+          <>
+            <span className="mono">{uptime(server, now)}</span>
+            <RunMeter server={server} summary={summary} now={now} />
+          </>
+        ),
         actions: <Actions server={server} onStop={onStop} />,
       },
     }

@@ -23,10 +23,12 @@ export const stepServerStop: Step = async ({ ctx, job, session, report }) => {
   return 'finished'
 }
 
-function receipt({ runningAt, meteredUntil, mustStopAt }: SessionRow): string {
+/** What ran, and what is not billed: the time from the request until it ran. */
+function receipt({ requestedAt, runningAt, meteredUntil, mustStopAt }: SessionRow): string {
   if (runningAt === null || meteredUntil === null) return 'Server stopped before it was running. Nothing was billed.'
   const ran = formatUptime(runSeconds(runningAt, meteredUntil))
   if (mustStopAt !== null && meteredUntil >= mustStopAt)
     return `Your free trial minutes are used up, so the server was stopped. It ran ${ran}.`
-  return `Server stopped. It ran ${ran}.`
+  const loading = formatUptime(runSeconds(requestedAt, runningAt))
+  return `Server stopped. It ran ${ran}. Not billed: ${loading} of loading.`
 }

@@ -1,5 +1,7 @@
 import { Hono } from 'hono'
 import { AccountOverview } from '../../pages/AccountOverview.tsx'
+import { BillingCard } from '../../pages/billing/BillingCard.tsx'
+import { SubscriptionCard } from '../../pages/billing/SubscriptionCard.tsx'
 import { CloseAccount } from '../../pages/CloseAccount.tsx'
 import { ConfirmEmailPage } from '../../pages/ConfirmEmailPage.tsx'
 import { Devices } from '../../pages/Devices.tsx'
@@ -11,6 +13,7 @@ import { type AppEnv, signedIn } from '../app-env.ts'
 import { takeFlash } from '../flash.ts'
 import { csrfToken } from '../middleware/csrf.ts'
 import { renderPage } from '../render.tsx'
+import { getBillingOverview } from '../services/billing-overview.ts'
 import { findAddressOfLink } from '../services/confirmation.ts'
 import { listDevices } from '../services/devices.ts'
 
@@ -38,9 +41,19 @@ export const accountPages = new Hono<AppEnv>()
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token: c.req.query('reset_password_token') ?? '' }
     return renderPage(c, { title: 'Choose a new password', noIndex: true }, <ResetPassword {...form} />)
   })
-  .get('/account_overview', (c) => {
-    const profile = { user: signedIn(c).user, csrfToken: csrfToken(c), flash: takeFlash(c) }
-    return renderPage(c, { title: 'Account', noIndex: true }, <AccountOverview {...profile} />)
+  .get('/account_overview', async (c) => {
+    const { user } = signedIn(c)
+    const billing = await getBillingOverview(c.var.ctx, user.id)
+    const profile = { user, csrfToken: csrfToken(c), flash: takeFlash(c) }
+    return renderPage(
+      c,
+      { title: 'Account', noIndex: true },
+      <AccountOverview
+        {...profile}
+        subscription={<SubscriptionCard subscription={billing.summary.subscription} csrfToken={profile.csrfToken} />}
+        billing={<BillingCard {...billing} />}
+      />,
+    )
   })
   .get('/devices', async (c) => {
     const devices = await listDevices(c.var.ctx, signedIn(c))

@@ -33,11 +33,11 @@ export const pages = new Hono<AppEnv>()
     )
   })
   .get('/dashboard', async (c) => {
-    const { user } = signedIn(c)
+    const { user, suspended } = signedIn(c)
     const data = await getDashboard(c.var.ctx, user.id)
     return renderPage(
       c,
       { title: 'Dashboard', noIndex: true },
-      <Dashboard userId={user.id} now={c.var.ctx.now()} {...data} />,
+      <Dashboard userId={user.id} suspended={suspended} now={c.var.ctx.now()} {...data} />,
     )
   })
