@@ -14,7 +14,7 @@ export const InstanceRow = memo(function InstanceRow({ instance, now, local }: P
   return (
     <tr>
       <th scope="row" title={name ?? undefined}>
-        {name ?? '—'}
+        <bdi>{name ?? '—'}</bdi>
       </th>
       <td>{instance.instance_id}</td>
       <td>{instance.instance_type}</td>
