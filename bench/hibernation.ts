@@ -23,7 +23,9 @@ export async function benchHibernation(site: BenchSite, browser: Browser): Promi
   const framesBefore = frames.length
   await start(person)
   await page.getByText('Your server is running.').waitFor()
-  const rebuilt = wakes().slice(opened.length).filter((what) => what === 'constructed').length
+  const rebuilt = wakes()
+    .slice(opened.length)
+    .filter((what) => what === 'constructed').length
   const arrived = frames.length - framesBefore
   const rows: Row[] = [
     atMost(`idle dashboard: wake-ups of its object in ${IDLE_MS / 1000} s`, whileIdle, 0, ''),

@@ -4,7 +4,11 @@ import { newId } from '../src/server/id.ts'
 import { issueSignInToken } from '../src/server/sign-in-token.ts'
 import type { BenchSite } from './site.ts'
 
-export type Person = { id: string; cookie: string; call(method: string, path: string, body?: unknown): Promise<Response> }
+export type Person = {
+  id: string
+  cookie: string
+  call(method: string, path: string, body?: unknown): Promise<Response>
+}
 
 /** Somebody with a demo subscription who is signed in: written straight into the database, since signing up is not what is measured. */
 export async function newPerson(site: Pick<BenchSite, 'url' | 'databaseUrl' | 'secretKey'>): Promise<Person> {

@@ -18,7 +18,12 @@ export function amount(value: number, unit: string, digits = 1): string {
 }
 
 export function printTable(title: string, rows: Row[]): void {
-  const lines = rows.map(({ what, measured, budget, ok }) => [what, measured, budget, ok === null ? '' : ok ? 'ok' : 'NO'])
+  const lines = rows.map(({ what, measured, budget, ok }) => [
+    what,
+    measured,
+    budget,
+    ok === null ? '' : ok ? 'ok' : 'NO',
+  ])
   const table = [['', 'measured', 'budget', ''], ...lines]
   const widths = [0, 1, 2, 3].map((column) => Math.max(...table.map((line) => (line[column] ?? '').length)))
   const print = (line: string[]) => `| ${line.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join(' | ')} |`
