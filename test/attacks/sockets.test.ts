@@ -1,10 +1,14 @@
+import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
-import { type Client, newPerson } from '../support/client.ts'
+import { signIns } from '../../db/schema.ts'
+import type { SignIn } from '../../src/domain/wire.ts'
+import { Client, newPerson, PASSWORD, waitFor } from '../support/client.ts'
+import { testDatabase } from '../support/database.ts'
 
 const url = inject('url')
 const CABLE = `${url.replace('http', 'ws')}/cable`
 
-type Frame = { type?: string; reason?: string; reconnect?: boolean; identifier?: string }
+type Frame = { type?: string; reason?: string; reconnect?: boolean; identifier?: string; message?: unknown }
 
 /** A socket of this person's browser, and what it hears. */
 async function connect(cookie: string, headers: Record<string, string> = {}) {
@@ -71,4 +75,39 @@ test("somebody else's channel is refused, and one's own still works", async () =
     { type: 'confirm_subscription', identifier: own },
   ])
   socket.close()
+})
+
+test('a sign-in that ended without anyone telling the socket hears nothing of what happens afterwards', async () => {
+  const ada = await newPerson(url)
+  const elsewhere = new Client(url)
+  await elsewhere.signIn(ada.email, PASSWORD)
+  const [stale, fresh] = [await connect(ada.cookieHeader), await connect(elsewhere.cookieHeader)]
+  const identifier = JSON.stringify({ channel: 'JobsChannel', user_id: ada.id })
+  const heard = (frames: Frame[]) => frames.filter((frame) => frame.message)
+  for (const { socket, frames } of [stale, fresh]) {
+    socket.send(JSON.stringify({ command: 'subscribe', identifier }))
+    await waitFor(async () => frames.some((frame) => frame.type === 'confirm_subscription'))
+  }
+  const [current] = (await ada.get<{ sign_ins: SignIn[] }>('/api/v1/users/sign_ins')).body.sign_ins.filter(
+    (s) => s.current,
+  )
+  await testDatabase()
+    .update(signIns)
+    .set({ revokedAt: Date.now() })
+    .where(eq(signIns.id, current?.id ?? ''))
+
+  await elsewhere.post('/api/v1/aws/auto_cloud_start_request')
+  await waitFor(async () => heard(fresh.frames).length > 0)
+  await waitFor(async () => stale.frames.some((frame) => frame.type === 'disconnect'))
+  expect(heard(stale.frames)).toEqual([])
+  fresh.socket.close()
+})
+
+test('the twenty-first socket of a person takes the place of the first', async () => {
+  const person = await newPerson(url)
+  const sockets: Awaited<ReturnType<typeof connect>>[] = []
+  for (let i = 0; i < 21; i++) sockets.push(await connect(person.cookieHeader))
+  await waitFor(async () => sockets[0]?.frames.some((frame) => frame.type === 'disconnect'))
+  for (const { frames } of sockets.slice(1)) expect(frames.some((frame) => frame.type === 'disconnect')).toBe(false)
+  for (const { socket } of sockets) socket.close()
 })
