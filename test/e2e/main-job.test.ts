@@ -95,7 +95,7 @@ test('from sign up to a stopped server, without reloading once', async () => {
   await page.getByText('stopped', { exact: true }).waitFor()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
   const uptime = await row.getByText(/^\d+s$/).textContent()
-  expect(await page.getByText(/^Server stopped\./).textContent()).toContain(` ${uptime}.`)
+  expect(await page.getByText(/^Server stopped\./).textContent()).toContain(`It ran ${uptime}.`)
   await shot(page, 'stopped')
   expect(loads).toBe(0)
 

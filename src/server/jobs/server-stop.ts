@@ -3,6 +3,7 @@ import { writeBatch } from '../../../db/client.ts'
 import { runSeconds } from '../../domain/billing.ts'
 import { formatUptime } from '../../domain/server.ts'
 import type { SessionRow } from '../wire.ts'
+import { confirmMeter } from './confirm-meter.ts'
 import { clearLaunches, freePlace } from './launches.ts'
 import type { Step } from './step.ts'
 
@@ -11,13 +12,14 @@ const LOOK_AGAIN_MS = 2_000
 /** Terminates the run's instance, waits until it is gone, and frees the place. The meter ended when the stop was accepted. */
 export const stepServerStop: Step = async ({ ctx, job, session, report }) => {
   await report('Stopping server...')
+  const metered = await confirmMeter(ctx, session)
   if (!(await clearLaunches(ctx, session))) return { wait: LOOK_AGAIN_MS }
   const now = ctx.now()
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, error_message = ${job.errorMessage}
       WHERE id = ${session.id} AND ended_at IS NULL`),
     freePlace(ctx, session),
-    ctx.db.run(sql`UPDATE jobs SET status = ${job.errorCode ? 'failed' : 'succeeded'}, result = ${receipt(session)},
+    ctx.db.run(sql`UPDATE jobs SET status = ${job.errorCode ? 'failed' : 'succeeded'}, result = ${receipt(metered)},
       run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`),
   ])
   return 'finished'
