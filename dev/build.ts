@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
 
 /** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
@@ -7,9 +8,14 @@ export const clientOptions: Rolldown.RolldownOptions = {
     codeSplitting: {
       groups: [
         // Changes rarely: a returning browser keeps it over our releases.
-        { name: 'react', test: /node_modules.(react|react-dom|scheduler)./ },
+        { name: 'react', test: /node_modules.(react|react-dom|scheduler)./, priority: 2 },
         // What several islands share is small, and together smaller; the dashboard has no forms.
-        { name: 'shared', test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.request)/, minShareCount: 2, priority: 1 },
+        {
+          name: 'shared',
+          test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.(request|use[PS]|local))/,
+          minShareCount: 2,
+          priority: 1,
+        },
         { name: 'forms', test: /src.(pages.parts|islands.use)/, minShareCount: 2 },
       ],
     },
@@ -23,6 +29,16 @@ export const awsXmlInWorkerd: Plugin = {
   resolveId: (id, importer) =>
     id === './xml-parser' && importer?.includes('@aws-sdk/xml-builder')
       ? importer.replace(/[^/]*$/, 'xml-parser.js')
+      : null,
+}
+
+/** `react-dom/server` brings its streaming renderer along, as large as the one that is used here. */
+export const stringRendererOnly: Plugin = {
+  name: 'string-renderer-only',
+  enforce: 'pre',
+  resolveId: (id) =>
+    id === 'react-dom/server'
+      ? resolve(import.meta.dirname, '../node_modules/react-dom/cjs/react-dom-server-legacy.browser.production.js')
       : null,
 }
 
