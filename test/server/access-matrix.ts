@@ -38,6 +38,7 @@ export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'GET /devices': PAGE,
   'GET /close_account': PAGE,
   'GET /console': ADMIN_PAGE,
+  'GET /console/messages': ADMIN_PAGE,
   'POST /users': PUBLIC,
   'GET /users/confirmation': PUBLIC,
   'POST /users/confirmation': PUBLIC,
