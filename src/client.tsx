@@ -1,5 +1,6 @@
 import { type ComponentType, createElement } from 'react'
 import { hydrateRoot } from 'react-dom/client'
+import { showLocalTimes } from './islands/local-times.ts'
 import { watchSession } from './islands/session-check.ts'
 
 type Islands = Record<string, ComponentType<object>>
@@ -14,4 +15,5 @@ for (const root of document.querySelectorAll<HTMLElement>('[data-island]')) {
   })
 }
 
+showLocalTimes()
 watchSession()

@@ -26,6 +26,7 @@ export const ACCESS: Record<string, Access> = {
   'GET /devices': 'user',
   'GET /close_account': 'user',
   'GET /console': 'admin',
+  'GET /console/messages': 'admin',
 
   'POST /users': 'public',
   'PUT /users': 'user',

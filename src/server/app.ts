@@ -14,6 +14,7 @@ import { accountPages } from './routes/account-pages.tsx'
 import { billingPages } from './routes/billing-pages.tsx'
 import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
+import { consolePages } from './routes/console-pages.tsx'
 import { contact } from './routes/contact.ts'
 import { instances } from './routes/instances.ts'
 import { notFound } from './routes/not-found.tsx'
@@ -40,6 +41,7 @@ export const app: Hono<AppEnv> = new Hono<AppEnv>()
   .use(checkAccess)
   .route('/', pages)
   .route('/', accountPages)
+  .route('/', consolePages)
   .route('/', billingPages)
   .route('/', users)
   .route('/', passwords)

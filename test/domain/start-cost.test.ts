@@ -5,6 +5,7 @@ import type { Summary } from '../../src/domain/wire.ts'
 function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: number, owed = 0): Summary {
   return {
     monthlyUsage: { hoursUsed, serverSessions: 1, runningServers: 0, amountOwedDollars: owed },
+    as_of: '2028-01-10T00:00:00.000Z',
     subscription: plan && {
       plan_type: plan.demo ? 'demo' : 'basic',
       status: 'active',

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNotNull, isNull } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNotNull, isNull } from 'drizzle-orm'
 import { createMiddleware } from 'hono/factory'
 import { signIns, users } from '../../../db/schema.ts'
 import type { AppEnv, CurrentSignIn } from '../app-env.ts'
@@ -37,7 +37,6 @@ export async function findSignIn(
   ctx: Pick<Context, 'db' | 'now'>,
   id: string,
 ): Promise<{ signIn: CurrentSignIn; lastSeenAt: number } | null> {
-  const now = ctx.now()
   const [row] = await ctx.db
     .select({
       id: signIns.id,
@@ -48,19 +47,30 @@ export async function findSignIn(
     })
     .from(signIns)
     .innerJoin(users, eq(users.id, signIns.userId))
-    .where(
-      and(
-        eq(signIns.id, id),
-        isNull(signIns.revokedAt),
-        gt(signIns.expiresAt, now),
-        gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS),
-        isNotNull(users.confirmedAt),
-        isNull(users.closedAt),
-      ),
-    )
+    .where(and(eq(signIns.id, id), stillCounts(ctx.now())))
   if (!row) return null
   const { user, expiresAt, lastSeenAt } = row
   return { signIn: { id: row.id, user, suspended: row.suspendedAt !== null, expiresAt }, lastSeenAt }
+}
+
+/** Which of these still count. */
+export async function listLiveSignIns(ctx: Pick<Context, 'db' | 'now'>, ids: string[]): Promise<Set<string>> {
+  const rows = await ctx.db
+    .select({ id: signIns.id })
+    .from(signIns)
+    .innerJoin(users, eq(users.id, signIns.userId))
+    .where(and(inArray(signIns.id, ids), stillCounts(ctx.now())))
+  return new Set(rows.map((row) => row.id))
+}
+
+function stillCounts(now: number) {
+  return and(
+    isNull(signIns.revokedAt),
+    gt(signIns.expiresAt, now),
+    gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS),
+    isNotNull(users.confirmedAt),
+    isNull(users.closedAt),
+  )
 }
 
 /** A page that was opened or something that was done: not what an open page asks by itself, however long nobody looks at it. */

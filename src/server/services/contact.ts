@@ -15,7 +15,7 @@ export async function contactSales(ctx: Context, input: InferInput<typeof contac
   await limitCalls(ctx, 'contact', caller, form.email)
   const mail = composeMail('A message to sales', [
     'Somebody wrote to sales. The message waits in the console.',
-    { label: 'Open the console', link: `${siteOrigin(ctx)}/console` },
+    { label: 'Open the console', link: `${siteOrigin(ctx)}/console/messages` },
   ])
   await writeBatch(ctx.db, [
     ctx.db.insert(contactMessages).values({ id: newId('msg'), ...form, createdAt: ctx.now() }),

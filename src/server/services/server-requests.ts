@@ -26,7 +26,7 @@ export async function requestMoreServers(ctx: Context, user: User): Promise<void
     })
   const mail = composeMail('A customer asks for more servers', [
     'A customer asks for more servers. The request waits in the console.',
-    { label: 'Open the console', link: `${siteOrigin(ctx)}/console` },
+    { label: 'Open the console', link: `${siteOrigin(ctx)}/console/messages` },
   ])
   await writeBatch(ctx.db, [
     ctx.db.insert(serverRequests).values({ id: newId('req'), userId: user.id, createdAt: now }),

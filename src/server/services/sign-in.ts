@@ -61,7 +61,7 @@ export async function signOut(ctx: Context, userId: string, signInId: string): P
     .update(signIns)
     .set({ revokedAt: ctx.now() })
     .where(and(eq(signIns.id, signInId), eq(signIns.userId, userId), isNull(signIns.revokedAt)))
-  await ctx.channel(userId).disconnect([signInId])
+  ctx.background(ctx.channel(userId).disconnect([signInId]))
 }
 
 async function rehash(ctx: Context, user: { id: string; passwordHash: string }, password: string): Promise<void> {

@@ -45,6 +45,8 @@ type PlanHistory = { plan: SubscriptionRow | null; billedUntil: number; createdA
 export type Usage = {
   subscription: SubscriptionRow | null
   cycle: Cycle
+  /** Counted up to this moment. */
+  at: number
   seconds: number
   sessions: number
   running: number
@@ -62,6 +64,7 @@ export function countUsage(history: PlanHistory, runs: SessionRow[], now: number
     subscription:
       plans.find((plan) => plan.endedAt === null && now < (plan.cancelAt ?? Number.POSITIVE_INFINITY)) ?? null,
     cycle,
+    at: now,
     seconds: inCycle.reduce((sum, run) => sum + runSecondsWithin(run.runningAt ?? now, meterEnd(run, now), cycle), 0),
     sessions: inCycle.length,
     running: runs.filter((run) => run.endedAt === null).length,
@@ -96,5 +99,6 @@ export function toSummary(usage: Usage): Summary {
       sub_type: subscription.subType,
       cancel_at_period_end: subscription.cancelAtPeriodEnd,
     },
+    as_of: toIso(usage.at),
   }
 }
