@@ -42,7 +42,9 @@ export async function openSocket(client: Client, headers: Headers = {}) {
     jobs: () => frames.map((frame) => JSON.parse(frame).message?.job).filter(Boolean) as Job[],
     until: (frame: string) => waitFor(async () => frames.includes(frame)),
     closed: () => waitFor(async () => closed),
-    isClosed: () => closed !== null,
+    /** The other side has said that it closes. */
+    closing: () => waitFor(async () => socket.readyState >= WebSocket.CLOSING),
+    isClosed: () => socket.readyState >= WebSocket.CLOSING,
   }
 }
 
