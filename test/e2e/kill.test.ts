@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -59,11 +59,15 @@ function isAlive(pid: number): boolean {
   }
 }
 
-const launched = () =>
-  readFileSync(join(dataDir, 'ec2', 'ec2-history.jsonl'), 'utf8')
-    .trim()
+/** What the EC2 stand-in wrote down: every launch and every end. */
+function launched(): { launched?: unknown; ended?: unknown }[] {
+  const path = join(dataDir, 'ec2', 'ec2-history.jsonl')
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  return text
     .split('\n')
+    .filter(Boolean)
     .map((line) => JSON.parse(line))
+}
 
 const list = async (client: Client) =>
   (await client.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
