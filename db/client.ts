@@ -4,6 +4,7 @@ import { AppError } from '../src/domain/error.ts'
 import * as schema from './schema.ts'
 
 const TIMEOUT_MS = 8_000
+export const NO_ANSWER = 'The database did not answer. Please try again in a moment.'
 
 /** libSQL over HTTP. Its client waits for ever by itself; here a silent or absent database becomes one clear error. */
 export function openDatabase(url: string, authToken?: string, fetcher: typeof fetch = fetch) {
@@ -16,10 +17,7 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
         if (response.status < 500) return response
         throw new Error(`libSQL answered HTTP ${response.status}: ${await response.text()}`)
       } catch (cause) {
-        throw new AppError('unavailable', 'The database did not answer. Please try again in a moment.', {
-          cause,
-          retryable: true,
-        })
+        throw new AppError('unavailable', NO_ANSWER, { cause, retryable: true })
       }
     },
   })
@@ -46,4 +44,10 @@ export function writeBatch(db: Database, queries: Query[]): Promise<ResultSet[]>
 export function isUniqueViolation(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) if (e.message.includes('UNIQUE constraint failed')) return true
   return false
+}
+
+/** Whether the database was there but could not serve now: held by another writer for too long, or its stream was lost. */
+export function isDatabaseBusy(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  return /^(SQLITE_BUSY|SQLITE_LOCKED|HRANA_|SERVER_ERROR)/.test(code)
 }

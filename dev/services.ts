@@ -5,6 +5,7 @@ import { openClock, type StackClock } from './clock.ts'
 import { firstSlotOf } from './ec2/addresses.ts'
 import { type Ec2StandIn, startEc2 } from './ec2/ec2-stand-in.ts'
 import { startGuard } from './guard.ts'
+import { ensureLaunchTemplate } from './launch-template.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 import { localSecrets } from './secrets.ts'
 import { SEED_PASSWORD, seed } from './seed.ts'
@@ -26,6 +27,14 @@ export type StackOptions = {
   stripeApiBase?: string | undefined
   libsqlUrl?: string | undefined
   log?: (sentence: string) => void
+}
+
+/** Any keys do for a server on this machine. */
+const AWS = {
+  AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
+  AWS_ACCESS_KEY_ID: process.env.AWS_ACCESS_KEY_ID ?? 'local',
+  AWS_SECRET_ACCESS_KEY: process.env.AWS_SECRET_ACCESS_KEY ?? 'local',
+  EC2_LAUNCH_TEMPLATE: process.env.EC2_LAUNCH_TEMPLATE ?? 'proving-ground',
 }
 
 /** Everything around the Worker: the database, the stand-ins, the clock, the mailbox, and the variables that name them. */
@@ -75,6 +84,15 @@ export async function startServices(options: StackOptions): Promise<Services> {
       })
   const stripeApiBase = options.stripeApiBase ?? (stripe?.apiBase as string)
   const ec2Endpoint = options.ec2Endpoint ?? (ec2?.endpoint as string)
+  if (options.ec2Endpoint)
+    await ensureLaunchTemplate(
+      {
+        endpoint: options.ec2Endpoint,
+        region: AWS.AWS_REGION,
+        credentials: { accessKeyId: AWS.AWS_ACCESS_KEY_ID, secretAccessKey: AWS.AWS_SECRET_ACCESS_KEY },
+      },
+      AWS.EC2_LAUNCH_TEMPLATE,
+    )
   return {
     clock,
     mailbox,
@@ -84,10 +102,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
       ...secrets,
       SITE_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}`,
       LIBSQL_URL: libsqlUrl,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-      EC2_LAUNCH_TEMPLATE: 'proving-ground',
+      ...AWS,
       EC2_ENDPOINT: ec2Endpoint,
       STRIPE_SECRET_KEY: 'sk_test_local',
       STRIPE_API_BASE: stripeApiBase,

@@ -8,6 +8,8 @@ import type { Store } from './store.ts'
  * @returns the server's address
  */
 export async function listenWhereBefore(server: Server, store: Store, wanted?: number): Promise<string> {
+  // A client must not keep a connection that a restart on the same port has silently ended.
+  server.prependListener('request', (_request, response) => response.setHeader('Connection', 'close'))
   const before = store.get<{ port: number }>('settings', 'address')?.port
   await listen(server, wanted ?? before ?? 0).catch((error: NodeJS.ErrnoException) => {
     if (wanted !== undefined || error.code !== 'EADDRINUSE') throw error

@@ -19,6 +19,15 @@ export const disconnectFrame = (reason: DisconnectReason, reconnect = false) =>
 export const jobFrame = (identifier: string, job: Job) =>
   JSON.stringify({ identifier, message: { event: 'job.updated', job } })
 
+/** Of one message. More is not for this protocol, and its socket is closed. */
+const MAX_MESSAGE_BYTES = 4_096
+export const MAX_MESSAGES_PER_SECOND = 20
+
+export function isReadable(message: string | ArrayBuffer): boolean {
+  const bytes = typeof message === 'string' ? new TextEncoder().encode(message).length : message.byteLength
+  return bytes <= MAX_MESSAGE_BYTES
+}
+
 export type Command = { command: 'subscribe' | 'unsubscribe'; identifier: string }
 
 /** A client's frame; null for everything that is answered with nothing. */
@@ -26,6 +35,7 @@ export function parseCommand(frame: string): Command | null {
   const value = parseObject(frame)
   if (!value || typeof value.identifier !== 'string') return null
   if (value.command !== 'subscribe' && value.command !== 'unsubscribe') return null
+  if (!parseObject(value.identifier)) return null
   return { command: value.command, identifier: value.identifier }
 }
 

@@ -1,3 +1,4 @@
+import { isLive } from './server.ts'
 import type { Availability, Job, Server } from './wire.ts'
 
 /** What a person is told above the sessions table. `job` ties it to the job it speaks of. */
@@ -11,6 +12,8 @@ export type ServerList = {
   lastJobId: string | null
   loading: boolean
   notice: Notice | null
+  /** What could not be read; what was read before stays. */
+  error: string | null
 }
 
 export type ServerListAction =
@@ -24,16 +27,20 @@ export type ServerListAction =
   | { type: 'job_cleared'; id: string }
   | { type: 'notice_dismissed' }
 
+/** Before every time there is. */
+const NOT_TOLD_YET = ''
+
 export const STARTING = 'Starting server! This may take up to 30 seconds...'
 export const STOPPING = 'Stopping server...'
 export const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'
 
 export function emptyServerList(servers: Server[], jobs: Job[] = []): ServerList {
-  const list: ServerList = { servers, jobs: {}, lastJobId: null, loading: false, notice: null }
-  // What had ended before the page was opened is history; what still runs is news.
-  return jobs
-    .filter((job) => !isFinished(job))
-    .reduce((state, job) => reduceServerList(state, { type: 'job_updated', job }), list)
+  const list: ServerList = { servers, jobs: {}, lastJobId: null, loading: false, notice: null, error: null }
+  return jobs.reduce((state, job) => {
+    const next = jobUpdated(state, job)
+    // What had ended before the page was opened is known, so that the channel's repeating it is no news.
+    return isFinished(job) ? { ...next, notice: state.notice } : next
+  }, list)
 }
 
 export function reduceServerList(state: ServerList, action: ServerListAction): ServerList {
@@ -41,9 +48,9 @@ export function reduceServerList(state: ServerList, action: ServerListAction): S
     case 'fetching':
       return { ...state, loading: true }
     case 'fetched':
-      return { ...state, loading: false, servers: action.servers }
+      return { ...state, loading: false, servers: mergeServers(state.servers, action.servers) }
     case 'fetch_failed':
-      return { ...state, loading: false, notice: { kind: 'danger', text: action.message, job: null } }
+      return { ...state, loading: false, error: action.message }
     case 'started':
       return queued(state, action, 'server_start', STARTING)
     case 'stopped':
@@ -68,17 +75,17 @@ function queued(
   text: string,
 ): ServerList {
   // The socket may have been faster than the answer: what it told stays.
-  const job = state.jobs[jobId] ?? {
+  const job: Job = state.jobs[jobId] ?? {
     id: jobId,
     kind,
-    status: 'queued' as const,
+    status: 'queued',
     progress: null,
     result: null,
     error_message: null,
     error_code: null,
     server,
     created_at: at,
-    updated_at: at,
+    updated_at: NOT_TOLD_YET,
   }
   const jobs = { ...state.jobs, [jobId]: job }
   const notice = state.jobs[jobId] ? state.notice : { kind: 'info' as const, text, job: jobId }
@@ -87,9 +94,10 @@ function queued(
 
 function jobUpdated(state: ServerList, job: Job): ServerList {
   const known = state.jobs[job.id]
-  // Told twice, or late: after a reconnect the channel repeats what it said before.
-  if (known && (known.updated_at > job.updated_at || (isFinished(known) && known.status === job.status))) return state
-  const lastJobId = !state.lastJobId || isNewer(job, state.jobs[state.lastJobId]) ? job.id : state.lastJobId
+  // Told twice, or late: after a reconnect the channel repeats what it said before. What is finished stays so.
+  if (known && (isFinished(known) || known.updated_at > job.updated_at)) return state
+  const last = state.lastJobId ? state.jobs[state.lastJobId] : undefined
+  const lastJobId = !last || last.id === job.id || isNewer(job, last) ? job.id : last.id
   return {
     ...state,
     jobs: { ...state.jobs, [job.id]: job },
@@ -117,18 +125,52 @@ export function jobFailure(job: Pick<Job, 'error_message' | 'error_code'>): stri
 /** In place if it is in the list, else on top. */
 function putServer(servers: Server[], server: Server): Server[] {
   return servers.some(({ id }) => id === server.id)
-    ? servers.map((other) => (other.id === server.id ? server : other))
+    ? servers.map((other) => (other.id === server.id ? further(other, server) : other))
     : [server, ...servers]
+}
+
+/** The fetched list, except where it is older than what was told meanwhile: one that lives is the newest and never missing. */
+function mergeServers(known: Server[], fetched: Server[]): Server[] {
+  const missing = known.filter((server) => isLive(server) && !fetched.some(({ id }) => id === server.id))
+  const merged = fetched.map((server) => {
+    const before = known.find(({ id }) => id === server.id)
+    return before ? further(before, server) : server
+  })
+  return [...missing, ...merged]
+}
+
+/** A run's life goes one way, so that news which overtook each other cannot bring back what has ended. */
+function further(known: Server, news: Server): Server {
+  return stage(known) > stage(news) ? known : news
+}
+
+function stage(server: Server): number {
+  if (!isLive(server)) return 3
+  if (server.stopping) return 2
+  return server.active ? 1 : 0
 }
 
 export function noneAvailable({ candidates }: Availability): string {
   return candidates.length ? `${ALL_RESERVED} (Checked ${candidates.length} candidates)` : ALL_RESERVED
 }
 
+/** Whether it says that the whole fleet is taken, from whichever call it came. */
+export function isNoCapacity({ text }: Notice): boolean {
+  return text.startsWith(ALL_RESERVED)
+}
+
+/** What there is to be said aloud: the notice, or what the job that it follows is doing now. */
+export function spokenSentence({ notice, jobs }: ServerList): string | null {
+  const job = notice?.job ? jobs[notice.job] : undefined
+  if (notice?.kind === 'info' && job && !isFinished(job) && job.progress) return job.progress
+  return notice?.text ?? null
+}
+
 export function isFinished(job: Pick<Job, 'status'>): boolean {
   return job.status === 'succeeded' || job.status === 'failed'
 }
 
-function isNewer(job: Job, than: Job | undefined): boolean {
-  return !than || job.created_at >= than.created_at
+/** A job of which only this page's own request is known is the latest: its times are of the page's clock, which may be wrong. */
+function isNewer(job: Job, than: Job): boolean {
+  return than.updated_at !== NOT_TOLD_YET && job.created_at > than.created_at
 }

@@ -1,4 +1,5 @@
 import { CONTACT_MESSAGE_LIMIT, CONTACT_SOURCES, type ContactField } from '../domain/contact.ts'
+import { characters } from '../domain/person.ts'
 import { Alert } from './parts/Alert.tsx'
 import { Button } from './parts/Button.tsx'
 import { Field, Select, TextArea } from './parts/Field.tsx'
@@ -61,7 +62,7 @@ export function ContactSales({ csrfToken, values = {}, errors = {}, failure, suc
               data-for="message"
               data-limit={CONTACT_MESSAGE_LIMIT}
             >
-              {`${message.length}/${CONTACT_MESSAGE_LIMIT}`}
+              {`${characters(message)}/${CONTACT_MESSAGE_LIMIT}`}
             </span>
           }
           {...field('message')}

@@ -1,6 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { isDatabaseBusy, NO_ANSWER } from '../../db/client.ts'
 import { AppError, type ErrorCode } from '../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
 import { setFlash } from './flash.ts'
@@ -34,7 +35,10 @@ export function errorBody(error: AppError) {
 
 /** Anything that is not ours is logged with the request's id and answered with a fixed sentence: never a vendor's words. */
 export function toAppError(thrown: unknown): AppError {
-  for (let e = thrown; e instanceof Error; e = e.cause) if (e instanceof AppError) return e
+  for (let e = thrown; e instanceof Error; e = e.cause) {
+    if (e instanceof AppError) return e
+    if (isDatabaseBusy(e)) return new AppError('unavailable', NO_ANSWER, { cause: thrown, retryable: true })
+  }
   if (thrown instanceof HTTPException && thrown.status === 400)
     return new AppError('malformed', 'The request body is not valid JSON.', { cause: thrown })
   return new AppError('unexpected', 'Something went wrong on our side. Please try again in a moment.', {
@@ -54,7 +58,8 @@ const EXTRA: Record<string, (error: AppError) => Record<string, unknown>> = {
 export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Record<string, unknown> = {}): Response {
   const error = toAppError(thrown)
   const status = statusOf(error)
-  if (status >= 500) logError(thrown, c)
+  // A refusal that we meant, like a full fleet, is no fault to look into.
+  if (status >= 500 && (error !== thrown || error.cause)) logError(thrown, c)
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
   const form = c.get('form')
   if (form) {

@@ -33,6 +33,8 @@ export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'GET /dashboard': PAGE,
   'GET /account_overview': PAGE,
   'GET /billing_history': PAGE,
+  'GET /billing_history/:id': PAGE,
+  'GET /billing_history.csv': PAGE,
   'GET /devices': PAGE,
   'GET /close_account': PAGE,
   'GET /console': ADMIN_PAGE,

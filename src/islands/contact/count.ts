@@ -6,9 +6,10 @@ export function mount(counter: HTMLElement): void {
   if (!(field instanceof HTMLTextAreaElement)) return
   let rest: ReturnType<typeof setTimeout> | undefined
   const show = () => {
-    const text = `${field.value.length}/${limit}`
+    const length = [...field.value].length
+    const text = `${length}/${limit}`
     counter.textContent = text
-    counter.classList.toggle('error', field.value.length > limit)
+    counter.classList.toggle('error', length > limit)
     clearTimeout(rest)
     rest = setTimeout(() => {
       if (spoken) spoken.textContent = `${text} characters`

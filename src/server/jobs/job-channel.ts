@@ -4,9 +4,11 @@ import {
   confirmFrame,
   disconnectFrame,
   isOwnJobsChannel,
+  isReadable,
   jobFrame,
   KEEPALIVE,
   KEEPALIVE_ANSWER,
+  MAX_MESSAGES_PER_SECOND,
   PING_EVERY_MS,
   parseCommand,
   pingFrame,
@@ -17,46 +19,43 @@ import {
 import type { Job } from '../../domain/wire.ts'
 import { createContext } from '../context.ts'
 import type { Env } from '../env.ts'
+import { findSignIn } from '../middleware/sign-in.ts'
 import { currentJobsQuery } from '../services/dashboard.ts'
 import { toJob } from '../wire.ts'
 import type { JobChannelCalls } from './channel-calls.ts'
-import { runDue } from './runner.ts'
+import { JobAlarm } from './job-alarm.ts'
+import { jobRunner } from './runner.ts'
 
 /** Survives hibernation with its socket. */
 type Attachment = { userId: string; signInId: string; expiresAt: number; identifiers: string[] }
 
-const FALLBACK_MS = 30_000
-const RETRY_MS = 5_000
-const MAX_MESSAGE_BYTES = 4_096
-const MAX_MESSAGES_PER_SECOND = 20
+/** A socket may name its channel in a few spellings; its attachment must not grow without end. */
+const MAX_SUBSCRIPTIONS = 4
+const MAX_IDENTIFIER = 300
 
 /**
  * One object per user. An alarm runs that user's due jobs, one at a time, and every change of a job is pushed to the user's
  * sockets. It keeps only what it takes to go on: the user's id, an alarm, the sockets. The truth is in the database.
  */
 export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
-  /** Asked to look again while an alarm was running. Memory is enough: if the process dies, the fallback alarm stands. */
-  private woken = false
+  private readonly jobAlarm: JobAlarm
+  private readonly runJobs = jobRunner((job) => this.push(job))
   private pinging = false
   private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
+    this.jobAlarm = new JobAlarm(ctx.storage, (userId) => this.look(userId))
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEPALIVE, KEEPALIVE_ANSWER))
     if (ctx.getWebSockets().length) this.keepPinging()
   }
 
   async arm(userId: string): Promise<void> {
-    const until = Date.now() + FALLBACK_MS
-    await this.ctx.storage.put({ userId, armedUntil: until })
-    const alarm = await this.ctx.storage.getAlarm()
-    if (alarm === null || alarm > until) await this.ctx.storage.setAlarm(until)
+    await this.jobAlarm.arm(userId)
   }
 
   async wake(userId: string): Promise<void> {
-    this.woken = true
-    await this.ctx.storage.put({ userId })
-    await this.ctx.storage.setAlarm(Date.now())
+    await this.jobAlarm.wake(userId)
   }
 
   async disconnect(signInIds: string[] | 'all'): Promise<void> {
@@ -66,28 +65,14 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
     }
   }
 
-  /** The fallback is set before any work, and nothing is thrown: an alarm that keeps throwing is given up for good. */
   override async alarm(): Promise<void> {
-    await this.ctx.storage.setAlarm(Date.now() + FALLBACK_MS)
-    const userId = await this.ctx.storage.get<string>('userId')
-    if (!userId) return this.ctx.storage.deleteAlarm()
-    this.woken = false
-    try {
-      const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
-      const next = await runDue(ctx, userId, (job) => this.push(job))
-      await this.setNextAlarm(next === null ? null : Date.now() + Math.max(0, next - ctx.now()))
-    } catch (error) {
-      console.error(JSON.stringify({ channel: userId, error: String(error) }))
-      await this.ctx.storage.setAlarm(Date.now() + RETRY_MS)
-    }
+    await this.jobAlarm.ring()
   }
 
-  private async setNextAlarm(due: number | null): Promise<void> {
-    if (this.woken) return this.ctx.storage.setAlarm(Date.now())
-    const armedUntil = (await this.ctx.storage.get<number>('armedUntil')) ?? 0
-    const times = [due, armedUntil > Date.now() ? armedUntil : null].filter((time) => time !== null)
-    if (times.length) await this.ctx.storage.setAlarm(Math.min(...times))
-    else await this.ctx.storage.deleteAlarm()
+  private async look(userId: string): Promise<number | null> {
+    const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
+    const next = await this.runJobs(ctx, userId)
+    return next === null ? null : next - ctx.now()
   }
 
   /** The upgrade, already checked by the route, which names the user and the sign-in. */
@@ -108,9 +93,8 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   }
 
   override async webSocketMessage(socket: WorkerSocket, message: string | ArrayBuffer): Promise<void> {
-    if (typeof message !== 'string') return
-    if (message.length > MAX_MESSAGE_BYTES || this.isTooFast(socket)) return socket.close(1008, 'too much')
-    const command = parseCommand(message)
+    if (!isReadable(message) || this.isTooFast(socket)) return socket.close(1008, 'too much')
+    const command = typeof message === 'string' ? parseCommand(message) : null
     if (!command) return
     const attachment = socket.deserializeAttachment() as Attachment
     const { identifier } = command
@@ -120,12 +104,26 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
       return socket.serializeAttachment({ ...attachment, identifiers })
     }
     if (subscribed) return
-    if (!isOwnJobsChannel(identifier, attachment.userId)) return socket.send(rejectFrame(identifier))
+    const isRoom = attachment.identifiers.length < MAX_SUBSCRIPTIONS && identifier.length <= MAX_IDENTIFIER
+    if (!isRoom || !isOwnJobsChannel(identifier, attachment.userId)) return sendTo(socket, rejectFrame(identifier))
     socket.serializeAttachment({ ...attachment, identifiers: [...attachment.identifiers, identifier] })
-    socket.send(confirmFrame(identifier))
-    const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
-    const current = await currentJobsQuery(ctx, attachment.userId).catch(() => [])
-    for (const { job, session } of current) sendTo(socket, jobFrame(identifier, toJob(job, session)))
+    sendTo(socket, confirmFrame(identifier))
+    await this.tellCurrent(socket, identifier, attachment)
+  }
+
+  /** What the client missed. If that cannot be read now, the client is sent away to come back, rather than left without knowing. */
+  private async tellCurrent(socket: WorkerSocket, identifier: string, { userId, signInId }: Attachment): Promise<void> {
+    try {
+      const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
+      // Signed out between the upgrade and now: the call that closes sockets may have come before this one was here.
+      const [found, current] = await Promise.all([findSignIn(ctx, signInId), currentJobsQuery(ctx, userId)])
+      if (!found) return this.closeAsRevoked(socket)
+      for (const { job, session } of current) sendTo(socket, jobFrame(identifier, toJob(job, session)))
+    } catch (error) {
+      console.error(JSON.stringify({ channel: userId, error: String(error) }))
+      sendTo(socket, disconnectFrame('server_restart', true))
+      socket.close(1012, 'server_restart')
+    }
   }
 
   override async webSocketClose(socket: WorkerSocket, code: number, reason: string): Promise<void> {

@@ -30,6 +30,11 @@ export async function recordLaunch(ctx: Context, session: SessionRow): Promise<L
   return launch as LaunchRow
 }
 
+/** EC2 is asked again with the same token: only from now on counts how long an instance of it may stay unseen. */
+export async function recordRetry(ctx: Context, launch: LaunchRow): Promise<void> {
+  await ctx.db.update(launches).set({ createdAt: ctx.now() }).where(eq(launches.token, launch.token))
+}
+
 export async function recordInstance(ctx: Context, launch: LaunchRow, instanceId: string): Promise<void> {
   await writeBatch(ctx.db, [
     ctx.db.update(launches).set({ instanceId, outcome: 'launched' }).where(eq(launches.token, launch.token)),
@@ -87,7 +92,11 @@ async function isGone(ctx: Context, launch: LaunchRow): Promise<boolean> {
   return (await ctx.cloud.findInstance(instance.id))?.state === 'terminated'
 }
 
-/** Frees the place. Part of the batch that ends a run. */
+/** Frees the place, if the run has ended. Part of the batch that ends it. */
 export function freePlace(ctx: Context, session: SessionRow) {
-  return ctx.db.update(servers).set({ reservedBy: null, reservedAt: null }).where(eq(servers.reservedBy, session.id))
+  const ended = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${session.id} AND ended_at IS NOT NULL)`
+  return ctx.db
+    .update(servers)
+    .set({ reservedBy: null, reservedAt: null })
+    .where(and(eq(servers.reservedBy, session.id), ended))
 }

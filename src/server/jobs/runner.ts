@@ -2,6 +2,7 @@ import { and, asc, desc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import { jobs, serverSessions } from '../../../db/schema.ts'
 import type { Job, JobKind } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
+import { currentJobsQuery } from '../services/dashboard.ts'
 import { type JobRow, type SessionRow, toJob } from '../wire.ts'
 import { stepServerStart } from './server-start.ts'
 import { stepServerStop } from './server-stop.ts'
@@ -21,16 +22,30 @@ export type Publish = (job: Job) => void
  * @returns when something is due again (ms since 1970), null when nothing is
  */
 export async function runDue(ctx: Context, userId: string, publish: Publish): Promise<number | null> {
-  const watchAt = await watchRunning(ctx, userId)
-  for (const { job, session } of await listDue(ctx, userId)) await runStep(ctx, job, session, publish)
+  let watchAt = await watchRunning(ctx, userId)
+  const due = await listDue(ctx, userId)
+  for (const { job, session } of due) await runStep(ctx, job, session, publish)
+  // A start that just finished is watched from now on.
+  if (due.length) watchAt = await watchRunning(ctx, userId)
   const [next] = await ctx.db
     .select({ at: sql<number | null>`min(${jobs.runAt})` })
     .from(jobs)
     .where(and(eq(jobs.userId, userId), isNotNull(jobs.runAt)))
   const times = [watchAt, next?.at ?? null].filter((at) => at !== null)
-  if (times.length) return Math.min(...times)
-  // A start that just finished has nothing due but its watch.
-  return watchRunning(ctx, userId)
+  return times.length ? Math.min(...times) : null
+}
+
+/** Runs them with a memory: what may have ended without being told is told once the database answers again. */
+export function jobRunner(publish: Publish) {
+  let untold = false
+  return async (ctx: Context, userId: string): Promise<number | null> => {
+    const tell = untold
+    untold = true
+    const next = await runDue(ctx, userId, publish)
+    if (tell) for (const { job, session } of await currentJobsQuery(ctx, userId)) publish(toJob(job, session))
+    untold = false
+    return next
+  }
 }
 
 async function runStep(ctx: Context, job: JobRow, session: SessionRow, publish: Publish): Promise<void> {
@@ -51,16 +66,19 @@ async function runStep(ctx: Context, job: JobRow, session: SessionRow, publish: 
     await writeUnfinished(ctx, job, { runAt: ctx.now() + outcome.wait, attempts: 0 })
   } catch (error) {
     console.error(JSON.stringify({ job: job.id, kind: job.kind, attempts: job.attempts, error: String(error) }))
-    await writeUnfinished(ctx, job, { runAt: ctx.now() + retryDelay(job.attempts + 1), attempts: job.attempts + 1 })
+    const again = { runAt: ctx.now() + retryDelay(job.attempts + 1), attempts: job.attempts + 1 }
+    // The write that ended the job may have happened although no answer came.
+    if (!(await writeUnfinished(ctx, job, again))) await publishJob(ctx, job.id, publish)
   }
 }
 
 /** Conditional on the job being unfinished: a start that was stopped meanwhile stays as it is. */
-async function writeUnfinished(ctx: Context, job: JobRow, change: Partial<JobRow>): Promise<void> {
-  await ctx.db
+async function writeUnfinished(ctx: Context, job: JobRow, change: Partial<JobRow>): Promise<boolean> {
+  const { rowsAffected } = await ctx.db
     .update(jobs)
     .set({ ...change, updatedAt: ctx.now() })
     .where(and(eq(jobs.id, job.id), isNotNull(jobs.runAt)))
+  return rowsAffected > 0
 }
 
 async function publishJob(ctx: Context, id: string, publish: Publish): Promise<void> {

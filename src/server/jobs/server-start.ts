@@ -1,6 +1,6 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { jobs, serverSessions } from '../../../db/schema.ts'
+import { jobs } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import { START_DEADLINE_MS } from '../../domain/server.ts'
@@ -14,6 +14,7 @@ import {
   moveToNextPlace,
   recordInstance,
   recordLaunch,
+  recordRetry,
 } from './launches.ts'
 import type { Outcome, Run, Step } from './step.ts'
 
@@ -32,7 +33,7 @@ export const stepServerStart: Step = async (run) => {
   if (!launch) {
     await report('Reserving a server…')
     launch = await recordLaunch(ctx, session)
-  }
+  } else if (!launch.instanceId) await recordRetry(ctx, launch)
   if (!launch.instanceId) {
     await report(`Launching ${session.instanceType}…`)
     return launchInstance(run, launch)
@@ -96,7 +97,12 @@ async function startMeter({ ctx, job, session }: Run, ipAddress: string): Promis
 /** First the reason is written down, then everything is cleared up, and only then does the job fail. */
 async function fail(run: Run, errorCode: string, errorMessage: string): Promise<Outcome> {
   const { ctx, job } = run
-  await ctx.db.update(jobs).set({ errorCode, errorMessage }).where(eq(jobs.id, job.id))
+  const { rowsAffected } = await ctx.db
+    .update(jobs)
+    .set({ errorCode, errorMessage })
+    .where(and(eq(jobs.id, job.id), isNotNull(jobs.runAt)))
+  // Stopped meanwhile: the stop clears up.
+  if (!rowsAffected) return 'finished'
   return clearUp({ ...run, job: { ...job, errorCode, errorMessage } })
 }
 
@@ -105,10 +111,9 @@ async function clearUp({ ctx, job, session, report }: Run): Promise<Outcome> {
   if (!(await clearLaunches(ctx, session))) return { wait: LOOK_AGAIN_MS }
   const now = ctx.now()
   await writeBatch(ctx.db, [
-    ctx.db
-      .update(serverSessions)
-      .set({ endedAt: now, stopRequestedAt: session.stopRequestedAt ?? now, errorMessage: job.errorMessage })
-      .where(eq(serverSessions.id, session.id)),
+    // A stop accepted meanwhile ends the run itself.
+    ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, error_message = ${job.errorMessage}
+      WHERE id = ${session.id} AND stop_requested_at IS NULL`),
     freePlace(ctx, session),
     ctx.db.run(
       sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`,

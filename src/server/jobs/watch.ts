@@ -26,7 +26,7 @@ export async function watchRunning(ctx: Context, userId: string): Promise<number
   const now = ctx.now()
   if (session.mustStopAt !== null && now >= session.mustStopAt) {
     await requestStop(ctx, session, session.mustStopAt)
-    return null
+    return now
   }
   const trialEnd = session.mustStopAt ?? Number.POSITIVE_INFINITY
   if (now < session.confirmedAt + WATCH_EVERY_MS) return Math.min(session.confirmedAt + WATCH_EVERY_MS, trialEnd)
@@ -37,7 +37,7 @@ export async function watchRunning(ctx: Context, userId: string): Promise<number
       code: 'instance_lost',
       message: 'Your server ended unexpectedly. Only the time until it was last seen running is counted.',
     })
-    return null
+    return now
   }
   await ctx.db.run(
     sql`UPDATE server_sessions SET confirmed_at = ${now} WHERE id = ${session.id} AND stop_requested_at IS NULL`,

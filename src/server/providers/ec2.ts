@@ -55,6 +55,8 @@ export type Cloud = {
 
 /** Every instance of ours carries it, so that the console and the sweep find ours and nobody else's. */
 export const OWNER_TAG = { key: 'app', value: 'proving-ground' }
+/** Not every EC2 server filters by client token; all of them filter by tag. */
+const TOKEN_TAG = 'launch'
 const TIMEOUT_MS = 10_000
 /** Thousands of instances come in several pages. */
 const LIST_TIMEOUT_MS = 20_000
@@ -104,7 +106,7 @@ export function ec2Cloud(env: Ec2Env): Cloud {
 
   return {
     async launch({ token, instanceType, availabilityZone, name, tags }) {
-      const allTags = { Name: name, [OWNER_TAG.key]: OWNER_TAG.value, ...tags }
+      const allTags = { Name: name, [OWNER_TAG.key]: OWNER_TAG.value, [TOKEN_TAG]: token, ...tags }
       const command = new RunInstancesCommand({
         ClientToken: token,
         MinCount: 1,
@@ -128,7 +130,7 @@ export function ec2Cloud(env: Ec2Env): Cloud {
 
     findInstance: (id) => findOne({ InstanceIds: [id] }),
 
-    findByToken: (token) => findOne({ Filters: [{ Name: 'client-token', Values: [token] }] }),
+    findByToken: (token) => findOne({ Filters: [{ Name: `tag:${TOKEN_TAG}`, Values: [token] }] }),
 
     async terminate(id) {
       try {

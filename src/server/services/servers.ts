@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { jobs, serverSessions, servers } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
@@ -104,8 +104,12 @@ export async function stopServer(
 ): Promise<{ session: SessionRow; job: JobRow }> {
   const mine = and(
     eq(serverSessions.id, input.sessionId),
-    eq(serverSessions.serverId, input.serverId),
     eq(serverSessions.userId, userId),
+    // A start that moved on to another place may still be seen in the one before.
+    or(
+      eq(serverSessions.serverId, input.serverId),
+      sql`EXISTS (SELECT 1 FROM launches WHERE session_id = ${input.sessionId} AND server_id = ${input.serverId})`,
+    ),
   )
   const [found] = await ctx.db.select().from(serverSessions).where(mine)
   if (!found) throw new AppError('not_found', 'There is no such server session.')

@@ -37,6 +37,9 @@ export async function endOrphans(ctx: Context): Promise<string[]> {
     for (const { id } of rows) ended.add(id)
   }
   const orphans = alive.filter((instance) => ended.has(instance.tags.session ?? '')).map((instance) => instance.id)
-  for (const id of orphans) await ctx.cloud.terminate(id)
+  const results = await Promise.allSettled(orphans.map((id) => ctx.cloud.terminate(id)))
+  // One that cannot be ended now does not keep the others; the next sweep tries it again.
+  const failed = results.find((result) => result.status === 'rejected')
+  if (failed) throw failed.reason
   return orphans
 }

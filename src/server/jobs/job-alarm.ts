@@ -1,0 +1,65 @@
+import type { DurableObjectStorage } from '@cloudflare/workers-types'
+
+/** What survives the object: the user's id, until when it was armed, and its one alarm. */
+export type AlarmStorage = {
+  get(key: string): Promise<unknown>
+  put(entries: Record<string, unknown>): Promise<void>
+} & Pick<DurableObjectStorage, 'getAlarm' | 'setAlarm' | 'deleteAlarm'>
+
+/** Looks at a user's jobs. @returns in how many ms something is due again, null when nothing is */
+export type Look = (userId: string) => Promise<number | null>
+
+/** No work that was written down waits longer than this for someone to look at it, whatever happens to the one who wrote it. */
+export const FALLBACK_MS = 30_000
+const RETRY_MS = 5_000
+
+/** When a user's jobs are looked at. Keeps no alarm while there is nothing to wait for. */
+export class JobAlarm {
+  /** Asked to look again while an alarm was running. Memory is enough: if the process dies, the fallback alarm stands. */
+  #woken = false
+  readonly #storage: AlarmStorage
+  readonly #look: Look
+  readonly #now: () => number
+
+  constructor(storage: AlarmStorage, look: Look, now: () => number = Date.now) {
+    this.#storage = storage
+    this.#look = look
+    this.#now = now
+  }
+
+  async arm(userId: string): Promise<void> {
+    const until = this.#now() + FALLBACK_MS
+    await this.#storage.put({ userId, armedUntil: until })
+    const alarm = await this.#storage.getAlarm()
+    if (alarm === null || alarm > until) await this.#storage.setAlarm(until)
+  }
+
+  async wake(userId: string): Promise<void> {
+    this.#woken = true
+    await this.#storage.put({ userId })
+    await this.#storage.setAlarm(this.#now())
+  }
+
+  /** The fallback is set before any work, and nothing is thrown: an alarm that keeps throwing is given up for good. */
+  async ring(): Promise<void> {
+    await this.#storage.setAlarm(this.#now() + FALLBACK_MS)
+    const userId = await this.#storage.get('userId')
+    if (typeof userId !== 'string') return this.#storage.deleteAlarm()
+    this.#woken = false
+    try {
+      const wait = await this.#look(userId)
+      await this.#setNext(wait === null ? null : this.#now() + Math.max(0, wait))
+    } catch (error) {
+      console.error(JSON.stringify({ channel: userId, error: String(error) }))
+      await this.#storage.setAlarm(this.#now() + RETRY_MS)
+    }
+  }
+
+  async #setNext(due: number | null): Promise<void> {
+    if (this.#woken) return this.#storage.setAlarm(this.#now())
+    const armedUntil = Number((await this.#storage.get('armedUntil')) ?? 0)
+    const times = [due, armedUntil > this.#now() ? armedUntil : null].filter((time) => time !== null)
+    if (times.length) await this.#storage.setAlarm(Math.min(...times))
+    else await this.#storage.deleteAlarm()
+  }
+}

@@ -1,0 +1,67 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { confirmFrame, disconnectFrame, isOwnJobsChannel, isReadable, parseCommand } from '../../src/domain/cable.ts'
+
+const identifier = '{"channel":"JobsChannel","user_id":"user_1"}'
+
+test('a subscription is read, and its identifier kept as it was spelled', () => {
+  const odd = ' {"user_id" : "user_1","channel":"JobsChannel"}'
+  expect(parseCommand(JSON.stringify({ command: 'subscribe', identifier: odd }))).toEqual({
+    command: 'subscribe',
+    identifier: odd,
+  })
+  expect(JSON.parse(confirmFrame(odd))).toEqual({ identifier: odd, type: 'confirm_subscription' })
+  expect(isOwnJobsChannel(odd, 'user_1')).toBe(true)
+})
+
+test.each([
+  '',
+  'null',
+  '[]',
+  '"subscribe"',
+  '{',
+  '{}',
+  '{"command":"ping"}',
+  '{"command":"subscribe"}',
+  '{"command":"subscribe","identifier":7}',
+  JSON.stringify({ command: 'message', identifier, data: '{}' }),
+  JSON.stringify({ command: 'Subscribe', identifier }),
+  JSON.stringify({ command: 'subscribe', identifier: 'not json' }),
+  JSON.stringify({ command: 'subscribe', identifier: '[]' }),
+  JSON.stringify({ command: ['subscribe'], identifier }),
+])('%s is no command', (frame) => {
+  expect(parseCommand(frame)).toBeNull()
+})
+
+test('whatever text comes, it is read or refused, never a fault', () => {
+  fc.assert(fc.property(fc.string(), (text) => void parseCommand(text)))
+  fc.assert(fc.property(fc.json(), (text) => void parseCommand(text)))
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      parseCommand(JSON.stringify({ command: 'subscribe', identifier: text }))
+      expect(isOwnJobsChannel(text, 'user_1')).toBe(false)
+    }),
+  )
+})
+
+test.each([
+  '{"channel":"JobsChannel"}',
+  '{"channel":"JobsChannel","user_id":"user_2"}',
+  '{"channel":"JobsChannel","user_id":["user_1"]}',
+  '{"channel":"jobschannel","user_id":"user_1"}',
+  '{"channel":"AdminChannel","user_id":"user_1"}',
+  '{"channel":["JobsChannel"],"user_id":"user_1"}',
+])("%s is not one's own JobsChannel", (other) => {
+  expect(isOwnJobsChannel(other, 'user_1')).toBe(false)
+})
+
+test('a frame is measured in bytes', () => {
+  expect(isReadable('x'.repeat(4_096))).toBe(true)
+  expect(isReadable('x'.repeat(4_097))).toBe(false)
+  expect(isReadable('é'.repeat(2_049))).toBe(false)
+  expect(isReadable(new ArrayBuffer(4_097))).toBe(false)
+})
+
+test('a closing socket says why, and that nobody should come back', () => {
+  expect(disconnectFrame('remote')).toBe('{"type":"disconnect","reason":"remote","reconnect":false}')
+})

@@ -1,0 +1,248 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  ALL_RESERVED,
+  emptyServerList,
+  jobFailure,
+  noneAvailable,
+  reduceServerList,
+  type ServerList,
+  type ServerListAction,
+  STARTING,
+  STOPPING,
+} from '../../src/domain/server-list.ts'
+import type { Job, Server } from '../../src/domain/wire.ts'
+
+const at = (second: number) => new Date(Date.UTC(2026, 10, 20, 12, 0, second)).toISOString()
+
+const server = (id: string, change: Partial<Server> = {}): Server => ({
+  id,
+  server_id: 'srv_1',
+  active: false,
+  pending: true,
+  stopping: false,
+  end_time: null,
+  startedAt: null,
+  ip_address: null,
+  instance_type: 'g6.4xlarge',
+  error_message: null,
+  ...change,
+})
+
+const job = (id: string, change: Partial<Job> = {}): Job => ({
+  id,
+  kind: 'server_start',
+  status: 'running',
+  progress: null,
+  result: null,
+  error_message: null,
+  error_code: null,
+  server: null,
+  created_at: at(0),
+  updated_at: at(1),
+  ...change,
+})
+
+const play = (actions: ServerListAction[], from = emptyServerList([])) => actions.reduce(reduceServerList, from)
+const told = (...jobs: Job[]) => jobs.map((job): ServerListAction => ({ type: 'job_updated', job }))
+
+describe('fetching', () => {
+  test('the loading flag is set by a fetch and cleared by its end', () => {
+    const fetching = play([{ type: 'fetching' }])
+    expect(fetching.loading).toBe(true)
+    expect(reduceServerList(fetching, { type: 'fetched', servers: [server('a')] })).toMatchObject({
+      loading: false,
+      servers: [{ id: 'a' }],
+    })
+    expect(reduceServerList(fetching, { type: 'fetch_failed', message: 'Failed to load servers' })).toMatchObject({
+      loading: false,
+      notice: { kind: 'danger', text: 'Failed to load servers' },
+    })
+  })
+
+  test('a list that was read before a server started, or stopped, does not undo it', () => {
+    const running = server('b', { pending: false, active: true })
+    const ended = server('b', { pending: false, end_time: at(9) })
+    const fetched: ServerListAction = { type: 'fetched', servers: [server('b'), server('a', { pending: false })] }
+    expect(play([{ type: 'started', server: server('c'), jobId: 'j', at: at(0) }, fetched]).servers).toMatchObject([
+      { id: 'c' },
+      { id: 'b' },
+      { id: 'a' },
+    ])
+    expect(play([fetched, ...told(job('j', { server: running })), fetched]).servers[0]).toEqual(running)
+    expect(play([fetched, ...told(job('j', { server: ended })), fetched]).servers[0]).toEqual(ended)
+  })
+})
+
+describe('starting and stopping', () => {
+  const started: ServerListAction = { type: 'started', server: server('b'), jobId: 'job_b', at: at(0) }
+
+  test('a started server is put on top, or replaces itself', () => {
+    const list = play([{ type: 'fetched', servers: [server('a', { pending: false })] }, started])
+    expect(list.servers.map(({ id }) => id)).toEqual(['b', 'a'])
+    expect(play([started], list).servers.map(({ id }) => id)).toEqual(['b', 'a'])
+    expect(list).toMatchObject({ lastJobId: 'job_b', notice: { kind: 'info', text: STARTING } })
+    expect(list.jobs.job_b).toMatchObject({ kind: 'server_start', status: 'queued' })
+  })
+
+  test('a stopped server is replaced in its place', () => {
+    const before = emptyServerList([server('a', { pending: false, active: true }), server('z', { pending: false })])
+    const stopping = server('a', { pending: false, active: true, stopping: true })
+    const list = play([{ type: 'stopped', server: stopping, jobId: 'job_s', at: at(0) }], before)
+    expect(list.servers).toEqual([stopping, server('z', { pending: false })])
+    expect(list.jobs.job_s).toMatchObject({ kind: 'server_stop', status: 'queued' })
+    expect(list.notice).toMatchObject({ kind: 'info', text: STOPPING })
+  })
+
+  test('what the socket told before the answer came stays', () => {
+    const running = job('job_b', { progress: 'Booting…', server: server('b'), updated_at: at(5) })
+    const list = play([...told(running), started])
+    expect(list.jobs.job_b).toEqual(running)
+  })
+
+  test('a wrong clock of the browser hides nothing', () => {
+    for (const wrong of [at(0).replace('2026', '2036'), at(0).replace('2026', '2006')]) {
+      const running = job('job_b', { progress: 'Booting…', server: server('b') })
+      const list = play([{ ...started, at: wrong }, ...told(running)])
+      expect(list.jobs.job_b).toEqual(running)
+      const later = job('job_c', { kind: 'server_stop', created_at: at(7), updated_at: at(8) })
+      expect(play(told(later), list)).toMatchObject({ lastJobId: 'job_c', notice: { text: STOPPING } })
+      const older = job('job_a', { created_at: '2026-11-19T00:00:00.000Z', status: 'succeeded', result: 'Old.' })
+      expect(play([{ ...started, at: wrong }, ...told(older)])).toMatchObject({ lastJobId: 'job_b' })
+    }
+  })
+})
+
+describe('what is told of a job', () => {
+  const end = (change: Partial<Job>) => play(told(job('j', change))).notice
+
+  test('failed: its message, else its code, else that it is not known', () => {
+    const failed = { status: 'failed' } as const
+    expect(end({ ...failed, error_message: 'No room.', error_code: 'x' })).toMatchObject({
+      kind: 'danger',
+      text: 'No room.',
+    })
+    expect(end({ ...failed, error_code: 'x' })).toMatchObject({ kind: 'danger', text: 'Error: x' })
+    expect(end(failed)).toMatchObject({ kind: 'danger', text: 'Unknown error' })
+    expect(jobFailure({ error_message: null, error_code: null })).toBe('Unknown error')
+  })
+
+  test('succeeded: its result', () => {
+    expect(end({ status: 'succeeded', result: 'Your server is running.' })).toMatchObject({
+      kind: 'success',
+      text: 'Your server is running.',
+    })
+  })
+
+  test('a start that its owner stopped is no danger, whatever was shown', () => {
+    const stopped = job('j', {
+      status: 'failed',
+      error_code: 'stopped',
+      error_message: 'The start was stopped. Nothing was billed.',
+      updated_at: at(3),
+    })
+    const stop = job('s', { kind: 'server_stop', created_at: at(3), updated_at: at(4) })
+    expect(play(told(job('j'), stopped)).notice).toBeNull()
+    expect(play(told(stopped)).notice).toBeNull()
+    expect(play(told(job('j'), stop, stopped)).notice).toMatchObject({ kind: 'info', text: STOPPING })
+  })
+
+  test('a notice can be dismissed, a job cleared', () => {
+    const list = play(told(job('j', { status: 'failed' })))
+    expect(reduceServerList(list, { type: 'notice_dismissed' }).notice).toBeNull()
+    expect(reduceServerList(list, { type: 'job_cleared', id: 'j' }).jobs).toEqual({})
+  })
+
+  test('what had ended before the page was opened is no news, even when the channel repeats it', () => {
+    const ended = job('j', { status: 'succeeded', result: 'Server stopped.' })
+    const list = emptyServerList([], [ended])
+    expect(list.notice).toBeNull()
+    expect(play(told(ended), list).notice).toBeNull()
+    expect(emptyServerList([], [job('j')]).notice).toMatchObject({ text: STARTING })
+  })
+})
+
+test('none available says how many places were looked at', () => {
+  expect(noneAvailable({ ServerAvailable: false, candidates: [] })).toBe(ALL_RESERVED)
+  const candidate = { instance_type: 't', availability_zone: 'z', server_id: 's', available: false, reason: null }
+  expect(noneAvailable({ ServerAvailable: false, candidates: [candidate, candidate] })).toBe(
+    `${ALL_RESERVED} (Checked 2 candidates)`,
+  )
+})
+
+describe('messages that come twice, late or in another order', () => {
+  /** What the server tells of one run after the other, in its own order: a start, perhaps stopped in some phase, and its end. */
+  const histories = fc
+    .array(fc.record({ phases: fc.integer({ min: 0, max: 3 }), ready: fc.boolean(), failed: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 3,
+    })
+    .map((runs) => runs.flatMap((run, i) => history(run, i)))
+
+  function history(run: { phases: number; ready: boolean; failed: boolean }, i: number): Job[] {
+    const id = `ses_${i}`
+    let second = i * 20
+    const start = { id: `job_${i}_start`, created_at: at(second) }
+    const messages: Job[] = []
+    const tell = (change: Partial<Job>) => messages.push(job('', { ...change, updated_at: at(++second) }))
+    for (let phase = 0; phase <= run.phases; phase++)
+      tell({ ...start, progress: `phase ${phase}`, server: server(id, { server_id: `srv_${phase}` }) })
+    if (run.failed && !run.ready) {
+      const gone = server(id, { server_id: 'srv_x', pending: false, end_time: at(second), error_message: 'No.' })
+      tell({ ...start, status: 'failed', error_message: 'No.', server: gone })
+      return messages
+    }
+    const live = server(id, { server_id: 'srv_x', active: run.ready, pending: !run.ready })
+    if (run.ready) tell({ ...start, status: 'succeeded', result: 'Your server is running.', server: live })
+    const stop = { id: `job_${i}_stop`, kind: 'server_stop', created_at: at(++second) } as const
+    if (!run.ready) tell({ ...start, status: 'failed', error_code: 'stopped', server: { ...live, stopping: true } })
+    tell({ ...stop, progress: 'Stopping server...', server: { ...live, stopping: true } })
+    tell({
+      ...stop,
+      status: 'succeeded',
+      result: 'Server stopped.',
+      server: server(id, { pending: false, end_time: at(second) }),
+    })
+    return messages
+  }
+
+  const byId = (list: ServerList) => ({ ...list, servers: list.servers.toSorted((a, b) => (a.id < b.id ? -1 : 1)) })
+
+  test('end in the same state', () => {
+    fc.assert(
+      fc.property(
+        histories.chain((messages) =>
+          fc.tuple(
+            fc.constant(messages),
+            fc.shuffledSubarray([...messages, ...messages, ...messages], { minLength: 0 }),
+          ),
+        ),
+        ([messages, extra]) => {
+          // Every message arrives at least once, at any place.
+          const anyOrder = [...extra, ...messages.toReversed()]
+          expect(byId(play(told(...anyOrder)))).toEqual(byId(play(told(...messages))))
+        },
+      ),
+    )
+  })
+
+  test('never bring back what has ended, nor a job that is finished', () => {
+    fc.assert(
+      fc.property(
+        histories.chain((messages) => fc.shuffledSubarray([...messages, ...messages], { minLength: messages.length })),
+        (messages) => {
+          let list = emptyServerList([])
+          for (const action of told(...messages)) {
+            const next = reduceServerList(list, action)
+            for (const before of list.servers.filter((s) => !s.active && !s.pending))
+              expect(next.servers).toContainEqual(before)
+            for (const before of Object.values(list.jobs).filter((j) => j.status !== 'running'))
+              expect(next.jobs[before.id]).toEqual(before)
+            expect(new Set(next.servers.map(({ id }) => id)).size).toBe(next.servers.length)
+            list = next
+          }
+        },
+      ),
+    )
+  })
+})

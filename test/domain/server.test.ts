@@ -1,0 +1,61 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { canStop, formatUptime, isLive, serverStatus, serverStatusColor } from '../../src/domain/server.ts'
+
+const flags = (active: boolean, pending: boolean, stopping: boolean, error_message: string | null = null) => ({
+  active,
+  pending,
+  stopping,
+  error_message,
+})
+
+test.each([
+  [flags(true, false, false), 'running', 'green'],
+  [flags(false, true, false), 'provisioning', 'yellow'],
+  [flags(true, false, true), 'stopping', 'yellow'],
+  [flags(false, true, true), 'stopping', 'yellow'],
+  [flags(false, false, false), 'stopped', 'grey'],
+  [flags(false, false, true), 'stopped', 'grey'],
+  [flags(false, false, false, 'No capacity.'), 'error', 'red'],
+  // An old message does not hide that the server runs.
+  [flags(true, false, false, 'No capacity.'), 'running', 'green'],
+])('%j is shown as %s in %s', (server, status, color) => {
+  expect(serverStatus(server)).toBe(status)
+  expect(serverStatusColor(serverStatus(server))).toBe(color)
+})
+
+test('only what lives and is not being stopped can be stopped', () => {
+  fc.assert(
+    fc.property(fc.boolean(), fc.boolean(), fc.boolean(), (active, pending, stopping) => {
+      const server = flags(active, pending, stopping)
+      expect(canStop(server)).toBe((active || pending) && !stopping)
+      expect(isLive(server)).toBe(!['stopped', 'error'].includes(serverStatus(server)))
+    }),
+  )
+})
+
+test.each([
+  [0, '0s'],
+  [5.9, '5s'],
+  [59, '59s'],
+  [60, '1m 0s'],
+  [3_600, '1h 0m 0s'],
+  [86_399, '23h 59m 59s'],
+  [183_605, '2d 3h 0m 5s'],
+  [-3, '0s'],
+])('%d s of uptime is %s', (seconds, text) => {
+  expect(formatUptime(seconds)).toBe(text)
+})
+
+test('an uptime can be read back to the second', () => {
+  const unit: Record<string, number> = { d: 86_400, h: 3_600, m: 60, s: 1 }
+  fc.assert(
+    fc.property(fc.nat(10_000_000), (seconds) => {
+      const parts = formatUptime(seconds).split(' ')
+      expect(parts.reduce((sum, part) => sum + Number(part.slice(0, -1)) * (unit[part.slice(-1)] ?? 0), 0)).toBe(
+        seconds,
+      )
+      expect(parts[0]?.startsWith('0') && parts.length > 1).toBe(false)
+    }),
+  )
+})

@@ -1,0 +1,127 @@
+import { describe, expect, test, vi } from 'vitest'
+import { onlyKilled, openWorld, type World } from '../support/context.ts'
+import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../support/fleet.ts'
+import { expectAlwaysTrue, expectSettled } from '../support/invariants.ts'
+import { ownDatabase } from '../support/own-database.ts'
+import { finishJobs, pressStart, pressStop, running, settle } from '../support/play.ts'
+import { isRead, Lost, type Mishap, wireWithMishap } from '../support/wire.ts'
+
+/**
+ * Every call that a start and a stop make outside is a place where the program can be killed, or the answer lost. Each is tried:
+ * the calls are counted once, then the same is played again for each of them.
+ */
+
+const { url: databaseUrl } = await ownDatabase()
+const lanes = await Promise.all(
+  Array.from({ length: 8 }, () => openWorld(databaseUrl, { bootMs: 1_500, shutdownMs: 1_000 })),
+)
+const setup = lanes[0] as World
+await freshPlaces(setup, 0)
+vi.spyOn(console, 'error').mockImplementation(() => {})
+
+type Customer = Awaited<ReturnType<typeof newCustomer>>
+type Scenario = {
+  prepare(world: World, customer: Customer): Promise<unknown>
+  play(world: World, customer: Customer): Promise<unknown>
+}
+
+const scenarios: Record<string, Scenario> = {
+  start: {
+    prepare: async () => {},
+    async play(world, customer) {
+      await pressed(pressStart(world, customer))
+      await finishJobs(world, customer)
+    },
+  },
+  'start that moves to another place': {
+    async prepare(world) {
+      world.ec2.inject('InsufficientInstanceCapacity', 1)
+    },
+    async play(world, customer) {
+      await pressed(pressStart(world, customer))
+      await finishJobs(world, customer)
+    },
+  },
+  stop: {
+    prepare: running,
+    async play(world, customer) {
+      await pressed(pressStop(world, customer))
+      await finishJobs(world, customer)
+    },
+  },
+  'stop of a start that boots': {
+    async prepare(world, customer) {
+      await pressStart(world, customer)
+      await world.ring(customer.user.id)
+    },
+    async play(world, customer) {
+      await pressed(pressStop(world, customer))
+      await finishJobs(world, customer)
+    },
+  },
+  'end of a vanished instance': {
+    async prepare(world, customer) {
+      await running(world, customer)
+      world.advance(7)
+      world.ec2.inject('terminate_instance', 1, { instance_id: aliveOf(world, customer.user.id)[0]?.instanceId ?? '' })
+    },
+    play: settle,
+  },
+}
+
+/** A person whose click failed sees an error; the program was killed, or no answer came. */
+async function pressed(press: Promise<unknown>): Promise<void> {
+  await press.catch((error) => {
+    for (let e = error; e instanceof Error; e = e.cause) if (e instanceof Lost) return
+    onlyKilled(error)
+  })
+}
+
+/** To be killed at a read is to be killed at the change before it, and its lost answer is a lost question; to get no answer is its own. */
+const countsFor = (mishap: Mishap) => (call: string) => mishap === 'lost before' || !isRead(call)
+
+async function play(world: World, name: string, mishap: Mishap, n: number): Promise<string[]> {
+  const { prepare, play } = scenarios[name] as Scenario
+  const about = `${name}, ${mishap} at call ${n}`
+  const customer = await newCustomer(world)
+  const { id } = customer.user
+  await prepare(world, customer)
+  const { wire, calls } = wireWithMishap(mishap, n, countsFor(mishap))
+  world.wire = wire
+  await play(world, customer)
+  if (world.process.killed) world.restart()
+  world.wire = (_, effect) => effect()
+  if (Number.isFinite(n)) expect(calls.length, `${about}: the mishap came`).toBeGreaterThanOrEqual(n)
+  await expectAlwaysTrue(world, id, about)
+
+  // The person looks again, and does what is left to do: stop what runs.
+  await finishJobs(world, customer)
+  const [run] = await runsOf(world, id)
+  if (run?.endedAt === null) {
+    expect((await latestRun(world, id)).runningAt, `${about}: a finished start runs`).not.toBeNull()
+    world.advance(5)
+    await pressStop(world, customer)
+  }
+  await settle(world, customer)
+  await expectSettled(world, id, about)
+  const ends = (await jobsOf(world, id)).map((job) => `${job.kind} ${job.status}`)
+  expect(new Set(ends).size, `${about}: ${ends}`).toBe(ends.length)
+  return calls
+}
+
+describe.each(Object.keys(scenarios))('%s', (name) => {
+  test.each<[Mishap]>([['cut before'], ['cut after'], ['lost before'], ['lost after']])(
+    '%s any call',
+    async (mishap) => {
+      await freshPlaces(setup, lanes.length * 2)
+      const count = (await play(setup, name, mishap, Number.POSITIVE_INFINITY)).length
+      expect(count).toBeGreaterThan(3)
+      const next = { n: 1 }
+      await Promise.all(
+        lanes.map(async (world) => {
+          while (next.n <= count) await play(world, name, mishap, next.n++)
+        }),
+      )
+    },
+  )
+})

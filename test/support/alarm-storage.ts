@@ -1,0 +1,33 @@
+import type { AlarmStorage } from '../../src/server/jobs/job-alarm.ts'
+
+/** What a Durable Object keeps of itself, in memory: it outlives the processes of a test. */
+export class KeptStorage {
+  values = new Map<string, unknown>()
+  alarm: number | null = null
+}
+
+/** The storage as one process sees it: nothing of a killed process is kept. */
+export function storageOf(kept: KeptStorage, alive: () => void): AlarmStorage {
+  return {
+    async get(key: string) {
+      alive()
+      return kept.values.get(key)
+    },
+    async put(entries: Record<string, unknown>) {
+      alive()
+      for (const [key, value] of Object.entries(entries)) kept.values.set(key, value)
+    },
+    async getAlarm() {
+      alive()
+      return kept.alarm
+    },
+    async setAlarm(time: number | Date) {
+      alive()
+      kept.alarm = Number(time)
+    },
+    async deleteAlarm() {
+      alive()
+      kept.alarm = null
+    },
+  }
+}

@@ -1,0 +1,245 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { type Database, openDatabase } from '../../db/client.ts'
+import { type Ec2StandIn, startEc2 } from '../../dev/ec2/ec2-stand-in.ts'
+import { freePort } from '../../dev/free-port.ts'
+import { AppError } from '../../src/domain/error.ts'
+import type { Job } from '../../src/domain/wire.ts'
+import type { Context } from '../../src/server/context.ts'
+import { JobAlarm } from '../../src/server/jobs/job-alarm.ts'
+import { jobRunner } from '../../src/server/jobs/runner.ts'
+import { type Cloud, ec2Cloud } from '../../src/server/providers/ec2.ts'
+import type { Mail } from '../../src/server/providers/mail.ts'
+import { KeptStorage, storageOf } from './alarm-storage.ts'
+import { Cut, Lost, type Wire } from './wire.ts'
+
+/** A call that leaves the program takes at least this long on the test's clock. */
+const CALL_MS = 3
+
+export type Published = { userId: string; job: Job; at: number }
+
+/**
+ * The server without its Worker: real database, real EC2 adapter against the stand-in, a clock that only the test moves, and alarms
+ * that ring when the clock gets there. `restart` drops all that a killed process would lose.
+ */
+export class World {
+  readonly clock = { ms: Date.UTC(2026, 10, 20, 12) + 137 }
+  readonly published: Published[] = []
+  readonly mails: Mail[] = []
+  readonly reached: string[] = []
+  readonly objects = new Map<string, KeptStorage>()
+  wire: Wire = (_, effect) => effect()
+  process!: Process
+  readonly ec2: Ec2StandIn
+  readonly databaseUrl: string
+  /** For the test's own looks: never cut, never counted. */
+  readonly db: Database
+
+  constructor(databaseUrl: string, startedEc2: (now: () => number) => Ec2StandIn) {
+    this.databaseUrl = databaseUrl
+    this.db = openDatabase(databaseUrl)
+    this.ec2 = startedEc2(() => this.clock.ms)
+    this.restart()
+  }
+
+  get ctx(): Context {
+    return this.process.ctx
+  }
+
+  restart(): Process {
+    this.process?.kill()
+    this.process = new Process(this)
+    return this.process
+  }
+
+  advance(seconds: number): void {
+    this.clock.ms += seconds * 1000
+  }
+
+  kept(userId: string): KeptStorage {
+    const kept = this.objects.get(userId) ?? new KeptStorage()
+    this.objects.set(userId, kept)
+    return kept
+  }
+
+  nextAlarm(userId: string): number | null {
+    return this.kept(userId).alarm
+  }
+
+  /** Moves the clock to the user's next alarm, unless that is past, and lets it ring. A kill is survived by a restart. */
+  async ring(userId: string): Promise<void> {
+    const kept = this.kept(userId)
+    if (kept.alarm === null) throw new Error('No alarm is set: nobody would ever look again.')
+    this.clock.ms = Math.max(this.clock.ms, kept.alarm)
+    kept.alarm = null
+    await this.process.alarm(userId).ring().catch(onlyKilled)
+    if (!this.process.killed) return
+    this.restart()
+    // An alarm whose handler did not come to its end rings again.
+    kept.alarm ??= this.clock.ms + 2_000
+  }
+
+  /** Rings until `done`, or until no alarm is left. */
+  async ringUntil(userId: string, done: () => Promise<boolean>, atMost = 2_000): Promise<void> {
+    for (let rings = 0; this.nextAlarm(userId) !== null; rings++) {
+      if (await done()) return
+      if (rings === atMost) throw new Error(`Still not settled after ${atMost} alarms`)
+      await this.ring(userId)
+    }
+  }
+}
+
+/** What a running program holds in memory. Killed, it reaches nothing any more, whatever its promises still try. */
+export class Process {
+  killed = false
+  readonly ctx: Context
+  readonly #alarms = new Map<string, JobAlarm>()
+  readonly #world: World
+  #background: Promise<unknown>[] = []
+
+  constructor(world: World) {
+    this.#world = world
+    const call: Wire = (name, effect) => this.#call(name, effect)
+    const cloud = ec2Cloud({
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      EC2_LAUNCH_TEMPLATE: 'proving-ground',
+      EC2_ENDPOINT: world.ec2.endpoint,
+    })
+    this.ctx = {
+      db: wiredDatabase(openDatabase(world.databaseUrl), call),
+      now: () => world.clock.ms,
+      cloud: wiredCloud(cloud, call),
+      mailer: { send: async (mail) => void world.mails.push(mail) },
+      reach: async (host) => {
+        world.reached.push(host)
+        return { status: 'reachable' }
+      },
+      channel: (userId) => ({
+        arm: () => call('channel: arm', () => this.alarm(userId).arm(userId)),
+        wake: () => call('channel: wake', () => this.alarm(userId).wake(userId)),
+        disconnect: async () => {},
+      }),
+      payments: absent('payments'),
+      counter: absent('counter'),
+      background: (work) => void this.#background.push(work.catch(onlyKilled)),
+      config: {
+        origins: ['http://localhost'],
+        secretKey: 's',
+        passwordPepper: 'p',
+        mailFrom: 'a@b.c',
+        operatorEmail: 'op@b.c',
+        plansForSale: false,
+      },
+    }
+  }
+
+  kill(): void {
+    this.killed = true
+  }
+
+  /** What was begun in the background has ended. */
+  async settle(): Promise<void> {
+    while (this.#background.length) await Promise.all(this.#background.splice(0))
+  }
+
+  alarm(userId: string): JobAlarm {
+    let alarm = this.#alarms.get(userId)
+    if (alarm) return alarm
+    const world = this.#world
+    const alive = () => {
+      if (this.killed) throw new Cut('a killed process keeps nothing')
+    }
+    const publish = (job: Job) => {
+      if (!this.killed) world.published.push({ userId, job, at: world.clock.ms })
+    }
+    const run = jobRunner(publish)
+    const look = async () => {
+      const next = await run(this.ctx, userId)
+      return next === null ? null : next - this.ctx.now()
+    }
+    alarm = new JobAlarm(storageOf(world.kept(userId), alive), look, () => world.clock.ms)
+    this.#alarms.set(userId, alarm)
+    return alarm
+  }
+
+  async #call<T>(name: string, effect: () => Promise<T>): Promise<T> {
+    if (this.killed) throw new Cut(`a killed process does not ${name}`)
+    try {
+      this.#world.clock.ms += CALL_MS
+      return await this.#world.wire(name, effect)
+    } catch (error) {
+      if (error instanceof Cut) this.kill()
+      if (error instanceof Lost) throw new AppError('unavailable', 'No answer came.', { cause: error, retryable: true })
+      throw error
+    }
+  }
+}
+
+/** Swallows what a killed process still throws. */
+export function onlyKilled(error: unknown): void {
+  for (let e = error; e instanceof Error; e = e.cause) if (e instanceof Cut) return
+  throw error
+}
+
+function wiredDatabase(db: Database, call: Wire): Database {
+  const client = db.$client
+  const { execute, batch } = client
+  const text = (statement: unknown) => String((statement as { sql?: string }).sql ?? statement).slice(0, 40)
+  client.execute = ((...args: Parameters<typeof execute>) =>
+    call(`db: ${text(args[0])}`, () => execute.apply(client, args))) as typeof execute
+  client.batch = ((...args: Parameters<typeof batch>) =>
+    call(`db: ${args[1] === 'write' ? 'batch' : 'select'} ${text(args[0][0])}`, () =>
+      batch.apply(client, args),
+    )) as typeof batch
+  return db
+}
+
+function wiredCloud(cloud: Cloud, call: Wire): Cloud {
+  return {
+    launch: (launch) => call('ec2: launch', () => cloud.launch(launch)),
+    findInstance: (id) => call('ec2: find instance', () => cloud.findInstance(id)),
+    findByToken: (token) => call('ec2: find by token', () => cloud.findByToken(token)),
+    terminate: (id) => call('ec2: terminate', () => cloud.terminate(id)),
+    listInstances: () => call('ec2: list', () => cloud.listInstances()),
+  }
+}
+
+/** A world on that database, with an EC2 of its own; ends with the test file. */
+export async function openWorld(
+  databaseUrl: string,
+  options: { bootMs?: number; shutdownMs?: number } = {},
+): Promise<World> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-ec2-'))
+  let now = () => 0
+  const ec2 = await startEc2({
+    dataDir,
+    now: () => now(),
+    bootMs: options.bootMs ?? 5_000,
+    shutdownMs: options.shutdownMs ?? 3_000,
+    webPort: await freePort(),
+  })
+  const world = new World(databaseUrl, (worldNow) => {
+    now = worldNow
+    return ec2
+  })
+  afterAll(async () => {
+    await ec2.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  return world
+}
+
+/** Jobs have no business with it: a call would be a fault. */
+// biome-ignore lint/suspicious/noExplicitAny: it is of every type and of no use
+function absent(name: string): any {
+  return new Proxy(() => {}, {
+    get: () => absent(name),
+    apply: () => {
+      throw new Error(`A job called ${name}.`)
+    },
+  })
+}

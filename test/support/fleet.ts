@@ -1,0 +1,93 @@
+import { asc, desc, eq, sql } from 'drizzle-orm'
+import { writeBatch } from '../../db/client.ts'
+import { jobs, serverSessions, servers, subscriptions, users } from '../../db/schema.ts'
+import { newId } from '../../src/server/id.ts'
+import type { World } from './context.ts'
+
+const ZONES = ['us-east-1a', 'us-east-1b', 'us-east-1c']
+
+/** From now on these are the only places that are free. @returns their ids, in the order they are handed out */
+export async function freshPlaces(world: World, count: number): Promise<string[]> {
+  const places = Array.from({ length: count }, (_, position) => ({
+    id: newId('srv'),
+    instanceType: position % 2 ? 'g6.12xlarge' : 'g6.4xlarge',
+    availabilityZone: ZONES[position % ZONES.length] as string,
+    position,
+  }))
+  await writeBatch(world.db, [
+    world.db.run(sql`UPDATE servers SET reserved_by = 'someone with ' || id WHERE reserved_by IS NULL`),
+    ...(count ? [world.db.insert(servers).values(places)] : []),
+  ])
+  return places.map((place) => place.id)
+}
+
+type Account = { demo?: boolean; secondsUsed?: number; suspended?: boolean }
+
+/** Someone who may start servers: on a paid plan, or on a demo of which some seconds are used. */
+export async function newCustomer(world: World, { demo = false, secondsUsed = 0, suspended = false }: Account = {}) {
+  const { db, clock } = world
+  const id = newId('user')
+  const before = Math.floor(clock.ms / 1000) * 1000 - 86_400_000
+  await writeBatch(db, [
+    db.insert(users).values({ id, email: `${id}@example.com`, name: 'Ada', passwordHash: '', createdAt: before }),
+    db.insert(subscriptions).values({
+      id: newId('sub'),
+      userId: id,
+      planType: demo ? 'demo' : 'basic',
+      subType: demo ? 'demo' : 'paid',
+      status: demo ? 'trialing' : 'active',
+      anchor: before,
+      hours: demo ? 0.5 : 5,
+      createdAt: before,
+    }),
+    ...(secondsUsed ? [db.insert(serverSessions).values(await pastRun(world, id, before, secondsUsed))] : []),
+  ])
+  return { user: { id, name: 'Ada', email: `${id}@example.com`, admin: false }, suspended }
+}
+
+async function pastRun(world: World, userId: string, from: number, seconds: number) {
+  const [place] = await world.db.select().from(servers).limit(1)
+  const end = from + seconds * 1000
+  return {
+    id: newId('ses'),
+    userId,
+    serverId: place?.id ?? '',
+    instanceType: 'g6.4xlarge',
+    requestedAt: from,
+    runningAt: from,
+    confirmedAt: end,
+    stopRequestedAt: end,
+    meteredUntil: end,
+    endedAt: end,
+  }
+}
+
+export const jobsOf = (world: World, userId: string) =>
+  world.db.select().from(jobs).where(eq(jobs.userId, userId)).orderBy(asc(jobs.createdAt), asc(jobs.kind))
+
+export const runsOf = (world: World, userId: string) =>
+  world.db
+    .select()
+    .from(serverSessions)
+    .where(eq(serverSessions.userId, userId))
+    .orderBy(desc(serverSessions.requestedAt))
+
+export async function latestRun(world: World, userId: string) {
+  const [run] = await runsOf(world, userId)
+  if (!run) throw new Error('There is no run.')
+  return run
+}
+
+export const instancesOf = (world: World, userId: string) =>
+  world.ec2.history().filter((instance) => instance.tags.user === userId)
+
+export const aliveOf = (world: World, userId: string) =>
+  world.ec2.instances().filter((i) => i.tags.user === userId && (i.state === 'pending' || i.state === 'running'))
+
+/** Places that someone of this database has a hold on: the ids of the holding runs. */
+export async function holders(world: World): Promise<string[]> {
+  const rows = await world.db.all<{ holder: string }>(
+    sql`SELECT reserved_by AS holder FROM servers WHERE reserved_by LIKE 'ses_%'`,
+  )
+  return rows.map((row) => row.holder)
+}

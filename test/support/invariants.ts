@@ -1,0 +1,64 @@
+import { eq } from 'drizzle-orm'
+import { expect } from 'vitest'
+import { launches } from '../../db/schema.ts'
+import { runSeconds } from '../../src/domain/billing.ts'
+import type { World } from './context.ts'
+import { aliveOf, holders, instancesOf, jobsOf, runsOf } from './fleet.ts'
+
+const isTerminal = (status: string) => status === 'succeeded' || status === 'failed'
+
+/** What must hold at any moment, whatever happened. `about` is said with a failure. */
+export async function expectAlwaysTrue(world: World, userId: string, about: string): Promise<void> {
+  const runs = await runsOf(world, userId)
+  const live = runs.filter((run) => run.endedAt === null)
+  expect(live.length, `${about}: live runs`).toBeLessThanOrEqual(1)
+  expect(aliveOf(world, userId).length, `${about}: instances alive`).toBeLessThanOrEqual(1)
+  for (const run of runs) {
+    if (run.runningAt === null) expect(run.meteredUntil, `${about}: a run that never ran is not metered`).toBeNull()
+    else expectNotBilledBeyondRun(world, userId, run, about)
+  }
+  for (const { id } of await jobsOf(world, userId)) {
+    const told = world.published.filter(({ job }) => job.id === id).map(({ job }) => job.status)
+    const end = told.findIndex(isTerminal)
+    if (end >= 0) expect(new Set(told.slice(end)).size, `${about}: ${told} is told of one job`).toBe(1)
+  }
+}
+
+type Run = Awaited<ReturnType<typeof runsOf>>[number]
+
+/** Inside of what EC2 itself says, to the millisecond; up to now, or to its end. */
+function expectNotBilledBeyondRun(world: World, userId: string, run: Run, about: string): void {
+  const instance = instancesOf(world, userId).find(({ instanceId }) => instanceId === run.instanceId)
+  const from = run.runningAt ?? 0
+  const until = run.meteredUntil ?? run.confirmedAt ?? from
+  const end = instance?.shuttingDownAt ?? world.clock.ms
+  expect(from, `${about}: the meter starts when the instance runs`).toBeGreaterThanOrEqual(
+    instance?.runningAt ?? Infinity,
+  )
+  expect(until, `${about}: the meter ends when the instance ends`).toBeLessThanOrEqual(end)
+  const ran = (end - (instance?.runningAt ?? 0)) / 1000
+  expect(runSeconds(from, until), `${about}: billed seconds`).toBeLessThanOrEqual(ran)
+}
+
+/** What must hold once nothing is to be done and nothing runs any more. */
+export async function expectSettled(world: World, userId: string, about: string): Promise<void> {
+  await expectAlwaysTrue(world, userId, about)
+  expect(aliveOf(world, userId), `${about}: instances left`).toEqual([])
+  const runs = await runsOf(world, userId)
+  expect(
+    runs.filter((run) => run.endedAt === null),
+    `${about}: live runs`,
+  ).toEqual([])
+  const held = await holders(world)
+  expect(
+    runs.filter((run) => held.includes(run.id)),
+    `${about}: places reserved`,
+  ).toEqual([])
+  for (const job of await jobsOf(world, userId)) {
+    expect(isTerminal(job.status), `${about}: ${job.kind} is ${job.status}`).toBe(true)
+    expect(job.runAt, `${about}: ${job.kind} is due`).toBeNull()
+  }
+  for (const run of runs)
+    for (const launch of await world.db.select().from(launches).where(eq(launches.sessionId, run.id)))
+      expect(['gone', 'refused'], `${about}: launch`).toContain(launch.outcome)
+}

@@ -1,0 +1,27 @@
+/** Every call that leaves the program goes through one of these, so that a test can count it, lose it, or cut the program there. */
+export type Wire = <T>(call: string, effect: () => Promise<T>) => Promise<T>
+
+/** The program was killed here. Whatever still runs of it reaches nothing any more. */
+export class Cut extends Error {}
+
+/** The call failed for a passing reason, with or without its effect. */
+export class Lost extends Error {}
+
+export type Mishap = 'cut before' | 'cut after' | 'lost before' | 'lost after'
+
+/** Calls that change nothing outside: to be killed there is to be killed at the change before. */
+export const isRead = (call: string) => /^(db: select|ec2: find|ec2: list)/i.test(call)
+
+/** Counts the calls that `counts` wants, and lets the mishap befall the n-th (from 1). */
+export function wireWithMishap(mishap: Mishap, n: number, counts: (call: string) => boolean) {
+  const calls: string[] = []
+  const wire: Wire = async (call, effect) => {
+    if (!counts(call)) return effect()
+    calls.push(call)
+    if (calls.length !== n) return effect()
+    const Thrown = mishap.startsWith('cut') ? Cut : Lost
+    if (mishap.endsWith('after')) await effect()
+    throw new Thrown(`${mishap} call ${n}: ${call}`)
+  }
+  return { wire, calls }
+}
