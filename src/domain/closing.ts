@@ -19,9 +19,11 @@ export type MeteredRun = {
 
 /** Whether nothing that may still happen to a run changes its seconds before `at`. */
 export function isSettledBefore(at: number, run: MeteredRun): boolean {
-  if (run.requestedAt >= at || run.meteredUntil !== null) return true
-  if (run.runningAt === null) return run.endedAt !== null
-  return run.runningAt >= at || (run.confirmedAt !== null && run.confirmedAt >= at)
+  if (run.requestedAt >= at || run.endedAt !== null) return true
+  if (run.runningAt === null) return false
+  const confirmedAt = run.confirmedAt ?? run.runningAt
+  // A meter that stands later than the run was seen may still be taken back to there.
+  return run.runningAt >= at || confirmedAt >= at || (run.meteredUntil !== null && run.meteredUntil <= confirmedAt)
 }
 
 export function cycleSeconds(cycle: Cycle, runs: MeteredRun[]): number {

@@ -1,4 +1,5 @@
 import { type Database, openDatabase } from '../../db/client.ts'
+import { answered } from './answered.ts'
 import { readClock } from './clock.ts'
 import type { Env } from './env.ts'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
@@ -58,9 +59,9 @@ export async function createContext(env: Env, background: Context['background'])
     payments: stripePayments(env),
     mailer: emailBinding(env),
     reach: tcpReach,
-    channel: (userId) => env.JOB_CHANNEL.getByName(userId),
+    channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),
     counter: (name) => env.ATTEMPT_COUNTER.getByName(name),
-    background,
+    background: (work) => background(work.catch(logFailure)),
     config: {
       origins: env.SITE_ORIGINS.split(','),
       secretKey: env.SECRET_KEY,
@@ -70,4 +71,17 @@ export async function createContext(env: Env, background: Context['background'])
       plansForSale: env.PLANS_FOR_SALE === 'true',
     },
   }
+}
+
+function reachable(channel: JobChannelCalls): JobChannelCalls {
+  return {
+    arm: (userId) => answered(channel.arm(userId)),
+    wake: (userId) => answered(channel.wake(userId)),
+    disconnect: (signInIds) => answered(channel.disconnect(signInIds)),
+  }
+}
+
+/** Whoever asked has got an answer by then: what fails afterwards is only told to us. */
+function logFailure(error: unknown): void {
+  console.error(JSON.stringify({ background: error instanceof Error ? (error.stack ?? error.message) : String(error) }))
 }

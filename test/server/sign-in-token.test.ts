@@ -34,7 +34,7 @@ test.each<[string, () => string | Promise<string>]>([
     () =>
       `${Buffer.from(JSON.stringify({ ...good, alg: 'none' })).toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`,
   ],
-  ['another HMAC', () => sign({ ...good, alg: 'HS512' }, claims, Buffer.concat([key, key]))],
+  ['another HMAC', () => sign({ ...good, alg: 'HS512' }, claims)],
   ['a key of somebody else', () => sign(good, claims, randomBytes(32))],
   ['the key of another purpose', () => sign(good, claims, deriveKeys(OLD, 'csrf')[0].key)],
   ['the secret itself as key', () => sign(good, claims, new TextEncoder().encode(OLD))],

@@ -97,14 +97,14 @@ export async function openPage(site: Site, cookie = ''): Promise<{ cookie: strin
 
 /** A change as our own pages ask for it. */
 export async function change(site: Site, method: string, path: string, cookie: string, body: unknown = {}) {
-  const page = await openPage(site, cookie)
+  const page = await openPage(site)
   return site.request(path, {
     method,
     headers: {
       'Content-Type': 'application/json',
       'Sec-Fetch-Site': 'same-origin',
       'X-CSRF-Token': page.token,
-      Cookie: page.cookie,
+      Cookie: [page.cookie, cookie].filter(Boolean).join('; '),
     },
     body: JSON.stringify(body),
   })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
 import { AppError } from '../../domain/error.ts'
+import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
 import { networkOf } from './network.ts'
 
@@ -46,7 +47,7 @@ export async function limitCalls(
   const rates: { email?: Rate; address: Rate; network: Rate } = RATES[call]
   const now = ctx.now()
   const take = (kind: string, who: string | null, rate: Rate | undefined) =>
-    who !== null && rate ? ctx.counter(counterName(call, kind, who)).take(rate, now) : 0
+    who !== null && rate ? answered(ctx.counter(counterName(call, kind, who)).take(rate, now)) : 0
   // First, so that what is refused here uses up nothing of its neighbours'.
   refuseFor(await take('address', caller.address, rates.address))
   const waits = await Promise.all([
@@ -59,8 +60,8 @@ export async function limitCalls(
 /** Counts one guess at somebody's password. @throws too_many */
 export async function limitGuesses(ctx: LimitContext, secret: string): Promise<{ forgive: () => Promise<void> }> {
   const counter = ctx.counter(counterName('guess', 'secret', secret))
-  refuseFor(await counter.guess(ctx.now()))
-  return { forgive: () => counter.forgive() }
+  refuseFor(await answered(counter.guess(ctx.now())))
+  return { forgive: () => answered(counter.forgive()) }
 }
 
 /** Hashed: what is counted is nobody's business in a log. */

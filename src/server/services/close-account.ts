@@ -47,8 +47,7 @@ export async function closeAccount(
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${now} WHERE user_id = ${user.id} AND used_at IS NULL`),
   ])
   await stopLiveServer(ctx, user.id)
-  await channel.disconnect('all')
-  ctx.background(Promise.all([channel.wake(user.id), deliverMail(ctx)]))
+  ctx.background(Promise.all([channel.disconnect('all'), channel.wake(user.id), deliverMail(ctx)]))
 }
 
 async function stopLiveServer(ctx: Context, userId: string): Promise<void> {

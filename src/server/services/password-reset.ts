@@ -9,6 +9,7 @@ import { requireValid } from '../form-rules.ts'
 import { type Caller, limitCalls } from '../limits/limits.ts'
 import { passwordChangedMail, resetPasswordMail } from '../mails/account.ts'
 import { hashPassword } from '../password.ts'
+import { refuseCommonPassword } from '../password-rule.ts'
 import { hashEmailToken, newEmailToken, RESET_LIFETIME_MS } from './email-tokens.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
@@ -43,6 +44,7 @@ export async function requestPasswordReset(
  */
 export async function resetPassword(ctx: Context, input: InferInput<typeof newPasswordForm>): Promise<void> {
   const { token, password } = requireValid(newPasswordForm, input)
+  refuseCommonPassword(password)
   const hash = hashEmailToken(token)
   const now = ctx.now()
   const [found] = await ctx.db
@@ -74,6 +76,6 @@ export async function resetPassword(ctx: Context, input: InferInput<typeof newPa
     mailQuery(ctx, found.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', RESET_FAILED)
-  await ctx.channel(found.userId).disconnect('all')
+  ctx.background(ctx.channel(found.userId).disconnect('all'))
   ctx.background(deliverMail(ctx))
 }

@@ -11,6 +11,7 @@ import { requireValid } from '../form-rules.ts'
 import { limitGuesses } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mails/account.ts'
 import { hashPassword, verifyPassword } from '../password.ts'
+import { refuseCommonPassword } from '../password-rule.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
 /**
@@ -23,6 +24,7 @@ export async function updateProfile(
   input: InferInput<typeof profileForm>,
 ): Promise<User> {
   const { name, newPassword } = requireValid(profileForm, input)
+  if (newPassword) refuseCommonPassword(newPassword.next)
   const { user } = current
   if (newPassword) await changePassword(ctx, current, name, newPassword)
   else await ctx.db.update(users).set({ name }).where(eq(users.id, user.id))
@@ -55,6 +57,6 @@ async function changePassword(
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
   const ids = (revoked?.rows ?? []).map((row) => String(row.id))
-  if (ids.length) await ctx.channel(user.id).disconnect(ids)
+  if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
   ctx.background(deliverMail(ctx))
 }

@@ -8,8 +8,8 @@ import type { Context } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
 import { type Caller, limitCalls, limitGuesses } from '../limits/limits.ts'
-import { SIGN_IN_LIFETIME_MS } from '../middleware/sign-in.ts'
 import { hashPassword, needsRehash, verifyPassword } from '../password.ts'
+import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 
 /** What the list of devices tells their owner. */
 export type Device = { userAgent: string | null; address: string | null }
@@ -61,7 +61,7 @@ export async function signOut(ctx: Context, userId: string, signInId: string): P
     .update(signIns)
     .set({ revokedAt: ctx.now() })
     .where(and(eq(signIns.id, signInId), eq(signIns.userId, userId), isNull(signIns.revokedAt)))
-  await ctx.channel(userId).disconnect([signInId])
+  ctx.background(ctx.channel(userId).disconnect([signInId]))
 }
 
 async function rehash(ctx: Context, user: { id: string; passwordHash: string }, password: string): Promise<void> {

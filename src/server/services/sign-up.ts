@@ -9,6 +9,7 @@ import { newId } from '../id.ts'
 import { type Caller, limitCalls } from '../limits/limits.ts'
 import { alreadySignedUpMail, confirmEmailMail } from '../mails/account.ts'
 import { hashPassword } from '../password.ts'
+import { refuseCommonPassword } from '../password-rule.ts'
 import { CONFIRM_LIFETIME_MS, newEmailToken } from './email-tokens.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
@@ -18,6 +19,7 @@ import { deliverMail, mailQuery } from './outbox.ts'
  */
 export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>, caller: Caller): Promise<void> {
   const { name, email, password } = requireValid(signUpForm, input)
+  refuseCommonPassword(password)
   await limitCalls(ctx, 'sign_up', caller, email)
   const passwordHash = await hashPassword(password, ctx.config.passwordPepper)
   const { token, hash } = newEmailToken()

@@ -57,7 +57,9 @@ describe('closing of cycles', () => {
     await closeDueCycles(stack.ctx)
     expect(await recordsOf(user.id)).toEqual([])
     // It vanished: only what was seen of it counts.
-    await stack.db.run(`UPDATE server_sessions SET metered_until = ${utc('2028-07-31T23:00:00')} WHERE id = '${id}'`)
+    await stack.db.run(
+      `UPDATE server_sessions SET metered_until = ${utc('2028-07-31T23:00:00')}, ended_at = ${stack.clock.now} WHERE id = '${id}'`,
+    )
     at('2028-08-01T00:12:00')
     await closeDueCycles(stack.ctx)
     expect(await recordsOf(user.id)).toEqual([])
