@@ -15,7 +15,7 @@ export default {
   },
   environments: {
     client: {
-      build: { outDir: 'dist/client', manifest: 'manifest.json', rolldownOptions: { input: CLIENT_INPUT } },
+      build: { modulePreload: { polyfill: false }, outDir: 'dist/client', manifest: 'manifest.json', rolldownOptions: { input: CLIENT_INPUT } },
     },
     ssr: workerBuild,
   },
