@@ -51,7 +51,7 @@ async function open(page: Page, path: string): Promise<void> {
   await page.goto(`${stack.url}${path}`)
 }
 
-test('subscribe, use, invoice, overdue, pay and cancel, in a browser', async () => {
+test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout: 180_000 }, async () => {
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
 
   await open(page, '/subscriptions')
@@ -63,7 +63,7 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', async () 
   await page.getByRole('button', { name: 'Choose Basic' }).click()
   await page.getByRole('button', { name: 'Pay $25.00' }).click()
   await page.waitForURL('**/account_overview?checkout=done')
-  await expect.poll(() => page.reload().then(() => page.getByText('5 hours a cycle').isVisible())).toBe(true)
+  await page.getByText('5 hours a cycle').waitFor()
   await shot(page, 'account')
 
   await open(page, '/dashboard')
@@ -94,8 +94,8 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', async () 
   await open(page, '/billing_history')
   await bill.getByText('Overdue', { exact: true }).waitFor({ state: 'attached' })
   await shot(page, 'history')
-  const month = (await page.getByLabel('Month').locator('option').nth(1).textContent()) ?? ''
-  await page.getByLabel('Month').selectOption(month)
+  const month = (await page.getByLabel('Month', { exact: true }).locator('option').nth(1).textContent()) ?? ''
+  await page.getByLabel('Month', { exact: true }).selectOption(month)
   await page.getByRole('button', { name: 'Show' }).click()
   await page.waitForURL(`**/billing_history?month=${month}`)
   await page.getByRole('row', { name: /^Total \$5\.2/ }).waitFor()
@@ -112,7 +112,9 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', async () 
   await page.getByText('Paid', { exact: true }).waitFor()
 
   await expect
-    .poll(() => open(page, '/dashboard').then(() => page.getByText('Your account is suspended').count()))
+    .poll(() => open(page, '/dashboard').then(() => page.getByText('Your account is suspended').count()), {
+      timeout: 30_000,
+    })
     .toBe(0)
   await open(page, '/account_overview')
   await page.getByText('Cancel subscription').click()

@@ -14,6 +14,7 @@ import { takeFlash } from '../flash.ts'
 import { csrfToken } from '../middleware/csrf.ts'
 import { renderPage } from '../render.tsx'
 import { getBillingOverview } from '../services/billing-overview.ts'
+import { settleCheckout } from '../services/checkout.ts'
 import { findAddressOfLink } from '../services/confirmation.ts'
 import { listDevices } from '../services/devices.ts'
 
@@ -43,6 +44,8 @@ export const accountPages = new Hono<AppEnv>()
   })
   .get('/account_overview', async (c) => {
     const { user } = signedIn(c)
+    // A provider that does not answer now is no reason not to show the page.
+    if (c.req.query('checkout') === 'done') await settleCheckout(c.var.ctx, user.id).catch(() => {})
     const billing = await getBillingOverview(c.var.ctx, user.id)
     const profile = { user, csrfToken: csrfToken(c), flash: takeFlash(c) }
     return renderPage(
