@@ -4,8 +4,8 @@ import { AppError } from '../../domain/error.ts'
 import type { SignIn } from '../../domain/wire.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
-import { IDLE_LIMIT_MS } from '../middleware/sign-in.ts'
 import { toIso } from '../wire.ts'
+import { IDLE_LIMIT_MS } from './live-sign-ins.ts'
 
 const LIST_LIMIT = 100
 

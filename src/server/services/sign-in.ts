@@ -8,8 +8,8 @@ import type { Context } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
 import { type Caller, limitCalls, limitGuesses } from '../limits/limits.ts'
-import { SIGN_IN_LIFETIME_MS } from '../middleware/sign-in.ts'
 import { hashPassword, needsRehash, verifyPassword } from '../password.ts'
+import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 
 /** What the list of devices tells their owner. */
 export type Device = { userAgent: string | null; address: string | null }
