@@ -11,6 +11,7 @@ import {
 import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { toIso, toJob, toServer } from '../wire.ts'
+import { listBills } from './billing-history.ts'
 
 /** Everything that is kept about a person, for them to take away. */
 export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
@@ -49,6 +50,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       created_at: toIso(row.createdAt),
       ended_at: toIso(row.endedAt),
     })),
+    billings: (await listBills(ctx, own)).map(({ invoice_url, due_date, plan, ...bill }) => ({ plan, ...bill })),
     servers: runs.map(toServer),
     jobs: work.map((row) => toJob(row, null)),
     server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),
