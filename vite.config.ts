@@ -1,9 +1,9 @@
 import type { UserConfig } from 'vite'
-import { awsXmlInWorkerd, clientOptions, plainDynamicImports, workerBuild } from './dev/build.ts'
+import { awsXmlInWorkerd, clientOptions, plainDynamicImports, reactStringRenderer, workerBuild } from './dev/build.ts'
 
 /** `vite build --app`: first the browser's files, then the Worker, which reads their manifest. `npm run dev` has its own (dev/vite.ts). */
 export default {
-  plugins: [awsXmlInWorkerd, plainDynamicImports],
+  plugins: [awsXmlInWorkerd, reactStringRenderer, plainDynamicImports],
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {

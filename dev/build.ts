@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
 
 /** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
@@ -34,6 +36,17 @@ export const plainDynamicImports: Plugin = {
   name: 'plain-dynamic-imports',
   apply: 'build',
   configResolved: (config) => void Object.assign(config.build, { lib: {} }),
+}
+
+/** `renderToString` alone: the package's entry would bring the streaming renderer along, which nobody here calls (a tenth of the Worker). */
+export const reactStringRenderer: Plugin = {
+  name: 'react-string-renderer',
+  enforce: 'pre',
+  resolveId(id) {
+    if (id !== 'react-dom/server') return null
+    const entry = createRequire(import.meta.url).resolve('react-dom/package.json')
+    return join(dirname(entry), 'cjs/react-dom-server-legacy.browser.production.js')
+  },
 }
 
 export const workerBuild: EnvironmentOptions = {

@@ -16,7 +16,7 @@ import { Cut, Lost } from '../support/wire.ts'
  */
 
 const ROUNDS = 14
-const world = await openWorld(await ownDatabase(), { bootMs: 4_000 })
+const world = await openWorld((await ownDatabase()).url, { bootMs: 4_000 })
 const given = process.env.SIM_SEED
 const seeds = given ? [Number(given)] : [1, 2, 3, Math.floor(Math.random() * 1e9)]
 vi.spyOn(console, 'error').mockImplementation(() => {})
