@@ -1,6 +1,7 @@
-import { recordCents, runSeconds, trialMinutesLeft } from './billing.ts'
+import { trialMinutesLeft } from './billing.ts'
 import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND } from './plan.ts'
-import type { Summary } from './wire.ts'
+import { isLive } from './server.ts'
+import type { Server, Summary } from './wire.ts'
 
 const RATE = `$${OVERAGE_DOLLARS_PER_HOUR} an hour ($${OVERAGE_DOLLARS_PER_SECOND} a second)`
 
@@ -17,20 +18,13 @@ export function startCost({ subscription, monthlyUsage }: Summary): string {
   return `Costs ${RATE} from the moment it runs. Loading is free.`
 }
 
-/**
- * What a running server has come to by `now`: its seconds, and in words what they cost. Of a run that outlasts the plan's hours only
- * what is owed counts, as of the summary.
- */
-export function runCost(
-  startedAt: number,
-  now: number,
+/** Why Start is closed, for a person; null when it is open. */
+export function startRefusal(
   { subscription, monthlyUsage }: Summary,
-): { seconds: number; cost: string } {
-  const seconds = runSeconds(startedAt, Math.max(startedAt, now))
-  const hours = subscription?.hours ?? 0
-  if (subscription?.sub_type === 'demo') return { seconds, cost: 'free trial' }
-  if (monthlyUsage.hoursUsed < hours) return { seconds, cost: 'in your plan' }
-  const whole = recordCents(seconds, { includedHours: 0, trial: false })
-  const cents = hours > 0 ? Math.min(whole, Math.round(monthlyUsage.amountOwedDollars * 100)) : whole
-  return { seconds, cost: `$${(cents / 100).toFixed(2)}` }
+  servers: Pick<Server, 'active' | 'pending'>[],
+): string | null {
+  if (servers.some(isLive)) return 'One server at a time: stop this one before you start another.'
+  if (subscription?.sub_type === 'demo' && trialMinutesLeft(monthlyUsage.hoursUsed) <= 0)
+    return 'Your trial minutes are used up. Choose a plan to start servers again.'
+  return null
 }

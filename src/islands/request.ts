@@ -3,6 +3,8 @@ export type Answer<T> = { ok: boolean; status: number; body: T & Refusal }
 export type Refusal = { error?: string; message?: string; errors?: string[]; status?: string }
 
 export const NETWORK_ERROR = 'Network error'
+/** A server that says nothing for so long is not reached. */
+const TIMEOUT_MS = 20_000
 
 type Options = {
   /** The answer's message is to be shown by the page that is opened next. */
@@ -32,7 +34,7 @@ export async function request<T>(
       headers,
       credentials: 'same-origin',
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      ...(signal ? { signal } : {}),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])]),
     })
     const token = response.headers.get('X-CSRF-Token')
     if (token && meta) meta.content = token

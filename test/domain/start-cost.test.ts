@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { runCost, startCost } from '../../src/domain/start-cost.ts'
+import { startCost, startRefusal } from '../../src/domain/start-cost.ts'
 import type { Summary } from '../../src/domain/wire.ts'
 
 function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: number, owed = 0): Summary {
@@ -26,11 +26,11 @@ test('before a start: what it costs, and what is still free', () => {
   expect(startCost(summary(null, 0))).toContain('Costs $1.75 an hour')
 })
 
-test('while it runs: whole seconds, and never more dollars than are owed', () => {
-  const started = 1_000_500
-  expect(runCost(started, started + 3_600_999, summary(null, 1))).toEqual({ seconds: 3600, cost: '$1.75' })
-  expect(runCost(started, started + 60_000, summary({ hours: 5 }, 4))).toEqual({ seconds: 59, cost: 'in your plan' })
-  expect(runCost(started, started + 7_200_500, summary({ hours: 5 }, 5.5, 0.87)).cost).toBe('$0.87')
-  expect(runCost(started, started + 60_000, summary({ hours: 0.5, demo: true }, 0.1)).cost).toBe('free trial')
-  expect(runCost(started, started - 1000, summary(null, 0)).seconds).toBe(0)
+test('while Start is closed: why', () => {
+  const live = { active: false, pending: true }
+  const trial = (hoursUsed: number) => summary({ hours: 0.5, demo: true }, hoursUsed)
+  expect(startRefusal(trial(0.25), [{ active: false, pending: false }])).toBeNull()
+  expect(startRefusal(trial(0.25), [live])).toContain('One server at a time')
+  expect(startRefusal(trial(0.5), [])).toContain('Your trial minutes are used up.')
+  expect(startRefusal(summary({ hours: 5 }, 6), [])).toBeNull()
 })

@@ -1,14 +1,16 @@
-import { runCost } from '../../domain/start-cost.ts'
+import { runCost } from '../../domain/live-usage.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
 
-/** The meter of a running server: billed seconds, and what they have cost so far. */
+const BECAUSE = { trial: 'free trial', plan: 'in your plan' }
+
+/** The meter of a running server: billed seconds, and the dollars that they add to the bill. */
 export function RunMeter({ server, summary, now }: { server: Server; summary: Summary; now: number }) {
   if (!server.active || server.stopping || !server.startedAt) return null
-  const { seconds, cost } = runCost(Date.parse(server.startedAt), now, summary)
+  const { seconds, units, free } = runCost(server, summary, now)
   return (
-    <span className="hint" title="Billed seconds so far, and what they cost">
-      {' '}
-      {seconds.toLocaleString('en-US')} s · {cost}
+    <span className="run-meter" title="Billed seconds so far, and what they add to your bill">
+      {seconds.toLocaleString('en-US')} s <span aria-hidden="true">·</span>{' '}
+      {free ? `$0.00 ${BECAUSE[free]}` : `$${(units / 1e7).toFixed(4)}`}
     </span>
   )
 }

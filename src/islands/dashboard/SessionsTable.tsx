@@ -1,12 +1,13 @@
 import { runSeconds } from '../../domain/billing.ts'
-import { canStop, formatUptime, SERVER_WEB_PORT, serverStatus, serverStatusColor } from '../../domain/server.ts'
+import { canStop, formatUptime, serverStatus, serverStatusColor } from '../../domain/server.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
 import { Badge } from '../../pages/parts/Badge.tsx'
 import { Button } from '../../pages/parts/Button.tsx'
 import { Card } from '../../pages/parts/Card.tsx'
 import { DataTable } from '../../pages/parts/DataTable.tsx'
-import { EmptyState, Spinner } from '../../pages/parts/States.tsx'
-import { useReachable } from '../useReachable.ts'
+import { EmptyState } from '../../pages/parts/States.tsx'
+import { Time } from '../../pages/parts/Time.tsx'
+import { Address } from './Address.tsx'
 import { RunMeter } from './RunMeter.tsx'
 
 const COLUMNS = [
@@ -17,6 +18,7 @@ const COLUMNS = [
   { key: 'actions', label: 'Actions' },
 ]
 
+/** `summary` as of `now`: see `usageAt`. */
 type Props = { servers: Server[]; summary: Summary; loading: boolean; now: number; onStop: (server: Server) => void }
 
 export function SessionsTable({ servers, summary, loading, now, onStop }: Props) {
@@ -25,7 +27,12 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
     return {
       id: server.id,
       cells: {
-        id: <code>{server.id}</code>,
+        id: (
+          <span className="session-id">
+            <code>{server.id}</code>
+            {server.startedAt ? <Time at={server.startedAt} /> : null}
+          </span>
+        ),
         ip: <Address server={server} />,
         status: (
           <span title={server.error_message ?? undefined}>
@@ -33,20 +40,16 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
           </span>
         ),
         uptime: (
-          <>
+          <span className="uptime">
             <span className="mono">{uptime(server, now)}</span>
             <RunMeter server={server} summary={summary} now={now} />
-          </>
+          </span>
         ),
         actions: <Actions server={server} onStop={onStop} />,
       },
     }
   })
-  const hint = (
-    <span className="hint" role="status">
-      {loading ? 'Refreshing…' : ''}
-    </span>
-  )
+  const hint = <span className="hint">{loading ? 'Refreshing…' : ''}</span>
   return (
     <Card title="Sessions" aside={hint}>
       {servers.length ? (
@@ -78,20 +81,6 @@ function Actions({ server, onStop }: { server: Server; onStop: (server: Server) 
         Stop
       </Button>
     </span>
-  )
-}
-
-function Address({ server }: { server: Server }) {
-  const reachable = useReachable(server)
-  if (!server.active || server.stopping) {
-    if (server.pending && !server.stopping) return <Spinner label="Connecting..." />
-    return <span>—</span>
-  }
-  if (!reachable || !server.ip_address) return <Spinner label="Connecting..." />
-  return (
-    <a className="mono" href={`http://${server.ip_address}:${SERVER_WEB_PORT}`} target="_blank" rel="noreferrer">
-      {server.ip_address}
-    </a>
   )
 }
 

@@ -39,6 +39,6 @@ export const pages = new Hono<AppEnv>()
     return renderPage(
       c,
       { title: 'Dashboard', noIndex: true },
-      <Dashboard userId={user.id} suspended={suspended} now={c.var.ctx.now()} {...data} />,
+      <Dashboard userId={user.id} suspended={suspended} {...data} />,
     )
   })
