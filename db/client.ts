@@ -4,6 +4,7 @@ import { AppError } from '../src/domain/error.ts'
 import * as schema from './schema.ts'
 
 const TIMEOUT_MS = 8_000
+export const NO_ANSWER = 'The database did not answer. Please try again in a moment.'
 
 /** libSQL over HTTP. Its client waits for ever by itself; here a silent or absent database becomes one clear error. */
 export function openDatabase(url: string, authToken?: string, fetcher: typeof fetch = fetch) {
@@ -16,19 +17,39 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
         if (response.status < 500) return response
         throw new Error(`libSQL answered HTTP ${response.status}: ${await response.text()}`)
       } catch (cause) {
-        throw new AppError('unavailable', 'The database did not answer. Please try again in a moment.', {
-          cause,
-          retryable: true,
-        })
+        throw new AppError('unavailable', NO_ANSWER, { cause, retryable: true })
       }
     },
   })
+  client.execute = retryWhileBusy(client.execute.bind(client) as (...args: unknown[]) => Promise<never>)
+  client.batch = retryWhileBusy(client.batch.bind(client))
   return drizzle(client, { schema })
+}
+
+const RETRY_FOR_MS = 8_000
+
+/** Refused because another writer held the database: nothing happened, so the same call may simply be made again. */
+function retryWhileBusy<Args extends unknown[], T>(call: (...args: Args) => Promise<T>) {
+  return async (...args: Args): Promise<T> => {
+    const since = Date.now()
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await call(...args)
+      } catch (error) {
+        if (!isLocked(error) || Date.now() - since > RETRY_FOR_MS) throw error
+        await new Promise((resolve) => setTimeout(resolve, 50 * attempt * (1 + Math.random())))
+      }
+    }
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^SQLITE_(BUSY|LOCKED)/.test(String(error.code))
 }
 
 export type Database = ReturnType<typeof openDatabase>
 
-type Query = { toSQL(): { sql: string; params: unknown[] } } | { getQuery(): { sql: string; params: unknown[] } }
+export type Query = { toSQL(): { sql: string; params: unknown[] } } | { getQuery(): { sql: string; params: unknown[] } }
 
 /**
  * All or nothing, in one round trip, under the write lock from the start (drizzle's own batch begins DEFERRED).
@@ -46,4 +67,10 @@ export function writeBatch(db: Database, queries: Query[]): Promise<ResultSet[]>
 export function isUniqueViolation(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) if (e.message.includes('UNIQUE constraint failed')) return true
   return false
+}
+
+/** Whether the database was there but could not serve now: held by another writer for too long, or its stream was lost. */
+export function isDatabaseBusy(error: unknown): boolean {
+  const isLost = error instanceof Error && 'code' in error && /^(HRANA_|SERVER_ERROR)/.test(String(error.code))
+  return isLocked(error) || isLost
 }

@@ -1,24 +1,33 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import type { InvoiceStatus, InvoiceStep } from '../src/domain/invoice.ts'
 import type { PlanType } from '../src/domain/plan.ts'
 import type { JobKind, JobStatus } from '../src/domain/wire.ts'
 
 /** Every time is an integer: milliseconds since 1970 in UTC. Every id is text with a readable prefix. */
 
-export const users = sqliteTable('users', {
-  id: text().primaryKey(),
-  /** Trimmed and lower-cased. A closed account keeps its row, not its address. */
-  email: text().notNull().unique(),
-  name: text().notNull(),
-  passwordHash: text('password_hash').notNull(),
-  admin: integer({ mode: 'boolean' }).notNull().default(false),
-  confirmedAt: integer('confirmed_at'),
-  /** Set while a bill is overdue: starting is refused. */
-  suspendedAt: integer('suspended_at'),
-  closedAt: integer('closed_at'),
-  stripeCustomerId: text('stripe_customer_id').unique(),
-  createdAt: integer('created_at').notNull(),
-})
+export const users = sqliteTable(
+  'users',
+  {
+    id: text().primaryKey(),
+    /** Trimmed and lower-cased. A closed account keeps its row, not its address. */
+    email: text().notNull().unique(),
+    name: text().notNull(),
+    passwordHash: text('password_hash').notNull(),
+    admin: integer({ mode: 'boolean' }).notNull().default(false),
+    confirmedAt: integer('confirmed_at'),
+    /** Set while a bill is overdue: starting is refused. */
+    suspendedAt: integer('suspended_at'),
+    closedAt: integer('closed_at'),
+    stripeCustomerId: text('stripe_customer_id').unique(),
+    /** Every second before it is in a billing record or was free; the open cycle begins here. 0: at `created_at`. */
+    billedUntil: integer('billed_until').notNull().default(0),
+    /** When closing looks at this user next. */
+    billingDueAt: integer('billing_due_at').notNull().default(0),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [index('users_billing_due').on(t.billingDueAt)],
+)
 
 /** Who is logged in: the row that a cookie's JWT names, so that it can be revoked. */
 export const signIns = sqliteTable(
@@ -97,6 +106,7 @@ export const serverSessions = sqliteTable(
   (t) => [
     uniqueIndex('one_live_session_per_user').on(t.userId).where(sql`ended_at IS NULL`),
     index('server_sessions_by_user').on(t.userId, t.requestedAt),
+    index('server_sessions_by_meter').on(t.userId, t.meteredUntil),
     index('server_sessions_live').on(t.endedAt).where(sql`ended_at IS NULL`),
   ],
 )
@@ -165,12 +175,102 @@ export const subscriptions = sqliteTable(
     anchor: integer().notNull(),
     hours: real().notNull().default(0),
     cancelAtPeriodEnd: integer('cancel_at_period_end', { mode: 'boolean' }).notNull().default(false),
+    /** When it will end, once that is decided. */
+    cancelAt: integer('cancel_at'),
     stripeSubscriptionId: text('stripe_subscription_id').unique(),
+    /** When Stripe was asked for what stands here: an older answer never overwrites a newer one. */
+    syncedAt: integer('synced_at').notNull().default(0),
+    /** When Stripe is asked again, in case a webhook was missed; null where there is nothing to ask. */
+    checkAt: integer('check_at'),
     createdAt: integer('created_at').notNull(),
     endedAt: integer('ended_at'),
   },
-  (t) => [uniqueIndex('one_current_subscription_per_user').on(t.userId).where(sql`ended_at IS NULL`)],
+  (t) => [
+    uniqueIndex('one_current_subscription_per_user').on(t.userId).where(sql`ended_at IS NULL`),
+    index('subscriptions_by_user').on(t.userId),
+    index('subscriptions_to_check').on(t.checkAt).where(sql`check_at IS NOT NULL`),
+  ],
 )
+
+/** A visit to Stripe's checkout page, written down before it is opened there. While one is open, no cycle of its user is closed. */
+export const checkouts = sqliteTable(
+  'checkouts',
+  {
+    /** Also the idempotency key. */
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    planType: text('plan_type').$type<PlanType>().notNull(),
+    stripeSessionId: text('stripe_session_id').unique(),
+    status: text().$type<'open' | 'complete' | 'expired'>().notNull(),
+    createdAt: integer('created_at').notNull(),
+    checkAt: integer('check_at'),
+  },
+  (t) => [
+    uniqueIndex('one_open_checkout_per_user').on(t.userId).where(sql`status = 'open'`),
+    index('checkouts_to_check').on(t.checkAt).where(sql`check_at IS NOT NULL`),
+  ],
+)
+
+/** One closed cycle of one user. Written once, never changed. */
+export const billingRecords = sqliteTable(
+  'billing_records',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    /** Half-open: `periodEnd` is the next one's start. */
+    periodStart: integer('period_start').notNull(),
+    periodEnd: integer('period_end').notNull(),
+    /** Null: without a plan. */
+    planType: text('plan_type').$type<PlanType>(),
+    includedHours: real('included_hours').notNull(),
+    trial: integer({ mode: 'boolean' }).notNull(),
+    seconds: integer().notNull(),
+    amountCents: integer('amount_cents').notNull(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [uniqueIndex('one_record_per_period').on(t.userId, t.periodStart)],
+)
+
+/** How far a record's invoice has come. Each call to Stripe is written down before it is made. A record of 0 cents has none. */
+export const invoices = sqliteTable(
+  'invoices',
+  {
+    recordId: text('record_id')
+      .primaryKey()
+      .references(() => billingRecords.id),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    /** The call to make next; `sent`: nothing is left but to be paid. */
+    step: text().$type<InvoiceStep>().notNull(),
+    /** How often this step was tried. */
+    attempts: integer().notNull().default(0),
+    /** When to go on, or to ask Stripe again; null once it is settled. */
+    nextAt: integer('next_at'),
+    lastError: text('last_error'),
+    stripeInvoiceId: text('stripe_invoice_id').unique(),
+    /** Stripe's own, as of `syncedAt`. */
+    status: text().$type<InvoiceStatus>(),
+    dueAt: integer('due_at'),
+    paidAt: integer('paid_at'),
+    hostedUrl: text('hosted_url'),
+    pdfUrl: text('pdf_url'),
+    syncedAt: integer('synced_at').notNull().default(0),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [index('invoices_by_user').on(t.userId), index('invoices_due').on(t.nextAt).where(sql`next_at IS NOT NULL`)],
+)
+
+/** Webhooks whose effect is in the database: written in the same batch. */
+export const stripeEvents = sqliteTable('stripe_events', {
+  id: text().primaryKey(),
+  type: text().notNull(),
+  receivedAt: integer('received_at').notNull(),
+})
 
 /** Mail to be sent, written in the batch of the change that causes it. */
 export const outbox = sqliteTable(

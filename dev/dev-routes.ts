@@ -11,6 +11,8 @@ const faults = z.object({
   action: z.string().optional(),
 })
 
+const stripeFaults = z.enum(['error', 'lost_response', 'timeout'])
+
 /** The local stack's own pages: captured mail, the clock, cron triggers, faults. No deployed Worker has them. */
 export function devRoutes(services: Services, runCron: (cron: string) => Promise<void>) {
   const app = new Hono().basePath('/dev')
@@ -22,6 +24,7 @@ export function devRoutes(services: Services, runCron: (cron: string) => Promise
   app.post('/clock', async (c) => {
     const { advance_seconds } = z.object({ advance_seconds: z.number().min(0) }).parse(await c.req.json())
     services.clock.advance(advance_seconds)
+    await services.stripe?.settle()
     // Alarms are set in real time: the minute's trigger wakes whatever the jump has made due.
     await runCron('* * * * *')
     return c.json({ now: new Date(services.clock.now()).toISOString() })
@@ -39,6 +42,7 @@ export function devRoutes(services: Services, runCron: (cron: string) => Promise
     if (target === 'mail') services.mailbox.inject(times)
     else if (target === 'ec2' && services.ec2)
       services.ec2.inject(fault, times, { ...(instance_id ? { instance_id } : {}), ...(action ? { action } : {}) })
+    else if (target === 'stripe' && services.stripe) services.stripe.inject(stripeFaults.parse(fault), times)
     else throw new Error(`This stack has no ${target} stand-in.`)
     return c.json({ target, fault, times })
   })

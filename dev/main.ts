@@ -12,14 +12,18 @@ const options: StackOptions = {
   dataDir: resolve(process.env.DATA_DIR ?? '.data'),
   ec2BootMs: Number(process.env.EC2_BOOT_MS ?? 3000),
   ec2Endpoint: process.env.EC2_ENDPOINT,
+  stripeApiBase: process.env.STRIPE_API_BASE,
+  plansForSale: process.env.PLANS_FOR_SALE === 'true',
   libsqlUrl: process.env.LIBSQL_URL,
 }
 
 await portMustBeFree(port)
 const stack = mode === 'dev' ? await (await import('./vite.ts')).startViteStack(options) : await startBuilt()
-console.log(
-  `Sign in as    ${SEED_EMAILS.pilot} (free trial) or ${SEED_EMAILS.admin} (admin), password ${SEED_PASSWORD}`,
-)
+const addresses = [
+  ...stack.services.addresses,
+  ['Sign in as', `${SEED_EMAILS.pilot} (free trial) or ${SEED_EMAILS.admin} (admin), password ${SEED_PASSWORD}`],
+]
+for (const [name = '', address] of addresses) console.log(`${name.padEnd(18)}${address}`)
 console.log(`Ready: http://localhost:${port}`)
 
 let closing = false

@@ -2,12 +2,15 @@ import { join } from 'node:path'
 import { migrateDatabase } from '../db/migrate.ts'
 import { hashPassword } from '../src/server/password.ts'
 import { openClock, type StackClock } from './clock.ts'
+import { firstSlotOf } from './ec2/addresses.ts'
 import { type Ec2StandIn, startEc2 } from './ec2/ec2-stand-in.ts'
 import { startGuard } from './guard.ts'
+import { ensureLaunchTemplate } from './launch-template.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 import { localSecrets } from './secrets.ts'
 import { SEED_PASSWORD, seed } from './seed.ts'
 import { startSqld } from './sqld.ts'
+import { type StripeStandIn, startStripe } from './stripe/standin.ts'
 
 export type StackOptions = {
   /** The site's port. */
@@ -21,8 +24,19 @@ export type StackOptions = {
   fleetSize?: number
   /** Another server instead of a stand-in. */
   ec2Endpoint?: string | undefined
+  stripeApiBase?: string | undefined
+  /** Whether Basic and Premium can be bought; else their buttons read 'Coming Soon!'. */
+  plansForSale?: boolean
   libsqlUrl?: string | undefined
   log?: (sentence: string) => void
+}
+
+/** Any keys do for a server on this machine. */
+const AWS = {
+  AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
+  AWS_ACCESS_KEY_ID: process.env.AWS_ACCESS_KEY_ID ?? 'local',
+  AWS_SECRET_ACCESS_KEY: process.env.AWS_SECRET_ACCESS_KEY ?? 'local',
+  EC2_LAUNCH_TEMPLATE: process.env.EC2_LAUNCH_TEMPLATE ?? 'proving-ground',
 }
 
 /** Everything around the Worker: the database, the stand-ins, the clock, the mailbox, and the variables that name them. */
@@ -30,6 +44,7 @@ export type Services = {
   clock: StackClock
   mailbox: Mailbox
   ec2: Ec2StandIn | null
+  stripe: StripeStandIn | null
   vars: Record<string, string>
   /** What was started where, for people. */
   addresses: [string, string][]
@@ -55,34 +70,57 @@ export async function startServices(options: StackOptions): Promise<Services> {
     : await startEc2({
         dataDir: join(dataDir, 'ec2'),
         now: clock.now,
+        firstSlot: firstSlotOf(port),
         log,
         ...(options.ec2BootMs === undefined ? {} : { bootMs: options.ec2BootMs }),
         ...(options.webPort === undefined ? {} : { webPort: options.webPort }),
       })
+  const stripe = options.stripeApiBase
+    ? null
+    : await startStripe({
+        dataDir: join(dataDir, 'stripe'),
+        now: clock.now,
+        webhookUrl: `http://localhost:${port}/webhooks/stripe`,
+        webhookSecret: secrets.STRIPE_WEBHOOK_SECRET,
+        log,
+      })
+  const stripeApiBase = options.stripeApiBase ?? (stripe?.apiBase as string)
   const ec2Endpoint = options.ec2Endpoint ?? (ec2?.endpoint as string)
+  if (options.ec2Endpoint)
+    await ensureLaunchTemplate(
+      {
+        endpoint: options.ec2Endpoint,
+        region: AWS.AWS_REGION,
+        credentials: { accessKeyId: AWS.AWS_ACCESS_KEY_ID, secretAccessKey: AWS.AWS_SECRET_ACCESS_KEY },
+      },
+      AWS.EC2_LAUNCH_TEMPLATE,
+    )
   return {
     clock,
     mailbox,
     ec2,
+    stripe,
     vars: {
       ...secrets,
       SITE_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}`,
       LIBSQL_URL: libsqlUrl,
-      AWS_REGION: 'us-east-1',
-      AWS_ACCESS_KEY_ID: 'local',
-      AWS_SECRET_ACCESS_KEY: 'local',
-      EC2_LAUNCH_TEMPLATE: 'proving-ground',
+      ...AWS,
       EC2_ENDPOINT: ec2Endpoint,
+      STRIPE_SECRET_KEY: 'sk_test_local',
+      STRIPE_API_BASE: stripeApiBase,
+      PLANS_FOR_SALE: String(options.plansForSale ?? false),
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',
     },
     addresses: [
       ['Database (libSQL)', libsqlUrl],
       ['Cloud (EC2)', ec2Endpoint],
+      ['Payments (Stripe)', stripeApiBase],
       ['Captured mail', `http://localhost:${port}/dev/mailbox`],
     ],
     watch: guard.watch,
     async close() {
+      await stripe?.close()
       await ec2?.close()
       await sqld?.close()
       guard.close()

@@ -9,7 +9,7 @@ import { readWranglerConfig } from './wrangler-config.ts'
 
 export type Stack = { url: string; services: Services; workerd: Workerd; close(): Promise<void> }
 
-const DIST = resolve(import.meta.dirname, '../dist')
+export const DIST = resolve(import.meta.dirname, '../dist')
 
 /** The built Worker with everything around it: `npm start`, and what the tests speak to. Port 0 takes a free one. */
 export async function startStack(options: Omit<StackOptions, 'port'> & { port?: number }): Promise<Stack> {
@@ -40,7 +40,7 @@ export async function startStack(options: Omit<StackOptions, 'port'> & { port?: 
   }
 }
 
-function builtModules(): WorkerModule[] {
+export function builtModules(): WorkerModule[] {
   const root = join(DIST, 'worker')
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
   const entryFirst = files.sort((a, b) => Number(b === 'index.js') - Number(a === 'index.js'))

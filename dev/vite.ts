@@ -14,6 +14,8 @@ import { startWorkerd, type Workerd, type WorkerModule, workerdOptions } from '.
  * which gets the Worker built in memory.
  */
 export async function startViteStack(options: StackOptions): Promise<{ services: Services; close(): Promise<void> }> {
+  // Vite's build would set it to production for this whole process.
+  process.env.NODE_ENV = 'development'
   const services = await startServices(options)
   const workerdAt = { host: '127.0.0.1', port: await freePort(), dataDir: options.dataDir, services }
   const workerd = await startWorkerd({ ...workerdAt, modules: await buildInMemory() })
@@ -56,6 +58,8 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
       devServer({
         entry: 'src/server/app.ts',
         export: 'app',
+        // Our pages name Vite's client themselves; an inline script would break their security policy.
+        injectClientScript: false,
         exclude: [/^\/@.+/, /^\/src\/.+/, /^\/node_modules\/.+/, /\?t=\d+$/, /^\/dev\/.+/],
         adapter: async () => ({
           env: (await bindings) as never,
@@ -86,6 +90,7 @@ async function nodeBindings(workerd: Workerd, services: Awaited<ReturnType<typeo
   const inWorkerd = await workerd.mf.getBindings('app')
   return {
     ...services.vars,
+    ATTEMPT_COUNTER: inWorkerd.ATTEMPT_COUNTER,
     JOB_CHANNEL: inWorkerd.JOB_CHANNEL,
     EMAIL: { send: async (mail: Parameters<typeof services.mailbox.accept>[0]) => services.mailbox.accept(mail) },
     CLOCK: { fetch: async () => new Response(String(services.clock.offset())) },

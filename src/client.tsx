@@ -1,5 +1,7 @@
 import { type ComponentType, createElement } from 'react'
 import { hydrateRoot } from 'react-dom/client'
+import { showLocalTimes } from './islands/local-times.ts'
+import { watchSession } from './islands/session-check.ts'
 
 type Islands = Record<string, ComponentType<object>>
 const files = import.meta.glob<Islands>('./islands/*.tsx')
@@ -12,3 +14,6 @@ for (const root of document.querySelectorAll<HTMLElement>('[data-island]')) {
     if (island) hydrateRoot(root, createElement(island, JSON.parse(root.dataset.props ?? '{}')))
   })
 }
+
+showLocalTimes()
+watchSession()

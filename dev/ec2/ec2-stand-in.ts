@@ -24,6 +24,8 @@ export type Ec2Options = {
   now?: () => number
   /** Port on which each instance's page answers. */
   webPort?: number
+  /** Where the instances' addresses begin. */
+  firstSlot?: number
   log?: (sentence: string) => void
 }
 
@@ -63,12 +65,13 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
     shutdownMs = 1000,
     now = Date.now,
     webPort = 5173,
+    firstSlot = 0,
     log = () => {},
   } = options
   mkdirSync(dataDir, { recursive: true })
   const statePath = join(dataDir, 'ec2.json')
   const state = readState(statePath)
-  const instances = new Instances(state.instances, { now, bootMs, shutdownMs })
+  const instances = new Instances(state.instances, { now, bootMs, shutdownMs, firstSlot })
   const faults = new Faults(state.faults)
   const history = new History(join(dataDir, 'ec2-history.jsonl'))
   history.follow(state.instances)

@@ -18,12 +18,17 @@ export class Instances {
   readonly #now: () => number
   readonly #bootMs: number
   readonly #shutdownMs: number
+  readonly #firstSlot: number
 
-  constructor(kept: Instance[], options: { now: () => number; bootMs: number; shutdownMs: number }) {
+  constructor(
+    kept: Instance[],
+    options: { now: () => number; bootMs: number; shutdownMs: number; firstSlot?: number },
+  ) {
     this.#instances = kept
     this.#now = options.now
     this.#bootMs = options.bootMs
     this.#shutdownMs = options.shutdownMs
+    this.#firstSlot = options.firstSlot ?? 0
   }
 
   /** What has to be kept: the described ones, and those whose client token still counts. */
@@ -101,7 +106,7 @@ export class Instances {
     const taken = new Set(this.described().map((instance) => instance.slot))
     const started: Instance[] = []
     for (let launchIndex = 0; launchIndex < count; launchIndex++) {
-      const slot = lowestFreeSlot(taken)
+      const slot = lowestFreeSlot(taken, this.#firstSlot)
       taken.add(slot)
       started.push({
         ...launch,

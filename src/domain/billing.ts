@@ -13,6 +13,16 @@ export function runSeconds(start: number, end: number): number {
   return Math.max(0, Math.floor(end / 1000) - Math.ceil(start / 1000))
 }
 
+/**
+ * Seconds of a run that belong to a half-open period. A second belongs to the period in which it begins, so that the
+ * sum over adjoining periods is the run's `runSeconds`, wherever the boundaries fall.
+ */
+export function runSecondsWithin(start: number, end: number, period: Period): number {
+  const from = Math.max(Math.ceil(start / 1000), Math.ceil(period.start / 1000))
+  const to = Math.min(Math.floor(end / 1000), Math.ceil(period.end / 1000))
+  return Math.max(0, to - from)
+}
+
 /** The price in units of 1e-7 USD of what was used beyond the included hours. */
 export function overageUnits(seconds: number, includedHours: number): number {
   return Math.max(0, seconds - Math.round(includedHours * 3600)) * UNITS_PER_SECOND
@@ -21,6 +31,11 @@ export function overageUnits(seconds: number, includedHours: number): number {
 /** Rounded half up, once per billing record. */
 export function unitsToCents(units: number): number {
   return Math.floor((units + UNITS_PER_CENT / 2) / UNITS_PER_CENT)
+}
+
+/** What a closed cycle costs, from nothing but what was used and what the plan included. A trial is never charged. */
+export function recordCents(seconds: number, cycle: { includedHours: number; trial: boolean }): number {
+  return cycle.trial ? 0 : unitsToCents(overageUnits(seconds, cycle.includedHours))
 }
 
 export function unitsToDollars(units: number): number {

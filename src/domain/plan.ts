@@ -71,3 +71,5 @@ export const PAYMENT_DAYS = 15
 export function planName(type: PlanType): string {
   return { demo: 'Free trial', basic: 'Basic', premium: 'Premium', enterprise: 'Enterprise' }[type]
 }
+
+export const SUBSCRIPTION_CANCELLED = 'Your subscription has been cancelled and will not renew.'

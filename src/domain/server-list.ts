@@ -12,6 +12,8 @@ export type ServerList = {
   lastJobId: string | null
   loading: boolean
   notice: Notice | null
+  /** What could not be read; what was read before stays. */
+  error: string | null
 }
 
 export type ServerListAction =
@@ -33,7 +35,7 @@ export const STOPPING = 'Stopping server...'
 export const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'
 
 export function emptyServerList(servers: Server[], jobs: Job[] = []): ServerList {
-  const list: ServerList = { servers, jobs: {}, lastJobId: null, loading: false, notice: null }
+  const list: ServerList = { servers, jobs: {}, lastJobId: null, loading: false, notice: null, error: null }
   return jobs.reduce((state, job) => {
     const next = jobUpdated(state, job)
     // What had ended before the page was opened is known, so that the channel's repeating it is no news.
@@ -46,9 +48,9 @@ export function reduceServerList(state: ServerList, action: ServerListAction): S
     case 'fetching':
       return { ...state, loading: true }
     case 'fetched':
-      return { ...state, loading: false, servers: mergeServers(state.servers, action.servers) }
+      return { ...state, loading: false, error: null, servers: mergeServers(state.servers, action.servers) }
     case 'fetch_failed':
-      return { ...state, loading: false, notice: { kind: 'danger', text: action.message, job: null } }
+      return { ...state, loading: false, error: action.message }
     case 'started':
       return queued(state, action, 'server_start', STARTING)
     case 'stopped':
@@ -150,6 +152,18 @@ function stage(server: Server): number {
 
 export function noneAvailable({ candidates }: Availability): string {
   return candidates.length ? `${ALL_RESERVED} (Checked ${candidates.length} candidates)` : ALL_RESERVED
+}
+
+/** Whether it says that the whole fleet is taken, from whichever call it came. */
+export function isNoCapacity({ text }: Notice): boolean {
+  return text.startsWith(ALL_RESERVED)
+}
+
+/** What there is to be said aloud: the notice, or what the job that it follows is doing now. */
+export function spokenSentence({ notice, jobs }: ServerList): string | null {
+  const job = notice?.job ? jobs[notice.job] : undefined
+  if (notice?.kind === 'info' && job && !isFinished(job) && job.progress) return job.progress
+  return notice?.text ?? null
 }
 
 export function isFinished(job: Pick<Job, 'status'>): boolean {

@@ -63,7 +63,12 @@ export type MonthlyUsage = {
   amountOwedDollars: number
 }
 
-export type Summary = { monthlyUsage: MonthlyUsage; subscription: Subscription | null }
+export type Summary = {
+  monthlyUsage: MonthlyUsage
+  subscription: Subscription | null
+  /** The moment up to which the usage is counted. */
+  as_of: string
+}
 
 export type BillingRecord = {
   id: string
@@ -85,6 +90,22 @@ export type Instance = {
   private_ip: string | null
   public_ip: string | null
   launch_time: string | null
+  /** Whose run it serves; null when no run of ours is known for it. */
+  owner_email: string | null
+  /** Its run's seconds so far at the hourly price, before any included hours; null like the owner. */
+  cost_dollars: number | null
+}
+
+/** What somebody wrote to sales, or a customer's wish for more servers. */
+export type Message = {
+  id: string
+  kind: 'sales' | 'more_servers'
+  name: string
+  email: string
+  /** Where a writer to sales heard of us. */
+  source: string | null
+  message: string | null
+  created_at: string
 }
 
 /** One place where the user is signed in. */

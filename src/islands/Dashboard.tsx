@@ -1,9 +1,13 @@
-import { useReducer, useState } from 'react'
+import { useEffect, useReducer, useState } from 'react'
 import { trialMinutesLeft } from '../domain/billing.ts'
-import { isLive } from '../domain/server.ts'
-import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
+import { usageAt } from '../domain/live-usage.ts'
+import { emptyServerList, isFinished, reduceServerList, spokenSentence } from '../domain/server-list.ts'
+import { startCost, startRefusal } from '../domain/start-cost.ts'
 import type { Job, Server, Summary } from '../domain/wire.ts'
+import { SuspendedNotice } from '../pages/billing/SuspendedNotice.tsx'
 import { Button, ButtonLink } from '../pages/parts/Button.tsx'
+import { ErrorState } from '../pages/parts/States.tsx'
+import { announce } from './announce.ts'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
@@ -15,51 +19,91 @@ import { useJobsChannel } from './useJobsChannel.ts'
 import { usePoll } from './usePoll.ts'
 import { useServerClock } from './useServerClock.ts'
 
-export type DashboardProps = { userId: string; now: number; servers: Server[]; jobs: Job[]; summary: Summary }
+export type DashboardProps = {
+  userId: string
+  servers: Server[]
+  jobs: Job[]
+  summary: Summary
+  suspended?: boolean
+}
 
 const USAGE_EVERY_MS = 30_000
+/** Without live updates polling alone brings the news. */
+const UNCONNECTED_EVERY_MS = 10_000
 
 export function Dashboard(props: DashboardProps) {
-  const now = useServerClock(props.now)
   const [list, dispatch] = useReducer(reduceServerList, props, ({ servers, jobs }) => emptyServerList(servers, jobs))
-  const [summary, setSummary] = useState(props.summary)
-  const { start, stop, refresh, busy } = useServers(dispatch, setSummary)
-  const connection = useJobsChannel(
-    props.userId,
-    (job) => {
+  const [counted, setCounted] = useState(props.summary)
+  const now = useServerClock(Date.parse(counted.as_of))
+  const { start, stop, refresh, busy, readAt } = useServers(dispatch, setCounted)
+  const { connection, heardAt } = useJobsChannel(props.userId, {
+    onJob(job) {
       dispatch({ type: 'job_updated', job })
       if (isFinished(job)) void refresh()
     },
-    () => void refresh(),
-  )
-  usePoll((signal) => refresh(signal), USAGE_EVERY_MS)
+    onChange: () => void refresh(),
+  })
+  usePoll(refresh, connection === 'live' ? USAGE_EVERY_MS : UNCONNECTED_EVERY_MS)
+  const spoken = spokenSentence(list)
+  useEffect(() => {
+    if (spoken) announce(spoken)
+  }, [spoken])
 
+  const summary = usageAt(counted, list.servers, now)
   const { subscription, monthlyUsage } = summary
-  const isDemo = subscription?.sub_type === 'demo'
-  const minutesLeft = trialMinutesLeft(monthlyUsage.hoursUsed)
+  const refusal = startRefusal(summary, list.servers)
+  const canStart = !busy && !refusal
   const job = list.lastJobId ? (list.jobs[list.lastJobId] ?? null) : null
   return (
-    <>
+    <div className="page dashboard">
       <header className="page-head">
         <div>
           <h1>Dashboard</h1>
-          <ConnectionLine connection={connection} servers={list.servers} now={now} />
+          <ConnectionLine
+            connection={connection}
+            knownAt={Math.max(heardAt, readAt)}
+            servers={list.servers}
+            now={now}
+          />
         </div>
         <div className="row">
           <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
           <Button onClick={() => void refresh()}>Refresh</Button>
         </div>
       </header>
-      {isDemo ? <TrialBanner minutesLeft={minutesLeft} /> : null}
-      <NoticeAlert notice={list.notice} job={job} now={now} onDismiss={() => dispatch({ type: 'notice_dismissed' })} />
-      <div className="split">
-        <ActionsCard
-          canStart={!busy && !list.servers.some(isLive) && !(isDemo && minutesLeft <= 0)}
-          onStart={() => void start()}
-        />
+      {props.suspended ? <SuspendedNotice /> : null}
+      {subscription?.sub_type === 'demo' ? (
+        <TrialBanner minutesLeft={trialMinutesLeft(monthlyUsage.hoursUsed)} />
+      ) : null}
+      {list.error ? (
+        <ErrorState
+          action={
+            <Button small onClick={() => void refresh()}>
+              Retry
+            </Button>
+          }
+        >
+          {list.error}
+        </ErrorState>
+      ) : null}
+      <NoticeAlert
+        notice={list.notice}
+        job={job}
+        now={now}
+        onDismiss={() => dispatch({ type: 'notice_dismissed' })}
+        onStart={canStart ? () => void start() : null}
+      />
+      <div className="grid grid-2">
+        <ActionsCard canStart={canStart} onStart={() => void start()} hint={refusal ?? startCost(summary)} />
         <UsageCard usage={monthlyUsage} subscription={subscription} />
       </div>
-      <SessionsTable servers={list.servers} loading={list.loading} now={now} onStop={(server) => void stop(server)} />
-    </>
+      <SessionsTable
+        servers={list.servers}
+        summary={summary}
+        loading={list.loading}
+        now={now}
+        onStop={(server) => void stop(server)}
+      />
+    </div>
   )
 }

@@ -5,52 +5,66 @@ import type { Job } from '../domain/wire.ts'
 
 export type Connection = 'connecting' | 'live' | 'reconnecting'
 
-/** A socket that keeps itself alive: the answer comes without waking the object at the other end. */
-class KeepaliveSocket extends WebSocket {
-  constructor(url: string | URL, protocols?: string | string[]) {
-    super(url, protocols)
-    const ping = () => this.readyState === WebSocket.OPEN && this.send(KEEPALIVE)
-    const timer = setInterval(ping, PING_EVERY_MS)
-    this.addEventListener('open', ping)
-    this.addEventListener('close', () => clearInterval(timer))
-  }
+type Listener = {
+  onJob: (job: Job) => void
+  /** The connection is back, or gone for good: time to read again what may have changed. */
+  onChange: () => void
 }
 
 /**
  * Follows the user's jobs.
- * @param onConnect the connection is (back) up: time to read again what may have changed meanwhile
+ * @returns also `heardAt`: when the server was last heard, ms since 1970 by this machine's clock, as of the last change
  */
-export function useJobsChannel(userId: string, onJob: (job: Job) => void, onConnect: () => void): Connection {
-  const [connection, setConnection] = useState<Connection>('connecting')
-  const latest = useRef({ onJob, onConnect })
-  latest.current = { onJob, onConnect }
+export function useJobsChannel(userId: string, listener: Listener): { connection: Connection; heardAt: number } {
+  const [state, setState] = useState({ connection: 'connecting' as Connection, heardAt: 0 })
+  const latest = useRef(listener)
+  latest.current = listener
   useEffect(() => {
+    let heardAt = 0
+    /** A socket that keeps itself alive: the answer comes without waking the object at the other end. */
+    class KeepaliveSocket extends WebSocket {
+      constructor(url: string | URL, protocols?: string | string[]) {
+        super(url, protocols)
+        const ping = () => this.readyState === WebSocket.OPEN && this.send(KEEPALIVE)
+        const timer = setInterval(ping, PING_EVERY_MS)
+        this.addEventListener('open', ping)
+        this.addEventListener('message', () => {
+          heardAt = Date.now()
+        })
+        this.addEventListener('close', () => clearInterval(timer))
+      }
+    }
     adapters.WebSocket = KeepaliveSocket
     const url = document.querySelector<HTMLMetaElement>('meta[name="cable-url"]')?.content ?? '/cable'
     const consumer = createConsumer(url)
+    const lost = () => setState({ connection: 'reconnecting', heardAt })
     consumer.subscriptions.create(
       { channel: 'JobsChannel', user_id: userId },
       {
         connected() {
-          setConnection('live')
-          latest.current.onConnect()
+          setState({ connection: 'live', heardAt })
+          latest.current.onChange()
         },
-        disconnected() {
-          setConnection('reconnecting')
+        disconnected({ willAttemptReconnect }: { willAttemptReconnect: boolean }) {
+          lost()
+          // Told to go: the next read says why.
+          if (!willAttemptReconnect) latest.current.onChange()
         },
         received(message: { event: string; job: Job }) {
           if (message.event === 'job.updated') latest.current.onJob(message.job)
         },
       },
     )
-    // The stock client looks every few seconds whether it is stale; a network that came back need not wait for that.
-    const { connection } = consumer as unknown as { connection: { monitor: { visibilityDidChange(): void } } }
-    const reopen = () => connection.monitor.visibilityDidChange()
+    // The stock client finds out after some seconds of silence. The browser may know at once, and that the network is back, too.
+    const { connection } = consumer as unknown as { connection: { reopen(): void } }
+    const reopen = () => connection.reopen()
+    window.addEventListener('offline', lost)
     window.addEventListener('online', reopen)
     return () => {
+      window.removeEventListener('offline', lost)
       window.removeEventListener('online', reopen)
       consumer.disconnect()
     }
   }, [userId])
-  return connection
+  return state
 }

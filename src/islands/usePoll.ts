@@ -1,12 +1,14 @@
 import { useEffect, useRef } from 'react'
 
 /**
- * Calls `poll` every `everyMs`, not while the page is hidden, and at once when it is shown again after longer than that.
+ * Calls `poll` every `everyMs`, not while the page is hidden, at once when it is shown again after longer than that, and at once when
+ * the network is back.
  * A poll that is under way is aborted when the component goes.
  */
 export function usePoll(poll: (signal: AbortSignal) => Promise<void>, everyMs: number, enabled = true): void {
-  const latest = useRef(poll)
-  latest.current = poll
+  const latest = useRef({ poll, everyMs })
+  const reschedule = useRef<() => void>(undefined)
+  latest.current = { poll, everyMs }
   useEffect(() => {
     if (!enabled) return
     const abort = new AbortController()
@@ -14,20 +16,28 @@ export function usePoll(poll: (signal: AbortSignal) => Promise<void>, everyMs: n
     let timer = 0
     const tick = async () => {
       last = Date.now()
-      await latest.current(abort.signal)
+      await latest.current.poll(abort.signal)
       schedule()
     }
     const schedule = () => {
       clearTimeout(timer)
       if (abort.signal.aborted || document.hidden) return
-      timer = window.setTimeout(tick, Math.max(0, last + everyMs - Date.now()))
+      timer = window.setTimeout(tick, Math.max(0, last + latest.current.everyMs - Date.now()))
     }
+    const online = () => {
+      last = 0
+      schedule()
+    }
+    reschedule.current = schedule
     schedule()
     document.addEventListener('visibilitychange', schedule)
+    window.addEventListener('online', online)
     return () => {
       abort.abort()
+      window.removeEventListener('online', online)
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', schedule)
     }
-  }, [everyMs, enabled])
+  }, [enabled])
+  useEffect(() => reschedule.current?.(), [everyMs])
 }

@@ -9,7 +9,7 @@ import { Spinner } from './parts/States.tsx'
 
 export type LayoutProps = {
   user: User | null
-  /** Path and query of the request: marks the current link, and is where the theme switch comes back to. */
+  /** Path and query of the request: marks the current link. */
   path: string
   title: string
   description?: string
@@ -34,7 +34,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
   const theme = rest.theme ?? (user ? 'system' : 'dark')
   const full = path === '/' ? `Proving Ground: ${title}` : `${title} · Proving Ground`
   const address = origin + (path.split('?')[0] ?? '/')
-  const switcher = { path, theme, csrfToken }
+  const switcher = { theme, csrfToken }
   return (
     <html lang="en" data-theme={theme} className={user ? 'signed-in' : undefined}>
       <head>
@@ -81,7 +81,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
           Skip to content
         </a>
         <TopBar user={user} csrfToken={csrfToken} />
-        {user ? <Sidebar {...switcher} /> : null}
+        {user ? <Sidebar path={path} {...switcher} /> : null}
         <main id="main" tabIndex={-1}>
           {rest.children}
         </main>

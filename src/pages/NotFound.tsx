@@ -1,20 +1,25 @@
 import { ButtonLink } from './parts/Button.tsx'
 
-type NotFoundProps = {
-  path: string
-  signedIn: boolean /** The page on this site that led here, if any. */
-  back: string | null
-}
+/** The title of the document is the heading's. `back` is the referrer's path if it was ours, else null. */
+export const NOT_FOUND_TITLE = 'Oops—page not found'
 
-export function NotFound({ path, signedIn, back }: NotFoundProps) {
+export function NotFound({ path, signedIn, back }: { path: string; signedIn: boolean; back: string | null }) {
   return (
-    <section className="not-found">
-      <h1>Oops—page not found</h1>
+    <div className="page lost stack">
+      <svg className="diagram" viewBox="0 0 320 120" aria-hidden="true">
+        <path className="faint" d="M0 104h320" />
+        <path className="mint" d="M30 90q50-66 100-34t86-30" strokeDasharray="4 5" />
+        <path className="amber" d="M222 18l16 16M238 18l-16 16" />
+        <path className="mint" d="M16 88l28 10M44 88l-28 10M6 88h20M34 88h20" />
+      </svg>
+      <h1>{NOT_FOUND_TITLE}</h1>
       <p>
-        There is nothing at <code>{path}</code>.
+        Nothing is at <code>{path}</code>
       </p>
       <p className="row">
-        <ButtonLink href={back ?? '/'}>Go Back</ButtonLink>
+        <ButtonLink href={back ?? '/'} data-enhance="back">
+          Go Back
+        </ButtonLink>
         <ButtonLink href="/">Home</ButtonLink>
         {signedIn ? (
           <ButtonLink href="/dashboard" look="primary">
@@ -26,6 +31,6 @@ export function NotFound({ path, signedIn, back }: NotFoundProps) {
           </ButtonLink>
         )}
       </p>
-    </section>
+    </div>
   )
 }

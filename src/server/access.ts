@@ -21,9 +21,12 @@ export const ACCESS: Record<string, Access> = {
   'GET /dashboard': 'user',
   'GET /account_overview': 'user',
   'GET /billing_history': 'user',
+  'GET /billing_history/:id': 'user',
+  'GET /billing_history.csv': 'user',
   'GET /devices': 'user',
   'GET /close_account': 'user',
   'GET /console': 'admin',
+  'GET /console/messages': 'admin',
 
   'POST /users': 'public',
   'PUT /users': 'user',

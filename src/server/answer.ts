@@ -14,7 +14,10 @@ export function answer(
   body: { message?: string } & Record<string, unknown>,
   { status = 200, carry = {} }: { status?: ContentfulStatusCode; carry?: Record<string, string> } = {},
 ): Response {
-  if (!c.get('form')) return c.json(body, status)
-  if (body.message) setFlash(c, { kind: 'success', message: body.message, values: carry })
+  const form = c.get('form')
+  // Our own pages ask for it when they move on to another screen, which then shows the message in its first HTML.
+  if (body.message && (form || c.req.header('X-Flash')))
+    setFlash(c, { kind: 'success', message: body.message, values: carry })
+  if (!form) return c.json(body, status)
   return c.redirect(formScreens(matchedRoute(c) ?? '').done, 303)
 }

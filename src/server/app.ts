@@ -9,12 +9,20 @@ import { limitBody } from './middleware/limit-body.ts'
 import { requestId } from './middleware/request-id.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
 import { currentSignIn } from './middleware/sign-in.ts'
+import { account } from './routes/account.ts'
+import { accountPages } from './routes/account-pages.tsx'
+import { billingPages } from './routes/billing-pages.tsx'
 import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
+import { consolePages } from './routes/console-pages.tsx'
+import { contact } from './routes/contact.ts'
 import { instances } from './routes/instances.ts'
 import { notFound } from './routes/not-found.tsx'
 import { pages } from './routes/pages.tsx'
+import { passwords } from './routes/passwords.ts'
 import { servers } from './routes/servers.ts'
+import { stripeWebhook } from './routes/stripe-webhook.ts'
+import { subscriptions } from './routes/subscriptions.ts'
 import { theme } from './routes/theme.ts'
 import { users } from './routes/users.ts'
 
@@ -32,10 +40,18 @@ export const app: Hono<AppEnv> = new Hono<AppEnv>()
   .use(currentSignIn)
   .use(checkAccess)
   .route('/', pages)
+  .route('/', accountPages)
+  .route('/', consolePages)
+  .route('/', billingPages)
   .route('/', users)
+  .route('/', passwords)
+  .route('/', account)
   .route('/', servers)
   .route('/', billings)
+  .route('/', subscriptions)
+  .route('/', stripeWebhook)
   .route('/', instances)
+  .route('/', contact)
   .route('/', theme)
   .route('/', cable)
   .notFound(notFound)

@@ -1,10 +1,14 @@
 import { type Database, openDatabase } from '../../db/client.ts'
+import { answered } from './answered.ts'
 import { readClock } from './clock.ts'
 import type { Env } from './env.ts'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
+import type { CounterCalls } from './limits/counter-calls.ts'
 import { type Cloud, ec2Cloud } from './providers/ec2.ts'
 import { emailBinding, type Mailer } from './providers/mail.ts'
+import type { Payments } from './providers/payments.ts'
 import { type Reach, tcpReach } from './providers/reach.ts'
+import { stripePayments } from './providers/stripe.ts'
 
 /** Everything a verb needs, built in one place and passed. */
 export type Context = {
@@ -12,9 +16,12 @@ export type Context = {
   /** ms since 1970, UTC */
   now: () => number
   cloud: Cloud
+  payments: Payments
   mailer: Mailer
   reach: Reach
   channel: (userId: string) => JobChannelCalls
+  /** One exact counter per name. */
+  counter: (name: string) => CounterCalls
   /** Goes on after the answer has left. */
   background: (work: Promise<unknown>) => void
   config: Config
@@ -27,6 +34,7 @@ export type Config = {
   passwordPepper: string
   mailFrom: string
   operatorEmail: string
+  plansForSale: boolean
 }
 
 /** Where links in mails lead: configured, never what a request claims. */
@@ -48,16 +56,32 @@ export async function createContext(env: Env, background: Context['background'])
     db: sharedDatabase(env),
     now: await readClock(env),
     cloud: ec2Cloud(env),
+    payments: stripePayments(env),
     mailer: emailBinding(env),
     reach: tcpReach,
-    channel: (userId) => env.JOB_CHANNEL.getByName(userId),
-    background,
+    channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),
+    counter: (name) => env.ATTEMPT_COUNTER.getByName(name),
+    background: (work) => background(work.catch(logFailure)),
     config: {
       origins: env.SITE_ORIGINS.split(','),
       secretKey: env.SECRET_KEY,
       passwordPepper: env.PASSWORD_PEPPER,
       mailFrom: env.MAIL_FROM,
       operatorEmail: env.OPERATOR_EMAIL,
+      plansForSale: env.PLANS_FOR_SALE === 'true',
     },
   }
+}
+
+function reachable(channel: JobChannelCalls): JobChannelCalls {
+  return {
+    arm: (userId) => answered(channel.arm(userId)),
+    wake: (userId) => answered(channel.wake(userId)),
+    disconnect: (signInIds) => answered(channel.disconnect(signInIds)),
+  }
+}
+
+/** Whoever asked has got an answer by then: what fails afterwards is only told to us. */
+function logFailure(error: unknown): void {
+  console.error(JSON.stringify({ background: error instanceof Error ? (error.stack ?? error.message) : String(error) }))
 }

@@ -1,5 +1,6 @@
 import type { Fetcher, SendEmail } from '@cloudflare/workers-types'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
+import type { CounterCalls } from './limits/counter-calls.ts'
 
 /** What `wrangler.toml`, its secrets and the local stack bind. `docs/operations.md` explains each. */
 export type Env = {
@@ -20,10 +21,13 @@ export type Env = {
   STRIPE_SECRET_KEY: string
   STRIPE_WEBHOOK_SECRET: string
   STRIPE_API_BASE?: string
+  /** `true` opens the sale of Basic and Premium; until then their buttons read 'Coming Soon!'. */
+  PLANS_FOR_SALE?: string
   MAIL_FROM: string
   OPERATOR_EMAIL: string
   EMAIL: SendEmail
   ASSETS: Fetcher
+  ATTEMPT_COUNTER: { getByName(name: string): CounterCalls }
   JOB_CHANNEL: { getByName(userId: string): JobChannelCalls & Pick<Fetcher, 'fetch'> }
   /** Local stack only: where the movable clock stands. */
   CLOCK?: Fetcher

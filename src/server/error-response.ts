@@ -1,6 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { isDatabaseBusy, NO_ANSWER } from '../../db/client.ts'
 import { AppError, type ErrorCode } from '../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
 import { setFlash } from './flash.ts'
@@ -23,6 +24,10 @@ const STATUS: Record<ErrorCode, ContentfulStatusCode> = {
   unexpected: 500,
 }
 
+export function statusOf(error: AppError): ContentfulStatusCode {
+  return STATUS[error.code]
+}
+
 /** The body of every refusal; some calls carry the list as `Errors` too, or more. */
 export function errorBody(error: AppError) {
   return { error: error.message, message: error.message, errors: error.errors }
@@ -30,7 +35,10 @@ export function errorBody(error: AppError) {
 
 /** Anything that is not ours is logged with the request's id and answered with a fixed sentence: never a vendor's words. */
 export function toAppError(thrown: unknown): AppError {
-  for (let e = thrown; e instanceof Error; e = e.cause) if (e instanceof AppError) return e
+  for (let e = thrown; e instanceof Error; e = e.cause) {
+    if (e instanceof AppError) return e
+    if (isDatabaseBusy(e)) return new AppError('unavailable', NO_ANSWER, { cause: thrown, retryable: true })
+  }
   if (thrown instanceof HTTPException && thrown.status === 400)
     return new AppError('malformed', 'The request body is not valid JSON.', { cause: thrown })
   return new AppError('unexpected', 'Something went wrong on our side. Please try again in a moment.', {
@@ -49,9 +57,9 @@ const EXTRA: Record<string, (error: AppError) => Record<string, unknown>> = {
 /** JSON; for a plain HTML form a redirect back to it, with the sentence and what was typed. */
 export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Record<string, unknown> = {}): Response {
   const error = toAppError(thrown)
-  const status = STATUS[error.code]
-  if (status >= 500)
-    console.error(JSON.stringify({ requestId: c.get('requestId'), path: c.req.path, error: describe(thrown) }))
+  const status = statusOf(error)
+  // A refusal that we meant, like a full fleet, is no fault to look into.
+  if (status >= 500 && (error !== thrown || error.cause)) logError(thrown, c)
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
   const form = c.get('form')
   if (form) {
@@ -60,6 +68,11 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
     return c.redirect(error.code === 'unauthenticated' ? '/sign_in' : screens.form, 303)
   }
   return c.json({ ...errorBody(error), ...EXTRA[`${c.req.method} ${c.req.path}`]?.(error), ...extra }, status)
+}
+
+/** For whoever runs the site: with the request's id, and with everything that a person is not shown. */
+export function logError(thrown: unknown, c: HonoContext<AppEnv>): void {
+  console.error(JSON.stringify({ requestId: c.get('requestId'), path: c.req.path, error: describe(thrown) }))
 }
 
 function describe(thrown: unknown): string {

@@ -5,6 +5,7 @@ import { runCron } from './cron.ts'
 import type { Env } from './env.ts'
 
 export { JobChannel } from './jobs/job-channel.ts'
+export { AttemptCounter } from './limits/attempt-counter.ts'
 
 export default {
   fetch: app.fetch,

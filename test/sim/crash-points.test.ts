@@ -11,7 +11,7 @@ import { isRead, isSelect, type Mishap, wireWithMishap } from '../support/wire.t
  * the calls are counted once, then the same is played again for each of them.
  */
 
-const databaseUrl = await ownDatabase()
+const { url: databaseUrl } = await ownDatabase()
 const lanes = await Promise.all(
   Array.from({ length: 4 }, () => openWorld(databaseUrl, { bootMs: 1_500, shutdownMs: 1_000 })),
 )

@@ -17,7 +17,7 @@ import { Cut, Lost } from '../support/wire.ts'
 
 const ROUNDS = 14
 type Run = Awaited<ReturnType<typeof runsOf>>[number]
-const databaseUrl = await ownDatabase()
+const { url: databaseUrl } = await ownDatabase()
 const FIXED = [1, 2]
 const given = process.env.SIM_SEED
 const seeds = given ? [Number(given)] : [...FIXED, Math.floor(Math.random() * 1e9)]

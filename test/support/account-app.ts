@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { afterAll } from 'vitest'
 import { checkAccess } from '../../src/server/access.ts'
 import type { AppEnv } from '../../src/server/app-env.ts'
 import type { Context } from '../../src/server/context.ts'
@@ -14,19 +15,24 @@ import type { Mail } from '../../src/server/providers/mail.ts'
 import { account } from '../../src/server/routes/account.ts'
 import { passwords } from '../../src/server/routes/passwords.ts'
 import { users } from '../../src/server/routes/users.ts'
-import { testDatabase } from './database.ts'
+import { memoryCounters } from './counters.ts'
+import { ownDatabase } from './own-database.ts'
 
 export const ORIGIN = 'http://localhost:8787'
 export const SECRET = 'a-secret-of-thirty-two-characters-or-more'
 
-/** A context on the run's real database, with a clock to move, mail in a list and the sign-ins whose sockets were closed. */
+const database = await ownDatabase()
+const settlers: (() => Promise<unknown>)[] = []
+afterAll(() => Promise.all(settlers.map((settle) => settle())))
+
+/** A context on a real database, with a clock to move, mail in a list and the sign-ins whose sockets were closed. */
 export function accountContext(secretKey = SECRET) {
   const sent: Mail[] = []
   const disconnected: string[] = []
   const pending: Promise<unknown>[] = []
   const clock = { ms: 1_800_000_000_000 + Math.floor(Math.random() * 1e6) }
   const ctx = {
-    db: testDatabase(),
+    db: database,
     now: () => clock.ms,
     mailer: {
       async send(mail: Mail) {
@@ -40,10 +46,13 @@ export function accountContext(secretKey = SECRET) {
         disconnected.push(...(ids === 'all' ? ['all'] : ids))
       },
     }),
+    counter: memoryCounters(),
     background: (work: Promise<unknown>) => pending.push(work),
     config: { origins: [ORIGIN], secretKey, passwordPepper: 'pepper', mailFrom: 'a@b.c', operatorEmail: 'op@b.c' },
   } as unknown as Context
-  return { ctx, sent, disconnected, clock, settle: () => Promise.all(pending.splice(0)) }
+  const settle = () => Promise.all(pending.splice(0))
+  settlers.push(settle)
+  return { ctx, sent, disconnected, clock, settle }
 }
 
 /** The account routes behind every defence, in the order of the real app, and a page that shows its token and message. */

@@ -123,6 +123,8 @@ export class Process {
         wake: () => call('channel: wake', () => this.alarm(userId).wake(userId)),
         disconnect: async () => {},
       }),
+      payments: absent('payments'),
+      counter: absent('counter'),
       background: (work) => void this.#background.push(work.catch(onlyMishaps)),
       config: {
         origins: ['http://localhost'],
@@ -130,6 +132,7 @@ export class Process {
         passwordPepper: 'p',
         mailFrom: 'a@b.c',
         operatorEmail: 'op@b.c',
+        plansForSale: false,
       },
     }
   }
@@ -234,4 +237,15 @@ export async function openWorld(
     rmSync(dataDir, { recursive: true, force: true })
   })
   return world
+}
+
+/** Jobs have no business with it: a call would be a fault. */
+// biome-ignore lint/suspicious/noExplicitAny: it is of every type and of no use
+function absent(name: string): any {
+  return new Proxy(() => {}, {
+    get: () => absent(name),
+    apply: () => {
+      throw new Error(`A job called ${name}.`)
+    },
+  })
 }

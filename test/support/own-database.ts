@@ -2,17 +2,18 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
+import { openDatabase } from '../../db/client.ts'
 import { migrateDatabase } from '../../db/migrate.ts'
 import { startSqld } from '../../dev/sqld.ts'
 
-/** A libSQL server for this test file alone, so that it may decide how many places the fleet has. */
-export async function ownDatabase(): Promise<string> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-db-'))
+/** A libSQL server for one test file, for tests whose work is not one user's alone: mail is delivered by whoever comes first. */
+export async function ownDatabase() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-own-'))
   const sqld = await startSqld({ dataDir })
+  await migrateDatabase(sqld.url)
   afterAll(async () => {
     await sqld.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
-  await migrateDatabase(sqld.url)
-  return sqld.url
+  return Object.assign(openDatabase(sqld.url), { url: sqld.url })
 }

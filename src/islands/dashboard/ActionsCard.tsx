@@ -2,17 +2,27 @@ import { Button, ButtonLink } from '../../pages/parts/Button.tsx'
 import { Card } from '../../pages/parts/Card.tsx'
 import { Icon } from '../../pages/parts/Icon.tsx'
 
-export function ActionsCard({ canStart, onStart }: { canStart: boolean; onStart: () => void }) {
+type ActionsCardProps = {
+  canStart: boolean
+  onStart: () => void
+  /** What a start costs, or why there can be none now. */
+  hint: string
+}
+
+export function ActionsCard({ canStart, onStart, hint }: ActionsCardProps) {
   return (
     <Card title="Actions">
       <div className="actions">
-        <Button look="primary" disabled={!canStart} onClick={onStart}>
+        <Button look="primary" disabled={!canStart} aria-describedby="start-hint" onClick={onStart}>
           <Icon name="play" /> Start Server
         </Button>
         <Button disabled>Request More Servers</Button>
         <ButtonLink href="/account_overview">Manage Subscription</ButtonLink>
         <ButtonLink href="/billing_history">Billing History</ButtonLink>
       </div>
+      <p className="hint" id="start-hint">
+        {hint}
+      </p>
     </Card>
   )
 }

@@ -1,3 +1,4 @@
+import { runSeconds } from '../../domain/billing.ts'
 import { formatUptime } from '../../domain/server.ts'
 import type { Server } from '../../domain/wire.ts'
 import type { Connection } from '../useJobsChannel.ts'
@@ -5,30 +6,37 @@ import type { Connection } from '../useJobsChannel.ts'
 const WORDS: Record<Connection, string> = {
   connecting: 'Connecting to live updates…',
   live: 'Live',
-  reconnecting: 'Reconnecting… showing the last known state',
+  reconnecting: 'Reconnecting…',
 }
 
-/** The status line under the title: whether what is shown is live, and what runs. */
-export function ConnectionLine({
-  connection,
-  servers,
-  now,
-}: {
+type Props = {
   connection: Connection
+  /** When what is shown was last known to be so, ms since 1970 by this machine's clock; 0 when it never was. */
+  knownAt: number
   servers: Server[]
   now: number
-}) {
+}
+
+/** The status line under the title: whether what is shown is live, or how old it is, and what runs. */
+export function ConnectionLine({ connection, knownAt, servers, now }: Props) {
   const running = servers.find((server) => server.active)
   return (
     <p className="status-line">
-      <span className={`connection connection-${connection}`} role="status">
-        {WORDS[connection]}
+      <span>
+        <span className={`connection connection-${connection}`} role="status">
+          {WORDS[connection]}
+        </span>
+        {connection === 'reconnecting' && knownAt ? <> as of {secondsSince(knownAt)} s ago</> : null}
       </span>
       {running?.startedAt ? (
         <span className="mono">
-          {running.instance_type} up {formatUptime((now - Date.parse(running.startedAt)) / 1000)}
+          {running.instance_type} up {formatUptime(runSeconds(Date.parse(running.startedAt), now))}
         </span>
       ) : null}
     </p>
   )
+}
+
+function secondsSince(at: number): number {
+  return Math.max(0, Math.floor((Date.now() - at) / 1000))
 }

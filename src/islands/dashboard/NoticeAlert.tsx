@@ -1,14 +1,22 @@
 import { useEffect, useState } from 'react'
-import { isFinished, type Notice } from '../../domain/server-list.ts'
+import { isFinished, isNoCapacity, type Notice } from '../../domain/server-list.ts'
 import type { Job } from '../../domain/wire.ts'
 import { Alert } from '../../pages/parts/Alert.tsx'
+import { NoCapacity } from './NoCapacity.tsx'
 
 const HIDE_AFTER_MS = 10_000
 
-type Props = { notice: Notice | null; job: Job | null; now: number; onDismiss: () => void }
+type Props = {
+  notice: Notice | null
+  job: Job | null
+  now: number
+  onDismiss: () => void
+  /** Tries the start again; null while it could not. */
+  onStart: (() => void) | null
+}
 
-/** The one message above the table. A success hides by itself after 10 s, unless someone is on it. */
-export function NoticeAlert({ notice, job, now, onDismiss }: Props) {
+/** The one message above the table. A success hides by itself after 10 s, unless someone is on it. The live region reads it out. */
+export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
   const [held, setHeld] = useState(false)
   const hides = notice?.kind === 'success' && !held
   useEffect(() => {
@@ -27,16 +35,15 @@ export function NoticeAlert({ notice, job, now, onDismiss }: Props) {
       onBlur={() => setHeld(false)}
     >
       {notice ? (
-        <Alert key={`${notice.kind} ${notice.text}`} kind={notice.kind} onDismiss={onDismiss}>
+        <Alert key={`${notice.kind} ${notice.text}`} kind={notice.kind} onDismiss={onDismiss} quiet>
           {notice.text}
           {follows ? (
             <span className="progress">
               {job.progress ? <span>{job.progress}</span> : null}
-              <span className="mono" aria-hidden="true">
-                {Math.max(0, Math.floor((now - Date.parse(job.created_at)) / 1000))} s
-              </span>
+              <span className="mono">{Math.max(0, Math.floor((now - Date.parse(job.created_at)) / 1000))} s</span>
             </span>
           ) : null}
+          {isNoCapacity(notice) ? <NoCapacity onStart={onStart} /> : null}
         </Alert>
       ) : null}
     </section>

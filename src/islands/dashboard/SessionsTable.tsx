@@ -1,11 +1,14 @@
-import { canStop, formatUptime, SERVER_WEB_PORT, serverStatus, serverStatusColor } from '../../domain/server.ts'
-import type { Server } from '../../domain/wire.ts'
+import { runSeconds } from '../../domain/billing.ts'
+import { canStop, formatUptime, serverStatus, serverStatusColor } from '../../domain/server.ts'
+import type { Server, Summary } from '../../domain/wire.ts'
 import { Badge } from '../../pages/parts/Badge.tsx'
 import { Button } from '../../pages/parts/Button.tsx'
 import { Card } from '../../pages/parts/Card.tsx'
 import { DataTable } from '../../pages/parts/DataTable.tsx'
-import { EmptyState, Spinner } from '../../pages/parts/States.tsx'
-import { useReachable } from '../useReachable.ts'
+import { EmptyState } from '../../pages/parts/States.tsx'
+import { Time } from '../../pages/parts/Time.tsx'
+import { Address } from './Address.tsx'
+import { RunMeter } from './RunMeter.tsx'
 
 const COLUMNS = [
   { key: 'id', label: 'Session ID', rowHeader: true },
@@ -15,31 +18,38 @@ const COLUMNS = [
   { key: 'actions', label: 'Actions' },
 ]
 
-type Props = { servers: Server[]; loading: boolean; now: number; onStop: (server: Server) => void }
+/** `summary` as of `now`: see `usageAt`. */
+type Props = { servers: Server[]; summary: Summary; loading: boolean; now: number; onStop: (server: Server) => void }
 
-export function SessionsTable({ servers, loading, now, onStop }: Props) {
+export function SessionsTable({ servers, summary, loading, now, onStop }: Props) {
   const rows = servers.map((server) => {
     const status = serverStatus(server)
     return {
       id: server.id,
       cells: {
-        id: <code>{server.id}</code>,
+        id: (
+          <span className="session-id">
+            <code>{server.id}</code>
+            {server.startedAt ? <Time at={server.startedAt} /> : null}
+          </span>
+        ),
         ip: <Address server={server} />,
         status: (
           <span title={server.error_message ?? undefined}>
             <Badge colour={serverStatusColor(status)}>{status}</Badge>
           </span>
         ),
-        uptime: <span className="mono">{uptime(server, now)}</span>,
+        uptime: (
+          <span className="uptime">
+            <span className="mono">{uptime(server, now)}</span>
+            <RunMeter server={server} summary={summary} now={now} />
+          </span>
+        ),
         actions: <Actions server={server} onStop={onStop} />,
       },
     }
   })
-  const hint = (
-    <span className="hint" role="status">
-      {loading ? 'Refreshing…' : ''}
-    </span>
-  )
+  const hint = <span className="hint">{loading ? 'Refreshing…' : ''}</span>
   return (
     <Card title="Sessions" aside={hint}>
       {servers.length ? (
@@ -74,21 +84,8 @@ function Actions({ server, onStop }: { server: Server; onStop: (server: Server) 
   )
 }
 
-function Address({ server }: { server: Server }) {
-  const reachable = useReachable(server)
-  if (!server.active || server.stopping) {
-    if (server.pending && !server.stopping) return <Spinner label="Connecting..." />
-    return <span>—</span>
-  }
-  if (!reachable || !server.ip_address) return <Spinner label="Connecting..." />
-  return (
-    <a className="mono" href={`http://${server.ip_address}:${SERVER_WEB_PORT}`} target="_blank" rel="noreferrer">
-      {server.ip_address}
-    </a>
-  )
-}
-
+/** The seconds that are billed, so that the row, the meter and the receipt say the same. */
 function uptime({ startedAt, end_time }: Server, now: number): string {
   if (!startedAt) return '—'
-  return formatUptime(((end_time ? Date.parse(end_time) : now) - Date.parse(startedAt)) / 1000)
+  return formatUptime(runSeconds(Date.parse(startedAt), end_time ? Date.parse(end_time) : now))
 }

@@ -1,8 +1,9 @@
 import { Alert } from '../../pages/parts/Alert.tsx'
 
+/** Counts down while a server runs; not read out each time. */
 export function TrialBanner({ minutesLeft }: { minutesLeft: number }) {
   return (
-    <Alert kind={minutesLeft > 0 ? 'info' : 'warning'}>
+    <Alert kind={minutesLeft > 0 ? 'info' : 'warning'} quiet>
       Free trial: <strong className="mono">{minutesLeft.toFixed(2)}</strong> minutes left.
       {minutesLeft > 0 ? ' Only running time counts.' : ' Choose a plan to start servers again.'}
     </Alert>

@@ -1,44 +1,54 @@
-import { type Dispatch, useState } from 'react'
+import { type Dispatch, useRef, useState } from 'react'
 import { noneAvailable, type ServerListAction } from '../../domain/server-list.ts'
 import type { Availability, Server, Summary } from '../../domain/wire.ts'
-import { type Refusal, request } from '../request.ts'
+import { type Answer, request } from '../request.ts'
 
 type Dispatches = Dispatch<ServerListAction>
 
 /** What the dashboard's buttons do, and the reading of what they changed. */
 export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) => void) {
   const [busy, setBusy] = useState(false)
+  /** When everything was last read, by this machine's clock. */
+  const [readAt, setReadAt] = useState(0)
+  const reads = useRef(0)
   const danger = (text: string) => dispatch({ type: 'told', notice: { kind: 'danger', text, job: null } })
 
   async function refresh(signal?: AbortSignal): Promise<void> {
+    reads.current += 1
+    const read = reads.current
     dispatch({ type: 'fetching' })
     const [servers, summary] = await Promise.all([
       request<{ servers: Server[] }>('GET', '/api/v1/servers/get_servers', undefined, signal),
       request<Summary>('GET', '/api/v1/billings/summary', undefined, signal),
     ])
-    if (signal?.aborted) return
+    // Overtaken by a later read, or not wanted any more.
+    if (signal?.aborted || read !== reads.current) return
     if (servers.status === 401) return location.assign('/sign_in')
+    const failures = []
     if (servers.ok) dispatch({ type: 'fetched', servers: servers.body.servers })
-    else dispatch({ type: 'fetch_failed', message: sentence(servers.body, 'Failed to load servers') })
+    else failures.push(sentence(servers, 'Failed to load servers'))
     if (summary.ok) setSummary(summary.body)
-    else danger(sentence(summary.body, 'Failed to load billing'))
+    else failures.push(sentence(summary, 'Failed to load billing'))
+    // Both may have failed for the same reason: said once.
+    if (failures.length) dispatch({ type: 'fetch_failed', message: [...new Set(failures)].join(', ') })
+    else setReadAt(Date.now())
   }
 
   async function start(): Promise<void> {
     setBusy(true)
+    dispatch({ type: 'notice_dismissed' })
     try {
       const available = await request<Availability>('GET', '/api/v1/aws/server_available')
       if (!available.ok)
-        return danger(
-          `Failed to check availability: ${sentence(available.body, 'Failed to check server availability')}`,
-        )
+        return danger(`Failed to check availability: ${sentence(available, 'Failed to check server availability')}`)
       if (!available.body.ServerAvailable) return danger(noneAvailable(available.body))
-      const { ok, body } = await request<{ server: Server; job_id: string; errors: string[] }>(
+      const started = await request<{ server: Server; job_id: string; errors: string[] }>(
         'POST',
         '/api/v1/aws/auto_cloud_start_request',
       )
+      const { ok, body } = started
       if (body.errors?.length) return danger(body.errors.join(', '))
-      if (!ok) return danger(sentence(body, 'Failed to start server'))
+      if (!ok) return danger(sentence(started, 'Failed to start server'))
       dispatch({ type: 'started', server: body.server, jobId: body.job_id, at: new Date().toISOString() })
     } finally {
       setBusy(false)
@@ -46,18 +56,20 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   }
 
   async function stop({ id, server_id }: Server): Promise<void> {
-    const { ok, body } = await request<{ server: Server; job_id: string }>('POST', '/api/v1/aws/stop_server', {
+    const stopped = await request<{ server: Server; job_id: string }>('POST', '/api/v1/aws/stop_server', {
       server_id,
       session_id: id,
     })
-    if (!ok) return danger(sentence(body, 'Failed to stop server'))
+    const { ok, body } = stopped
+    if (!ok) return danger(sentence(stopped, 'Failed to stop server'))
     dispatch({ type: 'stopped', server: body.server, jobId: body.job_id, at: new Date().toISOString() })
     await refresh()
   }
 
-  return { busy, refresh, start, stop }
+  return { busy, readAt, refresh, start, stop }
 }
 
-function sentence(body: Refusal, fallback: string): string {
-  return body.error ?? body.message ?? fallback
+/** The server's own sentence; without an answer the call's. */
+function sentence({ status, body }: Answer<unknown>, fallback: string): string {
+  return (status && (body.error ?? body.message)) || fallback
 }

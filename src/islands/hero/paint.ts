@@ -22,16 +22,11 @@ const TURN = 2 * Math.PI
 
 export type Colours = { ground: string; profile: string; returns: string; uav: string }
 
-/** The canvas follows the theme by asking the still picture, which CSS has coloured. */
-export function coloursOf(frame: Element): Colours {
-  const style = (part: string) => getComputedStyle(frame.querySelector(part) ?? frame)
-  const profileStyle = style('.profile')
-  return {
-    ground: profileStyle.fill,
-    profile: profileStyle.stroke,
-    returns: style('.returns').stroke,
-    uav: style('.uav').color,
-  }
+/** The canvas follows the theme by asking the still picture of the page, which CSS has coloured. */
+export function stillColours(): Colours {
+  const style = (part: string) => getComputedStyle(document.querySelector(`.frame ${part}`) ?? document.body)
+  const { fill, stroke } = style('.profile')
+  return { ground: fill, profile: stroke, returns: style('.returns').stroke, uav: style('.uav').color }
 }
 
 /** Draws the scene at `t` as large as it takes to cover the canvas, like `preserveAspectRatio="xMidYMid slice"`. */
@@ -42,9 +37,12 @@ export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours):
   const px = devicePixelRatio / scale
   const shift = drift(t)
   const at = (p: Vec) => project(p, shift)
-  const stroke = (points: readonly Point[], colour: string, width: number) => {
+  const trace = (points: readonly Point[]) => {
     g.beginPath()
     for (const p of points) g.lineTo(...p)
+  }
+  const stroke = (points: readonly Point[], colour: string, width: number) => {
+    trace(points)
     g.strokeStyle = colour
     g.lineWidth = width * px
     g.stroke()
@@ -61,7 +59,7 @@ export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours):
     const returns = () => {
       g.fillStyle = colours.returns
       for (let s = swept[row]; s && s.z > z; s = swept[++row]) {
-        for (let x = s.from; x <= s.to; x += SWEEP_STEP) {
+        for (let x = s.from; x < s.to; x += SWEEP_STEP) {
           const y = ground(x, s.z)
           const [sx, sy] = at([x, y, s.z])
           g.globalAlpha = Math.min(1, 0.6 + y * 0.25)
@@ -73,8 +71,7 @@ export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours):
     const points = profile(z, COLUMNS, shift)
     g.globalAlpha = 1
     g.fillStyle = colours.ground
-    g.beginPath()
-    for (const p of points) g.lineTo(...p)
+    trace(points)
     g.lineTo(WIDTH, HEIGHT)
     g.lineTo(0, HEIGHT)
     g.fill()
@@ -84,8 +81,7 @@ export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours):
 
   g.globalAlpha = 0.25
   g.fillStyle = colours.returns
-  g.beginPath()
-  for (const p of beam(t)) g.lineTo(...at(p))
+  trace(beam(t).map(at))
   g.fill()
   g.globalAlpha = 0.55
   stroke(trail(t, 40).map(at), colours.uav, 1)
@@ -133,7 +129,7 @@ export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours):
     g.arc(rx + dx, ry - 3, 4, 0, TURN)
     g.stroke()
   }
-  g.font = '15px ui-monospace,monospace'
+  g.font = `${Math.max(15, 11 * px)}px ui-monospace,monospace`
   g.fillStyle = colours.uav
   g.fillText('UAV-01', x + 36, y - 6)
   g.fillStyle = colours.returns

@@ -115,18 +115,9 @@ export function telemetry(t: number, price: number): [name: string, value: strin
   return [
     ['SIM', `${t.toFixed(1)} s`],
     ['ALT', `${metres(at[1] - ground(at[0], at[2]), 1)} m`],
-    ['POS', `${metres(at[0], 0)}, ${metres(at[2], 0)} m`],
     ['COVERED', `${(covered * 100).toFixed(0)} %`],
     ['RETURNS', Math.round(covered * TRACKS * ACROSS * ALONG).toLocaleString('en-US')],
     ['COST', `$${(t * price).toFixed(4)}`],
+    ['POS', `${metres(at[0], 0)}, ${metres(at[2], 0)} m`],
   ]
 }
-
-/** What happens when, in words. */
-export const CAPTIONS: [from: number, text: string][] = [
-  [0, 'The server runs. The drone starts its survey 21 m above the ground, at 18 m/s.'],
-  [7, 'Each sweep of the lidar adds returns to the point cloud, one track after the other.'],
-  [21, 'Half of the area is mapped. The rover keeps to the foreground.'],
-  [35, 'The last track follows the valley in front.'],
-  [42, 'Survey complete. Every replay is the same, to the last digit: the scene depends on its time alone.'],
-]

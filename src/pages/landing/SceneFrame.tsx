@@ -83,7 +83,7 @@ function Vehicles() {
 export function SceneFrame({ id }: { id: string }) {
   return (
     <svg className="frame" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="xMidYMid slice" aria-hidden="true">
-      <g id={id}>
+      <g id={id} className="survey">
         {layers().map(({ z, className, d, opacity }) => (
           <path key={z} className={className} d={d} strokeOpacity={opacity} />
         ))}

@@ -1,15 +1,7 @@
 import { type Theme, ThemeSwitch } from './ThemeSwitch.tsx'
 
 /** The way to help stands in the same place on every page (WCAG 3.2.6). */
-export function Footer({
-  signedIn,
-  ...theme
-}: {
-  signedIn: boolean
-  path: string
-  theme: Theme
-  csrfToken: string | null
-}) {
+export function Footer({ signedIn, ...theme }: { signedIn: boolean; theme: Theme; csrfToken: string | null }) {
   return (
     <footer className="foot">
       <ul className="links">

@@ -8,8 +8,8 @@ const LINKS: { href: string; label: string; icon: IconName }[] = [
 ]
 
 /** A rail at the left; under 800 px a bar at the bottom. */
-export function Sidebar(props: { path: string; theme: Theme; csrfToken: string | null }) {
-  const here = props.path.split('?')[0]
+export function Sidebar({ path, ...theme }: { path: string; theme: Theme; csrfToken: string | null }) {
+  const here = path.split('?')[0]
   return (
     <div className="rail">
       <nav aria-label="Main">
@@ -24,7 +24,7 @@ export function Sidebar(props: { path: string; theme: Theme; csrfToken: string |
           ))}
         </ul>
       </nav>
-      <ThemeSwitch {...props} />
+      <ThemeSwitch {...theme} />
     </div>
   )
 }

@@ -8,12 +8,11 @@ const CHOICES: { theme: Theme; icon: IconName; label: string }[] = [
   { theme: 'system', icon: 'monitor', label: 'Theme of the system' },
 ]
 
-/** Posts `theme` to /theme, which keeps it in a cookie and comes back to this page. */
-export function ThemeSwitch({ theme, path, csrfToken }: { theme: Theme; path: string; csrfToken: string | null }) {
+/** Posts `theme` to /theme, which keeps it in a cookie and comes back to the page it was sent from. */
+export function ThemeSwitch({ theme, csrfToken }: { theme: Theme; csrfToken: string | null }) {
   return (
     <form className="theme" method="post" action="/theme" aria-label="Theme">
       {csrfToken ? <input type="hidden" name="authenticity_token" value={csrfToken} /> : null}
-      <input type="hidden" name="return_to" value={path} />
       {CHOICES.map((choice) => (
         <button
           key={choice.theme}

@@ -17,6 +17,8 @@ type AlertProps = {
   /** Told once it was dismissed; implies `dismissible`. */
   onDismiss?: () => void
   id?: string
+  /** Not read out by itself: it ticks, or the page's live region says it. */
+  quiet?: boolean
 }
 
 /**
@@ -24,12 +26,12 @@ type AlertProps = {
  * browser without a script. A form cannot stand inside a form: place a dismissible alert beside forms, not in them,
  * and give a new message a new `key`, else a closed one stays closed.
  */
-export function Alert({ kind, children, dismissible, onDismiss, id }: AlertProps) {
+export function Alert({ kind, children, dismissible, onDismiss, id, quiet = false }: AlertProps) {
   const className = `alert alert-${kind}`
   const body = (
     <>
       <Icon name={ICONS[kind]} size={18} />
-      <div role={kind === 'danger' ? 'alert' : 'status'}>{children}</div>
+      <div role={quiet ? undefined : kind === 'danger' ? 'alert' : 'status'}>{children}</div>
     </>
   )
   if (!dismissible && !onDismiss) {

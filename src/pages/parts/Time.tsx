@@ -1,14 +1,25 @@
-const day: Intl.DateTimeFormatOptions = { timeZone: 'UTC', year: 'numeric', month: 'short', day: 'numeric' }
-const dateFormat = new Intl.DateTimeFormat('en-US', day)
-const timeFormat = new Intl.DateTimeFormat('en-US', { ...day, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
+import { type InstantLayout, instantText, instantTitle } from '../../domain/instant.ts'
+import { useHydrated } from '../../islands/useHydrated.ts'
 
-/** An instant in UTC, from ISO 8601; a bare date (YYYY-MM-DD) is shown without a time. */
-export function Time({ at }: { at: string }) {
-  const bare = at.length === 10
-  const date = new Date(at)
+type TimeProps = {
+  /** ISO 8601; a bare date (YYYY-MM-DD) is a day of the UTC calendar, and is shown without a time. */
+  at: string
+  layout?: InstantLayout
+}
+
+/**
+ * An instant: in UTC in the server's HTML, in the reader's zone once scripts run, and in UTC always in its title. Outside islands
+ * `showLocalTimes` sees to the reader's zone.
+ */
+export function Time(props: TimeProps) {
+  return <TimeIn {...props} local={useHydrated()} />
+}
+
+/** For a list of thousands, whose island knows for all of them. */
+export function TimeIn({ at, layout = 'full', local }: TimeProps & { local: boolean }) {
   return (
-    <time dateTime={at} title={bare ? `${at} (UTC)` : `${date.toISOString()}`}>
-      {bare ? dateFormat.format(date) : `${timeFormat.format(date)} UTC`}
+    <time dateTime={at} data-layout={layout === 'full' ? undefined : layout} title={instantTitle(at)}>
+      {instantText(at, local, layout)}
     </time>
   )
 }

@@ -17,17 +17,30 @@ import {
   welcomeFrame,
 } from '../../domain/cable.ts'
 import type { Job } from '../../domain/wire.ts'
-import { createContext } from '../context.ts'
+import { type Context, createContext } from '../context.ts'
 import type { Env } from '../env.ts'
-import { findSignIn } from '../middleware/sign-in.ts'
 import { currentJobsQuery } from '../services/dashboard.ts'
+import { findSignIn, listLiveSignIns } from '../services/live-sign-ins.ts'
 import { toJob } from '../wire.ts'
 import type { JobChannelCalls } from './channel-calls.ts'
 import { JobAlarm } from './job-alarm.ts'
 import { jobRunner } from './runner.ts'
 
 /** Survives hibernation with its socket. */
-type Attachment = { userId: string; signInId: string; expiresAt: number; identifiers: string[] }
+type Attachment = {
+  userId: string
+  signInId: string
+  expiresAt: number
+  identifiers: string[]
+  connectedAt: number
+  /** When its sign-in was last seen to count. */
+  checkedAt: number
+}
+
+/** Tabs and devices of one person; the oldest gives way. */
+const MAX_SOCKETS = 20
+/** Nothing is pushed to a socket whose sign-in was not looked at for so long. */
+const CHECK_EVERY_MS = 60_000
 
 /** A socket may name its channel in a few spellings; its attachment must not grow without end. */
 const MAX_SUBSCRIPTIONS = 4
@@ -71,6 +84,7 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
 
   private async look(userId: string): Promise<number | null> {
     const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
+    await this.endSignedOut(ctx)
     const next = await this.runJobs(ctx, userId)
     return next === null ? null : next - ctx.now()
   }
@@ -83,7 +97,10 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
       signInId: request.headers.get('x-sign-in-id') ?? '',
       expiresAt: Number(request.headers.get('x-expires-at')),
       identifiers: [],
+      connectedAt: Date.now(),
+      checkedAt: 0,
     }
+    this.makeRoom()
     this.ctx.acceptWebSocket(pair[1])
     pair[1].serializeAttachment(attachment)
     pair[1].send(welcomeFrame())
@@ -129,6 +146,30 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   override async webSocketClose(socket: WorkerSocket, code: number, reason: string): Promise<void> {
     // 1005 and 1006 may be received but not sent.
     socket.close(code === 1005 || code === 1006 ? 1000 : code, reason)
+  }
+
+  /** The call that closes sockets may have failed, and an idle sign-in ends without one: asked again before anything is pushed. */
+  private async endSignedOut(ctx: Context): Promise<void> {
+    const due = this.ctx.getWebSockets().filter((socket) => {
+      const { checkedAt } = socket.deserializeAttachment() as Attachment
+      return Date.now() - checkedAt > CHECK_EVERY_MS
+    })
+    if (!due.length) return
+    const ids = due.map((socket) => (socket.deserializeAttachment() as Attachment).signInId)
+    const live = await listLiveSignIns(ctx, [...new Set(ids)])
+    for (const socket of due) {
+      const attachment = socket.deserializeAttachment() as Attachment
+      if (live.has(attachment.signInId)) socket.serializeAttachment({ ...attachment, checkedAt: Date.now() })
+      else this.closeAsRevoked(socket)
+    }
+  }
+
+  private makeRoom(): void {
+    const connectedAt = (socket: WorkerSocket) => (socket.deserializeAttachment() as Attachment).connectedAt
+    const sockets = this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN)
+    const oldestFirst = sockets.sort((a, b) => connectedAt(a) - connectedAt(b))
+    for (const socket of oldestFirst.slice(0, Math.max(0, sockets.length - MAX_SOCKETS + 1)))
+      this.closeAsRevoked(socket)
   }
 
   private push(job: Job): void {

@@ -1,16 +1,9 @@
-import { and, eq, gt, isNotNull, isNull } from 'drizzle-orm'
 import { createMiddleware } from 'hono/factory'
-import { signIns, users } from '../../../db/schema.ts'
-import type { AppEnv, CurrentSignIn } from '../app-env.ts'
-import type { Context } from '../context.ts'
+import type { AppEnv } from '../app-env.ts'
 import { clearCookie, readCookie } from '../cookies.ts'
+import { findSignIn, noteUse } from '../services/live-sign-ins.ts'
 import { readSignInToken } from '../sign-in-token.ts'
 
-const DAY_MS = 24 * 3600_000
-/** A sign-in that nobody used for this long is over. */
-export const IDLE_LIMIT_MS = DAY_MS
-/** And in any case this long after it began. */
-export const SIGN_IN_LIFETIME_MS = 14 * DAY_MS
 /** Written down at most this often. */
 const SEEN_EVERY_MS = 5 * 60_000
 
@@ -32,43 +25,8 @@ export const currentSignIn = createMiddleware<AppEnv>(async (c, next) => {
   await next()
 })
 
-/** The sign-in, if it still counts, and its user. */
-export async function findSignIn(
-  ctx: Pick<Context, 'db' | 'now'>,
-  id: string,
-): Promise<{ signIn: CurrentSignIn; lastSeenAt: number } | null> {
-  const now = ctx.now()
-  const [row] = await ctx.db
-    .select({
-      id: signIns.id,
-      expiresAt: signIns.expiresAt,
-      lastSeenAt: signIns.lastSeenAt,
-      user: { id: users.id, name: users.name, email: users.email, admin: users.admin },
-      suspendedAt: users.suspendedAt,
-    })
-    .from(signIns)
-    .innerJoin(users, eq(users.id, signIns.userId))
-    .where(
-      and(
-        eq(signIns.id, id),
-        isNull(signIns.revokedAt),
-        gt(signIns.expiresAt, now),
-        gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS),
-        isNotNull(users.confirmedAt),
-        isNull(users.closedAt),
-      ),
-    )
-  if (!row) return null
-  const { user, expiresAt, lastSeenAt } = row
-  return { signIn: { id: row.id, user, suspended: row.suspendedAt !== null, expiresAt }, lastSeenAt }
-}
-
 /** A page that was opened or something that was done: not what an open page asks by itself, however long nobody looks at it. */
 function isUse(method: string, path: string): boolean {
   if (path === '/cable' || path === '/api/v1/aws/check_server_ip_status') return false
   return method !== 'GET' || !path.startsWith('/api/')
-}
-
-async function noteUse(ctx: Pick<Context, 'db' | 'now'>, id: string): Promise<void> {
-  await ctx.db.update(signIns).set({ lastSeenAt: ctx.now() }).where(eq(signIns.id, id))
 }

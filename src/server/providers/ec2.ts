@@ -46,13 +46,20 @@ export type Cloud = {
   findByToken(token: string): Promise<CloudInstance | null>
   /** Safe to repeat, and for an instance that is already gone. */
   terminate(id: string): Promise<void>
-  /** All of ours, with their health (`ok`, `impaired`, `initializing`, `insufficient-data`…), null when it is not known. */
-  listInstances(): Promise<(CloudInstance & { statusCheck: string | null })[]>
+  /**
+   * All of ours, with their health (`ok`, `impaired`, `initializing`, `insufficient-data`…), null when it is not known.
+   * @param withinMs how long the whole may take
+   */
+  listInstances(withinMs?: number): Promise<(CloudInstance & { statusCheck: string | null })[]>
 }
 
 /** Every instance of ours carries it, so that the console and the sweep find ours and nobody else's. */
 export const OWNER_TAG = { key: 'app', value: 'proving-ground' }
+/** Not every EC2 server filters by client token; all of them filter by tag. */
+const TOKEN_TAG = 'launch'
 const TIMEOUT_MS = 10_000
+/** Thousands of instances come in several pages. */
+const LIST_TIMEOUT_MS = 20_000
 const NO_CAPACITY = new Set([
   'InsufficientInstanceCapacity',
   'InsufficientHostCapacity',
@@ -99,7 +106,7 @@ export function ec2Cloud(env: Ec2Env): Cloud {
 
   return {
     async launch({ token, instanceType, availabilityZone, name, tags }) {
-      const allTags = { Name: name, [OWNER_TAG.key]: OWNER_TAG.value, ...tags }
+      const allTags = { Name: name, [OWNER_TAG.key]: OWNER_TAG.value, [TOKEN_TAG]: token, ...tags }
       const command = new RunInstancesCommand({
         ClientToken: token,
         MinCount: 1,
@@ -123,7 +130,7 @@ export function ec2Cloud(env: Ec2Env): Cloud {
 
     findInstance: (id) => findOne({ InstanceIds: [id] }),
 
-    findByToken: (token) => findOne({ Filters: [{ Name: 'client-token', Values: [token] }] }),
+    findByToken: (token) => findOne({ Filters: [{ Name: `tag:${TOKEN_TAG}`, Values: [token] }] }),
 
     async terminate(id) {
       try {
@@ -133,17 +140,23 @@ export function ec2Cloud(env: Ec2Env): Cloud {
       }
     },
 
-    async listInstances() {
-      try {
-        const ours = { Filters: [{ Name: `tag:${OWNER_TAG.key}`, Values: [OWNER_TAG.value] }], MaxResults: 1000 }
-        const instances: CloudInstance[] = []
-        for await (const page of paginateDescribeInstances({ client: ec2() }, ours))
+    async listInstances(withinMs = LIST_TIMEOUT_MS) {
+      const ours = { Filters: [{ Name: `tag:${OWNER_TAG.key}`, Values: [OWNER_TAG.value] }], MaxResults: 1000 }
+      const until = { abortSignal: AbortSignal.timeout(withinMs) }
+      const instances: CloudInstance[] = []
+      const health = new Map<string, string>()
+      const readInstances = async () => {
+        for await (const page of paginateDescribeInstances({ client: ec2() }, ours, until))
           for (const reservation of page.Reservations ?? [])
             for (const instance of reservation.Instances ?? []) instances.push(toInstance(instance))
-        const health = new Map<string, string>()
-        for await (const page of paginateDescribeInstanceStatus({ client: ec2() }, { MaxResults: 1000 }))
+      }
+      const readHealth = async () => {
+        for await (const page of paginateDescribeInstanceStatus({ client: ec2() }, { MaxResults: 1000 }, until))
           for (const status of page.InstanceStatuses ?? [])
             health.set(status.InstanceId ?? '', status.InstanceStatus?.Status ?? 'unknown')
+      }
+      try {
+        await Promise.all([readInstances(), readHealth()])
         return instances.map((instance) => ({ ...instance, statusCheck: health.get(instance.id) ?? null }))
       } catch (error) {
         throw translate(error)

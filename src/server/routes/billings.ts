@@ -1,7 +1,26 @@
 import { Hono } from 'hono'
+import { type Bill, billMonth, billsToCsv } from '../../domain/bill.ts'
+import type { BillingRecord } from '../../domain/wire.ts'
 import { type AppEnv, signedIn } from '../app-env.ts'
+import { listBills } from '../services/billing-history.ts'
 import { getUsage, toSummary } from '../services/usage.ts'
 
-export const billings = new Hono<AppEnv>().get('/api/v1/billings/summary', async (c) =>
-  c.json(toSummary(await getUsage(c.var.ctx, signedIn(c).user.id))),
-)
+export const billings = new Hono<AppEnv>()
+  .get('/api/v1/billings/summary', async (c) => c.json(toSummary(await getUsage(c.var.ctx, signedIn(c).user.id))))
+  .get('/api/v1/billings/history', async (c) => {
+    const bills = await listBills(c.var.ctx, signedIn(c).user.id)
+    return c.json({ billings: bills.map(toBillingRecord) })
+  })
+  .get('/billing_history.csv', async (c) => {
+    const month = c.req.query('month')
+    const bills = await listBills(c.var.ctx, signedIn(c).user.id)
+    const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
+    c.header('Content-Type', 'text/csv; charset=utf-8')
+    c.header('Content-Disposition', 'attachment; filename="billing-history.csv"')
+    return c.body(billsToCsv(shown))
+  })
+
+function toBillingRecord(bill: Bill): BillingRecord {
+  const { id, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id } = bill
+  return { id, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id }
+}

@@ -1,16 +1,43 @@
 import { Hono } from 'hono'
+import { ContactSales } from '../../pages/ContactSales.tsx'
 import { Dashboard } from '../../pages/Dashboard.tsx'
+import { Landing } from '../../pages/Landing.tsx'
+import { Pricing } from '../../pages/Pricing.tsx'
+import { Terms } from '../../pages/Terms.tsx'
 import { type AppEnv, signedIn } from '../app-env.ts'
+import { takeFlash } from '../flash.ts'
+import { csrfToken } from '../middleware/csrf.ts'
 import { renderPage } from '../render.tsx'
 import { getDashboard } from '../services/dashboard.ts'
 
+const marketing = { assets: 'marketing' } as const
+
 /** The site map: each page's path, what it loads, what it shows. Who may see it stands in access.ts. */
-export const pages = new Hono<AppEnv>().get('/dashboard', async (c) => {
-  const { user } = signedIn(c)
-  const data = await getDashboard(c.var.ctx, user.id)
-  return renderPage(
-    c,
-    { title: 'Dashboard', noIndex: true },
-    <Dashboard userId={user.id} now={c.var.ctx.now()} {...data} />,
-  )
-})
+export const pages = new Hono<AppEnv>()
+  .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...marketing }, <Landing />))
+  .get('/pricing', (c) => renderPage(c, { title: 'Pricing', ...marketing }, <Pricing />))
+  .get('/terms_of_service', (c) => renderPage(c, { title: 'Terms of Service', ...marketing }, <Terms />))
+  .get('/contact_sales', (c) => {
+    const flash = takeFlash(c)
+    const failed = flash?.kind === 'danger' ? flash : null
+    return renderPage(
+      c,
+      { title: 'Contact sales', ...marketing },
+      <ContactSales
+        csrfToken={csrfToken(c)}
+        values={failed?.values ?? {}}
+        errors={failed?.field ? { [failed.field]: failed.message } : {}}
+        failure={failed?.message ?? null}
+        success={flash?.kind === 'success' ? flash.message : null}
+      />,
+    )
+  })
+  .get('/dashboard', async (c) => {
+    const { user, suspended } = signedIn(c)
+    const data = await getDashboard(c.var.ctx, user.id)
+    return renderPage(
+      c,
+      { title: 'Dashboard', noIndex: true },
+      <Dashboard userId={user.id} suspended={suspended} {...data} />,
+    )
+  })

@@ -4,6 +4,7 @@ import { PASSWORD_RESET, RESET_SENT } from '../../domain/user.ts'
 import { answer } from '../answer.ts'
 import type { AppEnv } from '../app-env.ts'
 import { clearCookie } from '../cookies.ts'
+import { callerOf } from '../device.ts'
 import { requestPasswordReset, resetPassword } from '../services/password-reset.ts'
 import { body, text } from './body.ts'
 
@@ -15,7 +16,7 @@ const newPassword = z.object({
 /** A forgotten password: a mailed link, and the new password behind it. */
 export const passwords = new Hono<AppEnv>()
   .post('/users/password', body(email), async (c) => {
-    await requestPasswordReset(c.var.ctx, c.req.valid('json').user)
+    await requestPasswordReset(c.var.ctx, c.req.valid('json').user, callerOf(c))
     return answer(c, { message: RESET_SENT })
   })
   .put('/users/password', body(newPassword), async (c) => {

@@ -1,12 +1,14 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { normalEmail } from '../../domain/person.ts'
 import { CONFIRMATION_SENT, CONFIRMED, PROFILE_UPDATED, SIGNED_OUT, SIGNED_UP } from '../../domain/user.ts'
 import { answer } from '../answer.ts'
 import { type AppEnv, signedIn } from '../app-env.ts'
 import { clearCookie, writeCookie } from '../cookies.ts'
-import { deviceOf } from '../device.ts'
-import { SIGN_IN_LIFETIME_MS } from '../middleware/sign-in.ts'
+import { callerOf, deviceOf } from '../device.ts'
+import { knownDevice, rememberDevice } from '../known-device.ts'
 import { confirmEmail, resendConfirmation } from '../services/confirmation.ts'
+import { SIGN_IN_LIFETIME_MS } from '../services/live-sign-ins.ts'
 import { updateProfile } from '../services/profile.ts'
 import { signIn, signOut } from '../services/sign-in.ts'
 import { signUp } from '../services/sign-up.ts'
@@ -14,7 +16,7 @@ import { issueSignInToken } from '../sign-in-token.ts'
 import { body, checkbox, text } from './body.ts'
 
 const credentials = z.object({ user: z.object({ email: text, password: text }) })
-const email = z.object({ user: z.object({ email: text }) })
+const emailOnly = z.object({ user: z.object({ email: text }) })
 const account = z.object({
   user: z.object({ name: text, email: text, password: text, password_confirmation: text, terms_of_service: checkbox }),
 })
@@ -31,7 +33,7 @@ const profile = z.object({
 export const users = new Hono<AppEnv>()
   .post('/users', body(account), async (c) => {
     const { user } = c.req.valid('json')
-    await signUp(c.var.ctx, user)
+    await signUp(c.var.ctx, user, callerOf(c))
     return answer(c, { message: SIGNED_UP }, { status: 201, carry: { 'user[email]': user.email } })
   })
   .get('/users/confirmation', async (c) => {
@@ -40,14 +42,20 @@ export const users = new Hono<AppEnv>()
     await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
     return answer(c, { message: CONFIRMED })
   })
-  .post('/users/confirmation', body(email), async (c) => {
-    await resendConfirmation(c.var.ctx, c.req.valid('json').user)
+  .post('/users/confirmation', body(emailOnly), async (c) => {
+    await resendConfirmation(c.var.ctx, c.req.valid('json').user, callerOf(c))
     return answer(c, { message: CONFIRMATION_SENT })
   })
   .post('/users/sign_in', body(credentials), async (c) => {
     const { ctx, signIn: previous } = c.var
-    const { user, signIn: next } = await signIn(ctx, c.req.valid('json').user, deviceOf(c))
+    const input = c.req.valid('json').user
+    const email = normalEmail(input.email)
+    const { user, signIn: next } = await signIn(ctx, input, deviceOf(c), {
+      ...callerOf(c),
+      knownDevice: knownDevice(c, email),
+    })
     writeCookie(c, 'sign_in', await issueSignInToken(ctx, next), SIGN_IN_LIFETIME_MS / 1000)
+    rememberDevice(c, email)
     // Whoever was signed in here before is not any more.
     if (previous) ctx.background(signOut(ctx, previous.user.id, previous.id))
     return answer(c, { user })

@@ -8,6 +8,7 @@ import { CONFIRMATION_FAILED, emailForm } from '../../domain/user.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
+import { type Caller, limitCalls } from '../limits/limits.ts'
 import { confirmEmailMail } from '../mails/account.ts'
 import { CONFIRM_LIFETIME_MS, hashEmailToken, newEmailToken } from './email-tokens.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
@@ -50,8 +51,13 @@ export async function confirmEmail(ctx: Context, token: string): Promise<void> {
 }
 
 /** A new link for an address that waits for one. Whoever asks, and for whatever address, sees the same. */
-export async function resendConfirmation(ctx: Context, input: InferInput<typeof emailForm>): Promise<void> {
+export async function resendConfirmation(
+  ctx: Context,
+  input: InferInput<typeof emailForm>,
+  caller: Caller,
+): Promise<void> {
   const { email } = requireValid(emailForm, input)
+  await limitCalls(ctx, 'resend', caller, email)
   const { token, hash } = newEmailToken()
   const now = ctx.now()
   await writeBatch(ctx.db, [
@@ -67,4 +73,14 @@ export async function resendConfirmation(ctx: Context, input: InferInput<typeof 
     ),
   ])
   ctx.background(deliverMail(ctx))
+}
+
+/** Whom a confirmation link was mailed to, expired or not: who holds it need not type the address again. */
+export async function findAddressOfLink(ctx: Pick<Context, 'db'>, token: string): Promise<string | null> {
+  const [found] = await ctx.db
+    .select({ email: users.email })
+    .from(emailTokens)
+    .innerJoin(users, eq(users.id, emailTokens.userId))
+    .where(and(eq(emailTokens.hash, hashEmailToken(token)), eq(emailTokens.purpose, 'confirm'), isNull(users.closedAt)))
+  return found?.email ?? null
 }

@@ -10,17 +10,17 @@ export type DashboardData = { servers: Server[]; jobs: Job[]; summary: Summary }
 
 /** Everything on the dashboard, in one database round trip. */
 export async function getDashboard(ctx: Context, userId: string): Promise<DashboardData> {
-  const [subscription, runs] = usageQueries(ctx, userId)
-  const [servers, current, subscriptions, counted] = await ctx.db.batch([
+  const [history, runs] = usageQueries(ctx, userId)
+  const [servers, current, plans, counted] = await ctx.db.batch([
     listServersQuery(ctx, userId),
     currentJobsQuery(ctx, userId),
-    subscription,
+    history,
     runs,
   ])
   return {
     servers: servers.map(toServer),
     jobs: current.map((row) => toJob(row.job, row.session)),
-    summary: toSummary(countUsage(subscriptions[0] ?? null, counted, ctx.now())),
+    summary: toSummary(countUsage(plans, counted, ctx.now())),
   }
 }
 

@@ -4,8 +4,8 @@ import { AppError } from '../../domain/error.ts'
 import type { SignIn } from '../../domain/wire.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
-import { IDLE_LIMIT_MS } from '../middleware/sign-in.ts'
 import { toIso } from '../wire.ts'
+import { IDLE_LIMIT_MS } from './live-sign-ins.ts'
 
 const LIST_LIMIT = 100
 
@@ -43,7 +43,7 @@ export async function signOutDevice(ctx: Context, userId: string, signInId: stri
     .where(and(eq(signIns.id, signInId), eq(signIns.userId, userId), isNull(signIns.revokedAt)))
     .returning({ id: signIns.id })
   if (!ended) throw new AppError('not_found', 'There is no such device.')
-  await ctx.channel(userId).disconnect([signInId])
+  ctx.background(ctx.channel(userId).disconnect([signInId]))
 }
 
 /** The one that asks, too. */
@@ -52,5 +52,5 @@ export async function signOutEverywhere(ctx: Context, userId: string): Promise<v
     .update(signIns)
     .set({ revokedAt: ctx.now() })
     .where(and(eq(signIns.userId, userId), isNull(signIns.revokedAt)))
-  await ctx.channel(userId).disconnect('all')
+  ctx.background(ctx.channel(userId).disconnect('all'))
 }

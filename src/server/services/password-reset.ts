@@ -6,14 +6,21 @@ import { AppError } from '../../domain/error.ts'
 import { emailForm, newPasswordForm, RESET_FAILED } from '../../domain/user.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
+import { type Caller, limitCalls } from '../limits/limits.ts'
 import { passwordChangedMail, resetPasswordMail } from '../mails/account.ts'
 import { hashPassword } from '../password.ts'
+import { refuseCommonPassword } from '../password-rule.ts'
 import { hashEmailToken, newEmailToken, RESET_LIFETIME_MS } from './email-tokens.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
 /** Mails a link, if the address has an account. Whoever asks, and for whatever address, sees the same. */
-export async function requestPasswordReset(ctx: Context, input: InferInput<typeof emailForm>): Promise<void> {
+export async function requestPasswordReset(
+  ctx: Context,
+  input: InferInput<typeof emailForm>,
+  caller: Caller,
+): Promise<void> {
   const { email } = requireValid(emailForm, input)
+  await limitCalls(ctx, 'reset', caller, email)
   const { token, hash } = newEmailToken()
   const now = ctx.now()
   await writeBatch(ctx.db, [
@@ -37,6 +44,7 @@ export async function requestPasswordReset(ctx: Context, input: InferInput<typeo
  */
 export async function resetPassword(ctx: Context, input: InferInput<typeof newPasswordForm>): Promise<void> {
   const { token, password } = requireValid(newPasswordForm, input)
+  refuseCommonPassword(password)
   const hash = hashEmailToken(token)
   const now = ctx.now()
   const [found] = await ctx.db
@@ -68,6 +76,6 @@ export async function resetPassword(ctx: Context, input: InferInput<typeof newPa
     mailQuery(ctx, found.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', RESET_FAILED)
-  await ctx.channel(found.userId).disconnect('all')
+  ctx.background(ctx.channel(found.userId).disconnect('all'))
   ctx.background(deliverMail(ctx))
 }

@@ -8,8 +8,10 @@ import type { User } from '../../domain/wire.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
+import { limitGuesses } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mails/account.ts'
 import { hashPassword, verifyPassword } from '../password.ts'
+import { refuseCommonPassword } from '../password-rule.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
 /**
@@ -22,6 +24,7 @@ export async function updateProfile(
   input: InferInput<typeof profileForm>,
 ): Promise<User> {
   const { name, newPassword } = requireValid(profileForm, input)
+  if (newPassword) refuseCommonPassword(newPassword.next)
   const { user } = current
   if (newPassword) await changePassword(ctx, current, name, newPassword)
   else await ctx.db.update(users).set({ name }).where(eq(users.id, user.id))
@@ -35,9 +38,11 @@ async function changePassword(
   password: { current: string; next: string },
 ): Promise<void> {
   const pepper = ctx.config.passwordPepper
+  const guesses = await limitGuesses(ctx, `${user.id} current`)
   const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
   if (!(await verifyPassword(password.current, pepper, stored?.hash ?? null)) || !stored)
     throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
+  await guesses.forgive()
   const passwordHash = await hashPassword(password.next, pepper)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND password_hash = ${passwordHash})`
   const others = and(eq(signIns.userId, user.id), ne(signIns.id, signInId), isNull(signIns.revokedAt))
@@ -52,6 +57,6 @@ async function changePassword(
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
   const ids = (revoked?.rows ?? []).map((row) => String(row.id))
-  if (ids.length) await ctx.channel(user.id).disconnect(ids)
+  if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
   ctx.background(deliverMail(ctx))
 }

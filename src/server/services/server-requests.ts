@@ -1,10 +1,12 @@
 import { and, eq, gt } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { outbox, serverRequests } from '../../../db/schema.ts'
+import { serverRequests } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import type { User } from '../../domain/wire.ts'
-import type { Context } from '../context.ts'
+import { type Context, siteOrigin } from '../context.ts'
 import { newId } from '../id.ts'
+import { composeMail } from '../mails/mail-content.ts'
+import { deliverMail, mailQuery } from './outbox.ts'
 
 const EVERY_MS = 3_600_000
 
@@ -22,19 +24,13 @@ export async function requestMoreServers(ctx: Context, user: User): Promise<void
     throw new AppError('too_many', 'You asked for more servers within the last hour. We will get back to you.', {
       retryAfter: Math.ceil((recent.createdAt + EVERY_MS - now) / 1000),
     })
-  const text = `${user.name} <${user.email}> (${user.id}) asks for more servers.`
+  const mail = composeMail('A customer asks for more servers', [
+    'A customer asks for more servers. The request waits in the console.',
+    { label: 'Open the console', link: `${siteOrigin(ctx)}/console/messages` },
+  ])
   await writeBatch(ctx.db, [
     ctx.db.insert(serverRequests).values({ id: newId('req'), userId: user.id, createdAt: now }),
-    ctx.db.insert(outbox).values({
-      id: newId('mail'),
-      recipient: ctx.config.operatorEmail,
-      subject: 'A customer asks for more servers',
-      text,
-      html: `<p>${escapeHtml(text)}</p>`,
-      createdAt: now,
-      sendAt: now,
-    }),
+    mailQuery(ctx, ctx.config.operatorEmail, mail),
   ])
+  ctx.background(deliverMail(ctx))
 }
-
-const escapeHtml = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -7,28 +7,38 @@ import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
-import { SIGN_IN_LIFETIME_MS } from '../middleware/sign-in.ts'
+import { type Caller, limitCalls, limitGuesses } from '../limits/limits.ts'
 import { hashPassword, needsRehash, verifyPassword } from '../password.ts'
+import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 
 /** What the list of devices tells their owner. */
 export type Device = { userAgent: string | null; address: string | null }
 
+export type SignInAttempt = Caller & {
+  /** This browser's id, when it was signed in to the account before: its guesses are counted by themselves. */
+  knownDevice: string | null
+}
+
 /**
  * A new sign-in, each time with an id of its own. One read and one hash, whatever the account's state.
- * @throws unauthenticated when address and password do not belong together, forbidden when the address is not confirmed
+ * @throws unauthenticated when address and password do not belong together, forbidden when the address is not confirmed, too_many
  */
 export async function signIn(
   ctx: Context,
   input: InferInput<typeof signInForm>,
   device: Device,
+  attempt: SignInAttempt,
 ): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
   const { email, password } = requireValid(signInForm, input)
+  await limitCalls(ctx, 'sign_in', attempt)
+  const guesses = await limitGuesses(ctx, `${email} ${attempt.knownDevice ?? ''}`)
   const [found] = await ctx.db
     .select()
     .from(users)
     .where(and(eq(users.email, email), isNull(users.closedAt)))
   const right = await verifyPassword(password, ctx.config.passwordPepper, found?.passwordHash ?? null)
   if (!found || !right) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
+  await guesses.forgive()
   if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
 
   const now = ctx.now()
@@ -51,7 +61,7 @@ export async function signOut(ctx: Context, userId: string, signInId: string): P
     .update(signIns)
     .set({ revokedAt: ctx.now() })
     .where(and(eq(signIns.id, signInId), eq(signIns.userId, userId), isNull(signIns.revokedAt)))
-  await ctx.channel(userId).disconnect([signInId])
+  ctx.background(ctx.channel(userId).disconnect([signInId]))
 }
 
 async function rehash(ctx: Context, user: { id: string; passwordHash: string }, password: string): Promise<void> {

@@ -6,8 +6,10 @@ import { signUpForm } from '../../domain/user.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
+import { type Caller, limitCalls } from '../limits/limits.ts'
 import { alreadySignedUpMail, confirmEmailMail } from '../mails/account.ts'
 import { hashPassword } from '../password.ts'
+import { refuseCommonPassword } from '../password-rule.ts'
 import { CONFIRM_LIFETIME_MS, newEmailToken } from './email-tokens.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
@@ -15,8 +17,10 @@ import { deliverMail, mailQuery } from './outbox.ts'
  * A new account, not yet confirmed, and the mail with its link. For an address that has one already nothing changes but that its
  * owner gets a mail: the answer, the work and the statements are the same, so that nobody learns who is a customer.
  */
-export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>): Promise<void> {
+export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>, caller: Caller): Promise<void> {
   const { name, email, password } = requireValid(signUpForm, input)
+  refuseCommonPassword(password)
+  await limitCalls(ctx, 'sign_up', caller, email)
   const passwordHash = await hashPassword(password, ctx.config.passwordPepper)
   const { token, hash } = newEmailToken()
   const id = newId('user')

@@ -1,9 +1,11 @@
 import { and, desc, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
-import { serverSessions, subscriptions } from '../../../db/schema.ts'
-import { calendarMonth, overageUnits, type Period, periodAt, runSeconds, unitsToDollars } from '../../domain/billing.ts'
+import { serverSessions, subscriptions, users } from '../../../db/schema.ts'
+import { recordCents, runSecondsWithin } from '../../domain/billing.ts'
+import { type Cycle, cycleAt } from '../../domain/cycle.ts'
 import type { Summary } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { type SessionRow, toIso } from '../wire.ts'
+import { toSpan } from './plan-spans.ts'
 
 export type SubscriptionRow = typeof subscriptions.$inferSelect
 
@@ -15,9 +17,10 @@ export function usageQueries(ctx: Context, userId: string) {
     AND ${subscriptions.endedAt} IS NULL AND ${subscriptions.subType} = 'demo')`
   return [
     ctx.db
-      .select()
-      .from(subscriptions)
-      .where(and(eq(subscriptions.userId, userId), isNull(subscriptions.endedAt))),
+      .select({ plan: subscriptions, billedUntil: users.billedUntil, createdAt: users.createdAt })
+      .from(users)
+      .leftJoin(subscriptions, eq(subscriptions.userId, users.id))
+      .where(eq(users.id, userId)),
     ctx.db
       .select()
       .from(serverSessions)
@@ -36,28 +39,33 @@ export function usageQueries(ctx: Context, userId: string) {
   ] as const
 }
 
+/** The user with each of their plans, or with none. */
+type PlanHistory = { plan: SubscriptionRow | null; billedUntil: number; createdAt: number }[]
+
 export type Usage = {
   subscription: SubscriptionRow | null
-  cycle: Period
+  cycle: Cycle
+  /** Counted up to this moment. */
+  at: number
   seconds: number
   sessions: number
   running: number
 }
 
-/** Counts the runs of the current cycle up to `now`. A demo is measured over its whole trial. */
-export function countUsage(subscription: SubscriptionRow | null, runs: SessionRow[], now: number): Usage {
-  const cycle = currentCycle(subscription, now)
-  const inCycle = runs
-    .map((run) => ({
-      run,
-      start: Math.max(run.runningAt ?? now, cycle.start),
-      end: Math.min(meterEnd(run, now), cycle.end),
-    }))
-    .filter(({ start, end }) => start <= end)
+/** Counts the runs of the current cycle up to `now`, by the rules that close it. A demo is measured over its whole trial. */
+export function countUsage(history: PlanHistory, runs: SessionRow[], now: number): Usage {
+  const plans = history.flatMap(({ plan }) => (plan ? [plan] : []))
+  const from = history[0]?.billedUntil || history[0]?.createdAt || 0
+  const cycle = cycleAt(plans.map(toSpan), Math.min(from, now), now)
+  const inCycle = runs.filter(
+    (run) => run.runningAt !== null && run.runningAt < cycle.end && meterEnd(run, now) >= cycle.start,
+  )
   return {
-    subscription,
+    subscription:
+      plans.find((plan) => plan.endedAt === null && now < (plan.cancelAt ?? Number.POSITIVE_INFINITY)) ?? null,
     cycle,
-    seconds: inCycle.reduce((sum, { start, end }) => sum + runSeconds(start, end), 0),
+    at: now,
+    seconds: inCycle.reduce((sum, run) => sum + runSecondsWithin(run.runningAt ?? now, meterEnd(run, now), cycle), 0),
     sessions: inCycle.length,
     running: runs.filter((run) => run.endedAt === null).length,
   }
@@ -68,15 +76,9 @@ export function meterEnd(run: SessionRow, now: number): number {
   return Math.min(run.meteredUntil ?? now, run.mustStopAt ?? Number.POSITIVE_INFINITY)
 }
 
-function currentCycle(subscription: SubscriptionRow | null, now: number): Period {
-  if (!subscription) return calendarMonth(now)
-  if (subscription.subType === 'demo') return { start: subscription.anchor, end: Number.POSITIVE_INFINITY }
-  return periodAt(subscription.anchor, now)
-}
-
 export async function getUsage(ctx: Context, userId: string): Promise<Usage> {
-  const [subscription, runs] = await ctx.db.batch([...usageQueries(ctx, userId)])
-  return countUsage(subscription[0] ?? null, runs, ctx.now())
+  const [history, runs] = await ctx.db.batch([...usageQueries(ctx, userId)])
+  return countUsage(history, runs, ctx.now())
 }
 
 export function toSummary(usage: Usage): Summary {
@@ -86,8 +88,7 @@ export function toSummary(usage: Usage): Summary {
       hoursUsed: usage.seconds / 3600,
       serverSessions: usage.sessions,
       runningServers: usage.running,
-      amountOwedDollars:
-        subscription?.subType === 'demo' ? 0 : unitsToDollars(overageUnits(usage.seconds, subscription?.hours ?? 0)),
+      amountOwedDollars: recordCents(usage.seconds, cycle) / 100,
     },
     subscription: subscription && {
       plan_type: subscription.planType,
@@ -98,5 +99,6 @@ export function toSummary(usage: Usage): Summary {
       sub_type: subscription.subType,
       cancel_at_period_end: subscription.cancelAtPeriodEnd,
     },
+    as_of: toIso(usage.at),
   }
 }

@@ -5,7 +5,7 @@ import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCusto
 import { ownDatabase } from '../../support/own-database.ts'
 import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../support/play.ts'
 
-const world = await openWorld(await ownDatabase())
+const world = await openWorld((await ownDatabase()).url)
 
 test('a start tells every phase and ends with a running server that has an address', async () => {
   await freshPlaces(world, 2)

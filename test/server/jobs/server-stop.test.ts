@@ -9,7 +9,7 @@ import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCusto
 import { ownDatabase } from '../../support/own-database.ts'
 import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../support/play.ts'
 
-const world = await openWorld(await ownDatabase())
+const world = await openWorld((await ownDatabase()).url)
 
 /** Nothing alive, nothing reserved, one end per job. */
 async function expectNothingLeft(customer: Awaited<ReturnType<typeof newCustomer>>) {
@@ -33,9 +33,10 @@ test('a stop ends the meter when it is accepted, and its receipt says how long t
   const ended = await latestRun(world, ada.user.id)
   expect(ended.meteredUntil).toBe(session.meteredUntil)
   const seconds = runSeconds(ended.runningAt ?? 0, ended.meteredUntil ?? 0)
+  const loading = formatUptime(runSeconds(ended.requestedAt, ended.runningAt ?? 0))
   expect(sentences(world, ada).slice(-2)).toEqual([
     'Stopping server...',
-    `Server stopped. It ran ${formatUptime(seconds)}.`,
+    `Server stopped. It ran ${formatUptime(seconds)}. Not billed: ${loading} of loading.`,
   ])
   await expectNothingLeft(ada)
 })

@@ -4,7 +4,7 @@ import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCusto
 import { ownDatabase } from '../../support/own-database.ts'
 import { pressStop, running, sentences, settle } from '../../support/play.ts'
 
-const world = await openWorld(await ownDatabase())
+const world = await openWorld((await ownDatabase()).url)
 
 test('a running server is looked at every 30 s and stays as it is', async () => {
   await freshPlaces(world, 1)

@@ -8,7 +8,7 @@ import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '..
 import { ownDatabase } from '../../support/own-database.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../support/play.ts'
 
-const world = await openWorld(await ownDatabase())
+const world = await openWorld((await ownDatabase()).url)
 
 test('two clicks on Start make one run and one job', async () => {
   await freshPlaces(world, 5)

@@ -5,7 +5,7 @@ import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../supp
 import { ownDatabase } from '../../support/own-database.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../support/play.ts'
 
-const world = await openWorld(await ownDatabase())
+const world = await openWorld((await ownDatabase()).url)
 const { cloud } = world.ctx
 
 const launch = (token: string, tags: Record<string, string>) =>

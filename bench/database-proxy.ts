@@ -1,0 +1,38 @@
+import { createServer, request } from 'node:http'
+
+export type Trip = { path: string; body: Buffer; answeredAt: number }
+
+export type DatabaseProxy = { url: string; trips: Trip[]; close(): Promise<void> }
+
+/** Stands before the libSQL server and notes every request that reaches it: what it said, and when its answer was there. */
+export async function startDatabaseProxy(target: string): Promise<DatabaseProxy> {
+  const { hostname, port } = new URL(target)
+  const trips: Trip[] = []
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = []
+    const { url: path = '/', method, headers } = req
+    const onward = request({ hostname, port, path, method, headers }, (answer) => {
+      res.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.on('data', (chunk) => res.write(chunk))
+      answer.on('end', () => {
+        trips.push({ path, body: Buffer.concat(chunks), answeredAt: performance.now() })
+        res.end()
+      })
+    })
+    onward.on('error', () => res.destroy())
+    req.on('data', (chunk: Buffer) => {
+      chunks.push(chunk)
+      onward.write(chunk)
+    })
+    req.on('end', () => onward.end())
+  })
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready))
+  return {
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+    trips,
+    async close() {
+      server.closeAllConnections()
+      await new Promise((closed) => server.close(closed))
+    },
+  }
+}

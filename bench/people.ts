@@ -1,0 +1,59 @@
+import { openDatabase } from '../db/client.ts'
+import { signIns, subscriptions, users } from '../db/schema.ts'
+import { newId } from '../src/server/id.ts'
+import { issueSignInToken } from '../src/server/sign-in-token.ts'
+import type { BenchSite } from './site.ts'
+
+export type Person = {
+  id: string
+  cookie: string
+  call(method: string, path: string, body?: unknown): Promise<Response>
+}
+
+/** Somebody with a demo subscription who is signed in: written straight into the database, since signing up is not what is measured. */
+export async function newPerson(site: Pick<BenchSite, 'url' | 'databaseUrl' | 'secretKey'>): Promise<Person> {
+  const db = openDatabase(site.databaseUrl)
+  const now = Date.now()
+  const [id, signInId] = [newId('user'), newId('in')]
+  const expiresAt = now + 3_600_000
+  await db.insert(users).values({
+    id,
+    email: `${id.toLowerCase()}@example.com`,
+    name: 'Ada',
+    passwordHash: 'none',
+    confirmedAt: now,
+    createdAt: now,
+  })
+  await db.insert(subscriptions).values({
+    id: newId('sub'),
+    userId: id,
+    planType: 'demo',
+    subType: 'demo',
+    status: 'trialing',
+    anchor: now,
+    hours: 0.5,
+    createdAt: now,
+  })
+  await db.insert(signIns).values({ id: signInId, userId: id, createdAt: now, lastSeenAt: now, expiresAt })
+  const config = { secretKey: site.secretKey }
+  const token = await issueSignInToken({ now: Date.now, config } as Parameters<typeof issueSignInToken>[0], {
+    id: signInId,
+    expiresAt,
+  })
+  const cookie = `sign_in=${token}`
+  return {
+    id,
+    cookie,
+    call: (method, path, body) =>
+      fetch(site.url + path, {
+        method,
+        headers: {
+          Cookie: cookie,
+          Origin: site.url,
+          'Sec-Fetch-Site': 'same-origin',
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+  }
+}

@@ -1,0 +1,58 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { devRoutes } from '../dev/dev-routes.ts'
+import { freePort } from '../dev/free-port.ts'
+import { startServices } from '../dev/services.ts'
+import { startSqld } from '../dev/sqld.ts'
+import { builtModules, DIST } from '../dev/stack.ts'
+import { startWorkerd, type Workerd } from '../dev/workerd.ts'
+import { startDatabaseProxy } from './database-proxy.ts'
+import { startObjectProbe } from './object-probe.ts'
+
+export type BenchSite = Awaited<ReturnType<typeof startBenchSite>>
+
+/** The local stack around the built Worker, with a counter before its database and a reporter around its objects. No cron disturbs. */
+export async function startBenchSite() {
+  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-bench-'))
+  const sqld = await startSqld({ dataDir: join(dataDir, 'libsql') })
+  const database = await startDatabaseProxy(sqld.url)
+  const objects = await startObjectProbe()
+  const port = await freePort()
+  const services = await startServices({
+    port,
+    dataDir,
+    libsqlUrl: database.url,
+    ec2BootMs: 300,
+    webPort: await freePort(),
+    fleetSize: 60,
+    log: () => {},
+  })
+  services.watch(sqld.pid)
+  let workerd: Workerd
+  const routes = devRoutes(services, (cron) => workerd.runCron(cron))
+  workerd = await startWorkerd({
+    host: 'localhost',
+    port,
+    dataDir,
+    services,
+    modules: objects.around(builtModules()),
+    assets: join(DIST, 'client'),
+    devRoutes: async (request) => routes.fetch(request),
+  })
+  return {
+    url: `http://localhost:${port}`,
+    databaseUrl: sqld.url,
+    secretKey: services.vars.SECRET_KEY as string,
+    database,
+    objects,
+    async close() {
+      await workerd.close()
+      await services.close()
+      await database.close()
+      await objects.close()
+      await sqld.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}

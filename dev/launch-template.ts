@@ -1,0 +1,29 @@
+import {
+  CreateLaunchTemplateCommand,
+  DescribeImagesCommand,
+  DescribeLaunchTemplatesCommand,
+  EC2Client,
+  type EC2ClientConfig,
+} from '@aws-sdk/client-ec2'
+
+/** Another EC2 server on this machine (moto) knows no launch template yet: makes ours there, of the first image that it offers. */
+export async function ensureLaunchTemplate(
+  config: EC2ClientConfig & { endpoint: string },
+  name: string,
+): Promise<void> {
+  const ec2 = new EC2Client(config)
+  try {
+    const { LaunchTemplates } = await ec2
+      .send(new DescribeLaunchTemplatesCommand({ LaunchTemplateNames: [name] }))
+      .catch(() => ({ LaunchTemplates: [] }))
+    if (LaunchTemplates?.length) return
+    const { Images } = await ec2.send(new DescribeImagesCommand({ Owners: ['amazon'] }))
+    const ImageId = Images?.[0]?.ImageId
+    if (!ImageId) throw new Error('it offers no image')
+    await ec2.send(new CreateLaunchTemplateCommand({ LaunchTemplateName: name, LaunchTemplateData: { ImageId } }))
+  } catch (error) {
+    console.warn(`EC2_ENDPOINT ${config.endpoint} has no launch template "${name}" and none could be made: ${error}`)
+  } finally {
+    ec2.destroy()
+  }
+}

@@ -1,0 +1,48 @@
+import type { Account } from './account.ts'
+import { API_VERSION } from './account.ts'
+import { Failure } from './failure.ts'
+import { parseForm } from './form.ts'
+import { type Answer, remember, replay } from './idempotency.ts'
+import { findCall } from './resources.ts'
+
+export type ApiRequest = {
+  method: string
+  path: string
+  query: string
+  body: string
+  authorization: string | undefined
+  idempotencyKey: string | undefined
+}
+
+export type ApiAnswer = Answer & { headers: Record<string, string> }
+
+/** One call of the API: who asks, whether it was asked before, then what it says. Nothing is awaited, so that calls never interleave. */
+export function answerApi(account: Account, request: ApiRequest): ApiAnswer {
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'request-id': account.newId('req'),
+    'stripe-version': API_VERSION,
+  }
+  try {
+    if (!/^(Bearer|Basic) \S+/.test(request.authorization ?? ''))
+      throw new Failure(401, 'invalid_request_error', 'You did not provide an API key.')
+    const found = findCall(request.method, request.path)
+    if (!found)
+      throw new Failure(
+        404,
+        'invalid_request_error',
+        `Unrecognized request URL (${request.method}: ${request.path}). This stand-in knows only what the product uses.`,
+      )
+    const key = request.method === 'POST' ? request.idempotencyKey : undefined
+    const asked = `${request.method} ${request.path} ${request.body}`
+    const before = key ? replay(account, key, asked) : null
+    if (before) return { ...before, headers: { ...headers, 'idempotent-replayed': 'true' } }
+    const params = parseForm(request.method === 'GET' ? request.query : request.body)
+    const answer = { status: 200, body: JSON.stringify(found.call(account, params, found.id)) }
+    if (key) remember(account, key, asked, answer)
+    return { ...answer, headers: key ? { ...headers, 'idempotency-key': key } : headers }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { status: error.status, body: JSON.stringify(error.body), headers }
+  }
+}

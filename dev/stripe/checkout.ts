@@ -1,0 +1,92 @@
+import type { Account } from './account.ts'
+import { invalid, missing, noSuch } from './failure.ts'
+import { list, type Params, record, text } from './form.ts'
+import type { CheckoutSession, Customer, Price } from './objects.ts'
+import { startSubscription } from './subscriptions.ts'
+
+const DAY = 86_400
+
+type Stored = CheckoutSession & { price: string; subscription_metadata: Record<string, string> }
+
+export function createCheckout(account: Account, params: Params): CheckoutSession {
+  if (text(params, 'mode') !== 'subscription') throw invalid('Only mode=subscription is offered here.', 'mode')
+  const customer = text(params, 'customer')
+  const success = text(params, 'success_url')
+  const item = list(params, 'line_items')[0] as Params | undefined
+  const priceId = item && text(item, 'price')
+  if (!customer) throw missing('customer')
+  if (!success) throw missing('success_url')
+  if (!priceId) throw missing('line_items[0][price]')
+  if (!account.store.get<Customer>('customers', customer)) throw noSuch('customer', customer)
+  const price = account.store.get<Price>('prices', priceId)
+  if (!price) throw noSuch('price', priceId)
+  const id = account.newId('cs')
+  const data = params.subscription_data
+  const session: Stored = {
+    id,
+    object: 'checkout.session',
+    created: account.now(),
+    livemode: false,
+    mode: 'subscription',
+    status: 'open',
+    payment_status: 'unpaid',
+    customer,
+    client_reference_id: text(params, 'client_reference_id') ?? null,
+    subscription: null,
+    invoice: null,
+    success_url: success,
+    cancel_url: text(params, 'cancel_url') ?? null,
+    expires_at: account.now() + DAY,
+    amount_total: price.unit_amount,
+    currency: 'usd',
+    metadata: record(params, 'metadata'),
+    url: `${account.apiBase}/c/pay/${id}`,
+    price: price.id,
+    subscription_metadata: typeof data === 'object' && !Array.isArray(data) ? record(data, 'metadata') : {},
+  }
+  account.store.put('checkout_sessions', id, session)
+  return session
+}
+
+export function expireCheckout(account: Account, id: string): CheckoutSession {
+  const session = getCheckout(account, id)
+  if (session.status !== 'open')
+    throw invalid(`Only Checkout Sessions with a status in ["open"] can be expired. This one is ${session.status}.`)
+  expire(account, session, account.now())
+  return session
+}
+
+/** The button "Pay". Safe to press twice: the second press finds it done. */
+export function payCheckout(account: Account, id: string): CheckoutSession {
+  const session = getCheckout(account, id)
+  if (session.status === 'complete') return session
+  if (session.status === 'expired') throw invalid('This checkout session has expired.')
+  const price = account.store.get<Price>('prices', session.price) as Price
+  const subscription = startSubscription(account, session, price, session.subscription_metadata)
+  session.status = 'complete'
+  session.payment_status = 'paid'
+  session.subscription = subscription.id
+  session.invoice = subscription.latest_invoice
+  session.url = null
+  account.store.put('checkout_sessions', id, session)
+  account.announce('checkout.session.completed', session)
+  return session
+}
+
+export function expireCheckouts(account: Account): void {
+  for (const session of account.store.all<CheckoutSession>('checkout_sessions'))
+    if (session.status === 'open' && session.expires_at <= account.now()) expire(account, session, session.expires_at)
+}
+
+export function getCheckout(account: Account, id: string): Stored {
+  const session = account.store.get<Stored>('checkout_sessions', id)
+  if (!session) throw noSuch('checkout.session', id)
+  return session
+}
+
+function expire(account: Account, session: CheckoutSession, at: number): void {
+  session.status = 'expired'
+  session.url = null
+  account.store.put('checkout_sessions', session.id, session)
+  account.announce('checkout.session.expired', session, at)
+}

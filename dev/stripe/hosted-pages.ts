@@ -1,0 +1,89 @@
+import type { Account } from './account.ts'
+import { getCheckout, payCheckout } from './checkout.ts'
+import { Failure } from './failure.ts'
+import { getInvoice, payInvoice } from './invoices.ts'
+import type { Customer, InvoiceItem, Price, Product } from './objects.ts'
+import { page, text } from './page.ts'
+
+export type HostedAnswer = { status: number; body: string } | { location: string }
+
+/** The pages that Stripe hosts for its customers: checkout and invoice. Null for any other path. */
+export function answerHosted(account: Account, method: string, path: string): HostedAnswer | null {
+  const checkout = path.match(/^\/c\/pay\/(\w+)$/)?.[1]
+  const invoice = path.match(/^\/i\/(\w+)(?:\/pdf)?$/)?.[1]
+  try {
+    if (checkout) return method === 'POST' ? pressPayCheckout(account, checkout) : showCheckout(account, checkout)
+    if (invoice) return method === 'POST' ? pressPayInvoice(account, invoice) : showInvoice(account, invoice)
+    return null
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return { status: error.status, body: page('Not available', `<h1>Not available</h1><p>${text(error.message)}</p>`) }
+  }
+}
+
+function pressPayCheckout(account: Account, id: string): HostedAnswer {
+  const session = payCheckout(account, id)
+  return { location: session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', session.id) }
+}
+
+function pressPayInvoice(account: Account, id: string): HostedAnswer {
+  if (getInvoice(account, id).status === 'open') payInvoice(account, id)
+  return { location: `/i/${id}` }
+}
+
+function showCheckout(account: Account, id: string): HostedAnswer {
+  const session = getCheckout(account, id)
+  const price = account.store.get<Price>('prices', session.price) as Price
+  const product = account.store.get<Product>('products', price.product)
+  const email = account.store.get<Customer>('customers', session.customer)?.email ?? ''
+  const back = session.cancel_url ? `<a class="button quiet" href="${text(session.cancel_url)}">Back</a>` : ''
+  const body =
+    session.status === 'open'
+      ? `<form method="post"><button>Pay ${dollars(price.unit_amount)}</button></form>${back}
+         <p class="small">Test mode: no card is asked for and no money moves.</p>`
+      : `<p class="badge">${session.status === 'complete' ? 'Paid' : 'Expired'}</p>${
+          session.status === 'complete' ? `<a class="button" href="${text(session.success_url)}">Continue</a>` : back
+        }`
+  return {
+    status: 200,
+    body: page(
+      'Checkout',
+      `<p class="eyebrow">Subscribe to</p><h1>${text(product?.name ?? 'Plan')}</h1>
+       <p class="amount">${dollars(price.unit_amount)} <span>per month</span></p>
+       <dl><dt>Account</dt><dd>${text(email)}</dd></dl>${body}`,
+    ),
+  }
+}
+
+function showInvoice(account: Account, id: string): HostedAnswer {
+  const invoice = getInvoice(account, id)
+  const items = account.store.all<InvoiceItem>('invoiceitems').filter((item) => item.invoice === id)
+  const overdue = invoice.status === 'open' && invoice.due_date !== null && invoice.due_date <= account.now()
+  const rows = items.map(
+    (item) => `<tr><td>${text(item.description ?? 'Item')}</td><td class="number">${dollars(item.amount)}</td></tr>`,
+  )
+  const state = overdue
+    ? 'Overdue'
+    : { draft: 'Draft', open: 'Open', paid: 'Paid', void: 'Void', uncollectible: 'Open' }[invoice.status]
+  return {
+    status: 200,
+    body: page(
+      `Invoice ${invoice.number ?? ''}`,
+      `<p class="eyebrow">Invoice ${text(invoice.number ?? 'draft')}</p>
+       <p class="amount">${dollars(invoice.total)} <span class="badge ${state.toLowerCase()}">${state}</span></p>
+       <dl><dt>To</dt><dd>${text(invoice.customer_email ?? '')}</dd>
+       ${invoice.due_date ? `<dt>Due</dt><dd>${new Date(invoice.due_date * 1000).toISOString().slice(0, 10)}</dd>` : ''}</dl>
+       <table>${rows.join('')}<tr class="total"><th>Total</th><th class="number">${dollars(invoice.total)}</th></tr></table>
+       ${
+         invoice.status === 'open'
+           ? `<form method="post"><button>Pay ${dollars(invoice.amount_remaining)}</button></form>
+       <p class="small">Test mode: no card is asked for and no money moves.</p>`
+           : ''
+       }`,
+    ),
+  }
+}
+
+function dollars(cents: number): string {
+  return new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' }).format(cents / 100)
+}

@@ -1,0 +1,186 @@
+import type { Account } from './account.ts'
+import { invalid, missing, noSuch } from './failure.ts'
+import { flag, integer, type Params, record, text } from './form.ts'
+import type { Customer, Invoice, InvoiceItem, Subscription } from './objects.ts'
+
+const DAY = 86_400
+
+export function createInvoice(account: Account, params: Params): Invoice {
+  const customer = text(params, 'customer')
+  if (!customer) throw missing('customer')
+  const owner = account.store.get<Customer>('customers', customer)
+  if (!owner) throw noSuch('customer', customer)
+  const sent = text(params, 'collection_method') === 'send_invoice'
+  const days = integer(params, 'days_until_due')
+  if (sent && days === undefined) throw missing('days_until_due')
+  if (!sent && days !== undefined)
+    throw invalid('days_until_due needs collection_method send_invoice', 'days_until_due')
+  const invoice = draft(account, owner, account.now())
+  invoice.collection_method = sent ? 'send_invoice' : 'charge_automatically'
+  invoice.auto_advance = flag(params, 'auto_advance') ?? false
+  invoice.description = text(params, 'description') ?? null
+  invoice.metadata = record(params, 'metadata')
+  invoice.days_until_due = days ?? null
+  save(account, invoice, 'invoice.created')
+  return invoice
+}
+
+export function createInvoiceItem(account: Account, params: Params): InvoiceItem {
+  const customer = text(params, 'customer')
+  const amount = integer(params, 'amount')
+  const id = text(params, 'invoice')
+  if (!customer) throw missing('customer')
+  if (amount === undefined || Number.isNaN(amount)) throw missing('amount')
+  const invoice = id ? getInvoice(account, id) : null
+  if (invoice && invoice.customer !== customer) throw invalid('The invoice belongs to another customer.', 'invoice')
+  if (invoice && invoice.status !== 'draft') throw invalid('The invoice is no longer a draft.', 'invoice')
+  const item: InvoiceItem = {
+    id: account.newId('ii'),
+    object: 'invoiceitem',
+    date: account.now(),
+    livemode: false,
+    customer,
+    invoice: id ?? null,
+    amount,
+    currency: text(params, 'currency') ?? 'usd',
+    description: text(params, 'description') ?? null,
+    metadata: record(params, 'metadata'),
+  }
+  account.store.put('invoiceitems', item.id, item)
+  if (invoice) {
+    setTotal(invoice, invoice.total + amount)
+    save(account, invoice, 'invoice.updated')
+  }
+  return item
+}
+
+export function finalizeInvoice(account: Account, id: string): Invoice {
+  const invoice = getInvoice(account, id)
+  if (invoice.status !== 'draft') throw invalid('This invoice is already finalized.')
+  const now = account.now()
+  invoice.status = 'open'
+  invoice.number = `PG-${String(account.store.all('invoices').indexOf(invoice) + 1).padStart(6, '0')}`
+  invoice.status_transitions.finalized_at = now
+  invoice.due_date = invoice.days_until_due === null ? null : now + invoice.days_until_due * DAY
+  invoice.hosted_invoice_url = `${account.apiBase}/i/${invoice.id}`
+  invoice.invoice_pdf = `${account.apiBase}/i/${invoice.id}/pdf`
+  save(account, invoice, 'invoice.finalized')
+  if (invoice.total <= 0) settle(account, invoice, now)
+  return invoice
+}
+
+export function sendInvoice(account: Account, id: string): Invoice {
+  const invoice = getInvoice(account, id)
+  if (invoice.collection_method !== 'send_invoice') throw invalid('Only send_invoice invoices can be sent.')
+  if (invoice.status === 'draft') finalizeInvoice(account, id)
+  if (invoice.status !== 'open' && invoice.status !== 'paid')
+    throw invalid(`A ${invoice.status} invoice cannot be sent.`)
+  account.announce('invoice.sent', invoice)
+  return invoice
+}
+
+/** A second payment of a paid invoice is an error in the API; the hosted page asks first. */
+export function payInvoice(account: Account, id: string): Invoice {
+  const invoice = getInvoice(account, id)
+  if (invoice.status === 'paid') throw invalid('Invoice is already paid')
+  if (invoice.status !== 'open') throw invalid(`A ${invoice.status} invoice cannot be paid.`)
+  settle(account, invoice, account.now())
+  return invoice
+}
+
+export function voidInvoice(account: Account, id: string): Invoice {
+  const invoice = getInvoice(account, id)
+  if (invoice.status !== 'open') throw invalid(`A ${invoice.status} invoice cannot be voided.`)
+  invoice.status = 'void'
+  invoice.status_transitions.voided_at = account.now()
+  setTotal(invoice, invoice.total)
+  save(account, invoice, 'invoice.voided')
+  return invoice
+}
+
+/** The plan's own price, taken from the card at the beginning of each period. */
+export function chargePlan(
+  account: Account,
+  subscription: Subscription,
+  reason: Invoice['billing_reason'],
+  at: number,
+) {
+  const owner = account.store.get<Customer>('customers', subscription.customer)
+  const item = subscription.items.data[0]
+  if (!owner || !item) return
+  const invoice = draft(account, owner, at)
+  invoice.billing_reason = reason
+  invoice.parent = {
+    type: 'subscription_details',
+    subscription_details: { subscription: subscription.id, metadata: subscription.metadata },
+  }
+  invoice.period_start = item.current_period_start
+  invoice.period_end = item.current_period_end
+  setTotal(invoice, item.price.unit_amount)
+  invoice.status = 'open'
+  invoice.status_transitions.finalized_at = at
+  invoice.hosted_invoice_url = `${account.apiBase}/i/${invoice.id}`
+  invoice.invoice_pdf = `${account.apiBase}/i/${invoice.id}/pdf`
+  subscription.latest_invoice = invoice.id
+  save(account, invoice, 'invoice.finalized', at)
+  settle(account, invoice, at)
+}
+
+export function getInvoice(account: Account, id: string): Invoice {
+  const invoice = account.store.get<Invoice>('invoices', id)
+  if (!invoice) throw noSuch('invoice', id)
+  return invoice
+}
+
+function settle(account: Account, invoice: Invoice, at: number): void {
+  invoice.status = 'paid'
+  invoice.status_transitions.paid_at = at
+  setTotal(invoice, invoice.total)
+  save(account, invoice, 'invoice.paid', at)
+  account.announce('invoice.payment_succeeded', invoice, at)
+}
+
+function setTotal(invoice: Invoice, total: number): void {
+  invoice.subtotal = total
+  invoice.total = total
+  invoice.amount_due = total
+  invoice.amount_paid = invoice.status === 'paid' ? total : 0
+  invoice.amount_remaining = invoice.status === 'paid' || invoice.status === 'void' ? 0 : total
+}
+
+function draft(account: Account, owner: Customer, created: number): Invoice {
+  return {
+    id: account.newId('in'),
+    object: 'invoice',
+    created,
+    livemode: false,
+    customer: owner.id,
+    customer_email: owner.email,
+    status: 'draft',
+    billing_reason: 'manual',
+    collection_method: 'charge_automatically',
+    auto_advance: false,
+    currency: 'usd',
+    description: null,
+    amount_due: 0,
+    amount_paid: 0,
+    amount_remaining: 0,
+    subtotal: 0,
+    total: 0,
+    due_date: null,
+    number: null,
+    hosted_invoice_url: null,
+    invoice_pdf: null,
+    metadata: {},
+    parent: null,
+    period_start: created,
+    period_end: created,
+    status_transitions: { finalized_at: null, marked_uncollectible_at: null, paid_at: null, voided_at: null },
+    days_until_due: null,
+  }
+}
+
+function save(account: Account, invoice: Invoice, event: string, at?: number): void {
+  account.store.put('invoices', invoice.id, invoice)
+  account.announce(event, invoice, at)
+}

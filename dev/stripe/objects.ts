@@ -1,0 +1,146 @@
+/** The parts of Stripe's objects that this stand-in keeps. Times are whole seconds since 1970, money is cents. */
+type Metadata = Record<string, string>
+
+export type Customer = {
+  id: string
+  object: 'customer'
+  created: number
+  livemode: false
+  email: string | null
+  name: string | null
+  balance: number
+  metadata: Metadata
+}
+
+export type Price = {
+  id: string
+  object: 'price'
+  created: number
+  livemode: false
+  active: boolean
+  currency: 'usd'
+  lookup_key: string | null
+  metadata: Metadata
+  product: string
+  recurring: { interval: 'month'; interval_count: 1; usage_type: 'licensed' }
+  type: 'recurring'
+  unit_amount: number
+}
+
+export type Product = { id: string; object: 'product'; created: number; livemode: false; active: boolean; name: string }
+
+export type CheckoutSession = {
+  id: string
+  object: 'checkout.session'
+  created: number
+  livemode: false
+  mode: 'subscription'
+  status: 'open' | 'complete' | 'expired'
+  payment_status: 'paid' | 'unpaid'
+  customer: string
+  client_reference_id: string | null
+  subscription: string | null
+  invoice: string | null
+  success_url: string
+  cancel_url: string | null
+  expires_at: number
+  amount_total: number
+  currency: 'usd'
+  metadata: Metadata
+  url: string | null
+}
+
+export type Subscription = {
+  id: string
+  object: 'subscription'
+  created: number
+  start_date: number
+  livemode: false
+  customer: string
+  status: 'active' | 'past_due' | 'canceled'
+  billing_cycle_anchor: number
+  cancel_at: number | null
+  cancel_at_period_end: boolean
+  canceled_at: number | null
+  ended_at: number | null
+  collection_method: 'charge_automatically'
+  currency: 'usd'
+  items: {
+    object: 'list'
+    has_more: false
+    url: string
+    data: {
+      id: string
+      object: 'subscription_item'
+      created: number
+      subscription: string
+      current_period_start: number
+      current_period_end: number
+      price: Price
+      quantity: 1
+    }[]
+  }
+  latest_invoice: string | null
+  metadata: Metadata
+}
+
+export type InvoiceItem = {
+  id: string
+  object: 'invoiceitem'
+  date: number
+  livemode: false
+  customer: string
+  invoice: string | null
+  amount: number
+  currency: string
+  description: string | null
+  metadata: Metadata
+}
+
+export type Invoice = {
+  id: string
+  object: 'invoice'
+  created: number
+  livemode: false
+  customer: string
+  customer_email: string | null
+  status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
+  billing_reason: 'manual' | 'subscription_create' | 'subscription_cycle'
+  collection_method: 'send_invoice' | 'charge_automatically'
+  auto_advance: boolean
+  currency: string
+  description: string | null
+  amount_due: number
+  amount_paid: number
+  amount_remaining: number
+  subtotal: number
+  total: number
+  due_date: number | null
+  number: string | null
+  hosted_invoice_url: string | null
+  invoice_pdf: string | null
+  metadata: Metadata
+  parent: { type: 'subscription_details'; subscription_details: { subscription: string; metadata: Metadata } } | null
+  period_start: number
+  period_end: number
+  status_transitions: {
+    finalized_at: number | null
+    marked_uncollectible_at: null
+    paid_at: number | null
+    voided_at: number | null
+  }
+  /** Ours, for finalization: Stripe keeps it, but does not show it. */
+  days_until_due: number | null
+}
+
+export type StripeEvent = {
+  id: string
+  object: 'event'
+  api_version: string
+  created: number
+  livemode: false
+  pending_webhooks: number
+  request: { id: string | null; idempotency_key: string | null }
+  type: string
+  data: { object: unknown }
+}

@@ -1,0 +1,140 @@
+import type { Account } from './account.ts'
+import { createCheckout, expireCheckout, getCheckout } from './checkout.ts'
+import { missing, noSuch } from './failure.ts'
+import { list, type Params, record, text } from './form.ts'
+import {
+  createInvoice,
+  createInvoiceItem,
+  finalizeInvoice,
+  getInvoice,
+  payInvoice,
+  sendInvoice,
+  voidInvoice,
+} from './invoices.ts'
+import { listPage } from './list-page.ts'
+import type {
+  CheckoutSession,
+  Customer,
+  Invoice,
+  InvoiceItem,
+  Price,
+  Product,
+  StripeEvent,
+  Subscription,
+} from './objects.ts'
+import { cancelSubscription, getSubscription, updateSubscription } from './subscriptions.ts'
+
+type Call = (account: Account, params: Params, id: string) => unknown
+
+/** The whole API that the product speaks; anything else is an unrecognized URL, as at Stripe. */
+const CALLS: Record<string, Call> = {
+  'POST /v1/customers': createCustomer,
+  'GET /v1/customers': (account, params) =>
+    listPage(account.store.all<Customer>('customers'), params, '/v1/customers', equal(params, 'email')),
+  'GET /v1/customers/:id': (account, _, id) => find<Customer>(account, 'customers', 'customer', id),
+  'POST /v1/customers/:id': updateCustomer,
+  'GET /v1/products': (account, params) => listPage(account.store.all<Product>('products'), params, '/v1/products'),
+  'GET /v1/prices': (account, params) => {
+    const keys = list(params, 'lookup_keys')
+    const wanted = (price: Price) => keys.length === 0 || keys.includes(price.lookup_key ?? '')
+    return listPage(account.store.all<Price>('prices'), params, '/v1/prices', wanted)
+  },
+  'GET /v1/prices/:id': (account, _, id) => find<Price>(account, 'prices', 'price', id),
+  'POST /v1/checkout/sessions': (account, params) => createCheckout(account, params),
+  'GET /v1/checkout/sessions': (account, params) =>
+    listPage(
+      account.store.all<CheckoutSession>('checkout_sessions'),
+      params,
+      '/v1/checkout/sessions',
+      equal(params, 'customer', 'status'),
+    ),
+  'GET /v1/checkout/sessions/:id': (account, _, id) => getCheckout(account, id),
+  'POST /v1/checkout/sessions/:id/expire': (account, _, id) => expireCheckout(account, id),
+  'GET /v1/subscriptions': (account, params) => {
+    const status = text(params, 'status')
+    const shown = (s: Subscription) => status === 'all' || s.status === status || (!status && s.status !== 'canceled')
+    const ours = equal(params, 'customer')
+    const wanted = (s: Subscription) => shown(s) && ours(s)
+    return listPage(account.store.all<Subscription>('subscriptions'), params, '/v1/subscriptions', wanted)
+  },
+  'GET /v1/subscriptions/:id': (account, _, id) => getSubscription(account, id),
+  'POST /v1/subscriptions/:id': (account, params, id) => updateSubscription(account, id, params),
+  'DELETE /v1/subscriptions/:id': (account, _, id) => cancelSubscription(account, id),
+  'POST /v1/invoices': (account, params) => createInvoice(account, params),
+  'GET /v1/invoices': (account, params) =>
+    listPage(
+      account.store.all<Invoice>('invoices'),
+      params,
+      '/v1/invoices',
+      equal(params, 'customer', 'status', 'collection_method'),
+    ),
+  'GET /v1/invoices/:id': (account, _, id) => getInvoice(account, id),
+  'POST /v1/invoices/:id/finalize': (account, _, id) => finalizeInvoice(account, id),
+  'POST /v1/invoices/:id/send': (account, _, id) => sendInvoice(account, id),
+  'POST /v1/invoices/:id/pay': (account, _, id) => payInvoice(account, id),
+  'POST /v1/invoices/:id/void': (account, _, id) => voidInvoice(account, id),
+  'POST /v1/invoiceitems': (account, params) => createInvoiceItem(account, params),
+  'GET /v1/invoiceitems': (account, params) =>
+    listPage(
+      account.store.all<InvoiceItem>('invoiceitems'),
+      params,
+      '/v1/invoiceitems',
+      equal(params, 'invoice', 'customer'),
+    ),
+  'GET /v1/events': (account, params) =>
+    listPage(account.store.all<StripeEvent>('events'), params, '/v1/events', equal(params, 'type')),
+  'GET /v1/events/:id': (account, _, id) => find<StripeEvent>(account, 'events', 'event', id),
+}
+
+export function findCall(method: string, path: string): { call: Call; id: string } | null {
+  const exact = CALLS[`${method} ${path}`]
+  if (exact) return { call: exact, id: '' }
+  for (const [key, call] of Object.entries(CALLS)) {
+    const pattern = key.replace(':id', '([^/]+)')
+    const id = `${method} ${path}`.match(new RegExp(`^${pattern}$`))?.[1]
+    if (id) return { call, id: decodeURIComponent(id) }
+  }
+  return null
+}
+
+function createCustomer(account: Account, params: Params): Customer {
+  const customer: Customer = {
+    id: account.newId('cus'),
+    object: 'customer',
+    created: account.now(),
+    livemode: false,
+    email: text(params, 'email') ?? null,
+    name: text(params, 'name') ?? null,
+    balance: 0,
+    metadata: record(params, 'metadata'),
+  }
+  account.store.put('customers', customer.id, customer)
+  account.announce('customer.created', customer)
+  return customer
+}
+
+function updateCustomer(account: Account, params: Params, id: string): Customer {
+  const customer = find<Customer>(account, 'customers', 'customer', id)
+  customer.email = text(params, 'email') ?? customer.email
+  customer.name = text(params, 'name') ?? customer.name
+  customer.metadata = { ...customer.metadata, ...record(params, 'metadata') }
+  account.store.put('customers', id, customer)
+  account.announce('customer.updated', customer)
+  return customer
+}
+
+function find<T>(account: Account, collection: string, what: string, id: string): T {
+  if (!id) throw missing('id')
+  const object = account.store.get<T>(collection, id)
+  if (!object) throw noSuch(what, id)
+  return object
+}
+
+/** Filters that compare a field with a parameter of the same name. */
+function equal(params: Params, ...fields: string[]): (object: object) => boolean {
+  return (object) =>
+    fields.every((field) => {
+      const wanted = text(params, field)
+      return wanted === undefined || (object as Record<string, unknown>)[field] === wanted
+    })
+}

@@ -1,0 +1,115 @@
+import type { Account } from './account.ts'
+import { invalid, noSuch } from './failure.ts'
+import { flag, type Params } from './form.ts'
+import { chargePlan } from './invoices.ts'
+import type { CheckoutSession, Price, Subscription } from './objects.ts'
+
+/** What a paid checkout makes. */
+export function startSubscription(
+  account: Account,
+  session: CheckoutSession,
+  price: Price,
+  metadata: Record<string, string>,
+) {
+  const now = account.now()
+  const id = account.newId('sub')
+  const item = {
+    id: account.newId('si'),
+    object: 'subscription_item' as const,
+    created: now,
+    subscription: id,
+    current_period_start: now,
+    current_period_end: monthsAfter(now, 1),
+    price,
+    quantity: 1 as const,
+  }
+  const subscription: Subscription = {
+    id,
+    object: 'subscription',
+    created: now,
+    start_date: now,
+    livemode: false,
+    customer: session.customer,
+    status: 'active',
+    billing_cycle_anchor: now,
+    cancel_at: null,
+    cancel_at_period_end: false,
+    canceled_at: null,
+    ended_at: null,
+    collection_method: 'charge_automatically',
+    currency: 'usd',
+    items: { object: 'list', has_more: false, url: `/v1/subscription_items?subscription=${id}`, data: [item] },
+    latest_invoice: null,
+    metadata,
+  }
+  chargePlan(account, subscription, 'subscription_create', now)
+  save(account, subscription, 'customer.subscription.created', now)
+  return subscription
+}
+
+export function updateSubscription(account: Account, id: string, params: Params): Subscription {
+  const subscription = getSubscription(account, id)
+  if (subscription.status === 'canceled') throw invalid('A canceled subscription can only update its metadata.')
+  const atPeriodEnd = flag(params, 'cancel_at_period_end')
+  if (atPeriodEnd !== undefined) {
+    subscription.cancel_at_period_end = atPeriodEnd
+    subscription.cancel_at = atPeriodEnd ? (subscription.items.data[0]?.current_period_end ?? null) : null
+    subscription.canceled_at = atPeriodEnd ? account.now() : null
+  }
+  save(account, subscription, 'customer.subscription.updated', account.now())
+  return subscription
+}
+
+export function cancelSubscription(account: Account, id: string, at = account.now()): Subscription {
+  const subscription = getSubscription(account, id)
+  if (subscription.status === 'canceled') throw noSuch('subscription', id)
+  subscription.status = 'canceled'
+  subscription.canceled_at ??= at
+  subscription.ended_at = at
+  save(account, subscription, 'customer.subscription.deleted', at)
+  return subscription
+}
+
+/** Periods that ended by the clock: the next one begins and is paid for, or the subscription ends. */
+export function renewSubscriptions(account: Account): void {
+  for (const subscription of account.store.all<Subscription>('subscriptions'))
+    while (subscription.status !== 'canceled') {
+      const item = subscription.items.data[0]
+      if (!item || item.current_period_end > account.now()) break
+      const at = item.current_period_end
+      if (subscription.cancel_at_period_end) {
+        cancelSubscription(account, subscription.id, at)
+        break
+      }
+      item.current_period_start = at
+      item.current_period_end = monthsAfter(subscription.billing_cycle_anchor, monthsSince(subscription, at) + 1)
+      chargePlan(account, subscription, 'subscription_cycle', at)
+      save(account, subscription, 'customer.subscription.updated', at)
+    }
+}
+
+export function getSubscription(account: Account, id: string): Subscription {
+  const subscription = account.store.get<Subscription>('subscriptions', id)
+  if (!subscription) throw noSuch('subscription', id)
+  return subscription
+}
+
+function save(account: Account, subscription: Subscription, event: string, at: number): void {
+  account.store.put('subscriptions', subscription.id, subscription)
+  account.announce(event, subscription, at)
+}
+
+function monthsSince(subscription: Subscription, at: number): number {
+  let months = 0
+  while (monthsAfter(subscription.billing_cycle_anchor, months) < at) months++
+  return months
+}
+
+/** Stripe's rule: the anchor's day of the month, or the month's last day where there is no such day. */
+function monthsAfter(anchor: number, months: number): number {
+  const d = new Date(anchor * 1000)
+  const [year, month] = [d.getUTCFullYear(), d.getUTCMonth() + months]
+  const lastDay = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
+  const midnight = Date.UTC(year, month, Math.min(d.getUTCDate(), lastDay))
+  return midnight / 1000 + (anchor % 86_400)
+}

@@ -1,0 +1,64 @@
+import { calendarMonth, recordCents, runSecondsWithin } from './billing.ts'
+import { type Cycle, cycleFrom, type PlanSpan } from './cycle.ts'
+
+/** A request that was made just before a cycle's end may still be on its way to the database. */
+export const CLOSING_GRACE_MS = 2 * 60_000
+/** A cycle that has to wait is looked at again after this time. */
+const LOOK_AGAIN_MS = 5 * 60_000
+/** At once: after a longer outage the rest follows in the next batch. */
+const CYCLES_AT_ONCE = 24
+
+/** The times of a run that decide what is billed, all in ms since 1970. */
+export type MeteredRun = {
+  requestedAt: number
+  runningAt: number | null
+  confirmedAt: number | null
+  meteredUntil: number | null
+  endedAt: number | null
+}
+
+/** Whether nothing that may still happen to a run changes its seconds before `at`. */
+export function isSettledBefore(at: number, run: MeteredRun): boolean {
+  if (run.requestedAt >= at || run.endedAt !== null) return true
+  if (run.runningAt === null) return false
+  const confirmedAt = run.confirmedAt ?? run.runningAt
+  // A meter that stands later than the run was seen may still be taken back to there.
+  return run.runningAt >= at || confirmedAt >= at || (run.meteredUntil !== null && run.meteredUntil <= confirmedAt)
+}
+
+export function cycleSeconds(cycle: Cycle, runs: MeteredRun[]): number {
+  let seconds = 0
+  for (const run of runs)
+    if (run.runningAt !== null) seconds += runSecondsWithin(run.runningAt, run.meteredUntil ?? cycle.end, cycle)
+  return seconds
+}
+
+export type ClosedCycle = { cycle: Cycle; seconds: number; amountCents: number }
+
+/**
+ * The cycles from `from` on that have ended and can no longer change, how far that goes, and when to look again.
+ * A cycle without a plan in which nothing ran leaves no record.
+ */
+export function closeCycles(
+  account: { from: number; spans: PlanSpan[]; runs: MeteredRun[] },
+  now: number,
+): { closed: ClosedCycle[]; billedUntil: number; dueAt: number } {
+  const closed: ClosedCycle[] = []
+  let billedUntil = account.from
+  for (let n = 0; n < CYCLES_AT_ONCE; n++) {
+    const cycle = cycleFrom(account.spans, billedUntil)
+    if (cycle.end + CLOSING_GRACE_MS > now) return { closed, billedUntil, dueAt: dueAt(cycle, now) }
+    if (!account.runs.every((run) => isSettledBefore(cycle.end, run)))
+      return { closed, billedUntil, dueAt: now + LOOK_AGAIN_MS }
+    const seconds = cycleSeconds(cycle, account.runs)
+    if (seconds > 0 || cycle.plan?.subType === 'paid')
+      closed.push({ cycle, seconds, amountCents: recordCents(seconds, cycle) })
+    billedUntil = cycle.end
+  }
+  return { closed, billedUntil, dueAt: now }
+}
+
+/** A trial has no end of its own: it is looked at monthly, whatever ends it says so. */
+function dueAt(cycle: Cycle, now: number): number {
+  return (cycle.end === Infinity ? calendarMonth(now).end : cycle.end) + CLOSING_GRACE_MS
+}

@@ -1,0 +1,50 @@
+import { calendarMonth, type Period, periodAt } from './billing.ts'
+import type { PlanType } from './plan.ts'
+
+/** The time during which a user had one plan: from its anchor to its end, null while none is known. */
+export type PlanSpan = {
+  planType: PlanType
+  subType: 'demo' | 'paid'
+  hours: number
+  anchor: number
+  endsAt: number | null
+}
+
+/** What is measured and billed together. `end` is Infinity for a trial that goes on: it has no cycles. */
+export type Cycle = Period & {
+  plan: PlanSpan | null
+  includedHours: number
+  trial: boolean
+}
+
+/**
+ * The cycle that begins at `from`, which is where the one before ended: so a user's cycles adjoin and never overlap.
+ * A paid plan is cut at its anchor's periods, a trial is one piece, and without a plan it is the calendar month with nothing included.
+ */
+export function cycleFrom(spans: PlanSpan[], from: number): Cycle {
+  const plan = planAt(spans, from)
+  const nextAnchor = Math.min(...spans.filter((span) => span.anchor > from).map((span) => span.anchor), Infinity)
+  const ends = Math.min(plan?.endsAt ?? Infinity, nextAnchor)
+  if (!plan) return { start: from, end: Math.min(calendarMonth(from).end, ends), plan, includedHours: 0, trial: false }
+  const natural = plan.subType === 'demo' ? Infinity : periodAt(plan.anchor, from).end
+  return {
+    start: from,
+    end: Math.min(natural, ends),
+    plan,
+    includedHours: plan.hours,
+    trial: plan.subType === 'demo',
+  }
+}
+
+/** The plan that holds at an instant; of two, the one that began later. */
+export function planAt(spans: PlanSpan[], at: number): PlanSpan | null {
+  const holding = spans.filter((span) => span.anchor <= at && at < (span.endsAt ?? Infinity))
+  return holding.sort((a, b) => b.anchor - a.anchor)[0] ?? null
+}
+
+/** The cycle that `at` lies in, counted on from `from`, the end of the last closed one. */
+export function cycleAt(spans: PlanSpan[], from: number, at: number): Cycle {
+  let cycle = cycleFrom(spans, from)
+  while (cycle.end <= at) cycle = cycleFrom(spans, cycle.end)
+  return cycle
+}

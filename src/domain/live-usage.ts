@@ -1,0 +1,56 @@
+import { overageUnits, recordCents, runSeconds } from './billing.ts'
+import type { Server, Summary } from './wire.ts'
+
+/**
+ * The summary as it stands at `now`: what runs has gone on since it was counted. Exact as long as no cycle ends in between, and the
+ * summary is read again every 30 s.
+ * @param now ms since 1970, by the server's clock
+ */
+export function usageAt(summary: Summary, servers: Server[], now: number): Summary {
+  const { monthlyUsage, subscription } = summary
+  const countedAt = Date.parse(summary.as_of)
+  const ranMeanwhile = servers.reduce((sum, run) => sum + secondsAt(run, now) - secondsAt(run, countedAt), 0)
+  if (!ranMeanwhile) return summary
+  const seconds = Math.max(0, secondsUsed(summary) + ranMeanwhile)
+  const cycle = { includedHours: subscription?.hours ?? 0, trial: subscription?.sub_type === 'demo' }
+  return {
+    ...summary,
+    monthlyUsage: {
+      ...monthlyUsage,
+      hoursUsed: seconds / 3600,
+      amountOwedDollars: recordCents(seconds, cycle) / 100,
+    },
+  }
+}
+
+export type RunCost = {
+  /** Billed seconds so far. */
+  seconds: number
+  /** What they add to the bill, in units of 1e-7 USD: only what lies beyond the plan's hours. */
+  units: number
+  /** Why that is less than what they would cost alone. */
+  free: 'trial' | 'plan' | null
+}
+
+/**
+ * What a running server has come to.
+ * @param summary as of `now`: see `usageAt`. Of a run that began before the current cycle, dollars count from the cycle's start.
+ */
+export function runCost(run: Server, summary: Summary, now: number): RunCost {
+  const seconds = secondsAt(run, now)
+  const { subscription } = summary
+  if (subscription?.sub_type === 'demo') return { seconds, units: 0, free: 'trial' }
+  const used = secondsUsed(summary)
+  const hours = subscription?.hours ?? 0
+  const units = overageUnits(used, hours) - overageUnits(Math.max(0, used - seconds), hours)
+  return { seconds, units, free: units === 0 && used < hours * 3600 ? 'plan' : null }
+}
+
+function secondsUsed({ monthlyUsage }: Summary): number {
+  return Math.round(monthlyUsage.hoursUsed * 3600)
+}
+
+function secondsAt({ startedAt, end_time }: Server, at: number): number {
+  if (!startedAt) return 0
+  return runSeconds(Date.parse(startedAt), end_time ? Math.min(at, Date.parse(end_time)) : at)
+}

@@ -1,0 +1,30 @@
+import { trialMinutesLeft } from './billing.ts'
+import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND } from './plan.ts'
+import { isLive } from './server.ts'
+import type { Server, Summary } from './wire.ts'
+
+const RATE = `$${OVERAGE_DOLLARS_PER_HOUR} an hour ($${OVERAGE_DOLLARS_PER_SECOND} a second)`
+
+/** What a start would cost, and what is still free: one sentence to read before it. */
+export function startCost({ subscription, monthlyUsage }: Summary): string {
+  if (subscription?.sub_type === 'demo') {
+    const minutes = trialMinutesLeft(monthlyUsage.hoursUsed)
+    return minutes > 0
+      ? `Free: ${minutes.toFixed(2)} trial minutes are left, and loading does not count.`
+      : 'Your trial minutes are used up.'
+  }
+  const left = (subscription?.hours ?? 0) - monthlyUsage.hoursUsed
+  if (left > 0) return `Free for ${left.toFixed(2)} more hours of your plan, then ${RATE}. Loading is free.`
+  return `Costs ${RATE} from the moment it runs. Loading is free.`
+}
+
+/** Why Start is closed, for a person; null when it is open. */
+export function startRefusal(
+  { subscription, monthlyUsage }: Summary,
+  servers: Pick<Server, 'active' | 'pending'>[],
+): string | null {
+  if (servers.some(isLive)) return 'One server at a time: stop this one before you start another.'
+  if (subscription?.sub_type === 'demo' && trialMinutesLeft(monthlyUsage.hoursUsed) <= 0)
+    return 'Your trial minutes are used up. Choose a plan to start servers again.'
+  return null
+}

@@ -1,0 +1,44 @@
+import type { User } from './wire.ts'
+
+/** What the client knows of who is signed in. */
+export type UserState = { status: 'idle' | 'loading' | 'succeeded' | 'failed'; user: User | null; error: string | null }
+
+export type UserEvent =
+  | { type: 'check' }
+  | { type: 'checked'; user: User | null }
+  | { type: 'failed'; error: string }
+  | { type: 'logout' }
+
+export const NOBODY: UserState = { status: 'idle', user: null, error: null }
+
+export function nextUserState(state: UserState, event: UserEvent): UserState {
+  switch (event.type) {
+    case 'check':
+      return { ...state, status: 'loading', error: null }
+    case 'checked':
+      return { status: 'succeeded', user: event.user, error: null }
+    case 'failed':
+      return { ...state, status: 'failed', error: event.error }
+    case 'logout':
+      return NOBODY
+  }
+}
+
+/** While nobody knows yet, a spinner covers the app. */
+export function isChecking(state: UserState): boolean {
+  return state.status === 'idle' || state.status === 'loading'
+}
+
+/**
+ * The user of a page's bootstrap block; null when nobody is signed in.
+ * @throws when the block is not what the server writes: the state is corrupted
+ */
+export function readBootstrapUser(json: string | null | undefined): User | null {
+  const block: unknown = JSON.parse(json ?? '')
+  const user = typeof block === 'object' && block !== null && 'user' in block ? block.user : undefined
+  if (user === null) return null
+  const { id, name, email, admin } = (user ?? {}) as Record<string, unknown>
+  if (typeof id === 'string' && typeof name === 'string' && typeof email === 'string' && typeof admin === 'boolean')
+    return { id, name, email, admin }
+  throw new Error('The bootstrap block holds no user state')
+}

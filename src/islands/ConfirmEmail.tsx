@@ -1,0 +1,45 @@
+import { useEffect, useState } from 'react'
+import { CONFIRMATION_FAILED } from '../domain/user.ts'
+import { Alert } from '../pages/parts/Alert.tsx'
+import { FlashAlert, type FlashMessage } from '../pages/parts/FlashAlert.tsx'
+import { Spinner } from '../pages/parts/States.tsx'
+import { Confirmed } from './confirm-email/Confirmed.tsx'
+import { ResendForm } from './confirm-email/ResendForm.tsx'
+import { request } from './request.ts'
+
+export type ConfirmEmailProps = {
+  /** From the mailed link; null when the page was opened without. */
+  token: string | null
+  csrfToken: string
+  flash: FlashMessage | null
+  /** Whom an expired link was for. */
+  email: string
+}
+
+export function ConfirmEmail({ token, csrfToken, flash, email }: ConfirmEmailProps) {
+  const [state, setState] = useState<'loading' | 'success' | 'error' | 'resent'>(token ? 'loading' : 'error')
+  useEffect(() => {
+    if (!token) return
+    const path = `/users/confirmation?confirmation_token=${encodeURIComponent(token)}`
+    void request('GET', path).then((reply) => setState(reply.ok ? 'success' : 'error'))
+  }, [token])
+
+  if (state === 'loading') return <Spinner label="Confirming your email..." />
+  if (state === 'success') return <Confirmed />
+  return (
+    <>
+      {state === 'error' ? <Failure flash={flash} /> : null}
+      <ResendForm
+        csrfToken={csrfToken}
+        email={flash?.values?.['user[email]'] ?? email}
+        onSent={() => setState('resent')}
+      />
+    </>
+  )
+}
+
+/** A refused resend says why; the failed link always says what can be done. */
+function Failure({ flash }: { flash: FlashMessage | null }) {
+  if (flash && flash.message !== CONFIRMATION_FAILED) return <FlashAlert flash={flash} />
+  return <Alert kind="danger">{CONFIRMATION_FAILED} You can request a new confirmation link below:</Alert>
+}

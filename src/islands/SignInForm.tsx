@@ -1,0 +1,69 @@
+import { type FormEvent, useState } from 'react'
+import { checkForm } from '../domain/form.ts'
+import { signInForm } from '../domain/user.ts'
+import type { User } from '../domain/wire.ts'
+import { Button } from '../pages/parts/Button.tsx'
+import { Field, PasswordField } from '../pages/parts/Field.tsx'
+import { FlashAlert, type FlashMessage } from '../pages/parts/FlashAlert.tsx'
+import { HiddenFields } from '../pages/parts/HiddenFields.tsx'
+import { signInFailure } from './account-replies.ts'
+import { request } from './request.ts'
+import { StateError } from './sign-in/StateError.tsx'
+import { useFields } from './useFields.ts'
+import { useHydrated } from './useHydrated.ts'
+
+export type SignInFormProps = { csrfToken: string; flash: FlashMessage | null }
+
+export function SignInForm({ csrfToken, flash }: SignInFormProps) {
+  const { form, read } = useFields()
+  const hydrated = useHydrated()
+  const [shown, setShown] = useState(false)
+  const [signingIn, setSigningIn] = useState(false)
+  const [alert, setAlert] = useState({ flash, key: 0 })
+  const refuse = (message: string) => setAlert({ flash: { kind: 'danger', message }, key: alert.key + 1 })
+
+  async function submit(event: FormEvent) {
+    event.preventDefault()
+    const fields = read()
+    const user = { email: fields['user[email]'] ?? '', password: fields['user[password]'] ?? '' }
+    const checked = checkForm(signInForm, user)
+    if (!checked.ok) return refuse(checked.faults[0].message)
+    setSigningIn(true)
+    try {
+      const failure = signInFailure(await request<{ user?: User }>('POST', '/users/sign_in', { user }))
+      if (failure === null) return location.assign('/dashboard')
+      refuse(failure)
+    } catch {
+      refuse('An unexpected error occurred during dispatch.')
+    }
+    setSigningIn(false)
+  }
+
+  return (
+    <>
+      <FlashAlert key={alert.key} flash={alert.flash} />
+      <StateError />
+      <form ref={form} className="stack" method="post" action="/users/sign_in" noValidate onSubmit={submit}>
+        <HiddenFields csrfToken={csrfToken} />
+        <Field
+          id="email"
+          name="user[email]"
+          label="Email"
+          type="email"
+          autoComplete="username"
+          defaultValue={flash?.values?.['user[email]']}
+        />
+        <PasswordField
+          id="password"
+          name="user[password]"
+          label="Password"
+          autoComplete="current-password"
+          {...(hydrated ? { onToggle: () => setShown(!shown), shown } : {})}
+        />
+        <Button type="submit" look="primary" disabled={signingIn} aria-live="polite">
+          {signingIn ? 'Signing in...' : 'Sign In'}
+        </Button>
+      </form>
+    </>
+  )
+}

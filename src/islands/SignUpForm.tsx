@@ -1,0 +1,113 @@
+import { type FormEvent, useState } from 'react'
+import { checkForm } from '../domain/form.ts'
+import { PASSWORDS_DO_NOT_MATCH, PASSWORDS_MATCH, signUpForm } from '../domain/user.ts'
+import { Button } from '../pages/parts/Button.tsx'
+import { Checkbox, Field, PasswordField } from '../pages/parts/Field.tsx'
+import { FlashAlert, type FlashMessage } from '../pages/parts/FlashAlert.tsx'
+import { HiddenFields } from '../pages/parts/HiddenFields.tsx'
+import { signUpFailure } from './account-replies.ts'
+import { request } from './request.ts'
+import { type Fields, useFields } from './useFields.ts'
+import { useHydrated } from './useHydrated.ts'
+
+export type SignUpFormProps = { csrfToken: string; flash: FlashMessage | null }
+
+export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
+  const { form, fields, read } = useFields()
+  const hydrated = useHydrated()
+  const [shown, setShown] = useState(false)
+  const [sending, setSending] = useState(false)
+  const [alert, setAlert] = useState({ flash, key: 0 })
+  const toggle = hydrated ? { onToggle: () => setShown(!shown), shown } : {}
+
+  const typed = Boolean(fields['user[password_confirmation]'])
+  const match = fields['user[password]'] === fields['user[password_confirmation]']
+  const ready = typed && match && fields['user[terms_of_service]'] === '1'
+  const fault = (field: string) => (alert.flash?.field === field ? alert.flash.message : null)
+  const refuse = (message: string, field: string | null = null) =>
+    setAlert({ flash: { kind: 'danger', message, field }, key: alert.key + 1 })
+
+  async function submit(event: FormEvent) {
+    event.preventDefault()
+    const user = toSignUp(read())
+    const checked = checkForm(signUpForm, user)
+    if (!checked.ok) return refuse(checked.faults[0].message, checked.faults[0].field)
+    setSending(true)
+    const reply = await request<object>('POST', '/users', { user }, undefined, { flash: true })
+    const failure = signUpFailure(reply)
+    if (failure === null) return location.assign('/sign_in')
+    setSending(false)
+    refuse(failure)
+  }
+
+  return (
+    <>
+      <FlashAlert key={alert.key} flash={alert.flash} />
+      <form ref={form} className="stack" method="post" action="/users" noValidate onInput={read} onSubmit={submit}>
+        <HiddenFields csrfToken={csrfToken} />
+        <Field
+          id="name"
+          name="user[name]"
+          label="Name"
+          autoComplete="name"
+          defaultValue={flash?.values?.['user[name]']}
+          error={fault('name')}
+        />
+        <Field
+          id="email"
+          name="user[email]"
+          label="Email"
+          type="email"
+          autoComplete="email"
+          defaultValue={flash?.values?.['user[email]']}
+          error={fault('email')}
+        />
+        <PasswordField
+          id="password"
+          name="user[password]"
+          label="Password"
+          autoComplete="new-password"
+          hint="At least 6 characters."
+          error={fault('password')}
+          {...toggle}
+        />
+        <PasswordField
+          id="password_confirmation"
+          name="user[password_confirmation]"
+          label="Confirm Password"
+          autoComplete="new-password"
+          error={fault('password_confirmation')}
+          {...toggle}
+        />
+        <p id="match" className="hint" aria-live="polite">
+          {typed ? (match ? PASSWORDS_MATCH : PASSWORDS_DO_NOT_MATCH) : null}
+        </p>
+        <Checkbox
+          id="terms"
+          name="user[terms_of_service]"
+          value="1"
+          defaultChecked={flash?.values?.['user[terms_of_service]'] === '1'}
+          error={fault('terms_of_service')}
+          label={
+            <>
+              I accept the <a href="/terms_of_service">Terms of Service</a>
+            </>
+          }
+        />
+        <Button type="submit" look="primary" disabled={sending || (hydrated && !ready)} aria-describedby="match terms">
+          Sign Up
+        </Button>
+      </form>
+    </>
+  )
+}
+
+function toSignUp(fields: Fields) {
+  return {
+    name: fields['user[name]'] ?? '',
+    email: fields['user[email]'] ?? '',
+    password: fields['user[password]'] ?? '',
+    password_confirmation: fields['user[password_confirmation]'] ?? '',
+    terms_of_service: fields['user[terms_of_service]'] === '1',
+  }
+}

@@ -1,0 +1,33 @@
+import { memo } from 'react'
+import { healthColor, instanceStateColor, instanceUptime } from '../../domain/instance.ts'
+import { formatUptime } from '../../domain/server.ts'
+import type { Instance } from '../../domain/wire.ts'
+import { Badge } from '../../pages/parts/Badge.tsx'
+import { TimeIn } from '../../pages/parts/Time.tsx'
+
+type Props = { instance: Instance; now: number; local: boolean }
+
+/** One strip of the fleet's board; its cells stand in the order of `INSTANCE_COLUMNS`. */
+export const InstanceRow = memo(function InstanceRow({ instance, now, local }: Props) {
+  const { name, status_check, launch_time, owner_email, cost_dollars } = instance
+  const uptime = instanceUptime(instance, now)
+  return (
+    <tr>
+      <th scope="row" title={name ?? undefined}>
+        <bdi>{name ?? '—'}</bdi>
+      </th>
+      <td>{instance.instance_id}</td>
+      <td>{instance.instance_type}</td>
+      <td>
+        <Badge colour={instanceStateColor(instance.state)}>{instance.state}</Badge>
+      </td>
+      <td>{status_check ? <Badge colour={healthColor(status_check)}>{status_check}</Badge> : '—'}</td>
+      <td>{instance.private_ip ?? '—'}</td>
+      <td>{instance.public_ip ?? '—'}</td>
+      <td>{launch_time ? <TimeIn at={launch_time} local={local} layout="brief" /> : '—'}</td>
+      <td>{uptime === null ? '—' : formatUptime(uptime)}</td>
+      <td title={owner_email ?? undefined}>{owner_email ?? '—'}</td>
+      <td>{cost_dollars === null ? '—' : `$${cost_dollars.toFixed(2)}`}</td>
+    </tr>
+  )
+})

@@ -1,0 +1,20 @@
+/** Keeps `N/2000` up to date while one types; `data-for` names the field. Told to a screen reader only after a rest. */
+export function mount(counter: HTMLElement): void {
+  const field = document.getElementById(counter.dataset.for ?? '')
+  const limit = Number(counter.dataset.limit)
+  const spoken = document.getElementById('live')
+  if (!(field instanceof HTMLTextAreaElement)) return
+  let rest: ReturnType<typeof setTimeout> | undefined
+  const show = () => {
+    const length = [...field.value].length
+    const text = `${length}/${limit}`
+    counter.textContent = text
+    counter.classList.toggle('error', length > limit)
+    clearTimeout(rest)
+    rest = setTimeout(() => {
+      if (spoken) spoken.textContent = `${text} characters`
+    }, 1500)
+  }
+  field.addEventListener('input', show)
+  if (field.value.length > 0) show()
+}

@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'react'
+import { SERVER_WEB_PORT } from '../../domain/server.ts'
+import type { Server } from '../../domain/wire.ts'
+import { Icon } from '../../pages/parts/Icon.tsx'
+import { Spinner } from '../../pages/parts/States.tsx'
+import { announce } from '../announce.ts'
+import { useReachable } from '../useReachable.ts'
+
+const SHOW_COPIED_MS = 2_000
+
+/** A link to the server's page once it answers. */
+export function Address({ server }: { server: Server }) {
+  const reachable = useReachable(server)
+  const { pending, active, stopping, ip_address } = server
+  if (stopping || !(active || pending)) return <span>—</span>
+  if (!reachable || !ip_address) return <Spinner label="Connecting..." />
+  return (
+    <span className="address">
+      <a className="mono" href={`http://${ip_address}:${SERVER_WEB_PORT}`} target="_blank" rel="noreferrer">
+        {ip_address}
+      </a>
+      <CopyButton text={ip_address} />
+    </span>
+  )
+}
+
+function CopyButton({ text }: { text: string }) {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), SHOW_COPIED_MS)
+    return () => clearTimeout(timer)
+  }, [copied])
+  const copy = async () => {
+    // Without the right to, the address can still be marked by hand.
+    const done = await navigator.clipboard.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    setCopied(done)
+    announce(done ? 'Address copied.' : 'The address could not be copied.')
+  }
+  return (
+    <button type="button" className="btn-close" aria-label={`Copy ${text}`} onClick={() => void copy()}>
+      <Icon name={copied ? 'check' : 'copy'} size={14} />
+    </button>
+  )
+}

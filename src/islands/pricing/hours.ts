@@ -1,0 +1,21 @@
+import { BASIC, PREMIUM } from '../../domain/plan.ts'
+import { monthTotal, usd } from './month-total.ts'
+
+/** The slider for hours a month: shows what each plan would cost. */
+export function mount(box: HTMLElement): void {
+  const slider = box.querySelector('input')
+  const output = box.querySelector('output')
+  if (!slider || !output) return
+  const show = () => {
+    const hours = slider.valueAsNumber
+    output.textContent = `${hours} h`
+    slider.ariaValueText = `${hours} hours`
+    for (const plan of [BASIC, PREMIUM]) {
+      const total = box.querySelector(`[data-plan=${plan.type}]`)
+      if (total) total.textContent = usd(monthTotal(plan, hours))
+    }
+  }
+  slider.addEventListener('input', show)
+  show()
+  box.classList.add('is-live')
+}

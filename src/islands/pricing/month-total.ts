@@ -1,0 +1,13 @@
+import { overageUnits, unitsToDollars } from '../../domain/billing.ts'
+import type { Plan } from '../../domain/plan.ts'
+
+const format = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+
+export function usd(dollars: number): string {
+  return format.format(dollars)
+}
+
+/** What a month of `hours` costs in dollars: the plan, and what goes beyond its hours. */
+export function monthTotal(plan: Plan, hours: number): number {
+  return (plan.dollarsPerMonth ?? 0) + unitsToDollars(overageUnits(hours * 3600, plan.hours))
+}

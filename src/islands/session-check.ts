@@ -1,0 +1,38 @@
+import { isChecking, NOBODY, nextUserState, readBootstrapUser, type UserState } from '../domain/user-state.ts'
+import type { User } from '../domain/wire.ts'
+import { request } from './request.ts'
+
+/**
+ * A page knows from the server who is signed in. One that the browser brings back from its memory does not any more: it is covered
+ * until the server was asked, and loaded anew when somebody else, or nobody, is signed in by then.
+ */
+export function watchSession(): void {
+  window.addEventListener('pageshow', (event) => {
+    if (event.persisted) void checkSession()
+  })
+}
+
+async function checkSession(): Promise<void> {
+  let state: UserState = nextUserState(NOBODY, { type: 'check' })
+  cover(isChecking(state))
+  const reply = await request<User>('GET', '/api/v1/users/get_session')
+  // A 401 is an answer: nobody. No answer changes nothing.
+  if (reply.ok && reply.body.id) state = nextUserState(state, { type: 'checked', user: reply.body })
+  else if (reply.status === 401) state = nextUserState(state, { type: 'checked', user: null })
+  else state = nextUserState(state, { type: 'failed', error: reply.body.error ?? 'Network error' })
+  if (state.status === 'succeeded' && state.user?.id !== bootstrapUserId()) return location.reload()
+  cover(isChecking(state))
+}
+
+function bootstrapUserId(): string | undefined {
+  try {
+    return readBootstrapUser(document.getElementById('bootstrap')?.textContent)?.id
+  } catch {
+    return 'unreadable'
+  }
+}
+
+function cover(covered: boolean): void {
+  const veil = document.getElementById('session-check')
+  if (veil) veil.hidden = !covered
+}

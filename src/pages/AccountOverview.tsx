@@ -1,0 +1,53 @@
+import type { ReactNode } from 'react'
+import { FeedbackForm } from '../islands/FeedbackForm.tsx'
+import { ProfileForm, type ProfileFormProps } from '../islands/ProfileForm.tsx'
+import { Island } from './Island.tsx'
+import { Card } from './parts/Card.tsx'
+
+type AccountOverviewProps = ProfileFormProps & {
+  /** The subscription's and the billing card. */
+  subscription?: ReactNode
+  billing?: ReactNode
+}
+
+export function AccountOverview({ subscription, billing, ...profile }: AccountOverviewProps) {
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Account</h1>
+      </div>
+      <div className="grid grid-2">
+        <Card title="Profile">
+          <Island name="ProfileForm" of={ProfileForm} props={profile} />
+        </Card>
+        <div className="grid">
+          {subscription}
+          {billing}
+          <Card title="Feedback">
+            <Island name="FeedbackForm" of={FeedbackForm} props={{}} />
+            <noscript>
+              <p className="hint">
+                This form needs JavaScript. Without it, write to us through <a href="/contact_sales">contact</a>.
+              </p>
+            </noscript>
+          </Card>
+          <Card title="Security and data">
+            <ul className="plain-list">
+              <li>
+                <a href="/devices">Signed-in devices</a>
+              </li>
+              <li>
+                <a href="/api/v1/users/export" download>
+                  Download my data
+                </a>
+              </li>
+              <li>
+                <a href="/close_account">Close my account</a>
+              </li>
+            </ul>
+          </Card>
+        </div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,63 @@
+import { type Bill, billMonth, billMonths, totalDollars } from '../domain/bill.ts'
+import type { Bar } from '../domain/usage-chart.ts'
+import { BillsTable } from './billing/BillsTable.tsx'
+import { dollars } from './billing/money.ts'
+import { BarChart } from './parts/BarChart.tsx'
+import { Button, ButtonLink } from './parts/Button.tsx'
+import { Card } from './parts/Card.tsx'
+
+type BillingHistoryProps = {
+  bills: Bill[]
+  /** YYYY-MM; anything else is All. */
+  month: string | null
+  hoursPerDay: Bar[]
+  dollarsPerMonth: Bar[]
+}
+
+export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMonth }: BillingHistoryProps) {
+  const months = billMonths(bills)
+  const month = asked && months.includes(asked) ? asked : null
+  const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
+  return (
+    <div className="page stack">
+      <div className="page-head">
+        <h1>Billing History</h1>
+        <div className="row no-print">
+          <form action="/billing_history" className="row month-filter">
+            <label htmlFor="month">Month</label>
+            <select id="month" name="month" className="input" defaultValue={month ?? ''}>
+              <option value="">All</option>
+              {months.map((value) => (
+                <option key={value}>{value}</option>
+              ))}
+            </select>
+            <Button type="submit">Show</Button>
+          </form>
+          <ButtonLink href={`/billing_history.csv${month ? `?month=${month}` : ''}`} download>
+            Download CSV
+          </ButtonLink>
+        </div>
+      </div>
+      <Card title={month ? `Bills of ${month}` : 'All bills'}>
+        <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
+        {month ? (
+          <p className="visually-hidden">
+            Total of {month}: {dollars(totalDollars(shown))}
+          </p>
+        ) : null}
+      </Card>
+      <div className="grid grid-2 no-print">
+        <Card title="Hours per day">
+          <BarChart bars={hoursPerDay} unit="h" caption="Running time of the last 30 days, by day in UTC" />
+        </Card>
+        <Card title="Dollars per month">
+          <BarChart
+            bars={dollarsPerMonth}
+            unit="USD"
+            caption="Bills of the last 12 months, by the month they begin in"
+          />
+        </Card>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,86 @@
+import type { Statement } from '../domain/bill.ts'
+import { OVERAGE_DOLLARS_PER_SECOND } from '../domain/plan.ts'
+import { dollars, seconds } from './billing/money.ts'
+import { Badge } from './parts/Badge.tsx'
+import { ButtonLink } from './parts/Button.tsx'
+import { Card } from './parts/Card.tsx'
+import { DataTable } from './parts/DataTable.tsx'
+import { DefinitionStats } from './parts/DefinitionStats.tsx'
+import { EmptyState } from './parts/States.tsx'
+import { Time } from './parts/Time.tsx'
+
+const COLUMNS = [
+  { key: 'session', label: 'Session ID', rowHeader: true },
+  { key: 'start', label: 'Start' },
+  { key: 'end', label: 'End' },
+  { key: 'seconds', label: 'Seconds', numeric: true },
+  { key: 'price', label: 'Price', numeric: true },
+]
+
+/** One bill with all that is in it, made to be printed. */
+export function BillingStatement({ statement, email }: { statement: Statement; email: string }) {
+  const { lines } = statement
+  const state = statement.paid ? 'Paid' : statement.overdue ? 'Overdue' : 'Due'
+  return (
+    <div className="page stack">
+      <div className="page-head">
+        <div>
+          <p className="no-print">
+            <a href="/billing_history">Billing History</a>
+          </p>
+          <h1>
+            Statement <Time at={statement.start_date} /> to <Time at={statement.end_date} />
+          </h1>
+          <p className="hint">
+            {email} · {statement.plan} · <code>{statement.id}</code>
+          </p>
+        </div>
+        <Badge colour={state === 'Paid' ? 'green' : state === 'Overdue' ? 'red' : 'yellow'}>{state}</Badge>
+      </div>
+      <DefinitionStats
+        stats={[
+          { label: 'Amount Owed', value: dollars(statement.amount_owed), hint: 'USD' },
+          { label: 'Seconds Used', value: statement.seconds_used.toLocaleString('en-US') },
+          { label: 'Due', value: statement.due_date ? <Time at={statement.due_date} /> : '—' },
+        ]}
+      />
+      <Card title="Runs">
+        {lines.length ? (
+          <DataTable
+            caption="Every run in this statement, times in UTC"
+            columns={COLUMNS}
+            rows={lines.map((line) => ({
+              id: line.session_id,
+              cells: {
+                session: <code>{line.session_id}</code>,
+                start: <Time at={line.start} />,
+                end: <Time at={line.end} />,
+                seconds: line.seconds.toLocaleString('en-US'),
+                price: `$${line.dollars.toFixed(4)}`,
+              },
+            }))}
+            foot={{ session: 'Total', seconds: statement.seconds_used.toLocaleString('en-US') }}
+          />
+        ) : (
+          <EmptyState>Nothing ran in this period.</EmptyState>
+        )}
+        <p className="statement-sum">{howItAddsUp(statement)}</p>
+        <p className="hint">Not billed: loading, failed starts, and the time after a stop was accepted.</p>
+      </Card>
+      {statement.invoice_url ? (
+        <p className="no-print">
+          <ButtonLink href={statement.invoice_url} {...(statement.paid ? {} : { look: 'primary' as const })}>
+            {statement.paid ? 'Open the invoice' : 'Open and pay the invoice'}
+          </ButtonLink>
+        </p>
+      ) : null}
+    </div>
+  )
+}
+
+function howItAddsUp(statement: Statement): string {
+  const { seconds_used, included_hours, charged_seconds, amount_owed, trial } = statement
+  if (trial) return `${seconds(seconds_used)} of your free trial. A trial costs nothing.`
+  const included = included_hours ? ` − ${seconds(Math.round(included_hours * 3600))} in the plan` : ''
+  return `${seconds(seconds_used)}${included} leaves ${seconds(charged_seconds)} × $${OVERAGE_DOLLARS_PER_SECOND} = ${dollars(amount_owed)}`
+}

@@ -1,0 +1,37 @@
+import { FormPage } from './account/FormPage.tsx'
+import { Button } from './parts/Button.tsx'
+import { PasswordField } from './parts/Field.tsx'
+import { FlashAlert, type FlashMessage } from './parts/FlashAlert.tsx'
+import { HiddenFields } from './parts/HiddenFields.tsx'
+
+export function CloseAccount({ csrfToken, flash }: { csrfToken: string; flash: FlashMessage | null }) {
+  return (
+    <FormPage title="Close my account" foot={<a href="/account_overview">Keep my account</a>}>
+      <FlashAlert flash={flash} />
+      <p>
+        Your running server is stopped, every device is signed out, and you cannot sign in any more. Billing records are
+        kept. Your address can be used for a new account after 30 days.
+      </p>
+      <p>
+        You may want to{' '}
+        <a href="/api/v1/users/export" download>
+          download your data
+        </a>{' '}
+        first.
+      </p>
+      <form className="stack" method="post" action="/users" noValidate>
+        <HiddenFields csrfToken={csrfToken} method="delete" />
+        <PasswordField
+          id="current_password"
+          name="user[current_password]"
+          label="Current password"
+          autoComplete="current-password"
+          error={flash?.field === 'current_password' ? flash.message : null}
+        />
+        <Button type="submit" look="danger">
+          Close my account
+        </Button>
+      </form>
+    </FormPage>
+  )
+}

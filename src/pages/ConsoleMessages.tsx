@@ -1,0 +1,49 @@
+import type { Message } from '../domain/wire.ts'
+import { ConsoleTabs } from './console/ConsoleTabs.tsx'
+import { Badge } from './parts/Badge.tsx'
+import { ButtonLink } from './parts/Button.tsx'
+import { EmptyState } from './parts/States.tsx'
+import { Time } from './parts/Time.tsx'
+
+/** What people wrote to sales and which customers want more servers, newest first. */
+export function ConsoleMessages({ messages, older }: { messages: Message[]; older: string | null }) {
+  return (
+    <div className="page page-wide console">
+      <ConsoleTabs here="/console/messages" />
+      <header className="page-head">
+        <h1>Messages</h1>
+      </header>
+      {messages.length ? (
+        <ol className="messages">
+          {messages.map((message) => (
+            <MessageItem key={message.id} {...message} />
+          ))}
+        </ol>
+      ) : (
+        <EmptyState>No messages yet.</EmptyState>
+      )}
+      {older ? (
+        <ButtonLink href={`/console/messages?before=${encodeURIComponent(older)}`}>Older messages</ButtonLink>
+      ) : null}
+    </div>
+  )
+}
+
+function MessageItem({ kind, name, email, source, message, created_at }: Message) {
+  return (
+    <li>
+      <article>
+        <header>
+          <h2>{name || email}</h2>
+          <a href={`mailto:${email}`}>{email}</a>
+          <Badge colour={kind === 'sales' ? 'green' : 'yellow'}>
+            {kind === 'sales' ? 'Contact sales' : 'More servers'}
+          </Badge>
+          {source ? <span className="hint">via {source}</span> : null}
+          <Time at={created_at} />
+        </header>
+        <p>{message ?? 'Asks for more servers than one at a time.'}</p>
+      </article>
+    </li>
+  )
+}

@@ -1,0 +1,58 @@
+import type { SignIn } from '../domain/wire.ts'
+import { deviceName } from './account/device-name.ts'
+import { Badge } from './parts/Badge.tsx'
+import { Button } from './parts/Button.tsx'
+import { type Column, DataTable } from './parts/DataTable.tsx'
+import { FlashAlert, type FlashMessage } from './parts/FlashAlert.tsx'
+import { HiddenFields } from './parts/HiddenFields.tsx'
+import { Time } from './parts/Time.tsx'
+
+const COLUMNS: Column[] = [
+  { key: 'device', label: 'Device', rowHeader: true },
+  { key: 'address', label: 'Address' },
+  { key: 'since', label: 'Signed in' },
+  { key: 'seen', label: 'Last used' },
+  { key: 'action', label: 'Actions' },
+]
+
+type DevicesProps = { devices: SignIn[]; csrfToken: string; flash: FlashMessage | null }
+
+export function Devices({ devices, csrfToken, flash }: DevicesProps) {
+  const rows = devices.map((device) => ({
+    id: device.id,
+    cells: {
+      device: deviceName(device.user_agent),
+      address: <span className="mono">{device.address ?? 'unknown'}</span>,
+      since: <Time at={device.created_at} />,
+      seen: <Time at={device.last_seen_at} />,
+      action: device.current ? (
+        <Badge colour="green">This device</Badge>
+      ) : (
+        <form method="post" action={`/api/v1/users/sign_ins/${device.id}`}>
+          <HiddenFields csrfToken={csrfToken} method="delete" />
+          <Button type="submit" small aria-label={`Sign out ${deviceName(device.user_agent)}`}>
+            Sign out
+          </Button>
+        </form>
+      ),
+    },
+  }))
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Signed-in devices</h1>
+        <form method="post" action="/api/v1/users/sign_ins">
+          <HiddenFields csrfToken={csrfToken} method="delete" />
+          <Button type="submit" look="danger">
+            Sign out everywhere
+          </Button>
+        </form>
+      </div>
+      <FlashAlert flash={flash} />
+      <DataTable caption="Where you are signed in" hideCaption columns={COLUMNS} rows={rows} />
+      <p className="hint">
+        <a href="/account_overview">Back to Account</a>
+      </p>
+    </div>
+  )
+}

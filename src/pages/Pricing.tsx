@@ -1,0 +1,19 @@
+import { Example } from './pricing/Example.tsx'
+import { HardwareTable } from './pricing/HardwareTable.tsx'
+import { PlanColumns } from './pricing/PlanColumns.tsx'
+
+export function Pricing() {
+  return (
+    <div className="page pricing">
+      <header className="pricing-head">
+        <h1>Hours included. The rest by the second.</h1>
+        <p className="muted">
+          Every plan is billed in USD. Loading a server is free; whole seconds count from running to stop.
+        </p>
+      </header>
+      <PlanColumns />
+      <HardwareTable />
+      <Example />
+    </div>
+  )
+}

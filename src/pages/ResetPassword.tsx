@@ -1,0 +1,42 @@
+import { FormPage } from './account/FormPage.tsx'
+import { Button } from './parts/Button.tsx'
+import { PasswordField } from './parts/Field.tsx'
+import { FlashAlert, type FlashMessage } from './parts/FlashAlert.tsx'
+import { HiddenFields } from './parts/HiddenFields.tsx'
+
+type ResetPasswordProps = { token: string; csrfToken: string; flash: FlashMessage | null }
+
+export function ResetPassword({ token, csrfToken, flash }: ResetPasswordProps) {
+  const fault = (field: string) => (flash?.field === field ? flash.message : null)
+  return (
+    <FormPage title="Choose a new password" foot={<a href="/forgot_password">Get another link</a>}>
+      <FlashAlert flash={flash} />
+      <form className="stack" method="post" action="/users/password" noValidate>
+        <HiddenFields csrfToken={csrfToken} method="put" />
+        <input
+          type="hidden"
+          name="user[reset_password_token]"
+          value={flash?.values?.['user[reset_password_token]'] ?? token}
+        />
+        <PasswordField
+          id="password"
+          name="user[password]"
+          label="New password"
+          autoComplete="new-password"
+          hint="At least 6 characters. Every device is signed out."
+          error={fault('password')}
+        />
+        <PasswordField
+          id="password_confirmation"
+          name="user[password_confirmation]"
+          label="Confirm new password"
+          autoComplete="new-password"
+          error={fault('password_confirmation')}
+        />
+        <Button type="submit" look="primary">
+          Change password
+        </Button>
+      </form>
+    </FormPage>
+  )
+}

@@ -1,0 +1,57 @@
+import { ENTERPRISE, PLANS, type Plan, PREMIUM, planName } from '../domain/plan.ts'
+import type { Subscription } from '../domain/wire.ts'
+import { CheckoutButton } from '../islands/CheckoutButton.tsx'
+import { Island } from './Island.tsx'
+import { Badge } from './parts/Badge.tsx'
+import { Button, ButtonLink } from './parts/Button.tsx'
+import { Card } from './parts/Card.tsx'
+import { HardwareTable } from './pricing/HardwareTable.tsx'
+
+type SubscriptionsProps = {
+  subscription: Subscription | null
+  /** Until sales open, Basic and Premium are only shown. */
+  forSale: boolean
+}
+
+export function Subscriptions({ subscription, forSale }: SubscriptionsProps) {
+  return (
+    <div className="page stack">
+      <div className="page-head">
+        <div>
+          <h1>Subscriptions</h1>
+          <p className="hint">
+            {subscription ? `Your plan: ${planName(subscription.plan_type)}` : 'You have no plan yet.'}
+          </p>
+        </div>
+        <ButtonLink href="/account_overview">Manage Subscription</ButtonLink>
+      </div>
+      <div className="grid grid-3">
+        {PLANS.map((plan) => (
+          <Card
+            key={plan.type}
+            title={plan.name}
+            aside={plan === PREMIUM ? <Badge colour="green">Most Popular</Badge> : null}
+          >
+            <div className="stack">
+              <p>
+                <span className="price-tag">
+                  {plan.dollarsPerMonth === null ? 'Custom' : `$${plan.dollarsPerMonth}`}
+                </span>
+                {plan.dollarsPerMonth === null ? '' : '/mo'}
+              </p>
+              <p>{plan.hours ? `${plan.hours} hours included, then $1.75/h by the second` : 'Hours by agreement'}</p>
+              <Choice plan={plan} forSale={forSale} />
+            </div>
+          </Card>
+        ))}
+      </div>
+      <HardwareTable />
+    </div>
+  )
+}
+
+function Choice({ plan, forSale }: { plan: Plan; forSale: boolean }) {
+  if (plan === ENTERPRISE) return <ButtonLink href="/contact_sales">Contact sales</ButtonLink>
+  if (!forSale) return <Button disabled>Coming Soon!</Button>
+  return <Island name="CheckoutButton" of={CheckoutButton} props={{ planType: plan.type, planName: plan.name }} />
+}

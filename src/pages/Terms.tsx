@@ -1,0 +1,18 @@
+import { Billing } from './terms/Billing.tsx'
+import { General } from './terms/General.tsx'
+import { Summary } from './terms/Summary.tsx'
+
+/** The summary first, then the terms; the sections' ids are linked to from elsewhere. */
+export function Terms() {
+  return (
+    <article className="page prose">
+      <h1>Terms of Service</h1>
+      <p className="muted">
+        In force from <time dateTime="2026-11-21">November 21, 2026</time>
+      </p>
+      <Summary />
+      <Billing />
+      <General />
+    </article>
+  )
+}

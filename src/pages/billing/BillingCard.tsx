@@ -1,0 +1,43 @@
+import type { Summary } from '../../domain/wire.ts'
+import { Badge } from '../parts/Badge.tsx'
+import { ButtonLink } from '../parts/Button.tsx'
+import { Card } from '../parts/Card.tsx'
+import { DefinitionStats } from '../parts/DefinitionStats.tsx'
+import { Meter } from '../parts/Meter.tsx'
+import { dollars } from './money.ts'
+
+type BillingCardProps = { summary: Summary; unpaidDollars: number; overdue: boolean; payUrl: string | null }
+
+/** Balance: what was billed and is not paid, and what this cycle has come to so far. */
+export function BillingCard({ summary, unpaidDollars, overdue, payUrl }: BillingCardProps) {
+  const { hoursUsed, amountOwedDollars } = summary.monthlyUsage
+  const balance = Math.round((unpaidDollars + amountOwedDollars) * 100) / 100
+  const hours = summary.subscription?.hours ?? 0
+  const text = `${hoursUsed.toFixed(2)} / ${hours} hours`
+  const badge = overdue ? (
+    <Badge colour="red">Overdue</Badge>
+  ) : (
+    <Badge colour={balance > 0 ? 'yellow' : 'green'}>{balance > 0 ? 'Due' : 'Paid'}</Badge>
+  )
+  return (
+    <Card title="Billing" aside={badge}>
+      <div className="stack">
+        <DefinitionStats
+          stats={[
+            { label: 'Current Balance', value: dollars(balance), hint: 'USD' },
+            { label: 'Billed, not paid', value: dollars(unpaidDollars) },
+          ]}
+        />
+        <Meter label="Cloud Time (This cycle)" value={hoursUsed} max={hours} text={text} />
+        <div className="row">
+          <ButtonLink href="/billing_history">Billing History</ButtonLink>
+          {payUrl ? (
+            <ButtonLink href={payUrl} look="primary">
+              Pay the open invoice
+            </ButtonLink>
+          ) : null}
+        </div>
+      </div>
+    </Card>
+  )
+}

@@ -1,0 +1,62 @@
+import type { Bill } from '../../domain/bill.ts'
+import { DataTable } from '../parts/DataTable.tsx'
+import { Icon, type IconName } from '../parts/Icon.tsx'
+import { EmptyState } from '../parts/States.tsx'
+import { Time } from '../parts/Time.tsx'
+import { dollars } from './money.ts'
+
+const COLUMNS = [
+  { key: 'start', label: 'Start Date', rowHeader: true },
+  { key: 'end', label: 'End Date' },
+  { key: 'amount', label: 'Amount Owed', numeric: true },
+  { key: 'seconds', label: 'Seconds Used', numeric: true },
+  { key: 'paid', label: 'Paid' },
+  { key: 'overdue', label: 'Overdue' },
+  { key: 'transaction', label: 'Transaction ID' },
+]
+
+/** @param total of what is shown, for the last row */
+export function BillsTable({ bills, total }: { bills: Bill[]; total: number | null }) {
+  if (bills.length === 0) return <EmptyState>No billing records</EmptyState>
+  return (
+    <DataTable
+      caption="Billing records, newest first"
+      hideCaption
+      columns={COLUMNS}
+      rows={bills.map((bill) => ({ id: bill.id, cells: cellsOf(bill) }))}
+      {...(total === null ? {} : { foot: { start: 'Total', amount: dollars(total) } })}
+    />
+  )
+}
+
+function cellsOf(bill: Bill) {
+  return {
+    start: (
+      <a href={`/billing_history/${bill.id}`}>
+        <Time at={bill.start_date} />
+      </a>
+    ),
+    end: <Time at={bill.end_date} />,
+    amount: dollars(bill.amount_owed),
+    seconds: bill.seconds_used.toLocaleString('en-US'),
+    paid: bill.paid ? (
+      <Mark icon="check" text="Paid" />
+    ) : (
+      <span className="row">
+        <Mark icon="x" text="Not paid" />
+        {bill.invoice_url ? <a href={bill.invoice_url}>Pay</a> : null}
+      </span>
+    ),
+    overdue: bill.overdue ? <Mark icon="triangle-alert" text="Overdue" /> : '—',
+    transaction: bill.transaction_id ? <code>{bill.transaction_id}</code> : '—',
+  }
+}
+
+function Mark({ icon, text }: { icon: IconName; text: string }) {
+  return (
+    <span title={text}>
+      <Icon name={icon} />
+      <span className="visually-hidden">{text}</span>
+    </span>
+  )
+}

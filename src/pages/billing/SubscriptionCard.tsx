@@ -1,0 +1,61 @@
+import { planName } from '../../domain/plan.ts'
+import type { Subscription } from '../../domain/wire.ts'
+import { Badge } from '../parts/Badge.tsx'
+import { Button, ButtonLink } from '../parts/Button.tsx'
+import { Card } from '../parts/Card.tsx'
+import { FlashAlert, type FlashMessage } from '../parts/FlashAlert.tsx'
+import { HiddenFields } from '../parts/HiddenFields.tsx'
+import { Time } from '../parts/Time.tsx'
+
+type SubscriptionCardProps = {
+  subscription: Subscription | null
+  csrfToken: string
+  /** What came of a form of this card. */
+  flash: FlashMessage | null
+}
+
+export function SubscriptionCard({ subscription, csrfToken, flash }: SubscriptionCardProps) {
+  if (!subscription)
+    return (
+      <Card title="Subscription" aside={<Badge colour="grey">No Plan</Badge>}>
+        <div className="stack">
+          <p>Server time costs $1.75 an hour, billed per second.</p>
+          <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
+        </div>
+      </Card>
+    )
+  const { status, plan_type, sub_type, current_period_end, cancel_at_period_end } = subscription
+  const good = status === 'active' || status === 'trialing'
+  return (
+    <Card title="Subscription" aside={<Badge colour={good ? 'green' : 'grey'}>{status}</Badge>}>
+      <div className="stack">
+        <FlashAlert flash={flash} />
+        <p>
+          <strong>{planName(plan_type)}</strong>
+          {sub_type === 'demo' ? ': 30 minutes of running servers, once' : `: ${subscription.hours} hours a cycle`}
+        </p>
+        {current_period_end ? (
+          <p>
+            {cancel_at_period_end ? 'Ends ' : 'Renews '}
+            <Time at={current_period_end} />
+          </p>
+        ) : null}
+        <div className="row">
+          <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
+        </div>
+        {sub_type === 'paid' && !cancel_at_period_end ? (
+          <details>
+            <summary>Cancel subscription</summary>
+            <form method="post" action="/api/v1/subscriptions/cancel_subscription_at_period_end" className="stack">
+              <HiddenFields csrfToken={csrfToken} />
+              <p>You keep the plan until the end of this period. After that it does not renew.</p>
+              <Button type="submit" look="danger">
+                Cancel at period end
+              </Button>
+            </form>
+          </details>
+        ) : null}
+      </div>
+    </Card>
+  )
+}

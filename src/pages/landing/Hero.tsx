@@ -1,0 +1,41 @@
+import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND } from '../../domain/plan.ts'
+import { STILL, telemetry } from '../../islands/hero/scene.ts'
+import { ButtonLink } from '../parts/Button.tsx'
+import { SceneFrame } from './SceneFrame.tsx'
+
+export function Hero() {
+  return (
+    <section className="hero" data-enhance="hero" data-price={OVERAGE_DOLLARS_PER_SECOND}>
+      <div className="pitch">
+        <h1>Fly the mission before the drone exists.</h1>
+        <p>
+          GPU simulation servers for drones and ground vehicles. Start one in up to 30 seconds, watch it come up, pay by
+          the second.
+        </p>
+        <div className="row">
+          <ButtonLink href="/contact_sales" look="primary">
+            Contact sales
+          </ButtonLink>
+          <ButtonLink href="/pricing">See pricing</ButtonLink>
+        </div>
+      </div>
+      <div className="view">
+        <SceneFrame id="survey" />
+      </div>
+      <div className="hud">
+        <dl aria-label="Telemetry of the simulated survey">
+          {telemetry(STILL, OVERAGE_DOLLARS_PER_SECOND).map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd data-reading="">{value}</dd>
+            </div>
+          ))}
+        </dl>
+        <span>{`1 × NVIDIA L4 · $${OVERAGE_DOLLARS_PER_HOUR}/h · billed per second`}</span>
+        <button type="button" className="btn btn-small" data-pause="" data-needs-script="">
+          Pause
+        </button>
+      </div>
+    </section>
+  )
+}

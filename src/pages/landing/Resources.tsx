@@ -1,0 +1,35 @@
+import { Badge } from '../parts/Badge.tsx'
+import { Section } from './Section.tsx'
+
+export function Resources() {
+  return (
+    <Section id="resources" label="Resources" title="Read on">
+      <ul className="resources">
+        <li>
+          <h3>Documentation</h3>
+          <p className="muted">What a plan includes, what a second costs, and when the meter runs.</p>
+          <p className="row">
+            <a href="/pricing">Plans and hardware</a>
+            <a href="/terms_of_service#billing">How billing works</a>
+          </p>
+        </li>
+        <li>
+          <h3>About</h3>
+          <p className="muted">
+            Proving Ground rents simulation servers to people who build autonomous drones and ground vehicles.
+          </p>
+          <p className="row">
+            <a href="/contact_sales">Write to us</a>
+          </p>
+        </li>
+        <li>
+          <h3>Developer Pro</h3>
+          <p className="muted">A plan for people who build on the API.</p>
+          <p>
+            <Badge colour="yellow">Coming soon</Badge>
+          </p>
+        </li>
+      </ul>
+    </Section>
+  )
+}

@@ -1,0 +1,24 @@
+import type { ReactNode } from 'react'
+
+/** A part of the landing page: its name in the margin, like the label of an instrument. */
+export function Section({
+  id,
+  label,
+  title,
+  children,
+}: {
+  id: string
+  label: string
+  title: string
+  children: ReactNode
+}) {
+  return (
+    <section className="section" id={id} aria-labelledby={`${id}-title`}>
+      <p className="label">{label}</p>
+      <div>
+        <h2 id={`${id}-title`}>{title}</h2>
+        {children}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,44 @@
+import {
+  BASIC,
+  OVERAGE_DOLLARS_PER_HOUR,
+  OVERAGE_DOLLARS_PER_SECOND,
+  PAYMENT_DAYS,
+  PREMIUM,
+  TRIAL_MINUTES,
+} from '../../domain/plan.ts'
+
+export function Billing() {
+  return (
+    <>
+      <h2 id="billing">1. Prices and billing</h2>
+      <ol>
+        <li>
+          {`Running time is billed per second. The price is $${OVERAGE_DOLLARS_PER_HOUR} per hour, which is `}
+          <span className="mono">{`$${OVERAGE_DOLLARS_PER_SECOND}`}</span> per second.
+        </li>
+        <li>
+          A run is counted in whole seconds, from the moment at which we first observe that the server is running to the
+          moment at which your request to stop it is accepted. Parts of a second at either end are not counted.
+        </li>
+        <li>Loading a server and shutting it down are free. A server that fails to start costs nothing.</li>
+        <li>{`A plan includes hours in every cycle: ${BASIC.name} ${BASIC.hours}, ${PREMIUM.name} ${PREMIUM.hours}. Only what goes beyond them is billed per second. Hours that are not used do not carry over.`}</li>
+        <li>
+          Your cycle starts on the day of the month on which the plan started, counted in UTC. Where a month lacks that
+          day, its last day is taken.
+        </li>
+        <li>A run that spans two cycles is divided at the second in which one ends and the other begins.</li>
+        <li>
+          Amounts are in USD, and rounded to the nearest cent once for each billing record. Taxes come on top where they
+          apply.
+        </li>
+        <li>{`An invoice is issued at the end of each cycle. Payment is due within ${PAYMENT_DAYS} days.`}</li>
+        <li>
+          While an invoice is overdue we may suspend the account: servers that run are stopped, and none can be started.
+          Payment ends the suspension.
+        </li>
+        <li>{`The free trial is ${TRIAL_MINUTES} minutes of running time, once for each person. It ends by itself and turns into nothing that costs money.`}</li>
+        <li>A subscription can be cancelled at any time. It then runs to the end of its cycle and does not renew.</li>
+      </ol>
+    </>
+  )
+}

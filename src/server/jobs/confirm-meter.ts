@@ -1,0 +1,20 @@
+import { sql } from 'drizzle-orm'
+import type { Context } from '../context.ts'
+import type { SessionRow } from '../wire.ts'
+
+/**
+ * Nothing is billed beyond the last moment at which a run was seen running: an instance may have vanished between the last look and
+ * the stop. Looks once more, before anything is terminated, and moves either the sight or the meter, so that both agree from then on.
+ */
+export async function confirmMeter(ctx: Context, session: SessionRow): Promise<SessionRow> {
+  const { runningAt, confirmedAt, meteredUntil, instanceId } = session
+  if (runningAt === null || meteredUntil === null || meteredUntil <= (confirmedAt ?? runningAt)) return session
+  const instance = instanceId ? await ctx.cloud.findInstance(instanceId) : null
+  const seen =
+    instance?.state === 'running'
+      ? { meteredUntil, confirmedAt: meteredUntil }
+      : { meteredUntil: confirmedAt ?? runningAt, confirmedAt: confirmedAt ?? runningAt }
+  await ctx.db.run(sql`UPDATE server_sessions SET metered_until = ${seen.meteredUntil}, confirmed_at = ${seen.confirmedAt}
+    WHERE id = ${session.id} AND metered_until = ${meteredUntil} AND ended_at IS NULL`)
+  return { ...session, ...seen }
+}

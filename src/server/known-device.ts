@@ -1,0 +1,42 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Context as HonoContext } from 'hono'
+import type { AppEnv } from './app-env.ts'
+import { readCookie, writeCookie } from './cookies.ts'
+import { deriveKeys } from './keys.ts'
+
+const LIFETIME_S = 365 * 24 * 3600
+const MOST_ACCOUNTS = 4
+
+/**
+ * The id of this browser for an account that it was signed in to before; null for every other. Guesses from such a device are
+ * counted by themselves, so that strangers who guess never keep an owner out.
+ */
+export function knownDevice(c: HonoContext<AppEnv>, email: string): string | null {
+  const { secretKey } = c.var.ctx.config
+  for (const mark of marks(c)) {
+    const [id, mac] = mark.split('.')
+    if (id && mac && deriveKeys(secretKey, 'device').some(({ key }) => isEqual(mac, markFor(key, id, email)))) return id
+  }
+  return null
+}
+
+/** Says to this browser that it was signed in to the account. */
+export function rememberDevice(c: HonoContext<AppEnv>, email: string): void {
+  if (knownDevice(c, email)) return
+  const id = randomBytes(12).toString('base64url')
+  const mark = `${id}.${markFor(deriveKeys(c.var.ctx.config.secretKey, 'device')[0].key, id, email)}`
+  writeCookie(c, 'known', [mark, ...marks(c)].slice(0, MOST_ACCOUNTS).join('~'), LIFETIME_S)
+}
+
+function marks(c: HonoContext<AppEnv>): string[] {
+  return (readCookie(c, 'known') ?? '').split('~').filter(Boolean).slice(0, MOST_ACCOUNTS)
+}
+
+function markFor(key: Uint8Array, id: string, email: string): string {
+  return createHmac('sha256', key).update(`${id}\n${email}`).digest('base64url')
+}
+
+function isEqual(a: string, b: string): boolean {
+  const [x, y] = [Buffer.from(a), Buffer.from(b)]
+  return x.length === y.length && timingSafeEqual(x, y)
+}

@@ -1,0 +1,32 @@
+import { DurableObject } from 'cloudflare:workers'
+import { countGuess, FORGOTTEN_AFTER_MS, type Guesses, type Rate, takeFrom } from '../../domain/attempts.ts'
+import type { Env } from '../env.ts'
+import type { CounterCalls } from './counter-calls.ts'
+
+/** One object per thing that is counted: it runs one call at a time, so that no two guesses share a number. Empties itself. */
+export class AttemptCounter extends DurableObject<Env> implements CounterCalls {
+  async guess(now: number): Promise<number> {
+    const { guesses, waitMs } = countGuess((await this.ctx.storage.get<Guesses>('guesses')) ?? null, now)
+    if (waitMs === 0) await this.keep('guesses', guesses, FORGOTTEN_AFTER_MS)
+    return waitMs
+  }
+
+  async forgive(): Promise<void> {
+    await this.ctx.storage.deleteAll()
+  }
+
+  async take(rate: Rate, now: number): Promise<number> {
+    const { paidOffAt, waitMs } = takeFrom((await this.ctx.storage.get<number>('paidOffAt')) ?? null, rate, now)
+    if (waitMs === 0) await this.keep('paidOffAt', paidOffAt, rate.perMs)
+    return waitMs
+  }
+
+  override async alarm(): Promise<void> {
+    await this.ctx.storage.deleteAll()
+  }
+
+  private async keep(key: string, value: unknown, forMs: number): Promise<void> {
+    await this.ctx.storage.put(key, value)
+    await this.ctx.storage.setAlarm(Date.now() + forMs)
+  }
+}

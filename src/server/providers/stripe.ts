@@ -1,0 +1,236 @@
+import Stripe from 'stripe'
+import { AppError } from '../../domain/error.ts'
+import type { InvoiceStatus } from '../../domain/invoice.ts'
+import { PLANS, type PlanType } from '../../domain/plan.ts'
+import type { Env } from '../env.ts'
+import type { Checkout, Invoice, PaidSubscription, PaymentEvent, Payments } from './payments.ts'
+
+const TIMEOUT_MS = 10_000
+const SIGNATURE_TOLERANCE_S = 300
+
+type StripeEnv = Pick<Env, 'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET' | 'STRIPE_API_BASE'>
+
+/** The lookup keys under which the plans' prices are kept at Stripe. */
+export function priceLookupKey(planType: PlanType): string {
+  return `proving_ground_${planType}_monthly`
+}
+
+/** The one file that knows Stripe. Callers own the retrying, so the SDK tries once. */
+export function stripePayments(env: StripeEnv): Payments {
+  let client: Stripe | undefined
+  const stripe = () => {
+    client ??= new Stripe(env.STRIPE_SECRET_KEY, {
+      ...address(env.STRIPE_API_BASE),
+      httpClient: Stripe.createFetchHttpClient(),
+      timeout: TIMEOUT_MS,
+      maxNetworkRetries: 0,
+      telemetry: false,
+    })
+    return client
+  }
+  const ask = <T>(call: (stripe: Stripe) => Promise<T>): Promise<T> => translated(() => call(stripe()))
+
+  return {
+    findCustomer: ({ id, email }) =>
+      ask(async (s) => {
+        for await (const customer of s.customers.list({ email, limit: 100 }))
+          if (customer.metadata.user_id === id) return customer.id
+        return null
+      }),
+
+    createCustomer: ({ id, email }, idempotencyKey) =>
+      ask(async (s) => (await s.customers.create({ email, metadata: { user_id: id } }, { idempotencyKey })).id),
+
+    createCheckout: ({ customerId, userId, planType, successUrl, cancelUrl }, idempotencyKey) =>
+      ask(async (s) => {
+        const metadata = { user_id: userId, plan_type: planType }
+        const session = await s.checkout.sessions.create(
+          {
+            mode: 'subscription',
+            customer: customerId,
+            client_reference_id: userId,
+            line_items: [{ price: await findPrice(s, planType), quantity: 1 }],
+            metadata,
+            subscription_data: { metadata },
+            success_url: successUrl,
+            cancel_url: cancelUrl,
+          },
+          { idempotencyKey },
+        )
+        return toCheckout(session)
+      }),
+
+    getCheckout: (id) => ask(async (s) => toCheckout(await s.checkout.sessions.retrieve(id))),
+
+    expireCheckout: (id) => ask(async (s) => toCheckout(await s.checkout.sessions.expire(id))),
+
+    findSubscription: (id) => orNull(() => ask(async (s) => toSubscription(await s.subscriptions.retrieve(id)))),
+
+    cancelAtPeriodEnd: (id, idempotencyKey) =>
+      ask(async (s) =>
+        toSubscription(await s.subscriptions.update(id, { cancel_at_period_end: true }, { idempotencyKey })),
+      ),
+
+    cancelNow: (id) => ask(async (s) => void (await s.subscriptions.cancel(id))),
+
+    findInvoiceOf: (customer, recordId) =>
+      ask(async (s) => {
+        for await (const invoice of s.invoices.list({ customer, limit: 100 }))
+          if (invoice.metadata?.record_id === recordId) return toInvoice(invoice)
+        return null
+      }),
+
+    findInvoice: (id) => orNull(() => ask(async (s) => toInvoice(await s.invoices.retrieve(id)))),
+
+    createInvoice: ({ customerId, recordId, description, dueDays }, idempotencyKey) =>
+      ask(async (s) =>
+        toInvoice(
+          await s.invoices.create(
+            {
+              customer: customerId,
+              collection_method: 'send_invoice',
+              days_until_due: dueDays,
+              auto_advance: false,
+              currency: 'usd',
+              description,
+              metadata: { record_id: recordId },
+              pending_invoice_items_behavior: 'exclude',
+            },
+            { idempotencyKey },
+          ),
+        ),
+      ),
+
+    addInvoiceLine: ({ customerId, invoiceId, cents, description }, idempotencyKey) =>
+      ask(async (s) => {
+        await s.invoiceItems.create(
+          { customer: customerId, invoice: invoiceId, amount: cents, currency: 'usd', description },
+          { idempotencyKey },
+        )
+      }),
+
+    finalizeInvoice: (id, idempotencyKey) =>
+      ask(async (s) => toInvoice(await s.invoices.finalizeInvoice(id, { auto_advance: false }, { idempotencyKey }))),
+
+    sendInvoice: (id, idempotencyKey) =>
+      ask(async (s) => toInvoice(await s.invoices.sendInvoice(id, {}, { idempotencyKey }))),
+
+    async readEvent(payload, signature, receivedAt) {
+      try {
+        const event = await stripe().webhooks.constructEventAsync(
+          payload,
+          signature,
+          env.STRIPE_WEBHOOK_SECRET,
+          SIGNATURE_TOLERANCE_S,
+          Stripe.createSubtleCryptoProvider(),
+          receivedAt,
+        )
+        return toEvent(event)
+      } catch (cause) {
+        throw new AppError('malformed', 'The signature is not valid.', { cause })
+      }
+    },
+  }
+}
+
+/** Null for Stripe itself. */
+function address(base: string | undefined) {
+  if (!base) return {}
+  const url = new URL(base)
+  const protocol: 'http' | 'https' = url.protocol === 'http:' ? 'http' : 'https'
+  return { host: url.hostname, port: url.port || (protocol === 'http' ? 80 : 443), protocol }
+}
+
+/** The price is Stripe's, found by our key; one that differs from what we advertise is never sold. */
+async function findPrice(s: Stripe, planType: PlanType): Promise<string> {
+  const lookupKey = priceLookupKey(planType)
+  const price = (await s.prices.list({ lookup_keys: [lookupKey], active: true, limit: 1 })).data[0]
+  const dollars = PLANS.find((plan) => plan.type === planType)?.dollarsPerMonth
+  if (price?.lookup_key === lookupKey && dollars && price.unit_amount === dollars * 100) return price.id
+  throw new AppError('provider_failed', 'This plan cannot be bought at the moment. Please contact sales.', {
+    cause: new Error(
+      `The price ${lookupKey} at Stripe is ${price?.unit_amount ?? 'missing'}, expected ${dollars} dollars.`,
+    ),
+  })
+}
+
+async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof AppError && isMissing(error.cause)) return null
+    throw error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeError && error.code === 'resource_missing'
+}
+
+/** Stripe's words stay in `cause`, for the log. No answer, a fault of theirs or "busy" may be tried again with the same key. */
+async function translated<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    const status = cause instanceof Stripe.errors.StripeError ? cause.statusCode : undefined
+    if (status !== undefined && status < 500 && status !== 409 && status !== 429)
+      throw new AppError('provider_failed', 'The payment provider refused the request. Please contact us.', { cause })
+    throw new AppError('unavailable', 'The payment provider did not answer. Please try again in a moment.', {
+      cause,
+      retryable: true,
+    })
+  }
+}
+
+const ms = (seconds: number) => seconds * 1000
+const msOrNull = (seconds: number | null | undefined) => (seconds ? seconds * 1000 : null)
+const idOf = (object: string | { id: string }) => (typeof object === 'string' ? object : object.id)
+
+function toSubscription(s: Stripe.Subscription): PaidSubscription {
+  const key = s.items.data[0]?.price.lookup_key
+  return {
+    id: s.id,
+    customerId: idOf(s.customer),
+    userId: s.metadata.user_id ?? null,
+    planType: PLANS.find((plan) => priceLookupKey(plan.type) === key)?.type ?? null,
+    status: s.status,
+    createdAt: ms(s.created),
+    anchor: ms(s.billing_cycle_anchor),
+    cancelAtPeriodEnd: s.cancel_at_period_end,
+    cancelAt: msOrNull(s.cancel_at),
+    endedAt: msOrNull(s.ended_at),
+  }
+}
+
+function toCheckout(s: Stripe.Checkout.Session): Checkout {
+  return {
+    id: s.id,
+    status: (s.status ?? 'open') as Checkout['status'],
+    url: s.url,
+    subscriptionId: s.subscription ? idOf(s.subscription) : null,
+  }
+}
+
+function toInvoice(invoice: Stripe.Invoice): Invoice {
+  return {
+    id: invoice.id,
+    recordId: invoice.metadata?.record_id ?? null,
+    status: (invoice.status ?? 'draft') as InvoiceStatus,
+    totalCents: invoice.total,
+    dueAt: msOrNull(invoice.due_date),
+    paidAt: msOrNull(invoice.status_transitions.paid_at),
+    hostedUrl: invoice.hosted_invoice_url ?? null,
+    pdfUrl: invoice.invoice_pdf ?? null,
+  }
+}
+
+function toEvent(event: Stripe.Event): PaymentEvent {
+  const object = event.data.object as { id?: string; object?: string }
+  const about = {
+    subscription: 'subscription' as const,
+    'checkout.session': 'checkout' as const,
+    invoice: 'invoice' as const,
+  }[object.object ?? '']
+  return { id: event.id, type: event.type, about: about ?? 'other', objectId: object.id ?? '' }
+}

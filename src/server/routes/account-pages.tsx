@@ -1,0 +1,78 @@
+import { Hono } from 'hono'
+import { SUBSCRIPTION_CANCELLED } from '../../domain/plan.ts'
+import { AccountOverview } from '../../pages/AccountOverview.tsx'
+import { BillingCard } from '../../pages/billing/BillingCard.tsx'
+import { SubscriptionCard } from '../../pages/billing/SubscriptionCard.tsx'
+import { CloseAccount } from '../../pages/CloseAccount.tsx'
+import { ConfirmEmailPage } from '../../pages/ConfirmEmailPage.tsx'
+import { Devices } from '../../pages/Devices.tsx'
+import { ForgottenPassword } from '../../pages/ForgottenPassword.tsx'
+import { ResetPassword } from '../../pages/ResetPassword.tsx'
+import { SignIn } from '../../pages/SignIn.tsx'
+import { SignUp } from '../../pages/SignUp.tsx'
+import { type AppEnv, signedIn } from '../app-env.ts'
+import { takeFlash } from '../flash.ts'
+import { csrfToken } from '../middleware/csrf.ts'
+import { renderPage } from '../render.tsx'
+import { getBillingOverview } from '../services/billing-overview.ts'
+import { settleCheckout } from '../services/checkout.ts'
+import { findAddressOfLink } from '../services/confirmation.ts'
+import { listDevices } from '../services/devices.ts'
+
+/** The screens of the account. Each shows once what the screen before, or a refused form, left for it. */
+export const accountPages = new Hono<AppEnv>()
+  .get('/sign_up', (c) => {
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
+    return renderPage(c, { title: 'Sign Up' }, <SignUp {...form} />)
+  })
+  .get('/sign_in', (c) => {
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
+    return renderPage(c, { title: 'Sign In' }, <SignIn {...form} />)
+  })
+  .get('/confirm_email', async (c) => {
+    const token = c.req.query('confirmation_token') || null
+    const email = token ? await findAddressOfLink(c.var.ctx, token) : null
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token, email: email ?? '' }
+    return renderPage(c, { title: 'Confirm your email', noIndex: true }, <ConfirmEmailPage {...form} />)
+  })
+  .get('/forgot_password', (c) => {
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
+    return renderPage(c, { title: 'Forgotten password' }, <ForgottenPassword {...form} />)
+  })
+  .get('/reset_password', (c) => {
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token: c.req.query('reset_password_token') ?? '' }
+    return renderPage(c, { title: 'Choose a new password', noIndex: true }, <ResetPassword {...form} />)
+  })
+  .get('/account_overview', async (c) => {
+    const { user } = signedIn(c)
+    // A provider that does not answer now is no reason not to show the page.
+    if (c.req.query('checkout') === 'done') await settleCheckout(c.var.ctx, user.id).catch(() => {})
+    const billing = await getBillingOverview(c.var.ctx, user.id)
+    const flash = takeFlash(c)
+    const aboutPlan = flash?.message === SUBSCRIPTION_CANCELLED
+    const profile = { user, csrfToken: csrfToken(c), flash: aboutPlan ? null : flash }
+    return renderPage(
+      c,
+      { title: 'Account', noIndex: true },
+      <AccountOverview
+        {...profile}
+        subscription={
+          <SubscriptionCard
+            subscription={billing.summary.subscription}
+            csrfToken={profile.csrfToken}
+            flash={aboutPlan ? flash : null}
+          />
+        }
+        billing={<BillingCard {...billing} />}
+      />,
+    )
+  })
+  .get('/devices', async (c) => {
+    const devices = await listDevices(c.var.ctx, signedIn(c))
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
+    return renderPage(c, { title: 'Signed-in devices', noIndex: true }, <Devices {...form} />)
+  })
+  .get('/close_account', (c) => {
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
+    return renderPage(c, { title: 'Close my account', noIndex: true }, <CloseAccount {...form} />)
+  })

@@ -1,0 +1,47 @@
+import { Hono } from 'hono'
+import { billMonth } from '../../domain/bill.ts'
+import { dollarsPerMonth, hoursPerDay } from '../../domain/usage-chart.ts'
+import { BillingHistory } from '../../pages/BillingHistory.tsx'
+import { BillingStatement } from '../../pages/BillingStatement.tsx'
+import { Subscriptions } from '../../pages/Subscriptions.tsx'
+import { type AppEnv, signedIn } from '../app-env.ts'
+import { renderPage } from '../render.tsx'
+import { findStatement, getBillingHistory } from '../services/billing-history.ts'
+import { getUsage, toSummary } from '../services/usage.ts'
+
+/** The screens about money. */
+export const billingPages = new Hono<AppEnv>()
+  .get('/billing_history', async (c) => {
+    const now = c.var.ctx.now()
+    const { bills, runs } = await getBillingHistory(c.var.ctx, signedIn(c).user.id)
+    const months = bills.map((bill) => ({ month: billMonth(bill), dollars: bill.amount_owed }))
+    return renderPage(
+      c,
+      { title: 'Billing History', noIndex: true },
+      <BillingHistory
+        bills={bills}
+        month={c.req.query('month') ?? null}
+        hoursPerDay={hoursPerDay(runs, now, 30)}
+        dollarsPerMonth={dollarsPerMonth(months, now, 12)}
+      />,
+    )
+  })
+  .get('/billing_history/:id', async (c) => {
+    const { user } = signedIn(c)
+    const statement = await findStatement(c.var.ctx, user.id, c.req.param('id'))
+    if (!statement) return c.notFound()
+    return renderPage(
+      c,
+      { title: `Statement ${statement.start_date}`, noIndex: true },
+      <BillingStatement statement={statement} email={user.email} />,
+    )
+  })
+  .get('/subscriptions', async (c) => {
+    const { ctx } = c.var
+    const { subscription } = toSummary(await getUsage(ctx, signedIn(c).user.id))
+    return renderPage(
+      c,
+      { title: 'Subscriptions', noIndex: true },
+      <Subscriptions subscription={subscription} forSale={ctx.config.plansForSale} />,
+    )
+  })

@@ -1,0 +1,44 @@
+import { Hono, type Context as HonoContext } from 'hono'
+import { type LoadError, loadError } from '../../domain/instance.ts'
+import { parseInstanceView } from '../../domain/instance-view.ts'
+import type { Instance } from '../../domain/wire.ts'
+import { Console } from '../../pages/Console.tsx'
+import { ConsoleMessages } from '../../pages/ConsoleMessages.tsx'
+import type { AppEnv } from '../app-env.ts'
+import { logError, statusOf, toAppError } from '../error-response.ts'
+import { renderPage } from '../render.tsx'
+import { listInstances } from '../services/instances.ts'
+import { listMessages } from '../services/messages.ts'
+
+/** The page does not wait longer for the cloud: it shows what is wrong, and asks again by itself. */
+const WAIT_MS = 4_000
+
+export const consolePages = new Hono<AppEnv>()
+  .get('/console', async (c) => {
+    const { ctx } = c.var
+    const { instances, error } = await instancesOrError(c)
+    const now = ctx.now()
+    const view = parseInstanceView(new URL(c.req.url).searchParams)
+    return renderPage(
+      c,
+      { title: 'Console', noIndex: true },
+      <Console now={now} instances={instances} error={error} view={view} />,
+    )
+  })
+  .get('/console/messages', async (c) => {
+    const page = await listMessages(c.var.ctx, c.req.query('before') ?? null)
+    return renderPage(c, { title: 'Messages', noIndex: true }, <ConsoleMessages {...page} />)
+  })
+
+/** Null instances: they are not known. */
+async function instancesOrError(
+  c: HonoContext<AppEnv>,
+): Promise<{ instances: Instance[] | null; error: LoadError | null }> {
+  try {
+    return { instances: await listInstances(c.var.ctx, WAIT_MS), error: null }
+  } catch (thrown) {
+    logError(thrown, c)
+    const error = toAppError(thrown)
+    return { instances: null, error: loadError(statusOf(error), error.message) }
+  }
+}

@@ -1,0 +1,17 @@
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { CONTACT_RECEIVED } from '../../domain/contact.ts'
+import { answer } from '../answer.ts'
+import type { AppEnv } from '../app-env.ts'
+import { callerOf } from '../device.ts'
+import { contactSales } from '../services/contact.ts'
+import { body, text } from './body.ts'
+
+/** `website` is a field that no person sees: whoever fills it is told the same and not kept. */
+const message = z.object({ name: text, email: text, source: text, message: text, website: text })
+
+export const contact = new Hono<AppEnv>().post('/api/v1/contact_sales', body(message), async (c) => {
+  const { website, ...form } = c.req.valid('json')
+  if (!website) await contactSales(c.var.ctx, form, callerOf(c))
+  return c.var.form ? answer(c, { message: CONTACT_RECEIVED }) : c.json({ Errors: [] })
+})

@@ -1,0 +1,116 @@
+import { and, desc, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import { billingRecords, invoices, serverSessions } from '../../../db/schema.ts'
+import type { Bill, Statement } from '../../domain/bill.ts'
+import { runSecondsWithin, UNITS_PER_SECOND } from '../../domain/billing.ts'
+import { isOverdue, isPaid } from '../../domain/invoice.ts'
+import { planName } from '../../domain/plan.ts'
+import type { Context } from '../context.ts'
+import { toIso } from '../wire.ts'
+
+type Row = { record: typeof billingRecords.$inferSelect; invoice: typeof invoices.$inferSelect | null }
+
+const CHART_MS = 31 * 86_400_000
+
+/** Every closed cycle of the user, newest first. */
+export async function listBills(ctx: Context, userId: string): Promise<Bill[]> {
+  return (await billsQuery(ctx, userId)).map((row) => toBill(row, ctx.now()))
+}
+
+export function billsQuery(ctx: Context, userId: string) {
+  return ctx.db
+    .select({ record: billingRecords, invoice: invoices })
+    .from(billingRecords)
+    .leftJoin(invoices, eq(invoices.recordId, billingRecords.id))
+    .where(eq(billingRecords.userId, userId))
+    .orderBy(desc(billingRecords.periodStart))
+}
+
+/** The bills, and the user's runs of the last month for the chart, in one round trip. */
+export async function getBillingHistory(ctx: Context, userId: string) {
+  const now = ctx.now()
+  const [rows, runs] = await ctx.db.batch([
+    billsQuery(ctx, userId),
+    ctx.db
+      .select({ start: serverSessions.runningAt, end: serverSessions.meteredUntil })
+      .from(serverSessions)
+      .where(
+        and(
+          eq(serverSessions.userId, userId),
+          isNotNull(serverSessions.runningAt),
+          or(isNull(serverSessions.meteredUntil), gt(serverSessions.meteredUntil, now - CHART_MS)),
+        ),
+      ),
+  ])
+  return {
+    bills: rows.map((row) => toBill(row, now)),
+    runs: runs.map(({ start, end }) => ({ start: start ?? now, end: end ?? now })),
+  }
+}
+
+/**
+ * One bill with every run in it; the lines' seconds add up to the bill's. Somebody else's is not found.
+ */
+export async function findStatement(ctx: Context, userId: string, recordId: string): Promise<Statement | null> {
+  const mine = sql`${billingRecords.id} = ${recordId} AND ${billingRecords.userId} = ${userId}`
+  const [[row], runs] = await ctx.db.batch([
+    ctx.db
+      .select({ record: billingRecords, invoice: invoices })
+      .from(billingRecords)
+      .leftJoin(invoices, eq(invoices.recordId, billingRecords.id))
+      .where(mine),
+    ctx.db
+      .select({ run: serverSessions })
+      .from(serverSessions)
+      .innerJoin(billingRecords, mine)
+      .where(
+        and(
+          eq(serverSessions.userId, userId),
+          lt(serverSessions.runningAt, billingRecords.periodEnd),
+          or(isNull(serverSessions.meteredUntil), gt(serverSessions.meteredUntil, billingRecords.periodStart)),
+        ),
+      )
+      .orderBy(serverSessions.runningAt),
+  ])
+  if (!row) return null
+  const { record } = row
+  const period = { start: record.periodStart, end: record.periodEnd }
+  const lines = runs.map(({ run }) => {
+    const start = Math.max(run.runningAt ?? 0, period.start)
+    const end = Math.min(run.meteredUntil ?? period.end, period.end)
+    const seconds = runSecondsWithin(run.runningAt ?? 0, run.meteredUntil ?? period.end, period)
+    return {
+      session_id: run.id,
+      instance_type: run.instanceType,
+      start: toIso(start),
+      end: toIso(end),
+      seconds,
+      dollars: (seconds * UNITS_PER_SECOND) / 1e7,
+    }
+  })
+  return {
+    ...toBill(row, ctx.now()),
+    included_hours: record.includedHours,
+    trial: record.trial,
+    charged_seconds: record.trial ? 0 : Math.max(0, record.seconds - Math.round(record.includedHours * 3600)),
+    lines: lines.filter((line) => line.seconds > 0),
+  }
+}
+
+export function toBill({ record, invoice }: Row, now: number): Bill {
+  const day = (at: number) => toIso(at).slice(0, 10)
+  const bill = { amountCents: record.amountCents, invoice }
+  return {
+    id: record.id,
+    start_date: day(record.periodStart),
+    // The last day that is in it: the period ends where the next one begins.
+    end_date: day(record.periodEnd - 1),
+    amount_owed: record.amountCents / 100,
+    seconds_used: record.seconds,
+    paid: isPaid(bill),
+    overdue: isOverdue(bill, now),
+    transaction_id: invoice?.stripeInvoiceId ?? null,
+    plan: record.planType ? planName(record.planType) : 'No plan',
+    invoice_url: invoice?.hostedUrl ?? null,
+    due_date: invoice?.dueAt ? day(invoice.dueAt) : null,
+  }
+}

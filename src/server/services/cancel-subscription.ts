@@ -1,0 +1,32 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { subscriptions, users } from '../../../db/schema.ts'
+import { periodAt } from '../../domain/billing.ts'
+import { AppError } from '../../domain/error.ts'
+import type { User } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../id.ts'
+import { syncSubscription } from './subscription-sync.ts'
+
+/**
+ * Has the user's plan end with its current period. Asked again it changes nothing.
+ * @throws not_found (no plan that renews), unavailable, provider_failed
+ */
+export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void> {
+  const [plan] = await ctx.db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.userId, user.id), eq(subscriptions.subType, 'paid'), isNull(subscriptions.endedAt)))
+  if (!plan) throw new AppError('not_found', 'You have no subscription to cancel.')
+  if (plan.stripeSubscriptionId) {
+    // A key of its own each time: setting it again is harmless, and an old answer must not hide that it was taken back since.
+    await ctx.payments.cancelAtPeriodEnd(plan.stripeSubscriptionId, newId('req'))
+    await syncSubscription(ctx, plan.stripeSubscriptionId)
+    return
+  }
+  const cancelAt = periodAt(plan.anchor, ctx.now()).end
+  await ctx.db
+    .update(subscriptions)
+    .set({ cancelAtPeriodEnd: true, cancelAt: plan.cancelAt ?? cancelAt })
+    .where(eq(subscriptions.id, plan.id))
+  await ctx.db.update(users).set({ billingDueAt: ctx.now() }).where(eq(users.id, user.id))
+}

@@ -1,0 +1,134 @@
+import { and, asc, eq, lte } from 'drizzle-orm'
+import { billingRecords, invoices } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import type { InvoiceStep } from '../../domain/invoice.ts'
+import { PAYMENT_DAYS } from '../../domain/plan.ts'
+import type { Context } from '../context.ts'
+import { chargeText } from './charge-text.ts'
+import { ensureCustomer } from './customers.ts'
+import { syncInvoice } from './invoice-sync.ts'
+
+type InvoiceRow = typeof invoices.$inferSelect
+type BillingRecordRow = typeof billingRecords.$inferSelect
+
+const BATCH = 100
+const AT_ONCE = 8
+const MINUTE = 60_000
+const LONGEST_WAIT_MS = 6 * 60 * MINUTE
+
+/** Goes on with every invoice that is not sent yet, a bounded number at a time. */
+export async function advanceInvoices(ctx: Context): Promise<number> {
+  const due = await ctx.db
+    .select({ invoice: invoices, record: billingRecords })
+    .from(invoices)
+    .innerJoin(billingRecords, eq(billingRecords.id, invoices.recordId))
+    .where(lte(invoices.nextAt, ctx.now()))
+    .orderBy(asc(invoices.nextAt))
+    .limit(BATCH)
+  for (let i = 0; i < due.length; i += AT_ONCE)
+    await Promise.all(due.slice(i, i + AT_ONCE).map(({ invoice, record }) => advanceInvoice(ctx, invoice, record)))
+  return due.length
+}
+
+/**
+ * Makes the calls that are left, one after the other. Each is written down before it is made; one that was tried before first
+ * looks whether it was done, so that a call is repeated safely for as long as it takes, also when Stripe has forgotten its key.
+ */
+async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRecordRow): Promise<void> {
+  let invoice: InvoiceRow | undefined
+  try {
+    invoice = await claim(ctx, found)
+    while (invoice && invoice.step !== 'sent') {
+      const done = await STEPS[invoice.step](ctx, invoice, record)
+      invoice = await claim(ctx, invoice, done)
+    }
+    if (invoice?.stripeInvoiceId) await syncInvoice(ctx, invoice.stripeInvoiceId)
+  } catch (error) {
+    const refused = error instanceof AppError && !error.retryable
+    const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)
+    console.error(JSON.stringify({ invoice: record.id, step: invoice?.step, refused, error: lastError }))
+    const note = ctx.db.update(invoices).set({ lastError }).where(eq(invoices.recordId, record.id))
+    await note.catch((cause) => console.error(JSON.stringify({ invoice: record.id, error: String(cause) })))
+  }
+}
+
+type Done = { step: InvoiceStep; stripeInvoiceId?: string }
+
+/**
+ * Writes down that the next call is about to be made, and what the last one brought: for one caller only, since it is conditional
+ * on what stood there. The row comes back when it has waited too long.
+ */
+async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<InvoiceRow | undefined> {
+  const attempts = done ? 1 : row.attempts + 1
+  const nextAt = ctx.now() + Math.min(2 ** attempts * MINUTE, LONGEST_WAIT_MS)
+  const [claimed] = await ctx.db
+    .update(invoices)
+    .set({ ...done, attempts, nextAt, lastError: null })
+    .where(
+      and(
+        eq(invoices.recordId, row.recordId),
+        eq(invoices.step, row.step),
+        eq(invoices.attempts, row.attempts),
+        eq(invoices.nextAt, row.nextAt ?? 0),
+      ),
+    )
+    .returning()
+  return claimed
+}
+
+type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillingRecordRow) => Promise<Done>
+
+const STEPS: Record<Exclude<InvoiceStep, 'sent'>, StepCall> = {
+  async draft(ctx, invoice, record) {
+    const customerId = await ensureCustomer(ctx, record.userId)
+    const before = invoice.attempts > 1 ? await ctx.payments.findInvoiceOf(customerId, record.id) : null
+    const { id } =
+      before ??
+      (await ctx.payments.createInvoice(
+        { customerId, recordId: record.id, description: chargeText(record).title, dueDays: PAYMENT_DAYS },
+        `${record.id}:draft`,
+      ))
+    return { step: 'line', stripeInvoiceId: id }
+  },
+
+  async line(ctx, invoice, record) {
+    const before = invoice.attempts > 1 ? await getInvoice(ctx, invoice) : null
+    if (!before?.totalCents)
+      await ctx.payments.addInvoiceLine(
+        {
+          customerId: await ensureCustomer(ctx, record.userId),
+          invoiceId: invoice.stripeInvoiceId ?? '',
+          cents: record.amountCents,
+          description: chargeText(record).line,
+        },
+        `${record.id}:line`,
+      )
+    return { step: 'finalize' }
+  },
+
+  /** The last moment to notice that the invoice is not the record. */
+  async finalize(ctx, invoice, record) {
+    const before = await getInvoice(ctx, invoice)
+    if (before.totalCents !== record.amountCents)
+      throw new AppError('unexpected', 'The invoice does not match its billing record.', {
+        cause: new Error(`${before.id} is ${before.totalCents} cents, ${record.id} is ${record.amountCents}`),
+      })
+    if (before.status === 'draft') await ctx.payments.finalizeInvoice(before.id, `${record.id}:finalize`)
+    return { step: 'send' }
+  },
+
+  async send(ctx, invoice, record) {
+    const before = invoice.attempts > 1 ? await getInvoice(ctx, invoice) : null
+    if (!before || before.status === 'open')
+      await ctx.payments.sendInvoice(invoice.stripeInvoiceId ?? '', `${record.id}:send`)
+    return { step: 'sent' }
+  },
+}
+
+async function getInvoice(ctx: Context, row: InvoiceRow) {
+  const invoice = row.stripeInvoiceId ? await ctx.payments.findInvoice(row.stripeInvoiceId) : null
+  if (invoice) return invoice
+  throw new AppError('unexpected', 'The invoice is not there.', {
+    cause: new Error(`${row.stripeInvoiceId} of ${row.recordId} is not at Stripe`),
+  })
+}

@@ -1,0 +1,55 @@
+import { and, eq, gt, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { signIns, users } from '../../../db/schema.ts'
+import type { CurrentSignIn } from '../app-env.ts'
+import type { Context } from '../context.ts'
+
+const DAY_MS = 24 * 3600_000
+/** A sign-in that nobody used for this long is over. */
+export const IDLE_LIMIT_MS = DAY_MS
+/** And in any case this long after it began. */
+export const SIGN_IN_LIFETIME_MS = 14 * DAY_MS
+
+/** The sign-in, if it still counts, and its user. */
+export async function findSignIn(
+  ctx: Pick<Context, 'db' | 'now'>,
+  id: string,
+): Promise<{ signIn: CurrentSignIn; lastSeenAt: number } | null> {
+  const [row] = await ctx.db
+    .select({
+      id: signIns.id,
+      expiresAt: signIns.expiresAt,
+      lastSeenAt: signIns.lastSeenAt,
+      user: { id: users.id, name: users.name, email: users.email, admin: users.admin },
+      suspendedAt: users.suspendedAt,
+    })
+    .from(signIns)
+    .innerJoin(users, eq(users.id, signIns.userId))
+    .where(and(eq(signIns.id, id), stillCounts(ctx.now())))
+  if (!row) return null
+  const { user, expiresAt, lastSeenAt } = row
+  return { signIn: { id: row.id, user, suspended: row.suspendedAt !== null, expiresAt }, lastSeenAt }
+}
+
+/** Which of these still count. */
+export async function listLiveSignIns(ctx: Pick<Context, 'db' | 'now'>, ids: string[]): Promise<Set<string>> {
+  const rows = await ctx.db
+    .select({ id: signIns.id })
+    .from(signIns)
+    .innerJoin(users, eq(users.id, signIns.userId))
+    .where(and(inArray(signIns.id, ids), stillCounts(ctx.now())))
+  return new Set(rows.map((row) => row.id))
+}
+
+function stillCounts(now: number) {
+  return and(
+    isNull(signIns.revokedAt),
+    gt(signIns.expiresAt, now),
+    gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS),
+    isNotNull(users.confirmedAt),
+    isNull(users.closedAt),
+  )
+}
+
+export async function noteUse(ctx: Pick<Context, 'db' | 'now'>, id: string): Promise<void> {
+  await ctx.db.update(signIns).set({ lastSeenAt: ctx.now() }).where(eq(signIns.id, id))
+}

@@ -1,0 +1,107 @@
+import { eq, sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../db/client.ts'
+import { subscriptions, users } from '../../../db/schema.ts'
+import { ENTERPRISE, PLANS } from '../../domain/plan.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../id.ts'
+import type { PaidSubscription } from '../providers/payments.ts'
+import { findWithTime } from './stripe-time.ts'
+
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+/** Nothing was paid yet: not a plan. */
+const NOT_BEGUN = new Set(['incomplete', 'incomplete_expired'])
+
+/**
+ * Takes over what Stripe says of a subscription, whatever made us ask. Safe to repeat and in any order.
+ * @param also written in the same batch
+ */
+export async function syncSubscription(ctx: Context, stripeId: string, also: Query[] = []): Promise<void> {
+  const { found, askedAt } = await findWithTime(ctx, () => ctx.payments.findSubscription(stripeId))
+  const ours = found && !NOT_BEGUN.has(found.status) ? await takeOver(ctx, found, askedAt) : []
+  const queries = [...ours, ...also]
+  if (queries.length) await writeBatch(ctx.db, queries)
+}
+
+async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number): Promise<Query[]> {
+  const plan = PLANS.find(({ type }) => type === found.planType && type !== ENTERPRISE.type)
+  const userId = found.userId ?? ''
+  const [[user], rows] = await ctx.db.batch([
+    ctx.db.select({ id: users.id }).from(users).where(eq(users.id, userId)),
+    ctx.db.select().from(subscriptions).where(eq(subscriptions.userId, userId)),
+  ])
+  if (!user || !plan) {
+    console.error(JSON.stringify({ subscription: found.id, ignored: user ? 'unknown price' : 'unknown user' }))
+    return []
+  }
+  const rival = rows.find(
+    (row) => row.endedAt === null && row.stripeSubscriptionId !== null && row.stripeSubscriptionId !== found.id,
+  )
+  if (rival?.stripeSubscriptionId && found.endedAt === null) {
+    await syncSubscription(ctx, rival.stripeSubscriptionId)
+    if (await isLive(ctx, rival.id)) return refuseSecond(ctx, found)
+  }
+  return subscriptionQueries(ctx, { ...found, userId }, plan, askedAt)
+}
+
+function subscriptionQueries(
+  ctx: Context,
+  found: PaidSubscription & { userId: string },
+  plan: { type: PaidSubscription['planType'] & {}; hours: number },
+  askedAt: number,
+): Query[] {
+  const now = ctx.now()
+  const { userId, endedAt, cancelAt } = found
+  const checkAt = endedAt === null ? Math.min(now + DAY_MS, Math.max(now, cancelAt ?? Infinity) + MINUTE_MS) : null
+  const row = {
+    planType: plan.type,
+    status: found.status,
+    anchor: found.anchor,
+    hours: plan.hours,
+    cancelAtPeriodEnd: found.cancelAtPeriodEnd,
+    cancelAt,
+    syncedAt: askedAt,
+    checkAt,
+    endedAt,
+  }
+  return [
+    // A trial, or a plan granted by hand, ends where the paid one begins.
+    ctx.db.run(sql`UPDATE subscriptions SET ended_at = max(anchor, ${found.anchor}), cancel_at = NULL,
+      status = CASE sub_type WHEN 'demo' THEN 'ended' ELSE 'canceled' END
+      WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL AND anchor <= ${found.anchor}`),
+    ctx.db
+      .insert(subscriptions)
+      .values({
+        id: newId('sub'),
+        userId,
+        subType: 'paid',
+        stripeSubscriptionId: found.id,
+        createdAt: now,
+        ...row,
+      })
+      .onConflictDoUpdate({
+        target: subscriptions.stripeSubscriptionId,
+        set: row,
+        setWhere: sql`${subscriptions.syncedAt} <= ${askedAt}`,
+      }),
+    ctx.db.run(sql`UPDATE users SET billing_due_at = min(billing_due_at, ${now}),
+      stripe_customer_id = coalesce(stripe_customer_id, ${found.customerId}) WHERE id = ${userId}`),
+    // What runs is no longer a trial's.
+    ctx.db.run(sql`UPDATE server_sessions SET must_stop_at = NULL WHERE user_id = ${userId} AND stop_requested_at IS NULL
+      AND ${endedAt === null ? 1 : 0}`),
+  ]
+}
+
+async function isLive(ctx: Context, id: string): Promise<boolean> {
+  const [row] = await ctx.db.select().from(subscriptions).where(eq(subscriptions.id, id))
+  return row?.endedAt === null
+}
+
+/** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */
+async function refuseSecond(ctx: Context, second: PaidSubscription): Promise<Query[]> {
+  console.error(
+    JSON.stringify({ subscription: second.id, canceled: 'the user has a plan already: refund its first invoice' }),
+  )
+  await ctx.payments.cancelNow(second.id)
+  return []
+}

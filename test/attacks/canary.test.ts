@@ -1,0 +1,80 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, expect, test, vi } from 'vitest'
+import { ACCESS } from '../../src/server/access.ts'
+import { app } from '../../src/server/app.ts'
+import type { Env } from '../../src/server/env.ts'
+import { change, openSite } from '../support/site.ts'
+
+// The log may know what happened: that is what it is for.
+vi.spyOn(console, 'error').mockImplementation(() => {})
+
+const CANARY = 'canary-7d1f-secret-of-a-vendor'
+const servers: Server[] = []
+afterAll(() => servers.forEach((server) => void server.close()))
+
+/** A provider that fails and says a secret word each time. */
+async function sayCanary(status: number): Promise<string> {
+  const server = createServer((_, response) => {
+    response.writeHead(status, { 'Content-Type': 'text/xml', 'X-Secret': CANARY })
+    response.end(
+      `<Response><Errors><Error><Code>${CANARY}</Code><Message>${CANARY}</Message></Error></Errors></Response>`,
+    )
+  })
+  servers.push(server)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const fail = async () => {
+  throw new Error(CANARY)
+}
+
+const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))].filter(
+  (route) => route in ACCESS && route !== 'GET /cable',
+)
+
+const healthy = openSite()
+const breaks: [string, () => Promise<Partial<Env>>][] = [
+  ['the cloud refuses', async () => ({ EC2_ENDPOINT: await sayCanary(400) })],
+  ['payments fail', async () => ({ STRIPE_API_BASE: await sayCanary(500) })],
+  ['mail fails', async () => ({ EMAIL: { send: fail } as never })],
+  [
+    'the channel fails',
+    async () => ({ JOB_CHANNEL: { getByName: () => ({ arm: fail, wake: fail, disconnect: fail }) } as never }),
+  ],
+  [
+    'the counters fail',
+    async () => ({ ATTEMPT_COUNTER: { getByName: () => ({ guess: fail, forgive: fail, take: fail }) } as never }),
+  ],
+  ['the database fails', async () => ({ LIBSQL_URL: await sayCanary(500) })],
+  ['the database refuses', async () => ({ LIBSQL_URL: await sayCanary(400) })],
+]
+
+test.each(breaks)('when %s, no answer repeats its words', async (_, broken) => {
+  const site = openSite(await broken())
+  const statuses: Record<number, number> = {}
+  for (const route of routes) {
+    const [method = '', path = ''] = route.split(' ')
+    const { cookie } = await healthy.signInAs('admin')
+    const body = {
+      user: {
+        email: 'a@example.com',
+        password: 'some words here',
+        name: 'A',
+        password_confirmation: 'some words here',
+        terms_of_service: true,
+      },
+    }
+    const response =
+      method === 'GET'
+        ? await site.request(path, { headers: { Cookie: cookie } })
+        : await change(site, method, path.replace(':id', 'in_x'), cookie, body)
+    statuses[response.status] = (statuses[response.status] ?? 0) + 1
+    expect(await response.text(), route).not.toContain('canary')
+    expect(JSON.stringify([...response.headers]), route).not.toContain('canary')
+  }
+  // Somebody else's failure is never told as a fault of ours.
+  expect(statuses[500]).toBeUndefined()
+  await site.settle()
+})

@@ -1,0 +1,97 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { jobs, serverSessions, servers, signIns } from '../../db/schema.ts'
+import { newId } from '../../src/server/id.ts'
+import { change, openSite } from '../support/site.ts'
+
+const site = openSite()
+let people = 0
+
+async function personWithServer() {
+  const person = await site.signInAs('user')
+  const [serverId, sessionId, now] = [newId('srv'), newId('ses'), Date.now()]
+  await site.db
+    .insert(servers)
+    .values({ id: serverId, instanceType: 'g6.xlarge', availabilityZone: 'a', position: 1, reservedBy: sessionId })
+  await site.db.insert(serverSessions).values({
+    id: sessionId,
+    userId: person.userId,
+    serverId,
+    instanceType: 'g6.xlarge',
+    requestedAt: now,
+    runningAt: now,
+    ipAddress: `203.0.113.${++people}`,
+  })
+  return { ...person, serverId, sessionId, address: `203.0.113.${people}` }
+}
+
+test('other people’s ids open nothing and answer like ids that nobody has', async () => {
+  const [victim, eve] = [await personWithServer(), await personWithServer()]
+  const both = async (
+    method: string,
+    path: (id: string) => string,
+    body: (id: string) => unknown,
+    theirs: string,
+    nobodys: string,
+  ) => {
+    const answers = []
+    for (const id of [theirs, nobodys]) {
+      const response = await change(site, method, path(id), eve.cookie, body(id))
+      answers.push([response.status, await response.json()])
+    }
+    expect(answers[0]).toEqual(answers[1])
+    expect(answers[0]?.[0]).toBe(404)
+  }
+  const stop = '/api/v1/aws/stop_server'
+  await both(
+    'POST',
+    () => stop,
+    (id) => ({ server_id: victim.serverId, session_id: id }),
+    victim.sessionId,
+    newId('ses'),
+  )
+  await both(
+    'POST',
+    () => stop,
+    (id) => ({ server_id: id, session_id: eve.sessionId }),
+    victim.serverId,
+    newId('srv'),
+  )
+  await both(
+    'POST',
+    () => '/api/v1/aws/check_server_ip_status',
+    (id) => ({ ip_address: id }),
+    victim.address,
+    '203.0.113.250',
+  )
+  await both(
+    'DELETE',
+    (id) => `/api/v1/users/sign_ins/${id}`,
+    () => ({}),
+    victim.signInId,
+    newId('in'),
+  )
+
+  const [run] = await site.db.select().from(serverSessions).where(eq(serverSessions.id, victim.sessionId))
+  expect(run).toMatchObject({ stopRequestedAt: null, endedAt: null })
+  const [signIn] = await site.db.select().from(signIns).where(eq(signIns.id, victim.signInId))
+  expect(signIn?.revokedAt).toBeNull()
+  expect(await site.db.$count(jobs, eq(jobs.userId, victim.userId))).toBe(0)
+})
+
+test('lists hold one’s own rows alone', async () => {
+  const [victim, eve] = [await personWithServer(), await personWithServer()]
+  const markOf = (path: string) =>
+    path.endsWith('sign_ins') ? eve.signInId : path === '/devices' ? eve.userId : eve.sessionId
+  for (const path of [
+    '/api/v1/servers/get_servers',
+    '/api/v1/users/sign_ins',
+    '/api/v1/users/export',
+    '/dashboard',
+    '/devices',
+  ]) {
+    const text = await (await site.request(path, { headers: { Cookie: eve.cookie } })).text()
+    expect(text, path).toContain(markOf(path))
+    for (const id of [victim.userId, victim.signInId, victim.sessionId]) expect(text, path).not.toContain(id)
+  }
+})

@@ -1,0 +1,62 @@
+import { eq, getTableColumns } from 'drizzle-orm'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { users } from '../../db/schema.ts'
+import { newAddress, signedInUser, signUpFields } from '../support/account.ts'
+import { accountApp, accountContext } from '../support/account-app.ts'
+import { openBrowser } from '../support/browser.ts'
+
+const account = accountContext()
+const app = accountApp(account.ctx)
+const find = async (email: string) => (await account.ctx.db.select().from(users).where(eq(users.email, email)))[0]
+
+const NAMES = Object.entries(getTableColumns(users)).flatMap(([key, column]) => [key, column.name])
+const RESERVED = new Set(Object.keys(signUpFields('')))
+const extra = fc.dictionary(
+  fc.oneof(fc.constantFrom(...NAMES, 'admin', 'role', 'is_admin', '__proto__', 'constructor'), fc.string()),
+  fc.oneof(fc.boolean(), fc.integer(), fc.string(), fc.constant(null), fc.object()),
+)
+const unnamed = extra.map((fields) =>
+  Object.fromEntries(Object.entries(fields).filter(([name]) => !RESERVED.has(name))),
+)
+
+/** The columns that two rows do not share. */
+function differences(a: object = {}, b: object = {}): string[] {
+  const [left, right] = [Object.entries(a), new Map(Object.entries(b))]
+  return left.flatMap(([name, value]) => (right.get(name) === value ? [] : [name])).sort()
+}
+
+test('sign-up keeps what it names and nothing else', async () => {
+  const first = newAddress()
+  await openBrowser(app).json('POST', '/users', { user: signUpFields(first) })
+  const plain = await find(first)
+  account.clock.ms += 1_000
+  await fc.assert(
+    fc.asyncProperty(unnamed, async (fields) => {
+      const email = newAddress()
+      const response = await openBrowser(app).json('POST', '/users', {
+        ...fields,
+        user: { ...fields, ...signUpFields(email) },
+      })
+      expect(response.status).toBe(201)
+      expect(differences(plain, await find(email))).toEqual(['createdAt', 'email', 'id', 'passwordHash'])
+      account.clock.ms += 1_000
+    }),
+    { numRuns: 15 },
+  )
+})
+
+test('the profile changes the name and nothing else', async () => {
+  const browser = openBrowser(app)
+  const { email } = await signedInUser(browser, account)
+  const before = await find(email)
+  await fc.assert(
+    fc.asyncProperty(unnamed, async (fields) => {
+      const { current_password: _, ...safe } = fields
+      const response = await browser.json('PUT', '/users', { ...safe, user: { ...safe, name: 'Grace' } })
+      expect(response.status).toBe(200)
+      expect(await find(email)).toEqual({ ...before, name: 'Grace' })
+    }),
+    { numRuns: 40 },
+  )
+})

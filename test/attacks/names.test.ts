@@ -1,0 +1,54 @@
+import { eq } from 'drizzle-orm'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { users } from '../../db/schema.ts'
+import { normalName, usableName } from '../../src/domain/person.ts'
+import { readBootstrapUser } from '../../src/domain/user-state.ts'
+import { openSite } from '../support/site.ts'
+
+const site = openSite()
+const NASTY = [
+  '</script><script>alert(1)</script>',
+  '<!--<script>',
+  ']]>',
+  '\u2028',
+  '"><img src=x onerror=alert(1)>',
+  '&lt;',
+  '{{7*7}}',
+  '‮gnp',
+  '👩‍🚀',
+  'Zoë',
+  'ß',
+  '\\u003c',
+]
+
+test('a name of any Unicode comes back from the page’s bootstrap block as it was', async () => {
+  const { userId, cookie } = await site.signInAs('user')
+  const name = fc.oneof(
+    fc.constantFrom(...NASTY),
+    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.string({ unit: 'grapheme', maxLength: 40 }),
+  )
+  const plain = await (await site.request('/account_overview', { headers: { Cookie: cookie } })).text()
+  const scripts = plain.match(/<script\b/g)?.length
+  await fc.assert(
+    fc.asyncProperty(name, async (typed) => {
+      const kept = normalName(typed)
+      fc.pre(kept !== '' && usableName(typed))
+      await site.db.update(users).set({ name: kept }).where(eq(users.id, userId))
+      const html = await (await site.request('/account_overview', { headers: { Cookie: cookie } })).text()
+      const block = /<script id="bootstrap" type="application\/json">([^<]*)<\/script>/.exec(html)?.[1]
+      expect(readBootstrapUser(block)?.name).toBe(kept)
+      expect(html.match(/<script\b/g)?.length).toBe(scripts)
+      expect(html).not.toMatch(/<img|onerror=alert\(1\)>/)
+    }),
+    { numRuns: 150 },
+  )
+})
+
+test('names that cannot be shown are refused: control characters, half surrogates, turned reading direction', () => {
+  for (const bad of ['a\u0000b', 'a\nb', 'a\u202eb', 'a\u2066b', 'a\u2028b', 'a\ud800', '\udc00a', 'a\u0085b'])
+    expect(usableName(bad), JSON.stringify(bad)).toBe(false)
+  for (const empty of ['', '  ', '\u200b', '\u2060\u00a0', '\u0301']) expect(normalName(empty)).toBe('')
+  expect(normalName(' Zoe\u0308 ')).toBe('Zoë')
+})

@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { PASSWORD, signedInUser } from '../support/account.ts'
+import { accountApp, accountContext } from '../support/account-app.ts'
+import { openBrowser } from '../support/browser.ts'
+
+const HOUR_MS = 3_600_000
+
+type World = Awaited<ReturnType<typeof world>>
+
+async function world() {
+  const account = accountContext()
+  const app = accountApp(account.ctx)
+  const victim = openBrowser(app)
+  const { email } = await signedInUser(victim, account)
+  const stolen = victim.cookies.get('sign_in') as string
+  const elsewhere = openBrowser(app)
+  await elsewhere.open('/sign_in')
+  await elsewhere.json('POST', '/users/sign_in', { user: { email, password: PASSWORD } })
+  const replay = async () => {
+    const thief = openBrowser(app)
+    thief.cookies.set('sign_in', stolen)
+    return (await thief.request('/api/v1/users/get_session')).status
+  }
+  return { ...account, account, app, victim, elsewhere, email, replay }
+}
+
+const newPassword = { name: 'A', current_password: PASSWORD, password: 'a new one', password_confirmation: 'a new one' }
+
+test.each<[string, (w: World) => Promise<unknown>]>([
+  ['signing out', (w) => w.victim.json('DELETE', '/users/sign_out')],
+  [
+    'signing in again in the same browser',
+    (w) => w.victim.json('POST', '/users/sign_in', { user: { email: w.email, password: PASSWORD } }),
+  ],
+  ['signing out everywhere from elsewhere', (w) => w.elsewhere.json('DELETE', '/api/v1/users/sign_ins')],
+  ['a new password from elsewhere', (w) => w.elsewhere.json('PUT', '/users', { user: newPassword })],
+  [
+    'closing the account from elsewhere',
+    (w) => w.elsewhere.json('DELETE', '/users', { user: { current_password: PASSWORD } }),
+  ],
+  [
+    'being signed out as a device',
+    async (w) => {
+      const { sign_ins } = (await (await w.elsewhere.request('/api/v1/users/sign_ins')).json()) as {
+        sign_ins: { id: string; current: boolean }[]
+      }
+      return w.elsewhere.json('DELETE', `/api/v1/users/sign_ins/${sign_ins.find((device) => !device.current)?.id}`)
+    },
+  ],
+  [
+    'a forgotten password',
+    async (w) => {
+      await w.victim.json('POST', '/users/password', { user: { email: w.email } })
+      await w.settle()
+      const token = /reset_password_token=([\w-]+)/.exec(w.sent.at(-1)?.text ?? '')?.[1]
+      return w.elsewhere.json('PUT', '/users/password', {
+        user: { reset_password_token: token, password: 'a new one', password_confirmation: 'a new one' },
+      })
+    },
+  ],
+  [
+    '24 hours without use',
+    async (w) => {
+      w.clock.ms += 24 * HOUR_MS
+    },
+  ],
+])('a cookie copied before %s is worth nothing after', async (_, end) => {
+  const w = await world()
+  expect(await w.replay()).toBe(200)
+  await end(w)
+  await w.settle()
+  expect(await w.replay()).toBe(401)
+})
+
+test('a sign-in gets an id of its own each time: nothing planted before it lives on', async () => {
+  const w = await world()
+  const before = w.victim.cookies.get('sign_in')
+  await w.victim.json('POST', '/users/sign_in', { user: { email: w.email, password: PASSWORD } })
+  expect(w.victim.cookies.get('sign_in')).not.toBe(before)
+})

@@ -1,0 +1,113 @@
+import { eq } from 'drizzle-orm'
+import { expect, inject, test } from 'vitest'
+import { signIns } from '../../db/schema.ts'
+import type { SignIn } from '../../src/domain/wire.ts'
+import { Client, newPerson, PASSWORD, waitFor } from '../support/client.ts'
+import { testDatabase } from '../support/database.ts'
+
+const url = inject('url')
+const CABLE = `${url.replace('http', 'ws')}/cable`
+
+type Frame = { type?: string; reason?: string; reconnect?: boolean; identifier?: string; message?: unknown }
+
+/** A socket of this person's browser, and what it hears. */
+async function connect(cookie: string, headers: Record<string, string> = {}) {
+  const frames: Frame[] = []
+  const socket = new WebSocket(CABLE, {
+    protocols: ['actioncable-v1-json'],
+    headers: { Origin: url, Cookie: cookie, ...headers },
+  } as never)
+  const closed = new Promise<void>((resolve) => socket.addEventListener('close', () => resolve()))
+  socket.addEventListener('message', ({ data }) => frames.push(JSON.parse(String(data))))
+  await Promise.race([new Promise((resolve) => socket.addEventListener('message', resolve)), closed])
+  return { socket, frames, closed }
+}
+
+const endings: [string, (person: Client) => Promise<unknown>][] = [
+  ['signing out', (person) => person.request('DELETE', '/users/sign_out')],
+  ['signing out everywhere', (person) => person.request('DELETE', '/api/v1/users/sign_ins')],
+]
+
+test.each(endings)('%s ends the socket, and says why', async (_, end) => {
+  const person = await newPerson(url)
+  const { socket, frames } = await connect(person.cookieHeader)
+  expect(frames[0]).toEqual({ type: 'welcome' })
+  const told = new Promise((resolve) => socket.addEventListener('message', resolve, { once: true }))
+  await end(person)
+  await told
+  expect(frames.at(-1)).toEqual({ type: 'disconnect', reason: 'remote', reconnect: false })
+})
+
+test('without a sign-in, and with one that ended, the socket is refused in words that clients understand', async () => {
+  const person = await newPerson(url)
+  const cookie = person.cookieHeader
+  await person.request('DELETE', '/users/sign_out')
+  for (const value of ['', cookie, 'sign_in=forged']) {
+    const { frames, closed } = await connect(value)
+    await closed
+    expect(frames).toEqual([{ type: 'disconnect', reason: 'unauthorized', reconnect: false }])
+  }
+})
+
+test('another origin does not get a socket', async () => {
+  const person = await newPerson(url)
+  for (const origin of ['https://evil.example', `${url}.evil.example`, url.replace('http:', 'https:'), 'null']) {
+    const { frames, closed } = await connect(person.cookieHeader, { Origin: origin })
+    await closed
+    expect(frames, origin).toEqual([])
+  }
+})
+
+test("somebody else's channel is refused, and one's own still works", async () => {
+  const [ada, eve] = [await newPerson(url), await newPerson(url)]
+  const { socket, frames } = await connect(eve.cookieHeader)
+  const subscribe = (user_id: string) => {
+    const identifier = JSON.stringify({ channel: 'JobsChannel', user_id })
+    socket.send(JSON.stringify({ command: 'subscribe', identifier }))
+    return identifier
+  }
+  const [foreign, own] = [subscribe(ada.id), subscribe(eve.id)]
+  const answered = () => frames.filter((frame) => frame.identifier)
+  while (answered().length < 2)
+    await new Promise((resolve) => socket.addEventListener('message', resolve, { once: true }))
+  expect(answered().slice(0, 2)).toEqual([
+    { type: 'reject_subscription', identifier: foreign },
+    { type: 'confirm_subscription', identifier: own },
+  ])
+  socket.close()
+})
+
+test('a sign-in that ended without anyone telling the socket hears nothing of what happens afterwards', async () => {
+  const ada = await newPerson(url)
+  const elsewhere = new Client(url)
+  await elsewhere.signIn(ada.email, PASSWORD)
+  const [stale, fresh] = [await connect(ada.cookieHeader), await connect(elsewhere.cookieHeader)]
+  const identifier = JSON.stringify({ channel: 'JobsChannel', user_id: ada.id })
+  const heard = (frames: Frame[]) => frames.filter((frame) => frame.message)
+  for (const { socket, frames } of [stale, fresh]) {
+    socket.send(JSON.stringify({ command: 'subscribe', identifier }))
+    await waitFor(async () => frames.some((frame) => frame.type === 'confirm_subscription'))
+  }
+  const [current] = (await ada.get<{ sign_ins: SignIn[] }>('/api/v1/users/sign_ins')).body.sign_ins.filter(
+    (s) => s.current,
+  )
+  await testDatabase()
+    .update(signIns)
+    .set({ revokedAt: Date.now() })
+    .where(eq(signIns.id, current?.id ?? ''))
+
+  await elsewhere.post('/api/v1/aws/auto_cloud_start_request')
+  await waitFor(async () => heard(fresh.frames).length > 0)
+  await waitFor(async () => stale.frames.some((frame) => frame.type === 'disconnect'))
+  expect(heard(stale.frames)).toEqual([])
+  fresh.socket.close()
+})
+
+test('the twenty-first socket of a person takes the place of the first', async () => {
+  const person = await newPerson(url)
+  const sockets: Awaited<ReturnType<typeof connect>>[] = []
+  for (let i = 0; i < 21; i++) sockets.push(await connect(person.cookieHeader))
+  await waitFor(async () => sockets[0]?.frames.some((frame) => frame.type === 'disconnect'))
+  for (const { frames } of sockets.slice(1)) expect(frames.some((frame) => frame.type === 'disconnect')).toBe(false)
+  for (const { socket } of sockets) socket.close()
+})

@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEc2 } from '../../dev/ec2/ec2-stand-in.ts'
+import { ensureLaunchTemplate } from '../../dev/launch-template.ts'
+import { cloudSuite } from './ec2-cloud.ts'
+import { startMoto } from './moto-server.ts'
+
+const launchTemplate = 'proving-ground'
+
+cloudSuite(
+  'the stand-in',
+  async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'ec2-cloud-'))
+    const ec2 = await startEc2({ dataDir, bootMs: 50, shutdownMs: 50, webPort: 0 })
+    const stop = async () => {
+      await ec2.close()
+      rmSync(dataDir, { recursive: true })
+    }
+    return { endpoint: ec2.endpoint, launchTemplate, stop }
+  },
+  { idempotentTokens: true },
+)
+
+cloudSuite(
+  'moto',
+  async () => {
+    const moto = await startMoto()
+    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
+    await ensureLaunchTemplate({ endpoint: moto.endpoint, region: 'us-east-1', credentials }, launchTemplate)
+    return { ...moto, launchTemplate }
+  },
+  // moto keeps client tokens, but launches anew whatever they say.
+  { idempotentTokens: false },
+)

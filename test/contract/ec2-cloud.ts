@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Cloud, ec2Cloud } from '../../src/server/providers/ec2.ts'
+
+type Server = { endpoint: string; launchTemplate: string; stop(): Promise<void> }
+
+/** What our jobs need of EC2, asked through the adapter itself. */
+export function cloudSuite(
+  name: string,
+  start: () => Promise<Server>,
+  { idempotentTokens }: { idempotentTokens: boolean },
+) {
+  describe(`the EC2 adapter against ${name}`, () => {
+    let server: Server
+    let cloud: Cloud
+    const launch = (token: string) => ({
+      token,
+      instanceType: 'g6.4xlarge',
+      availabilityZone: 'us-east-1a',
+      name: `server ${token}`,
+      tags: { session: token },
+    })
+    const launched = async (token: string) => {
+      const instance = await cloud.launch(launch(token))
+      if (instance === 'no_capacity') throw new Error('no capacity')
+      return instance
+    }
+
+    beforeAll(async () => {
+      server = await start()
+      cloud = ec2Cloud({
+        AWS_REGION: 'us-east-1',
+        AWS_ACCESS_KEY_ID: 'local',
+        AWS_SECRET_ACCESS_KEY: 'local',
+        EC2_ENDPOINT: server.endpoint,
+        EC2_LAUNCH_TEMPLATE: server.launchTemplate,
+      })
+    })
+    afterAll(() => server?.stop())
+
+    test('launches in the place that was asked for, named and tagged as ours', async () => {
+      const instance = await launched('launch_a')
+      expect(instance).toMatchObject({ type: 'g6.4xlarge', name: 'server launch_a' })
+      expect(instance.tags).toMatchObject({ app: 'proving-ground', session: 'launch_a' })
+    })
+
+    test.runIf(idempotentTokens)('the same token never makes two', async () => {
+      const [first, second] = [await launched('launch_b'), await launched('launch_b')]
+      expect(second.id).toBe(first.id)
+    })
+
+    test('finds an instance by its id and by its token', async () => {
+      const { id } = await launched('launch_c')
+      expect((await cloud.findInstance(id))?.id).toBe(id)
+      expect((await cloud.findByToken('launch_c'))?.id).toBe(id)
+    })
+
+    test('what EC2 does not know is null', async () => {
+      expect(await cloud.findInstance('i-00000000000000000')).toBeNull()
+      expect(await cloud.findByToken('launch_nobody')).toBeNull()
+    })
+
+    test('an instance runs with an address, and is terminated once and again', async () => {
+      const { id } = await launched('launch_d')
+      await expect.poll(() => cloud.findInstance(id)).toMatchObject({ state: 'running', publicIp: expect.any(String) })
+      await cloud.terminate(id)
+      await cloud.terminate(id)
+      await expect.poll(async () => (await cloud.findInstance(id))?.state, { timeout: 10_000 }).toBe('terminated')
+    })
+
+    test('terminating what never was is no error', async () => {
+      await cloud.terminate('i-00000000000000000')
+    })
+
+    test('lists all of ours with their health', async () => {
+      const { id } = await launched('launch_e')
+      await expect
+        .poll(async () => (await cloud.listInstances()).find((instance) => instance.id === id)?.statusCheck ?? null)
+        .not.toBeNull()
+    })
+  })
+}

@@ -1,0 +1,102 @@
+import { createServer } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Payments } from '../../src/server/providers/payments.ts'
+import { priceLookupKey, stripePayments } from '../../src/server/providers/stripe.ts'
+import { startStripeMock } from '../support/stripe-mock.ts'
+
+const env = { STRIPE_SECRET_KEY: 'sk_test_123', STRIPE_WEBHOOK_SECRET: 'whsec_test' }
+
+/** The mock's only price is not ours: this one is answered here, every other call goes on to the mock. */
+async function answerPricesBefore(upstream: string, price: object): Promise<{ url: string; close(): Promise<void> }> {
+  const server = createServer(async (request, response) => {
+    response.setHeader('content-type', 'application/json')
+    if (request.url?.startsWith('/v1/prices')) {
+      response.end(JSON.stringify({ object: 'list', data: [price], has_more: false }))
+      return
+    }
+    const body = Buffer.concat(await request.toArray())
+    const { authorization = '' } = request.headers
+    const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded' }
+    const answer = await fetch(`${upstream}${request.url}`, { method: request.method ?? 'GET', headers, body })
+    response.writeHead(answer.status).end(await answer.text())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as { port: number }).port}`,
+    close: () => new Promise((resolve) => server.close(() => resolve())),
+  }
+}
+
+/** stripe-mock refuses a request that Stripe would not understand, and answers with Stripe's own sample objects. */
+describe('the Stripe adapter against stripe-mock', () => {
+  let mock: Awaited<ReturnType<typeof startStripeMock>>
+  let payments: Payments
+  beforeAll(async () => {
+    mock = await startStripeMock()
+    payments = stripePayments({ ...env, STRIPE_API_BASE: mock.url })
+  })
+  afterAll(() => mock?.close())
+
+  test('customers', async () => {
+    expect(await payments.findCustomer({ id: 'user_1', email: 'a@example.com' })).toBeNull()
+    expect(await payments.createCustomer({ id: 'user_1', email: 'a@example.com' }, 'key-1')).toMatch(/^cus_/)
+  })
+
+  test('a price that is not the advertised one is not sold', async () => {
+    const checkout = {
+      customerId: 'cus_1',
+      userId: 'user_1',
+      planType: 'basic' as const,
+      successUrl: 'https://example.com/ok',
+      cancelUrl: 'https://example.com/back',
+    }
+    await expect(payments.createCheckout(checkout, 'key-2')).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+
+  test('checkout sessions', async () => {
+    const proxy = await answerPricesBefore(mock.url, {
+      id: 'price_1',
+      lookup_key: priceLookupKey('basic'),
+      unit_amount: 2500,
+    })
+    const checkout = {
+      customerId: 'cus_1',
+      userId: 'user_1',
+      planType: 'basic' as const,
+      successUrl: 'https://example.com/ok',
+      cancelUrl: 'https://example.com/back',
+    }
+    const created = await stripePayments({ ...env, STRIPE_API_BASE: proxy.url }).createCheckout(checkout, 'key-2')
+    expect(created.id).toMatch(/^cs_/)
+    expect((await payments.getCheckout(created.id)).id).toBe(created.id)
+    expect((await payments.expireCheckout(created.id)).id).toMatch(/^cs_/)
+    await proxy.close()
+  })
+
+  test('subscriptions', async () => {
+    const subscription = await payments.findSubscription('sub_1')
+    expect(subscription).toMatchObject({ id: 'sub_1', planType: null })
+    expect(subscription?.anchor).toBeGreaterThan(1_000_000_000_000)
+    expect((await payments.cancelAtPeriodEnd('sub_1', 'key-3')).id).toBe('sub_1')
+    await payments.cancelNow('sub_1')
+  })
+
+  test('invoices', async () => {
+    const invoice = { customerId: 'cus_1', recordId: 'bill_1', description: 'Usage', dueDays: 15 }
+    const created = await payments.createInvoice(invoice, 'key-4')
+    expect(created.id).toMatch(/^in_/)
+    await payments.addInvoiceLine({ customerId: 'cus_1', invoiceId: created.id, cents: 175, description: 'x' }, 'key-5')
+    expect((await payments.finalizeInvoice(created.id, 'key-6')).id).toBe(created.id)
+    expect((await payments.sendInvoice(created.id, 'key-7')).id).toBe(created.id)
+    expect((await payments.findInvoice(created.id))?.id).toBe(created.id)
+    await payments.findInvoiceOf('cus_1', 'bill_1')
+  })
+
+  test('a wrong request is a refusal that trying again does not mend', async () => {
+    const invoice = { customerId: 'cus_1', recordId: 'bill_1', description: 'Usage', dueDays: 'soon' as never }
+    await expect(payments.createInvoice(invoice, 'key-8')).rejects.toMatchObject({
+      code: 'provider_failed',
+      retryable: false,
+    })
+  })
+})

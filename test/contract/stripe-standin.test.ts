@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type StripeStandIn, startStripe } from '../../dev/stripe/standin.ts'
+import { stripePayments } from '../../src/server/providers/stripe.ts'
+
+const DAY = 86_400_000
+const env = { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: 'whsec_local' }
+
+describe('the Stripe adapter against the stand-in', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'stripe-contract-'))
+  let now = Date.UTC(2028, 0, 31, 9)
+  let standIn: StripeStandIn
+  const payments = () => stripePayments({ ...env, STRIPE_API_BASE: standIn.apiBase })
+  const press = (url: string) => fetch(url, { method: 'POST', redirect: 'manual' })
+
+  const open = async () => {
+    standIn = await startStripe({ dataDir, now: () => now })
+  }
+  beforeAll(open)
+  afterAll(async () => {
+    await standIn.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  const checkout = (customerId: string) => ({
+    customerId,
+    userId: 'user_1',
+    planType: 'basic' as const,
+    successUrl: 'https://site.test/account_overview?checkout=done',
+    cancelUrl: 'https://site.test/subscriptions',
+  })
+
+  test('a customer is made once for a key, and found by what we wrote on it', async () => {
+    const user = { id: 'user_0', email: 'zero@example.com' }
+    expect(await payments().findCustomer(user)).toBeNull()
+    const id = await payments().createCustomer(user, 'customer-0')
+    expect(await payments().createCustomer(user, 'customer-0')).toBe(id)
+    expect(await payments().findCustomer(user)).toBe(id)
+    expect(await payments().findCustomer({ ...user, id: 'someone else' })).toBeNull()
+  })
+
+  test('the same key for another request is refused, and forgotten after a day', async () => {
+    await payments().createCustomer({ id: 'a', email: 'a@example.com' }, 'key-a')
+    const other = () => payments().createCustomer({ id: 'b', email: 'b@example.com' }, 'key-a')
+    await expect(other()).rejects.toMatchObject({ code: 'provider_failed' })
+    now += DAY
+    await expect(other()).resolves.toMatch(/^cus_/)
+  })
+
+  test('checkout, renewal, and cancellation at the end of the period', async () => {
+    now = Date.UTC(2028, 0, 31, 9)
+    const customer = await payments().createCustomer({ id: 'user_1', email: 'one@example.com' }, 'customer-1')
+    const session = await payments().createCheckout(checkout(customer), 'checkout-1')
+    expect(session).toMatchObject({ status: 'open', subscriptionId: null })
+    const shown = await (await fetch(session.url as string)).text()
+    expect(shown).toContain('Pay $25.00')
+    expect(shown).toContain('https://site.test/subscriptions')
+
+    const paid = await press(session.url as string)
+    expect([paid.status, paid.headers.get('location')]).toEqual([
+      303,
+      'https://site.test/account_overview?checkout=done',
+    ])
+    expect((await press(session.url as string)).status).toBe(303)
+    const done = await payments().getCheckout(session.id)
+    expect(done).toMatchObject({ status: 'complete', url: null })
+    const find = () => payments().findSubscription(done.subscriptionId as string)
+    expect(await find()).toMatchObject({
+      userId: 'user_1',
+      planType: 'basic',
+      status: 'active',
+      anchor: now,
+      cancelAt: null,
+      endedAt: null,
+    })
+
+    now = Date.UTC(2028, 1, 29, 9)
+    expect(await find()).toMatchObject({ anchor: Date.UTC(2028, 0, 31, 9), status: 'active' })
+    await payments().cancelAtPeriodEnd(done.subscriptionId as string, 'cancel-1')
+    const end = Date.UTC(2028, 2, 31, 9)
+    expect(await find()).toMatchObject({ cancelAtPeriodEnd: true, cancelAt: end, endedAt: null, status: 'active' })
+    now = end + 5 * DAY
+    expect(await find()).toMatchObject({ status: 'canceled', endedAt: end })
+  })
+
+  test('an abandoned checkout expires, and an expired one cannot be paid', async () => {
+    const customer = await payments().createCustomer({ id: 'user_2', email: 'two@example.com' }, 'customer-2')
+    const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_2' }, 'checkout-2')
+    now += DAY
+    expect((await payments().getCheckout(session.id)).status).toBe('expired')
+    expect((await press(session.url as string)).status).toBe(400)
+    await expect(payments().expireCheckout(session.id)).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+
+  test('an invoice from draft to paid, its page pressed twice', async () => {
+    const customerId = await payments().createCustomer({ id: 'user_3', email: 'three@example.com' }, 'customer-3')
+    const wanted = { customerId, recordId: 'bill_3', description: 'Server time', dueDays: 15 }
+    const draft = await payments().createInvoice(wanted, 'invoice-3')
+    expect(draft).toMatchObject({ status: 'draft', recordId: 'bill_3', totalCents: 0 })
+    const line = { customerId, invoiceId: draft.id, cents: 1234, description: '7,052 seconds' }
+    await payments().addInvoiceLine(line, 'line-3')
+    await payments().addInvoiceLine(line, 'line-3')
+    expect((await payments().findInvoice(draft.id))?.totalCents).toBe(1234)
+    const open = await payments().finalizeInvoice(draft.id, 'finalize-3')
+    expect(open).toMatchObject({ status: 'open', totalCents: 1234, dueAt: now + 15 * DAY, paidAt: null })
+    expect(await payments().finalizeInvoice(draft.id, 'finalize-3')).toEqual(open)
+    expect((await payments().sendInvoice(draft.id, 'send-3')).status).toBe('open')
+    expect((await payments().findInvoiceOf(customerId, 'bill_3'))?.id).toBe(draft.id)
+    expect(await payments().findInvoiceOf(customerId, 'bill_4')).toBeNull()
+
+    now += 16 * DAY
+    expect(await (await fetch(open.hostedUrl as string)).text()).toContain('Overdue')
+    for (let press_ = 0; press_ < 2; press_++) expect((await press(open.hostedUrl as string)).status).toBe(303)
+    expect(await payments().findInvoice(draft.id)).toMatchObject({ status: 'paid', paidAt: now })
+    await expect(payments().addInvoiceLine(line, 'line-4')).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+
+  test('faults: an error does nothing, a lost answer was done, and both may be repeated with the same key', async () => {
+    const user = { id: 'user_5', email: 'five@example.com' }
+    standIn.inject('error')
+    await expect(payments().createCustomer(user, 'customer-5')).rejects.toMatchObject({ retryable: true })
+    expect(await payments().findCustomer(user)).toBeNull()
+    standIn.inject('lost_response')
+    await expect(payments().createCustomer(user, 'customer-5')).rejects.toMatchObject({ code: 'unavailable' })
+    const id = await payments().findCustomer(user)
+    expect(await payments().createCustomer(user, 'customer-5')).toBe(id)
+  })
+
+  test('everything is there again after a restart', async () => {
+    const customer = await payments().createCustomer({ id: 'user_6', email: 'six@example.com' }, 'customer-6')
+    const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_6' }, 'checkout-6')
+    await standIn.close()
+    await open()
+    expect(await payments().createCustomer({ id: 'user_6', email: 'six@example.com' }, 'customer-6')).toBe(customer)
+    expect((await payments().getCheckout(session.id)).status).toBe('open')
+  })
+
+  test('what is not there is null, and unknown keys of prices are not sold', async () => {
+    expect(await payments().findSubscription('sub_none')).toBeNull()
+    expect(await payments().findInvoice('in_none')).toBeNull()
+    const customer = await payments().createCustomer({ id: 'user_7', email: '7@example.com' }, 'customer-7')
+    const enterprise = { ...checkout(customer), planType: 'enterprise' as const }
+    await expect(payments().createCheckout(enterprise, 'checkout-7')).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+})

@@ -1,0 +1,108 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { startStripe } from '../../../dev/stripe/standin.ts'
+import { stripePayments } from '../../../src/server/providers/stripe.ts'
+
+const env = { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: 'whsec_local' }
+const closers: (() => Promise<unknown> | unknown)[] = []
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close()
+})
+
+/** A server that keeps what it was sent, and answers with whatever `status` says. */
+async function receiver() {
+  const got: { body: string; signature: string }[] = []
+  const state = { status: 200, url: '', got }
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    got.push({ body, signature: String(request.headers['stripe-signature']) })
+    response.writeHead(state.status).end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  state.url = `http://127.0.0.1:${(server.address() as { port: number }).port}/webhooks/stripe`
+  closers.push(() => server.close())
+  return state
+}
+
+async function standIn(options: { now: () => number; webhookUrl?: string; dataDir?: string }) {
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'stripe-webhooks-'))
+  const started = await startStripe({ ...options, dataDir })
+  closers.push(
+    () => rmSync(dataDir, { recursive: true, force: true }),
+    () => started.close(),
+  )
+  return { ...started, dataDir, payments: stripePayments({ ...env, STRIPE_API_BASE: started.apiBase }) }
+}
+
+test('events are signed, and only that signature on that body within five minutes is accepted', async () => {
+  const now = Date.UTC(2028, 5, 1)
+  const { url, got } = await receiver()
+  const { payments, settle } = await standIn({ now: () => now, webhookUrl: url })
+  const customer = await payments.createCustomer({ id: 'user_1', email: 'a@example.com' }, 'k')
+  await settle()
+  const [event] = got
+  if (!event) throw new Error('no event arrived')
+  expect(await payments.readEvent(event.body, event.signature, now)).toMatchObject({
+    type: 'customer.created',
+    about: 'other',
+    objectId: customer,
+  })
+  const refused = { code: 'malformed' }
+  await expect(payments.readEvent(event.body.replace('a@', 'b@'), event.signature, now)).rejects.toMatchObject(refused)
+  await expect(payments.readEvent(event.body, event.signature, now + 301_000)).rejects.toMatchObject(refused)
+  await expect(payments.readEvent(event.body, 't=1,v1=00', now)).rejects.toMatchObject(refused)
+  await expect(payments.readEvent(event.body, '', now)).rejects.toMatchObject(refused)
+})
+
+test('an event that was not taken is sent again, later and later, also after a restart', async () => {
+  let now = Date.UTC(2028, 5, 1)
+  const target = await receiver()
+  target.status = 500
+  const first = await standIn({ now: () => now, webhookUrl: target.url })
+  await first.payments.createCustomer({ id: 'user_1', email: 'a@example.com' }, 'k')
+  await first.settle()
+  await first.settle()
+  expect(target.got).toHaveLength(1)
+  now += 1000
+  await first.settle()
+  expect(target.got).toHaveLength(2)
+  await first.close()
+  closers.pop()
+
+  const second = await standIn({ now: () => now, dataDir: first.dataDir })
+  target.status = 200
+  now += 5000
+  second.setWebhookUrl(target.url)
+  await second.settle()
+  await second.settle()
+  expect(target.got).toHaveLength(3)
+  expect(new Set(target.got.map((g) => g.body)).size).toBe(1)
+})
+
+test('the clock alone brings renewals, ends and overdue invoices, each said once and dated when it was due', async () => {
+  let now = Date.UTC(2028, 0, 31)
+  const { url, got } = await receiver()
+  const { payments, settle } = await standIn({ now: () => now, webhookUrl: url })
+  const customerId = await payments.createCustomer({ id: 'user_1', email: 'a@example.com' }, 'k')
+  const session = await payments.createCheckout(
+    { customerId, userId: 'user_1', planType: 'premium', successUrl: 'https://s.test/', cancelUrl: 'https://s.test/' },
+    'k2',
+  )
+  await fetch(session.url as string, { method: 'POST', redirect: 'manual' })
+  const draft = await payments.createInvoice({ customerId, recordId: 'bill_1', description: 'd', dueDays: 15 }, 'k3')
+  await payments.addInvoiceLine({ customerId, invoiceId: draft.id, cents: 500, description: 'd' }, 'k4')
+  await payments.finalizeInvoice(draft.id, 'k5')
+  await settle()
+  got.splice(0)
+  now = Date.UTC(2028, 2, 31, 1)
+  await settle()
+  await settle()
+  const events = got.map((g) => JSON.parse(g.body)).map((e) => [e.type, new Date(e.created * 1000).toISOString()])
+  const dated = (type: string) => events.filter(([t]) => t === type).map(([, at]) => at?.slice(0, 10))
+  expect(dated('customer.subscription.updated')).toEqual(['2028-02-29', '2028-03-31'])
+  expect(dated('invoice.paid')).toEqual(['2028-02-29', '2028-03-31'])
+  expect(dated('invoice.overdue')).toEqual(['2028-02-15'])
+})

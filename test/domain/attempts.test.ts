@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { countGuess, delayAfter, FREE_GUESSES, type Guesses, takeFrom } from '../../src/domain/attempts.ts'
+
+const START = 1_800_000_000_000
+const steps = (max: number) => fc.array(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 200 })
+
+test('never more than the rate in any window, however the calls fall, and always again after what was said', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 20 }),
+      fc.integer({ min: 20, max: 5_000 }),
+      steps(400),
+      (count, perMs, gaps) => {
+        const taken: number[] = []
+        let [paidOffAt, now] = [null as number | null, START]
+        for (const gap of gaps) {
+          now += gap
+          const next = takeFrom(paidOffAt, { count, perMs }, now)
+          paidOffAt = next.paidOffAt
+          if (next.waitMs === 0) taken.push(now)
+          else expect(takeFrom(paidOffAt, { count, perMs }, now + next.waitMs).waitMs).toBe(0)
+        }
+        // A full burst, and what is paid off while the window lasts: at most twice the count.
+        for (const from of taken)
+          expect(taken.filter((t) => t >= from && t < from + perMs).length).toBeLessThanOrEqual(2 * count)
+        const first = taken.slice(0, count)
+        expect(taken.filter((t) => t === START + (gaps[0] ?? 0)).length).toBeLessThanOrEqual(count)
+        expect(first.length).toBeGreaterThan(0)
+      },
+    ),
+  )
+})
+
+test('a burst of exactly the count passes, one more does not', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 50 }), fc.integer({ min: 100, max: 10_000_000 }), (count, perMs) => {
+      let paidOffAt: number | null = null
+      for (let i = 0; i < count; i++) {
+        const next = takeFrom(paidOffAt, { count, perMs }, START)
+        expect(next.waitMs).toBe(0)
+        paidOffAt = next.paidOffAt
+      }
+      expect(takeFrom(paidOffAt, { count, perMs }, START).waitMs).toBeGreaterThan(0)
+    }),
+  )
+})
+
+test('guesses: free at first, then each waits longer, and a refused one counts nothing', () => {
+  fc.assert(
+    fc.property(steps(7_200_000), (gaps) => {
+      let guesses: Guesses | null = null
+      let now = START
+      for (const gap of gaps) {
+        now += gap
+        const before: Guesses | null = guesses
+        const next = countGuess(guesses, now)
+        guesses = next.guesses
+        if (next.waitMs > 0) expect(next.guesses).toEqual(before)
+        else expect(next.guesses.blockedUntil).toBe(now + delayAfter(next.guesses.failures))
+      }
+    }),
+  )
+  expect(delayAfter(FREE_GUESSES - 1)).toBe(0)
+  expect([5, 6, 7, 20, 5_000].map(delayAfter)).toEqual([5_000, 10_000, 20_000, 3_600_000, 3_600_000])
+})
+
+test('whoever guesses without a pause gets some thirty guesses in a day', () => {
+  let guesses: Guesses | null = null
+  let looked = 0
+  for (let now = START; now < START + 24 * 3_600_000; now += 1_000) {
+    const next = countGuess(guesses, now)
+    guesses = next.guesses
+    if (next.waitMs === 0) looked++
+  }
+  expect(looked).toBeLessThan(45)
+})

@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import {
+  addMonths,
+  calendarMonth,
+  overageUnits,
+  periodAt,
+  recordCents,
+  runSeconds,
+  runSecondsWithin,
+  unitsToCents,
+} from '../../src/domain/billing.ts'
+
+const utc = (text: string) => Date.parse(`${text}Z`)
+const instant = fc.integer({ min: Date.UTC(2020, 0, 1), max: Date.UTC(2040, 0, 1) })
+const run = fc
+  .tuple(instant, fc.integer({ min: 0, max: 400 * 86_400_000 }))
+  .map(([start, length]) => ({ start, end: start + length }))
+
+describe('seconds of a run', () => {
+  test('never more than it ran, and short by less than two seconds', () => {
+    fc.assert(
+      fc.property(run, ({ start, end }) => {
+        const seconds = runSeconds(start, end)
+        expect(seconds * 1000).toBeLessThanOrEqual(end - start)
+        expect(seconds * 1000).toBeGreaterThan(end - start - 2000)
+      }),
+    )
+  })
+
+  test('the sum over adjoining periods is the run, wherever the boundaries fall', () => {
+    fc.assert(
+      fc.property(run, fc.array(fc.double({ min: -0.1, max: 1.1, noNaN: true })), ({ start, end }, cuts) => {
+        const at = cuts.map((cut) => Math.round(start + cut * (end - start))).sort((a, b) => a - b)
+        const edges = [-Infinity, ...at, Infinity]
+        const parts = edges
+          .slice(1)
+          .map((edge, i) => runSecondsWithin(start, end, { start: edges[i] as number, end: edge }))
+        expect(parts.reduce((a, b) => a + b, 0)).toBe(runSeconds(start, end))
+      }),
+    )
+  })
+
+  test('a part is never longer than its period, to the second that crosses its end', () => {
+    fc.assert(
+      fc.property(run, instant, ({ start, end }, anchor) => {
+        const period = periodAt(anchor, start)
+        const part = runSecondsWithin(start, end, period)
+        expect(part).toBeLessThanOrEqual(Math.ceil((period.end - period.start) / 1000))
+        expect(part).toBeLessThanOrEqual(runSeconds(start, end))
+      }),
+    )
+  })
+})
+
+describe('the amount', () => {
+  test('nothing within the plan, then 4861 units a second, rounded half up once', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 40_000_000 }), fc.constantFrom(0, 0.5, 5, 30, 120), (seconds, hours) => {
+        const over = BigInt(Math.max(0, seconds - hours * 3600))
+        expect(recordCents(seconds, { includedHours: hours, trial: false })).toBe(
+          Number((over * 4861n * 2n + 100_000n) / 200_000n),
+        )
+      }),
+    )
+  })
+
+  test('half a cent goes up', () => {
+    expect([49_999, 50_000, 149_999, 150_000].map(unitsToCents)).toEqual([0, 1, 1, 2])
+  })
+
+  test('an hour beyond the plan is $1.75, and a trial is never charged', () => {
+    expect(overageUnits(3600, 0)).toBe(17_499_600)
+    expect(recordCents(3600, { includedHours: 0, trial: false })).toBe(175)
+    expect(recordCents(1_000_000, { includedHours: 0.5, trial: true })).toBe(0)
+  })
+
+  test('more use never costs less', () => {
+    fc.assert(
+      fc.property(fc.nat(10_000_000), fc.nat(10_000), fc.nat(100), (seconds, more, includedHours) => {
+        const cycle = { includedHours, trial: false }
+        expect(recordCents(seconds + more, cycle)).toBeGreaterThanOrEqual(recordCents(seconds, cycle))
+      }),
+    )
+  })
+})
+
+describe('periods', () => {
+  test('are counted from the anchor: 31 January, 29 February, 31 March', () => {
+    const anchor = utc('2028-01-31T08:30:00')
+    expect([0, 1, 2, 3, 13].map((n) => new Date(addMonths(anchor, n)).toISOString().slice(0, 16))).toEqual([
+      '2028-01-31T08:30',
+      '2028-02-29T08:30',
+      '2028-03-31T08:30',
+      '2028-04-30T08:30',
+      '2029-02-28T08:30',
+    ])
+  })
+
+  test('hold their instant, adjoin, and begin at the anchor', () => {
+    fc.assert(
+      fc.property(instant, fc.nat(20 * 365 * 86_400_000), (anchor, later) => {
+        const at = anchor + later
+        const period = periodAt(anchor, at)
+        expect(period.start).toBeLessThanOrEqual(at)
+        expect(period.end).toBeGreaterThan(at)
+        expect(periodAt(anchor, period.end).start).toBe(period.end)
+        expect(periodAt(anchor, period.end - 1)).toEqual(period)
+        expect(periodAt(anchor, anchor).start).toBe(anchor)
+      }),
+    )
+  })
+
+  test('without a plan are calendar months in UTC', () => {
+    expect(calendarMonth(utc('2028-02-29T23:59:59.999'))).toEqual({
+      start: utc('2028-02-01T00:00:00'),
+      end: utc('2028-03-01T00:00:00'),
+    })
+  })
+})

@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runSeconds, runSecondsWithin } from '../../src/domain/billing.ts'
+import { type Cycle, cycleAt, cycleFrom, type PlanSpan } from '../../src/domain/cycle.ts'
+
+const utc = (text: string) => Date.parse(`${text}Z`)
+const day = 86_400_000
+const paid = (anchor: number, endsAt: number | null = null): PlanSpan => ({
+  planType: 'basic',
+  subType: 'paid',
+  hours: 5,
+  anchor,
+  endsAt,
+})
+const demo = (anchor: number, endsAt: number | null): PlanSpan => ({
+  planType: 'demo',
+  subType: 'demo',
+  hours: 0.5,
+  anchor,
+  endsAt,
+})
+
+function cyclesBetween(spans: PlanSpan[], from: number, until: number): Cycle[] {
+  const cycles: Cycle[] = []
+  for (let cycle = cycleFrom(spans, from); cycle.start < until; cycle = cycleFrom(spans, cycle.end)) {
+    cycles.push(cycle)
+    if (cycle.end === Infinity) break
+  }
+  return cycles
+}
+
+/** A life with plans: a trial, then plans with pauses between them. */
+const life = fc
+  .tuple(
+    fc.integer({ min: Date.UTC(2027, 0, 1), max: Date.UTC(2028, 0, 1) }),
+    fc.array(fc.tuple(fc.nat(90 * day), fc.nat(200 * day)), { minLength: 1, maxLength: 4 }),
+  )
+  .map(([start, pieces]) => {
+    const spans: PlanSpan[] = []
+    let at = start
+    for (const [i, [pause, length]] of pieces.entries()) {
+      spans.push(i === 0 ? demo(at, at + pause) : paid(at + pause, at + pause + length))
+      at += i === 0 ? pause : pause + length
+    }
+    return { start, spans, end: at }
+  })
+
+describe('the cycles of a user', () => {
+  test('adjoin, are not empty, and every second of every run is in exactly one', () => {
+    fc.assert(
+      fc.property(life, fc.nat(400 * day), fc.nat(100 * day), ({ start, spans }, after, length) => {
+        const run = { start: start + after, end: start + after + length }
+        const cycles = cyclesBetween(spans, start, run.end)
+        for (const [i, cycle] of cycles.entries()) {
+          expect(cycle.end).toBeGreaterThan(cycle.start)
+          if (i > 0) expect(cycle.start).toBe(cycles[i - 1]?.end)
+        }
+        const seconds = cycles.reduce((sum, cycle) => sum + runSecondsWithin(run.start, run.end, cycle), 0)
+        expect(seconds).toBe(runSeconds(run.start, run.end))
+      }),
+    )
+  })
+
+  test('never hold two plans, and a plan gives its hours once a period', () => {
+    fc.assert(
+      fc.property(life, ({ start, spans, end }) => {
+        for (const cycle of cyclesBetween(spans, start, end)) {
+          const inside = spans.filter((s) => s.anchor < cycle.end && (s.endsAt ?? Infinity) > cycle.start)
+          expect(inside.filter((s) => s.anchor !== s.endsAt)).toEqual(cycle.plan ? [cycle.plan] : [])
+          expect(cycle.includedHours).toBe(cycle.plan?.hours ?? 0)
+        }
+      }),
+    )
+  })
+
+  test('a trial is one piece, however long, and ends where the plan begins', () => {
+    const spans = [demo(utc('2028-01-10T00:00:00'), utc('2028-05-03T10:00:00')), paid(utc('2028-05-03T10:00:00'))]
+    expect(cyclesBetween(spans, utc('2028-01-10T00:00:00'), utc('2028-06-10T00:00:00')).map(span)).toEqual([
+      ['2028-01-10T00:00', '2028-05-03T10:00', 'demo'],
+      ['2028-05-03T10:00', '2028-06-03T10:00', 'basic'],
+      ['2028-06-03T10:00', '2028-07-03T10:00', 'basic'],
+    ])
+    expect(cycleFrom([demo(0, null)], 0).end).toBe(Infinity)
+  })
+
+  test('after a plan comes the rest of the calendar month, then whole months', () => {
+    const spans = [paid(utc('2028-01-31T09:00:00'), utc('2028-02-29T09:00:00'))]
+    expect(cyclesBetween(spans, utc('2028-01-31T09:00:00'), utc('2028-04-02T00:00:00')).map(span)).toEqual([
+      ['2028-01-31T09:00', '2028-02-29T09:00', 'basic'],
+      ['2028-02-29T09:00', '2028-03-01T00:00', null],
+      ['2028-03-01T00:00', '2028-04-01T00:00', null],
+      ['2028-04-01T00:00', '2028-05-01T00:00', null],
+    ])
+  })
+
+  test('the present one is found from wherever closing stopped', () => {
+    const spans = [paid(utc('2028-01-31T09:00:00'))]
+    const at = utc('2028-07-01T00:00:00')
+    expect(span(cycleAt(spans, utc('2028-02-29T09:00:00'), at))).toEqual([
+      '2028-06-30T09:00',
+      '2028-07-31T09:00',
+      'basic',
+    ])
+  })
+})
+
+function span(cycle: Cycle) {
+  const text = (at: number) => new Date(at).toISOString().slice(0, 16)
+  return [text(cycle.start), text(cycle.end), cycle.plan?.planType ?? null]
+}

@@ -1,0 +1,101 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import {
+  INSTANCE_COLUMNS,
+  type InstanceView,
+  instanceViewPath,
+  NEWEST_FIRST,
+  parseInstanceView,
+  sortedBy,
+  viewInstances,
+} from '../../src/domain/instance-view.ts'
+import type { Instance } from '../../src/domain/wire.ts'
+
+const NOW = Date.UTC(2026, 10, 21)
+const word = fc.oneof(fc.constant(null), fc.constantFrom('a', 'B', 'b2', 'b10', '10.0.0.2', '10.0.0.10'))
+const instance: fc.Arbitrary<Instance> = fc.record({
+  instance_id: fc.uuid(),
+  name: word,
+  instance_type: fc.constantFrom('g6.4xlarge', 'g6.12xlarge'),
+  state: fc.constantFrom('running', 'pending', 'terminated'),
+  status_check: word,
+  private_ip: word,
+  public_ip: word,
+  launch_time: fc.option(fc.integer({ min: 0, max: NOW }).map((ms) => new Date(ms).toISOString())),
+  owner_email: word,
+  cost_dollars: fc.option(fc.nat(1000)),
+})
+const view: fc.Arbitrary<InstanceView> = fc.record({
+  sort: fc.constantFrom(...INSTANCE_COLUMNS.map(({ key }) => key)),
+  order: fc.constantFrom('asc', 'desc'),
+  filter: fc.constantFrom('', 'running', 'G6 running', 'b1', 'nowhere'),
+})
+
+test('a view survives its address', () => {
+  fc.assert(
+    fc.property(view, (some) => {
+      expect(parseInstanceView(new URL(instanceViewPath(some), 'http://x').searchParams)).toEqual(some)
+    }),
+  )
+  expect(instanceViewPath(NEWEST_FIRST)).toBe('/console')
+  expect(parseInstanceView(new URLSearchParams('sort=password&order=up'))).toEqual(NEWEST_FIRST)
+  expect(parseInstanceView(new URLSearchParams('sort=name')).order).toBe('asc')
+})
+
+test('without a filter nobody is lost or doubled, whatever the column', () => {
+  fc.assert(
+    fc.property(fc.array(instance), view, (instances, some) => {
+      const shown = viewInstances(instances, { ...some, filter: '' }, NOW)
+      expect(shown.map((i) => i.instance_id).sort()).toEqual(instances.map((i) => i.instance_id).sort())
+    }),
+  )
+})
+
+test('what is not known comes last in both directions, and the rest is in order', () => {
+  fc.assert(
+    fc.property(fc.array(instance), fc.constantFrom('asc' as const, 'desc' as const), (instances, order) => {
+      const costs = viewInstances(instances, { sort: 'cost_dollars', order, filter: '' }, NOW).map(
+        (i) => i.cost_dollars,
+      )
+      const known = costs.filter((cost) => cost !== null)
+      expect(costs.slice(0, known.length)).toEqual(known)
+      expect(known).toEqual([...known].sort((a, b) => (order === 'asc' ? a - b : b - a)))
+    }),
+  )
+})
+
+test('addresses and names sort as people count', () => {
+  const row = (private_ip: string) => ({ private_ip }) as Instance
+  const rows = ['10.0.0.10', '10.0.0.9', '9.255.0.1'].map(row)
+  const sorted = viewInstances(rows, { sort: 'private_ip', order: 'asc', filter: '' }, NOW)
+  expect(sorted.map((i) => i.private_ip)).toEqual(['9.255.0.1', '10.0.0.9', '10.0.0.10'])
+})
+
+test('a filter keeps exactly those that hold each of its words somewhere', () => {
+  fc.assert(
+    fc.property(fc.array(instance), view, (instances, some) => {
+      const shown = new Set(viewInstances(instances, some, NOW))
+      for (const one of instances) {
+        const fields = Object.entries(one).filter(([key]) => !['launch_time', 'cost_dollars'].includes(key))
+        const holds = some.filter
+          .toLowerCase()
+          .split(' ')
+          .every((part) =>
+            fields.some(([, value]) =>
+              String(value ?? '')
+                .toLowerCase()
+                .includes(part),
+            ),
+          )
+        expect(shown.has(one)).toBe(holds)
+      }
+    }),
+  )
+})
+
+test('a column clicked twice is turned round; another one starts upwards', () => {
+  const once = sortedBy(NEWEST_FIRST, 'name')
+  expect(once).toMatchObject({ sort: 'name', order: 'asc' })
+  expect(sortedBy(once, 'name').order).toBe('desc')
+  expect(sortedBy(sortedBy(once, 'name'), 'state')).toMatchObject({ sort: 'state', order: 'asc' })
+})

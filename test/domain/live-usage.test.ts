@@ -1,0 +1,100 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { overageUnits, recordCents, runSeconds, trialMinutesLeft } from '../../src/domain/billing.ts'
+import { runCost, usageAt } from '../../src/domain/live-usage.ts'
+import type { Server, Summary } from '../../src/domain/wire.ts'
+
+const START = Date.UTC(2026, 10, 21, 2) + 437
+
+function run(startedAt: number, end: number | null = null): Server {
+  return {
+    id: 'ses_1',
+    server_id: 'srv_1',
+    active: end === null,
+    pending: false,
+    stopping: false,
+    startedAt: new Date(startedAt).toISOString(),
+    end_time: end === null ? null : new Date(end).toISOString(),
+    ip_address: null,
+    instance_type: 'g6.4xlarge',
+    error_message: null,
+  }
+}
+
+/** What the server counts at that moment: `before` seconds of earlier runs, and this run. */
+function counted(at: number, before: number, started: number, plan: 'demo' | number | null): Summary {
+  const seconds = before + runSeconds(started, Math.max(at, started))
+  const hours = plan === 'demo' ? 0.5 : (plan ?? 0)
+  return {
+    as_of: new Date(at).toISOString(),
+    monthlyUsage: {
+      hoursUsed: seconds / 3600,
+      serverSessions: 1,
+      runningServers: 1,
+      amountOwedDollars: recordCents(seconds, { includedHours: hours, trial: plan === 'demo' }) / 100,
+    },
+    subscription:
+      plan === null
+        ? null
+        : {
+            plan_type: plan === 'demo' ? 'demo' : 'basic',
+            status: 'active',
+            current_period_start: new Date(START - 86_400_000).toISOString(),
+            current_period_end: null,
+            hours,
+            sub_type: plan === 'demo' ? 'demo' : 'paid',
+            cancel_at_period_end: false,
+          },
+  }
+}
+
+const plans = fc.constantFrom<'demo' | number | null>('demo', null, 5, 30)
+const ms = fc.integer({ min: -60_000, max: 40 * 3_600_000 })
+
+test('what the page counts on is what the server would count at that moment', () => {
+  fc.assert(
+    fc.property(plans, fc.nat(40 * 3600), ms, fc.nat(3_600_000), (plan, before, asOf, later) => {
+      const summary = counted(START + asOf, before, START, plan)
+      const now = START + asOf + later
+      const live = usageAt(summary, [run(START)], now)
+      const truth = counted(now, before, START, plan)
+      expect(live.monthlyUsage.amountOwedDollars).toBe(truth.monthlyUsage.amountOwedDollars)
+      expect(live.monthlyUsage.hoursUsed).toBeCloseTo(truth.monthlyUsage.hoursUsed, 10)
+    }),
+  )
+})
+
+test('a run that ended counts to its end, wherever the summary and now lie', () => {
+  fc.assert(
+    fc.property(ms, fc.nat(7_200_000), fc.nat(7_200_000), (asOf, length, later) => {
+      const end = START + length
+      const summary = counted(Math.min(START + asOf, end), 0, START, null)
+      const live = usageAt(summary, [run(START, end)], Math.max(START + asOf, end) + later)
+      expect(Math.round(live.monthlyUsage.hoursUsed * 3600)).toBe(runSeconds(START, end))
+    }),
+  )
+})
+
+test("a run's dollars are what it adds to the bill: nothing in a trial, nothing within the plan's hours", () => {
+  fc.assert(
+    fc.property(plans, fc.nat(40 * 3600), fc.nat(40 * 3_600_000), (plan, before, ran) => {
+      const now = START + ran
+      const { seconds, units, free } = runCost(run(START), counted(now, before, START, plan), now)
+      expect(seconds).toBe(runSeconds(START, now))
+      const hours = typeof plan === 'number' ? plan : 0
+      const added = overageUnits(before + seconds, hours) - overageUnits(before, hours)
+      expect(units).toBe(plan === 'demo' ? 0 : added)
+      if (plan === 'demo') expect(free).toBe('trial')
+      else expect(free).toBe(before + seconds < hours * 3600 ? 'plan' : null)
+    }),
+  )
+})
+
+test('two hours without a plan come to $3.50, and a trial counts down in hundredths of a minute', () => {
+  const twoHours = START - 437 + 7_200_000
+  const summary = counted(twoHours, 0, START - 437, null)
+  expect(runCost(run(START - 437), summary, twoHours).units).toBe(7200 * 4861)
+  expect(summary.monthlyUsage.amountOwedDollars).toBe(3.5)
+  const trial = usageAt(counted(START, 0, START, 'demo'), [run(START)], START + 90_563)
+  expect(trialMinutesLeft(trial.monthlyUsage.hoursUsed).toFixed(2)).toBe('28.50')
+})

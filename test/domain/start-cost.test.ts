@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { startCost, startRefusal } from '../../src/domain/start-cost.ts'
+import type { Summary } from '../../src/domain/wire.ts'
+
+function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: number, owed = 0): Summary {
+  return {
+    monthlyUsage: { hoursUsed, serverSessions: 1, runningServers: 0, amountOwedDollars: owed },
+    as_of: '2028-01-10T00:00:00.000Z',
+    subscription: plan && {
+      plan_type: plan.demo ? 'demo' : 'basic',
+      status: 'active',
+      current_period_start: '2028-01-01T00:00:00.000Z',
+      current_period_end: null,
+      hours: plan.hours,
+      sub_type: plan.demo ? 'demo' : 'paid',
+      cancel_at_period_end: false,
+    },
+  }
+}
+
+test('before a start: what it costs, and what is still free', () => {
+  expect(startCost(summary({ hours: 0.5, demo: true }, 0.25))).toContain('Free: 15.00 trial minutes')
+  expect(startCost(summary({ hours: 0.5, demo: true }, 0.5))).toBe('Your trial minutes are used up.')
+  expect(startCost(summary({ hours: 5 }, 1.5))).toContain('Free for 3.50 more hours of your plan, then $1.75 an hour')
+  expect(startCost(summary({ hours: 5 }, 6))).toContain('Costs $1.75 an hour ($0.0004861 a second)')
+  expect(startCost(summary(null, 0))).toContain('Costs $1.75 an hour')
+})
+
+test('while Start is closed: why', () => {
+  const live = { active: false, pending: true }
+  const trial = (hoursUsed: number) => summary({ hours: 0.5, demo: true }, hoursUsed)
+  expect(startRefusal(trial(0.25), [{ active: false, pending: false }])).toBeNull()
+  expect(startRefusal(trial(0.25), [live])).toContain('One server at a time')
+  expect(startRefusal(trial(0.5), [])).toContain('Your trial minutes are used up.')
+  expect(startRefusal(summary({ hours: 5 }, 6), [])).toBeNull()
+})

@@ -1,0 +1,140 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Stack, startStack } from '../../dev/stack.ts'
+import { openBrowser } from '../support/chromium.ts'
+import { confirmationToken, PASSWORD } from '../support/client.ts'
+
+const SHOTS = 'test-results/main-job'
+let stack: Stack
+let browser: Browser
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-e2e-'))
+  stack = await startStack({ dataDir, ec2BootMs: 1500, log: () => {} })
+  browser = await openBrowser()
+  mkdirSync(SHOTS, { recursive: true })
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await stack?.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+test('from sign up to a stopped server, without reloading once', async () => {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
+  const page = await context.newPage()
+  const complaints: string[] = []
+  // Chromium reports a page transition that it skipped as an error of the page; nothing is wrong with either page.
+  const isSkippedTransition = (text: string) => text.includes('ViewTransition opt-in disabled')
+  page.on('pageerror', (error) => isSkippedTransition(String(error)) || complaints.push(`${page.url()} ${error}`))
+  page.on(
+    'console',
+    (message) => message.type() === 'error' && complaints.push(`${message.location().url} ${message.text()}`),
+  )
+
+  const email = 'ada@example.com'
+  await page.goto(`${stack.url}/`)
+  await shot(page, 'landing')
+  await page.getByRole('button', { name: 'Interested?' }).click()
+  await page.getByRole('link', { name: 'Sign Up' }).click()
+  await page.getByLabel('Name', { exact: true }).fill('Ada Lovelace')
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  const submit = page.getByRole('button', { name: 'Sign Up' })
+  await page.getByLabel('Confirm Password', { exact: true }).fill(`${PASSWORD}!`)
+  await page.getByText('Passwords do not match.').waitFor()
+  expect(await submit.isDisabled()).toBe(true)
+  await page.getByLabel('Confirm Password', { exact: true }).fill(PASSWORD)
+  await page.getByText('Passwords match.').waitFor()
+  await page.getByRole('checkbox').check()
+  await shot(page, 'sign-up')
+  await submit.click()
+  await page.waitForURL('**/sign_in')
+  await page.getByText('Account created but you need to confirm you email!').waitFor()
+
+  await page.goto(`${stack.url}/confirm_email?confirmation_token=${await confirmationToken(stack.url, email)}`)
+  await page.getByRole('link', { name: 'Go now' }).click()
+  await page.waitForURL('**/sign_in')
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign In' }).click()
+  await page.waitForURL('**/dashboard')
+
+  let loads = 0
+  page.on('load', () => {
+    loads += 1
+  })
+  await page.getByText('No servers yet. Click "Start Server" to launch one.').waitFor()
+  await page.getByText('30.00', { exact: true }).first().waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByRole('button', { name: 'Start Server' }).click()
+  await page.getByText('Starting server! This may take up to 30 seconds...').waitFor()
+  await page.getByText('provisioning').waitFor()
+  await shot(page, 'provisioning')
+  await page.getByText('Your server is running.').waitFor()
+  await page.getByText('running', { exact: true }).waitFor()
+  expect(await page.getByRole('button', { name: 'Start Server' }).isDisabled()).toBe(true)
+
+  const address = page.getByRole('link', { name: /^127\./ })
+  await address.waitFor()
+  expect(await address.getAttribute('href')).toMatch(/^http:\/\/127\.[\d.]+:5173$/)
+  await shot(page, 'running')
+  const [vehicle] = await Promise.all([context.waitForEvent('page'), address.click()])
+  await vehicle.getByRole('heading').first().waitFor()
+  await shot(vehicle, 'vehicle')
+  await vehicle.close()
+
+  await page.getByText(/^[1-9]\d*s$/).waitFor()
+  await page.getByRole('button', { name: /^Stop / }).click()
+  await page.getByText(/^Server stopped\. It ran \d+s\. Not billed: \d+s of loading\.$/).waitFor()
+  await page.getByText('stopped', { exact: true }).waitFor()
+  const row = page.getByRole('row').filter({ hasText: 'stopped' })
+  const uptime = await row.getByText(/^\d+s$/).textContent()
+  expect(await page.getByText(/^Server stopped\./).textContent()).toContain(`It ran ${uptime}.`)
+  await shot(page, 'stopped')
+  expect(loads).toBe(0)
+
+  await page.getByRole('button', { name: 'Hi Ada Lovelace' }).click()
+  await page.getByRole('button', { name: 'Sign Out' }).click()
+  await page.waitForURL('**/sign_in')
+  expect(complaints).toEqual([])
+})
+
+test('sign up, sign in and sign out work without JavaScript', async () => {
+  const page = await (await browser.newContext({ javaScriptEnabled: false })).newPage()
+  const email = 'grace@example.com'
+  await page.goto(`${stack.url}/sign_up`)
+  await page.getByLabel('Name', { exact: true }).fill('Grace')
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByLabel('Confirm Password', { exact: true }).fill('something else')
+  await page.getByRole('checkbox').check()
+  await page.getByRole('button', { name: 'Sign Up' }).click()
+  await page.getByText('Passwords do not match.').first().waitFor()
+  expect(await page.getByLabel('Email').inputValue()).toBe(email)
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByLabel('Confirm Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('checkbox').check()
+  await page.getByRole('button', { name: 'Sign Up' }).click()
+  await page.getByText('Account created but you need to confirm you email!').waitFor()
+
+  await page.goto(`${stack.url}/confirm_email?confirmation_token=${await confirmationToken(stack.url, email)}`)
+  await page.goto(`${stack.url}/sign_in`)
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign In' }).click()
+  await page.getByRole('heading', { name: 'Dashboard' }).waitFor()
+  await page.getByText('No servers yet. Click "Start Server" to launch one.').waitFor()
+  await page.getByRole('button', { name: 'Hi Grace' }).click()
+  await page.getByRole('button', { name: 'Sign Out' }).click()
+  await page.waitForURL('**/sign_in')
+})
+
+async function shot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: `${SHOTS}/${name}.png` })
+}

@@ -1,0 +1,17 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { BASIC, PREMIUM } from '../../../src/domain/plan.ts'
+import { monthTotal, usd } from '../../../src/islands/pricing/month-total.ts'
+
+test('the example of the pricing page', () => {
+  expect(usd(monthTotal(BASIC, 12))).toBe('$37.25')
+})
+
+test('the included hours cost the plan and nothing else; more hours never cost less', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(BASIC, PREMIUM), fc.nat(500), (plan, hours) => {
+      if (hours <= plan.hours) expect(monthTotal(plan, hours)).toBe(plan.dollarsPerMonth)
+      expect(monthTotal(plan, hours + 1)).toBeGreaterThanOrEqual(monthTotal(plan, hours))
+    }),
+  )
+})

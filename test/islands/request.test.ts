@@ -1,0 +1,45 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { request } from '../../src/islands/request.ts'
+
+const meta = { content: 'first-token' }
+const asked: { path: string; init: RequestInit }[] = []
+
+function answerWith(answer: Response | Error) {
+  vi.stubGlobal('fetch', async (path: string, init: RequestInit) => {
+    asked.push({ path, init })
+    if (answer instanceof Error) throw answer
+    return answer
+  })
+}
+
+beforeEach(() => {
+  asked.length = 0
+  meta.content = 'first-token'
+  vi.stubGlobal('document', { querySelector: () => meta })
+})
+afterEach(() => vi.unstubAllGlobals())
+
+test('gives the body’s Body where there is one, and the body where there is none', async () => {
+  answerWith(Response.json({ Body: { id: 'user_1' } }))
+  expect(await request('GET', '/x')).toEqual({ ok: true, status: 200, body: { id: 'user_1' } })
+  answerWith(Response.json({ Body: null, error: 'No.' }, { status: 401 }))
+  expect(await request('GET', '/x')).toEqual({ ok: false, status: 401, body: { Body: null, error: 'No.' } })
+})
+
+test('never raises: not for a status, not for what is no JSON, not for a network that fails', async () => {
+  answerWith(new Response('<h1>', { status: 502, statusText: 'Bad Gateway' }))
+  expect(await request('GET', '/x')).toMatchObject({ ok: false, status: 502, body: { error: 'HTTP 502 Bad Gateway' } })
+  answerWith(new TypeError('fetch failed'))
+  expect(await request('GET', '/x')).toMatchObject({ ok: false, status: 0, body: { error: 'Network error' } })
+})
+
+test('a change carries the page’s token, and the next one the token of the last answer', async () => {
+  answerWith(Response.json({}, { headers: { 'X-CSRF-Token': 'second-token' } }))
+  await request('PUT', '/users', { user: {} }, undefined, { flash: true })
+  await request('DELETE', '/users/sign_out')
+  expect(asked.map(({ init }) => init.headers)).toEqual([
+    { Accept: 'application/json', 'Content-Type': 'application/json', 'X-CSRF-Token': 'first-token', 'X-Flash': '1' },
+    { Accept: 'application/json', 'X-CSRF-Token': 'second-token' },
+  ])
+  expect(asked.every(({ init }) => init.credentials === 'same-origin')).toBe(true)
+})

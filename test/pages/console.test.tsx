@@ -1,0 +1,92 @@
+import { renderToString } from 'react-dom/server'
+import { expect, test } from 'vitest'
+import { loadError } from '../../src/domain/instance.ts'
+import { INSTANCE_COLUMNS, NEWEST_FIRST } from '../../src/domain/instance-view.ts'
+import { Console } from '../../src/pages/Console.tsx'
+import { ConsoleMessages } from '../../src/pages/ConsoleMessages.tsx'
+import { manyInstances } from '../support/many-instances.ts'
+
+const NOW = Date.UTC(2026, 10, 21, 2, 17, 33)
+const props = { now: NOW, error: null, view: NEWEST_FIRST }
+const text = (html: string) => html.replaceAll(/<!--.*?-->/g, '').replaceAll(/<[^>]*>/g, ' ')
+
+test('2,000 instances are all there, each under every column of the specification', () => {
+  const html = renderToString(<Console {...props} instances={manyInstances(2000, NOW)} />)
+  expect(html.match(/<tr>/g)).toHaveLength(2001)
+  const [head = '', first = ''] = html.match(/<tr>.*?<\/tr>/g) ?? []
+  expect([...head.matchAll(/<a[^>]*>([^<]+)<\/a>/g)].map(([, label]) => label)).toEqual([
+    ...['Name', 'Instance ID', 'Type', 'State', 'Status', 'Private IP', 'Public IP', 'Launch Time', 'Uptime'],
+    ...['Owner', 'Cost so far'],
+  ])
+  expect(head).toMatch(/aria-sort="descending"><a href="[^"]*">Launch Time/)
+  expect(first.match(/<t[hd]/g)).toHaveLength(INSTANCE_COLUMNS.length)
+  expect(
+    text(first)
+      .split(/\s{2,}/)
+      .filter(Boolean),
+  ).toEqual([
+    ...[
+      'proving-ground ses_run-00000',
+      'i-00000000000001000',
+      'g6.4xlarge',
+      'running',
+      'ok',
+      '172.31.0.0',
+      '127.0.0.1',
+    ],
+    ...['Nov 21, 02:10', '7m 0s', 'pilot-0@example.com', '$0.00'],
+  ])
+})
+
+test('states and health have the colours that the specification gives them, and say it in words', () => {
+  const [some] = manyInstances(1, NOW)
+  if (!some) throw new Error('no instance')
+  const badges = (state: string, status_check: string | null) => {
+    const html = renderToString(<Console {...props} instances={[{ ...some, state, status_check }]} />)
+    return [...html.matchAll(/badge badge-(\w+)">([^<]+)</g)].map(([, colour, word]) => `${word} ${colour}`)
+  }
+  expect(badges('running', 'ok')).toEqual(['running green', 'ok green'])
+  expect(badges('shutting-down', 'impaired')).toEqual(['shutting-down yellow', 'impaired red'])
+  expect(badges('rebooting', 'insufficient-data')).toEqual(['rebooting dark', 'insufficient-data yellow'])
+  expect(badges('terminated', null)).toEqual(['terminated grey'])
+})
+
+test('no instances, no match and no answer each say so', () => {
+  expect(text(renderToString(<Console {...props} instances={[]} />))).toContain('No instances found.')
+  const view = { ...NEWEST_FIRST, filter: 'zeppelin' }
+  const unmatched = renderToString(<Console {...props} view={view} instances={manyInstances(3, NOW)} />)
+  expect(text(unmatched)).toContain('No instance matches the filter.')
+  expect(text(unmatched)).toContain('0 of 3')
+  const down = text(
+    renderToString(<Console {...props} instances={null} error={loadError(503, 'It did not answer.')} />),
+  )
+  expect(down).toContain('Error: HTTP 503')
+  expect(down).toContain('It did not answer.')
+  expect(down).not.toContain('No instances found.')
+  expect(down).not.toContain('Updated')
+})
+
+test('what a stranger wrote is text, not markup', () => {
+  const message = { id: 'msg_1', kind: 'sales' as const, name: '<b>Eve</b>', email: 'eve@example.com' }
+  const html = renderToString(
+    <ConsoleMessages
+      older="2026-11-21T00:00:00.000Z_msg_1"
+      messages={[
+        { ...message, source: 'Referral', message: '<script>1</script>', created_at: '2026-11-21T02:17:33.000Z' },
+        {
+          ...message,
+          id: 'req_1',
+          kind: 'more_servers',
+          source: null,
+          message: null,
+          created_at: '2026-11-20T02:17:33.000Z',
+        },
+      ]}
+    />,
+  )
+  expect(html).not.toMatch(/<b>|<script/)
+  expect(text(html)).toContain('via Referral')
+  expect(text(html)).toContain('Nov 21, 2026, 02:17 UTC')
+  expect(text(html)).toContain('Asks for more servers')
+  expect(html).toContain('before=2026-11-21T00%3A00%3A00.000Z_msg_1')
+})

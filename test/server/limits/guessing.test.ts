@@ -1,0 +1,165 @@
+import { expect, test, vi } from 'vitest'
+import { newAddress, PASSWORD, signedInUser } from '../../support/account.ts'
+import { accountApp, accountContext } from '../../support/account-app.ts'
+import { openBrowser } from '../../support/browser.ts'
+
+const hashes = vi.hoisted(() => ({ count: 0 }))
+vi.mock('node:crypto', async (original) => {
+  const crypto = await original<typeof import('node:crypto')>()
+  // Only counted: what is derived does not matter here, and a thousand real hashes would take minutes.
+  const scrypt = (password: Buffer, salt: Buffer, length: number, ...rest: unknown[]) => {
+    hashes.count++
+    const done = rest.at(-1) as (error: null, key: Buffer) => void
+    done(null, crypto.createHmac('sha512', password).update(salt).digest().subarray(0, length))
+  }
+  return { ...crypto, scrypt, default: { ...crypto, scrypt } }
+})
+
+function setup() {
+  const account = accountContext()
+  const app = accountApp(account.ctx)
+  return { account, app, ...account }
+}
+
+type Browser = ReturnType<typeof openBrowser>
+const signIn = (browser: Browser, email: string, password: string) =>
+  browser.json('POST', '/users/sign_in', { user: { email, password } })
+
+/** A browser somewhere on the internet. */
+async function from(app: ReturnType<typeof accountApp>, address: string): Promise<Browser> {
+  const browser = openBrowser({
+    request: (path, init) => {
+      const headers = new Headers(init?.headers)
+      headers.set('CF-Connecting-IP', address)
+      return app.request(path, { ...init, headers })
+    },
+  })
+  await browser.open('/sign_in')
+  return browser
+}
+
+test('1,000 guesses from 1,000 networks: a handful is looked at, and the owner walks in from a device known before', async () => {
+  const { account, app, clock } = setup()
+  const owner = openBrowser(app)
+  const { email } = await signedInUser(owner, account)
+  hashes.count = 0
+  const statuses: number[] = []
+  for (let i = 0; i < 1_000; i++) {
+    const thief = await from(app, `198.${i % 250}.${i >> 8}.7`)
+    statuses.push((await signIn(thief, email, `guess ${i}`)).status)
+    clock.ms += 1_000
+  }
+  expect(hashes.count).toBeLessThan(15)
+  expect(statuses.filter((status) => status === 401).length).toBe(hashes.count)
+  expect(statuses.filter((status) => status === 429).length).toBe(1_000 - hashes.count)
+
+  const stranger = await from(app, '203.0.113.1')
+  const refused = await signIn(stranger, email, PASSWORD)
+  expect(refused.status).toBe(429)
+  const seconds = Number(refused.headers.get('Retry-After'))
+  expect(seconds).toBeGreaterThan(0)
+  expect(((await refused.json()) as { error: string }).error).toMatch(
+    /^Too many attempts\. Please try again in \d+ (seconds|minutes?)\.$/,
+  )
+
+  await owner.json('DELETE', '/users/sign_out')
+  await owner.open('/sign_in')
+  expect((await signIn(owner, email, PASSWORD)).status).toBe(200)
+  clock.ms += seconds * 1000
+  expect((await signIn(stranger, email, PASSWORD)).status).toBe(200)
+})
+
+test('a hundred guesses at the same moment are counted like a hundred in a row', async () => {
+  const { account, app } = setup()
+  const { email } = await signedInUser(openBrowser(app), account)
+  const thief = await from(app, '198.51.100.1')
+  hashes.count = 0
+  await Promise.all(Array.from({ length: 100 }, (_, i) => signIn(thief, email, `guess ${i}`)))
+  expect(hashes.count).toBe(5)
+})
+
+test('one address that tries many accounts, and one network, are stopped before anything is hashed', async () => {
+  const { app } = setup()
+  const spray = await from(app, '198.51.100.9')
+  hashes.count = 0
+  for (let i = 0; i < 80; i++) await signIn(spray, newAddress(), 'simulate')
+  expect(hashes.count).toBe(60)
+  hashes.count = 0
+  for (let i = 0; i < 400; i++) await signIn(await from(app, `198.51.100.${i % 250}`), newAddress(), 'simulate')
+  expect(hashes.count).toBe(240)
+  hashes.count = 0
+  await signIn(await from(app, '198.51.101.1'), newAddress(), 'simulate')
+  expect(hashes.count).toBe(1)
+})
+
+test('a known device is known for its own account alone, and not by its own word', async () => {
+  const { account, app } = setup()
+  const mine = openBrowser(app)
+  await signedInUser(mine, account)
+  const other = openBrowser(app)
+  const { email } = await signedInUser(other, account)
+  const thief = await from(app, '198.51.100.2')
+  for (let i = 0; i < 6; i++) await signIn(thief, email, 'wrong one')
+  await mine.open('/sign_in')
+  expect((await signIn(mine, email, PASSWORD)).status).toBe(429)
+  mine.cookies.set('known', `${'A'.repeat(16)}.${'A'.repeat(43)}`)
+  expect((await signIn(mine, email, PASSWORD)).status).toBe(429)
+})
+
+test.each([
+  ['/users/confirmation', (email: string) => ({ user: { email } })],
+  ['/users/password', (email: string) => ({ user: { email } })],
+  [
+    '/users',
+    (email: string) => ({
+      user: { name: 'A', email, password: PASSWORD, password_confirmation: PASSWORD, terms_of_service: true },
+    }),
+  ],
+])('%s floods nobody: five an hour for one address, whether or not it has an account', async (path, body) => {
+  const { account, app, clock, sent, settle } = setup()
+  const { email: known } = await signedInUser(openBrowser(app), account)
+  clock.ms += 3_600_000
+  sent.length = 0
+  for (const email of [known, newAddress()]) {
+    const statuses: number[] = []
+    for (let i = 0; i < 7; i++)
+      statuses.push((await (await from(app, `198.${i}.7.7`)).json('POST', path, body(email))).status)
+    expect(statuses.slice(5)).toEqual([429, 429])
+    expect(statuses.slice(0, 5).every((status) => status < 300)).toBe(true)
+  }
+  await settle()
+  expect(sent.filter((mail) => mail.to === known).length).toBeLessThanOrEqual(5)
+  clock.ms += 3_600_000
+  expect((await (await from(app, '198.9.7.7')).json('POST', path, body(known))).status).toBeLessThan(300)
+})
+
+test('a thief of an open session does not get to guess the password', async () => {
+  const { account, app } = setup()
+  const browser = openBrowser(app)
+  await signedInUser(browser, account)
+  const guess = (current_password: string) =>
+    browser.json('PUT', '/users', {
+      user: { name: 'A', current_password, password: 'a new one', password_confirmation: 'a new one' },
+    })
+  const statuses: number[] = []
+  for (let i = 0; i < 7; i++) statuses.push((await guess(`wrong ${i}`)).status)
+  expect(statuses).toEqual([422, 422, 422, 422, 422, 429, 429])
+  expect((await browser.json('DELETE', '/users', { user: { current_password: 'another guess' } })).status).toBe(429)
+})
+
+test('forwarded headers are not believed', async () => {
+  const { app } = setup()
+  const browser = openBrowser({
+    request: (path, init) => {
+      const headers = new Headers(init?.headers)
+      headers.set('CF-Connecting-IP', '198.51.100.77')
+      headers.set('X-Forwarded-For', `10.0.0.${Math.floor(Math.random() * 250)}`)
+      headers.set('X-Forwarded-Host', 'evil.example')
+      return app.request(path, { ...init, headers })
+    },
+  })
+  await browser.open('/sign_in')
+  hashes.count = 0
+  for (let i = 0; i < 70; i++) await signIn(browser, newAddress(), 'simulate')
+  expect(hashes.count).toBe(60)
+})

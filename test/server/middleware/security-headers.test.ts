@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import { contentSecurityPolicy } from '../../../src/server/middleware/security-headers.ts'
+import { openSite } from '../../support/site.ts'
+
+const site = openSite()
+
+test('the policy knows no inline script, no inline style, nothing foreign', () => {
+  const policy = contentSecurityPolicy(false)
+  expect(policy).not.toMatch(/unsafe|\*|http:|https:|data:(?!;|$)/)
+  for (const directive of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"])
+    expect(policy).toContain(directive)
+})
+
+test.each(['/', '/sign_in', '/dashboard', '/api/v1/users/get_session', '/api/nothing', '/nothing'])(
+  '%s carries every header',
+  async (path) => {
+    for (const { cookie } of [await site.signInAs('visitor'), await site.signInAs('user')]) {
+      const { headers } = await site.request(path, { headers: { Cookie: cookie } })
+      expect(headers.get('Strict-Transport-Security')).toMatch(/max-age=31536000/)
+      expect(headers.get('X-Content-Type-Options')).toBe('nosniff')
+      expect(headers.get('Cross-Origin-Opener-Policy')).toBe('same-origin')
+      expect(headers.get('Referrer-Policy')).toBe('same-origin')
+      expect(headers.get('Content-Security-Policy')).toContain("script-src 'self'")
+      if (cookie) expect(headers.get('Cache-Control')).toBe('private, no-store')
+    }
+  },
+)
+
+test('a refusal carries them, too, and nothing of Host or forwarded headers comes back', async () => {
+  const headers = {
+    Host: 'evil.example',
+    'X-Forwarded-Host': 'evil.example',
+    'X-Forwarded-Proto': 'https',
+    Forwarded: 'host=evil.example',
+  }
+  for (const path of ['/', '/sign_in', '/confirm_email', '/nothing', '/dashboard']) {
+    const response = await site.request(path, { headers })
+    expect(response.headers.get('X-Frame-Options')).toBe('DENY')
+    expect(await response.text()).not.toContain('evil.example')
+    expect(JSON.stringify([...response.headers])).not.toContain('evil.example')
+  }
+})
+
+test('more than 64 KiB is refused with 413, said in Content-Length or not', async () => {
+  const own = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
+  const big = `{"user":{"email":"${'a'.repeat(65_536)}"}}`
+  const stream = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode(big))
+      controller.close()
+    },
+  })
+  const told = await site.request('/users', {
+    method: 'POST',
+    headers: { ...own, 'Content-Length': String(big.length) },
+    body: big,
+  })
+  const untold = await site.request('/users', {
+    method: 'POST',
+    headers: own,
+    body: stream,
+    duplex: 'half',
+  } as RequestInit)
+  for (const response of [told, untold])
+    expect([response.status, await response.json()]).toEqual([
+      413,
+      expect.objectContaining({ error: 'The request is larger than 64 KiB.' }),
+    ])
+})

@@ -1,0 +1,126 @@
+import { expect, test, vi } from 'vitest'
+import { contactMessages, serverRequests, serverSessions, servers } from '../../../db/schema.ts'
+import type { Instance } from '../../../src/domain/wire.ts'
+import { newId } from '../../../src/server/id.ts'
+import { localEc2 } from '../../dev/ec2/local-ec2.ts'
+import { openSite } from '../../support/site.ts'
+
+const get = (site: ReturnType<typeof openSite>, path: string, cookie: string) =>
+  site.request(path, { headers: { Cookie: cookie } })
+
+const tagged = (tags: Record<string, string>) => ({
+  TagSpecifications: [
+    { ResourceType: 'instance' as const, Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) },
+  ],
+})
+
+test('an administrator sees every instance of ours, whose it is and what it has come to', async () => {
+  const cloud = await localEc2()
+  const site = openSite({ EC2_ENDPOINT: cloud.ec2.endpoint })
+  const owner = await site.signInAs('user')
+  const session = newId('ses')
+  const ours = await cloud.launchOne(tagged({ app: 'proving-ground', Name: 'one of ours', session }))
+  cloud.advance(1000)
+  const unknown = await cloud.launchOne(tagged({ app: 'proving-ground', session: 'ses_of-another-stage' }))
+  await cloud.launchOne(tagged({ app: 'something else' }))
+  cloud.advance(60_000)
+  await site.db.insert(servers).values({
+    id: newId('srv'),
+    instanceType: 'g6.4xlarge',
+    availabilityZone: 'us-east-1a',
+    position: 1,
+  })
+  const [place] = await site.db.select().from(servers)
+  const runningAt = Date.now() - 7_200_000
+  await site.db.insert(serverSessions).values({
+    id: session,
+    userId: owner.userId,
+    serverId: place?.id ?? '',
+    instanceType: 'g6.4xlarge',
+    requestedAt: runningAt - 5_000,
+    runningAt,
+    meteredUntil: runningAt + 3_600_000,
+    instanceId: ours,
+  })
+
+  const { cookie } = await site.signInAs('admin')
+  const answer = await get(site, '/api/v1/instances', cookie)
+  expect(answer.status).toBe(200)
+  const [newer, older, ...more] = (await answer.json()) as Instance[]
+  expect(more).toEqual([])
+  expect(newer).toMatchObject({ instance_id: unknown, owner_email: null, cost_dollars: null })
+  expect(older).toMatchObject({
+    instance_id: ours,
+    name: 'one of ours',
+    state: 'running',
+    status_check: 'ok',
+    owner_email: `${owner.userId.toLowerCase()}@example.com`,
+  })
+  // 3,600 s, or one less where the run began within a second, at $0.0004861.
+  expect(older?.cost_dollars).toBeOneOf([1.74996, 1.7494739])
+
+  const page = await (await get(site, '/console?sort=name&q=ours', cookie)).text()
+  expect(page).toContain('one of ours')
+  expect(page).toContain('1 of 2')
+})
+
+test('nobody else does', async () => {
+  const site = openSite()
+  const user = await site.signInAs('user')
+  expect((await get(site, '/api/v1/instances', '')).status).toBe(401)
+  const refused = await get(site, '/api/v1/instances', user.cookie)
+  expect(refused.status).toBe(403)
+  expect(await refused.json()).toMatchObject({ error: 'You are not allowed to do that.' })
+  for (const path of ['/console', '/console/messages'])
+    expect((await get(site, path, user.cookie)).headers.get('Location')).toBe('/dashboard')
+})
+
+test('when the cloud does not answer, the call says so in a sentence and the page is there all the same', async () => {
+  const logged = vi.spyOn(console, 'error').mockReturnValue()
+  const site = openSite()
+  const { cookie } = await site.signInAs('admin')
+  const answer = await get(site, '/api/v1/instances', cookie)
+  expect(answer.status).toBe(503)
+  const sentence = 'The cloud provider did not answer. Please try again in a moment.'
+  expect(await answer.json()).toEqual({ error: sentence, message: sentence, errors: [sentence] })
+  const page = await get(site, '/console', cookie)
+  expect(page.status).toBe(200)
+  const html = await page.text()
+  expect(html).toContain('Error: HTTP 503')
+  expect(html).toContain(sentence)
+  expect(html).toContain('data-island="Console"')
+  expect(logged).toHaveBeenCalledTimes(2)
+})
+
+test('messages to sales and wishes for more servers are read newest first, page by page, none twice', async () => {
+  const site = openSite()
+  const user = await site.signInAs('user')
+  const { cookie } = await site.signInAs('admin')
+  const at = Date.UTC(2026, 10, 1)
+  // 60 messages and 20 wishes, many in the same millisecond.
+  await site.db.insert(contactMessages).values(
+    Array.from({ length: 60 }, (_, i) => ({
+      id: newId('msg'),
+      name: `Writer ${i}`,
+      email: 'writer@example.com',
+      source: 'Referral',
+      message: `message number ${i}.`,
+      createdAt: at + Math.floor(i / 7),
+    })),
+  )
+  await site.db
+    .insert(serverRequests)
+    .values(Array.from({ length: 20 }, (_, i) => ({ id: newId('req'), userId: user.userId, createdAt: at + (i % 9) })))
+  const pages: string[] = []
+  for (let path: string | null = '/console/messages'; path; ) {
+    const html: string = await (await get(site, path, cookie)).text()
+    pages.push(html)
+    path = /href="(\/console\/messages\?before=[^"]+)"/.exec(html)?.[1] ?? null
+  }
+  expect(pages.map((html) => html.match(/<article>/g)?.length)).toEqual([50, 30])
+  const all = pages.join('')
+  for (let i = 0; i < 60; i++) expect(all.split(`message number ${i}.`)).toHaveLength(2)
+  expect(all.match(/Asks for more servers/g)).toHaveLength(20)
+  const times = [...all.matchAll(/<time dateTime="([^"]+)"/gi)].map(([, time]) => time)
+  expect(times).toEqual([...times].sort().reverse())
+})

@@ -1,0 +1,159 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { checkouts, subscriptions, users } from '../../../db/schema.ts'
+import type { User } from '../../../src/domain/wire.ts'
+import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
+import { createCheckout } from '../../../src/server/services/checkout.ts'
+import { reconcilePlans } from '../../../src/server/services/reconcile.ts'
+import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+describe('checkout', () => {
+  let stack: BillingStack
+  let user: User
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stack = await openBillingStack(Date.UTC(2028, 3, 1))
+  })
+  beforeEach(async () => {
+    await stack.forgetEverybody()
+    user = await stack.newUser()
+  })
+  afterAll(() => stack.close())
+
+  const buy = (planType: string) => createCheckout(stack.ctx, user, { planType })
+  const visits = () => stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
+  const plans = () => stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
+
+  test('only plans with a price are for sale', async () => {
+    for (const planType of ['demo', 'enterprise', 'free', '', 'constructor'])
+      await expect(buy(planType)).rejects.toMatchObject({ code: 'invalid' })
+    expect(await visits()).toEqual([])
+  })
+
+  test('asked twice it is the same page; for another plan the first page is closed', async () => {
+    const first = await buy('basic')
+    expect(await buy('basic')).toEqual(first)
+    const other = await buy('premium')
+    expect(other).not.toEqual(first)
+    await expect(stack.press(first.url)).rejects.toThrow('400')
+    await stack.press(other.url)
+    await expect(buy('basic')).rejects.toMatchObject({ code: 'invalid' })
+    expect((await plans()).map((plan) => [plan.planType, plan.hours])).toEqual([['premium', 30]])
+  })
+
+  test('paid and no webhook: found within the hour', async () => {
+    const { url } = await buy('basic')
+    await stack.press(url)
+    expect(await plans()).toEqual([])
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    expect((await plans()).map((plan) => plan.status)).toEqual(['active'])
+    expect((await visits()).map((visit) => visit.status)).toEqual(['complete'])
+  })
+
+  test('abandoned: it expires, and another can be opened', async () => {
+    await buy('basic')
+    stack.clock.now += DAY + HOUR
+    await reconcilePlans(stack.ctx)
+    expect((await visits()).map((visit) => visit.status)).toEqual(['expired'])
+    await stack.press((await buy('basic')).url)
+  })
+
+  test('an answer that was lost: the same page again, and never two', async () => {
+    for (let call = 0; call < 4; call++) {
+      user = await stack.newUser()
+      stack.stripe.inject('lost_response', 1, call)
+      await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+      await stack.press((await buy('basic')).url)
+      expect(await visits()).toHaveLength(1)
+    }
+    // Never asked for again: it is closed, so that closing of cycles does not wait for it.
+    user = await stack.newUser()
+    stack.stripe.inject('lost_response', 1, 3)
+    await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    expect((await visits()).map((visit) => visit.status)).toEqual(['expired'])
+  })
+
+  test('no cycle is closed while someone is at the checkout, and the time is the plan’s once it was paid', async () => {
+    stack.clock.now = Date.UTC(2028, 8, 30, 23)
+    user = await stack.newUser()
+    await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + 2 * HOUR })
+    stack.clock.now += HOUR / 2
+    const { url } = await buy('premium')
+    await stack.press(url)
+    // No webhook, and the cron of the month's end comes first.
+    stack.clock.now = Date.UTC(2028, 9, 1, 0, 10)
+    await stack.db
+      .update(checkouts)
+      .set({ checkAt: stack.clock.now + HOUR })
+      .where(eq(checkouts.userId, user.id))
+    await stack.passTime(stack.clock.now + 2 * HOUR, 20 * 60_000)
+    const { rows } = await stack.db.$client.execute(
+      `SELECT plan_type, seconds FROM billing_records WHERE user_id = '${user.id}' ORDER BY period_start`,
+    )
+    expect(rows.map((row) => [row.plan_type, row.seconds])).toEqual([[null, 1800]])
+  })
+
+  test('cancelled at the end of the period, taken back and cancelled again', async () => {
+    await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'not_found' })
+    await stack.press((await buy('basic')).url)
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    const [plan] = await plans()
+    expect(plan).toMatchObject({ cancelAtPeriodEnd: true, endedAt: null })
+    await fetch(`${stack.stripe.apiBase}/v1/subscriptions/${plan?.stripeSubscriptionId}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk' },
+      body: 'cancel_at_period_end=false',
+    })
+    stack.clock.now += DAY
+    await reconcilePlans(stack.ctx)
+    expect((await plans())[0]).toMatchObject({ cancelAtPeriodEnd: false, cancelAt: null })
+    await cancelAtPeriodEnd(stack.ctx, user)
+    expect((await plans())[0]).toMatchObject({ cancelAtPeriodEnd: true })
+    stack.clock.now = (await plans())[0]?.cancelAt ?? 0
+    await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
+    expect((await plans())[0]?.endedAt).toBe(plan?.cancelAt ?? (await plans())[0]?.cancelAt)
+    await stack.press((await buy('premium')).url)
+  })
+
+  test('a closed account pays for nothing more', async () => {
+    await stack.press((await buy('basic')).url)
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
+    stack.clock.now += DAY
+    await reconcilePlans(stack.ctx)
+    expect((await plans())[0]?.status).toBe('canceled')
+  })
+
+  test('paid in two windows at once: one plan stays, the other is ended at Stripe', async () => {
+    await stack.press((await buy('basic')).url)
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    const [customer] = await stack.db.select().from(users).where(eq(users.id, user.id))
+    const second = await stack.ctx.payments.createCheckout(
+      {
+        customerId: customer?.stripeCustomerId ?? '',
+        userId: user.id,
+        planType: 'premium',
+        successUrl: 'http://site.test/',
+        cancelUrl: 'http://site.test/',
+      },
+      'second',
+    )
+    await stack.press(second.url)
+    const { subscriptionId } = await stack.ctx.payments.getCheckout(second.id)
+    const { syncSubscription } = await import('../../../src/server/services/subscription-sync.ts')
+    await syncSubscription(stack.ctx, subscriptionId ?? '')
+    expect((await plans()).map((plan) => plan.planType)).toEqual(['basic'])
+    expect((await stack.ctx.payments.findSubscription(subscriptionId ?? ''))?.status).toBe('canceled')
+  })
+})

@@ -1,0 +1,224 @@
+import { asc, eq } from 'drizzle-orm'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { billingRecords, checkouts, stripeEvents, subscriptions } from '../../../db/schema.ts'
+import { signature } from '../../../dev/stripe/webhooks.ts'
+import type { User } from '../../../src/domain/wire.ts'
+import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
+import { createCheckout } from '../../../src/server/services/checkout.ts'
+import { receiveStripeEvent } from '../../../src/server/services/stripe-events.ts'
+import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+type Event = { id: string; type: string; data: { object: { customer?: string; id: string } } }
+
+describe('webhooks of a subscription', () => {
+  let stack: BillingStack
+  beforeAll(async () => {
+    stack = await openBillingStack(Date.UTC(2028, 0, 31, 9))
+  })
+  afterAll(() => stack.close())
+
+  async function demoUser(): Promise<User> {
+    const user = await stack.newUser()
+    await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+    await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + HOUR + 60_000 })
+    stack.clock.now += DAY
+    return user
+  }
+
+  /** The events of the user's plan so far, oldest first. */
+  async function eventsOf(user: User): Promise<Event[]> {
+    const all = async <T>(path: string) => {
+      const list = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { headers: { authorization: 'Bearer sk' } })
+      return ((await list.json()) as { data: T[] }).data
+    }
+    const [customer] = await all<{ id: string }>(`customers?email=${encodeURIComponent(user.email)}`)
+    const events = await all<Event>('events?limit=100')
+    return events
+      .filter((e) => e.data.object.customer === customer?.id && /subscription|checkout/.test(e.type))
+      .reverse()
+  }
+
+  const deliver = (event: Event) => {
+    const payload = JSON.stringify(event)
+    const signed = signature(payload, 'whsec_local', Math.floor(stack.clock.now / 1000))
+    return receiveStripeEvent(stack.ctx, { payload, signature: signed })
+  }
+
+  /** What stands in the database, free of ids and of when it was written. */
+  async function stateOf(user: User) {
+    const plans = await stack.db
+      .select()
+      .from(subscriptions)
+      .where(eq(subscriptions.userId, user.id))
+      .orderBy(asc(subscriptions.anchor))
+    const visits = await stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
+    const [first] = plans
+    const since = (at: number | null) => (at === null ? null : at - (first?.anchor ?? 0))
+    return {
+      plans: plans.map((p) => [p.planType, p.status, since(p.anchor), since(p.cancelAt), since(p.endedAt), p.hours]),
+      visits: visits.map((v) => v.status),
+    }
+  }
+
+  async function live(user: User) {
+    const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
+    await stack.press(url)
+  }
+
+  test('the plan begins, the trial ends there, and a running server may go on', async () => {
+    const user = await demoUser()
+    const running = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
+    await stack.db.run(`UPDATE server_sessions SET must_stop_at = ${stack.clock.now + HOUR} WHERE id = '${running}'`)
+    await live(user)
+    for (const event of await eventsOf(user)) await deliver(event)
+    expect(await stateOf(user)).toEqual({
+      plans: [
+        ['demo', 'ended', 0, null, DAY, 0.5],
+        ['basic', 'active', DAY, null, null, 5],
+      ],
+      visits: ['complete'],
+    })
+    const { rows } = await stack.db.$client.execute(`SELECT must_stop_at FROM server_sessions WHERE id = '${running}'`)
+    expect(rows[0]?.must_stop_at).toBeNull()
+  })
+
+  test('every order, each event twice, late: the same in the end', async () => {
+    const permutations = <T>(list: T[]): T[][] =>
+      list.length < 2
+        ? [list]
+        : list.flatMap((item, i) => permutations([...list.slice(0, i), ...list.slice(i + 1)]).map((p) => [item, ...p]))
+    const states: unknown[] = []
+    for (const order of permutations([0, 1, 2, 3])) {
+      stack.clock.now = Math.ceil(stack.clock.now / DAY) * DAY
+      const user = await demoUser()
+      await live(user)
+      const [plan] = (await eventsOf(user)).filter((e) => e.type === 'customer.subscription.created')
+      stack.clock.now += DAY
+      await stack.ctx.payments.cancelAtPeriodEnd(plan?.data.object.id ?? '', user.id)
+      stack.clock.now += 27 * DAY
+      await stack.stripe.settle()
+      stack.clock.now += 5 * DAY
+      await stack.stripe.settle()
+      const events = await eventsOf(user)
+      expect(events.map((e) => e.type)).toEqual([
+        'customer.subscription.created',
+        'checkout.session.completed',
+        'customer.subscription.updated',
+        'customer.subscription.deleted',
+      ])
+      for (const i of [...order, ...order]) await deliver(events[i] as Event)
+      const { plans, visits } = await stateOf(user)
+      states.push({ plans: plans.map(([type, status]) => [type, status]), visits })
+      const [demo, paid] = plans
+      expect(demo?.[4]).toBe(DAY)
+      expect(paid?.[4]).toBe(paid?.[3])
+      expect(paid?.[4]).toBeGreaterThanOrEqual(29 * DAY)
+    }
+    const [ended] = states
+    expect(ended).toEqual({
+      plans: [
+        ['demo', 'ended'],
+        ['basic', 'canceled'],
+      ],
+      visits: ['complete'],
+    })
+    expect(states).toEqual(states.map(() => ended))
+  })
+
+  test('whatever is delivered when, the ledger is the same', async () => {
+    /** Lives three months with a plan; `late` says how many days each event is late, null that it never comes. */
+    async function ledger(late: (number | null)[]) {
+      stack.clock.now = Date.UTC(new Date(stack.clock.now).getUTCFullYear() + 1, 0, 20, 9)
+      const start = stack.clock.now
+      await stack.forgetEverybody()
+      const user = await demoUser()
+      await live(user)
+      for (const day of [2, 20, 40, 45, 75, 100])
+        await stack.insertRun(user.id, { from: start + day * DAY, until: start + day * DAY + 7 * HOUR })
+      const delivered = new Set<string>()
+      for (let day = 1; day <= 130; day++) {
+        stack.clock.now = start + day * DAY
+        await stack.stripe.settle()
+        if (day === 50) await cancelAtPeriodEnd(stack.ctx, user).catch(() => {})
+        for (const [i, event] of (await eventsOf(user)).entries()) {
+          const days = late[i % late.length] ?? null
+          if (days === null || delivered.has(event.id)) continue
+          const created = (event as unknown as { created: number }).created * 1000
+          if (created + days * DAY > stack.clock.now) continue
+          delivered.add(event.id)
+          await deliver(event)
+        }
+        await stack.passTime(stack.clock.now)
+        await stack.passTime(stack.clock.now + HOUR, HOUR)
+      }
+      const records = await stack.db
+        .select()
+        .from(billingRecords)
+        .where(eq(billingRecords.userId, user.id))
+        .orderBy(asc(billingRecords.periodStart))
+      return records.map((r) => [r.periodStart - start, r.planType, r.seconds, r.amountCents])
+    }
+    const prompt = await ledger([0])
+    expect(prompt.map(([, plan]) => plan)).toEqual(['demo', 'basic', 'basic', null])
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.option(fc.integer({ min: 0, max: 40 })), { minLength: 1, maxLength: 5 }),
+        async (late) => {
+          const records = await ledger(late)
+          // A year may have one more day in February: the records are compared by what they say, not by their length.
+          expect(records.map(([, ...said]) => said)).toEqual(prompt.map(([, ...said]) => said))
+        },
+      ),
+      { numRuns: 4 },
+    )
+  })
+
+  test('an event is noted with its effect, and a failing one comes again', async () => {
+    const user = await demoUser()
+    await live(user)
+    const [event] = await eventsOf(user)
+    if (!event) throw new Error('no event')
+    stack.stripe.inject('error')
+    await expect(deliver(event)).rejects.toMatchObject({ code: 'unavailable' })
+    const noted = () => stack.db.select().from(stripeEvents).where(eq(stripeEvents.id, event.id))
+    expect(await noted()).toEqual([])
+    await deliver(event)
+    expect(await noted()).toHaveLength(1)
+    const calls = stack.stripe.calls().length
+    await deliver(event)
+    expect(stack.stripe.calls()).toHaveLength(calls)
+  })
+
+  test('an older answer never overwrites a newer one', async () => {
+    const user = await demoUser()
+    await live(user)
+    const [event] = await eventsOf(user)
+    if (!event) throw new Error('no event')
+    await deliver(event)
+    const [before] = await stack.db
+      .select()
+      .from(subscriptions)
+      .where(eq(subscriptions.stripeSubscriptionId, event.data.object.id))
+    const { payments } = stack.ctx
+    const stale = await payments.findSubscription(event.data.object.id)
+    const slow = {
+      ...stack.ctx,
+      payments: { ...payments, findSubscription: async () => stale },
+      now: () => stack.clock.now - 1000,
+    }
+    stack.clock.now += 5000
+    await cancelAtPeriodEnd(stack.ctx, user)
+    const payload = JSON.stringify({ ...event, id: `${event.id}_again` })
+    const signed = signature(payload, 'whsec_local', Math.floor(stack.clock.now / 1000))
+    await receiveStripeEvent(slow, { payload, signature: signed })
+    const [after] = await stack.db
+      .select()
+      .from(subscriptions)
+      .where(eq(subscriptions.id, before?.id ?? ''))
+    expect(after?.cancelAtPeriodEnd).toBe(true)
+  })
+})

@@ -1,0 +1,47 @@
+import { sql } from 'drizzle-orm'
+import { invoices } from '../../db/schema.ts'
+import { runBilling } from '../../src/server/services/run-billing.ts'
+import { wakeOverdue } from '../../src/server/services/sweep.ts'
+import { type Customer, planCustomer } from './customers.ts'
+import { type Random, randomFrom } from './random.ts'
+import type { YearWorld } from './year-world.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+export type YearOptions = { customers: number; runs: number; seed: number; from: number; until: number }
+
+/** A year of everybody, with late, skipped and doubled triggers and both providers failing now and then. Ends in quiet. */
+export async function liveYear(
+  world: YearWorld,
+  { customers, runs, seed, from, until }: YearOptions,
+): Promise<Customer[]> {
+  const random = randomFrom(seed)
+  const all: Customer[] = []
+  for (let n = 0; n < customers; n++) planCustomer(world, randomFrom(seed + 1 + n), from, until, runs, all)
+  planTriggers(world, random, from, until)
+  await world.timeline.play(world.clock, until)
+  world.stripe.heal()
+  for (let n = 0; n < 30; n++) {
+    await trigger(world, random, false)
+    await world.timeline.play(world.clock, world.clock.now + 6 * HOUR)
+  }
+  return all
+}
+
+function planTriggers(world: YearWorld, random: Random, from: number, until: number): void {
+  for (let at = from; at < until; at += random.chance(0.1) ? 12 * DAY : random.between(HOUR, 3 * DAY))
+    world.timeline.at(at, () => trigger(world, random, true))
+}
+
+async function trigger(world: YearWorld, random: Random, faults: boolean): Promise<void> {
+  const { ctx, stripe } = world
+  if (faults && random.chance(0.5))
+    stripe.inject(random.pick(['error', 'lost_response'] as const), random.between(1, 4), random.between(0, 40))
+  await stripe.settle()
+  const twice = random.chance(0.2)
+  await Promise.all([runBilling(ctx), twice ? runBilling(ctx) : null, wakeOverdue(ctx)])
+  const open = await world.db.select({ url: invoices.hostedUrl }).from(invoices).where(sql`status = 'open'`)
+  for (const { url } of open) if (random.chance(0.3)) await world.press(url)
+  await stripe.settle()
+}

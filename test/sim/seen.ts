@@ -1,0 +1,72 @@
+import type { InstanceRecord } from '../../dev/ec2/history.ts'
+import type { Customer } from './customers.ts'
+import type { SeenPlan, SeenRun } from './independent-bill.ts'
+import type { YearWorld } from './year-world.ts'
+
+const TRIAL_SECONDS = 1800
+const HOURS: Record<string, number> = { proving_ground_basic_monthly: 5, proving_ground_premium_monthly: 30 }
+
+type StripePlan = {
+  metadata: { user_id?: string }
+  billing_cycle_anchor: number
+  ended_at: number | null
+  cancel_at: number | null
+  items: { data: { price: { lookup_key: string } }[] }
+}
+
+/** Everybody's plans, as Stripe has them; the trial as the simulation gave it. */
+export async function seenPlans(world: YearWorld, customers: Customer[]): Promise<Map<string, SeenPlan[]>> {
+  const bought: StripePlan[] = []
+  for (let after = ''; ; ) {
+    const url = `${world.stripe.apiBase}/v1/subscriptions?status=all&limit=100${after}`
+    const page = (await (await fetch(url, { headers: { authorization: 'Bearer sk' } })).json()) as {
+      data: (StripePlan & { id: string })[]
+      has_more: boolean
+    }
+    bought.push(...page.data)
+    if (!page.has_more) break
+    after = `&starting_after=${page.data.at(-1)?.id}`
+  }
+  return new Map(
+    customers.map(({ user, born, trial }) => {
+      const paid = bought
+        .filter((plan) => plan.metadata.user_id === user.id)
+        .map((plan) => ({
+          hours: HOURS[plan.items.data[0]?.price.lookup_key ?? ''] ?? Number.NaN,
+          from: plan.billing_cycle_anchor * 1000,
+          until: ((plan.ended_at ?? plan.cancel_at) || Infinity) * 1000,
+          trial: false,
+        }))
+      const first = Math.min(...paid.map((plan) => plan.from), Infinity)
+      const demo = trial ? [{ hours: 0, from: born, until: first, trial: true }] : []
+      return [user.id, [...demo, ...paid]]
+    }),
+  )
+}
+
+/**
+ * A customer's runs, from EC2's record, what the API was seen to answer, and when stops were accepted: a run counts from the first
+ * sight of it running until its stop was accepted, its trial was over, or, where it vanished before that, until it was last seen.
+ */
+export function seenRuns(
+  world: YearWorld,
+  customer: Customer,
+  plans: SeenPlan[],
+  records: Map<string, InstanceRecord[]>,
+): (SeenRun & { ran: SeenRun })[] {
+  let trialUsed = 0
+  return customer.sessions.flatMap((session) => {
+    const sight = world.sights.get(session)
+    const record = records.get(session)?.find((r) => r.runningAt !== null)
+    if (!sight || !record?.runningAt) return []
+    const stopped = customer.stopped.get(session) ?? Infinity
+    if (stopped <= sight.first) return []
+    const inTrial = plans.some((plan) => plan.trial && plan.from <= sight.first && sight.first < plan.until)
+    const second = Math.ceil(sight.first / 1000)
+    let end = inTrial ? Math.min(stopped, (second + TRIAL_SECONDS - trialUsed) * 1000) : stopped
+    const gone = record.shuttingDownAt ?? Infinity
+    if (gone < end) end = sight.last
+    if (inTrial) trialUsed += Math.max(0, Math.floor(end / 1000) - second)
+    return [{ start: sight.first, end, ran: { start: record.runningAt, end: gone } }]
+  })
+}

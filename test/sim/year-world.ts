@@ -1,0 +1,119 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { servers } from '../../db/schema.ts'
+import { type Ec2StandIn, startEc2 } from '../../dev/ec2/ec2-stand-in.ts'
+import { freePort } from '../../dev/free-port.ts'
+import type { Context } from '../../src/server/context.ts'
+import { runDue } from '../../src/server/jobs/runner.ts'
+import { ec2Cloud } from '../../src/server/providers/ec2.ts'
+import { receiveStripeEvent } from '../../src/server/services/stripe-events.ts'
+import { type BillingStack, openBillingStack } from '../support/billing-stack.ts'
+import { Timeline } from './timeline.ts'
+
+/** When the API first and last told the product that a run's instance is running. */
+export type Sight = { first: number; last: number }
+
+export type YearWorld = BillingStack & {
+  ec2: Ec2StandIn
+  timeline: Timeline
+  sights: Map<string, Sight>
+  /** Alarms come late by up to this much while a server runs; set before a run. */
+  alarmDelay: Map<string, number>
+}
+
+export const BOOT_MS = 4_000
+
+/** The product's own verbs and jobs around both stand-ins, under one clock that jumps from event to event. */
+export async function openYearWorld(start: number, places: number): Promise<YearWorld> {
+  const timeline = new Timeline()
+  const stack = await openBillingStack(start, { webhookOrder: 'shuffled' })
+  const { clock, db } = stack
+  const ec2Dir = mkdtempSync(join(tmpdir(), 'year-ec2-'))
+  const ec2 = await startEc2({
+    dataDir: ec2Dir,
+    bootMs: BOOT_MS,
+    now: () => clock.now,
+    webPort: await freePort(),
+    firstSlot: 40_000,
+  })
+  const sights = new Map<string, Sight>()
+  const cloud = ec2Cloud({
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    EC2_LAUNCH_TEMPLATE: 'proving-ground',
+    EC2_ENDPOINT: ec2.endpoint,
+  })
+  const alarmDelay = new Map<string, number>()
+
+  /** One alarm a user, as the object has it: an earlier one replaces a later one. */
+  const alarms = new Map<string, number>()
+  function setAlarm(userId: string, at: number): void {
+    if ((alarms.get(userId) ?? Infinity) <= at) return
+    alarms.set(userId, at)
+    timeline.at(at, async () => {
+      if (alarms.get(userId) !== at) return
+      alarms.delete(userId)
+      const next = await runDue(ctx, userId, () => {}).catch(() => clock.now + 5_000)
+      if (next === null) return
+      const late = next > clock.now + 10_000 ? (alarmDelay.get(userId) ?? 0) : 0
+      setAlarm(userId, Math.max(next, clock.now) + late)
+    })
+  }
+
+  const ctx = {
+    ...stack.ctx,
+    cloud: {
+      ...cloud,
+      async findInstance(id) {
+        const instance = await cloud.findInstance(id)
+        const run = instance?.state === 'running' && instance.publicIp ? instance.tags.session : undefined
+        if (run) sights.set(run, { first: sights.get(run)?.first ?? clock.now, last: clock.now })
+        return instance
+      },
+    },
+    channel: (userId: string) => ({
+      arm: async () => setAlarm(userId, clock.now + 30_000),
+      wake: async () => setAlarm(userId, clock.now),
+      disconnect: async () => {},
+    }),
+    background: (work: Promise<unknown>) => void work.catch(() => {}),
+  } as Context
+
+  const webhook = createServer(async (request, response) => {
+    const payload = Buffer.concat(await request.toArray()).toString()
+    const signature = String(request.headers['stripe-signature'])
+    const taken = await receiveStripeEvent(ctx, { payload, signature }).then(
+      () => true,
+      () => false,
+    )
+    response.writeHead(taken ? 200 : 500).end()
+  })
+  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
+  stack.stripe.setWebhookUrl(`http://127.0.0.1:${(webhook.address() as { port: number }).port}`)
+  await db.insert(servers).values(
+    Array.from({ length: places }, (_, i) => ({
+      id: `srv_year_${i}`,
+      instanceType: 'g6.4xlarge',
+      availabilityZone: `us-east-1${'abcd'[i % 4]}`,
+      position: i + 1,
+    })),
+  )
+  return {
+    ...stack,
+    ctx,
+    ec2,
+    timeline,
+    sights,
+    alarmDelay,
+    async close() {
+      await stack.close()
+      await ec2.close()
+      webhook.closeAllConnections()
+      webhook.close()
+      rmSync(ec2Dir, { recursive: true, force: true })
+    },
+  }
+}

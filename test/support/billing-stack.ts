@@ -1,0 +1,114 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase } from '../../db/client.ts'
+import { migrateDatabase } from '../../db/migrate.ts'
+import { checkouts, invoices, serverSessions, servers, subscriptions, users } from '../../db/schema.ts'
+import { startSqld } from '../../dev/sqld.ts'
+import { type StripeOptions, startStripe } from '../../dev/stripe/standin.ts'
+import type { User } from '../../src/domain/wire.ts'
+import type { Context } from '../../src/server/context.ts'
+import { newId } from '../../src/server/id.ts'
+import { stripePayments } from '../../src/server/providers/stripe.ts'
+import { runBilling } from '../../src/server/services/run-billing.ts'
+
+export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
+
+/** A database and a Stripe of one's own under one clock: closing looks at every account there is. */
+export async function openBillingStack(start: number, stripe: Partial<StripeOptions> = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'billing-stack-'))
+  const clock = { now: start }
+  const sqld = await startSqld({ dataDir: join(dataDir, 'db') })
+  await migrateDatabase(sqld.url)
+  const db = openDatabase(sqld.url)
+  const standIn = await startStripe({ dataDir: join(dataDir, 'stripe'), now: () => clock.now, ...stripe })
+  const ctx = {
+    db,
+    now: () => clock.now,
+    payments: stripePayments({
+      STRIPE_SECRET_KEY: 'sk_test_local',
+      STRIPE_WEBHOOK_SECRET: 'whsec_local',
+      STRIPE_API_BASE: standIn.apiBase,
+    }),
+    background: () => {},
+    config: { origins: ['http://site.test'] },
+  } as unknown as Context
+  await db
+    .insert(servers)
+    .values({ id: 'srv_1', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', position: 0 })
+
+  return {
+    ctx,
+    db,
+    clock,
+    stripe: standIn,
+
+    async newUser(createdAt = clock.now): Promise<User> {
+      const id = newId('user')
+      const user = { id, name: 'Ada', email: `${id.toLowerCase()}@example.com`, admin: false }
+      await db.insert(users).values({ ...user, passwordHash: 'x', createdAt, confirmedAt: createdAt })
+      return user
+    },
+
+    /** A run that has ended, or one that still goes on and was last seen at `confirmedAt`. */
+    async insertRun(userId: string, run: { from: number; until: number | null; confirmedAt?: number }) {
+      const id = newId('ses')
+      await db.insert(serverSessions).values({
+        id,
+        userId,
+        serverId: 'srv_1',
+        instanceType: 'g6.4xlarge',
+        requestedAt: run.from - 10_000,
+        runningAt: run.from,
+        confirmedAt: run.confirmedAt ?? run.until ?? run.from,
+        meteredUntil: run.until,
+        stopRequestedAt: run.until,
+        endedAt: run.until,
+      })
+      return id
+    },
+
+    /** A plan that Stripe knows nothing of, as the operator grants it. */
+    async insertPlan(userId: string, plan: Partial<typeof subscriptions.$inferInsert> = {}) {
+      await db.insert(subscriptions).values({
+        id: newId('sub'),
+        userId,
+        planType: 'basic',
+        subType: 'paid',
+        status: 'active',
+        anchor: clock.now,
+        hours: 5,
+        createdAt: clock.now,
+        ...plan,
+      })
+    },
+
+    /** Nobody who is there now is looked at by the clock any more: for tests that count calls, or that are long. */
+    async forgetEverybody() {
+      await db.update(users).set({ billingDueAt: Number.MAX_SAFE_INTEGER })
+      await db.update(invoices).set({ nextAt: null })
+      await db.update(subscriptions).set({ checkAt: null })
+      await db.update(checkouts).set({ checkAt: null })
+    },
+
+    /** A person presses "Pay" on one of Stripe's pages. */
+    async press(url: string | null | undefined) {
+      const response = await fetch(url ?? '', { method: 'POST', redirect: 'manual' })
+      if (response.status !== 303) throw new Error(`${url} answered ${response.status}`)
+    },
+
+    /** What cron does, every so often until `until`. */
+    async passTime(until: number, every = 6 * 3_600_000) {
+      while (clock.now < until) {
+        clock.now = Math.min(until, clock.now + every)
+        await runBilling(ctx)
+      }
+    },
+
+    async close() {
+      await standIn.close()
+      await sqld.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}

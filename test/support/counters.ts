@@ -1,0 +1,23 @@
+import { countGuess, type Guesses, takeFrom } from '../../src/domain/attempts.ts'
+import type { CounterCalls } from '../../src/server/limits/counter-calls.ts'
+
+/** The counters' rules without their objects: for tests of what is counted. The objects themselves are tested in workerd. */
+export function memoryCounters(): (name: string) => CounterCalls {
+  const guesses = new Map<string, Guesses>()
+  const taken = new Map<string, number>()
+  return (name) => ({
+    async guess(now) {
+      const next = countGuess(guesses.get(name) ?? null, now)
+      guesses.set(name, next.guesses)
+      return next.waitMs
+    },
+    async forgive() {
+      guesses.delete(name)
+    },
+    async take(rate, now) {
+      const next = takeFrom(taken.get(name) ?? null, rate, now)
+      taken.set(name, next.paidOffAt)
+      return next.waitMs
+    },
+  })
+}

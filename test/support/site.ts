@@ -1,0 +1,111 @@
+import { eq } from 'drizzle-orm'
+import { afterAll } from 'vitest'
+import { signIns, users } from '../../db/schema.ts'
+import { app } from '../../src/server/app.ts'
+import type { Env } from '../../src/server/env.ts'
+import { newId } from '../../src/server/id.ts'
+import { issueSignInToken } from '../../src/server/sign-in-token.ts'
+import { memoryCounters } from './counters.ts'
+import { ownDatabase } from './own-database.ts'
+
+export const SITE = 'http://localhost:8787'
+const SECRET = 'a-secret-of-thirty-two-characters-or-more'
+const NOTHING_ANSWERS = 'http://127.0.0.1:1'
+
+const database = await ownDatabase()
+const pending: Promise<unknown>[] = []
+const settle = () => Promise.allSettled(pending.splice(0))
+afterAll(settle)
+
+export type Role = 'visitor' | 'unconfirmed' | 'user' | 'suspended' | 'admin'
+
+/** The whole app as it is deployed, called in this process, on a database of this file's own. */
+export function openSite(overrides: Partial<Env> = {}) {
+  const mails: { to: string; subject: string; text: string }[] = []
+  const env = {
+    SITE_ORIGINS: SITE,
+    SECRET_KEY: SECRET,
+    PASSWORD_PEPPER: 'pepper',
+    LIBSQL_URL: database.url,
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'id',
+    AWS_SECRET_ACCESS_KEY: 'key',
+    EC2_LAUNCH_TEMPLATE: 'template',
+    EC2_ENDPOINT: NOTHING_ANSWERS,
+    STRIPE_SECRET_KEY: 'sk_test_x',
+    STRIPE_WEBHOOK_SECRET: 'whsec_x',
+    STRIPE_API_BASE: NOTHING_ANSWERS,
+    MAIL_FROM: 'hello@example.com',
+    OPERATOR_EMAIL: 'operator@example.com',
+    EMAIL: { send: async (mail: (typeof mails)[number]) => mails.push(mail) },
+    ASSETS: { fetch: async () => new Response('', { status: 404 }) },
+    ATTEMPT_COUNTER: { getByName: memoryCounters() },
+    JOB_CHANNEL: { getByName: () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} }) },
+    ...overrides,
+  } as unknown as Env
+  const execution = {
+    waitUntil: (work: Promise<unknown>) => pending.push(work),
+    passThroughOnException() {},
+    props: {},
+  }
+
+  return {
+    env,
+    db: database,
+    mails,
+    settle,
+    request: async (path: string, init: RequestInit = {}) => app.request(path, init, env, execution as never),
+    /** A new person of this role, and the cookie of a sign-in; none for a visitor. */
+    async signInAs(role: Role): Promise<{ userId: string; signInId: string; cookie: string }> {
+      if (role === 'visitor') return { userId: '', signInId: '', cookie: '' }
+      const [userId, signInId, now] = [newId('user'), newId('in'), Date.now()]
+      await database.insert(users).values({
+        id: userId,
+        email: `${userId.toLowerCase()}@example.com`,
+        name: role,
+        passwordHash: `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(43)}`,
+        admin: role === 'admin',
+        confirmedAt: role === 'unconfirmed' ? null : now,
+        suspendedAt: role === 'suspended' ? now : null,
+        createdAt: now,
+      })
+      const expiresAt = now + 3_600_000
+      await database.insert(signIns).values({ id: signInId, userId, createdAt: now, lastSeenAt: now, expiresAt })
+      const token = await issueSignInToken(
+        { now: Date.now, config: { secretKey: SECRET } } as Parameters<typeof issueSignInToken>[0],
+        { id: signInId, expiresAt },
+      )
+      return { userId, signInId, cookie: `sign_in=${token}` }
+    },
+    findUser: async (id: string) => (await database.select().from(users).where(eq(users.id, id)))[0],
+  }
+}
+
+export type Site = ReturnType<typeof openSite>
+
+/** What a page of ours holds for its calls: the browser's cookies, and the token that goes with them. */
+export async function openPage(site: Site, cookie = ''): Promise<{ cookie: string; token: string }> {
+  const page = await site.request('/confirm_email', { headers: { Cookie: cookie } })
+  const browser =
+    page.headers
+      .getSetCookie()
+      .find((line) => line.startsWith('browser='))
+      ?.split(';')[0] ?? ''
+  const token = /name="csrf-token" content="([^"]+)"/.exec(await page.text())?.[1] ?? ''
+  return { cookie: [cookie, browser].filter(Boolean).join('; '), token }
+}
+
+/** A change as our own pages ask for it. */
+export async function change(site: Site, method: string, path: string, cookie: string, body: unknown = {}) {
+  const page = await openPage(site)
+  return site.request(path, {
+    method,
+    headers: {
+      'Content-Type': 'application/json',
+      'Sec-Fetch-Site': 'same-origin',
+      'X-CSRF-Token': page.token,
+      Cookie: [page.cookie, cookie].filter(Boolean).join('; '),
+    },
+    body: JSON.stringify(body),
+  })
+}
