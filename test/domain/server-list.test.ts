@@ -54,10 +54,15 @@ describe('fetching', () => {
       loading: false,
       servers: [{ id: 'a' }],
     })
-    expect(reduceServerList(fetching, { type: 'fetch_failed', message: 'Failed to load servers' })).toMatchObject({
-      loading: false,
-      notice: { kind: 'danger', text: 'Failed to load servers' },
-    })
+  })
+
+  test('a failed fetch says so until one succeeds, and leaves what was read before', () => {
+    const failed = play(
+      [{ type: 'fetching' }, { type: 'fetch_failed', message: 'Failed to load servers' }],
+      emptyServerList([server('a')]),
+    )
+    expect(failed).toMatchObject({ loading: false, error: 'Failed to load servers', servers: [{ id: 'a' }] })
+    expect(reduceServerList(failed, { type: 'fetched', servers: [] }).error).toBeNull()
   })
 
   test('a list that was read before a server started, or stopped, does not undo it', () => {
