@@ -15,7 +15,12 @@ export default {
   },
   environments: {
     client: {
-      build: { modulePreload: { polyfill: false }, outDir: 'dist/client', manifest: 'manifest.json', rolldownOptions: { input: CLIENT_INPUT } },
+      build: {
+        modulePreload: { polyfill: false },
+        outDir: 'dist/client',
+        manifest: 'manifest.json',
+        rolldownOptions: { input: CLIENT_INPUT },
+      },
     },
     ssr: workerBuild,
   },

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   ALL_RESERVED,
   emptyServerList,
+  isNoCapacity,
   jobFailure,
   noneAvailable,
   reduceServerList,
@@ -56,8 +57,19 @@ describe('fetching', () => {
     })
     expect(reduceServerList(fetching, { type: 'fetch_failed', message: 'Failed to load servers' })).toMatchObject({
       loading: false,
-      notice: { kind: 'danger', text: 'Failed to load servers' },
+      servers: fetching.servers,
+      notice: fetching.notice,
+      error: 'Failed to load servers',
     })
+    const failed = reduceServerList(fetching, { type: 'fetch_failed', message: 'Failed to load servers' })
+    expect(reduceServerList(failed, { type: 'fetched', servers: [] }).error).toBeNull()
+  })
+
+  test('a full fleet is known by its sentence, whoever said it', () => {
+    const told = (text: string) => isNoCapacity({ kind: 'danger', text, job: null })
+    expect(told(noneAvailable({ ServerAvailable: false, candidates: [] }))).toBe(true)
+    expect(told(`${ALL_RESERVED} (Checked 6 candidates)`)).toBe(true)
+    expect(told('Failed to start server')).toBe(false)
   })
 
   test('a list that was read before a server started, or stopped, does not undo it', () => {
