@@ -1,9 +1,9 @@
 import type { UserConfig } from 'vite'
-import { awsXmlInWorkerd, CLIENT_INPUT, workerBuild } from './dev/build.ts'
+import { awsXmlInWorkerd, clientOptions, plainDynamicImports, reactStringRenderer, workerBuild } from './dev/build.ts'
 
 /** `vite build --app`: first the browser's files, then the Worker, which reads their manifest. `npm run dev` has its own (dev/vite.ts). */
 export default {
-  plugins: [awsXmlInWorkerd],
+  plugins: [awsXmlInWorkerd, reactStringRenderer, plainDynamicImports],
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {
@@ -16,10 +16,11 @@ export default {
   environments: {
     client: {
       build: {
-        modulePreload: { polyfill: false },
         outDir: 'dist/client',
         manifest: 'manifest.json',
-        rolldownOptions: { input: CLIENT_INPUT },
+        // Every browser that we support preloads modules by itself.
+        modulePreload: { polyfill: false },
+        rolldownOptions: clientOptions,
       },
     },
     ssr: workerBuild,

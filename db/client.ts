@@ -21,7 +21,30 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
       }
     },
   })
+  client.execute = retryWhileBusy(client.execute.bind(client) as (...args: unknown[]) => Promise<never>)
+  client.batch = retryWhileBusy(client.batch.bind(client))
   return drizzle(client, { schema })
+}
+
+const RETRY_FOR_MS = 8_000
+
+/** Refused because another writer held the database: nothing happened, so the same call may simply be made again. */
+function retryWhileBusy<Args extends unknown[], T>(call: (...args: Args) => Promise<T>) {
+  return async (...args: Args): Promise<T> => {
+    const since = Date.now()
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await call(...args)
+      } catch (error) {
+        if (!isLocked(error) || Date.now() - since > RETRY_FOR_MS) throw error
+        await new Promise((resolve) => setTimeout(resolve, 50 * attempt * (1 + Math.random())))
+      }
+    }
+  }
+}
+
+function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && /^SQLITE_(BUSY|LOCKED)/.test(String(error.code))
 }
 
 export type Database = ReturnType<typeof openDatabase>
@@ -48,6 +71,6 @@ export function isUniqueViolation(error: unknown): boolean {
 
 /** Whether the database was there but could not serve now: held by another writer for too long, or its stream was lost. */
 export function isDatabaseBusy(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  return /^(SQLITE_BUSY|SQLITE_LOCKED|HRANA_|SERVER_ERROR)/.test(code)
+  const isLost = error instanceof Error && 'code' in error && /^(HRANA_|SERVER_ERROR)/.test(String(error.code))
+  return isLocked(error) || isLost
 }

@@ -1,7 +1,22 @@
-import type { EnvironmentOptions, Plugin } from 'vite'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
 
 /** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
-export const CLIENT_INPUT = ['src/client.tsx', 'src/public.ts', 'src/styles/app.css', 'src/styles/marketing.css']
+export const clientOptions: Rolldown.RolldownOptions = {
+  input: ['src/client.tsx', 'src/public.ts', 'src/styles/app.css', 'src/styles/marketing.css'],
+  output: {
+    codeSplitting: {
+      groups: [
+        // Changes rarely: a returning browser keeps it over our releases.
+        { name: 'react', test: /node_modules.(react|react-dom|scheduler)./ },
+        // What several islands share is small, and together smaller; the dashboard has no forms.
+        { name: 'shared', test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.request)/, minShareCount: 2, priority: 1 },
+        { name: 'forms', test: /src.(pages.parts|islands.use)/, minShareCount: 2 },
+      ],
+    },
+  },
+}
 
 /** With browser conditions AWS's XML parser wants DOMParser, which workerd lacks. */
 export const awsXmlInWorkerd: Plugin = {
@@ -11,6 +26,27 @@ export const awsXmlInWorkerd: Plugin = {
     id === './xml-parser' && importer?.includes('@aws-sdk/xml-builder')
       ? importer.replace(/[^/]*$/, 'xml-parser.js')
       : null,
+}
+
+/**
+ * Vite wraps each dynamic import in a preloader, which would be a second script on every public page; our pages name themselves what they will
+ * need. It has no switch for that, but leaves the imports of a library alone, and asks for it here alone once the environments are set.
+ */
+export const plainDynamicImports: Plugin = {
+  name: 'plain-dynamic-imports',
+  apply: 'build',
+  configResolved: (config) => void Object.assign(config.build, { lib: {} }),
+}
+
+/** `renderToString` alone: the package's entry would bring the streaming renderer along, which nobody here calls (a tenth of the Worker). */
+export const reactStringRenderer: Plugin = {
+  name: 'react-string-renderer',
+  enforce: 'pre',
+  resolveId(id) {
+    if (id !== 'react-dom/server') return null
+    const entry = createRequire(import.meta.url).resolve('react-dom/package.json')
+    return join(dirname(entry), 'cjs/react-dom-server-legacy.browser.production.js')
+  },
 }
 
 export const workerBuild: EnvironmentOptions = {

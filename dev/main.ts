@@ -13,6 +13,7 @@ const options: StackOptions = {
   ec2BootMs: Number(process.env.EC2_BOOT_MS ?? 3000),
   ec2Endpoint: process.env.EC2_ENDPOINT,
   stripeApiBase: process.env.STRIPE_API_BASE,
+  plansForSale: process.env.PLANS_FOR_SALE === 'true',
   libsqlUrl: process.env.LIBSQL_URL,
 }
 

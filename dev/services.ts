@@ -25,6 +25,8 @@ export type StackOptions = {
   /** Another server instead of a stand-in. */
   ec2Endpoint?: string | undefined
   stripeApiBase?: string | undefined
+  /** Whether Basic and Premium can be bought; else their buttons read 'Coming Soon!'. */
+  plansForSale?: boolean
   libsqlUrl?: string | undefined
   log?: (sentence: string) => void
 }
@@ -106,7 +108,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
       EC2_ENDPOINT: ec2Endpoint,
       STRIPE_SECRET_KEY: 'sk_test_local',
       STRIPE_API_BASE: stripeApiBase,
-      PLANS_FOR_SALE: process.env.PLANS_FOR_SALE ?? '',
+      PLANS_FOR_SALE: String(options.plansForSale ?? false),
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',
     },

@@ -1,6 +1,6 @@
 /**
- * The whole script of a public page before it is idle: it looks for `data-enhance`, waits until the browser has nothing better to do (or
- * somebody starts to use the page), and only then loads what the page works without.
+ * The whole script of a public page before it is idle: it waits until the browser has nothing better to do (or somebody starts to use the
+ * page), and only then loads what the page works without: the parts named by `data-enhance`, and the islands of its forms.
  */
 type Enhancement = { mount: (element: HTMLElement) => void }
 
@@ -19,6 +19,7 @@ function start(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-enhance]')) {
     load[element.dataset.enhance ?? '']?.().then(({ mount }) => mount(element))
   }
+  if (document.querySelector('[data-island]')) void import('./client.tsx')
 }
 
 addEventListener('focusin', start, { once: true })

@@ -1,4 +1,8 @@
-import type { ComponentType } from 'react'
+import { type ComponentType, createContext, use } from 'react'
+import { preloadModule } from 'react-dom'
+
+/** The files that an island of this page needs at once; by itself a page has none. */
+export const IslandFiles = createContext<(name: string) => string[]>(() => [])
 
 /** A part of a page that comes alive in the browser: `name` is its file and export in `src/islands/`, the props travel as JSON. */
 export function Island<P extends object>({
@@ -10,6 +14,7 @@ export function Island<P extends object>({
   of: ComponentType<P>
   props: P
 }) {
+  for (const file of use(IslandFiles)(name)) preloadModule(file, { as: 'script' })
   return (
     <div data-island={name} data-props={JSON.stringify(props)}>
       <Component {...props} />

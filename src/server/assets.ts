@@ -12,14 +12,44 @@ function address(source: string): string {
   return `/${entry.file}`
 }
 
+/** The source's file and all that it imports, so that the browser can ask for them together instead of finding one in the other. */
+function chain(source: string): string[] {
+  if (import.meta.env.DEV || !built) return []
+  const files = new Set<string>()
+  const visit = (key: string) => {
+    const entry = built[key]
+    if (!entry || files.has(`/${entry.file}`)) return
+    files.add(`/${entry.file}`)
+    entry.imports?.forEach(visit)
+  }
+  visit(source)
+  return [...files]
+}
+
 const hotReload = import.meta.env.DEV ? ['/@vite/client'] : []
+const loader = [...hotReload, address('src/public.ts')]
+const none = () => [] as string[]
+
+export type PageAssets = {
+  styles: string[]
+  scripts: string[]
+  /** What an island of this page needs at once. */
+  island: (name: string) => string[]
+}
 
 export const ASSETS = {
-  /** Pages with islands. */
-  app: { styles: [address('src/styles/app.css')], scripts: [...hotReload, address('src/client.tsx')] },
-  /** Public pages: nothing but a few lines of script until they are idle. */
+  /** Pages of somebody who is signed in: their islands wake at once. */
+  app: {
+    styles: [address('src/styles/app.css')],
+    scripts: [...hotReload, address('src/client.tsx')],
+    island: (name) => chain(`src/islands/${name}.tsx`),
+  },
+  /** Forms for visitors: plain HTML first, their islands wake once the browser is idle or somebody begins to use them. */
+  visitor: { styles: [address('src/styles/app.css')], scripts: loader, island: none },
+  /** Public pages without islands. */
   marketing: {
     styles: [address('src/styles/app.css'), address('src/styles/marketing.css')],
-    scripts: [...hotReload, address('src/public.ts')],
+    scripts: loader,
+    island: none,
   },
-}
+} satisfies Record<string, PageAssets>

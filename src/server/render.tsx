@@ -1,6 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import type { ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
+import { IslandFiles } from '../pages/Island.tsx'
 import { Layout } from '../pages/Layout.tsx'
 import type { AppEnv } from './app-env.ts'
 import { ASSETS } from './assets.ts'
@@ -12,13 +13,14 @@ export type PageHead = {
   description?: string
   /** For pages that no search engine should keep. */
   noIndex?: boolean
+  /** Without it, what pages with islands need. */
   assets?: keyof typeof ASSETS
 }
 
 /** A whole page for whoever asks. The user stands in its bootstrap block, so that the client need not ask who it is. */
 export function renderPage(
   c: HonoContext<AppEnv>,
-  { assets = 'app', ...head }: PageHead,
+  { assets = c.get('signIn') ? 'app' : 'visitor', ...head }: PageHead,
   body: ReactNode,
   status: 200 | 404 = 200,
 ): Response {
@@ -33,7 +35,7 @@ export function renderPage(
       theme={themeOf(c)}
       assets={ASSETS[assets]}
     >
-      {body}
+      <IslandFiles value={ASSETS[assets].island}>{body}</IslandFiles>
     </Layout>
   )
   return c.html(`<!doctype html>${renderToString(document)}`, status) as Response

@@ -20,7 +20,17 @@ const unnamed = extra.map((fields) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !RESERVED.has(name))),
 )
 
+/** The columns that two rows do not share. */
+function differences(a: object = {}, b: object = {}): string[] {
+  const [left, right] = [Object.entries(a), new Map(Object.entries(b))]
+  return left.flatMap(([name, value]) => (right.get(name) === value ? [] : [name])).sort()
+}
+
 test('sign-up keeps what it names and nothing else', async () => {
+  const first = newAddress()
+  await openBrowser(app).json('POST', '/users', { user: signUpFields(first) })
+  const plain = await find(first)
+  account.clock.ms += 1_000
   await fc.assert(
     fc.asyncProperty(unnamed, async (fields) => {
       const email = newAddress()
@@ -29,19 +39,8 @@ test('sign-up keeps what it names and nothing else', async () => {
         user: { ...fields, ...signUpFields(email) },
       })
       expect(response.status).toBe(201)
-      const { id, passwordHash, createdAt, ...row } = (await find(email)) as NonNullable<
-        Awaited<ReturnType<typeof find>>
-      >
-      expect(row).toEqual({
-        email,
-        name: 'Ada Pilot',
-        admin: false,
-        confirmedAt: null,
-        suspendedAt: null,
-        closedAt: null,
-        stripeCustomerId: null,
-      })
-      expect([id.slice(0, 5), passwordHash.slice(0, 7), createdAt]).toEqual(['user_', 'scrypt$', account.clock.ms])
+      expect(differences(plain, await find(email))).toEqual(['createdAt', 'email', 'id', 'passwordHash'])
+      account.clock.ms += 1_000
     }),
     { numRuns: 15 },
   )

@@ -1,5 +1,6 @@
+import { createClient } from '@libsql/client'
 import { eq, sql } from 'drizzle-orm'
-import { expect, test } from 'vitest'
+import { expect, inject, test } from 'vitest'
 import { isUniqueViolation, openDatabase, writeBatch } from '../../db/client.ts'
 import { users } from '../../db/schema.ts'
 import { AppError } from '../../src/domain/error.ts'
@@ -42,4 +43,15 @@ test('an absent database is one clear error', async () => {
   let found: unknown
   for (let e = error; e; e = e.cause) if (e instanceof AppError) found = e.code
   expect(found).toBe('unavailable')
+})
+
+test('what another writer holds back is done once it lets go', async () => {
+  const db = testDatabase()
+  const user = newUser()
+  const holder = createClient({ url: inject('databaseUrl') })
+  const transaction = await holder.transaction('write')
+  await transaction.execute({ sql: 'UPDATE users SET name = name WHERE id = ?', args: ['nobody'] })
+  const write = writeBatch(db, [db.insert(users).values(user)])
+  setTimeout(() => void transaction.commit().finally(() => holder.close()), 300)
+  expect((await write)[0]?.rowsAffected).toBe(1)
 })

@@ -8,7 +8,7 @@ import { liveYear } from './live-year.ts'
 import { seenPlans, seenRuns } from './seen.ts'
 import { openYearWorld, type YearWorld } from './year-world.ts'
 
-const customers = Number(process.env.SIM_CUSTOMERS ?? 25)
+const customers = Number(process.env.SIM_CUSTOMERS ?? 12)
 const runs = Number(process.env.SIM_RUNS ?? 8)
 const seed = Number(process.env.SIM_SEED ?? 1)
 // A leap year, from its first day to well after its last.
@@ -38,6 +38,7 @@ describe(`a year of ${customers} customers`, () => {
   test('something happened', async () => {
     const ended = await world.db.select().from(serverSessions)
     expect(ended.length).toBeGreaterThan(customers * runs * 0.4)
+    expect(ended.filter((run) => run.meteredUntil !== null).length).toBeGreaterThan(ended.length * 0.8)
     expect(ended.filter((run) => run.endedAt === null)).toEqual([])
     expect([...plans.values()].flat().length).toBeGreaterThan(customers * 0.8)
   })

@@ -13,7 +13,7 @@ import { isRead, Lost, type Mishap, wireWithMishap } from '../support/wire.ts'
 
 const { url: databaseUrl } = await ownDatabase()
 const lanes = await Promise.all(
-  Array.from({ length: 8 }, () => openWorld(databaseUrl, { bootMs: 1_500, shutdownMs: 1_000 })),
+  Array.from({ length: 4 }, () => openWorld(databaseUrl, { bootMs: 1_500, shutdownMs: 1_000 })),
 )
 const setup = lanes[0] as World
 await freshPlaces(setup, 0)

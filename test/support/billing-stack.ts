@@ -33,7 +33,9 @@ export async function openBillingStack(start: number, stripe: Partial<StripeOpti
     background: () => {},
     config: { origins: ['http://site.test'] },
   } as unknown as Context
-  await db.insert(servers).values({ id: 'srv_1', instanceType: 'g6.4xlarge', availabilityZone: 'a', position: 0 })
+  await db
+    .insert(servers)
+    .values({ id: 'srv_1', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', position: 0 })
 
   return {
     ctx,

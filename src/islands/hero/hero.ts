@@ -3,7 +3,7 @@ import { stage, ticker } from './stage.ts'
 
 /** Sets the picture of the hero in motion, from the moment that the server drew. Under reduced motion it waits to be asked. */
 export function mount(box: HTMLElement): void {
-  const scene = stage(box)
+  const scene = stage(box, () => run())
   const button = box.querySelector<HTMLButtonElement>('[data-pause]')
   if (!scene || !button) return
   const reduced = matchMedia('(prefers-reduced-motion: reduce)')
@@ -22,6 +22,5 @@ export function mount(box: HTMLElement): void {
   }
   button.addEventListener('click', () => set(!playing))
   reduced.addEventListener('change', () => set(!reduced.matches))
-  scene.onChange(run)
   set(playing)
 }

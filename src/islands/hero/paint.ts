@@ -37,9 +37,12 @@ export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours):
   const px = devicePixelRatio / scale
   const shift = drift(t)
   const at = (p: Vec) => project(p, shift)
-  const stroke = (points: readonly Point[], colour: string, width: number) => {
+  const trace = (points: readonly Point[]) => {
     g.beginPath()
     for (const p of points) g.lineTo(...p)
+  }
+  const stroke = (points: readonly Point[], colour: string, width: number) => {
+    trace(points)
     g.strokeStyle = colour
     g.lineWidth = width * px
     g.stroke()
@@ -68,8 +71,7 @@ export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours):
     const points = profile(z, COLUMNS, shift)
     g.globalAlpha = 1
     g.fillStyle = colours.ground
-    g.beginPath()
-    for (const p of points) g.lineTo(...p)
+    trace(points)
     g.lineTo(WIDTH, HEIGHT)
     g.lineTo(0, HEIGHT)
     g.fill()
@@ -79,8 +81,7 @@ export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours):
 
   g.globalAlpha = 0.25
   g.fillStyle = colours.returns
-  g.beginPath()
-  for (const p of beam(t)) g.lineTo(...at(p))
+  trace(beam(t).map(at))
   g.fill()
   g.globalAlpha = 0.55
   stroke(trail(t, 40).map(at), colours.uav, 1)

@@ -4,7 +4,7 @@ import { stage, ticker } from './stage.ts'
 
 /** The replay: play, pause, a slider over its time, and a caption. It never starts by itself. */
 export function mount(box: HTMLElement): void {
-  const scene = stage(box)
+  const scene = stage(box, () => run())
   const button = box.querySelector<HTMLButtonElement>('[data-play]')
   const slider = box.querySelector<HTMLInputElement>('[data-time]')
   const caption = box.querySelector('[data-caption]')
@@ -32,6 +32,5 @@ export function mount(box: HTMLElement): void {
   }
   button.addEventListener('click', () => set(!playing))
   slider.addEventListener('input', show)
-  scene.onChange(run)
   show()
 }

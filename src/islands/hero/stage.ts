@@ -1,13 +1,13 @@
 import { paint, stillColours } from './paint.ts'
 import { STILL, telemetry } from './scene.ts'
 
-export type Stage = { draw: (t: number) => void; seen: () => boolean; onChange: (listener: () => void) => void }
+export type Stage = { draw: (t: number) => void; seen: () => boolean }
 
 /**
- * Lays a canvas over the still picture inside `box` and writes the instruments beside it. `onChange` tells when the size, the theme or
+ * Lays a canvas over the still picture inside `box` and writes the instruments beside it. `tell` is called when the size, the theme or
  * the visibility changed, so that whoever keeps the time can go on, rest or draw again.
  */
-export function stage(box: HTMLElement): Stage | null {
+export function stage(box: HTMLElement, tell: () => void): Stage | null {
   const frame = box.querySelector('.frame')
   const canvas = document.createElement('canvas')
   const g = canvas.getContext('2d')
@@ -16,10 +16,6 @@ export function stage(box: HTMLElement): Stage | null {
   frame.after(canvas)
   const readings = box.querySelectorAll('[data-reading]')
   const price = Number(box.dataset.price)
-  const listeners: (() => void)[] = []
-  const tell = () => {
-    for (const listener of listeners) listener()
-  }
   let colours = stillColours()
   let last = STILL
   let visible = true
@@ -43,11 +39,11 @@ export function stage(box: HTMLElement): Stage | null {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', fit)
   document.addEventListener('visibilitychange', tell)
   new IntersectionObserver(([entry]) => {
-    visible = entry?.isIntersecting ?? true
+    visible = !!entry?.isIntersecting
     tell()
   }).observe(canvas)
   box.classList.add('is-live')
-  return { draw, seen: () => visible && !document.hidden, onChange: (listener) => listeners.push(listener) }
+  return { draw, seen: () => visible && !document.hidden }
 }
 
 /** Calls `frame` with the seconds since the last frame, for as long as it answers true; the return value starts it again. */

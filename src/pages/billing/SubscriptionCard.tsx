@@ -3,12 +3,18 @@ import type { Subscription } from '../../domain/wire.ts'
 import { Badge } from '../parts/Badge.tsx'
 import { Button, ButtonLink } from '../parts/Button.tsx'
 import { Card } from '../parts/Card.tsx'
+import { FlashAlert, type FlashMessage } from '../parts/FlashAlert.tsx'
 import { HiddenFields } from '../parts/HiddenFields.tsx'
 import { Time } from '../parts/Time.tsx'
 
-type SubscriptionCardProps = { subscription: Subscription | null; csrfToken: string }
+type SubscriptionCardProps = {
+  subscription: Subscription | null
+  csrfToken: string
+  /** What came of a form of this card. */
+  flash: FlashMessage | null
+}
 
-export function SubscriptionCard({ subscription, csrfToken }: SubscriptionCardProps) {
+export function SubscriptionCard({ subscription, csrfToken, flash }: SubscriptionCardProps) {
   if (!subscription)
     return (
       <Card title="Subscription" aside={<Badge colour="grey">No Plan</Badge>}>
@@ -23,6 +29,7 @@ export function SubscriptionCard({ subscription, csrfToken }: SubscriptionCardPr
   return (
     <Card title="Subscription" aside={<Badge colour={good ? 'green' : 'grey'}>{status}</Badge>}>
       <div className="stack">
+        <FlashAlert flash={flash} />
         <p>
           <strong>{planName(plan_type)}</strong>
           {sub_type === 'demo' ? ': 30 minutes of running servers, once' : `: ${subscription.hours} hours a cycle`}

@@ -1,4 +1,5 @@
 import { Hono } from 'hono'
+import { SUBSCRIPTION_CANCELLED } from '../../domain/plan.ts'
 import { AccountOverview } from '../../pages/AccountOverview.tsx'
 import { BillingCard } from '../../pages/billing/BillingCard.tsx'
 import { SubscriptionCard } from '../../pages/billing/SubscriptionCard.tsx'
@@ -14,6 +15,7 @@ import { takeFlash } from '../flash.ts'
 import { csrfToken } from '../middleware/csrf.ts'
 import { renderPage } from '../render.tsx'
 import { getBillingOverview } from '../services/billing-overview.ts'
+import { settleCheckout } from '../services/checkout.ts'
 import { findAddressOfLink } from '../services/confirmation.ts'
 import { listDevices } from '../services/devices.ts'
 
@@ -43,14 +45,24 @@ export const accountPages = new Hono<AppEnv>()
   })
   .get('/account_overview', async (c) => {
     const { user } = signedIn(c)
+    // A provider that does not answer now is no reason not to show the page.
+    if (c.req.query('checkout') === 'done') await settleCheckout(c.var.ctx, user.id).catch(() => {})
     const billing = await getBillingOverview(c.var.ctx, user.id)
-    const profile = { user, csrfToken: csrfToken(c), flash: takeFlash(c) }
+    const flash = takeFlash(c)
+    const aboutPlan = flash?.message === SUBSCRIPTION_CANCELLED
+    const profile = { user, csrfToken: csrfToken(c), flash: aboutPlan ? null : flash }
     return renderPage(
       c,
       { title: 'Account', noIndex: true },
       <AccountOverview
         {...profile}
-        subscription={<SubscriptionCard subscription={billing.summary.subscription} csrfToken={profile.csrfToken} />}
+        subscription={
+          <SubscriptionCard
+            subscription={billing.summary.subscription}
+            csrfToken={profile.csrfToken}
+            flash={aboutPlan ? flash : null}
+          />
+        }
         billing={<BillingCard {...billing} />}
       />,
     )

@@ -96,7 +96,7 @@ export async function findStatement(ctx: Context, userId: string, recordId: stri
   }
 }
 
-function toBill({ record, invoice }: Row, now: number): Bill {
+export function toBill({ record, invoice }: Row, now: number): Bill {
   const day = (at: number) => toIso(at).slice(0, 10)
   const bill = { amountCents: record.amountCents, invoice }
   return {

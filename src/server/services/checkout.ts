@@ -32,12 +32,23 @@ export async function createCheckout(ctx: Context, user: User, input: { planType
   return { url: checkout.url }
 }
 
-/** What became of the visit before: its page, when it is open and for the same plan, or its row, when Stripe was never reached. */
-async function settleOpenCheckout(ctx: Context, userId: string, planType: PlanType) {
+/** Back from the checkout page: what came of it is asked at once, the webhook may take a while. */
+export async function settleCheckout(ctx: Context, userId: string): Promise<void> {
+  const row = await findOpenCheckout(ctx, userId)
+  if (row?.stripeSessionId) await syncCheckout(ctx, row.stripeSessionId)
+}
+
+async function findOpenCheckout(ctx: Context, userId: string): Promise<CheckoutRow | null> {
   const [row] = await ctx.db
     .select()
     .from(checkouts)
     .where(and(eq(checkouts.userId, userId), eq(checkouts.status, 'open')))
+  return row ?? null
+}
+
+/** What became of the visit before: its page, when it is open and for the same plan, or its row, when Stripe was never reached. */
+async function settleOpenCheckout(ctx: Context, userId: string, planType: PlanType) {
+  const row = await findOpenCheckout(ctx, userId)
   if (!row) return null
   if (!row.stripeSessionId) {
     if (row.planType === planType && row.createdAt > ctx.now() - DAY_MS) return { row, url: null }

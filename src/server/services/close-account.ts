@@ -10,14 +10,16 @@ import { requireValid } from '../form-rules.ts'
 import { limitGuesses } from '../limits/limits.ts'
 import { accountClosedMail } from '../mails/account.ts'
 import { verifyPassword } from '../password.ts'
+import { cancelAtPeriodEnd } from './cancel-subscription.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 import { requestStop } from './servers.ts'
 
 const ADDRESS_KEPT_MS = 30 * 24 * 3_600_000
 
 /**
- * Stops the user's server, ends every sign-in and every link, and closes the account. What was billed stays.
- * @throws invalid
+ * Has a plan end with its period, stops the user's server, ends every sign-in and every link, and closes the account. What was
+ * billed stays, and what was used is still billed.
+ * @throws invalid, too_many; unavailable or provider_failed when the plan could not be cancelled: then nothing is closed
  */
 export async function closeAccount(
   ctx: Context,
@@ -30,6 +32,7 @@ export async function closeAccount(
   if (!(await verifyPassword(current_password, ctx.config.passwordPepper, stored?.hash ?? null)))
     throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
   await guesses.forgive()
+  await endPlan(ctx, user)
   const channel = ctx.channel(user.id)
   await channel.arm(user.id)
   // Before, so that no crash leaves a closed account with a running server; after, for a start that came in between.
@@ -43,11 +46,22 @@ export async function closeAccount(
       sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND closed_at IS NULL)`,
     ),
     ctx.db.run(sql`UPDATE users SET closed_at = ${now} WHERE id = ${user.id} AND closed_at IS NULL`),
+    // Its plan is ended at Stripe by the next trigger.
+    ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE user_id = ${user.id} AND check_at IS NOT NULL`),
     ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${user.id} AND revoked_at IS NULL`),
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${now} WHERE user_id = ${user.id} AND used_at IS NULL`),
   ])
   await stopLiveServer(ctx, user.id)
   ctx.background(Promise.all([channel.disconnect('all'), channel.wake(user.id), deliverMail(ctx)]))
+}
+
+/** Nothing may renew for somebody who can no longer sign in to cancel it. */
+async function endPlan(ctx: Context, user: User): Promise<void> {
+  try {
+    await cancelAtPeriodEnd(ctx, user)
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'not_found')) throw error
+  }
 }
 
 async function stopLiveServer(ctx: Context, userId: string): Promise<void> {

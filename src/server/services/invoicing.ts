@@ -35,8 +35,9 @@ export async function advanceInvoices(ctx: Context): Promise<number> {
  * looks whether it was done, so that a call is repeated safely for as long as it takes, also when Stripe has forgotten its key.
  */
 async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRecordRow): Promise<void> {
-  let invoice = await claim(ctx, found)
+  let invoice: InvoiceRow | undefined
   try {
+    invoice = await claim(ctx, found)
     while (invoice && invoice.step !== 'sent') {
       const done = await STEPS[invoice.step](ctx, invoice, record)
       invoice = await claim(ctx, invoice, done)
@@ -46,7 +47,8 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
     const refused = error instanceof AppError && !error.retryable
     const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)
     console.error(JSON.stringify({ invoice: record.id, step: invoice?.step, refused, error: lastError }))
-    await ctx.db.update(invoices).set({ lastError }).where(eq(invoices.recordId, record.id))
+    const note = ctx.db.update(invoices).set({ lastError }).where(eq(invoices.recordId, record.id))
+    await note.catch((cause) => console.error(JSON.stringify({ invoice: record.id, error: String(cause) })))
   }
 }
 

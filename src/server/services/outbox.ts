@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { outbox } from '../../../db/schema.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
@@ -49,7 +49,7 @@ function claim(ctx: OutboxContext): Promise<OutboxRow[]> {
       attempts: sql`attempts + 1`,
       sendAt: sql`CASE WHEN attempts + 1 >= ${MOST_ATTEMPTS} THEN NULL ELSE ${now} + ${retryIn} END`,
     })
-    .where(and(inArray(outbox.id, due), lte(outbox.sendAt, now)))
+    .where(inArray(outbox.id, due))
     .returning()
 }
 

@@ -11,12 +11,13 @@ import {
 import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { toIso, toJob, toServer } from '../wire.ts'
+import { billsQuery, toBill } from './billing-history.ts'
 
 /** Everything that is kept about a person, for them to take away. */
 export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
   const { db } = ctx
   const own = user.id
-  const [[account], devices, plans, runs, work, wishes, messages] = await db.batch([
+  const [[account], devices, plans, runs, work, wishes, messages, bills] = await db.batch([
     db.select().from(users).where(eq(users.id, own)),
     db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
     db.select().from(subscriptions).where(eq(subscriptions.userId, own)).orderBy(asc(subscriptions.createdAt)),
@@ -24,6 +25,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
     db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
     db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
+    billsQuery(ctx, own),
   ])
   return {
     exported_at: toIso(ctx.now()),
@@ -49,6 +51,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       created_at: toIso(row.createdAt),
       ended_at: toIso(row.endedAt),
     })),
+    billings: bills.map((row) => toBill(row, ctx.now())),
     servers: runs.map(toServer),
     jobs: work.map((row) => toJob(row, null)),
     server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),

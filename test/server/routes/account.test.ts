@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { serverSessions, servers, signIns, users } from '../../../db/schema.ts'
+import { serverSessions, servers, signIns, subscriptions, users } from '../../../db/schema.ts'
 import { newId } from '../../../src/server/id.ts'
 import { freeClosedAddresses } from '../../../src/server/services/close-account.ts'
 import { PASSWORD, signedInUser, signUpFields } from '../../support/account.ts'
@@ -108,4 +108,14 @@ test('an address in the wrong hands: the link of a closed account opens nothing'
   await browser.open('/sign_in')
   const fields = { reset_password_token: token, password: 'something', password_confirmation: 'something' }
   expect((await browser.json('PUT', '/users/password', { user: fields })).status).toBe(422)
+})
+
+test('closing the account ends a plan with its period, so that nothing renews', async () => {
+  const { browser, user, ctx } = await setup()
+  await ctx.db.update(subscriptions).set({ endedAt: ctx.now() }).where(eq(subscriptions.userId, user.id))
+  const plan = { id: newId('sub'), userId: user.id, planType: 'basic', subType: 'paid', status: 'active' } as const
+  await ctx.db.insert(subscriptions).values({ ...plan, anchor: ctx.now(), hours: 5, createdAt: ctx.now() })
+  expect((await browser.json('DELETE', '/users', { user: { current_password: PASSWORD } })).status).toBe(200)
+  const [ended] = await ctx.db.select().from(subscriptions).where(eq(subscriptions.id, plan.id))
+  expect(ended?.cancelAtPeriodEnd).toBe(true)
 })

@@ -22,6 +22,11 @@ describe('closing of cycles', () => {
       .from(billingRecords)
       .where(eq(billingRecords.userId, userId))
       .orderBy(asc(billingRecords.periodStart))
+  const newUsers = async (count: number) => {
+    const people = []
+    while (people.length < count) people.push(await stack.newUser())
+    return people
+  }
   const at = (text: string) => {
     stack.clock.now = utc(text)
   }
@@ -92,7 +97,7 @@ describe('closing of cycles', () => {
 
   test('twice at once writes every record and invoice once', async () => {
     at('2029-01-01T00:00:00')
-    const people = await Promise.all(Array.from({ length: 30 }, () => stack.newUser()))
+    const people = await newUsers(30)
     for (const user of people) {
       await stack.insertPlan(user.id, { hours: 0 })
       await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 2 * HOUR })
@@ -108,8 +113,8 @@ describe('closing of cycles', () => {
 
   test('stops after its batches and goes on where it stopped', async () => {
     at('2029-04-01T00:00:00')
-    const people = await Promise.all(Array.from({ length: 150 }, () => stack.newUser()))
-    await Promise.all(people.map((user) => stack.insertPlan(user.id)))
+    const people = await newUsers(150)
+    for (const user of people) await stack.insertPlan(user.id)
     at('2029-05-02T00:00:00')
     const first = await closeDueCycles(stack.ctx, 1)
     const rest = await closeDueCycles(stack.ctx)

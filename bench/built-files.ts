@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { DIST } from '../dev/stack.ts'
+
+type Manifest = Record<string, { file: string; imports?: string[]; dynamicImports?: string[] }>
+
+const manifest = JSON.parse(readFileSync(join(DIST, 'client/manifest.json'), 'utf8')) as Manifest
+
+/** kB (1000 bytes) after gzip at its best, each file by itself as it travels. */
+export function gzKb(...contents: (string | Buffer)[]): number {
+  return contents.reduce((sum, content) => sum + gzipSync(content, { level: 9 }).length, 0) / 1000
+}
+
+/** A file as the browser asks for it. */
+export function clientFile(address: string): Buffer {
+  return readFileSync(join(DIST, 'client', address))
+}
+
+/** What loads once these sources are imported: their files and what those import in turn, not what they load later. */
+export function scriptsOf(...sources: string[]): string[] {
+  const found = new Set<string>()
+  const visit = (key: string) => {
+    const entry = manifest[key]
+    if (!entry) throw new Error(`The build has no ${key}`)
+    if (found.has(entry.file)) return
+    found.add(entry.file)
+    entry.imports?.forEach(visit)
+  }
+  sources.forEach(visit)
+  return [...found]
+}
+
+/** Everything that the Worker is deployed with. */
+export function workerFiles(): Buffer[] {
+  const root = join(DIST, 'worker')
+  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+  return files.map((file) => readFileSync(join(root, file)))
+}

@@ -1,0 +1,59 @@
+import { clientFile, gzKb, scriptsOf, workerFiles } from './built-files.ts'
+import { atMost, type Row } from './table.ts'
+
+/** Public pages: what a visitor may see without signing in. */
+export const PUBLIC_PAGES = [
+  '/',
+  '/pricing',
+  '/contact_sales',
+  '/terms_of_service',
+  '/no-such-page',
+  '/sign_in',
+  '/sign_up',
+  '/confirm_email',
+  '/forgot_password',
+  '/reset_password',
+]
+
+/** Every size that has a budget. Nothing here depends on the machine. */
+export async function byteRows(url: string, dashboardHtml: string): Promise<Row[]> {
+  const rows: Row[] = []
+  for (const path of PUBLIC_PAGES) {
+    const html = await (await fetch(url + path)).text()
+    const { styles, scripts } = linkedFiles(html)
+    rows.push(atMost(`${path} HTML + CSS`, gzKb(html, ...styles.map(clientFile)), 14, 'kB'))
+    rows.push(atMost(`${path} script before idle`, gzKb(...scripts.map(clientFile)), 1, 'kB', 2))
+  }
+  const loader = new Set(scriptsOf('src/public.ts'))
+  const hero = scriptsOf('src/islands/hero/hero.ts').filter((file) => !loader.has(file))
+  rows.push(atMost('hero, once idle', gzKb(...hero.map(clientFile)), 2.5, 'kB', 2))
+
+  const { styles, scripts } = linkedFiles(dashboardHtml)
+  const island = scriptsOf('src/client.tsx', 'src/islands/Dashboard.tsx').map((file) => `/${file}`)
+  const all = new Set([...scripts, ...island])
+  rows.push(atMost('/dashboard all script', gzKb(...[...all].map(clientFile)), 80, 'kB'))
+  rows.push(atMost('/dashboard CSS (app.css)', gzKb(...styles.map(clientFile)), 6, 'kB', 2))
+  const unannounced = island.filter((file) => !scripts.includes(file))
+  rows.push(atMost('/dashboard scripts found only after others ran', unannounced.length, 0, ''))
+  rows.push(atMost('Worker', gzKb(...workerFiles()), 300, 'kB'))
+  return rows
+}
+
+/** What a page names in its head, scripts with all that they import. */
+function linkedFiles(html: string): { styles: string[]; scripts: string[] } {
+  const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, address = '']) => address)
+  const styles = all(/<link rel="stylesheet" href="([^"]+)"/g)
+  const entries = all(/<script type="module" src="([^"]+)"/g)
+  const preloads = all(/<link rel="modulepreload" href="([^"]+)"/g)
+  return { styles, scripts: [...new Set([...entries.flatMap(withImports), ...preloads])] }
+}
+
+function withImports(address: string): string[] {
+  const found = new Set([address])
+  for (const file of found)
+    for (const [, imported = ''] of clientFile(file)
+      .toString()
+      .matchAll(/(?:from|import)\s*"(\.[^"]+)"/g))
+      found.add(new URL(imported, `http://site${file}`).pathname)
+  return [...found]
+}

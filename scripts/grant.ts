@@ -1,0 +1,45 @@
+import { parseArgs } from 'node:util'
+import { openDatabase } from '../db/client.ts'
+import { PLANS, type PlanType, TRIAL_MINUTES } from '../src/domain/plan.ts'
+import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/services/grants.ts'
+
+const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
+  npx node scripts/grant.ts plan <email> <demo|basic|premium|enterprise> [--hours <n>]
+  npx node scripts/grant.ts end <email>
+  npx node scripts/grant.ts admin <email>
+  npx node scripts/grant.ts no-admin <email>`
+
+const { positionals, values } = parseArgs({ allowPositionals: true, options: { hours: { type: 'string' } } })
+const [command, email = '', planType = ''] = positionals
+
+try {
+  await run()
+  console.log('Done.')
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+}
+
+async function run(): Promise<void> {
+  const url = process.env.LIBSQL_URL
+  if (!url || !email) throw new Error(USAGE)
+  const hand = { db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN), now: Date.now }
+  const address = email.trim().toLowerCase()
+  if (command === 'plan') return grantPlan(hand, address, { type: planOf(planType), hours: hoursOf(planType) })
+  if (command === 'end') return endGrantedPlan(hand, address)
+  if (command === 'admin' || command === 'no-admin') return setAdmin(hand, address, command === 'admin')
+  throw new Error(USAGE)
+}
+
+function planOf(type: string): PlanType {
+  if (type === 'demo' || PLANS.some((plan) => plan.type === type)) return type as PlanType
+  throw new Error(USAGE)
+}
+
+function hoursOf(type: string): number {
+  if (values.hours === undefined)
+    return type === 'demo' ? TRIAL_MINUTES / 60 : (PLANS.find((p) => p.type === type)?.hours ?? 0)
+  const hours = Number(values.hours)
+  if (!Number.isFinite(hours) || hours < 0) throw new Error('--hours must be a number of hours, 0 or more.')
+  return hours
+}

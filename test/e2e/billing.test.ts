@@ -1,0 +1,127 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
+import { type Stack, startStack } from '../../dev/stack.ts'
+import { openBrowser } from '../support/chromium.ts'
+
+const SHOTS = 'test-results/billing'
+const DAY = 86_400
+let stack: Stack
+let browser: Browser
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-e2e-'))
+  stack = await startStack({ dataDir, ec2BootMs: 1000, plansForSale: true, log: () => {} })
+  browser = await openBrowser()
+  mkdirSync(SHOTS, { recursive: true })
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await stack?.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+const shot = (page: Page, name: string) => page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
+
+/** Moves the whole stack on; the trigger runs a second time for what the first one set going. */
+async function advance(seconds: number): Promise<void> {
+  for (const [path, body] of [
+    ['/dev/clock', { advance_seconds: seconds }],
+    ['/dev/cron', { cron: '* * * * *' }],
+  ] as const) {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(`${stack.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect(response.status).toBe(200)
+  }
+}
+
+/** Sign-ins end long before a billing cycle does. */
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(`${stack.url}${path}`)
+  if (!page.url().endsWith('/sign_in')) return
+  await page.getByLabel('Email').fill(SEED_EMAILS.pilot)
+  await page.getByLabel('Password', { exact: true }).fill(SEED_PASSWORD)
+  await page.getByRole('button', { name: 'Sign In' }).click()
+  await page.waitForURL('**/dashboard')
+  await page.goto(`${stack.url}${path}`)
+}
+
+test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout: 180_000 }, async () => {
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
+
+  await open(page, '/subscriptions')
+  await page.getByRole('button', { name: 'Choose Basic' }).click()
+  await page.waitForURL('**/c/pay/**')
+  await shot(page, 'checkout')
+  await page.getByRole('link', { name: 'Back' }).click()
+  await page.waitForURL('**/subscriptions')
+  await page.getByRole('button', { name: 'Choose Basic' }).click()
+  await page.getByRole('button', { name: 'Pay $25.00' }).click()
+  await page.waitForURL('**/account_overview?checkout=done')
+  await page.getByText('5 hours a cycle').waitFor()
+  await shot(page, 'account')
+
+  await open(page, '/dashboard')
+  await page.getByText(/^Free for 5\.00 more hours of your plan/).waitFor()
+  await page.getByRole('button', { name: 'Start Server' }).click()
+  await page.getByText('running', { exact: true }).waitFor()
+  await page.getByText(/· in your plan$/).waitFor()
+  await advance(8 * 3600)
+  await page.reload()
+  await page.getByText(/28,8\d\d s · \$5\.2\d$/).waitFor()
+  await shot(page, 'meter')
+  await page.getByRole('button', { name: /^Stop ses/ }).click()
+  await page.getByText(/^Server stopped\. It ran 8h 0m \d+s\. Not billed: \d+s of loading\.$/).waitFor()
+
+  await advance(31 * DAY)
+  await open(page, '/billing_history')
+  const bill = page.getByRole('row').filter({ hasText: '$5.2' })
+  await bill.getByText('Not paid').waitFor({ state: 'attached' })
+  expect(await bill.getByText('Overdue', { exact: true }).count()).toBe(0)
+
+  await advance(16 * DAY)
+  await open(page, '/dashboard')
+  await page.getByText('Your account is suspended: an invoice is overdue.').waitFor()
+  await shot(page, 'suspended')
+  await page.getByRole('button', { name: 'Start Server' }).click()
+  await page.getByText('Your account is suspended until its overdue invoice is paid.').waitFor()
+
+  await open(page, '/billing_history')
+  await bill.getByText('Overdue', { exact: true }).waitFor({ state: 'attached' })
+  await shot(page, 'history')
+  const month = (await page.getByLabel('Month', { exact: true }).locator('option').nth(1).textContent()) ?? ''
+  await page.getByLabel('Month', { exact: true }).selectOption(month)
+  await page.getByRole('button', { name: 'Show' }).click()
+  await page.waitForURL(`**/billing_history?month=${month}`)
+  await page.getByRole('row', { name: /^Total \$5\.2/ }).waitFor()
+  const csv = await page.request.get(`${stack.url}/billing_history.csv?month=${month}`)
+  expect((await csv.text()).split('\r\n')[1]).toMatch(/,5\.2\d,28\d\d\d,false,true,in_\w+$/)
+
+  await bill.getByRole('rowheader').getByRole('link').click()
+  await page.getByText(/ leaves 10,\d{3} s × \$0\.0004861 = \$5\.2/).waitFor()
+  await shot(page, 'statement')
+  await page.getByRole('link', { name: 'Open and pay the invoice' }).click()
+  await page.waitForURL('**/i/in_*')
+  await shot(page, 'invoice')
+  await page.getByRole('button', { name: /^Pay \$5\.2/ }).click()
+  await page.getByText('Paid', { exact: true }).waitFor()
+
+  await expect
+    .poll(() => open(page, '/dashboard').then(() => page.getByText('Your account is suspended').count()), {
+      timeout: 30_000,
+    })
+    .toBe(0)
+  await open(page, '/account_overview')
+  await page.getByText('Cancel subscription').click()
+  await page.getByRole('button', { name: 'Cancel at period end' }).click()
+  await page.getByText('Your subscription has been cancelled and will not renew.').waitFor()
+  await shot(page, 'cancelled')
+  await advance(32 * DAY)
+  await open(page, '/account_overview')
+  await page.getByText('No Plan').waitFor()
+})

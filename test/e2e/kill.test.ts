@@ -1,0 +1,105 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { freePort } from '../../dev/free-port.ts'
+import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
+import type { Server } from '../../src/domain/wire.ts'
+import { Client, waitFor } from '../support/client.ts'
+
+/** The whole stack as a person runs it, killed without a warning and started again on what it left. */
+
+const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-kill-'))
+const port = await freePort()
+const url = `http://localhost:${port}`
+let stack: ChildProcess | undefined
+
+afterAll(async () => {
+  if (stack) await killed(stack)
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+async function startStack(): Promise<ChildProcess> {
+  const env = { ...process.env, PORT: String(port), DATA_DIR: dataDir, EC2_BOOT_MS: '2000' }
+  const child = spawn(process.execPath, ['dev/main.ts', 'start'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  let said = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
+  await waitFor(async () => {
+    if (child.exitCode !== null) throw new Error(`The stack ended:\n${said}`)
+    return said.includes(`Ready: ${url}`)
+  })
+  return child
+}
+
+/** The node process alone is killed, as by a crash: whatever it had started is not told. */
+async function killed(child: ChildProcess): Promise<void> {
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  child.kill('SIGKILL')
+  await gone
+}
+
+function childrenOf(pid: number | undefined): { pid: number; command: string }[] {
+  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,comm='], { encoding: 'utf8' })
+  return table
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, parent]) => Number(parent) === pid)
+    .map(([child, , command]) => ({ pid: Number(child), command: command ?? '' }))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    // One that ended but that nobody has waited for yet is not alive.
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** What the EC2 stand-in wrote down: every launch and every end. */
+function launched(): { launched?: unknown; ended?: unknown }[] {
+  const path = join(dataDir, 'ec2', 'ec2-history.jsonl')
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+const list = async (client: Client) =>
+  (await client.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+
+test('a stack that is killed amid a start, and amid a stop, puts itself right', { timeout: 120_000 }, async () => {
+  stack = await startStack()
+  const pilot = new Client(url)
+  await pilot.signIn(SEED_EMAILS.pilot, SEED_PASSWORD)
+  expect((await pilot.post('/api/v1/aws/auto_cloud_start_request')).status).toBe(202)
+  await waitFor(async () => launched().length)
+
+  const children = childrenOf(stack.pid).filter(({ command }) => /sqld|workerd/.test(command))
+  expect(children.map(({ command }) => command).sort()).toEqual(['sqld', 'workerd'])
+  await killed(stack)
+  await waitFor(async () => children.every(({ pid }) => !isAlive(pid)))
+
+  stack = await startStack()
+  const running = await waitFor(async () => (await list(pilot)).find((server) => server.active))
+  expect(running).toMatchObject({ pending: false, ip_address: expect.stringMatching(/^127\./) })
+  expect(launched()).toHaveLength(1)
+
+  const stop = { server_id: running.server_id, session_id: running.id }
+  const stopped = await pilot.post<{ server: Server }>('/api/v1/aws/stop_server', stop)
+  expect(stopped.status).toBe(202)
+  await killed(stack)
+
+  stack = await startStack()
+  const ended = await waitFor(async () => (await list(pilot)).find((server) => !server.active && !server.pending))
+  expect(ended.end_time).toBe(stopped.body.server.end_time)
+  const history = launched()
+  expect(history.filter((line) => line.launched)).toHaveLength(1)
+  expect(history.filter((line) => line.ended)).toHaveLength(1)
+  await killed(stack)
+  stack = undefined
+})

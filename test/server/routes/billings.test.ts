@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { billingRecords, subscriptions } from '../../../db/schema.ts'
+import { type StripeStandIn, startStripe } from '../../../dev/stripe/standin.ts'
+import { signature } from '../../../dev/stripe/webhooks.ts'
+import { newId } from '../../../src/server/id.ts'
+import { openSite, SITE } from '../../support/site.ts'
+
+describe('the calls about money', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'billings-'))
+  let stripe: StripeStandIn
+  let site: ReturnType<typeof openSite>
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stripe = await startStripe({ dataDir, webhookSecret: 'whsec_x' })
+    site = openSite({ STRIPE_API_BASE: stripe.apiBase })
+  })
+  afterAll(async () => {
+    await stripe.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+
+  const post = (path: string, cookie: string, body?: unknown) =>
+    site.request(path, {
+      method: 'POST',
+      headers: {
+        Cookie: cookie,
+        Origin: SITE,
+        'Sec-Fetch-Site': 'same-origin',
+        ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  const get = (path: string, cookie: string) => site.request(path, { headers: { Cookie: cookie } })
+
+  async function insertRecord(userId: string) {
+    const id = newId('bill')
+    await site.db.insert(billingRecords).values({
+      id,
+      userId,
+      periodStart: Date.UTC(2028, 0, 31, 8),
+      periodEnd: Date.UTC(2028, 1, 29, 8),
+      planType: 'basic',
+      includedHours: 5,
+      trial: false,
+      seconds: 18_011,
+      amountCents: 1,
+      createdAt: Date.UTC(2028, 2, 1),
+    })
+    return id
+  }
+
+  test('history: just the fields of the contract, one’s own, newest first', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    const other = await site.signInAs('user')
+    const id = await insertRecord(userId)
+    const body = await (await get('/api/v1/billings/history', cookie)).json()
+    expect(body).toEqual({
+      billings: [
+        {
+          id,
+          start_date: '2028-01-31',
+          end_date: '2028-02-29',
+          amount_owed: 0.01,
+          seconds_used: 18_011,
+          paid: false,
+          overdue: false,
+          transaction_id: null,
+        },
+      ],
+    })
+    expect(await (await get('/api/v1/billings/history', other.cookie)).json()).toEqual({ billings: [] })
+    expect((await get(`/billing_history/${id}`, cookie)).status).toBe(200)
+    expect((await get(`/billing_history/${id}`, other.cookie)).status).toBe(404)
+  })
+
+  test('the CSV is a download, of one month when asked', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    await insertRecord(userId)
+    const all = await get('/billing_history.csv', cookie)
+    expect([all.headers.get('Content-Type'), all.headers.get('Content-Disposition')]).toEqual([
+      'text/csv; charset=utf-8',
+      'attachment; filename="billing-history.csv"',
+    ])
+    expect((await all.text()).split('\r\n')[1]).toBe('2028-01-31,2028-02-29,0.01,18011,false,false,')
+    expect((await (await get('/billing_history.csv?month=2027-12', cookie)).text()).trim().split('\r\n')).toHaveLength(
+      1,
+    )
+  })
+
+  test('checkout: a plan by name, never a price; refusals carry Errors', async () => {
+    const { cookie } = await site.signInAs('user')
+    const buy = (body: unknown) => post('/api/v1/subscriptions/create_checkout_session', cookie, body)
+    const good = await buy({ plan_type: 'premium', price: 1, unit_amount: 1 })
+    const { url } = (await good.json()) as { url: string }
+    expect(good.status).toBe(200)
+    expect(await (await fetch(url)).text()).toContain('$250.00')
+    for (const plan_type of ['enterprise', 'demo', 'x', undefined]) {
+      const bad = await buy({ plan_type })
+      expect([bad.status, ((await bad.json()) as { Errors: string[] }).Errors.length]).toEqual([422, 1])
+    }
+    stripe.inject('error')
+    const down = await buy({ plan_type: 'premium' })
+    expect([down.status, ((await down.json()) as { Errors: string[] }).Errors.length]).toEqual([503, 1])
+  })
+
+  test('cancel: 404 without a plan, else the plan that will end and the sentence', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    const cancel = () => post('/api/v1/subscriptions/cancel_subscription_at_period_end', cookie)
+    expect((await cancel()).status).toBe(404)
+    await site.db.insert(subscriptions).values({
+      id: newId('sub'),
+      userId,
+      planType: 'enterprise',
+      subType: 'paid',
+      status: 'active',
+      anchor: Date.now() - 1000,
+      hours: 100,
+      createdAt: Date.now(),
+    })
+    const answer = await cancel()
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toMatchObject({
+      subscription: { plan_type: 'enterprise', cancel_at_period_end: true, status: 'active' },
+      message: 'Your subscription has been cancelled and will not renew.',
+    })
+  })
+
+  test('the webhook needs no sign-in and no CSRF token, but Stripe’s signature on just these bytes', async () => {
+    const payload = JSON.stringify({
+      id: 'evt_1',
+      object: 'event',
+      type: 'customer.created',
+      data: { object: { id: 'cus_1' } },
+    })
+    const send = (body: string, signed: string) =>
+      site.request('/webhooks/stripe', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json; charset=utf-8', 'Stripe-Signature': signed },
+        body,
+      })
+    const signed = signature(payload, 'whsec_x', Math.floor(Date.now() / 1000))
+    expect((await send(payload, signed)).status).toBe(200)
+    expect((await send(payload, signed)).status).toBe(200)
+    expect((await send(`${payload} `, signed)).status).toBe(400)
+    expect((await send(payload, '')).status).toBe(400)
+  })
+
+  test('nothing of it for visitors', async () => {
+    for (const path of ['/api/v1/billings/history', '/api/v1/billings/summary'])
+      expect((await site.request(path)).status).toBe(401)
+    for (const path of ['/billing_history', '/billing_history/x', '/billing_history.csv', '/subscriptions'])
+      expect((await site.request(path)).headers.get('Location')).toBe('/sign_in')
+  })
+
+  test('until plans are for sale, the buttons say so and do nothing', async () => {
+    const { cookie } = await site.signInAs('user')
+    const page = await (await get('/subscriptions', cookie)).text()
+    expect(page.match(/<button[^>]*disabled[^>]*>Coming Soon!<\/button>/g)).toHaveLength(2)
+    expect(page).toContain('Most Popular')
+    expect(page).toContain('href="/contact_sales"')
+  })
+})

@@ -1,0 +1,65 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { billingRecords, subscriptions, users } from '../../../db/schema.ts'
+import { createCheckout } from '../../../src/server/services/checkout.ts'
+import { endGrantedPlan, grantPlan, setAdmin } from '../../../src/server/services/grants.ts'
+import { reconcilePlans } from '../../../src/server/services/reconcile.ts'
+import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+let stack: BillingStack
+beforeAll(async () => {
+  stack = await openBillingStack(Date.UTC(2028, 4, 10))
+})
+afterAll(() => stack.close())
+
+const current = async (userId: string) =>
+  (
+    await stack.db
+      .select()
+      .from(subscriptions)
+      .where(and(eq(subscriptions.userId, userId), isNull(subscriptions.endedAt)))
+  )[0]
+
+test('a granted plan takes the place of the trial, is billed like any other, and can be taken away', async () => {
+  const user = await stack.newUser()
+  await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+  stack.clock.now += DAY
+  await grantPlan(stack.ctx, user.email, { type: 'enterprise', hours: 1 })
+  expect(await current(user.id)).toMatchObject({
+    planType: 'enterprise',
+    subType: 'paid',
+    hours: 1,
+    anchor: stack.clock.now,
+  })
+  await expect(createCheckout(stack.ctx, user, { planType: 'basic' })).rejects.toMatchObject({ code: 'invalid' })
+  await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 3 * HOUR })
+  stack.clock.now += 5 * DAY
+  await endGrantedPlan(stack.ctx, user.email)
+  expect(await current(user.id)).toBeUndefined()
+  await stack.passTime(stack.clock.now + HOUR, HOUR)
+  const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+  expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([['enterprise', 7200, 175]])
+})
+
+test('a plan that is paid through Stripe is left alone, and an unknown address is named', async () => {
+  const user = await stack.newUser()
+  await stack.press((await createCheckout(stack.ctx, user, { planType: 'basic' })).url)
+  stack.clock.now += HOUR
+  await reconcilePlans(stack.ctx)
+  await expect(grantPlan(stack.ctx, user.email, { type: 'premium', hours: 30 })).rejects.toMatchObject({
+    code: 'conflict',
+  })
+  await expect(endGrantedPlan(stack.ctx, user.email)).rejects.toMatchObject({ code: 'conflict' })
+  await expect(setAdmin(stack.ctx, 'nobody@example.com', true)).rejects.toThrow('nobody@example.com')
+})
+
+test('the admin flag, on and off', async () => {
+  const user = await stack.newUser()
+  const flag = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.admin
+  await setAdmin(stack.ctx, user.email, true)
+  expect(await flag()).toBe(true)
+  await setAdmin(stack.ctx, user.email, false)
+  expect(await flag()).toBe(false)
+})

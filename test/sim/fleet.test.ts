@@ -1,0 +1,132 @@
+import { expect, test, vi } from 'vitest'
+import { toAppError } from '../../src/server/error-response.ts'
+import { startServer, stopServer } from '../../src/server/services/servers.ts'
+import { endOrphans, wakeOverdue } from '../../src/server/services/sweep.ts'
+import { onlyKilled, openWorld } from '../support/context.ts'
+import { aliveOf, freshPlaces, newCustomer, runsOf } from '../support/fleet.ts'
+import { Interleaver } from '../support/interleaver.ts'
+import { expectAlwaysTrue, expectSettled } from '../support/invariants.ts'
+import { ownDatabase } from '../support/own-database.ts'
+import { seededRandom } from '../support/random.ts'
+import { Cut, Lost } from '../support/wire.ts'
+
+/**
+ * Several people start and stop at once, while the program is killed, answers are lost, EC2 refuses, instances vanish and the clock
+ * jumps. Every call outside waits for its turn, and the seed decides whose turn it is: the same seed plays the same game.
+ */
+
+const ROUNDS = 14
+const world = await openWorld((await ownDatabase()).url, { bootMs: 4_000 })
+const given = process.env.SIM_SEED
+const seeds = given ? [Number(given)] : [1, 2, 3, Math.floor(Math.random() * 1e9)]
+vi.spyOn(console, 'error').mockImplementation(() => {})
+
+test.each(seeds)('the fleet stays in order with SIM_SEED=%i', async (seed) => {
+  const random = seededRandom(seed)
+  const about = `SIM_SEED=${seed}`
+  await freshPlaces(world, 3)
+  const people = await Promise.all([
+    newCustomer(world),
+    newCustomer(world, { demo: true }),
+    newCustomer(world),
+    newCustomer(world),
+  ])
+  const turns = new Interleaver(random)
+  const late: (() => Promise<unknown>)[] = []
+
+  /** Now and then a call is lost, carried out late, or the last one of its program. */
+  world.wire = (call, effect) =>
+    turns.turn(call, async () => {
+      const luck = random.next()
+      if (luck < 0.008) throw new Cut(call)
+      if (luck < 0.02) throw new Lost(call)
+      if (luck < 0.03 && call === 'ec2: launch') {
+        late.push(effect)
+        throw new Lost(`late ${call}`)
+      }
+      const answer = await effect()
+      if (luck > 0.992) throw new Cut(call)
+      if (luck > 0.98) throw new Lost(call)
+      return answer
+    })
+
+  const press = async (person: (typeof people)[number]) => {
+    const { process } = world
+    const { id } = person.user
+    const [run] = await runsOf(world, id)
+    const act =
+      run?.endedAt === null && random.chance(0.6)
+        ? stopServer(process.ctx, id, { sessionId: run.id, serverId: run.serverId })
+        : startServer(process.ctx, person)
+    await act.catch((error) => {
+      // Refused, not answered or killed: a person is told so and looks again. Anything else is a fault of ours.
+      if (toAppError(error).code === 'unexpected') onlyKilled(error)
+    })
+    await process.settle()
+  }
+  const ring = async (id: string) => {
+    const kept = world.kept(id)
+    if (kept.alarm === null || kept.alarm > world.clock.ms || ringing.has(id)) return
+    ringing.add(id)
+    kept.alarm = null
+    const { process } = world
+    await process.alarm(id).ring().catch(onlyKilled)
+    if (process.killed) kept.alarm ??= world.clock.ms + 2_000
+    ringing.delete(id)
+  }
+  const ringing = new Set<string>()
+
+  for (let round = 0; round < ROUNDS; round++) {
+    const tasks = people.flatMap((person) => [
+      ...(random.chance(0.45) ? [() => press(person)] : []),
+      () => ring(person.user.id),
+      ...(random.chance(0.2) ? [() => press(person)] : []),
+    ])
+    if (random.chance(0.2)) tasks.push(() => sweep())
+    if (random.chance(0.3)) world.ec2.inject(random.pick(['InsufficientInstanceCapacity', 'RequestLimitExceeded']), 1)
+    if (random.chance(0.15)) vanish()
+    await turns.run(tasks)
+    if (world.process.killed) world.restart()
+    if (random.chance(0.5)) await late.shift()?.()
+    world.advance(random.pick([1, 2, 3, 5, 10, 35, 70, 200]))
+    for (const { user } of people) await expectAlwaysTrue(world, user.id, `${about}, round ${round}`)
+  }
+
+  // The storm is over: everybody stops, and what is to come late has come.
+  world.wire = (_, effect) => effect()
+  world.restart()
+  for (const effect of late) await effect()
+  for (let minute = 0; minute < 15; minute++) {
+    for (const { user } of people) {
+      while (due(user.id)) await world.ring(user.id)
+      const [run] = await runsOf(world, user.id)
+      if (run?.runningAt && run.stopRequestedAt === null)
+        await stopServer(world.ctx, user.id, { sessionId: run.id, serverId: run.serverId })
+      await world.process.settle()
+    }
+    await sweep()
+    if (people.every(({ user }) => world.nextAlarm(user.id) === null)) break
+    world.advance(60)
+  }
+  await world.process.settle()
+  world.advance(60)
+  for (const { user } of people) await expectSettled(world, user.id, about)
+
+  function due(id: string): boolean {
+    const alarm = world.nextAlarm(id)
+    return alarm !== null && alarm <= world.clock.ms + 5_000
+  }
+  async function sweep(): Promise<void> {
+    const { ctx } = world.process
+    await Promise.allSettled([wakeOverdue(ctx), endOrphans(ctx)])
+  }
+  function vanish(): void {
+    const [instance] = aliveOf(world, random.pick(people).user.id)
+    if (instance) world.ec2.inject('terminate_instance', 1, { instance_id: instance.instanceId })
+  }
+})
+
+test('the same seed plays the same game', () => {
+  const [a, b] = [seededRandom(7), seededRandom(7)]
+  expect(Array.from({ length: 50 }, () => a.next())).toEqual(Array.from({ length: 50 }, () => b.next()))
+})

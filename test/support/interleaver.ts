@@ -1,0 +1,39 @@
+import { setImmediate as afterAllCallbacks } from 'node:timers/promises'
+import type { Random } from './random.ts'
+
+type Waiting = { go: () => Promise<unknown> }
+
+/**
+ * Lets tasks run at once, but their calls one after the other: each waits for its turn, the next is drawn at random, and nothing else
+ * moves until it is done. So the ways in which tasks can get between each other are tried, and a seed repeats them.
+ */
+export class Interleaver {
+  readonly #random: Random
+  #waiting: Waiting[] = []
+
+  constructor(random: Random) {
+    this.#random = random
+  }
+
+  turn<T>(_call: string, effect: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ go: () => effect().then(resolve, reject) })
+    })
+  }
+
+  async run(tasks: (() => Promise<unknown>)[]): Promise<void> {
+    let running = tasks.length
+    const failures: unknown[] = []
+    for (const task of tasks)
+      void task()
+        .catch((error) => failures.push(error))
+        .finally(() => running--)
+    while (running > 0) {
+      // Whoever can go on without a call does so first.
+      for (let i = 0; i < 3; i++) await afterAllCallbacks()
+      const [next] = this.#waiting.splice(Math.floor(this.#random.next() * this.#waiting.length), 1)
+      await next?.go()
+    }
+    if (failures.length) throw failures[0]
+  }
+}
