@@ -50,7 +50,7 @@ export function Dashboard(props: DashboardProps) {
   const canStart = !busy && !refusal
   const job = list.lastJobId ? (list.jobs[list.lastJobId] ?? null) : null
   return (
-    <div className="page dashboard">
+    <div className="dashboard">
       <header className="page-head">
         <div>
           <h1>Dashboard</h1>
