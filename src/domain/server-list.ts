@@ -159,13 +159,6 @@ export function isNoCapacity({ text }: Notice): boolean {
   return text.startsWith(ALL_RESERVED)
 }
 
-/** What there is to be said aloud: the notice, or what the job that it follows is doing now. */
-export function spokenSentence({ notice, jobs }: ServerList): string | null {
-  const job = notice?.job ? jobs[notice.job] : undefined
-  if (notice?.kind === 'info' && job && !isFinished(job) && job.progress) return job.progress
-  return notice?.text ?? null
-}
-
 export function isFinished(job: Pick<Job, 'status'>): boolean {
   return job.status === 'succeeded' || job.status === 'failed'
 }
