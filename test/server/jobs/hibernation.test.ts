@@ -14,6 +14,7 @@ import { newPerson, waitFor } from '../../support/client.ts'
 
 /** The built Worker, with an object that tells this test when it is built (anew, after an eviction) and when its alarm rings. */
 const OBSERVED = `import worker, { JobChannel as Built } from './index.js'
+export * from './index.js'
 export default worker
 export class JobChannel extends Built {
   constructor(ctx, env) {
