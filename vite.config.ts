@@ -1,9 +1,9 @@
 import type { UserConfig } from 'vite'
-import { awsXmlInWorkerd, clientOptions, plainDynamicImports, reactStringRenderer, workerBuild } from './dev/build.ts'
+import { awsXmlInWorkerd, clientOptions, plainDynamicImports, stringRendererOnly, workerBuild } from './dev/build.ts'
 
 /** `vite build --app`: first the browser's files, then the Worker, which reads their manifest. `npm run dev` has its own (dev/vite.ts). */
 export default {
-  plugins: [awsXmlInWorkerd, reactStringRenderer, plainDynamicImports],
+  plugins: [awsXmlInWorkerd, plainDynamicImports, stringRendererOnly],
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {
@@ -15,13 +15,7 @@ export default {
   },
   environments: {
     client: {
-      build: {
-        outDir: 'dist/client',
-        manifest: 'manifest.json',
-        // Every browser that we support preloads modules by itself.
-        modulePreload: { polyfill: false },
-        rolldownOptions: clientOptions,
-      },
+      build: { outDir: 'dist/client', manifest: 'manifest.json', rolldownOptions: clientOptions },
     },
     ssr: workerBuild,
   },

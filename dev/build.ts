@@ -1,5 +1,4 @@
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { resolve } from 'node:path'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
 
 /** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
@@ -9,9 +8,14 @@ export const clientOptions: Rolldown.RolldownOptions = {
     codeSplitting: {
       groups: [
         // Changes rarely: a returning browser keeps it over our releases.
-        { name: 'react', test: /node_modules.(react|react-dom|scheduler)./ },
+        { name: 'react', test: /node_modules.(react|react-dom|scheduler)./, priority: 2 },
         // What several islands share is small, and together smaller; the dashboard has no forms.
-        { name: 'shared', test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.request)/, minShareCount: 2, priority: 1 },
+        {
+          name: 'shared',
+          test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.(request|session|local|use[PS])|domain.(instant|server|user-s))/,
+          minShareCount: 2,
+          priority: 1,
+        },
         { name: 'forms', test: /src.(pages.parts|islands.use)/, minShareCount: 2 },
       ],
     },
@@ -28,6 +32,16 @@ export const awsXmlInWorkerd: Plugin = {
       : null,
 }
 
+/** `react-dom/server` brings its streaming renderer along, as large as the one that is used here. */
+export const stringRendererOnly: Plugin = {
+  name: 'string-renderer-only',
+  enforce: 'pre',
+  resolveId: (id) =>
+    id === 'react-dom/server'
+      ? resolve(import.meta.dirname, '../node_modules/react-dom/cjs/react-dom-server-legacy.browser.production.js')
+      : null,
+}
+
 /**
  * Vite wraps each dynamic import in a preloader, which would be a second script on every public page; our pages name themselves what they will
  * need. It has no switch for that, but leaves the imports of a library alone, and asks for it here alone once the environments are set.
@@ -36,17 +50,6 @@ export const plainDynamicImports: Plugin = {
   name: 'plain-dynamic-imports',
   apply: 'build',
   configResolved: (config) => void Object.assign(config.build, { lib: {} }),
-}
-
-/** `renderToString` alone: the package's entry would bring the streaming renderer along, which nobody here calls (a tenth of the Worker). */
-export const reactStringRenderer: Plugin = {
-  name: 'react-string-renderer',
-  enforce: 'pre',
-  resolveId(id) {
-    if (id !== 'react-dom/server') return null
-    const entry = createRequire(import.meta.url).resolve('react-dom/package.json')
-    return join(dirname(entry), 'cjs/react-dom-server-legacy.browser.production.js')
-  },
 }
 
 export const workerBuild: EnvironmentOptions = {

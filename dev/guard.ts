@@ -27,9 +27,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.stdin.on('end', () => {
     const lines = received.split('\n').filter(Boolean)
     if (lines.includes('done')) return
-    for (const pid of lines) {
+    // The guard is a child of the stack, too, and must not end itself before it has ended the others.
+    for (const pid of lines.map(Number).filter((pid) => pid !== process.pid)) {
       try {
-        process.kill(Number(pid), 'SIGKILL')
+        process.kill(pid, 'SIGKILL')
       } catch {}
     }
   })

@@ -48,7 +48,7 @@ export function reduceServerList(state: ServerList, action: ServerListAction): S
     case 'fetching':
       return { ...state, loading: true }
     case 'fetched':
-      return { ...state, loading: false, servers: mergeServers(state.servers, action.servers), error: null }
+      return { ...state, loading: false, error: null, servers: mergeServers(state.servers, action.servers) }
     case 'fetch_failed':
       return { ...state, loading: false, error: action.message }
     case 'started':

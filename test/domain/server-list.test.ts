@@ -55,13 +55,14 @@ describe('fetching', () => {
       loading: false,
       servers: [{ id: 'a' }],
     })
-    expect(reduceServerList(fetching, { type: 'fetch_failed', message: 'Failed to load servers' })).toMatchObject({
-      loading: false,
-      servers: fetching.servers,
-      notice: fetching.notice,
-      error: 'Failed to load servers',
-    })
-    const failed = reduceServerList(fetching, { type: 'fetch_failed', message: 'Failed to load servers' })
+  })
+
+  test('a failed fetch says so until one succeeds, and leaves what was read before', () => {
+    const failed = play(
+      [{ type: 'fetching' }, { type: 'fetch_failed', message: 'Failed to load servers' }],
+      emptyServerList([server('a')]),
+    )
+    expect(failed).toMatchObject({ loading: false, error: 'Failed to load servers', servers: [{ id: 'a' }] })
     expect(reduceServerList(failed, { type: 'fetched', servers: [] }).error).toBeNull()
   })
 

@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest'
-import { onlyKilled, openWorld, type World } from '../support/context.ts'
+import { onlyMishaps, openWorld, type World } from '../support/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../support/fleet.ts'
 import { expectAlwaysTrue, expectSettled } from '../support/invariants.ts'
 import { ownDatabase } from '../support/own-database.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../support/play.ts'
-import { isRead, Lost, type Mishap, wireWithMishap } from '../support/wire.ts'
+import { isRead, isSelect, type Mishap, wireWithMishap } from '../support/wire.ts'
 
 /**
  * Every call that a start and a stop make outside is a place where the program can be killed, or the answer lost. Each is tried:
@@ -71,14 +71,11 @@ const scenarios: Record<string, Scenario> = {
 
 /** A person whose click failed sees an error; the program was killed, or no answer came. */
 async function pressed(press: Promise<unknown>): Promise<void> {
-  await press.catch((error) => {
-    for (let e = error; e instanceof Error; e = e.cause) if (e instanceof Lost) return
-    onlyKilled(error)
-  })
+  await press.catch(onlyMishaps)
 }
 
-/** To be killed at a read is to be killed at the change before it, and its lost answer is a lost question; to get no answer is its own. */
-const countsFor = (mishap: Mishap) => (call: string) => mishap === 'lost before' || !isRead(call)
+/** What EC2 does not answer is its own mishap; to be killed at any read is to be killed at the change before it. */
+const countsFor = (mishap: Mishap) => (call: string) => (mishap === 'lost before' ? !isSelect(call) : !isRead(call))
 
 async function play(world: World, name: string, mishap: Mishap, n: number): Promise<string[]> {
   const { prepare, play } = scenarios[name] as Scenario

@@ -16,12 +16,28 @@ import { Cut, Lost } from '../support/wire.ts'
  */
 
 const ROUNDS = 14
-const world = await openWorld((await ownDatabase()).url, { bootMs: 4_000 })
+type Run = Awaited<ReturnType<typeof runsOf>>[number]
+const { url: databaseUrl } = await ownDatabase()
+const FIXED = [1, 2]
 const given = process.env.SIM_SEED
-const seeds = given ? [Number(given)] : [1, 2, 3, Math.floor(Math.random() * 1e9)]
+const seeds = given ? [Number(given)] : [...FIXED, Math.floor(Math.random() * 1e9)]
 vi.spyOn(console, 'error').mockImplementation(() => {})
 
 test.each(seeds)('the fleet stays in order with SIM_SEED=%i', async (seed) => {
+  const { ran } = await play(seed, ROUNDS)
+  // In a storm of bad luck it may be none; in these games it is not.
+  if (FIXED.includes(seed)) expect(ran).toBeGreaterThan(0)
+})
+
+test('the same seed plays the same game', async () => {
+  const [first, second] = [await play(4, 5), await play(4, 5)]
+  expect(second.calls).toEqual(first.calls)
+})
+
+/** @returns the calls in the order of their turns, and how many servers came to run */
+async function play(seed: number, rounds: number): Promise<{ calls: string[]; ran: number }> {
+  const world = await openWorld(databaseUrl, { bootMs: 4_000 })
+  const calls: string[] = []
   const random = seededRandom(seed)
   const about = `SIM_SEED=${seed}`
   await freshPlaces(world, 3)
@@ -36,8 +52,10 @@ test.each(seeds)('the fleet stays in order with SIM_SEED=%i', async (seed) => {
 
   /** Now and then a call is lost, carried out late, or the last one of its program. */
   world.wire = (call, effect) =>
-    turns.turn(call, async () => {
+    turns.turn(async () => {
+      calls.push(call)
       const luck = random.next()
+      world.clock.ms += Math.floor(random.next() * 400)
       if (luck < 0.008) throw new Cut(call)
       if (luck < 0.02) throw new Lost(call)
       if (luck < 0.03 && call === 'ec2: launch') {
@@ -50,10 +68,9 @@ test.each(seeds)('the fleet stays in order with SIM_SEED=%i', async (seed) => {
       return answer
     })
 
-  const press = async (person: (typeof people)[number]) => {
+  const press = async (person: (typeof people)[number], run: Run | undefined) => {
     const { process } = world
     const { id } = person.user
-    const [run] = await runsOf(world, id)
     const act =
       run?.endedAt === null && random.chance(0.6)
         ? stopServer(process.ctx, id, { sessionId: run.id, serverId: run.serverId })
@@ -66,21 +83,21 @@ test.each(seeds)('the fleet stays in order with SIM_SEED=%i', async (seed) => {
   }
   const ring = async (id: string) => {
     const kept = world.kept(id)
-    if (kept.alarm === null || kept.alarm > world.clock.ms || ringing.has(id)) return
-    ringing.add(id)
-    kept.alarm = null
     const { process } = world
-    await process.alarm(id).ring().catch(onlyKilled)
-    if (process.killed) kept.alarm ??= world.clock.ms + 2_000
-    ringing.delete(id)
+    for (let rings = 0; rings < 5 && !process.killed; rings++) {
+      if (kept.alarm === null || kept.alarm > world.clock.ms + 1_000) return
+      kept.alarm = null
+      await process.alarm(id).ring().catch(onlyKilled)
+      if (process.killed) kept.alarm ??= world.clock.ms + 2_000
+    }
   }
-  const ringing = new Set<string>()
 
-  for (let round = 0; round < ROUNDS; round++) {
-    const tasks = people.flatMap((person) => [
-      ...(random.chance(0.45) ? [() => press(person)] : []),
+  for (let round = 0; round < rounds; round++) {
+    const seen = await Promise.all(people.map(({ user }) => runsOf(world, user.id)))
+    const tasks = people.flatMap((person, i) => [
+      ...(random.chance(0.45) ? [() => press(person, seen[i]?.[0])] : []),
       () => ring(person.user.id),
-      ...(random.chance(0.2) ? [() => press(person)] : []),
+      ...(random.chance(0.2) ? [() => press(person, seen[i]?.[0])] : []),
     ])
     if (random.chance(0.2)) tasks.push(() => sweep())
     if (random.chance(0.3)) world.ec2.inject(random.pick(['InsufficientInstanceCapacity', 'RequestLimitExceeded']), 1)
@@ -112,6 +129,9 @@ test.each(seeds)('the fleet stays in order with SIM_SEED=%i', async (seed) => {
   world.advance(60)
   for (const { user } of people) await expectSettled(world, user.id, about)
 
+  const runs = (await Promise.all(people.map(({ user }) => runsOf(world, user.id)))).flat()
+  return { calls, ran: runs.filter((run) => run.runningAt !== null).length }
+
   function due(id: string): boolean {
     const alarm = world.nextAlarm(id)
     return alarm !== null && alarm <= world.clock.ms + 5_000
@@ -124,9 +144,4 @@ test.each(seeds)('the fleet stays in order with SIM_SEED=%i', async (seed) => {
     const [instance] = aliveOf(world, random.pick(people).user.id)
     if (instance) world.ec2.inject('terminate_instance', 1, { instance_id: instance.instanceId })
   }
-})
-
-test('the same seed plays the same game', () => {
-  const [a, b] = [seededRandom(7), seededRandom(7)]
-  expect(Array.from({ length: 50 }, () => a.next())).toEqual(Array.from({ length: 50 }, () => b.next()))
-})
+}

@@ -15,7 +15,7 @@ export class Interleaver {
     this.#random = random
   }
 
-  turn<T>(_call: string, effect: () => Promise<T>): Promise<T> {
+  turn<T>(effect: () => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ go: () => effect().then(resolve, reject) })
     })

@@ -30,7 +30,8 @@ type Run = Awaited<ReturnType<typeof runsOf>>[number]
 function expectNotBilledBeyondRun(world: World, userId: string, run: Run, about: string): void {
   const instance = instancesOf(world, userId).find(({ instanceId }) => instanceId === run.instanceId)
   const from = run.runningAt ?? 0
-  const until = run.meteredUntil ?? run.confirmedAt ?? from
+  // Until the stop has looked whether the instance was still there, only what was confirmed is certain.
+  const until = run.endedAt === null ? (run.confirmedAt ?? from) : (run.meteredUntil ?? Infinity)
   const end = instance?.shuttingDownAt ?? world.clock.ms
   expect(from, `${about}: the meter starts when the instance runs`).toBeGreaterThanOrEqual(
     instance?.runningAt ?? Infinity,

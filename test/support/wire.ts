@@ -9,8 +9,11 @@ export class Lost extends Error {}
 
 export type Mishap = 'cut before' | 'cut after' | 'lost before' | 'lost after'
 
-/** Calls that change nothing outside: to be killed there is to be killed at the change before. */
-export const isRead = (call: string) => /^(db: select|ec2: find|ec2: list)/i.test(call)
+/** Reads of the database: to be killed there is to be killed at the change before, and nothing is decided without an answer. */
+export const isSelect = (call: string) => /^db: select/i.test(call)
+
+/** Calls that change nothing outside. */
+export const isRead = (call: string) => isSelect(call) || /^ec2: (find|list)/.test(call)
 
 /** Counts the calls that `counts` wants, and lets the mishap befall the n-th (from 1). */
 export function wireWithMishap(mishap: Mishap, n: number, counts: (call: string) => boolean) {

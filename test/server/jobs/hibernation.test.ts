@@ -66,7 +66,9 @@ async function startObservedStack() {
   return { url: `http://localhost:${port}`, seen }
 }
 
-test('an object whose socket keeps itself alive is evicted, sets no alarm, and still tells of the next job', async () => {
+test('an object whose socket keeps itself alive is evicted, sets no alarm, and still tells of the next job', {
+  timeout: 180_000,
+}, async () => {
   const { url, seen } = await startObservedStack()
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
