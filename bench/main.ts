@@ -1,22 +1,39 @@
 import { openBrowser } from '../test/support/chromium.ts'
+import { byteRows } from './bytes.ts'
 import { benchHibernation } from './hibernation.ts'
+import { benchInNode } from './in-node.ts'
+import { benchLighthouse } from './lighthouse.ts'
+import { newPerson } from './people.ts'
 import { benchPush } from './push.ts'
 import { benchRoundTrips } from './round-trips.ts'
 import { startBenchSite } from './site.ts'
 import { benchStart } from './start.ts'
+import { benchStartUp } from './start-up.ts'
 import { printTable } from './table.ts'
 
-/** `npm run bench`: the product's budgets, measured on the built Worker. Times are those of this machine, ratios hold on others too. */
+/**
+ * `npm run bench`: the product's budgets, measured on the built Worker; `-- --lighthouse` asks Lighthouse instead. Times are those of this
+ * machine, ratios hold on others too.
+ */
 const site = await startBenchSite()
-const browser = await openBrowser()
 try {
-  printTable('Starting a server, hearing of it', [
-    ...(await benchRoundTrips(site)),
-    ...(await benchStart(site)),
-    ...(await benchPush(site, browser)),
-    ...(await benchHibernation(site, browser)),
-  ])
+  if (process.argv.includes('--lighthouse')) printTable('Lighthouse', await benchLighthouse(site))
+  else {
+    const dashboard = await (await newPerson(site)).call('GET', '/dashboard')
+    printTable('Bytes, gzipped', [...(await byteRows(site.url, await dashboard.text())), ...(await benchStartUp())])
+    const browser = await openBrowser()
+    try {
+      printTable('Starting a server, hearing of it', [
+        ...(await benchRoundTrips(site)),
+        ...(await benchStart(site)),
+        ...(await benchPush(site, browser)),
+        ...(await benchHibernation(site, browser)),
+      ])
+    } finally {
+      await browser.close()
+    }
+    printTable('Rendering, in Node', await benchInNode())
+  }
 } finally {
-  await browser.close()
   await site.close()
 }

@@ -13,6 +13,8 @@ export type PageHead = {
   description?: string
   /** For pages that no search engine should keep. */
   noIndex?: boolean
+  /** The same for every visitor: rendered once and kept. A form on it goes without a token. */
+  same?: boolean
   /** Without it, what pages with islands need. */
   assets?: keyof typeof ASSETS
 }
@@ -20,23 +22,37 @@ export type PageHead = {
 /** A whole page for whoever asks. The user stands in its bootstrap block, so that the client need not ask who it is. */
 export function renderPage(
   c: HonoContext<AppEnv>,
-  { assets = c.get('signIn') ? 'app' : 'visitor', ...head }: PageHead,
+  { assets = c.get('signIn') ? 'app' : 'visitor', same = false, ...head }: PageHead,
   body: ReactNode,
   status: 200 | 404 = 200,
 ): Response {
-  const url = new URL(c.req.url)
-  const document = (
-    <Layout
-      {...head}
-      user={c.get('signIn')?.user ?? null}
-      path={url.pathname + url.search}
-      origin={c.var.ctx.config.origins[0] ?? ''}
-      csrfToken={csrfToken(c)}
-      theme={themeOf(c)}
-      assets={ASSETS[assets]}
-    >
-      <IslandFiles value={ASSETS[assets].island}>{body}</IslandFiles>
-    </Layout>
-  )
-  return c.html(`<!doctype html>${renderToString(document)}`, status) as Response
+  const user = c.get('signIn')?.user ?? null
+  const { pathname, search } = new URL(c.req.url)
+  const origin = c.var.ctx.config.origins[0] ?? ''
+  const theme = themeOf(c)
+  const keep = same && !user && !import.meta.env.DEV
+  const render = () =>
+    `<!doctype html>${renderToString(
+      <Layout
+        {...head}
+        user={user}
+        path={keep ? pathname : pathname + search}
+        origin={origin}
+        csrfToken={keep ? null : csrfToken(c)}
+        theme={theme}
+        assets={ASSETS[assets]}
+      >
+        <IslandFiles value={ASSETS[assets].island}>{body}</IslandFiles>
+      </Layout>,
+    )}`
+  return c.html(keep ? onceFor(`${origin}${pathname} ${theme}`, render) : render(), status) as Response
+}
+
+const kept = new Map<string, string>()
+
+/** Bounded by our own: only routes without parameters are the same for everybody. */
+function onceFor(key: string, render: () => string): string {
+  const html = kept.get(key) ?? render()
+  kept.set(key, html)
+  return html
 }

@@ -11,12 +11,13 @@ import { renderPage } from '../render.tsx'
 import { getDashboard } from '../services/dashboard.ts'
 
 const marketing = { assets: 'marketing' } as const
+const sameForAll = { ...marketing, same: true } as const
 
 /** The site map: each page's path, what it loads, what it shows. Who may see it stands in access.ts. */
 export const pages = new Hono<AppEnv>()
-  .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...marketing }, <Landing />))
-  .get('/pricing', (c) => renderPage(c, { title: 'Pricing', ...marketing }, <Pricing />))
-  .get('/terms_of_service', (c) => renderPage(c, { title: 'Terms of Service', ...marketing }, <Terms />))
+  .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />))
+  .get('/pricing', (c) => renderPage(c, { title: 'Pricing', ...sameForAll }, <Pricing />))
+  .get('/terms_of_service', (c) => renderPage(c, { title: 'Terms of Service', ...sameForAll }, <Terms />))
   .get('/contact_sales', (c) => {
     const flash = takeFlash(c)
     const failed = flash?.kind === 'danger' ? flash : null

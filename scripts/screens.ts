@@ -1,0 +1,57 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { startStack } from '../dev/stack.ts'
+import { gatherCast } from '../test/support/cast.ts'
+import { openBrowser } from '../test/support/chromium.ts'
+import { keepInstances } from '../test/support/many-instances.ts'
+import { openScreen, setLook } from '../test/support/open-screen.ts'
+import { SCREENS } from '../test/support/screens.ts'
+
+/** `npm run screens [name…]`: a picture of every screen at three widths in both themes, into docs/screens. */
+const FOLDER = 'docs/screens'
+const only = process.argv.slice(2)
+const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-screens-'))
+keepInstances(dataDir, 40, Date.now())
+const stack = await startStack({ dataDir, ec2BootMs: 500, fleetSize: 12, log: () => {} })
+const browser = await openBrowser()
+if (!only.length) rmSync(FOLDER, { recursive: true, force: true })
+mkdirSync(FOLDER, { recursive: true })
+let failures = 0
+try {
+  const cast = await gatherCast(stack)
+  for (const screen of SCREENS) {
+    if (only.length && !only.some((name) => screen.name.startsWith(name))) continue
+    try {
+      const { page, complaints } = await openScreen(browser, stack.url, screen, cast)
+      for (const width of [360, 768, 1280])
+        for (const theme of ['light', 'dark'] as const) {
+          await setLook(page, theme, width)
+          writeFileSync(`${FOLDER}/${screen.name}-${width}-${theme}.webp`, await picture(page))
+        }
+      await page.context().close()
+      console.log(screen.name, ...complaints)
+    } catch (error) {
+      failures += 1
+      console.log(`${screen.name}: ${error}`)
+    }
+  }
+} finally {
+  await browser.close()
+  await stack.close()
+  rmSync(dataDir, { recursive: true, force: true })
+}
+process.exitCode = failures ? 1 : 0
+
+/** The whole page, as WebP: a tenth of a PNG's size. The window grows to the page, so that its bars stand at its edges. */
+async function picture(page: Page): Promise<Buffer> {
+  const { width = 0, height = 0 } = page.viewportSize() ?? {}
+  const whole = await page.evaluate(() => document.documentElement.scrollHeight)
+  await page.setViewportSize({ width, height: Math.max(whole, height) })
+  await page.waitForTimeout(150)
+  const session = await page.context().newCDPSession(page)
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 72 })
+  await session.detach()
+  return Buffer.from(data, 'base64')
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AxeResults } from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Stack, startStack } from '../../dev/stack.ts'
+import { type Cast, gatherCast } from '../support/cast.ts'
+import { openBrowser } from '../support/chromium.ts'
+import { keepInstances } from '../support/many-instances.ts'
+import { openScreen, setLook } from '../support/open-screen.ts'
+import { SCREENS } from '../support/screens.ts'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+const WIDTHS = [360, 768, 1280]
+
+let stack: Stack
+let browser: Browser
+let cast: Cast
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-a11y-'))
+  keepInstances(dataDir, 40, Date.now())
+  stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 12, log: () => {} })
+  browser = await openBrowser()
+  cast = await gatherCast(stack)
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await stack?.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+describe.each(SCREENS)('$name', (screen) => {
+  test('nothing that axe knows, nothing sideways, focus in sight, no complaint', async () => {
+    const { page, complaints } = await openScreen(browser, stack.url, screen, cast)
+    const faults: string[] = []
+    for (const width of WIDTHS) {
+      for (const theme of ['light', 'dark'] as const) {
+        await setLook(page, theme, width)
+        for (const fault of await axeFaults(page)) faults.push(`${width} ${theme} ${fault}`)
+      }
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+      if (over > 0) faults.push(`${width} scrolls ${over} px sideways`)
+    }
+    for (const width of [360, 1280]) {
+      await setLook(page, 'light', width)
+      for (const fault of await focusFaults(page)) faults.push(`${width} ${fault}`)
+    }
+    expect([...new Set(faults)]).toEqual([])
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
+})
+
+async function axeFaults(page: Page): Promise<string[]> {
+  await page.evaluate(AXE)
+  const { violations } = await page.evaluate<AxeResults, string[]>(
+    // @ts-expect-error axe is there once its source was evaluated
+    (values) => window.axe.run(document, { runOnly: { type: 'tag', values }, resultTypes: ['violations'] }),
+    RULES,
+  )
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`),
+  )
+}
+
+/** Walks the page by Tab: every stop must show its focus, and stand clear of the bars that are fixed at the edges. */
+async function focusFaults(page: Page): Promise<string[]> {
+  const faults: string[] = []
+  await page.evaluate(() => {
+    window.scrollTo(0, 0)
+    document.body.tabIndex = -1
+    document.body.focus()
+    document.body.removeAttribute('tabindex')
+  })
+  for (let stop = 0; stop < 60; stop++) {
+    await page.keyboard.press('Tab')
+    const fault = await page.evaluate(() => {
+      const element = document.activeElement
+      if (!element || element === document.body) return 'end'
+      if (element.hasAttribute('data-walked')) return 'end'
+      element.setAttribute('data-walked', '')
+      const name = `${element.tagName.toLowerCase()} "${(element.textContent || element.getAttribute('aria-label') || element.id).slice(0, 40)}"`
+      const style = getComputedStyle(element)
+      if (style.outlineStyle === 'none' || Number.parseFloat(style.outlineWidth) < 2)
+        return `${name} does not show its focus`
+      const box = element.getClientRects()[0]
+      if (!box) return `${name} has focus and is not there`
+      // Not wholly hidden is what WCAG 2.4.11 asks: the middle of what is inside the window. A menu that Esc closes may cover it.
+      const middle = (from: number, to: number, end: number) => (Math.max(0, from) + Math.min(to, end)) / 2
+      const x = middle(box.left, box.right, window.innerWidth)
+      const y = middle(box.top, box.bottom, window.innerHeight)
+      const top = document.elementFromPoint(x, y)
+      if (top?.closest(':popover-open')) return null
+      const isSeen = top && (element.contains(top) || top.contains(element) || top.closest('label')?.contains(element))
+      return isSeen ? null : `${name} has focus behind ${top?.tagName ?? 'nothing'}.${top?.className ?? ''}`
+    })
+    if (fault === 'end') break
+    if (fault) faults.push(fault)
+  }
+  await page.evaluate(() => {
+    for (const element of document.querySelectorAll('[data-walked]')) element.removeAttribute('data-walked')
+  })
+  return faults
+}

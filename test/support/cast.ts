@@ -1,0 +1,160 @@
+import { like, sql } from 'drizzle-orm'
+import { newPerson, type Person } from '../../bench/people.ts'
+import { start, untilServer } from '../../bench/start.ts'
+import { openDatabase } from '../../db/client.ts'
+import {
+  billingRecords,
+  contactMessages,
+  invoices,
+  jobs,
+  serverRequests,
+  serverSessions,
+  servers,
+  signIns,
+  subscriptions,
+  users,
+} from '../../db/schema.ts'
+import type { Stack } from '../../dev/stack.ts'
+import { newId } from '../../src/server/id.ts'
+import { keepRuns } from './many-instances.ts'
+
+export type Role = 'newcomer' | 'starter' | 'runner' | 'customer' | 'debtor' | 'admin'
+export type Cast = {
+  cookie(role: Role): string
+  /** No place is free while the work goes on. */
+  fillTheFleet(work: () => Promise<void>): Promise<void>
+}
+
+const MINUTE = 60_000
+const DAY = 24 * 60 * MINUTE
+
+/** People in every situation that has a picture of its own, written into the stack's database. `runner` has a server that really runs. */
+export async function gatherCast({ url, services }: Stack): Promise<Cast> {
+  const databaseUrl = services.vars.LIBSQL_URL as string
+  const db = openDatabase(databaseUrl)
+  const person = () => newPerson({ url, databaseUrl, secretKey: services.vars.SECRET_KEY as string })
+  const rename = (id: string, set: Partial<typeof users.$inferInsert>) =>
+    db.update(users).set(set).where(sql`id = ${id}`)
+  const cast: Record<Role, Person> = {
+    newcomer: await person(),
+    starter: await person(),
+    runner: await person(),
+    customer: await person(),
+    debtor: await person(),
+    admin: await person(),
+  }
+  const now = Date.now()
+
+  await start(cast.runner)
+  await untilServer(cast.runner, 'active')
+  await run(cast.runner.id, { at: now - 3 * DAY, minutes: 12 })
+
+  const pending = await run(cast.starter.id, { at: now - 6_000, minutes: null })
+  await db.insert(jobs).values({
+    id: newId('job'),
+    userId: cast.starter.id,
+    sessionId: pending,
+    kind: 'server_start',
+    status: 'running',
+    progress: 'Booting the server.',
+    runAt: now + 60 * MINUTE,
+    createdAt: now - 6_000,
+    updatedAt: now - 2_000,
+  })
+
+  for (const role of ['customer', 'debtor'] as const) await history(cast[role].id, role === 'debtor')
+  await rename(cast.customer.id, { name: 'Katherine Johnson-Montgomery', email: 'katherine@example.com' })
+  await rename(cast.debtor.id, { name: 'Max', suspendedAt: now - DAY })
+  await rename(cast.admin.id, { name: 'Admin', admin: true })
+  await db.insert(signIns).values({
+    id: newId('in'),
+    userId: cast.customer.id,
+    createdAt: now - 2 * DAY,
+    lastSeenAt: now - 3 * MINUTE,
+    expiresAt: now + DAY,
+    userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Safari/604.1',
+    address: '203.0.113.7',
+  })
+
+  await keepRuns(databaseUrl, 12, now)
+  await db.insert(contactMessages).values({
+    id: newId('msg'),
+    name: 'Wing Commander',
+    email: 'wing@example.com',
+    source: 'A colleague',
+    message: 'We fly 40 vehicles at once.\n\nCan each have a GPU of its own, and all of them one clock?',
+    createdAt: now - 5 * 60 * MINUTE,
+  })
+  await db.insert(serverRequests).values({ id: newId('req'), userId: cast.customer.id, createdAt: now - 40 * MINUTE })
+
+  async function run(userId: string, { at, minutes, error }: { at: number; minutes: number | null; error?: string }) {
+    const id = newId('ses')
+    const end = minutes === null ? null : at + minutes * MINUTE
+    await db.insert(serverSessions).values({
+      id,
+      userId,
+      serverId: 'srv_place-1',
+      instanceType: 'g6.4xlarge',
+      requestedAt: at,
+      runningAt: end === null || error ? null : at + 4_000,
+      confirmedAt: end,
+      stopRequestedAt: end,
+      meteredUntil: end,
+      endedAt: end,
+      errorMessage: error ?? null,
+    })
+    return id
+  }
+
+  async function history(userId: string, overdue: boolean) {
+    const anchor = now - 95 * DAY
+    await db
+      .update(subscriptions)
+      .set({ planType: 'premium', subType: 'paid', status: 'active', hours: 10, anchor, createdAt: anchor })
+      .where(sql`user_id = ${userId}`)
+    await db
+      .update(users)
+      .set({ createdAt: anchor, billedUntil: now - 5 * DAY })
+      .where(sql`id = ${userId}`)
+    for (let i = 0; i < 12; i++) await run(userId, { at: now - i * 2.3 * DAY - 2 * 60 * MINUTE, minutes: 23 + i * 17 })
+    await run(userId, {
+      at: now - 9 * DAY,
+      minutes: 1,
+      error: 'The server did not come up within 10 minutes. Nothing was billed.',
+    })
+    for (let i = 0; i < 3; i++) {
+      const periodEnd = now - (5 + i * 30) * DAY
+      const id = newId('bill')
+      const record = { id, userId, periodStart: periodEnd - 30 * DAY, periodEnd, planType: 'premium' as const }
+      const seconds = [52_331, 30_120, 41_007][i] as number
+      await db.insert(billingRecords).values({
+        ...record,
+        includedHours: 10,
+        trial: false,
+        seconds,
+        amountCents: Math.round((Math.max(0, seconds - 36_000) * 4861) / 1e5),
+        createdAt: periodEnd,
+      })
+      await db.insert(invoices).values({
+        recordId: id,
+        userId,
+        step: 'sent',
+        stripeInvoiceId: `in_${id}`,
+        status: overdue && i === 0 ? 'open' : 'paid',
+        dueAt: overdue && i === 0 ? now - 2 * DAY : periodEnd + 14 * DAY,
+        paidAt: overdue && i === 0 ? null : periodEnd + 3 * DAY,
+        hostedUrl: 'https://invoice.stripe.example/in_1',
+        createdAt: periodEnd,
+      })
+    }
+  }
+
+  return {
+    cookie: (role) => cast[role].cookie,
+    async fillTheFleet(work) {
+      await db.update(servers).set({ reservedBy: sql`'ses_none-' || id` }).where(sql`reserved_by IS NULL`)
+      await work()
+      await db.update(servers).set({ reservedBy: null }).where(like(servers.reservedBy, 'ses_none-%'))
+    },
+  }
+}

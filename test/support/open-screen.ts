@@ -1,0 +1,38 @@
+import type { Browser, Page } from 'playwright-core'
+import type { Cast } from './cast.ts'
+import type { Screen } from './screens.ts'
+
+export type OpenScreen = { page: Page; complaints: string[] }
+
+/** Opens a screen in a window of its own and brings it into its state; notes what the browser complains of meanwhile. */
+export async function openScreen(browser: Browser, url: string, screen: Screen, cast: Cast): Promise<OpenScreen> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
+  context.setDefaultTimeout(15_000)
+  if (screen.as) {
+    const [name = '', value = ''] = cast.cookie(screen.as).split('=')
+    await context.addCookies([{ name, value, url }])
+  }
+  const page = await context.newPage()
+  const complaints: string[] = []
+  const note = (text: string) => screen.complains?.test(text) || complaints.push(text)
+  page.on('pageerror', (error) => note(String(error)))
+  page.on('console', (message) => message.type() === 'error' && note(message.text()))
+  await page.goto(url + screen.path)
+  await screen.prepare?.(page, cast)
+  await page.waitForLoadState('load')
+  // Public pages wake once they are idle.
+  await page.evaluate(() => new Promise((idle) => requestIdleCallback(() => setTimeout(idle, 150))))
+  return { page, complaints }
+}
+
+export type Theme = 'light' | 'dark'
+
+/** As the server would have rendered it with that cookie. The last change is of the width, which makes a canvas ask for its colours again. */
+export async function setLook(page: Page, theme: Theme, width: number): Promise<void> {
+  const height = width < 500 ? 780 : 800
+  await page.setViewportSize({ width: width + 2, height })
+  await page.evaluate((chosen) => {
+    document.documentElement.dataset.theme = chosen
+  }, theme)
+  await page.setViewportSize({ width, height })
+}

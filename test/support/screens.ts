@@ -1,0 +1,144 @@
+import type { Page } from 'playwright-core'
+import type { Cast, Role } from './cast.ts'
+
+/** One picture of the product: who looks at what, and what was done first. */
+export type Screen = {
+  name: string
+  path: string
+  as?: Role
+  /** Brings the page into the state; `cast` knows the people and can do what only the world around the product does. */
+  prepare?: (page: Page, cast: Cast) => Promise<unknown>
+  /** What the browser may rightly complain of, e.g. an answer that is meant to be a refusal. */
+  complains?: RegExp
+}
+
+const REFUSED = /Failed to load resource: the server responded with a status of 4\d\d/
+
+const openMenu = (page: Page) => page.locator('.menu-button').click()
+const submit = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
+const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor()
+
+/** Every screen there is, in every state that looks different. */
+export const SCREENS: Screen[] = [
+  { name: 'landing', path: '/' },
+  { name: 'landing-menu', path: '/', prepare: openMenu },
+  { name: 'pricing', path: '/pricing' },
+  { name: 'contact-sales', path: '/contact_sales' },
+  {
+    name: 'contact-sales-refused',
+    path: '/contact_sales',
+    prepare: async (page) => {
+      await page.getByLabel('Name', { exact: true }).fill('Ada')
+      await page.locator('main form button[type=submit]').click()
+      await page.locator('main [aria-invalid=true], main .alert-danger').first().waitFor()
+    },
+  },
+  { name: 'terms', path: '/terms_of_service' },
+  { name: 'not-found', path: '/no/such/page', complains: /404/ },
+  { name: 'sign-up', path: '/sign_up' },
+  {
+    name: 'sign-up-mismatch',
+    path: '/sign_up',
+    prepare: async (page) => {
+      await page.getByLabel('Name', { exact: true }).fill('Ada Lovelace')
+      await page.getByLabel('Password', { exact: true }).fill('a good password')
+      await page.getByLabel('Confirm Password', { exact: true }).fill('another one')
+      await page.getByText('Passwords do not match.').waitFor()
+    },
+  },
+  { name: 'sign-in', path: '/sign_in' },
+  {
+    name: 'sign-in-refused',
+    path: '/sign_in',
+    complains: REFUSED,
+    prepare: async (page) => {
+      await page.getByLabel('Email').fill('nobody@example.com')
+      await page.getByLabel('Password', { exact: true }).fill('a wrong password')
+      await submit(page, 'Sign In')
+      await page.getByText('Invalid email or password.').waitFor()
+    },
+  },
+  { name: 'confirm-email', path: '/confirm_email' },
+  {
+    name: 'confirm-email-expired',
+    path: '/confirm_email?confirmation_token=expired',
+    complains: REFUSED,
+    prepare: (page) => page.locator('.alert-danger').first().waitFor(),
+  },
+  { name: 'forgotten-password', path: '/forgot_password' },
+  { name: 'reset-password', path: '/reset_password?reset_password_token=x' },
+
+  { name: 'dashboard-empty', path: '/dashboard', as: 'newcomer', prepare: live },
+  {
+    name: 'dashboard-menu',
+    path: '/dashboard',
+    as: 'newcomer',
+    prepare: async (page) => {
+      await live(page)
+      await openMenu(page)
+    },
+  },
+  {
+    name: 'dashboard-no-capacity',
+    path: '/dashboard',
+    as: 'newcomer',
+    complains: /503/,
+    prepare: async (page, cast) => {
+      await live(page)
+      await cast.fillTheFleet(async () => {
+        await submit(page, 'Start Server')
+        await page.locator('.alert-danger').first().waitFor()
+      })
+    },
+  },
+  {
+    name: 'dashboard-starting',
+    path: '/dashboard',
+    as: 'starter',
+    prepare: (page) => page.getByText('Starting server! This may take up to 30 seconds...').waitFor(),
+  },
+  {
+    name: 'dashboard-running',
+    path: '/dashboard',
+    as: 'runner',
+    prepare: async (page) => {
+      await live(page)
+      await page.getByRole('link', { name: /^127\./ }).waitFor()
+    },
+  },
+  {
+    name: 'dashboard-offline',
+    path: '/dashboard',
+    as: 'runner',
+    complains: /net::ERR_|WebSocket|Failed to load/,
+    prepare: async (page) => {
+      await live(page)
+      await page.context().setOffline(true)
+      await submit(page, 'Refresh')
+      await page.locator('.alert-danger').first().waitFor()
+      await page.context().setOffline(false)
+    },
+  },
+  { name: 'dashboard-customer', path: '/dashboard', as: 'customer', prepare: live },
+  { name: 'dashboard-suspended', path: '/dashboard', as: 'debtor', prepare: live },
+  { name: 'subscriptions', path: '/subscriptions', as: 'customer' },
+  { name: 'billing-history-empty', path: '/billing_history', as: 'newcomer' },
+  { name: 'billing-history', path: '/billing_history', as: 'customer' },
+  {
+    name: 'billing-statement',
+    path: '/billing_history',
+    as: 'customer',
+    prepare: async (page) => {
+      await page.locator('main table a[href^="/billing_history/"]').first().click()
+      await page.waitForURL('**/billing_history/*')
+    },
+  },
+  { name: 'account-trial', path: '/account_overview', as: 'newcomer' },
+  { name: 'account-customer', path: '/account_overview', as: 'customer' },
+  { name: 'devices', path: '/devices', as: 'customer' },
+  { name: 'close-account', path: '/close_account', as: 'customer' },
+  { name: 'not-found-signed-in', path: '/no/such/page', as: 'customer', complains: /404/ },
+  { name: 'console', path: '/console', as: 'admin' },
+  { name: 'console-filtered', path: '/console?q=nothing-like-it', as: 'admin' },
+  { name: 'console-messages', path: '/console/messages', as: 'admin' },
+]
