@@ -22,14 +22,18 @@ export function isSettledBefore(at: number, run: MeteredRun): boolean {
   if (run.requestedAt >= at || run.endedAt !== null) return true
   if (run.runningAt === null) return false
   const confirmedAt = run.confirmedAt ?? run.runningAt
+  // The second that `at` cuts counts before it, if the run lasts to that second's end.
+  const lastSecond = Math.ceil(at / 1000) * 1000
   // A meter that stands later than the run was seen may still be taken back to there.
-  return run.runningAt >= at || confirmedAt >= at || (run.meteredUntil !== null && run.meteredUntil <= confirmedAt)
+  const meterStands = run.meteredUntil !== null && run.meteredUntil <= confirmedAt
+  return run.runningAt >= at || confirmedAt >= lastSecond || meterStands
 }
 
+/** Of a run that goes on, all of the cycle that it was seen to reach: see `isSettledBefore`. */
 export function cycleSeconds(cycle: Cycle, runs: MeteredRun[]): number {
   let seconds = 0
   for (const run of runs)
-    if (run.runningAt !== null) seconds += runSecondsWithin(run.runningAt, run.meteredUntil ?? cycle.end, cycle)
+    if (run.runningAt !== null) seconds += runSecondsWithin(run.runningAt, run.meteredUntil ?? Infinity, cycle)
   return seconds
 }
 

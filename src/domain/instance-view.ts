@@ -48,11 +48,14 @@ export function sortedBy(view: InstanceView, sort: SortKey): InstanceView {
   return { ...view, sort, order: view.sort === sort && view.order === 'asc' ? 'desc' : 'asc' }
 }
 
+/** Their digits are no numbers. */
+const LITERAL: SortKey[] = ['instance_id', 'launch_time']
 const inWords = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 
 /** Those that hold every word of the filter in some field, sorted; an unknown value comes last either way. */
 export function viewInstances(instances: Instance[], { sort, order, filter }: InstanceView, now: number): Instance[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
+  const compare = LITERAL.includes(sort) ? byCode : inWords.compare
   const sign = order === 'asc' ? 1 : -1
   return instances
     .filter((instance) => {
@@ -63,13 +66,14 @@ export function viewInstances(instances: Instance[], { sort, order, filter }: In
     .map((instance) => ({ instance, value: sort === 'uptime' ? instanceUptime(instance, now) : instance[sort] }))
     .sort((a, b) => {
       if (a.value === null || b.value === null) return Number(a.value === null) - Number(b.value === null)
-      return sign * compare(a.value, b.value)
+      if (typeof a.value === 'number' && typeof b.value === 'number') return sign * (a.value - b.value)
+      return sign * compare(String(a.value), String(b.value))
     })
     .map(({ instance }) => instance)
 }
 
-function compare(a: string | number, b: string | number): number {
-  return typeof a === 'number' && typeof b === 'number' ? a - b : inWords.compare(String(a), String(b))
+function byCode(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
 }
 
 function searchText(instance: Instance): string {

@@ -48,7 +48,7 @@ export function reduceServerList(state: ServerList, action: ServerListAction): S
     case 'fetching':
       return { ...state, loading: true }
     case 'fetched':
-      return { ...state, loading: false, servers: mergeServers(state.servers, action.servers) }
+      return { ...state, loading: false, error: null, servers: mergeServers(state.servers, action.servers) }
     case 'fetch_failed':
       return { ...state, loading: false, error: action.message }
     case 'started':
@@ -157,13 +157,6 @@ export function noneAvailable({ candidates }: Availability): string {
 /** Whether it says that the whole fleet is taken, from whichever call it came. */
 export function isNoCapacity({ text }: Notice): boolean {
   return text.startsWith(ALL_RESERVED)
-}
-
-/** What there is to be said aloud: the notice, or what the job that it follows is doing now. */
-export function spokenSentence({ notice, jobs }: ServerList): string | null {
-  const job = notice?.job ? jobs[notice.job] : undefined
-  if (notice?.kind === 'info' && job && !isFinished(job) && job.progress) return job.progress
-  return notice?.text ?? null
 }
 
 export function isFinished(job: Pick<Job, 'status'>): boolean {

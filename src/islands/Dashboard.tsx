@@ -1,13 +1,12 @@
-import { useEffect, useReducer, useState } from 'react'
+import { useReducer, useState } from 'react'
 import { trialMinutesLeft } from '../domain/billing.ts'
 import { usageAt } from '../domain/live-usage.ts'
-import { emptyServerList, isFinished, reduceServerList, spokenSentence } from '../domain/server-list.ts'
+import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
 import { startCost, startRefusal } from '../domain/start-cost.ts'
 import type { Job, Server, Summary } from '../domain/wire.ts'
 import { SuspendedNotice } from '../pages/billing/SuspendedNotice.tsx'
 import { Button, ButtonLink } from '../pages/parts/Button.tsx'
 import { ErrorState } from '../pages/parts/States.tsx'
-import { announce } from './announce.ts'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
@@ -41,13 +40,9 @@ export function Dashboard(props: DashboardProps) {
       dispatch({ type: 'job_updated', job })
       if (isFinished(job)) void refresh()
     },
-    onChange: () => void refresh(),
+    onConnect: () => void refresh(),
   })
   usePoll(refresh, connection === 'live' ? USAGE_EVERY_MS : UNCONNECTED_EVERY_MS)
-  const spoken = spokenSentence(list)
-  useEffect(() => {
-    if (spoken) announce(spoken)
-  }, [spoken])
 
   const summary = usageAt(counted, list.servers, now)
   const { subscription, monthlyUsage } = summary
@@ -55,7 +50,7 @@ export function Dashboard(props: DashboardProps) {
   const canStart = !busy && !refusal
   const job = list.lastJobId ? (list.jobs[list.lastJobId] ?? null) : null
   return (
-    <div className="page dashboard">
+    <div className="dashboard">
       <header className="page-head">
         <div>
           <h1>Dashboard</h1>

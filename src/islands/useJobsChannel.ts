@@ -7,8 +7,8 @@ export type Connection = 'connecting' | 'live' | 'reconnecting'
 
 type Listener = {
   onJob: (job: Job) => void
-  /** The connection is back, or gone for good: time to read again what may have changed. */
-  onChange: () => void
+  /** The connection is (back) up: time to read again what may have changed meanwhile. */
+  onConnect: () => void
 }
 
 /**
@@ -43,13 +43,9 @@ export function useJobsChannel(userId: string, listener: Listener): { connection
       {
         connected() {
           setState({ connection: 'live', heardAt })
-          latest.current.onChange()
+          latest.current.onConnect()
         },
-        disconnected({ willAttemptReconnect }: { willAttemptReconnect: boolean }) {
-          lost()
-          // Told to go: the next read says why.
-          if (!willAttemptReconnect) latest.current.onChange()
-        },
+        disconnected: lost,
         received(message: { event: string; job: Job }) {
           if (message.event === 'job.updated') latest.current.onJob(message.job)
         },

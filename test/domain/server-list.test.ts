@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   ALL_RESERVED,
   emptyServerList,
+  isNoCapacity,
   jobFailure,
   noneAvailable,
   reduceServerList,
@@ -54,10 +55,22 @@ describe('fetching', () => {
       loading: false,
       servers: [{ id: 'a' }],
     })
-    expect(reduceServerList(fetching, { type: 'fetch_failed', message: 'Failed to load servers' })).toMatchObject({
-      loading: false,
-      notice: { kind: 'danger', text: 'Failed to load servers' },
-    })
+  })
+
+  test('a failed fetch says so until one succeeds, and leaves what was read before', () => {
+    const failed = play(
+      [{ type: 'fetching' }, { type: 'fetch_failed', message: 'Failed to load servers' }],
+      emptyServerList([server('a')]),
+    )
+    expect(failed).toMatchObject({ loading: false, error: 'Failed to load servers', servers: [{ id: 'a' }] })
+    expect(reduceServerList(failed, { type: 'fetched', servers: [] }).error).toBeNull()
+  })
+
+  test('a full fleet is known by its sentence, whoever said it', () => {
+    const told = (text: string) => isNoCapacity({ kind: 'danger', text, job: null })
+    expect(told(noneAvailable({ ServerAvailable: false, candidates: [] }))).toBe(true)
+    expect(told(`${ALL_RESERVED} (Checked 6 candidates)`)).toBe(true)
+    expect(told('Failed to start server')).toBe(false)
   })
 
   test('a list that was read before a server started, or stopped, does not undo it', () => {

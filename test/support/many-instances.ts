@@ -43,7 +43,7 @@ export function keepInstances(dataDir: string, count: number, now: number): void
     return {
       id: instanceId(i),
       reservationId: `r-${i}`,
-      sequence: i,
+      sequence: i + 1,
       launchIndex: 0,
       clientToken: null,
       tokenZone: null,

@@ -15,7 +15,10 @@ type Props = {
   onStart: (() => void) | null
 }
 
-/** The one message above the table. A success hides by itself after 10 s, unless someone is on it. The live region reads it out. */
+/**
+ * The one message above the table. A success hides by itself after 10 s, unless someone is on it.
+ * The section is one live region, there from the start, so that every change in it is read out once; the seconds in it are not.
+ */
 export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
   const [held, setHeld] = useState(false)
   const hides = notice?.kind === 'success' && !held
@@ -29,6 +32,7 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
     <section
       className="notices"
       aria-label="Messages"
+      aria-live="polite"
       onMouseEnter={() => setHeld(true)}
       onMouseLeave={() => setHeld(false)}
       onFocus={() => setHeld(true)}
@@ -39,8 +43,10 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
           {notice.text}
           {follows ? (
             <span className="progress">
-              {job.progress ? <span>{job.progress}</span> : null}
-              <span className="mono">{Math.max(0, Math.floor((now - Date.parse(job.created_at)) / 1000))} s</span>
+              {job.progress && job.progress !== notice.text ? <span>{job.progress}</span> : null}
+              <span className="mono" aria-live="off">
+                {Math.max(0, Math.floor((now - Date.parse(job.created_at)) / 1000))} s
+              </span>
             </span>
           ) : null}
           {isNoCapacity(notice) ? <NoCapacity onStart={onStart} /> : null}

@@ -77,7 +77,7 @@ export async function findStatement(ctx: Context, userId: string, recordId: stri
   const lines = runs.map(({ run }) => {
     const start = Math.max(run.runningAt ?? 0, period.start)
     const end = Math.min(run.meteredUntil ?? period.end, period.end)
-    const seconds = runSecondsWithin(run.runningAt ?? 0, run.meteredUntil ?? period.end, period)
+    const seconds = runSecondsWithin(run.runningAt ?? 0, run.meteredUntil ?? Infinity, period)
     return {
       session_id: run.id,
       instance_type: run.instanceType,

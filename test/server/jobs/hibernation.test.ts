@@ -14,6 +14,7 @@ import { newPerson, waitFor } from '../../support/client.ts'
 
 /** The built Worker, with an object that tells this test when it is built (anew, after an eviction) and when its alarm rings. */
 const OBSERVED = `import worker, { JobChannel as Built } from './index.js'
+export * from './index.js'
 export default worker
 export class JobChannel extends Built {
   constructor(ctx, env) {
@@ -66,7 +67,9 @@ async function startObservedStack() {
   return { url: `http://localhost:${port}`, seen }
 }
 
-test('an object whose socket keeps itself alive is evicted, sets no alarm, and still tells of the next job', async () => {
+test('an object whose socket keeps itself alive is evicted, sets no alarm, and still tells of the next job', {
+  timeout: 180_000,
+}, async () => {
   const { url, seen } = await startObservedStack()
   const ada = await newPerson(url)
   const cable = await openSocket(ada)

@@ -67,7 +67,7 @@ test('the stock client follows a start and a stop; one that comes later hears of
     jobs.find((job) => job.id === stopping.job_id && job.status === 'succeeded'),
   )
   expect(stopped).toMatchObject({ kind: 'server_stop', server: { active: false, pending: false } })
-  expect(stopped.result).toMatch(/^Server stopped\. It ran \d+s\.$/)
+  expect(stopped.result).toMatch(/^Server stopped\. It ran \d+s\./)
   await waitFor(async () => late.jobs().at(-1)?.status === 'succeeded' && late.jobs().at(-1)?.kind === 'server_stop')
   consumer.disconnect()
   late.socket.close()

@@ -22,3 +22,26 @@ test('a server is started, becomes running, is reachable, and is stopped', async
   const summary = (await ada.get<Summary>('/api/v1/billings/summary')).body
   expect(summary.monthlyUsage).toMatchObject({ serverSessions: 1, runningServers: 0, amountOwedDollars: 0 })
 })
+
+test('every refusal carries its sentence, and changes nothing', async () => {
+  const [ada, eve] = [await newPerson(url), await newPerson(url)]
+  const started = await ada.post('/api/v1/aws/auto_cloud_start_request')
+  const { id: session_id, server_id } = started.body.server as Server
+  const again = await ada.post('/api/v1/aws/auto_cloud_start_request')
+  expect(again).toMatchObject({ status: 409, body: { server: null, job_id: null, errors: [expect.any(String)] } })
+  expect((await eve.post('/api/v1/aws/start', { server_id })).status).toBe(503)
+  expect((await eve.post('/api/v1/aws/start', { server_id: 'srv_none' })).status).toBe(404)
+  expect((await eve.post('/api/v1/aws/stop_server', { server_id, session_id })).status).toBe(404)
+  for (const body of [{}, { server_id }, { server_id, session_id: 7 }, [], 'null', '{'])
+    expect((await ada.post('/api/v1/aws/stop_server', body)).status, JSON.stringify(body)).toBe(400)
+  expect((await ada.post('/api/v1/aws/check_server_ip_status', { ip_address: '127.0.0.1' })).status).toBe(404)
+  expect((await ada.post('/api/v1/aws/check_server_ip_status', { ip_address: 2130706433 })).status).toBe(400)
+
+  const stopped = await ada.post('/api/v1/aws/stop_server', { server_id, session_id })
+  const twice = await ada.post('/api/v1/aws/stop_server', { server_id, session_id })
+  expect([202, 409]).toContain(twice.status)
+  if (twice.status === 202) expect(twice.body.job_id).toBe(stopped.body.job_id)
+  const list = async () => (await ada.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+  await waitFor(async () => (await list()).every((server) => !server.active && !server.pending))
+  expect((await ada.post('/api/v1/aws/stop_server', { server_id, session_id })).status).toBe(409)
+})

@@ -86,7 +86,7 @@ describe('webhooks of a subscription', () => {
     expect(rows[0]?.must_stop_at).toBeNull()
   })
 
-  test('every order, each event twice, late: the same in the end', async () => {
+  test('every order, each event twice, late: the same in the end', { timeout: 240_000 }, async () => {
     const permutations = <T>(list: T[]): T[][] =>
       list.length < 2
         ? [list]
@@ -129,7 +129,7 @@ describe('webhooks of a subscription', () => {
     expect(states).toEqual(states.map(() => ended))
   })
 
-  test('whatever is delivered when, the ledger is the same', async () => {
+  test('whatever is delivered when, the ledger is the same', { timeout: 240_000 }, async () => {
     /** Lives three months with a plan; `late` says how many days each event is late, null that it never comes. */
     async function ledger(late: (number | null)[]) {
       stack.clock.now = Date.UTC(new Date(stack.clock.now).getUTCFullYear() + 1, 0, 20, 9)

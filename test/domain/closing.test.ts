@@ -1,0 +1,106 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { runSeconds, runSecondsWithin } from '../../src/domain/billing.ts'
+import { type ClosedCycle, closeCycles, isSettledBefore, type MeteredRun } from '../../src/domain/closing.ts'
+import type { PlanSpan } from '../../src/domain/cycle.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+// A leap year, seen from its first day to the end of the next January.
+const born = Date.UTC(2028, 0, 1)
+const end = Date.UTC(2029, 1, 5)
+
+type TrueRun = { start: number; length: number; watch: number }
+
+/** What the database says of a run at an instant: it is watched now and then, and over a little after its stop. */
+function viewAt(now: number, { start, length, watch }: TrueRun): MeteredRun | null {
+  const stop = start + length
+  if (now < start - 20_000) return null
+  const seen = Math.min(now, stop)
+  return {
+    requestedAt: start - 20_000,
+    runningAt: now < start ? null : start,
+    confirmedAt: now < start ? null : now >= stop + 1_000 ? stop : start + Math.floor((seen - start) / watch) * watch,
+    meteredUntil: now < stop ? null : stop,
+    endedAt: now < stop + 5_000 ? null : stop + 5_000,
+  }
+}
+
+const run = fc
+  .tuple(
+    fc.integer({ min: born + DAY, max: end - 40 * DAY }),
+    fc.nat(35 * DAY),
+    fc.integer({ min: 1_000, max: 2 * DAY }),
+  )
+  .map(([start, length, watch]) => ({ start, length, watch }))
+/** On the 31st, on leap day, or on any other. */
+const anchor = fc.oneof(
+  fc.constant(Date.UTC(2028, 0, 31, 23, 59, 59, 999)),
+  fc.constant(Date.UTC(2028, 1, 29, 12)),
+  fc.integer({ min: born, max: end }),
+)
+const plans = fc
+  .tuple(fc.boolean(), anchor, fc.constantFrom(0, 5, 30), fc.option(fc.nat(200 * DAY)))
+  .map(([demo, at, hours, length]): PlanSpan[] => [
+    ...(demo && at > born
+      ? [{ planType: 'demo' as const, subType: 'demo' as const, hours: 0.5, anchor: born, endsAt: at }]
+      : []),
+    { planType: 'basic', subType: 'paid', hours, anchor: at, endsAt: length === null ? null : at + length },
+  ])
+/** When closing runs: after gaps from a minute to months, now and then twice. */
+const triggers = fc.array(fc.oneof(fc.integer({ min: 60_000, max: 3 * DAY }), fc.nat(90 * DAY)), { maxLength: 60 })
+
+function close(spans: PlanSpan[], runs: TrueRun[], at: number[]): ClosedCycle[] {
+  const ledger: ClosedCycle[] = []
+  let from = born
+  for (const now of at) {
+    const seen = runs.flatMap((r) => viewAt(now, r) ?? [])
+    const { closed, billedUntil } = closeCycles({ from, spans, runs: seen }, now)
+    expect(billedUntil).toBeGreaterThanOrEqual(from)
+    ledger.push(...closed)
+    from = billedUntil
+  }
+  return ledger
+}
+
+describe('closing', () => {
+  test('whenever it runs, late, often or after months, the ledger is the same', () => {
+    fc.assert(
+      fc.property(plans, fc.array(run, { maxLength: 8 }), triggers, (spans, runs, gaps) => {
+        const at = gaps
+          .reduce<number[]>((times, gap) => [...times, (times.at(-1) ?? born) + gap], [])
+          .filter((t) => t < end)
+        expect(close(spans, runs, [...at, ...at.slice(-1), end])).toEqual(close(spans, runs, [end]))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('all that ran before the last closed cycle’s end is in it, once', () => {
+    fc.assert(
+      fc.property(plans, fc.array(run, { maxLength: 8 }), (spans, runs) => {
+        const seen = runs.flatMap((r) => viewAt(end, r) ?? [])
+        const { closed, billedUntil } = closeCycles({ from: born, spans, runs: seen }, end)
+        const before = runs.filter((r) => r.start + r.length <= billedUntil)
+        if (before.length < runs.length) return
+        const ran = runs.reduce((sum, r) => sum + runSeconds(r.start, r.start + r.length), 0)
+        expect(closed.reduce((sum, { seconds }) => sum + seconds, 0)).toBe(ran)
+      }),
+    )
+  })
+
+  test('a run is settled before an instant only when nothing can change its seconds before it', () => {
+    fc.assert(
+      fc.property(run, fc.integer({ min: born, max: end }), fc.integer({ min: born, max: end }), (r, at, now) => {
+        const view = viewAt(now, r)
+        if (!view || now < at || !isSettledBefore(at, view)) return
+        const last = viewAt(end, r) as MeteredRun
+        const secondsBefore = (v: MeteredRun) =>
+          v.runningAt === null
+            ? 0
+            : runSecondsWithin(v.runningAt, v.meteredUntil ?? Infinity, { start: -Infinity, end: at })
+        expect(secondsBefore(view)).toBe(secondsBefore(last))
+      }),
+    )
+  })
+})

@@ -1,0 +1,177 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freePort } from '../../dev/free-port.ts'
+import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
+import { type Stack, startStack } from '../../dev/stack.ts'
+import { openBrowser } from '../support/chromium.ts'
+import { keepInstances, keepRuns } from '../support/many-instances.ts'
+
+const COUNT = 60
+const OWNED = 12
+const SHOTS = 'test-results/console'
+/** A test gives up when its time is over, not before. */
+const PATIENCE = { timeout: 50_000 }
+let stack: Stack
+let browser: Browser
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-console-'))
+  const now = Date.now()
+  keepInstances(dataDir, COUNT, now)
+  stack = await startStack({ dataDir, webPort: await freePort(), log: () => {} })
+  await keepRuns(stack.services.vars.LIBSQL_URL as string, OWNED, now)
+  browser = await openBrowser()
+  mkdirSync(SHOTS, { recursive: true })
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await stack?.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+async function openConsole(options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })).newPage()
+  await page.goto(`${stack.url}/sign_in`)
+  await page.getByLabel('Email').fill(SEED_EMAILS.admin)
+  await page.getByLabel('Password', { exact: true }).fill(SEED_PASSWORD)
+  await page.getByRole('button', { name: 'Sign In' }).click()
+  await page.waitForURL('**/dashboard')
+  await page.goto(`${stack.url}/console`)
+  return page
+}
+
+const rows = (page: Page) => page.locator('tbody tr')
+const column = (page: Page, n: number) => rows(page).locator(`:nth-child(${n})`)
+
+test('the table sorts and filters at once, and its address says how', async () => {
+  const page = await openConsole()
+  await page.getByRole('heading', { name: 'Console' }).waitFor()
+  expect(await rows(page).count()).toBe(COUNT)
+  expect(await page.getByRole('columnheader', { name: 'Launch Time' }).getAttribute('aria-sort')).toBe('descending')
+  await page.screenshot({ path: `${SHOTS}/console.png` })
+
+  let loads = 0
+  page.on('load', () => {
+    loads += 1
+  })
+  await page.getByRole('link', { name: 'Instance ID' }).click()
+  await expect.poll(() => new URL(page.url()).search, PATIENCE).toBe('?sort=instance_id&order=asc')
+  const ids = await column(page, 2).allTextContents()
+  expect(ids).toEqual([...ids].sort())
+  await page.getByRole('link', { name: 'Instance ID' }).click()
+  await expect.poll(() => column(page, 2).allTextContents(), PATIENCE).toEqual([...ids].reverse())
+
+  await page.getByLabel('Filter').fill('pilot-3@ g6')
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(1)
+  expect(await rows(page).first().textContent()).toContain('pilot-3@example.com')
+  await page.getByText(`1 of ${COUNT}`).waitFor()
+  await page.getByLabel('Filter').fill('zeppelin')
+  await page.getByText('No instance matches the filter.').waitFor()
+  expect(loads).toBe(0)
+
+  // The address alone brings the same view back.
+  await page.getByLabel('Filter').fill('terminated')
+  await expect.poll(() => page.url(), PATIENCE).toContain('q=terminated')
+  const shown = await column(page, 2).allTextContents()
+  expect(shown.length).toBeGreaterThan(1)
+  await page.reload()
+  expect(await column(page, 2).allTextContents()).toEqual(shown)
+  await page.context().close()
+})
+
+test('when the cloud is down the rows stay, the error is said, and the next poll mends it', async () => {
+  const page = await openConsole()
+  await page.clock.install()
+  await page.reload()
+  const label = page.getByText(/^Updated \d\d:\d\d:\d\d/)
+  await label.waitFor()
+  const before = await label.textContent()
+  const down = await page.route('**/api/v1/instances', (route) =>
+    route.fulfill({ status: 503, json: { error: 'The cloud provider did not answer. Please try again in a moment.' } }),
+  )
+  await page.clock.runFor(61_000)
+  await page.getByRole('alert').getByText('Error: HTTP 503').waitFor()
+  await page.getByText('The cloud provider did not answer.').waitFor()
+  expect(await rows(page).count()).toBe(COUNT)
+  expect(await label.textContent()).toBe(before)
+  await page.screenshot({ path: `${SHOTS}/error.png` })
+
+  await page.unroute('**/api/v1/instances')
+  await page.route('**/api/v1/instances', (route) => route.abort())
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.getByText('Error: Failed to load').waitFor()
+  await page.unroute('**/api/v1/instances')
+  await page.clock.runFor(61_000)
+  await page.getByRole('alert').waitFor({ state: 'detached' })
+  await expect.poll(() => label.textContent(), PATIENCE).not.toBe(before)
+  await down.dispose()
+  await page.context().close()
+})
+
+test('it does not ask while nobody looks', async () => {
+  const page = await openConsole()
+  await page.clock.install()
+  await page.reload()
+  await page.getByText(/^Updated/).waitFor()
+  let asked = 0
+  page.on('request', (request) => {
+    if (request.url().endsWith('/api/v1/instances')) asked += 1
+  })
+  const setHidden = (hidden: boolean) =>
+    page.evaluate((value) => {
+      Object.defineProperty(document, 'hidden', { configurable: true, get: () => value })
+      document.dispatchEvent(new Event('visibilitychange'))
+    }, hidden)
+  await setHidden(true)
+  await page.clock.runFor(300_000)
+  expect(asked).toBe(0)
+  const answered = page.waitForResponse('**/api/v1/instances')
+  await setHidden(false)
+  await page.clock.runFor(1)
+  await answered
+  expect(asked).toBe(1)
+  await page.context().close()
+})
+
+test('without scripts the same table sorts and filters by its links and its form; times are in UTC', async () => {
+  const page = await openConsole({ javaScriptEnabled: false })
+  await page.getByLabel('Filter').fill('running')
+  await page.getByRole('button', { name: 'Refresh' }).click()
+  await page.waitForURL('**q=running**')
+  const running = await rows(page).count()
+  expect(running).toBeGreaterThan(0)
+  expect(running).toBeLessThan(COUNT)
+  await page.getByRole('link', { name: 'Owner' }).click()
+  const owners = await column(page, 10).allTextContents()
+  expect(owners).toHaveLength(running)
+  expect(owners).toEqual([...owners].sort(new Intl.Collator('en', { numeric: true }).compare))
+  await page.getByText(/^Updated \d\d:\d\d:\d\d UTC$/).waitFor()
+  await page.context().close()
+})
+
+test('what people wrote is read in the console, in the reader’s time', async () => {
+  const visitor = await (await browser.newContext()).newPage()
+  await visitor.goto(`${stack.url}/contact_sales`)
+  await visitor.getByLabel('Name').fill('Grace Hopper')
+  await visitor.getByLabel('Email').fill('grace@example.com')
+  await visitor.getByRole('combobox').selectOption('Referral')
+  await visitor.getByRole('textbox', { name: 'Message' }).fill('Two rovers,\none swarm.')
+  await visitor.getByRole('button', { name: /send/i }).click()
+  await visitor.getByText('Thank you for contacting sales!').waitFor()
+
+  const page = await openConsole({ timezoneId: 'Asia/Tokyo' })
+  await page.getByRole('link', { name: 'Messages' }).click()
+  const message = page.getByRole('article').filter({ hasText: 'Grace Hopper' })
+  await message.getByText('Two rovers,').waitFor()
+  await message.getByText('via Referral').waitFor()
+  expect(await message.getByRole('link').getAttribute('href')).toBe('mailto:grace@example.com')
+  const time = message.locator('time')
+  expect(await time.textContent()).toContain('GMT+9')
+  expect(await time.getAttribute('title')).toMatch(/ UTC$/)
+  await page.screenshot({ path: `${SHOTS}/messages.png` })
+})
