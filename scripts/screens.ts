@@ -52,7 +52,7 @@ async function picture(page: Page): Promise<Buffer> {
   await page.bringToFront()
   await page.waitForTimeout(150)
   const session = await page.context().newCDPSession(page)
-  const shot = session.send('Page.captureScreenshot', { format: 'webp', quality: 72 })
+  const shot = session.send('Page.captureScreenshot', { format: 'webp', quality: 50 })
   const { data } = await Promise.race([shot, late()])
   await session.detach()
   return Buffer.from(data, 'base64')

@@ -50,7 +50,10 @@ test('the main job with Tab and Enter alone', async () => {
 
   await tabTo(page, /^Stop ses_/)
   await page.keyboard.press('Enter')
-  await page.locator('main').getByText(/^Server stopped\./).waitFor()
+  await page
+    .locator('main')
+    .getByText(/^Server stopped\./)
+    .waitFor()
   await page.locator('main').getByText('stopped', { exact: true }).waitFor()
 
   expect(complaints).toEqual([])

@@ -89,11 +89,19 @@ test('from sign up to a stopped server, without reloading once', async () => {
 
   await page.getByText(/^[1-9]\d*s$/).waitFor()
   await page.getByRole('button', { name: /^Stop / }).click()
-  await page.locator('main').getByText(/^Server stopped\. It ran \d+s\. Not billed: \d+s of loading\.$/).waitFor()
+  await page
+    .locator('main')
+    .getByText(/^Server stopped\. It ran \d+s\. Not billed: \d+s of loading\.$/)
+    .waitFor()
   await page.getByText('stopped', { exact: true }).waitFor()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
   const uptime = await row.getByText(/^\d+s$/).textContent()
-  expect(await page.locator('main').getByText(/^Server stopped\./).textContent()).toContain(`It ran ${uptime}.`)
+  expect(
+    await page
+      .locator('main')
+      .getByText(/^Server stopped\./)
+      .textContent(),
+  ).toContain(`It ran ${uptime}.`)
   await shot(page, 'stopped')
   expect(loads).toBe(0)
 
