@@ -12,7 +12,7 @@ export const clientOptions: Rolldown.RolldownOptions = {
         // What several islands share is small, and together smaller; the dashboard has no forms.
         {
           name: 'shared',
-          test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.(request|session|local|use[PS])|domain.(instant|server|user-s))/,
+          test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.(request|session|local|use[PSHC])|domain.(instant|server|user-s))/,
           minShareCount: 2,
           priority: 1,
         },
