@@ -21,7 +21,7 @@ export async function openScreen(browser: Browser, url: string, screen: Screen, 
   await screen.prepare?.(page, cast)
   await page.waitForLoadState('load')
   // Public pages wake once they are idle.
-  await page.evaluate(() => new Promise((idle) => requestIdleCallback(() => setTimeout(idle, 150))))
+  await page.evaluate(() => new Promise((idle) => requestIdleCallback(() => setTimeout(idle, 150), { timeout: 1_000 })))
   return { page, complaints }
 }
 

@@ -24,7 +24,6 @@ export function UsageCard({ usage, subscription }: { usage: MonthlyUsage; subscr
           text={`${hours} of ${subscription.hours} h`}
         />
       ) : null}
-      <p className="hint">$1.75 an hour beyond the included hours, billed per second. Loading is free.</p>
     </Card>
   )
 }
