@@ -24,7 +24,7 @@ export function UsageCard({ usage, subscription }: { usage: MonthlyUsage; subscr
           text={`${hours} of ${subscription.hours} h`}
         />
       ) : null}
-      <p className="hint">$1.75 an hour beyond the included hours, billed per second. Loading is free.</p>
+      <p className="hint">Beyond the included hours $1.75 an hour, billed per second.</p>
     </Card>
   )
 }
