@@ -2,7 +2,7 @@ import { Dashboard as DashboardIsland, type DashboardProps } from '../islands/Da
 import { SuspendedNotice } from './billing/SuspendedNotice.tsx'
 import { Island } from './Island.tsx'
 
-export function Dashboard({ suspended, ...props }: DashboardProps & { suspended: boolean }) {
+export function Dashboard({ suspended, ...props }: DashboardProps & { suspended?: boolean }) {
   return (
     <div className="page stack">
       {suspended ? <SuspendedNotice /> : null}
