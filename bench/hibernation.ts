@@ -22,7 +22,7 @@ export async function benchHibernation(site: BenchSite, browser: Browser): Promi
   const whileIdle = wakes().length - opened.length
   const framesBefore = frames.length
   await start(person)
-  await page.getByText('Your server is running.').waitFor()
+  await page.locator('main').getByText('Your server is running.').waitFor()
   const rebuilt = wakes()
     .slice(opened.length)
     .filter((what) => what === 'constructed').length

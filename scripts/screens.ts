@@ -49,9 +49,16 @@ async function picture(page: Page): Promise<Buffer> {
   const { width = 0, height = 0 } = page.viewportSize() ?? {}
   const whole = await page.evaluate(() => document.documentElement.scrollHeight)
   await page.setViewportSize({ width, height: Math.max(whole, height) })
+  await page.bringToFront()
   await page.waitForTimeout(150)
   const session = await page.context().newCDPSession(page)
-  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 72 })
+  const shot = session.send('Page.captureScreenshot', { format: 'webp', quality: 50 })
+  const { data } = await Promise.race([shot, late()])
   await session.detach()
   return Buffer.from(data, 'base64')
+}
+
+/** Chromium waits for a frame, and a page on which nothing moves may never draw another. */
+function late(): Promise<never> {
+  return new Promise((_, fail) => setTimeout(() => fail(new Error('Chromium drew no picture')), 20_000).unref())
 }

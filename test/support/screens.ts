@@ -63,7 +63,7 @@ export const SCREENS: Screen[] = [
     name: 'confirm-email-expired',
     path: '/confirm_email?confirmation_token=expired',
     complains: REFUSED,
-    prepare: (page) => page.locator('.alert-danger').first().waitFor(),
+    prepare: (page) => page.locator('main .alert-danger').first().waitFor(),
   },
   { name: 'forgotten-password', path: '/forgot_password' },
   { name: 'reset-password', path: '/reset_password?reset_password_token=x' },
@@ -87,7 +87,7 @@ export const SCREENS: Screen[] = [
       await live(page)
       await cast.fillTheFleet(async () => {
         await submit(page, 'Start Server')
-        await page.locator('.alert-danger').first().waitFor()
+        await page.locator('main .alert-danger').first().waitFor()
       })
     },
   },
@@ -95,7 +95,7 @@ export const SCREENS: Screen[] = [
     name: 'dashboard-starting',
     path: '/dashboard',
     as: 'starter',
-    prepare: (page) => page.getByText('Starting server! This may take up to 30 seconds...').waitFor(),
+    prepare: (page) => page.locator('main').getByText('Starting server! This may take up to 30 seconds...').waitFor(),
   },
   {
     name: 'dashboard-running',
@@ -115,7 +115,7 @@ export const SCREENS: Screen[] = [
       await live(page)
       await page.context().setOffline(true)
       await submit(page, 'Refresh')
-      await page.locator('.alert-danger').first().waitFor()
+      await page.locator('main .alert-danger').first().waitFor()
       await page.context().setOffline(false)
     },
   },
