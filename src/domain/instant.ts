@@ -14,14 +14,13 @@ const LAYOUTS = {
 
 export type InstantLayout = keyof typeof LAYOUTS
 
-const made = new Map<string, Intl.DateTimeFormat>()
+const made: Record<string, Intl.DateTimeFormat> = {}
 
 function formatter(layout: InstantLayout, local: boolean): Intl.DateTimeFormat {
-  const key = `${layout} ${local}`
-  const format =
-    made.get(key) ?? new Intl.DateTimeFormat('en-US', { ...LAYOUTS[layout], ...(!local && { timeZone: 'UTC' }) })
-  made.set(key, format)
-  return format
+  return (made[layout + local] ??= new Intl.DateTimeFormat('en-US', {
+    ...LAYOUTS[layout],
+    ...(!local && { timeZone: 'UTC' }),
+  }))
 }
 
 /**

@@ -4,7 +4,6 @@ import { usageAt } from '../domain/live-usage.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
 import { startCost, startRefusal } from '../domain/start-cost.ts'
 import type { Job, Server, Summary } from '../domain/wire.ts'
-import { SuspendedNotice } from '../pages/billing/SuspendedNotice.tsx'
 import { Button, ButtonLink } from '../pages/parts/Button.tsx'
 import { ErrorState } from '../pages/parts/States.tsx'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
@@ -23,7 +22,6 @@ export type DashboardProps = {
   servers: Server[]
   jobs: Job[]
   summary: Summary
-  suspended?: boolean
 }
 
 const USAGE_EVERY_MS = 30_000
@@ -66,7 +64,6 @@ export function Dashboard(props: DashboardProps) {
           <Button onClick={() => void refresh()}>Refresh</Button>
         </div>
       </header>
-      {props.suspended ? <SuspendedNotice /> : null}
       {subscription?.sub_type === 'demo' ? (
         <TrialBanner minutesLeft={trialMinutesLeft(monthlyUsage.hoursUsed)} />
       ) : null}

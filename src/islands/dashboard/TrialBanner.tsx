@@ -5,7 +5,7 @@ export function TrialBanner({ minutesLeft }: { minutesLeft: number }) {
   return (
     <Alert kind={minutesLeft > 0 ? 'info' : 'warning'} quiet>
       Free trial: <strong className="mono">{minutesLeft.toFixed(2)}</strong> minutes left.
-      {minutesLeft > 0 ? ' Only running time counts.' : ' Choose a plan to start servers again.'}
+      {minutesLeft > 0 ? ' Only running time counts.' : null}
     </Alert>
   )
 }
