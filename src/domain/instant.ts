@@ -17,10 +17,10 @@ export type InstantLayout = keyof typeof LAYOUTS
 const made: Record<string, Intl.DateTimeFormat> = {}
 
 function formatter(layout: InstantLayout, local: boolean): Intl.DateTimeFormat {
-  return (made[layout + local] ??= new Intl.DateTimeFormat('en-US', {
-    ...LAYOUTS[layout],
-    ...(!local && { timeZone: 'UTC' }),
-  }))
+  const zone: Intl.DateTimeFormatOptions = local ? {} : { timeZone: 'UTC' }
+  const format = made[layout + local] ?? new Intl.DateTimeFormat('en-US', { ...LAYOUTS[layout], ...zone })
+  made[layout + local] = format
+  return format
 }
 
 /**
