@@ -4,6 +4,8 @@ import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
 /** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
 export const clientOptions: Rolldown.RolldownOptions = {
   input: ['src/client.tsx', 'src/public.ts', 'src/styles/app.css', 'src/styles/marketing.css'],
+  // Action Cable's log, which nobody switches on.
+  treeshake: { manualPureFunctions: ['logger'] },
   output: {
     codeSplitting: {
       groups: [
@@ -12,7 +14,7 @@ export const clientOptions: Rolldown.RolldownOptions = {
         // What several islands share is small, and together smaller; the dashboard has no forms.
         {
           name: 'shared',
-          test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.(request|session|local|use[PSHC])|domain.(instant|server|user-s))/,
+          test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.(request|session|local|use[CPS])|domain.(instant|server|user-s))/,
           minShareCount: 2,
           priority: 1,
         },

@@ -47,8 +47,7 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
     port,
     cf: false,
     log: new Log(LogLevel.WARN),
-    defaultPersistRoot: `${dataDir}/workerd`,
-    durableObjectsPersist: `${dataDir}/workerd/objects`,
+    resourcePersistencePath: `${dataDir}/workerd`,
     workers: [
       {
         ...shared,
@@ -77,7 +76,7 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
         serviceBindings: { MAILBOX: (request: Request) => acceptMail(services, request) },
       },
     ],
-  } as never)
+  })
 }
 
 /** /dev/* belongs to the local stack; everything else to the Worker. */

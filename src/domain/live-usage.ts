@@ -29,7 +29,7 @@ export type RunCost = {
   /** What they add to the bill, in units of 1e-7 USD: only what lies beyond the plan's hours. */
   units: number
   /** Why that is less than what they would cost alone. */
-  free: 'trial' | 'plan' | null
+  free: 'free trial' | 'in your plan' | null
 }
 
 /**
@@ -39,11 +39,11 @@ export type RunCost = {
 export function runCost(run: Server, summary: Summary, now: number): RunCost {
   const seconds = secondsAt(run, now)
   const { subscription } = summary
-  if (subscription?.sub_type === 'demo') return { seconds, units: 0, free: 'trial' }
+  if (subscription?.sub_type === 'demo') return { seconds, units: 0, free: 'free trial' }
   const used = secondsUsed(summary)
   const hours = subscription?.hours ?? 0
   const units = overageUnits(used, hours) - overageUnits(Math.max(0, used - seconds), hours)
-  return { seconds, units, free: units === 0 && used < hours * 3600 ? 'plan' : null }
+  return { seconds, units, free: units === 0 && used < hours * 3600 ? 'in your plan' : null }
 }
 
 function secondsUsed({ monthlyUsage }: Summary): number {

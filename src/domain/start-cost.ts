@@ -5,14 +5,10 @@ import type { Server, Summary } from './wire.ts'
 
 const RATE = `$${OVERAGE_DOLLARS_PER_HOUR} an hour ($${OVERAGE_DOLLARS_PER_SECOND} a second)`
 
-/** What a start would cost, and what is still free: one sentence to read before it. */
+/** What a start would cost, and what is still free: one sentence to read before it, where `startRefusal` has none. */
 export function startCost({ subscription, monthlyUsage }: Summary): string {
-  if (subscription?.sub_type === 'demo') {
-    const minutes = trialMinutesLeft(monthlyUsage.hoursUsed)
-    return minutes > 0
-      ? `Free: ${minutes.toFixed(2)} trial minutes are left, and loading does not count.`
-      : 'Your trial minutes are used up.'
-  }
+  if (subscription?.sub_type === 'demo')
+    return `Free: ${trialMinutesLeft(monthlyUsage.hoursUsed).toFixed(2)} trial minutes are left, and loading does not count.`
   const left = (subscription?.hours ?? 0) - monthlyUsage.hoursUsed
   if (left > 0) return `Free for ${left.toFixed(2)} more hours of your plan, then ${RATE}. Loading is free.`
   return `Costs ${RATE} from the moment it runs. Loading is free.`

@@ -84,8 +84,8 @@ test("a run's dollars are what it adds to the bill: nothing in a trial, nothing 
       const hours = typeof plan === 'number' ? plan : 0
       const added = overageUnits(before + seconds, hours) - overageUnits(before, hours)
       expect(units).toBe(plan === 'demo' ? 0 : added)
-      if (plan === 'demo') expect(free).toBe('trial')
-      else expect(free).toBe(before + seconds < hours * 3600 ? 'plan' : null)
+      if (plan === 'demo') expect(free).toBe('free trial')
+      else expect(free).toBe(before + seconds < hours * 3600 ? 'in your plan' : null)
     }),
   )
 })

@@ -26,7 +26,9 @@ export function ConnectionLine({ connection, knownAt, servers, now }: Props) {
         <span className={`connection connection-${connection}`} role="status">
           {WORDS[connection]}
         </span>
-        {connection === 'reconnecting' && knownAt ? <> as of {secondsSince(knownAt)} s ago</> : null}
+        {connection === 'reconnecting' && knownAt ? (
+          <> as of {Math.max(0, Math.floor((Date.now() - knownAt) / 1000))} s ago</>
+        ) : null}
       </span>
       {running?.startedAt ? (
         <span className="mono">
@@ -35,8 +37,4 @@ export function ConnectionLine({ connection, knownAt, servers, now }: Props) {
       ) : null}
     </p>
   )
-}
-
-function secondsSince(at: number): number {
-  return Math.max(0, Math.floor((Date.now() - at) / 1000))
 }

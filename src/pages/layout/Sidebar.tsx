@@ -1,7 +1,8 @@
-import { Icon, type IconName } from '../parts/Icon.tsx'
+import { Outline } from '../parts/Icon.tsx'
+import { FRAME_ICONS, type FrameIcon } from './frame-icons.ts'
 import { type Theme, ThemeSwitch } from './ThemeSwitch.tsx'
 
-const LINKS: { href: string; label: string; icon: IconName }[] = [
+const LINKS: { href: string; label: string; icon: FrameIcon }[] = [
   { href: '/dashboard', label: 'Dashboard', icon: 'gauge' },
   { href: '/billing_history', label: 'Billing', icon: 'receipt' },
   { href: '/account_overview', label: 'Settings', icon: 'settings' },
@@ -17,7 +18,7 @@ export function Sidebar({ path, ...theme }: { path: string; theme: Theme; csrfTo
           {LINKS.map(({ href, label, icon }) => (
             <li key={href}>
               <a href={href} aria-current={href === here ? 'page' : undefined}>
-                <Icon name={icon} size={18} />
+                <Outline path={FRAME_ICONS[icon]} size={18} />
                 {label}
               </a>
             </li>

@@ -1,8 +1,9 @@
-import { Icon, type IconName } from '../parts/Icon.tsx'
+import { Outline } from '../parts/Icon.tsx'
+import { FRAME_ICONS, type FrameIcon } from './frame-icons.ts'
 
 export type Theme = 'light' | 'dark' | 'system'
 
-const CHOICES: { theme: Theme; icon: IconName; label: string }[] = [
+const CHOICES: { theme: Theme; icon: FrameIcon; label: string }[] = [
   { theme: 'light', icon: 'sun', label: 'Light theme' },
   { theme: 'dark', icon: 'moon', label: 'Dark theme' },
   { theme: 'system', icon: 'monitor', label: 'Theme of the system' },
@@ -23,7 +24,7 @@ export function ThemeSwitch({ theme, csrfToken }: { theme: Theme; csrfToken: str
           title={choice.label}
           aria-pressed={choice.theme === theme}
         >
-          <Icon name={choice.icon} size={15} />
+          <Outline path={FRAME_ICONS[choice.icon]} size={15} />
         </button>
       ))}
     </form>

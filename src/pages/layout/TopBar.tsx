@@ -1,5 +1,6 @@
 import type { User } from '../../domain/wire.ts'
-import { Icon } from '../parts/Icon.tsx'
+import { Outline } from '../parts/Icon.tsx'
+import { FRAME_ICONS } from './frame-icons.ts'
 
 /** The mark: a ridge of terrain and the drone above it. */
 export function Mark() {
@@ -32,7 +33,7 @@ export function TopBar({ user, csrfToken }: { user: User | null; csrfToken: stri
       </a>
       <button type="button" className="btn menu-button" popoverTarget="menu">
         <span>{user ? `Hi ${user.name || user.email || 'there'}` : 'Interested?'}</span>
-        <Icon name="chevron-down" />
+        <Outline path={FRAME_ICONS['chevron-down']} />
       </button>
       <nav id="menu" className="menu" popover="auto" aria-label={user ? 'Your account' : 'Sign up or sign in'}>
         {user ? (

@@ -1,5 +1,8 @@
 import type { InputHTMLAttributes, ReactNode, SelectHTMLAttributes, TextareaHTMLAttributes } from 'react'
-import { Icon } from './Icon.tsx'
+import { Icon, Outline } from './Icon.tsx'
+
+const EYE =
+  'M2.06 12.35a1 1 0 0 1 0-.7 10.75 10.75 0 0 1 19.88 0 1 1 0 0 1 0 .7 10.75 10.75 0 0 1-19.88 0M9 12a3 3 0 1 0 6 0a3 3 0 1 0-6 0'
 
 type Labelled = {
   name: string
@@ -122,7 +125,7 @@ export function PasswordField({ label, hint, error, shown = false, onToggle, ...
             aria-label={`Show ${label.toLowerCase()}`}
             onClick={onToggle}
           >
-            <Icon name="eye" />
+            <Outline path={EYE} />
           </button>
         ) : null}
       </div>
