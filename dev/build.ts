@@ -14,7 +14,7 @@ export const clientOptions: Rolldown.RolldownOptions = {
         // What several islands share is small, and together smaller; the dashboard has no forms.
         {
           name: 'shared',
-          test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.(request|session|local|use[CPS])|domain.(billing|instant|plan|server|user-s))/,
+          test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.(request|session|local|use[CPS])|domain.(instant|server|user-s))/,
           minShareCount: 2,
           priority: 1,
         },

@@ -5,10 +5,10 @@ const PATHS = {
   check: 'M20 6 9 17l-5-5',
   'circle-alert': `${CIRCLE}M12 8v4M12 16h.01`,
   'circle-check': `${CIRCLE}M9 12l2 2 4-4`,
-  copy: 'M10 8h10a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H10a2 2 0 0 1-2-2V10a2 2 0 0 1 2-2M4 16c-1.1 0-2-.9-2-2V4c0-1.1.9-2 2-2h10c1.1 0 2 .9 2 2',
+  copy: 'M9 9h12v12H9ZM5 15H3V3h12v2',
   info: `${CIRCLE}M12 16v-4M12 8h.01`,
   play: 'M6 4l14 8-14 8Z',
-  'triangle-alert': 'm21.73 18-8-14a2 2 0 0 0-3.48 0l-8 14A2 2 0 0 0 4 21h16a2 2 0 0 0 1.73-3M12 9v4M12 17h.01',
+  'triangle-alert': 'M12 3 2 21h20ZM12 9v5M12 17h.01',
   x: 'M18 6 6 18M6 6l12 12',
 }
 
