@@ -2,7 +2,6 @@ import { Hono } from 'hono'
 import { checkAccess } from './access.ts'
 import type { AppEnv } from './app-env.ts'
 import { createContext } from './context.ts'
-import { errorResponse } from './error-response.ts'
 import { csrf } from './middleware/csrf.ts'
 import { formMethod } from './middleware/form-method.ts'
 import { limitBody } from './middleware/limit-body.ts'
@@ -16,6 +15,7 @@ import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
 import { consolePages } from './routes/console-pages.tsx'
 import { contact } from './routes/contact.ts'
+import { failed } from './routes/failed.tsx'
 import { instances } from './routes/instances.ts'
 import { notFound } from './routes/not-found.tsx'
 import { pages } from './routes/pages.tsx'
@@ -56,4 +56,4 @@ export const app: Hono<AppEnv> = new Hono<AppEnv>()
   .route('/', cable)
   .notFound(notFound)
 
-app.onError((error, c) => errorResponse(error, c))
+app.onError(failed)

@@ -1,4 +1,5 @@
 import type { Context as HonoContext } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { IslandFiles } from '../pages/Island.tsx'
@@ -24,7 +25,7 @@ export function renderPage(
   c: HonoContext<AppEnv>,
   { assets = c.get('signIn') ? 'app' : 'visitor', same = false, ...head }: PageHead,
   body: ReactNode,
-  status: 200 | 404 = 200,
+  status: ContentfulStatusCode = 200,
 ): Response {
   const user = c.get('signIn')?.user ?? null
   const { pathname, search } = new URL(c.req.url)

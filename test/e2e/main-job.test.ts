@@ -132,7 +132,9 @@ test('sign up, sign in and sign out work without JavaScript', async () => {
   await page.getByText('Account created but you need to confirm you email!').waitFor()
 
   await page.goto(`${stack.url}/confirm_email?confirmation_token=${await confirmationToken(stack.url, email)}`)
-  await page.goto(`${stack.url}/sign_in`)
+  // Without a script the page itself goes on to the call that confirms, and that on to the sign-in.
+  await page.waitForURL('**/sign_in')
+  await page.getByText('Your email address is confirmed. You can sign in now.').waitFor()
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
   await page.getByRole('button', { name: 'Sign In' }).click()

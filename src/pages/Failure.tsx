@@ -1,0 +1,17 @@
+import { ButtonLink } from './parts/Button.tsx'
+
+/** A page that could not be shown: why, and what to do next. */
+export function Failure({ sentence, path }: { sentence: string; path: string }) {
+  return (
+    <div className="page narrow stack">
+      <h1>This page did not load</h1>
+      <p>{sentence}</p>
+      <p className="row">
+        <ButtonLink href={path} look="primary">
+          Try again
+        </ButtonLink>
+        <ButtonLink href="/">Home</ButtonLink>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,17 @@
+import type { Context as HonoContext } from 'hono'
+import { Failure } from '../../pages/Failure.tsx'
+import type { AppEnv } from '../app-env.ts'
+import { errorResponse, logError, statusOf, toAppError } from '../error-response.ts'
+import { renderPage } from '../render.tsx'
+
+/** The one error handler: a person who opened a page gets a page, every call its JSON. */
+export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {
+  const isPage = c.req.method === 'GET' && !/^\/(api|users|webhooks|cable)\b/.test(c.req.path)
+  const error = toAppError(thrown)
+  const status = statusOf(error)
+  if (!isPage || status < 500 || !c.get('ctx')) return errorResponse(thrown, c)
+  logError(thrown, c)
+  const { pathname, search } = new URL(c.req.url)
+  const body = <Failure sentence={error.message} path={pathname + search} />
+  return renderPage(c, { title: 'This page did not load', noIndex: true, assets: 'marketing' }, body, status)
+}

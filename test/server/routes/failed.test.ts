@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest'
+import { NO_ANSWER } from '../../../db/client.ts'
+import { openSite } from '../../support/site.ts'
+
+test('with the database away a person gets a page that says so, a call its JSON', async () => {
+  const { cookie } = await openSite().signInAs('user')
+  const away = openSite({ LIBSQL_URL: 'http://127.0.0.1:1' })
+  const page = await away.request('/dashboard', { headers: { Cookie: cookie } })
+  expect([page.status, page.headers.get('Content-Type')]).toEqual([503, 'text/html; charset=UTF-8'])
+  const html = await page.text()
+  expect(html).toContain(NO_ANSWER)
+  expect(html).toContain('href="/dashboard"')
+  const call = await away.request('/api/v1/servers/get_servers', { headers: { Cookie: cookie } })
+  expect([call.status, await call.json()]).toEqual([503, { error: NO_ANSWER, message: NO_ANSWER, errors: [NO_ANSWER] }])
+})
