@@ -31,8 +31,13 @@ export type Theme = 'light' | 'dark'
 export async function setLook(page: Page, theme: Theme, width: number): Promise<void> {
   const height = width < 500 ? 780 : 800
   await page.setViewportSize({ width: width + 2, height })
+  await nextFrame(page)
   await page.evaluate((chosen) => {
     document.documentElement.dataset.theme = chosen
   }, theme)
   await page.setViewportSize({ width, height })
+  await nextFrame(page)
 }
+
+const nextFrame = (page: Page) =>
+  page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))))
