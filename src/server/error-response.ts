@@ -63,7 +63,9 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
   const form = c.get('form')
   if (form) {
-    setFlash(c, { kind: 'danger', message: error.errors.join(', '), field: error.field, values: typedValues(form) })
+    // Several faults belong to the form, not to one of its fields.
+    const field = error.errors.length === 1 ? error.field : null
+    setFlash(c, { kind: 'danger', message: error.errors.join(', '), field, values: typedValues(form) })
     const screens = formScreens(matchedRoute(c) ?? '')
     return c.redirect(error.code === 'unauthenticated' ? '/sign_in' : screens.form, 303)
   }

@@ -6,8 +6,9 @@ import { checkForm } from '../domain/form.ts'
 export function requireValid<S extends v.GenericSchema<unknown, unknown>>(
   schema: S,
   input: v.InferInput<S>,
+  options: { every?: boolean } = {},
 ): v.InferOutput<S> {
-  const result = checkForm(schema, input)
+  const result = checkForm(schema, input, options)
   if (result.ok) return result.value
   const [first] = result.faults
   throw new AppError('invalid', first.message, {

@@ -11,7 +11,7 @@ import { deliverMail, mailQuery } from './outbox.ts'
 
 /** Keeps the message for the console, and tells the operator that there is one. */
 export async function contactSales(ctx: Context, input: InferInput<typeof contactForm>, caller: Caller): Promise<void> {
-  const form = requireValid(contactForm, input)
+  const form = requireValid(contactForm, input, { every: true })
   await limitCalls(ctx, 'contact', caller, form.email)
   const mail = composeMail('A message to sales', [
     'Somebody wrote to sales. The message waits in the console.',

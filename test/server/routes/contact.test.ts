@@ -1,0 +1,39 @@
+import { expect, inject, test } from 'vitest'
+import { Client } from '../../support/client.ts'
+
+const message = { name: 'Ada', email: 'ada@example.com', source: 'Referral', message: 'Forty rovers, please.' }
+const send = async (change: Record<string, string>) =>
+  new Client(inject('url')).post('/api/v1/contact_sales', {
+    ...message,
+    email: `${crypto.randomUUID()}@example.com`,
+    ...change,
+  })
+
+test('a message to sales is taken', async () => {
+  const reply = await send({})
+  expect([reply.status, reply.body]).toEqual([200, { Errors: [] }])
+})
+
+test.each([
+  [{ name: ' ' }, 'Name is required'],
+  [{ name: 'n'.repeat(51) }, 'Name cannot exceed 50 characters'],
+  [{ email: '' }, 'Email is required'],
+  [{ email: 'nobody' }, 'Please enter a valid email'],
+  [{ source: 'A friend' }, 'Please select an option'],
+  [{ message: '\n' }, 'Message is required'],
+  [{ message: 'm'.repeat(2001) }, 'Message cannot exceed 2000 characters'],
+])('%o is refused', async (change, sentence) => {
+  const reply = await send(change)
+  expect([reply.status, reply.body.Errors]).toEqual([422, [sentence]])
+})
+
+test('everything that is wrong is said at once', async () => {
+  const reply = await send({ name: '', email: '', source: '', message: '' })
+  const all = ['Name is required', 'Email is required', 'Please select an option', 'Message is required']
+  expect(reply.body).toMatchObject({ Errors: all, errors: all })
+})
+
+test('what only a program fills in is thrown away, and it is told nothing', async () => {
+  const reply = await send({ website: 'http://spam.example', name: '' })
+  expect([reply.status, reply.body]).toEqual([200, { Errors: [] }])
+})
