@@ -4,7 +4,7 @@ import type { User } from '../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../src/server/services/cancel-subscription.ts'
 import { createCheckout } from '../../src/server/services/checkout.ts'
 import { startServer, stopServer } from '../../src/server/services/servers.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../support/random.ts'
 import type { YearWorld } from './year-world.ts'
 
 const MINUTE = 60_000

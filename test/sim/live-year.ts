@@ -2,8 +2,8 @@ import { sql } from 'drizzle-orm'
 import { invoices } from '../../db/schema.ts'
 import { runBilling } from '../../src/server/services/run-billing.ts'
 import { wakeOverdue } from '../../src/server/services/sweep.ts'
+import { type Random, seededRandom } from '../support/random.ts'
 import { type Customer, planCustomer } from './customers.ts'
-import { type Random, randomFrom } from './random.ts'
 import type { YearWorld } from './year-world.ts'
 
 const HOUR = 3_600_000
@@ -16,9 +16,9 @@ export async function liveYear(
   world: YearWorld,
   { customers, runs, seed, from, until }: YearOptions,
 ): Promise<Customer[]> {
-  const random = randomFrom(seed)
+  const random = seededRandom(seed)
   const all: Customer[] = []
-  for (let n = 0; n < customers; n++) planCustomer(world, randomFrom(seed + 1 + n), from, until, runs, all)
+  for (let n = 0; n < customers; n++) planCustomer(world, seededRandom(seed + 1 + n), from, until, runs, all)
   planTriggers(world, random, from, until)
   await world.timeline.play(world.clock, until)
   world.stripe.heal()

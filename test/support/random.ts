@@ -1,4 +1,10 @@
-export type Random = { next(): number; chance(share: number): boolean; pick<T>(from: readonly T[]): T }
+export type Random = {
+  next(): number
+  chance(share: number): boolean
+  /** A whole number, `to` excluded. */
+  between(from: number, to: number): number
+  pick<T>(from: readonly T[]): T
+}
 
 /** mulberry32: numbers in [0, 1) that the seed alone decides. */
 export function seededRandom(seed: number): Random {
@@ -13,6 +19,7 @@ export function seededRandom(seed: number): Random {
   return {
     next,
     chance: (share) => next() < share,
+    between: (from, to) => Math.floor(from + next() * (to - from)),
     pick: (from) => from[Math.floor(next() * from.length)] as (typeof from)[number],
   }
 }
