@@ -1,4 +1,4 @@
-import { and, eq, gt } from 'drizzle-orm'
+import { desc, eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { serverRequests } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
@@ -16,21 +16,29 @@ const EVERY_MS = 3_600_000
  */
 export async function requestMoreServers(ctx: Context, user: User): Promise<void> {
   const now = ctx.now()
-  const [recent] = await ctx.db
-    .select({ createdAt: serverRequests.createdAt })
-    .from(serverRequests)
-    .where(and(eq(serverRequests.userId, user.id), gt(serverRequests.createdAt, now - EVERY_MS)))
-  if (recent)
-    throw new AppError('too_many', 'You asked for more servers within the last hour. We will get back to you.', {
-      retryAfter: Math.ceil((recent.createdAt + EVERY_MS - now) / 1000),
-    })
+  const id = newId('req')
   const mail = composeMail('A customer asks for more servers', [
     'A customer asks for more servers. The request waits in the console.',
     { label: 'Open the console', link: `${siteOrigin(ctx)}/console/messages` },
   ])
-  await writeBatch(ctx.db, [
-    ctx.db.insert(serverRequests).values({ id: newId('req'), userId: user.id, createdAt: now }),
-    mailQuery(ctx, ctx.config.operatorEmail, mail),
+  // The database decides, so that of two clicks at once one counts and one mail is written.
+  const [kept] = await writeBatch(ctx.db, [
+    ctx.db.run(sql`INSERT INTO server_requests (id, user_id, created_at) SELECT ${id}, ${user.id}, ${now}
+      WHERE NOT EXISTS (SELECT 1 FROM server_requests WHERE user_id = ${user.id} AND created_at > ${now - EVERY_MS})`),
+    mailQuery(ctx, ctx.config.operatorEmail, mail, sql`EXISTS (SELECT 1 FROM server_requests WHERE id = ${id})`),
   ])
+  if (kept?.rowsAffected !== 1) throw await askedBefore(ctx, user, now)
   ctx.background(deliverMail(ctx))
+}
+
+async function askedBefore(ctx: Context, user: User, now: number): Promise<AppError> {
+  const [recent] = await ctx.db
+    .select({ createdAt: serverRequests.createdAt })
+    .from(serverRequests)
+    .where(eq(serverRequests.userId, user.id))
+    .orderBy(desc(serverRequests.createdAt))
+    .limit(1)
+  return new AppError('too_many', 'You asked for more servers within the last hour. We will get back to you.', {
+    retryAfter: Math.max(1, Math.ceil(((recent?.createdAt ?? now) + EVERY_MS - now) / 1000)),
+  })
 }
