@@ -68,7 +68,9 @@ export const servers = sqliteTable('servers', {
   id: text().primaryKey(),
   instanceType: text('instance_type').notNull(),
   availabilityZone: text('availability_zone').notNull(),
-  /** Places are handed out in this order. */
+  /** How many NVIDIA L4 the type has: a plan allows places up to a number of them. */
+  gpus: integer().notNull().default(1),
+  /** Among places of the same size the lowest is handed out first. */
   position: integer().notNull(),
   reservedBy: text('reserved_by').unique(),
   reservedAt: integer('reserved_at'),

@@ -4,7 +4,9 @@ import { servers, subscriptions, users } from '../db/schema.ts'
 export const SEED_PASSWORD = 'simulate'
 export const SEED_EMAILS = { admin: 'admin@example.com', pilot: 'pilot@example.com' }
 
-const INSTANCE_TYPES = ['g6.4xlarge', 'g6.12xlarge']
+/** Every fourth place is a large one: what Premium buys. */
+const SMALL = { instanceType: 'g6.4xlarge', gpus: 1 }
+const LARGE = { instanceType: 'g6.12xlarge', gpus: 4 }
 const ZONES = ['us-east-1a', 'us-east-1b', 'us-east-1c']
 
 /** The fleet's places and two people to try things with. Safe to repeat: what is there stays as it is. */
@@ -31,7 +33,7 @@ export async function seed(options: {
       .values(
         Array.from({ length: options.fleetSize }, (_, position) => ({
           id: `srv_place-${position + 1}`,
-          instanceType: INSTANCE_TYPES[Math.floor(position / ZONES.length) % INSTANCE_TYPES.length] as string,
+          ...(position % 4 === 3 ? LARGE : SMALL),
           availabilityZone: ZONES[position % ZONES.length] as string,
           position,
         })),

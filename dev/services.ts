@@ -64,7 +64,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
   const secrets = localSecrets(dataDir)
   await migrateDatabase(libsqlUrl)
   const passwordHash = await hashPassword(SEED_PASSWORD, secrets.PASSWORD_PEPPER)
-  await seed({ libsqlUrl, passwordHash, now: clock.now(), fleetSize: options.fleetSize ?? 6 })
+  await seed({ libsqlUrl, passwordHash, now: clock.now(), fleetSize: options.fleetSize ?? 8 })
   const ec2 = options.ec2Endpoint
     ? null
     : await startEc2({

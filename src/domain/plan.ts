@@ -10,6 +10,8 @@ export type Plan = {
   dollarsPerMonth: number | null
   /** Hours of running servers that a cycle includes. */
   hours: number
+  /** NVIDIA L4 of the largest server that it allows. */
+  gpus: number
   features: { cpu: string; memory: string; gpu: string; environments: string; syntheticData: string; vehicles: string }
 }
 
@@ -18,6 +20,7 @@ export const BASIC: Plan = {
   name: 'Basic',
   dollarsPerMonth: 25,
   hours: 5,
+  gpus: 1,
   features: {
     cpu: '16 CPU',
     memory: '64 GB RAM',
@@ -33,6 +36,7 @@ export const PREMIUM: Plan = {
   name: 'Premium',
   dollarsPerMonth: 250,
   hours: 30,
+  gpus: 4,
   features: {
     cpu: 'Up to 64 CPU',
     memory: '128 GB RAM',
@@ -48,13 +52,14 @@ export const ENTERPRISE: Plan = {
   name: 'Enterprise',
   dollarsPerMonth: null,
   hours: 0,
+  gpus: Number.MAX_SAFE_INTEGER,
   features: {
     cpu: 'Custom',
     memory: 'Custom',
     gpu: 'Custom',
     environments: 'Customizable physics and sensors',
-    syntheticData: 'Unlimited synthetic data',
-    vehicles: 'Early-access features',
+    syntheticData: 'Custom',
+    vehicles: 'Custom',
   },
 }
 
@@ -70,6 +75,11 @@ export const PAYMENT_DAYS = 15
 
 export function planName(type: PlanType): string {
   return { demo: 'Free trial', basic: 'Basic', premium: 'Premium', enterprise: 'Enterprise' }[type]
+}
+
+/** NVIDIA L4 of the largest server that may be started: with a trial or without a plan, as on Basic. */
+export function gpusOf(type: PlanType | undefined): number {
+  return PLANS.find((plan) => plan.type === type)?.gpus ?? BASIC.gpus
 }
 
 export const SUBSCRIPTION_CANCELLED = 'Your subscription has been cancelled and will not renew.'

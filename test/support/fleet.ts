@@ -6,11 +6,15 @@ import type { World } from './context.ts'
 
 const ZONES = ['us-east-1a', 'us-east-1b', 'us-east-1c']
 
-/** From now on these are the only places that are free. @returns their ids, in the order they are handed out */
-export async function freshPlaces(world: World, count: number): Promise<string[]> {
+/**
+ * From now on these are the only places that are free.
+ * @param large how many of them, the last ones, have 4 GPUs
+ * @returns their ids, by position
+ */
+export async function freshPlaces(world: World, count: number, large = 0): Promise<string[]> {
   const places = Array.from({ length: count }, (_, position) => ({
     id: newId('srv'),
-    instanceType: position % 2 ? 'g6.12xlarge' : 'g6.4xlarge',
+    ...(position < count - large ? { instanceType: 'g6.4xlarge', gpus: 1 } : { instanceType: 'g6.12xlarge', gpus: 4 }),
     availabilityZone: ZONES[position % ZONES.length] as string,
     position,
   }))
@@ -21,10 +25,11 @@ export async function freshPlaces(world: World, count: number): Promise<string[]
   return places.map((place) => place.id)
 }
 
-type Account = { demo?: boolean; secondsUsed?: number; suspended?: boolean }
+type Account = { demo?: boolean; premium?: boolean; secondsUsed?: number; suspended?: boolean }
 
 /** Someone who may start servers: on a paid plan, or on a demo of which some seconds are used. */
-export async function newCustomer(world: World, { demo = false, secondsUsed = 0, suspended = false }: Account = {}) {
+export async function newCustomer(world: World, account: Account = {}) {
+  const { demo = false, premium = false, secondsUsed = 0, suspended = false } = account
   const { db, clock } = world
   const id = newId('user')
   const before = Math.floor(clock.ms / 1000) * 1000 - 86_400_000
@@ -33,7 +38,7 @@ export async function newCustomer(world: World, { demo = false, secondsUsed = 0,
     db.insert(subscriptions).values({
       id: newId('sub'),
       userId: id,
-      planType: demo ? 'demo' : 'basic',
+      planType: demo ? 'demo' : premium ? 'premium' : 'basic',
       subType: demo ? 'demo' : 'paid',
       status: demo ? 'trialing' : 'active',
       anchor: before,

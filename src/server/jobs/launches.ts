@@ -44,11 +44,17 @@ export async function recordInstance(ctx: Context, launch: LaunchRow, instanceId
 
 /**
  * This place has no capacity: frees it and reserves the next one that this run has not tried.
+ * @param gpus what the user's plan allows at most
  * @returns false when no place is left; the old one then stays reserved until the run is cleared up
  */
-export async function moveToNextPlace(ctx: Context, session: SessionRow, launch: LaunchRow): Promise<boolean> {
-  const next = sql`(SELECT id FROM servers WHERE reserved_by IS NULL AND id NOT IN
-    (SELECT server_id FROM launches WHERE session_id = ${session.id}) ORDER BY position LIMIT 1)`
+export async function moveToNextPlace(
+  ctx: Context,
+  session: SessionRow,
+  launch: LaunchRow,
+  gpus: number,
+): Promise<boolean> {
+  const next = sql`(SELECT id FROM servers WHERE reserved_by IS NULL AND gpus <= ${gpus} AND id NOT IN
+    (SELECT server_id FROM launches WHERE session_id = ${session.id}) ORDER BY gpus DESC, position LIMIT 1)`
   const [, , , moved] = await writeBatch(ctx.db, [
     ctx.db.update(launches).set({ outcome: 'refused' }).where(eq(launches.token, launch.token)),
     ctx.db.run(sql`UPDATE server_sessions SET server_id = coalesce(${next}, server_id) WHERE id = ${session.id}`),

@@ -3,6 +3,7 @@ import { writeBatch } from '../../../db/client.ts'
 import { jobs } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
+import { gpusOf } from '../../domain/plan.ts'
 import { START_DEADLINE_MS } from '../../domain/server.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
 import { getUsage } from '../services/usage.ts'
@@ -75,7 +76,8 @@ async function launchInstance(run: Run, launch: LaunchRow): Promise<Outcome> {
     if (error instanceof AppError && !error.retryable) return fail(run, 'launch_refused', error.message)
     throw error
   }
-  if (await moveToNextPlace(ctx, session, launch)) return { wait: 0 }
+  const { subscription } = await getUsage(ctx, session.userId)
+  if (await moveToNextPlace(ctx, session, launch, gpusOf(subscription?.planType))) return { wait: 0 }
   return fail(run, 'no_capacity', ALL_RESERVED)
 }
 

@@ -15,7 +15,7 @@ export const servers = new Hono<AppEnv>()
     const rows = await listServersQuery(c.var.ctx, signedIn(c).user.id)
     return c.json({ servers: rows.map(toServer) })
   })
-  .get('/api/v1/aws/server_available', async (c) => c.json(await findAvailability(c.var.ctx)))
+  .get('/api/v1/aws/server_available', async (c) => c.json(await findAvailability(c.var.ctx, signedIn(c).user.id)))
   .post('/api/v1/aws/auto_cloud_start_request', async (c) => {
     try {
       const { session, job } = await startServer(c.var.ctx, signedIn(c))

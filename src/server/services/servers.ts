@@ -1,15 +1,16 @@
-import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lte, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { jobs, serverSessions, servers } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
+import { gpusOf } from '../../domain/plan.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
 import type { Availability } from '../../domain/wire.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import type { JobRow, SessionRow } from '../wire.ts'
-import { getUsage } from './usage.ts'
+import { countUsage, getUsage, usageQueries } from './usage.ts'
 
 const LIST_LIMIT = 100
 
@@ -23,10 +24,15 @@ export function listServersQuery(ctx: Context, userId: string) {
     .limit(LIST_LIMIT)
 }
 
-/** Looks at every place of the fleet. */
-export async function findAvailability(ctx: Context): Promise<Availability> {
-  const places = await ctx.db.select().from(servers).orderBy(servers.position)
-  const candidates = places.map((place) => ({
+/** Looks at every place of the fleet that the user's plan allows, in the order in which they would be reserved. */
+export async function findAvailability(ctx: Context, userId: string): Promise<Availability> {
+  const [history, runs, places] = await ctx.db.batch([
+    ...usageQueries(ctx, userId),
+    ctx.db.select().from(servers).orderBy(desc(servers.gpus), servers.position),
+  ])
+  const { subscription } = countUsage(history, runs, ctx.now())
+  const allowed = places.filter((place) => place.gpus <= gpusOf(subscription?.planType))
+  const candidates = allowed.map((place) => ({
     instance_type: place.instanceType,
     availability_zone: place.availabilityZone,
     server_id: place.id,
@@ -37,8 +43,9 @@ export async function findAvailability(ctx: Context): Promise<Availability> {
 }
 
 /**
- * Reserves a place, the given one or the next that is free, and queues the job that launches an instance in it.
- * @throws payment_required, conflict (one is live already), not_found (no such place), unavailable (none is free)
+ * Reserves a place, the given one or the largest free one that the user's plan allows, and queues the job that launches an
+ * instance in it.
+ * @throws payment_required, conflict (one is live already), not_found (no such place for this plan), unavailable (none is free)
  */
 export async function startServer(
   ctx: Context,
@@ -56,11 +63,13 @@ export async function startServer(
   const sessionId = newId('ses')
   const jobId = newId('job')
   const now = ctx.now()
+  const gpus = gpusOf(usage.subscription?.planType)
   const wanted = serverId ? sql`AND id = ${serverId}` : sql``
   const mine = and(eq(serverSessions.id, sessionId), eq(serverSessions.userId, userId))
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE servers SET reserved_by = ${sessionId}, reserved_at = ${now}
-      WHERE id = (SELECT id FROM servers WHERE reserved_by IS NULL ${wanted} ORDER BY position LIMIT 1)
+      WHERE id = (SELECT id FROM servers WHERE reserved_by IS NULL AND gpus <= ${gpus} ${wanted}
+        ORDER BY gpus DESC, position LIMIT 1)
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at)
       SELECT ${sessionId}, ${userId}, id, instance_type, ${now} FROM servers WHERE reserved_by = ${sessionId}`),
@@ -72,12 +81,12 @@ export async function startServer(
     ctx.db.select().from(serverSessions).where(mine),
     ctx.db.select().from(jobs).where(eq(jobs.id, jobId)),
   ])
-  if (!session || !job) throw await whyNotStarted(ctx, userId, serverId)
+  if (!session || !job) throw await whyNotStarted(ctx, userId, serverId, gpus)
   ctx.background(channel.wake(userId))
   return { session, job }
 }
 
-async function whyNotStarted(ctx: Context, userId: string, serverId: string | null): Promise<AppError> {
+async function whyNotStarted(ctx: Context, userId: string, serverId: string | null, gpus: number): Promise<AppError> {
   const [[live], place] = await ctx.db.batch([
     ctx.db
       .select({ id: serverSessions.id })
@@ -86,9 +95,9 @@ async function whyNotStarted(ctx: Context, userId: string, serverId: string | nu
     ctx.db
       .select({ id: servers.id })
       .from(servers)
-      .where(eq(servers.id, serverId ?? '')),
+      .where(and(eq(servers.id, serverId ?? ''), lte(servers.gpus, gpus))),
   ])
-  if (serverId && !place.length) return new AppError('not_found', 'There is no such server.')
+  if (serverId && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
   return new AppError('unavailable', serverId ? 'This server is reserved right now. Choose another one.' : ALL_RESERVED)
 }

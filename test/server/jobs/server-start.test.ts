@@ -55,22 +55,22 @@ test('an instance that EC2 does not know yet is waited for', async () => {
 })
 
 test('a place without capacity is given up for the next one', async () => {
-  const [first, second, third] = await freshPlaces(world, 3)
-  const ada = await newCustomer(world)
+  const [first, second, third] = await freshPlaces(world, 3, 1)
+  const ada = await newCustomer(world, { premium: true })
   const { session } = await pressStart(world, ada)
-  expect(session.serverId).toBe(first)
+  expect(session.serverId).toBe(third)
   world.ec2.inject('InsufficientInstanceCapacity', 2)
   await finishJobs(world, ada)
   const run = await latestRun(world, ada.user.id)
-  expect(run).toMatchObject({ serverId: third, instanceType: 'g6.4xlarge' })
-  expect(instancesOf(world, ada.user.id).map((i) => i.availabilityZone)).toEqual(['us-east-1c'])
+  expect(run).toMatchObject({ serverId: second, instanceType: 'g6.4xlarge' })
+  expect(instancesOf(world, ada.user.id).map((i) => i.availabilityZone)).toEqual(['us-east-1b'])
   expect(sentences(world, ada)).toContain('Launching g6.12xlarge…')
   const free = await world.db.query.servers.findMany({ where: (s, { isNull }) => isNull(s.reservedBy) })
-  expect(free.map((place) => place.id).sort()).toEqual([first, second].sort())
+  expect(free.map((place) => place.id).sort()).toEqual([first, third].sort())
 })
 
-test('when no place has capacity the start fails, and every place is free again', async () => {
-  await freshPlaces(world, 3)
+test('when no place of the plan has capacity the start fails, and every place is free again', async () => {
+  await freshPlaces(world, 4, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
   world.ec2.inject('InsufficientInstanceCapacity', 3)

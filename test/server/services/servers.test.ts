@@ -42,7 +42,7 @@ test('the last free place goes to one of those who want it', async () => {
   expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   for (const start of starts)
     if (start.status === 'rejected') expect(start.reason).toMatchObject({ code: 'unavailable' })
-  expect((await findAvailability(world.ctx)).ServerAvailable).toBe(false)
+  expect((await findAvailability(world.ctx, people[0]?.user.id ?? '')).ServerAvailable).toBe(false)
 })
 
 test("somebody else's run is not there", async () => {
@@ -66,13 +66,36 @@ test('a chosen place is reserved if it is free, refused if not, and must exist',
   expect(await runsOf(world, eve.user.id)).toEqual([])
 })
 
+test('Premium gets a large place while one is free, then a small one', async () => {
+  const [small, large] = await freshPlaces(world, 2, 1)
+  const [ada, eve] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
+  const { candidates } = await findAvailability(world.ctx, ada.user.id)
+  expect(candidates.flatMap(({ available, server_id }) => (available ? [server_id] : []))).toEqual([large, small])
+  expect((await pressStart(world, ada)).session).toMatchObject({ serverId: large, instanceType: 'g6.12xlarge' })
+  expect((await pressStart(world, eve)).session).toMatchObject({ serverId: small, instanceType: 'g6.4xlarge' })
+})
+
+test('nobody gets a place that is larger than their plan allows, neither by chance nor by its id', async () => {
+  const [large] = await freshPlaces(world, 1, 1)
+  for (const account of [{}, { demo: true }]) {
+    const ada = await newCustomer(world, account)
+    expect((await findAvailability(world.ctx, ada.user.id)).candidates.map((place) => place.server_id)).not.toContain(
+      large,
+    )
+    await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(pressStart(world, ada, large)).rejects.toMatchObject({ code: 'not_found' })
+  }
+})
+
 test('who may not start reserves nothing', async () => {
   await freshPlaces(world, 1)
   const suspended = await newCustomer(world, { suspended: true })
   const usedUp = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
   await expect(startServer(world.ctx, suspended)).rejects.toMatchObject({ code: 'payment_required' })
   await expect(startServer(world.ctx, usedUp)).rejects.toMatchObject({ code: 'payment_required' })
-  expect((await findAvailability(world.ctx)).candidates.filter(({ available }) => available)).toHaveLength(1)
+  expect(
+    (await findAvailability(world.ctx, usedUp.user.id)).candidates.filter(({ available }) => available),
+  ).toHaveLength(1)
   expect(await world.db.$count(users, sql`id = ${suspended.user.id}`)).toBe(1)
 })
 

@@ -1,0 +1,1 @@
+ALTER TABLE `servers` ADD `gpus` integer DEFAULT 1 NOT NULL;
