@@ -7,6 +7,7 @@ import { AppError } from '../../domain/error.ts'
 export function valid<Target extends keyof ValidationTargets, Schema extends ZodType>(target: Target, schema: Schema) {
   return zValidator(target, schema, (result) => {
     if (!result.success) throw refuseShape(result.error)
+    if (!isWellFormed(result.data)) throw new AppError('malformed', 'The request body is not valid Unicode text.')
   })
 }
 
@@ -16,4 +17,10 @@ export function refuseShape(error: { issues: readonly { path: PropertyKey[] }[] 
     'malformed',
     field ? `The field "${field}" is missing or not of the right kind.` : 'The request body must be a JSON object.',
   )
+}
+
+/** JSON can spell halves of characters (`\ud800`), which are no text: a database refuses them. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  return typeof value !== 'object' || value === null || Object.values(value).every(isWellFormed)
 }
