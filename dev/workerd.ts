@@ -40,7 +40,7 @@ export async function startWorkerd(options: Options): Promise<Workerd> {
 }
 
 export function workerdOptions({ host, port, dataDir, services, modules, assets, devRoutes }: Options) {
-  const { compatibilityDate, durableObjects } = readWranglerConfig()
+  const { compatibilityDate, durableObjects, rateLimits } = readWranglerConfig()
   const shared = { compatibilityDate }
   return convertV4MiniflareOptions({
     host,
@@ -60,6 +60,7 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
         name: 'app',
         modules,
         durableObjects,
+        ratelimits: rateLimits,
         bindings: services.vars,
         serviceBindings: {
           CLOCK: () => new Response(String(services.clock.offset())),

@@ -5,6 +5,7 @@ type WranglerConfig = {
   compatibility_date: string
   triggers: { crons: string[] }
   durable_objects: { bindings: { name: string; class_name: string }[] }
+  ratelimits: { name: string; namespace_id: string; simple: { limit: number; period: 10 | 60 } }[]
 }
 
 /** What the local stack takes over from the deployment's own configuration. */
@@ -20,5 +21,6 @@ export function readWranglerConfig() {
         { className: binding.class_name, useSQLite: true },
       ]),
     ),
+    rateLimits: Object.fromEntries(config.ratelimits.map(({ name, ...limit }) => [name, limit])),
   }
 }

@@ -5,6 +5,7 @@ import { createContext } from './context.ts'
 import { csrf } from './middleware/csrf.ts'
 import { formMethod } from './middleware/form-method.ts'
 import { limitBody } from './middleware/limit-body.ts'
+import { outerLimit } from './middleware/outer-limit.ts'
 import { requestId } from './middleware/request-id.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
 import { currentSignIn } from './middleware/sign-in.ts'
@@ -34,6 +35,7 @@ export const app: Hono<AppEnv> = new Hono<AppEnv>()
     c.set('ctx', await createContext(c.env, (work) => c.executionCtx.waitUntil(work)))
     await next()
   })
+  .use(outerLimit)
   .use(limitBody)
   .use(csrf)
   .use(formMethod(() => app))

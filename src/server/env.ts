@@ -1,4 +1,4 @@
-import type { Fetcher, SendEmail } from '@cloudflare/workers-types'
+import type { Fetcher, RateLimit, SendEmail } from '@cloudflare/workers-types'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
 import type { CounterCalls } from './limits/counter-calls.ts'
 
@@ -27,6 +27,8 @@ export type Env = {
   OPERATOR_EMAIL: string
   EMAIL: SendEmail
   ASSETS: Fetcher
+  /** Not bound where pages run in Node, under Vite. */
+  OUTER_LIMIT?: RateLimit
   ATTEMPT_COUNTER: { getByName(name: string): CounterCalls }
   JOB_CHANNEL: { getByName(userId: string): JobChannelCalls & Pick<Fetcher, 'fetch'> }
   /** Local stack only: where the movable clock stands. */

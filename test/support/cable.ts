@@ -1,18 +1,16 @@
-import { request as httpRequest } from 'node:http'
-import { adapters, createConsumer } from '@rails/actioncable'
 import { SUB_PROTOCOL } from '../../src/domain/cable.ts'
 import type { Job } from '../../src/domain/wire.ts'
 import { type Client, waitFor } from './client.ts'
 
 type Headers = Record<string, string>
 /** Node's own WebSocket takes headers; the browsers' type does not know. */
-const HeaderSocket = WebSocket as unknown as new (
+export const HeaderSocket = WebSocket as unknown as new (
   url: string,
   options: { protocols: string[]; headers: Headers },
 ) => WebSocket
 
 export const cableUrl = (client: Client) => `${client.url.replace('http', 'ws')}/cable`
-const browserHeaders = (client: Client): Headers => ({ Origin: client.url, Cookie: client.cookieHeader })
+export const browserHeaders = (client: Client): Headers => ({ Origin: client.url, Cookie: client.cookieHeader })
 
 export const jobsChannel = (userId: string) => JSON.stringify({ channel: 'JobsChannel', user_id: userId })
 
@@ -50,67 +48,9 @@ export async function openSocket(client: Client, headers: Headers = {}) {
 
 export type CableSocket = Awaited<ReturnType<typeof openSocket>>
 
-/** Everything sent before this has been answered: the keepalive's answer comes in its turn. */
+/** Everything sent before this has been answered: frames are read in their turn, and this one is rejected. */
 export async function answered({ socket, frames, subscribe }: CableSocket, userId: string): Promise<void> {
   const nonce = jobsChannel(`nobody-${userId}-${frames.length}`)
   subscribe(nonce)
   await waitFor(async () => frames.some((frame) => JSON.parse(frame).identifier === nonce) || socket.readyState > 1)
-}
-
-/** The status that an upgrade is answered with. */
-export function upgradeStatus(client: Client, headers: Headers): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(client.url)
-    const upgrade = {
-      Connection: 'Upgrade',
-      Upgrade: 'websocket',
-      'Sec-WebSocket-Version': '13',
-      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
-    }
-    const request = httpRequest({ hostname, port, path: '/cable', headers: { ...upgrade, ...headers } })
-    request.on('response', (response) => {
-      response.resume()
-      resolve(response.statusCode ?? 0)
-    })
-    request.on('upgrade', (_, socket) => {
-      socket.destroy()
-      resolve(101)
-    })
-    request.on('error', reject)
-    request.end()
-  })
-}
-
-/** The stock client, subscribed to the person's jobs, in a world that has no page. */
-export function stockClient(client: Client & { id: string }, userId = client.id) {
-  Object.assign(globalThis, {
-    addEventListener() {},
-    removeEventListener() {},
-    document: { visibilityState: 'visible' },
-  })
-  const opened: WebSocket[] = []
-  adapters.WebSocket = class {
-    constructor(url: string, protocols: string[]) {
-      const socket = new HeaderSocket(url, { protocols, headers: browserHeaders(client) })
-      opened.push(socket)
-      // biome-ignore lint/correctness/noConstructorReturn: the client calls it as a constructor
-      return socket
-    }
-  } as unknown as typeof WebSocket
-  Object.assign(adapters.WebSocket, { CONNECTING: 0, OPEN: 1, CLOSING: 2, CLOSED: 3 })
-  const consumer = createConsumer(cableUrl(client))
-  const jobs: Job[] = []
-  const state = { connected: 0, disconnected: 0, rejected: 0 }
-  consumer.subscriptions.create(
-    { channel: 'JobsChannel', user_id: userId },
-    {
-      connected: () => void state.connected++,
-      disconnected: () => void state.disconnected++,
-      rejected: () => void state.rejected++,
-      received: ({ event, job }: { event: string; job: Job }) => {
-        if (event === 'job.updated') jobs.push(job)
-      },
-    },
-  )
-  return { consumer, jobs, state, opened }
 }

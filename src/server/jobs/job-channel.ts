@@ -135,6 +135,8 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
       // Signed out between the upgrade and now: the call that closes sockets may have come before this one was here.
       const [found, current] = await Promise.all([findSignIn(ctx, signInId), currentJobsQuery(ctx, userId)])
       if (!found) return this.closeAsRevoked(socket)
+      // Unsubscribed meanwhile.
+      if (!(socket.deserializeAttachment() as Attachment).identifiers.includes(identifier)) return
       for (const { job, session } of current) sendTo(socket, jobFrame(identifier, toJob(job, session)))
     } catch (error) {
       console.error(JSON.stringify({ channel: userId, error: String(error) }))

@@ -9,8 +9,9 @@ export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {
   const isPage = c.req.method === 'GET' && !/^\/(api|users|webhooks|cable)\b/.test(c.req.path)
   const error = toAppError(thrown)
   const status = statusOf(error)
-  if (!isPage || status < 500 || !c.get('ctx')) return errorResponse(thrown, c)
-  logError(thrown, c)
+  if (!isPage || (status < 500 && status !== 429) || !c.get('ctx')) return errorResponse(thrown, c)
+  if (status >= 500) logError(thrown, c)
+  if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
   const { pathname, search } = new URL(c.req.url)
   const body = <Failure sentence={error.message} path={pathname + search} />
   return renderPage(c, { title: 'This page did not load', noIndex: true, assets: 'marketing' }, body, status)

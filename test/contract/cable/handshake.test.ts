@@ -1,0 +1,100 @@
+import { expect, inject, test } from 'vitest'
+import { SUB_PROTOCOL } from '../../../src/domain/cable.ts'
+import { openSocket } from '../../support/cable.ts'
+import { openRawSocket, ownUpgrade, upgradeAnswer } from '../../support/cable-upgrade.ts'
+import { Client, newPerson, waitFor } from '../../support/client.ts'
+
+const url = inject('url')
+const FOUND = { status: 101, protocol: SUB_PROTOCOL }
+const NOT_FOUND = { status: 404, protocol: null }
+
+test('welcome comes first, before anything was sent', async () => {
+  const ada = await newPerson(url)
+  const cable = await openSocket(ada)
+  await waitFor(async () => cable.frames.length)
+  expect(cable.frames[0]).toBe('{"type":"welcome"}')
+  expect(cable.socket.protocol).toBe(SUB_PROTOCOL)
+  cable.socket.close()
+  expect(await cable.closed()).toMatchObject({ code: 1000 })
+})
+
+const PROTOCOLS: [string, string | null, typeof FOUND | typeof NOT_FOUND][] = [
+  ['the only one', SUB_PROTOCOL, FOUND],
+  ['what the stock client offers', `${SUB_PROTOCOL}, actioncable-unsupported`, FOUND],
+  ['in the middle, without spaces', `actioncable-v1-ext-json,${SUB_PROTOCOL},actioncable-v1-msgpack`, FOUND],
+  ['last, after one that we do not speak', `actioncable-v1-msgpack ,  ${SUB_PROTOCOL}`, FOUND],
+  ['none', null, NOT_FOUND],
+  ['empty', '', NOT_FOUND],
+  ['unsupported', 'actioncable-unsupported', NOT_FOUND],
+  ['wrong case', 'ActionCable-v1-JSON', NOT_FOUND],
+  ['another encoding', 'actioncable-v1-msgpack', NOT_FOUND],
+  ['an extension of it', 'actioncable-v1-ext-json', NOT_FOUND],
+  ['part of another name', `${SUB_PROTOCOL}x`, NOT_FOUND],
+  ['not a list', `${SUB_PROTOCOL};q=1`, NOT_FOUND],
+]
+
+test('sub-protocol: ours, wherever it stands in the list, or not found', async () => {
+  const ada = await newPerson(url)
+  const { 'Sec-WebSocket-Protocol': _, ...rest } = ownUpgrade(ada)
+  for (const [offer, protocols, answer] of PROTOCOLS) {
+    const headers = { ...rest, ...(protocols === null ? {} : { 'Sec-WebSocket-Protocol': protocols }) }
+    expect(await upgradeAnswer(ada, headers), offer).toEqual(answer)
+  }
+})
+
+test('Origin: the site alone, to the letter', async () => {
+  const ada = await newPerson(url)
+  const own = ownUpgrade(ada)
+  const { Origin: _, ...noOrigin } = own
+  expect(await upgradeAnswer(ada, noOrigin)).toEqual(NOT_FOUND)
+  const { host, port } = new URL(url)
+  expect(await upgradeAnswer(ada, { ...own, Origin: `http://127.0.0.1:${port}` }), 'its other name').toEqual(FOUND)
+  for (const Origin of [
+    '',
+    'null',
+    'file://',
+    'https://evil.example',
+    `${url}.evil.example`,
+    `http://evil.example?${url}`,
+    `http://${host}@evil.example`,
+    `http://evil.${host}`,
+    url.replace('http', 'https'),
+    url.toUpperCase(),
+    `${url}/`,
+    `http://localhost:${Number(port) + 1}`,
+    'http://localhost',
+    `${url}, https://evil.example`,
+  ])
+    expect(await upgradeAnswer(ada, { ...own, Origin }), Origin).toEqual(NOT_FOUND)
+})
+
+test('forwarded names do not widen what Origin may be', async () => {
+  const ada = await newPerson(url)
+  const headers = { Origin: 'https://evil.example', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https' }
+  expect(await upgradeAnswer(ada, { ...ownUpgrade(ada), ...headers })).toEqual(NOT_FOUND)
+})
+
+test('what is no upgrade is not found; a query string changes nothing', async () => {
+  const ada = await newPerson(url)
+  expect((await ada.get('/cable')).status).toBe(404)
+  expect(await upgradeAnswer(ada, ownUpgrade(ada), '/cable?jid=x')).toEqual(FOUND)
+  expect(await upgradeAnswer(ada, ownUpgrade(ada), '/cables')).toEqual(NOT_FOUND)
+})
+
+test('an origin or a sub-protocol that is refused is refused whether or not somebody is signed in', async () => {
+  const nobody = new Client(url)
+  expect(await upgradeAnswer(nobody, { ...ownUpgrade(nobody), Origin: 'https://evil.example' })).toEqual(NOT_FOUND)
+  expect(await upgradeAnswer(nobody, { ...ownUpgrade(nobody), 'Sec-WebSocket-Protocol': 'x' })).toEqual(NOT_FOUND)
+})
+
+test("a protocol ping is answered with its own payload, and a close with the client's own code", async () => {
+  const ada = await newPerson(url)
+  const cable = await openRawSocket(ada)
+  cable.write('ping', 'are you there')
+  const pong = await waitFor(async () => cable.frames().find(({ opcode }) => opcode === 'pong'))
+  expect(pong.payload.toString()).toBe('are you there')
+  cable.write('close', Buffer.from([4_000 >> 8, 4_000 & 0xff, ...Buffer.from('bye')]))
+  const close = await waitFor(async () => cable.frames().find(({ opcode }) => opcode === 'close'))
+  expect(close.payload.readUInt16BE(0)).toBe(4_000)
+  cable.end()
+})

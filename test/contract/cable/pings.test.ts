@@ -1,0 +1,33 @@
+import { expect, inject, test } from 'vitest'
+import { KEEPALIVE, KEEPALIVE_ANSWER } from '../../../src/domain/cable.ts'
+import { answered, openSocket } from '../../support/cable.ts'
+import { newPerson, waitFor } from '../../support/client.ts'
+
+const url = inject('url')
+const pingsOf = (frames: string[]) => frames.map((frame) => JSON.parse(frame)).filter(({ type }) => type === 'ping')
+
+test('a client that sends nothing gets pings, after the welcome, whose time goes on by 3 s or more', async () => {
+  const ada = await newPerson(url)
+  const cable = await openSocket(ada)
+  const pings = await waitFor(async () => pingsOf(cable.frames).length >= 3 && pingsOf(cable.frames))
+  expect(JSON.parse(cable.frames[0] as string)).toEqual({ type: 'welcome' })
+  for (const [i, { message }] of pings.entries()) {
+    expect(Number.isInteger(message)).toBe(true)
+    if (i) expect(message - pings[i - 1].message).toBeGreaterThanOrEqual(3)
+  }
+  cable.socket.close()
+})
+
+test('a client that keeps itself alive is answered, and gets no other pings; its silent neighbour does', async () => {
+  const ada = await newPerson(url)
+  const [silent, kept] = [await openSocket(ada), await openSocket(ada)]
+  kept.send(KEEPALIVE)
+  await kept.until(KEEPALIVE_ANSWER)
+  const timer = setInterval(() => kept.send(KEEPALIVE), 200)
+  await waitFor(async () => pingsOf(silent.frames).length >= 3)
+  clearInterval(timer)
+  await answered(kept, ada.id)
+  expect(pingsOf(kept.frames).filter(({ message }) => message !== undefined)).toEqual([])
+  expect(pingsOf(silent.frames).every(({ message }) => message > 0)).toBe(true)
+  for (const { socket } of [silent, kept]) socket.close()
+})

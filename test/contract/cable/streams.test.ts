@@ -1,0 +1,96 @@
+import { expect, inject, test } from 'vitest'
+import { answered, jobsChannel, openSocket } from '../../support/cable.ts'
+import { newPerson, waitFor } from '../../support/client.ts'
+
+const url = inject('url')
+const START = '/api/v1/aws/auto_cloud_start_request'
+const identifiersOf = (frames: string[]) =>
+  new Set(
+    frames
+      .map((frame) => JSON.parse(frame))
+      .filter(({ message }) => message?.job)
+      .map(({ identifier }) => identifier),
+  )
+const finished = (cable: Awaited<ReturnType<typeof openSocket>>) =>
+  waitFor(async () => cable.jobs().find((job) => job.status === 'succeeded'))
+
+test('two sockets of one person hear the same; who unsubscribed hears nothing more, and the other still does', async () => {
+  const ada = await newPerson(url)
+  const [stays, leaves] = [await openSocket(ada), await openSocket(ada)]
+  const identifier = jobsChannel(ada.id)
+  for (const cable of [stays, leaves]) {
+    cable.subscribe(identifier)
+    await answered(cable, ada.id)
+  }
+  await ada.post(START)
+  await waitFor(async () => stays.jobs().length && leaves.jobs().length)
+  expect(leaves.jobs()[0]?.id).toBe(stays.jobs()[0]?.id)
+
+  leaves.send(JSON.stringify({ command: 'unsubscribe', identifier }))
+  await answered(leaves, ada.id)
+  const before = leaves.jobs().length
+  const ready = await finished(stays)
+  await ada.post('/api/v1/aws/stop_server', { server_id: ready.server?.server_id, session_id: ready.server?.id })
+  await waitFor(async () => stays.jobs().find((job) => job.kind === 'server_stop' && job.status === 'succeeded'))
+  await answered(leaves, ada.id)
+  expect(leaves.jobs()).toHaveLength(before)
+  stays.socket.close()
+  leaves.socket.close()
+})
+
+test('one socket that subscribed with different params hears of a job once for each', async () => {
+  const ada = await newPerson(url)
+  const cable = await openSocket(ada)
+  const spellings = [1, 2].map((tab) => `{"channel":"JobsChannel","user_id":"${ada.id}","tab":${tab}}`)
+  for (const identifier of spellings) cable.subscribe(identifier)
+  await answered(cable, ada.id)
+  await ada.post(START)
+  await finished(cable)
+  await answered(cable, ada.id)
+  expect(identifiersOf(cable.frames)).toEqual(new Set(spellings))
+  cable.socket.close()
+})
+
+test('a socket that never subscribed hears of no job', async () => {
+  const ada = await newPerson(url)
+  const [silent, cable] = [await openSocket(ada), await openSocket(ada)]
+  cable.subscribe(jobsChannel(ada.id))
+  await answered(cable, ada.id)
+  await ada.post(START)
+  await finished(cable)
+  await answered(silent, ada.id)
+  expect(silent.jobs()).toEqual([])
+  silent.socket.close()
+  cable.socket.close()
+})
+
+test('each subscription begins with the latest job, after its confirmation; who leaves at once is told no more', async () => {
+  const ada = await newPerson(url)
+  const first = await openSocket(ada)
+  const identifier = jobsChannel(ada.id)
+  first.subscribe(identifier)
+  await answered(first, ada.id)
+  await ada.post(START)
+  const ready = await finished(first)
+
+  const late = await openSocket(ada)
+  const told = [
+    JSON.stringify({ identifier, type: 'confirm_subscription' }),
+    JSON.stringify({ identifier, message: { event: 'job.updated', job: ready } }),
+  ]
+  late.subscribe(identifier)
+  await waitFor(async () => late.jobs().length === 1)
+  late.send(JSON.stringify({ command: 'unsubscribe', identifier }))
+  late.subscribe(identifier)
+  await waitFor(async () => late.jobs().length === 2)
+  expect(late.said()).toEqual(['{"type":"welcome"}', ...told, ...told])
+
+  const gone = await openSocket(ada)
+  gone.subscribe(identifier)
+  gone.send(JSON.stringify({ command: 'unsubscribe', identifier }))
+  // A second subscription is read and told after the first one would have been.
+  gone.subscribe(`${identifier} `)
+  await waitFor(async () => gone.jobs().length)
+  expect(identifiersOf(gone.frames)).toEqual(new Set([`${identifier} `]))
+  for (const { socket } of [first, late, gone]) socket.close()
+})
