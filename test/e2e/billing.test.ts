@@ -88,8 +88,13 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
   await open(page, '/dashboard')
   await page.getByText('Your account is suspended: an invoice is overdue.').waitFor()
   await shot(page, 'suspended')
-  await page.getByRole('button', { name: 'Start Server' }).click()
-  await page.getByText('Your account is suspended until its overdue invoice is paid.').waitFor()
+  const start = page.getByRole('button', {
+    name: 'Start Server',
+    description: 'Your account is suspended until its overdue invoice is paid. See and pay it',
+  })
+  await start.waitFor()
+  expect(await start.isDisabled()).toBe(true)
+  expect(await page.getByRole('link', { name: 'See and pay it' }).getAttribute('href')).toBe('/billing_history')
 
   await open(page, '/billing_history')
   await bill.getByText('Overdue', { exact: true }).waitFor({ state: 'attached' })
