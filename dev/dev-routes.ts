@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { html } from 'hono/html'
 import { z } from 'zod'
+import { componentsRoutes } from './components/routes.ts'
 import type { Services } from './services.ts'
 
 const faults = z.object({
@@ -13,13 +14,22 @@ const faults = z.object({
 
 const stripeFaults = z.enum(['error', 'lost_response', 'timeout'])
 
-/** The local stack's own pages: captured mail, the clock, cron triggers, faults. No deployed Worker has them. */
-export function devRoutes(services: Services, runCron: (cron: string) => Promise<void>) {
+/**
+ * The local stack's own pages: captured mail, the clock, cron triggers, faults, the components. No deployed Worker has them.
+ * @param styles where the browser finds the site's style sheets
+ */
+export function devRoutes(
+  services: Services,
+  runCron: (cron: string) => Promise<void>,
+  styles: () => string[] = () => [],
+) {
   const app = new Hono().basePath('/dev')
   app.onError((error, c) => c.json({ error: error.message }, 400))
 
   app.get('/mailbox.json', (c) => c.json(services.mailbox.list()))
   app.get('/mailbox', (c) => c.html(mailboxPage(services)))
+
+  app.route('/', componentsRoutes(styles))
 
   app.post('/clock', async (c) => {
     const { advance_seconds } = z.object({ advance_seconds: z.number().min(0) }).parse(await c.req.json())

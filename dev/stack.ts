@@ -16,7 +16,7 @@ export async function startStack(options: Omit<StackOptions, 'port'> & { port?: 
   const port = options.port || (await freePort())
   const services = await startServices({ ...options, port })
   let workerd: Workerd
-  const routes = devRoutes(services, (cron) => workerd.runCron(cron))
+  const routes = devRoutes(services, (cron) => workerd.runCron(cron), builtStyles)
   workerd = await startWorkerd({
     // Both families, so that "localhost" is found whichever a client tries first.
     host: 'localhost',
@@ -38,6 +38,16 @@ export async function startStack(options: Omit<StackOptions, 'port'> & { port?: 
       await services.close()
     },
   }
+}
+
+export const STYLES = ['src/styles/app.css', 'src/styles/marketing.css']
+
+function builtStyles(): string[] {
+  const manifest = JSON.parse(readFileSync(join(DIST, 'client/manifest.json'), 'utf8')) as Record<
+    string,
+    { file: string }
+  >
+  return STYLES.map((source) => `/${manifest[source]?.file}`)
 }
 
 export function builtModules(): WorkerModule[] {

@@ -6,7 +6,7 @@ import { awsXmlInWorkerd, workerBuild } from './build.ts'
 import { devRoutes } from './dev-routes.ts'
 import { freePort } from './free-port.ts'
 import { type Services, type StackOptions, startServices } from './services.ts'
-import { startCrons } from './stack.ts'
+import { STYLES, startCrons } from './stack.ts'
 import { startWorkerd, type Workerd, type WorkerModule, workerdOptions } from './workerd.ts'
 
 /**
@@ -20,7 +20,11 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
   const workerdAt = { host: '127.0.0.1', port: await freePort(), dataDir: options.dataDir, services }
   const workerd = await startWorkerd({ ...workerdAt, modules: await buildInMemory() })
   let bindings = nodeBindings(workerd, services)
-  const routes = devRoutes(services, (cron) => workerd.runCron(cron))
+  const routes = devRoutes(
+    services,
+    (cron) => workerd.runCron(cron),
+    () => STYLES.map((source) => `/${source}`),
+  )
   const serveDevRoutes = getRequestListener(routes.fetch)
 
   const localStack: Plugin = {

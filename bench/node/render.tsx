@@ -28,6 +28,7 @@ const servers = Array.from({ length: 20 }, (_, i): Server => {
 const summary = {
   monthlyUsage: { hoursUsed: 12.3, serverSessions: 20, runningServers: 1, amountOwedDollars: 4.02 },
   subscription: null,
+  suspended: false,
   as_of: new Date(now).toISOString(),
 }
 const document = (path: string, children: React.ReactNode) => (

@@ -3,6 +3,7 @@ import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND } from './plan.ts'
 import { isLive } from './server.ts'
 import type { Server, Summary } from './wire.ts'
 
+export const SUSPENDED = 'Your account is suspended until its overdue invoice is paid.'
 const RATE = `$${OVERAGE_DOLLARS_PER_HOUR} an hour ($${OVERAGE_DOLLARS_PER_SECOND} a second)`
 
 /** What a start would cost, and what is still free: one sentence to read before it, where `startRefusal` has none. */
@@ -16,9 +17,10 @@ export function startCost({ subscription, monthlyUsage }: Summary): string {
 
 /** Why Start is closed, for a person; null when it is open. */
 export function startRefusal(
-  { subscription, monthlyUsage }: Summary,
+  { subscription, monthlyUsage, suspended }: Summary,
   servers: Pick<Server, 'active' | 'pending'>[],
 ): string | null {
+  if (suspended) return SUSPENDED
   if (servers.some(isLive)) return 'One server at a time: stop this one before you start another.'
   if (subscription?.sub_type === 'demo' && trialMinutesLeft(monthlyUsage.hoursUsed) <= 0)
     return 'Your trial minutes are used up. Choose a plan to start servers again.'

@@ -66,6 +66,8 @@ export type MonthlyUsage = {
 export type Summary = {
   monthlyUsage: MonthlyUsage
   subscription: Subscription | null
+  /** While an invoice is overdue no server can be started. */
+  suspended: boolean
   /** The moment up to which the usage is counted. */
   as_of: string
 }

@@ -1,4 +1,4 @@
-import { useReducer, useState } from 'react'
+import { useEffect, useReducer, useState } from 'react'
 import { trialMinutesLeft } from '../domain/billing.ts'
 import { usageAt } from '../domain/live-usage.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
@@ -41,6 +41,11 @@ export function Dashboard(props: DashboardProps) {
     onConnect: () => void refresh(),
   })
   usePoll(refresh, connection === 'live' ? USAGE_EVERY_MS : UNCONNECTED_EVERY_MS)
+
+  // A notice of the page itself, outside of this island, comes or goes with it.
+  useEffect(() => {
+    if (counted.suspended !== props.summary.suspended) location.reload()
+  }, [counted])
 
   const summary = usageAt(counted, list.servers, now)
   const { subscription, monthlyUsage } = summary
@@ -86,7 +91,9 @@ export function Dashboard(props: DashboardProps) {
         onStart={canStart ? () => void start() : null}
       />
       <div className="grid grid-2">
-        <ActionsCard canStart={canStart} onStart={() => void start()} hint={refusal ?? startCost(summary)} />
+        <ActionsCard canStart={canStart} onStart={() => void start()} hint={refusal ?? startCost(summary)}>
+          {summary.suspended ? <a href="/billing_history">See and pay it</a> : null}
+        </ActionsCard>
         <UsageCard usage={monthlyUsage} subscription={subscription} />
       </div>
       <SessionsTable

@@ -6,6 +6,18 @@ export const NETWORK_ERROR = 'Network error'
 /** A server that says nothing for so long is not reached. */
 const TIMEOUT_MS = 20_000
 
+let leaving = new AbortController()
+
+/** Ends every call, and has later ones say nothing, until `stay`: whoever signs out does not want to hear that he is a stranger now. */
+export function leave(): void {
+  leaving.abort()
+}
+
+/** The page is back, e.g. from the browser's memory. */
+export function stay(): void {
+  leaving = new AbortController()
+}
+
 type Options = {
   /** The answer's message is to be shown by the page that is opened next. */
   flash?: boolean
@@ -34,7 +46,7 @@ export async function request<T>(
       headers,
       credentials: 'same-origin',
       ...(json === undefined ? {} : { body: JSON.stringify(json) }),
-      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal ? [signal] : [])]),
+      signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), leaving.signal, ...(signal ? [signal] : [])]),
     })
     const token = response.headers.get('X-CSRF-Token')
     if (token && meta) meta.content = token
@@ -42,6 +54,7 @@ export async function request<T>(
     const body = await response.json().catch(() => refusal(`HTTP ${status} ${response.statusText}`.trim()))
     return { ok, status, body: body?.Body ?? body ?? {} }
   } catch {
+    if (leaving.signal.aborted) return new Promise(() => {})
     return { ok: false, status: 0, body: refusal(NETWORK_ERROR) as T & Refusal }
   }
 }

@@ -1,13 +1,17 @@
 import { isChecking, NOBODY, nextUserState, readBootstrapUser, type UserState } from '../domain/user-state.ts'
 import type { User } from '../domain/wire.ts'
-import { request } from './request.ts'
+import { leave, request, stay } from './request.ts'
 
 /**
  * A page knows from the server who is signed in. One that the browser brings back from its memory does not any more: it is covered
  * until the server was asked, and loaded anew when somebody else, or nobody, is signed in by then.
  */
 export function watchSession(): void {
+  document.addEventListener('submit', ({ target }) => {
+    if ((target as HTMLFormElement).action.endsWith('/users/sign_out')) leave()
+  })
   window.addEventListener('pageshow', (event) => {
+    stay()
     if (event.persisted) void checkSession()
   })
 }

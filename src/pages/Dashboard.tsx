@@ -2,10 +2,10 @@ import { Dashboard as DashboardIsland, type DashboardProps } from '../islands/Da
 import { SuspendedNotice } from './billing/SuspendedNotice.tsx'
 import { Island } from './Island.tsx'
 
-export function Dashboard({ suspended, ...props }: DashboardProps & { suspended?: boolean }) {
+export function Dashboard(props: DashboardProps) {
   return (
     <div className="page stack">
-      {suspended ? <SuspendedNotice /> : null}
+      {props.summary.suspended ? <SuspendedNotice /> : null}
       <Island name="Dashboard" of={DashboardIsland} props={props} />
     </div>
   )

@@ -59,6 +59,8 @@ export const ACCESS: Record<string, Access> = {
   'POST /api/v1/contact_sales': 'public',
 
   'POST /theme': 'public',
+  'GET /robots.txt': 'public',
+  'GET /sitemap.xml': 'public',
   /** Signed by Stripe. */
   'POST /webhooks/stripe': 'public',
   /** Refuses by its own protocol, so that stock clients understand. */

@@ -21,6 +21,7 @@ import { instances } from './routes/instances.ts'
 import { notFound } from './routes/not-found.tsx'
 import { pages } from './routes/pages.tsx'
 import { passwords } from './routes/passwords.ts'
+import { robots } from './routes/robots.ts'
 import { servers } from './routes/servers.ts'
 import { stripeWebhook } from './routes/stripe-webhook.ts'
 import { subscriptions } from './routes/subscriptions.ts'
@@ -55,6 +56,7 @@ export const app: Hono<AppEnv> = new Hono<AppEnv>()
   .route('/', instances)
   .route('/', contact)
   .route('/', theme)
+  .route('/', robots)
   .route('/', cable)
   .notFound(notFound)
 

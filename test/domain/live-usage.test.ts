@@ -26,6 +26,7 @@ function counted(at: number, before: number, started: number, plan: 'demo' | num
   const seconds = before + runSeconds(started, Math.max(at, started))
   const hours = plan === 'demo' ? 0.5 : (plan ?? 0)
   return {
+    suspended: false,
     as_of: new Date(at).toISOString(),
     monthlyUsage: {
       hoursUsed: seconds / 3600,

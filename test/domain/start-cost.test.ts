@@ -5,6 +5,7 @@ import type { Summary } from '../../src/domain/wire.ts'
 function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: number, owed = 0): Summary {
   return {
     monthlyUsage: { hoursUsed, serverSessions: 1, runningServers: 0, amountOwedDollars: owed },
+    suspended: false,
     as_of: '2028-01-10T00:00:00.000Z',
     subscription: plan && {
       plan_type: plan.demo ? 'demo' : 'basic',
@@ -32,4 +33,5 @@ test('while Start is closed: why', () => {
   expect(startRefusal(trial(0.25), [live])).toContain('One server at a time')
   expect(startRefusal(trial(0.5), [])).toContain('Your trial minutes are used up.')
   expect(startRefusal(summary({ hours: 5 }, 6), [])).toBeNull()
+  expect(startRefusal({ ...summary({ hours: 5 }, 0), suspended: true }, [])).toContain('Your account is suspended')
 })

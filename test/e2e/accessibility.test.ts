@@ -1,43 +1,26 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { AxeResults } from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Stack, startStack } from '../../dev/stack.ts'
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { axeFaults } from '../support/axe.ts'
 import { type Cast, gatherCast } from '../support/cast.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { stackAndBrowser } from '../support/e2e.ts'
 import { keepInstances } from '../support/many-instances.ts'
 import { openScreen, setLook } from '../support/open-screen.ts'
 import { SCREENS } from '../support/screens.ts'
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-const RULES = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const WIDTHS = [360, 768, 1280]
 
-let stack: Stack
-let browser: Browser
 let cast: Cast
-let dataDir: string
-
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-a11y-'))
-  keepInstances(dataDir, 40, Date.now())
-  stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 12, log: () => {} })
-  browser = await openBrowser()
-  cast = await gatherCast(stack)
+const world = stackAndBrowser({
+  fleetSize: 12,
+  prepare: (dataDir) => keepInstances(dataDir, 40, Date.now()),
 })
-
-afterAll(async () => {
-  await browser?.close()
-  await stack?.close()
-  rmSync(dataDir, { recursive: true, force: true })
+beforeAll(async () => {
+  cast = await gatherCast(world.stack)
 })
 
 describe.each(SCREENS)('$name', (screen) => {
   test('nothing that axe knows, nothing sideways, focus in sight, no complaint', async () => {
-    const { page, complaints } = await openScreen(browser, stack.url, screen, cast)
+    const { page, complaints } = await openScreen(world.browser, world.url, screen, cast)
     const faults: string[] = []
     for (const width of WIDTHS) {
       for (const theme of ['light', 'dark'] as const) {
@@ -56,18 +39,6 @@ describe.each(SCREENS)('$name', (screen) => {
     await page.context().close()
   })
 })
-
-async function axeFaults(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  const { violations } = await page.evaluate<AxeResults, string[]>(
-    // @ts-expect-error axe is there once its source was evaluated
-    (values) => window.axe.run(document, { runOnly: { type: 'tag', values }, resultTypes: ['violations'] }),
-    RULES,
-  )
-  return violations.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.target.join(' ')} ${node.failureSummary}`),
-  )
-}
 
 /** Walks the page by Tab: every stop must show its focus, and stand clear of the bars that are fixed at the edges. */
 async function focusFaults(page: Page): Promise<string[]> {

@@ -1,30 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { type Stack, startStack } from '../../dev/stack.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { signInByHand, stackAndBrowser } from '../support/e2e.ts'
 
 const SHOTS = 'test-results/billing'
 const DAY = 86_400
-let stack: Stack
-let browser: Browser
-let dataDir: string
-
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-e2e-'))
-  stack = await startStack({ dataDir, ec2BootMs: 1000, plansForSale: true, log: () => {} })
-  browser = await openBrowser()
-  mkdirSync(SHOTS, { recursive: true })
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await stack?.close()
-  rmSync(dataDir, { recursive: true, force: true })
-})
+const world = stackAndBrowser({ ec2BootMs: 1000, plansForSale: true })
 
 const shot = (page: Page, name: string) => page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
 
@@ -35,24 +16,21 @@ async function advance(seconds: number): Promise<void> {
     ['/dev/cron', { cron: '* * * * *' }],
   ] as const) {
     const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${stack.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    const response = await fetch(`${world.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
     expect(response.status).toBe(200)
   }
 }
 
 /** Sign-ins end long before a billing cycle does. */
 async function open(page: Page, path: string): Promise<void> {
-  await page.goto(`${stack.url}${path}`)
+  await page.goto(`${world.url}${path}`)
   if (!page.url().endsWith('/sign_in')) return
-  await page.getByLabel('Email').fill(SEED_EMAILS.pilot)
-  await page.getByLabel('Password', { exact: true }).fill(SEED_PASSWORD)
-  await page.getByRole('button', { name: 'Sign In' }).click()
-  await page.waitForURL('**/dashboard')
-  await page.goto(`${stack.url}${path}`)
+  await signInByHand(page, world.url, { email: SEED_EMAILS.pilot, password: SEED_PASSWORD })
+  await page.goto(`${world.url}${path}`)
 }
 
 test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout: 180_000 }, async () => {
-  const page = await (await browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
+  const page = await (await world.browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
 
   await open(page, '/subscriptions')
   await page.getByRole('button', { name: 'Choose Basic' }).click()
@@ -88,8 +66,13 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
   await open(page, '/dashboard')
   await page.getByText('Your account is suspended: an invoice is overdue.').waitFor()
   await shot(page, 'suspended')
-  await page.getByRole('button', { name: 'Start Server' }).click()
-  await page.getByText('Your account is suspended until its overdue invoice is paid.').waitFor()
+  const start = page.getByRole('button', {
+    name: 'Start Server',
+    description: 'Your account is suspended until its overdue invoice is paid. See and pay it',
+  })
+  await start.waitFor()
+  expect(await start.isDisabled()).toBe(true)
+  expect(await page.getByRole('link', { name: 'See and pay it' }).getAttribute('href')).toBe('/billing_history')
 
   await open(page, '/billing_history')
   await bill.getByText('Overdue', { exact: true }).waitFor({ state: 'attached' })
@@ -99,7 +82,7 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
   await page.getByRole('button', { name: 'Show' }).click()
   await page.waitForURL(`**/billing_history?month=${month}`)
   await page.getByRole('row', { name: /^Total \$5\.2/ }).waitFor()
-  const csv = await page.request.get(`${stack.url}/billing_history.csv?month=${month}`)
+  const csv = await page.request.get(`${world.url}/billing_history.csv?month=${month}`)
   expect((await csv.text()).split('\r\n')[1]).toMatch(/,5\.2\d,28\d\d\d,false,true,in_\w+$/)
 
   await bill.getByRole('rowheader').getByRole('link').click()

@@ -1,12 +1,8 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { type Stack, startStack } from '../../dev/stack.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { signInByHand, stackAndBrowser } from '../support/e2e.ts'
 import { keepInstances, keepRuns } from '../support/many-instances.ts'
 
 const COUNT = 60
@@ -14,34 +10,17 @@ const OWNED = 12
 const SHOTS = 'test-results/console'
 /** A test gives up when its time is over, not before. */
 const PATIENCE = { timeout: 50_000 }
-let stack: Stack
-let browser: Browser
-let dataDir: string
-
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-console-'))
-  const now = Date.now()
-  keepInstances(dataDir, COUNT, now)
-  stack = await startStack({ dataDir, webPort: await freePort(), log: () => {} })
-  await keepRuns(stack.services.vars.LIBSQL_URL as string, OWNED, now)
-  browser = await openBrowser()
-  mkdirSync(SHOTS, { recursive: true })
+const now = Date.now()
+const world = stackAndBrowser({
+  webPort: await freePort(),
+  prepare: (dataDir) => keepInstances(dataDir, COUNT, now),
 })
-
-afterAll(async () => {
-  await browser?.close()
-  await stack?.close()
-  rmSync(dataDir, { recursive: true, force: true })
-})
+beforeAll(() => keepRuns(world.stack.services.vars.LIBSQL_URL as string, OWNED, now))
 
 async function openConsole(options: BrowserContextOptions = {}): Promise<Page> {
-  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })).newPage()
-  await page.goto(`${stack.url}/sign_in`)
-  await page.getByLabel('Email').fill(SEED_EMAILS.admin)
-  await page.getByLabel('Password', { exact: true }).fill(SEED_PASSWORD)
-  await page.getByRole('button', { name: 'Sign In' }).click()
-  await page.waitForURL('**/dashboard')
-  await page.goto(`${stack.url}/console`)
+  const page = await (await world.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })).newPage()
+  await signInByHand(page, world.url, { email: SEED_EMAILS.admin, password: SEED_PASSWORD })
+  await page.goto(`${world.url}/console`)
   return page
 }
 
@@ -155,8 +134,8 @@ test('without scripts the same table sorts and filters by its links and its form
 })
 
 test('what people wrote is read in the console, in the reader’s time', async () => {
-  const visitor = await (await browser.newContext()).newPage()
-  await visitor.goto(`${stack.url}/contact_sales`)
+  const visitor = await (await world.browser.newContext()).newPage()
+  await visitor.goto(`${world.url}/contact_sales`)
   await visitor.getByLabel('Name').fill('Grace Hopper')
   await visitor.getByLabel('Email').fill('grace@example.com')
   await visitor.getByRole('combobox').selectOption('Referral')

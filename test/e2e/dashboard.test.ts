@@ -1,43 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Stack, startStack } from '../../dev/stack.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { expect, test } from 'vitest'
 import { newPerson } from '../support/client.ts'
+import { pageOf, stackAndBrowser } from '../support/e2e.ts'
 
 /** A test gives up when its time is over, not before. */
 const PATIENCE = { timeout: 50_000 }
-let stack: Stack
-let browser: Browser
-let dataDir: string
-
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-dashboard-'))
-  stack = await startStack({ dataDir, ec2BootMs: 300, log: () => {} })
-  browser = await openBrowser()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await stack?.close()
-  rmSync(dataDir, { recursive: true, force: true })
-})
+const world = stackAndBrowser()
 
 /** The dashboard of a new person with a trial. */
-async function openDashboard(): Promise<{
-  page: Page
-  context: BrowserContext
-  person: Awaited<ReturnType<typeof newPerson>>
-}> {
-  const person = await newPerson(stack.url)
-  const context = await browser.newContext({ timezoneId: 'America/New_York' })
-  await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: stack.url })))
-  const page = await context.newPage()
-  await page.goto(`${stack.url}/dashboard`)
+async function openDashboard() {
+  const page = await pageOf(world.browser, world.url, await newPerson(world.url), { timezoneId: 'America/New_York' })
+  await page.goto(`${world.url}/dashboard`)
   await page.getByText('Live', { exact: true }).waitFor()
-  return { page, context, person }
+  return { page, context: page.context() }
 }
 
 test('a lost network: what was known stays, with its age and a Retry; it is live again as soon as the network is', async () => {
@@ -83,37 +57,6 @@ test('a running server: its meter and the trial count by the second, its address
   await context.close()
 })
 
-test('each change of a job is said once, in one live region', async () => {
-  const { page, context } = await openDashboard()
-  await page.evaluate(() => {
-    const said: string[] = []
-    Object.assign(window, { said })
-    new MutationObserver((changes) => {
-      for (const change of changes) {
-        const at = change.target instanceof Element ? change.target : change.target.parentElement
-        // The nearest region decides; one that is off says nothing.
-        const region = at?.closest('[aria-live], [role=status], [role=alert]')
-        if (!region || region.getAttribute('aria-live') === 'off' || !region.closest('.notices')) continue
-        if (change.type === 'characterData') said.push(change.target.textContent ?? '')
-        for (const node of change.addedNodes)
-          for (const off of [node.cloneNode(true)]) {
-            if (off instanceof Element) for (const quiet of off.querySelectorAll('[aria-live=off]')) quiet.remove()
-            if (off.textContent) said.push(off.textContent)
-          }
-      }
-    }).observe(document.body, { subtree: true, childList: true, characterData: true })
-  })
-  await page.getByRole('button', { name: 'Start Server' }).click()
-  await page.getByText('Your server is running.').waitFor()
-  await page.getByRole('button', { name: /^Stop / }).click()
-  await page.getByText(/^Server stopped\./).waitFor()
-  const said = (await page.evaluate(() => (window as unknown as { said: string[] }).said)).join('\n')
-  for (const sentence of ['Starting server!', 'Your server is running.', 'Stopping server...', 'Server stopped.'])
-    expect(said.split(sentence).length - 1, `${sentence} in:\n${said}`).toBe(1)
-  expect(await page.locator('.notices [role=status], .notices [role=alert]').count()).toBe(0)
-  await context.close()
-})
-
 test('a full fleet: how many places were looked at, when to try again, whom to ask', async () => {
   const { page, context } = await openDashboard()
   await page.clock.install()
@@ -134,5 +77,23 @@ test('a full fleet: how many places were looked at, when to try again, whom to a
   await again.click()
   await page.getByText('provisioning').waitFor()
   expect(await again.count()).toBe(0)
+  await context.close()
+})
+
+test('whoever signs out asks for nothing more', async () => {
+  const { page, context } = await openDashboard()
+  // The answer never comes: time enough for a poll.
+  await page.evaluate(() => document.addEventListener('submit', (event) => event.preventDefault()))
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  const pollNow = () => page.evaluate(() => window.dispatchEvent(new Event('online')))
+  await pollNow()
+  await expect.poll(() => asked.length, PATIENCE).toBeGreaterThan(0)
+  await page.getByRole('button', { name: /^Hi / }).click()
+  await page.getByRole('button', { name: 'Sign Out' }).click()
+  asked.length = 0
+  await pollNow()
+  await page.evaluate(() => new Promise((later) => setTimeout(later, 300)))
+  expect(asked.filter((url) => url.includes('/api/'))).toEqual([])
   await context.close()
 })

@@ -1,35 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { type Stack, startStack } from '../../dev/stack.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { complaintsOf, stackAndBrowser } from '../support/e2e.ts'
 
-let stack: Stack
-let browser: Browser
-let dataDir: string
-
-beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-keyboard-'))
-  stack = await startStack({ dataDir, ec2BootMs: 300, log: () => {} })
-  browser = await openBrowser()
-})
-
-afterAll(async () => {
-  await browser?.close()
-  await stack?.close()
-  rmSync(dataDir, { recursive: true, force: true })
-})
+const world = stackAndBrowser()
 
 test('the main job with Tab and Enter alone', async () => {
-  const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage()
-  const complaints: string[] = []
-  page.on('pageerror', (error) => complaints.push(`${page.url()} ${error}`))
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()))
+  const page = await (await world.browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage()
+  const complaints = complaintsOf(page)
 
-  await page.goto(`${stack.url}/`)
+  await page.goto(`${world.url}/`)
   await tabTo(page, 'Interested?')
   await page.keyboard.press('Enter')
   await tabTo(page, 'Sign In')
@@ -48,6 +28,13 @@ test('the main job with Tab and Enter alone', async () => {
   await page.keyboard.press('Enter')
   await page.locator('main').getByText('Your server is running.').waitFor()
 
+  // Its page opens in another tab.
+  await page.getByRole('link', { name: /^127\./ }).waitFor()
+  await tabTo(page, /^127\./)
+  const [vehicle] = await Promise.all([page.context().waitForEvent('page'), page.keyboard.press('Enter')])
+  await vehicle.getByRole('heading').first().waitFor()
+  await vehicle.close()
+
   await tabTo(page, /^Stop ses_/)
   await page.keyboard.press('Enter')
   await page
@@ -56,14 +43,12 @@ test('the main job with Tab and Enter alone', async () => {
     .waitFor()
   await page.locator('main').getByText('stopped', { exact: true }).waitFor()
 
-  expect(complaints).toEqual([])
-
-  // Signing out closes the page's socket; that it then asks once more, and is refused, may come before the page has gone.
   await tabTo(page, 'Hi Pilot')
   await page.keyboard.press('Enter')
   await tabTo(page, 'Sign Out')
   await page.keyboard.press('Enter')
   await page.waitForURL('**/sign_in')
+  expect(complaints).toEqual([])
 })
 
 /** Presses Tab until the element of this name (or id) has the focus. */

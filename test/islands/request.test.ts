@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { request } from '../../src/islands/request.ts'
+import { leave, request, stay } from '../../src/islands/request.ts'
 
 const meta = { content: 'first-token' }
 const asked: { path: string; init: RequestInit }[] = []
@@ -42,4 +42,24 @@ test('a change carries the page’s token, and the next one the token of the las
     { Accept: 'application/json', 'X-CSRF-Token': 'second-token' },
   ])
   expect(asked.every(({ init }) => init.credentials === 'same-origin')).toBe(true)
+})
+
+test('whoever leaves is told nothing more, neither of what was asked before nor of what is asked then', async () => {
+  vi.stubGlobal('fetch', async (_path: string, { signal }: RequestInit) => {
+    signal?.throwIfAborted()
+    await new Promise((_, fail) => signal?.addEventListener('abort', () => fail(signal.reason)))
+  })
+  let told = 0
+  const tell = () => {
+    told += 1
+  }
+  void request('GET', '/before').then(tell)
+  leave()
+  void request('GET', '/after').then(tell)
+  await new Promise((soon) => setTimeout(soon, 20))
+  expect(told).toBe(0)
+
+  stay()
+  answerWith(Response.json({}))
+  expect(await request('GET', '/again')).toMatchObject({ ok: true })
 })

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import { Button, ButtonLink } from '../../pages/parts/Button.tsx'
 import { Card } from '../../pages/parts/Card.tsx'
 import { Icon } from '../../pages/parts/Icon.tsx'
@@ -7,9 +8,11 @@ type ActionsCardProps = {
   onStart: () => void
   /** What a start costs, or why there can be none now. */
   hint: string
+  /** What can be done about it. */
+  children?: ReactNode
 }
 
-export function ActionsCard({ canStart, onStart, hint }: ActionsCardProps) {
+export function ActionsCard({ canStart, onStart, hint, children }: ActionsCardProps) {
   return (
     <Card title="Actions">
       <div className="actions">
@@ -21,7 +24,7 @@ export function ActionsCard({ canStart, onStart, hint }: ActionsCardProps) {
         <ButtonLink href="/billing_history">Billing History</ButtonLink>
       </div>
       <p className="hint" id="start-hint">
-        {hint}
+        {hint} {children}
       </p>
     </Card>
   )

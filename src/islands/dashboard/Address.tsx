@@ -10,7 +10,10 @@ const SHOW_COPIED_MS = 2_000
 
 /** A link to the server's page once it answers. */
 export function Address({ server }: { server: Server }) {
-  const reachable = useReachable(server)
+  return AddressAs({ server, reachable: useReachable(server) })
+}
+
+export function AddressAs({ server, reachable }: { server: Server; reachable: boolean }) {
   const { pending, active, stopping, ip_address } = server
   if (stopping || !(active || pending)) return <span>—</span>
   if (!reachable || !ip_address) return <Spinner label="Connecting..." />

@@ -1,4 +1,3 @@
-import { BASIC, PREMIUM } from '../../domain/plan.ts'
 import { monthTotal, usd } from './month-total.ts'
 
 /** The slider for hours a month: shows what each plan would cost. */
@@ -10,9 +9,9 @@ export function mount(box: HTMLElement): void {
     const hours = slider.valueAsNumber
     output.textContent = `${hours} h`
     slider.ariaValueText = `${hours} hours`
-    for (const plan of [BASIC, PREMIUM]) {
-      const total = box.querySelector(`[data-plan=${plan.type}]`)
-      if (total) total.textContent = usd(monthTotal(plan, hours))
+    for (const total of box.querySelectorAll<HTMLElement>('[data-dollars]')) {
+      const plan = { dollarsPerMonth: Number(total.dataset.dollars), hours: Number(total.dataset.hours) }
+      total.textContent = usd(monthTotal(plan, hours))
     }
   }
   slider.addEventListener('input', show)

@@ -8,6 +8,6 @@ export function usd(dollars: number): string {
 }
 
 /** What a month of `hours` costs in dollars: the plan, and what goes beyond its hours. */
-export function monthTotal(plan: Plan, hours: number): number {
+export function monthTotal(plan: Pick<Plan, 'dollarsPerMonth' | 'hours'>, hours: number): number {
   return (plan.dollarsPerMonth ?? 0) + unitsToDollars(overageUnits(hours * 3600, plan.hours))
 }

@@ -37,7 +37,7 @@ export function Example() {
           {[BASIC, PREMIUM].map((plan) => (
             <div key={plan.type}>
               <dt>{plan.name}</dt>
-              <dd className="mono" data-plan={plan.type}>
+              <dd className="mono" data-dollars={plan.dollarsPerMonth} data-hours={plan.hours}>
                 {usd(monthTotal(plan, EXAMPLE_HOURS))}
               </dd>
             </div>

@@ -19,15 +19,18 @@ import { settleCheckout } from '../services/checkout.ts'
 import { findAddressOfLink } from '../services/confirmation.ts'
 import { listDevices } from '../services/devices.ts'
 
+const SIGN_UP = '30 minutes of a running simulation server, free: make an account with a name, an email and a password.'
+const SIGN_IN = 'Sign in to start, watch and stop your simulation servers.'
+
 /** The screens of the account. Each shows once what the screen before, or a refused form, left for it. */
 export const accountPages = new Hono<AppEnv>()
   .get('/sign_up', (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
-    return renderPage(c, { title: 'Sign Up' }, <SignUp {...form} />)
+    return renderPage(c, { title: 'Sign Up', description: SIGN_UP }, <SignUp {...form} />)
   })
   .get('/sign_in', (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
-    return renderPage(c, { title: 'Sign In' }, <SignIn {...form} />)
+    return renderPage(c, { title: 'Sign In', description: SIGN_IN }, <SignIn {...form} />)
   })
   .get('/confirm_email', async (c) => {
     const token = c.req.query('confirmation_token') || null

@@ -11,19 +11,26 @@ import { renderPage } from '../render.tsx'
 import { getDashboard } from '../services/dashboard.ts'
 
 const marketing = { assets: 'marketing' } as const
+const PRICING =
+  'Basic $25, Premium $250, Enterprise by agreement: GPU simulation servers with hours included, then $1.75 an hour, billed per second.'
+const TERMS =
+  'The terms of renting a simulation server, first in plain language: the trial, billing by the second, invoices, your data.'
+const CONTACT = 'Tell us what you want to simulate, with which vehicles and how many. We answer by email.'
 const sameForAll = { ...marketing, same: true } as const
 
 /** The site map: each page's path, what it loads, what it shows. Who may see it stands in access.ts. */
 export const pages = new Hono<AppEnv>()
   .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />))
-  .get('/pricing', (c) => renderPage(c, { title: 'Pricing', ...sameForAll }, <Pricing />))
-  .get('/terms_of_service', (c) => renderPage(c, { title: 'Terms of Service', ...sameForAll }, <Terms />))
+  .get('/pricing', (c) => renderPage(c, { title: 'Pricing', description: PRICING, ...sameForAll }, <Pricing />))
+  .get('/terms_of_service', (c) =>
+    renderPage(c, { title: 'Terms of Service', description: TERMS, ...sameForAll }, <Terms />),
+  )
   .get('/contact_sales', (c) => {
     const flash = takeFlash(c)
     const failed = flash?.kind === 'danger' ? flash : null
     return renderPage(
       c,
-      { title: 'Contact sales', ...marketing },
+      { title: 'Contact sales', description: CONTACT, ...marketing },
       <ContactSales
         csrfToken={csrfToken(c)}
         values={failed?.values ?? {}}
@@ -34,11 +41,7 @@ export const pages = new Hono<AppEnv>()
     )
   })
   .get('/dashboard', async (c) => {
-    const { user, suspended } = signedIn(c)
+    const { user } = signedIn(c)
     const data = await getDashboard(c.var.ctx, user.id)
-    return renderPage(
-      c,
-      { title: 'Dashboard', noIndex: true },
-      <Dashboard userId={user.id} suspended={suspended} {...data} />,
-    )
+    return renderPage(c, { title: 'Dashboard', noIndex: true }, <Dashboard userId={user.id} {...data} />)
   })

@@ -5,6 +5,7 @@ import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import { gpusOf } from '../../domain/plan.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
+import { SUSPENDED } from '../../domain/start-cost.ts'
 import type { Availability } from '../../domain/wire.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
@@ -55,8 +56,7 @@ export async function startServer(
   const userId = signIn.user.id
   const channel = ctx.channel(userId)
   const [usage] = await Promise.all([getUsage(ctx, userId), channel.arm(userId)])
-  if (signIn.suspended)
-    throw new AppError('payment_required', 'Your account is suspended until its overdue invoice is paid.')
+  if (signIn.suspended) throw new AppError('payment_required', SUSPENDED)
   if (usage.subscription?.subType === 'demo' && trialSecondsLeft(usage.seconds) === 0)
     throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')
 

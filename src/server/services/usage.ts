@@ -17,7 +17,12 @@ export function usageQueries(ctx: Context, userId: string) {
     AND ${subscriptions.endedAt} IS NULL AND ${subscriptions.subType} = 'demo')`
   return [
     ctx.db
-      .select({ plan: subscriptions, billedUntil: users.billedUntil, createdAt: users.createdAt })
+      .select({
+        plan: subscriptions,
+        billedUntil: users.billedUntil,
+        createdAt: users.createdAt,
+        suspendedAt: users.suspendedAt,
+      })
       .from(users)
       .leftJoin(subscriptions, eq(subscriptions.userId, users.id))
       .where(eq(users.id, userId)),
@@ -40,10 +45,16 @@ export function usageQueries(ctx: Context, userId: string) {
 }
 
 /** The user with each of their plans, or with none. */
-type PlanHistory = { plan: SubscriptionRow | null; billedUntil: number; createdAt: number }[]
+type PlanHistory = {
+  plan: SubscriptionRow | null
+  billedUntil: number
+  createdAt: number
+  suspendedAt: number | null
+}[]
 
 export type Usage = {
   subscription: SubscriptionRow | null
+  suspended: boolean
   cycle: Cycle
   /** Counted up to this moment. */
   at: number
@@ -63,6 +74,7 @@ export function countUsage(history: PlanHistory, runs: SessionRow[], now: number
   return {
     subscription:
       plans.find((plan) => plan.endedAt === null && now < (plan.cancelAt ?? Number.POSITIVE_INFINITY)) ?? null,
+    suspended: history.some((row) => row.suspendedAt !== null),
     cycle,
     at: now,
     seconds: inCycle.reduce((sum, run) => sum + runSecondsWithin(run.runningAt ?? now, meterEnd(run, now), cycle), 0),
@@ -99,6 +111,7 @@ export function toSummary(usage: Usage): Summary {
       sub_type: subscription.subType,
       cancel_at_period_end: subscription.cancelAtPeriodEnd,
     },
+    suspended: usage.suspended,
     as_of: toIso(usage.at),
   }
 }

@@ -1,0 +1,191 @@
+import { ALL_RESERVED, STARTING, STOPPING } from '../../src/domain/server-list.ts'
+import { SUSPENDED } from '../../src/domain/start-cost.ts'
+import type { Job, Server, Subscription, Summary } from '../../src/domain/wire.ts'
+import { ActionsCard } from '../../src/islands/dashboard/ActionsCard.tsx'
+import { AddressAs } from '../../src/islands/dashboard/Address.tsx'
+import { ConnectionLine } from '../../src/islands/dashboard/ConnectionLine.tsx'
+import { NoCapacity } from '../../src/islands/dashboard/NoCapacity.tsx'
+import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
+import { RunMeter } from '../../src/islands/dashboard/RunMeter.tsx'
+import { SessionsTable } from '../../src/islands/dashboard/SessionsTable.tsx'
+import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
+import { UsageCard } from '../../src/islands/dashboard/UsageCard.tsx'
+import { nothing, type Specimen } from './specimen.ts'
+
+const FOLDER = 'src/islands/dashboard'
+const NOW = Date.parse('2026-11-21T09:30:00.000Z')
+const iso = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString()
+
+const RUNNING: Server = {
+  id: 'ses_01kahq3v8x4m2n6p7r9t',
+  server_id: 'srv_place-1',
+  active: true,
+  pending: false,
+  stopping: false,
+  end_time: null,
+  startedAt: iso(3_725),
+  ip_address: '203.0.113.24',
+  instance_type: 'g6.4xlarge',
+  error_message: null,
+}
+const ended = { active: false, end_time: iso(60) }
+
+/** A run in each of its states, by the word of its badge. */
+const SERVERS: [state: string, server: Server][] = [
+  ['provisioning', { ...RUNNING, active: false, pending: true, startedAt: null, ip_address: null }],
+  ['running, connecting', RUNNING],
+  ['stopping', { ...RUNNING, stopping: true, end_time: iso(0) }],
+  ['stopped', { ...RUNNING, ...ended }],
+  ['error', { ...RUNNING, ...ended, startedAt: null, error_message: 'The server did not come up within 10 minutes.' }],
+]
+
+const PREMIUM: Subscription = {
+  plan_type: 'premium',
+  status: 'active',
+  current_period_start: iso(10 * 86_400),
+  current_period_end: iso(-20 * 86_400),
+  hours: 30,
+  sub_type: 'paid',
+  cancel_at_period_end: false,
+}
+const DEMO: Subscription = { ...PREMIUM, plan_type: 'demo', status: 'trialing', hours: 0.5, sub_type: 'demo' }
+
+export const summaryOf = (hoursUsed: number, subscription: Subscription | null, dollars = 0): Summary => ({
+  monthlyUsage: { hoursUsed, serverSessions: 12, runningServers: 1, amountOwedDollars: dollars },
+  subscription,
+  suspended: false,
+  as_of: iso(0),
+})
+export const PLANS = { premium: PREMIUM, demo: DEMO }
+
+const JOB: Job = {
+  id: 'job_1',
+  kind: 'server_start',
+  status: 'running',
+  progress: 'Booting the server.',
+  result: null,
+  error_message: null,
+  error_code: null,
+  server: null,
+  created_at: iso(7),
+  updated_at: iso(2),
+}
+
+const line = (connection: 'connecting' | 'live' | 'reconnecting', servers: Server[] = []) => (
+  <ConnectionLine connection={connection} knownAt={Date.now() - 12_000} servers={servers} now={NOW} />
+)
+const notice = (kind: 'danger' | 'success' | 'info', text: string, job: Job | null = null) => (
+  <NoticeAlert
+    notice={{ kind, text, job: job?.id ?? null }}
+    job={job}
+    now={NOW}
+    onDismiss={nothing}
+    onStart={nothing}
+  />
+)
+const table = (servers: Server[], loading = false) => (
+  <SessionsTable servers={servers} summary={summaryOf(3, null)} loading={loading} now={NOW} onStop={nothing} />
+)
+
+export const DASHBOARD: Specimen[] = [
+  {
+    name: 'ConnectionLine',
+    file: `${FOLDER}/ConnectionLine.tsx`,
+    states: [
+      ['connecting', line('connecting')],
+      ['live', line('live')],
+      ['live, a server runs', line('live', [RUNNING])],
+      ['reconnecting', line('reconnecting', [RUNNING])],
+    ],
+  },
+  {
+    name: 'TrialBanner',
+    file: `${FOLDER}/TrialBanner.tsx`,
+    states: [
+      ['minutes left', <TrialBanner key="t" minutesLeft={17.25} />],
+      ['none left', <TrialBanner key="t" minutesLeft={0} />],
+    ],
+  },
+  {
+    name: 'NoticeAlert',
+    file: `${FOLDER}/NoticeAlert.tsx`,
+    states: [
+      ['asked to start', notice('info', STARTING)],
+      ['a start under way', notice('info', STARTING, JOB)],
+      ['a stop', notice('info', STOPPING)],
+      ['succeeded', notice('success', 'Your server is running.')],
+      ['failed', notice('danger', 'Error: launch_refused')],
+      ['no capacity', notice('danger', `${ALL_RESERVED} (Checked 6 candidates)`)],
+    ],
+  },
+  {
+    name: 'NoCapacity',
+    file: `${FOLDER}/NoCapacity.tsx`,
+    states: [['waiting', <NoCapacity key="n" onStart={nothing} />]],
+  },
+  {
+    name: 'ActionsCard',
+    file: `${FOLDER}/ActionsCard.tsx`,
+    states: [
+      ['open', <ActionsCard key="a" canStart onStart={nothing} hint="Free: 30.00 trial minutes are left." />],
+      [
+        'closed, and why',
+        <ActionsCard key="a" canStart={false} onStart={nothing} hint="One server at a time: stop this one first." />,
+      ],
+      [
+        'suspended',
+        <ActionsCard key="a" canStart={false} onStart={nothing} hint={SUSPENDED}>
+          <a href="/billing_history">See and pay it</a>
+        </ActionsCard>,
+      ],
+    ],
+  },
+  {
+    name: 'UsageCard',
+    file: `${FOLDER}/UsageCard.tsx`,
+    states: [
+      ['no plan', <UsageCard key="u" usage={summaryOf(3, null, 5.25).monthlyUsage} subscription={null} />],
+      ['in the plan', <UsageCard key="u" usage={summaryOf(14.53, PREMIUM).monthlyUsage} subscription={PREMIUM} />],
+      [
+        'beyond the plan',
+        <UsageCard key="u" usage={summaryOf(36.5, PREMIUM, 11.37).monthlyUsage} subscription={PREMIUM} />,
+      ],
+    ],
+  },
+  {
+    name: 'SessionsTable',
+    file: `${FOLDER}/SessionsTable.tsx`,
+    states: [
+      ...SERVERS.map(([state, server]): [string, React.ReactNode] => [state, table([server])]),
+      ['several', table(SERVERS.map(([, server], i) => ({ ...server, id: `${server.id}${i}` })))],
+      ['empty', table([])],
+      [
+        'loading',
+        table(
+          SERVERS.slice(1, 2).map(([, server]) => server),
+          true,
+        ),
+      ],
+    ],
+  },
+  {
+    name: 'AddressAs',
+    file: `${FOLDER}/Address.tsx`,
+    states: [
+      ['running, reachable', <AddressAs key="a" server={RUNNING} reachable />],
+      ...SERVERS.map(([state, server]): [string, React.ReactNode] => [
+        state,
+        <AddressAs key="a" server={server} reachable={false} />,
+      ]),
+    ],
+  },
+  {
+    name: 'RunMeter',
+    file: `${FOLDER}/RunMeter.tsx`,
+    states: [
+      ['free trial', <RunMeter key="r" server={RUNNING} summary={summaryOf(1.1, DEMO)} now={NOW} />],
+      ['in the plan', <RunMeter key="r" server={RUNNING} summary={summaryOf(14, PREMIUM)} now={NOW} />],
+      ['costs', <RunMeter key="r" server={RUNNING} summary={summaryOf(3, null)} now={NOW} />],
+    ],
+  },
+]

@@ -1,0 +1,111 @@
+import { Checkbox, Field, PasswordField, Select, TextArea } from '../../src/pages/parts/Field.tsx'
+import { nothing, type Specimen } from './specimen.ts'
+
+const file = 'src/pages/parts/Field.tsx'
+const OPTIONS = ['Google Search', 'Social Media', 'Referral']
+
+export const FIELDS: Specimen[] = [
+  {
+    name: 'Field',
+    file,
+    states: [
+      ['empty', <Field key="f" name="a" label="Name" />],
+      ['filled', <Field key="f" name="a" label="Name" defaultValue="Ada Lovelace" />],
+      ['with a hint', <Field key="f" name="a" label="Name" hint="As it stands on your invoices." />],
+      ['invalid', <Field key="f" name="a" label="Name" error="Name is required" />],
+      [
+        'invalid, with a hint',
+        <Field key="f" name="a" label="Name" hint="50 characters at most." error="Name cannot exceed 50 characters" />,
+      ],
+      ['read-only', <Field key="f" name="a" label="Email" defaultValue="ada@example.com" readOnly />],
+      ['disabled', <Field key="f" name="a" label="Name" disabled />],
+    ],
+  },
+  {
+    name: 'TextArea',
+    file,
+    states: [
+      ['empty, with a counter', <TextArea key="f" name="a" label="Message" rows={4} hint="0/2000" />],
+      ['filled', <TextArea key="f" name="a" label="Message" rows={4} defaultValue="We fly 40 vehicles at once." />],
+      ['invalid', <TextArea key="f" name="a" label="Message" rows={4} error="Message is required" hint="0/2000" />],
+    ],
+  },
+  {
+    name: 'Select',
+    file,
+    states: [
+      ['nothing chosen', <Select key="f" name="a" label="Source" options={OPTIONS} placeholder="Choose one…" />],
+      ['chosen', <Select key="f" name="a" label="Source" options={OPTIONS} defaultValue="Referral" />],
+      [
+        'invalid',
+        <Select
+          key="f"
+          name="a"
+          label="Source"
+          options={OPTIONS}
+          placeholder="Choose one…"
+          error="Please select an option"
+        />,
+      ],
+    ],
+  },
+  {
+    name: 'PasswordField',
+    file,
+    states: [
+      ['without scripts', <PasswordField key="f" name="a" label="Password" autoComplete="current-password" />],
+      [
+        'filled, hidden',
+        <PasswordField
+          key="f"
+          name="a"
+          label="Password"
+          autoComplete="current-password"
+          defaultValue="simulate"
+          onToggle={nothing}
+        />,
+      ],
+      [
+        'filled, shown',
+        <PasswordField
+          key="f"
+          name="a"
+          label="Password"
+          autoComplete="current-password"
+          defaultValue="simulate"
+          onToggle={nothing}
+          shown
+        />,
+      ],
+      [
+        'invalid, with a hint',
+        <PasswordField
+          key="f"
+          name="a"
+          label="New password"
+          autoComplete="new-password"
+          hint="At least 6 characters."
+          error="New password must be at least 6 characters."
+          onToggle={nothing}
+        />,
+      ],
+    ],
+  },
+  {
+    name: 'Checkbox',
+    file,
+    states: [
+      ['open', <Checkbox key="f" name="a" label="I accept the Terms of Service" />],
+      ['ticked', <Checkbox key="f" name="a" label="I accept the Terms of Service" defaultChecked />],
+      [
+        'invalid',
+        <Checkbox
+          key="f"
+          name="a"
+          label="I accept the Terms of Service"
+          error="You must accept the Terms of Service."
+        />,
+      ],
+    ],
+  },
+]

@@ -1,0 +1,84 @@
+import { renderToStaticMarkup } from 'react-dom/server'
+import { Layout } from '../../src/pages/Layout.tsx'
+import { DASHBOARD } from './dashboard.tsx'
+import { FIELDS } from './fields.tsx'
+import { PAGES } from './pages.tsx'
+import { PARTS } from './parts.tsx'
+import type { Specimen } from './specimen.ts'
+
+type Look = {
+  theme: 'light' | 'dark' | 'system'
+  /** Whose frame stands around it: menus and sidebar differ. */
+  as: 'visitor' | 'user' | 'admin'
+  styles: string[]
+  origin: string
+}
+
+const THEMES = ['light', 'dark', 'system'] as const
+const FRAMES = ['visitor', 'user', 'admin'] as const
+const ADA = { id: 'user_ada', name: 'Ada Lovelace', email: 'ada@example.com' }
+
+/** Every component in every state, by the components themselves and the style sheet that is deployed. Nothing here is alive. */
+export function componentsPage({ theme, as, styles, origin }: Look): string {
+  const here = (change: Partial<Look>) => `/dev/components?${new URLSearchParams({ theme, as, ...change } as never)}`
+  return `<!doctype html>${renderToStaticMarkup(
+    <Layout
+      user={as === 'visitor' ? null : { ...ADA, admin: as === 'admin' }}
+      path="/dev/components"
+      title="Components"
+      origin={origin}
+      csrfToken={null}
+      theme={theme}
+      assets={{ styles, scripts: [] }}
+      noIndex
+    >
+      <div className="page stack">
+        <header className="page-head">
+          <h1>Components</h1>
+          <nav className="row" aria-label="How to look at them">
+            {THEMES.map((value) => (
+              <a key={value} href={here({ theme: value })} aria-current={value === theme ? 'true' : undefined}>
+                {value}
+              </a>
+            ))}
+            {FRAMES.map((value) => (
+              <a key={value} href={here({ as: value })} aria-current={value === as ? 'true' : undefined}>
+                frame of a {value}
+              </a>
+            ))}
+            <a href="/dev/components/phone">on a phone</a>
+          </nav>
+        </header>
+        {[...PARTS, ...FIELDS, ...DASHBOARD, ...PAGES].map((specimen) => (
+          <Shown key={specimen.name} {...specimen} />
+        ))}
+      </div>
+    </Layout>,
+  )}`
+}
+
+function Shown({ name, file, states }: Specimen) {
+  return (
+    <section id={name} data-component={name} data-file={file} aria-labelledby={`of-${name}`} className="stack">
+      <hr />
+      <div className="page-head">
+        <h2 id={`of-${name}`}>{name}</h2>
+        <code>{file}</code>
+      </div>
+      {states.map(([label, shown], i) => (
+        <div key={label} className="stack" data-state={label}>
+          <p className="hint">{label}</p>
+          <div dangerouslySetInnerHTML={{ __html: withOwnIds(renderToStaticMarkup(shown), `${name}-${i}-`) }} />
+        </div>
+      ))}
+    </section>
+  )
+}
+
+/** The same component stands here many times: the ids in it, and what points at them, get a prefix. */
+function withOwnIds(html: string, prefix: string): string {
+  return html.replace(
+    /\s(id|for|form|aria-labelledby|aria-describedby|popovertarget)="([^"]+)"/gi,
+    (_, attribute, ids: string) => ` ${attribute}="${ids.replace(/\S+/g, `${prefix}$&`)}"`,
+  )
+}

@@ -1,0 +1,132 @@
+import type { Bill } from '../../src/domain/bill.ts'
+import { NEWEST_FIRST } from '../../src/domain/instance-view.ts'
+import type { Instance } from '../../src/domain/wire.ts'
+import { InstanceTable } from '../../src/islands/console/InstanceTable.tsx'
+import { BillingCard } from '../../src/pages/billing/BillingCard.tsx'
+import { BillsTable } from '../../src/pages/billing/BillsTable.tsx'
+import { SubscriptionCard } from '../../src/pages/billing/SubscriptionCard.tsx'
+import { SuspendedNotice } from '../../src/pages/billing/SuspendedNotice.tsx'
+import { Failure } from '../../src/pages/Failure.tsx'
+import { NotFound } from '../../src/pages/NotFound.tsx'
+import { PLANS, summaryOf } from './dashboard.tsx'
+import { nothing, type Specimen } from './specimen.ts'
+
+const NOW = Date.parse('2026-11-21T09:30:00.000Z')
+
+const BILL: Bill = {
+  id: 'bill_1',
+  start_date: '2026-10-10',
+  end_date: '2026-11-10',
+  amount_owed: 7.94,
+  seconds_used: 52_331,
+  paid: true,
+  overdue: false,
+  transaction_id: 'in_1QF2ab',
+  plan: 'Premium',
+  invoice_url: 'https://invoice.example/in_1',
+  due_date: '2026-11-25',
+}
+const OVERDUE: Bill = { ...BILL, id: 'bill_2', paid: false, overdue: true, transaction_id: null }
+
+const STATES = ['running', 'pending', 'stopping', 'shutting-down', 'stopped', 'terminated', 'rebooting']
+const HEALTH = ['ok', 'impaired', 'insufficient-data', 'initializing', null]
+const INSTANCES = STATES.map(
+  (state, i): Instance => ({
+    instance_id: `i-0a1b2c3d4e5f6${i}`,
+    name: i === 1 ? null : `proving-ground-${i}`,
+    instance_type: 'g6.4xlarge',
+    state,
+    status_check: HEALTH[i % HEALTH.length] ?? null,
+    private_ip: `10.0.0.${i + 4}`,
+    public_ip: i === 1 ? null : `203.0.113.${i}`,
+    launch_time: new Date(NOW - (i + 1) * 5_000_000).toISOString(),
+    owner_email: i === 4 ? null : 'ada@example.com',
+    cost_dollars: i === 4 ? null : i * 1.75,
+  }),
+)
+
+const plan = (subscription: Parameters<typeof SubscriptionCard>[0]['subscription']) => (
+  <SubscriptionCard subscription={subscription} csrfToken="token" flash={null} />
+)
+
+export const PAGES: Specimen[] = [
+  {
+    name: 'SubscriptionCard',
+    file: 'src/pages/billing/SubscriptionCard.tsx',
+    states: [
+      ['no plan', plan(null)],
+      ['trial', plan({ ...PLANS.demo, current_period_end: null })],
+      ['active', plan(PLANS.premium)],
+      ['cancelled', plan({ ...PLANS.premium, cancel_at_period_end: true })],
+      ['past due', plan({ ...PLANS.premium, status: 'past_due' })],
+    ],
+  },
+  {
+    name: 'BillingCard',
+    file: 'src/pages/billing/BillingCard.tsx',
+    states: [
+      [
+        'paid',
+        <BillingCard key="b" summary={summaryOf(3, PLANS.premium)} unpaidDollars={0} overdue={false} payUrl={null} />,
+      ],
+      [
+        'due',
+        <BillingCard
+          key="b"
+          summary={summaryOf(36, PLANS.premium, 10.5)}
+          unpaidDollars={0}
+          overdue={false}
+          payUrl={null}
+        />,
+      ],
+      [
+        'overdue',
+        <BillingCard key="b" summary={summaryOf(3, PLANS.premium)} unpaidDollars={7.94} overdue payUrl="/pay" />,
+      ],
+    ],
+  },
+  {
+    name: 'BillsTable',
+    file: 'src/pages/billing/BillsTable.tsx',
+    states: [
+      ['paid and overdue', <BillsTable key="b" bills={[OVERDUE, BILL]} total={null} />],
+      ['a month with its total', <BillsTable key="b" bills={[BILL]} total={7.94} />],
+      ['empty', <BillsTable key="b" bills={[]} total={null} />],
+    ],
+  },
+  {
+    name: 'SuspendedNotice',
+    file: 'src/pages/billing/SuspendedNotice.tsx',
+    states: [['on the dashboard', <SuspendedNotice key="s" />]],
+  },
+  {
+    name: 'InstanceTable',
+    file: 'src/islands/console/InstanceTable.tsx',
+    states: [
+      [
+        'every state and health',
+        // Its columns follow the width of the island that it stands in.
+        <div key="i" className="console">
+          <div data-island="">
+            <InstanceTable instances={INSTANCES} view={NEWEST_FIRST} now={NOW} local={false} onView={nothing} />
+          </div>
+        </div>,
+      ],
+    ],
+  },
+  {
+    name: 'NotFound',
+    file: 'src/pages/NotFound.tsx',
+    states: [
+      ['signed out', <NotFound key="n" path="/no/such/page" signedIn={false} back={null} />],
+      ['signed in', <NotFound key="n" path="/no/such/page" signedIn back="/dashboard" />],
+    ],
+  },
+  {
+    name: 'Failure',
+    file: 'src/pages/Failure.tsx',
+    states: [
+      ['the database is away', <Failure key="f" sentence="The database did not answer." path="/billing_history" />],
+    ],
+  },
+]

@@ -1,0 +1,293 @@
+import { Alert, type AlertKind } from '../../src/pages/parts/Alert.tsx'
+import { Badge, type BadgeColour } from '../../src/pages/parts/Badge.tsx'
+import { BarChart } from '../../src/pages/parts/BarChart.tsx'
+import { Button, ButtonLink } from '../../src/pages/parts/Button.tsx'
+import { Card } from '../../src/pages/parts/Card.tsx'
+import { DataTable } from '../../src/pages/parts/DataTable.tsx'
+import { DefinitionStats } from '../../src/pages/parts/DefinitionStats.tsx'
+import { FlashAlert } from '../../src/pages/parts/FlashAlert.tsx'
+import { HiddenFields } from '../../src/pages/parts/HiddenFields.tsx'
+import { Icon, type IconName, Outline } from '../../src/pages/parts/Icon.tsx'
+import { Meter } from '../../src/pages/parts/Meter.tsx'
+import { EmptyState, ErrorState, Spinner } from '../../src/pages/parts/States.tsx'
+import { Time, TimeIn } from '../../src/pages/parts/Time.tsx'
+import { nothing, type Specimen } from './specimen.ts'
+
+const KINDS: AlertKind[] = ['danger', 'success', 'info', 'warning']
+const COLOURS: BadgeColour[] = ['green', 'grey', 'yellow', 'red', 'dark']
+const WORDS: Record<BadgeColour, string> = {
+  green: 'running',
+  grey: 'stopped',
+  yellow: 'provisioning',
+  red: 'error',
+  dark: 'unknown',
+}
+const ICONS: IconName[] = ['check', 'circle-alert', 'circle-check', 'copy', 'info', 'play', 'triangle-alert', 'x']
+const AT = '2026-11-21T09:30:12.000Z'
+const LONG = 'The server did not come up within 10 minutes. Nothing was billed. Start another one, or write to us.'
+
+const COLUMNS = [
+  { key: 'name', label: 'Name', rowHeader: true },
+  { key: 'state', label: 'State' },
+  { key: 'hours', label: 'Hours', numeric: true },
+]
+const ROWS = [
+  { id: '1', cells: { name: 'Kestrel', state: <Badge colour="green">running</Badge>, hours: '12.50' } },
+  { id: '2', cells: { name: 'Basalt', state: <Badge colour="grey">stopped</Badge>, hours: '3.25' } },
+]
+
+const DAYS = Array.from({ length: 30 }, (_, day) => ({ label: `Nov ${day + 1}`, value: (day * 7) % 11 }))
+
+export const PARTS: Specimen[] = [
+  {
+    name: 'Alert',
+    file: 'src/pages/parts/Alert.tsx',
+    states: [
+      ...KINDS.map((kind): [string, React.ReactNode] => [
+        kind,
+        <Alert key={kind} kind={kind}>
+          Something that a person should know.
+        </Alert>,
+      ]),
+      ...KINDS.map((kind): [string, React.ReactNode] => [
+        `${kind}, dismissible`,
+        <Alert key={kind} kind={kind} dismissible>
+          {LONG}
+        </Alert>,
+      ]),
+    ],
+  },
+  {
+    name: 'FlashAlert',
+    file: 'src/pages/parts/FlashAlert.tsx',
+    states: [
+      ['success', <FlashAlert key="s" flash={{ kind: 'success', message: 'Profile updated successfully!' }} />],
+      ['danger', <FlashAlert key="d" flash={{ kind: 'danger', message: 'Invalid email or password.' }} />],
+      ['nothing to say', <FlashAlert key="n" flash={null} />],
+    ],
+  },
+  {
+    name: 'Badge',
+    file: 'src/pages/parts/Badge.tsx',
+    states: COLOURS.map((colour) => [
+      colour,
+      <Badge key={colour} colour={colour}>
+        {WORDS[colour]}
+      </Badge>,
+    ]),
+  },
+  {
+    name: 'Button',
+    file: 'src/pages/parts/Button.tsx',
+    states: [
+      ['default', <Button key="b">Refresh</Button>],
+      [
+        'primary',
+        <Button key="b" look="primary">
+          <Icon name="play" /> Start Server
+        </Button>,
+      ],
+      [
+        'danger',
+        <Button key="b" look="danger">
+          Stop
+        </Button>,
+      ],
+      [
+        'plain',
+        <Button key="b" look="plain">
+          Not now
+        </Button>,
+      ],
+      [
+        'small',
+        <Button key="b" small>
+          Retry
+        </Button>,
+      ],
+      [
+        'disabled',
+        <span key="b" className="row">
+          <Button disabled>Request More Servers</Button>
+          <Button look="primary" disabled>
+            Start Server
+          </Button>
+          <Button look="danger" disabled small>
+            Stop
+          </Button>
+        </span>,
+      ],
+      [
+        'busy',
+        <Button key="b" look="primary" disabled aria-busy>
+          Signing in...
+        </Button>,
+      ],
+    ],
+  },
+  {
+    name: 'ButtonLink',
+    file: 'src/pages/parts/Button.tsx',
+    states: [
+      [
+        'default, primary, small',
+        <span key="l" className="row">
+          <ButtonLink href="#ButtonLink">Billing History</ButtonLink>
+          <ButtonLink href="#ButtonLink" look="primary">
+            Contact sales
+          </ButtonLink>
+          <ButtonLink href="#ButtonLink" small>
+            Open
+          </ButtonLink>
+        </span>,
+      ],
+    ],
+  },
+  {
+    name: 'Card',
+    file: 'src/pages/parts/Card.tsx',
+    states: [
+      [
+        'with a title',
+        <Card key="c" title="Profile">
+          <p>What stands in it.</p>
+        </Card>,
+      ],
+      [
+        'with something aside',
+        <Card key="c" title="Billing" aside={<Badge colour="yellow">Due</Badge>}>
+          <p>What stands in it.</p>
+        </Card>,
+      ],
+      [
+        'without a title',
+        <Card key="c">
+          <p>What stands in it.</p>
+        </Card>,
+      ],
+    ],
+  },
+  {
+    name: 'DataTable',
+    file: 'src/pages/parts/DataTable.tsx',
+    states: [
+      ['rows', <DataTable key="t" caption="Vehicles" columns={COLUMNS} rows={ROWS} />],
+      [
+        'rows and a total',
+        <DataTable key="t" caption="Vehicles" columns={COLUMNS} rows={ROWS} foot={{ name: 'Total', hours: '15.75' }} />,
+      ],
+      ['empty', <EmptyState key="t">No billing records</EmptyState>],
+      ['loading', <Spinner key="t" label="Refreshing…" />],
+      ['error', <ErrorState key="t">Failed to load billing</ErrorState>],
+    ],
+  },
+  {
+    name: 'DefinitionStats',
+    file: 'src/pages/parts/DefinitionStats.tsx',
+    states: [
+      [
+        'figures, some with a hint',
+        <DefinitionStats
+          key="s"
+          stats={[
+            { label: 'Hours Used', value: '14.53' },
+            { label: 'Server Sessions', value: 1_204 },
+            { label: 'Amount Owed', value: '$1,007.94', hint: 'USD' },
+          ]}
+        />,
+      ],
+    ],
+  },
+  {
+    name: 'Meter',
+    file: 'src/pages/parts/Meter.tsx',
+    states: [
+      ['none', <Meter key="m" label="Included hours" value={0} max={5} text="0.00 of 5 h" />],
+      ['some', <Meter key="m" label="Included hours" value={3.2} max={5} text="3.20 of 5 h" />],
+      ['beyond', <Meter key="m" label="Included hours" value={7.5} max={5} text="7.50 of 5 h" />],
+    ],
+  },
+  {
+    name: 'BarChart',
+    file: 'src/pages/parts/BarChart.tsx',
+    states: [
+      ['thirty days', <BarChart key="c" bars={DAYS} unit="h" caption="Running time by day" />],
+      ['one month', <BarChart key="c" bars={[{ label: '2026-11', value: 12.3 }]} unit="USD" caption="Bills" />],
+      ['nothing used', <BarChart key="c" bars={[{ label: '2026-11', value: 0 }]} unit="USD" caption="No bills" />],
+    ],
+  },
+  {
+    name: 'EmptyState',
+    file: 'src/pages/parts/States.tsx',
+    states: [
+      ['a sentence', <EmptyState key="e">No instances found.</EmptyState>],
+      [
+        'with what to do',
+        <EmptyState key="e" action={<Button small>Show all</Button>}>
+          No instance matches the filter.
+        </EmptyState>,
+      ],
+    ],
+  },
+  {
+    name: 'ErrorState',
+    file: 'src/pages/parts/States.tsx',
+    states: [
+      ['a sentence', <ErrorState key="e">Failed to load billing</ErrorState>],
+      [
+        'with what to do',
+        <ErrorState key="e" action={<Button small>Retry</Button>}>
+          Failed to load servers
+        </ErrorState>,
+      ],
+    ],
+  },
+  {
+    name: 'Spinner',
+    file: 'src/pages/parts/States.tsx',
+    states: [
+      ['with its words', <Spinner key="s" label="Connecting..." />],
+      ['words for a screen reader only', <Spinner key="s" label="Checking your session…" visible={false} />],
+    ],
+  },
+  {
+    name: 'Time',
+    file: 'src/pages/parts/Time.tsx',
+    states: [
+      ['full', <Time key="t" at={AT} />],
+      ['brief', <Time key="t" at={AT} layout="brief" />],
+      ['clock', <Time key="t" at={AT} layout="clock" />],
+      ['a day of the UTC calendar', <Time key="t" at="2026-11-21" />],
+    ],
+  },
+  {
+    name: 'TimeIn',
+    file: 'src/pages/parts/Time.tsx',
+    states: [
+      ['UTC', <TimeIn key="t" at={AT} local={false} />],
+      ['the zone of whoever renders it', <TimeIn key="t" at={AT} local />],
+    ],
+  },
+  {
+    name: 'Icon',
+    file: 'src/pages/parts/Icon.tsx',
+    states: ICONS.map((name) => [name, <Icon key={name} name={name} size={20} />]),
+  },
+  {
+    name: 'Outline',
+    file: 'src/pages/parts/Icon.tsx',
+    states: [['any path', <Outline key="o" path="M4 20 12 4l8 16Z" size={20} />]],
+  },
+  {
+    name: 'HiddenFields',
+    file: 'src/pages/parts/HiddenFields.tsx',
+    states: [
+      [
+        'in a form: nothing to see, two hidden inputs',
+        <form key="h" action="#HiddenFields" onSubmit={nothing}>
+          <HiddenFields csrfToken="token" method="put" />
+        </form>,
+      ],
+    ],
+  },
+]

@@ -1,0 +1,65 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { axeFaults } from '../support/axe.ts'
+import { openBrowser } from '../support/chromium.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const url = inject('url')
+let browser: Browser
+let shown: Map<string, string>
+
+beforeAll(async () => {
+  browser = await openBrowser()
+  const html = await (await fetch(`${url}/dev/components`)).text()
+  const sections = html.matchAll(/data-component="([^"]+)" data-file="([^"]+)"/g)
+  shown = new Map([...sections].map(([, name = '', file = '']) => [name, file]))
+})
+afterAll(() => browser?.close())
+
+test.each(['src/pages/parts', 'src/pages/billing', 'src/islands/dashboard'])(
+  'every component of %s is shown, with its file',
+  (folder) => {
+    const files = readdirSync(join(ROOT, folder)).filter((file) => file.endsWith('.tsx'))
+    expect(files.length).toBeGreaterThan(3)
+    for (const file of files.map((name) => `${folder}/${name}`)) {
+      const names = [...readFileSync(join(ROOT, file), 'utf8').matchAll(/^export function ([A-Z]\w+)/gm)]
+      const missing = names.map(([, name = '']) => name).filter((name) => shown.get(name) !== file)
+      // A component that only asks and hands over has nothing of its own to show.
+      expect(
+        missing.filter((name) => !shown.has(`${name}As`)),
+        `${file}: give it a place in dev/components`,
+      ).toEqual([])
+    }
+  },
+)
+
+test.each(['visitor', 'user', 'admin'])('it stands in the frame of a %s, in the deployed style sheets', async (as) => {
+  const html = await (await fetch(`${url}/dev/components?as=${as}`)).text()
+  expect(html.includes('<a href="/console">')).toBe(as === 'admin')
+  expect(html.includes('Interested?')).toBe(as === 'visitor')
+  for (const [, href = ''] of html.matchAll(/<link rel="stylesheet" href="([^"]+)"/g))
+    expect((await fetch(url + href)).status).toBe(200)
+})
+
+test.each(['light', 'dark'])(
+  'in %s, on a desk and on a phone: nothing that axe knows, nothing sideways',
+  async (theme) => {
+    const page = await browser.newPage({ reducedMotion: 'reduce' })
+    await page.goto(`${url}/dev/components?theme=${theme}`)
+    const faults: string[] = []
+    for (const width of [360, 1280]) {
+      await page.setViewportSize({ width, height: 800 })
+      faults.push(...(await axeFaults(page)).map((fault) => `${width} ${fault}`))
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+      if (over > 0) faults.push(`${width} scrolls ${over} px sideways`)
+    }
+    expect(faults).toEqual([])
+    await page.close()
+  },
+)
+
+test('the deployed Worker has no such page', async () => {
+  expect(readFileSync(join(ROOT, 'dist/worker/index.js'), 'utf8')).not.toContain('/dev/components')
+})

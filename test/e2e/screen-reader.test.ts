@@ -1,0 +1,89 @@
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { newPerson, PASSWORD } from '../support/client.ts'
+import { stackAndBrowser } from '../support/e2e.ts'
+
+/** The main job as it is heard: what stands in the accessibility tree, and what live regions say by themselves. */
+
+const world = stackAndBrowser()
+
+test('sign in, start, open, stop, by what is read out alone', async () => {
+  const { email } = await newPerson(world.url, 'Ada')
+  const page = await (await world.browser.newContext()).newPage()
+  await page.goto(`${world.url}/sign_in`)
+  expect(await page.title()).toBe('Sign In · Proving Ground')
+  expect(await heard(page)).toEqual(
+    expect.arrayContaining([
+      'heading "Sign In" [level=1]',
+      'textbox "Email"',
+      'textbox "Password"',
+      'button "Sign In"',
+    ]),
+  )
+  await page.getByRole('textbox', { name: 'Email' }).fill(email)
+  await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign In', exact: true }).click()
+  await page.waitForURL('**/dashboard')
+
+  const said = await listen(page)
+  await page.getByRole('status').getByText('Live', { exact: true }).waitFor()
+  const before = await heard(page)
+  for (const landmark of ['link "Skip to content"', 'banner', 'navigation "Main"', 'main', 'contentinfo'])
+    expect(before, landmark).toContain(landmark)
+  expect(before.filter((line) => line.startsWith('heading'))).toEqual([
+    'heading "Dashboard" [level=1]',
+    'heading "Actions" [level=2]',
+    'heading "Monthly Usage" [level=2]',
+    'heading "Sessions" [level=2]',
+  ])
+  expect(before.join('\n')).toMatch(/Free trial:.*30\.00.*minutes left\. Only running time counts\./s)
+
+  await page.getByRole('button', { name: 'Start Server', description: /^Free: 30\.00 trial minutes are left/ }).click()
+  await expect.poll(said, { timeout: 50_000 }).toContain('Your server is running.')
+  const address = page.getByRole('row', { name: /running/ }).getByRole('link')
+  await address.waitFor()
+  expect(await heard(page)).toContain(`link "${await address.textContent()}"`)
+  const start = page.getByRole('button', { name: 'Start Server', description: /^One server at a time/ })
+  expect(await start.isDisabled()).toBe(true)
+
+  // Buttons of the same word are told apart by the session that they belong to.
+  await page.getByRole('button', { name: /^Stop ses_/ }).click()
+  await expect.poll(said, { timeout: 50_000 }).toMatch(/Server stopped\. It ran/)
+  await page.getByRole('row', { name: /stopped/ }).waitFor()
+
+  const everything = await said()
+  for (const sentence of ['Starting server!', 'Your server is running.', 'Stopping server...', 'Server stopped.'])
+    expect(everything.split(sentence).length - 1, `${sentence} in:\n${everything}`).toBe(1)
+  // The seconds that tick are there to be read, not said.
+  expect(everything).not.toMatch(/^\d+ s$/m)
+  await page.context().close()
+})
+
+/** The accessibility tree, line by line. */
+async function heard(page: Page): Promise<string[]> {
+  const tree = await page.locator('body').ariaSnapshot()
+  return tree.split('\n').map((line) => line.replace(/^\s*- /, '').replace(/:$/, ''))
+}
+
+/** Notes every change inside of a live region, as a screen reader would say it; gives what was said so far. */
+async function listen(page: Page): Promise<() => Promise<string>> {
+  await page.evaluate(() => {
+    const said: string[] = []
+    Object.assign(window, { said })
+    new MutationObserver((changes) => {
+      for (const change of changes) {
+        const at = change.target instanceof Element ? change.target : change.target.parentElement
+        // The nearest region decides; one that is off says nothing.
+        const region = at?.closest('[aria-live], [role=status], [role=alert]')
+        if (!region || region.getAttribute('aria-live') === 'off') continue
+        if (change.type === 'characterData') said.push(change.target.textContent ?? '')
+        for (const node of change.addedNodes) {
+          const spoken = node.cloneNode(true)
+          if (spoken instanceof Element) for (const quiet of spoken.querySelectorAll('[aria-live=off]')) quiet.remove()
+          if (spoken.textContent) said.push(spoken.textContent)
+        }
+      }
+    }).observe(document.body, { subtree: true, childList: true, characterData: true })
+  })
+  return () => page.evaluate(() => (window as unknown as { said: string[] }).said.join('\n'))
+}

@@ -1,0 +1,67 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll } from 'vitest'
+import type { StackOptions } from '../../dev/services.ts'
+import { type Stack, startStack } from '../../dev/stack.ts'
+import { openBrowser } from './chromium.ts'
+
+type Options = Partial<Omit<StackOptions, 'dataDir' | 'port'>> & {
+  /** Puts into the folder what the stack is to find there. */
+  prepare?: (dataDir: string) => void
+}
+
+/** A stack of this file's own with a browser in front of it, there from the first test to the last. */
+export function stackAndBrowser({ prepare, ...options }: Options = {}) {
+  const world = {} as { stack: Stack; url: string; browser: Browser }
+  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-e2e-'))
+  beforeAll(async () => {
+    prepare?.(dataDir)
+    world.stack = await startStack({ dataDir, ec2BootMs: 300, log: () => {}, ...options })
+    world.url = world.stack.url
+    world.browser = await openBrowser()
+  })
+  afterAll(async () => {
+    await world.browser?.close()
+    await world.stack?.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  return world
+}
+
+type Named = { email: string; password: string }
+
+/** Fills in the sign-in screen, as a person does. */
+export async function signInByHand(page: Page, url: string, { email, password }: Named): Promise<void> {
+  await page.goto(`${url}/sign_in`)
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign In' }).click()
+  await page.waitForURL('**/dashboard')
+}
+
+/** A window of someone who is signed in already. */
+export async function pageOf(
+  browser: Browser,
+  url: string,
+  person: { cookies: Map<string, string> },
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext(options)
+  await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url })))
+  return context.newPage()
+}
+
+/** A busy browser shows the next page without the animation between the two. */
+const LEFT_OUT = /^Transition was aborted because of invalid state\. Page already revealed/
+
+/** What the browser complains of on this page: errors in its console, and exceptions that nobody caught. */
+export function complaintsOf(page: Page): string[] {
+  const complaints: string[] = []
+  page.on('pageerror', (error) => LEFT_OUT.test(error.message) || complaints.push(`${page.url()} ${error}`))
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(`${message.location().url} ${message.text()}`)
+  })
+  return complaints
+}
