@@ -13,6 +13,8 @@ export type AppEnv = {
   Variables: {
     ctx: Context
     signIn: CurrentSignIn | null
+    /** What this route had read along with the sign-in: see read-along.ts. */
+    readAlong: readonly unknown[]
     requestId: string
     /** The fields of a plain HTML form, once its CSRF token was checked. */
     form: URLSearchParams | null

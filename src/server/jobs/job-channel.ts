@@ -133,11 +133,11 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
     try {
       const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
       // Signed out between the upgrade and now: the call that closes sockets may have come before this one was here.
-      const [found, current] = await Promise.all([findSignIn(ctx, signInId), currentJobsQuery(ctx, userId)])
+      const found = await findSignIn(ctx, signInId, [currentJobsQuery(ctx, userId)] as const)
       if (!found) return this.closeAsRevoked(socket)
       // Unsubscribed meanwhile.
       if (!(socket.deserializeAttachment() as Attachment).identifiers.includes(identifier)) return
-      for (const { job, session } of current) sendTo(socket, jobFrame(identifier, toJob(job, session)))
+      for (const { job, session } of found.along[0]) sendTo(socket, jobFrame(identifier, toJob(job, session)))
     } catch (error) {
       console.error(JSON.stringify({ channel: userId, error: String(error) }))
       sendTo(socket, disconnectFrame('server_restart', true))

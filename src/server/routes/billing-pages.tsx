@@ -5,9 +5,10 @@ import { BillingHistory } from '../../pages/BillingHistory.tsx'
 import { BillingStatement } from '../../pages/BillingStatement.tsx'
 import { Subscriptions } from '../../pages/Subscriptions.tsx'
 import { type AppEnv, signedIn } from '../app-env.ts'
+import { readAlong } from '../read-along.ts'
 import { renderPage } from '../render.tsx'
 import { findStatement, getBillingHistory } from '../services/billing-history.ts'
-import { getUsage, toSummary } from '../services/usage.ts'
+import { countUsage, toSummary } from '../services/usage.ts'
 
 /** The screens about money. */
 export const billingPages = new Hono<AppEnv>()
@@ -36,9 +37,10 @@ export const billingPages = new Hono<AppEnv>()
       <BillingStatement statement={statement} email={user.email} />,
     )
   })
-  .get('/subscriptions', async (c) => {
+  .get('/subscriptions', (c) => {
     const { ctx } = c.var
-    const { subscription } = toSummary(await getUsage(ctx, signedIn(c).user.id))
+    const [history, runs] = readAlong(c, 'GET /subscriptions')
+    const { subscription } = toSummary(countUsage(history, runs, ctx.now()))
     return renderPage(
       c,
       { title: 'Subscriptions', noIndex: true },

@@ -2,11 +2,15 @@ import { Hono } from 'hono'
 import { type Bill, billMonth, billsToCsv } from '../../domain/bill.ts'
 import type { BillingRecord } from '../../domain/wire.ts'
 import { type AppEnv, signedIn } from '../app-env.ts'
+import { readAlong } from '../read-along.ts'
 import { listBills } from '../services/billing-history.ts'
-import { getUsage, toSummary } from '../services/usage.ts'
+import { countUsage, toSummary } from '../services/usage.ts'
 
 export const billings = new Hono<AppEnv>()
-  .get('/api/v1/billings/summary', async (c) => c.json(toSummary(await getUsage(c.var.ctx, signedIn(c).user.id))))
+  .get('/api/v1/billings/summary', (c) => {
+    const [history, runs] = readAlong(c, 'GET /api/v1/billings/summary')
+    return c.json(toSummary(countUsage(history, runs, c.var.ctx.now())))
+  })
   .get('/api/v1/billings/history', async (c) => {
     const bills = await listBills(c.var.ctx, signedIn(c).user.id)
     return c.json({ billings: bills.map(toBillingRecord) })

@@ -7,8 +7,9 @@ import { Terms } from '../../pages/Terms.tsx'
 import { type AppEnv, signedIn } from '../app-env.ts'
 import { takeFlash } from '../flash.ts'
 import { csrfToken } from '../middleware/csrf.ts'
+import { readAlong } from '../read-along.ts'
 import { renderPage } from '../render.tsx'
-import { getDashboard } from '../services/dashboard.ts'
+import { toDashboard } from '../services/dashboard.ts'
 
 const marketing = { assets: 'marketing' } as const
 const PRICING =
@@ -40,8 +41,8 @@ export const pages = new Hono<AppEnv>()
       />,
     )
   })
-  .get('/dashboard', async (c) => {
+  .get('/dashboard', (c) => {
     const { user } = signedIn(c)
-    const data = await getDashboard(c.var.ctx, user.id)
+    const data = toDashboard(readAlong(c, 'GET /dashboard'), c.var.ctx.now())
     return renderPage(c, { title: 'Dashboard', noIndex: true }, <Dashboard userId={user.id} {...data} />)
   })

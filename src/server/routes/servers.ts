@@ -3,16 +3,17 @@ import { z } from 'zod'
 import type { AppEnv } from '../app-env.ts'
 import { signedIn } from '../app-env.ts'
 import { errorResponse } from '../error-response.ts'
+import { readAlong } from '../read-along.ts'
 import { checkServerAddress } from '../services/addresses.ts'
 import { requestMoreServers } from '../services/server-requests.ts'
-import { findAvailability, listServersQuery, startServer, stopServer } from '../services/servers.ts'
+import { findAvailability, startServer, stopServer } from '../services/servers.ts'
 import { toServer } from '../wire.ts'
 import { valid } from './valid.ts'
 
 /** Servers and their sessions, as the dashboard uses them. */
 export const servers = new Hono<AppEnv>()
-  .get('/api/v1/servers/get_servers', async (c) => {
-    const rows = await listServersQuery(c.var.ctx, signedIn(c).user.id)
+  .get('/api/v1/servers/get_servers', (c) => {
+    const [rows] = readAlong(c, 'GET /api/v1/servers/get_servers')
     return c.json({ servers: rows.map(toServer) })
   })
   .get('/api/v1/aws/server_available', async (c) => c.json(await findAvailability(c.var.ctx, signedIn(c).user.id)))

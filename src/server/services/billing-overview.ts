@@ -1,8 +1,8 @@
 import { totalDollars } from '../../domain/bill.ts'
 import type { Summary } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
-import { listBills } from './billing-history.ts'
-import { getUsage, toSummary } from './usage.ts'
+import { billsQuery, toBill } from './billing-history.ts'
+import { countUsage, toSummary, usageQueries } from './usage.ts'
 
 /** What the account page says about money. */
 export type BillingOverview = {
@@ -15,10 +15,11 @@ export type BillingOverview = {
 }
 
 export async function getBillingOverview(ctx: Context, userId: string): Promise<BillingOverview> {
-  const [usage, bills] = await Promise.all([getUsage(ctx, userId), listBills(ctx, userId)])
-  const unpaid = bills.filter((bill) => !bill.paid)
+  const [rows, history, runs] = await ctx.db.batch([billsQuery(ctx, userId), ...usageQueries(ctx, userId)])
+  const now = ctx.now()
+  const unpaid = rows.map((row) => toBill(row, now)).filter((bill) => !bill.paid)
   return {
-    summary: toSummary(usage),
+    summary: toSummary(countUsage(history, runs, now)),
     unpaidDollars: totalDollars(unpaid),
     overdue: unpaid.some((bill) => bill.overdue),
     payUrl: unpaid.findLast((bill) => bill.invoice_url)?.invoice_url ?? null,

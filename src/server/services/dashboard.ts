@@ -1,4 +1,5 @@
-import { and, asc, desc, eq, isNotNull, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
+import type { BatchResponse } from 'drizzle-orm/batch'
 import { jobs, serverSessions } from '../../../db/schema.ts'
 import type { Job, Server, Summary } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
@@ -8,24 +9,24 @@ import { countUsage, toSummary, usageQueries } from './usage.ts'
 
 export type DashboardData = { servers: Server[]; jobs: Job[]; summary: Summary }
 
-/** Everything on the dashboard, in one database round trip. */
-export async function getDashboard(ctx: Context, userId: string): Promise<DashboardData> {
-  const [history, runs] = usageQueries(ctx, userId)
-  const [servers, current, plans, counted] = await ctx.db.batch([
-    listServersQuery(ctx, userId),
-    currentJobsQuery(ctx, userId),
-    history,
-    runs,
-  ])
+/** What it takes to know everything on the dashboard. */
+export function dashboardQueries(ctx: Context, userId: string | SQL) {
+  return [listServersQuery(ctx, userId), currentJobsQuery(ctx, userId), ...usageQueries(ctx, userId)] as const
+}
+
+export function toDashboard(
+  [servers, current, history, runs]: BatchResponse<ReturnType<typeof dashboardQueries>>,
+  now: number,
+): DashboardData {
   return {
     servers: servers.map(toServer),
     jobs: current.map((row) => toJob(row.job, row.session)),
-    summary: toSummary(countUsage(plans, counted, ctx.now())),
+    summary: toSummary(countUsage(history, runs, now)),
   }
 }
 
 /** The user's unfinished jobs and the latest one: what a client that was away has missed. */
-export function currentJobsQuery(ctx: Context, userId: string) {
+export function currentJobsQuery(ctx: Context, userId: string | SQL) {
   const latest = sql`${jobs.id} = (SELECT id FROM jobs WHERE user_id = ${userId} ORDER BY created_at DESC, id DESC LIMIT 1)`
   return ctx.db
     .select({ job: jobs, session: serverSessions })

@@ -1,4 +1,5 @@
-import { and, eq, gt, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { signIns, users } from '../../../db/schema.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
@@ -9,12 +10,16 @@ export const IDLE_LIMIT_MS = DAY_MS
 /** And in any case this long after it began. */
 export const SIGN_IN_LIFETIME_MS = 14 * DAY_MS
 
-/** The sign-in, if it still counts, and its user. */
-export async function findSignIn(
+/**
+ * The sign-in, if it still counts, its user, and what was to be read along with it in the same round trip: of a sign-in that does not
+ * count, nothing.
+ */
+export async function findSignIn<T extends Reads>(
   ctx: Pick<Context, 'db' | 'now'>,
   id: string,
-): Promise<{ signIn: CurrentSignIn; lastSeenAt: number } | null> {
-  const [row] = await ctx.db
+  along: T,
+): Promise<{ signIn: CurrentSignIn; lastSeenAt: number; along: BatchResponse<T> } | null> {
+  const found = ctx.db
     .select({
       id: signIns.id,
       expiresAt: signIns.expiresAt,
@@ -25,9 +30,22 @@ export async function findSignIn(
     .from(signIns)
     .innerJoin(users, eq(users.id, signIns.userId))
     .where(and(eq(signIns.id, id), stillCounts(ctx.now())))
+  const [[row], ...rows] = await ctx.db.batch([found, ...along])
   if (!row) return null
   const { user, expiresAt, lastSeenAt } = row
-  return { signIn: { id: row.id, user, suspended: row.suspendedAt !== null, expiresAt }, lastSeenAt }
+  return {
+    signIn: { id: row.id, user, suspended: row.suspendedAt !== null, expiresAt },
+    lastSeenAt,
+    along: rows as unknown as BatchResponse<T>,
+  }
+}
+
+/** Reads that go to the database together. */
+export type Reads = readonly BatchItem<'sqlite'>[]
+
+/** The user of a sign-in, for reads that go along with finding it. */
+export function userOfSignIn(id: string): SQL {
+  return sql`(SELECT ${signIns.userId} FROM ${signIns} WHERE ${signIns.id} = ${id})`
 }
 
 /** Which of these still count. */

@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, desc, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { jobs, serverSessions, servers } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
@@ -16,7 +16,7 @@ import { countUsage, getUsage, usageQueries } from './usage.ts'
 const LIST_LIMIT = 100
 
 /** The user's latest runs, newest first. */
-export function listServersQuery(ctx: Context, userId: string) {
+export function listServersQuery(ctx: Context, userId: string | SQL) {
   return ctx.db
     .select()
     .from(serverSessions)

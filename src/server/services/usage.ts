@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { serverSessions, subscriptions, users } from '../../../db/schema.ts'
 import { recordCents, runSecondsWithin } from '../../domain/billing.ts'
 import { type Cycle, cycleAt } from '../../domain/cycle.ts'
@@ -12,7 +12,7 @@ export type SubscriptionRow = typeof subscriptions.$inferSelect
 const LONGEST_CYCLE_MS = 32 * 86_400_000
 
 /** What it takes to know the current cycle: for one database round trip, alone or together with other reads. */
-export function usageQueries(ctx: Context, userId: string) {
+export function usageQueries(ctx: Context, userId: string | SQL) {
   const inDemo = sql`EXISTS (SELECT 1 FROM ${subscriptions} WHERE ${subscriptions.userId} = ${userId}
     AND ${subscriptions.endedAt} IS NULL AND ${subscriptions.subType} = 'demo')`
   return [
