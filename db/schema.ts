@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { type AnySQLiteColumn, index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/invoice.ts'
 import type { PlanType } from '../src/domain/plan.ts'
 import type { JobKind, JobStatus } from '../src/domain/wire.ts'
@@ -215,7 +215,10 @@ export const checkouts = sqliteTable(
   ],
 )
 
-/** One closed cycle of one user. Written once, never changed. */
+/**
+ * One closed cycle of one user, or a correction of one: the same period, and what is to be added to its seconds and its amount.
+ * Written once, never changed.
+ */
 export const billingRecords = sqliteTable(
   'billing_records',
   {
@@ -232,12 +235,21 @@ export const billingRecords = sqliteTable(
     trial: integer({ mode: 'boolean' }).notNull(),
     seconds: integer().notNull(),
     amountCents: integer('amount_cents').notNull(),
+    /** The record that this one corrects, and why. Null for a cycle's own record. */
+    corrects: text().references((): AnySQLiteColumn => billingRecords.id),
+    reason: text(),
     createdAt: integer('created_at').notNull(),
   },
-  (t) => [uniqueIndex('one_record_per_period').on(t.userId, t.periodStart)],
+  (t) => [
+    uniqueIndex('one_record_per_period').on(t.userId, t.periodStart).where(sql`corrects IS NULL`),
+    index('billing_records_by_user').on(t.userId, t.periodStart),
+  ],
 )
 
-/** How far a record's invoice has come. Each call to Stripe is written down before it is made. A record of 0 cents has none. */
+/**
+ * How far a record's invoice has come; of one below 0 cents, its credit. Each call to Stripe is written down before it is made.
+ * A record of 0 cents has none.
+ */
 export const invoices = sqliteTable(
   'invoices',
   {
@@ -247,18 +259,21 @@ export const invoices = sqliteTable(
     userId: text('user_id')
       .notNull()
       .references(() => users.id),
-    /** The call to make next; `sent`: nothing is left but to be paid. */
+    /** The call to make next; `sent`: nothing is left but to be paid; `credited`: nothing is left. */
     step: text().$type<InvoiceStep>().notNull(),
     /** How often this step was tried. */
     attempts: integer().notNull().default(0),
     /** When to go on, or to ask Stripe again; null once it is settled. */
     nextAt: integer('next_at'),
     lastError: text('last_error'),
+    /** Of a credit: the credit note. */
     stripeInvoiceId: text('stripe_invoice_id').unique(),
     /** Stripe's own, as of `syncedAt`. */
     status: text().$type<InvoiceStatus>(),
     dueAt: integer('due_at'),
     paidAt: integer('paid_at'),
+    /** What is left to pay: less than the record's amount once something was credited. */
+    remainingCents: integer('remaining_cents'),
     hostedUrl: text('hosted_url'),
     pdfUrl: text('pdf_url'),
     syncedAt: integer('synced_at').notNull().default(0),

@@ -73,7 +73,8 @@ function showInvoice(account: Account, id: string): HostedAnswer {
        <p class="amount">${dollars(invoice.total)} <span class="badge ${state.toLowerCase()}">${state}</span></p>
        <dl><dt>To</dt><dd>${text(invoice.customer_email ?? '')}</dd>
        ${invoice.due_date ? `<dt>Due</dt><dd>${new Date(invoice.due_date * 1000).toISOString().slice(0, 10)}</dd>` : ''}</dl>
-       <table>${rows.join('')}<tr class="total"><th>Total</th><th class="number">${dollars(invoice.total)}</th></tr></table>
+       <table>${rows.join('')}<tr class="total"><th>Total</th><th class="number">${dollars(invoice.total)}</th></tr>
+       ${invoice.amount_due < invoice.total ? `<tr><td>Credit</td><td class="number">${dollars(invoice.amount_due - invoice.total)}</td></tr>` : ''}</table>
        ${
          invoice.status === 'open'
            ? `<form method="post"><button>Pay ${dollars(invoice.amount_remaining)}</button></form>

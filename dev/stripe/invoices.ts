@@ -64,9 +64,28 @@ export function finalizeInvoice(account: Account, id: string): Invoice {
   invoice.due_date = invoice.days_until_due === null ? null : now + invoice.days_until_due * DAY
   invoice.hosted_invoice_url = `${account.apiBase}/i/${invoice.id}`
   invoice.invoice_pdf = `${account.apiBase}/i/${invoice.id}/pdf`
+  useBalance(account, invoice)
   save(account, invoice, 'invoice.finalized')
-  if (invoice.total <= 0) settle(account, invoice, now)
+  if (invoice.amount_remaining <= 0) settle(account, invoice, now)
   return invoice
+}
+
+/** A credit that the customer has is taken off first. */
+function useBalance(account: Account, invoice: Invoice): void {
+  const customer = account.store.get<Customer>('customers', invoice.customer) as Customer
+  invoice.starting_balance = customer.balance
+  customer.balance += Math.min(Math.max(0, -customer.balance), Math.max(0, invoice.total))
+  invoice.ending_balance = customer.balance
+  account.store.put('customers', customer.id, customer)
+  setTotal(invoice, invoice.total)
+}
+
+/** A credit note on an open invoice; one that takes off all that is left has settled it. */
+export function creditInvoice(account: Account, invoice: Invoice, cents: number): void {
+  invoice.pre_payment_credit_notes_amount += cents
+  setTotal(invoice, invoice.total)
+  if (invoice.amount_remaining <= 0) settle(account, invoice, account.now())
+  else save(account, invoice, 'invoice.updated')
 }
 
 export function sendInvoice(account: Account, id: string): Invoice {
@@ -141,11 +160,13 @@ function settle(account: Account, invoice: Invoice, at: number): void {
 }
 
 function setTotal(invoice: Invoice, total: number): void {
+  const fromBalance = (invoice.ending_balance ?? invoice.starting_balance) - invoice.starting_balance
+  const left = total - fromBalance - invoice.pre_payment_credit_notes_amount
   invoice.subtotal = total
   invoice.total = total
-  invoice.amount_due = total
-  invoice.amount_paid = invoice.status === 'paid' ? total : 0
-  invoice.amount_remaining = invoice.status === 'paid' || invoice.status === 'void' ? 0 : total
+  invoice.amount_due = left
+  invoice.amount_paid = invoice.status === 'paid' ? left : 0
+  invoice.amount_remaining = invoice.status === 'paid' || invoice.status === 'void' ? 0 : left
 }
 
 function draft(account: Account, owner: Customer, created: number): Invoice {
@@ -165,6 +186,9 @@ function draft(account: Account, owner: Customer, created: number): Invoice {
     amount_due: 0,
     amount_paid: 0,
     amount_remaining: 0,
+    pre_payment_credit_notes_amount: 0,
+    starting_balance: 0,
+    ending_balance: null,
     subtotal: 0,
     total: 0,
     due_date: null,

@@ -113,6 +113,11 @@ export type Invoice = {
   amount_due: number
   amount_paid: number
   amount_remaining: number
+  /** What credit notes took off before it was paid. */
+  pre_payment_credit_notes_amount: number
+  /** The customer's balance when it was finalized, negative for a credit, and what was left of it. */
+  starting_balance: number
+  ending_balance: number | null
   subtotal: number
   total: number
   due_date: number | null
@@ -131,6 +136,22 @@ export type Invoice = {
   }
   /** Ours, for finalization: Stripe keeps it, but does not show it. */
   days_until_due: number | null
+}
+
+export type CreditNote = {
+  id: string
+  object: 'credit_note'
+  created: number
+  livemode: false
+  customer: string
+  invoice: string
+  amount: number
+  currency: 'usd'
+  memo: string | null
+  status: 'issued'
+  type: 'pre_payment' | 'post_payment'
+  metadata: Metadata
+  lines: { object: 'list'; data: { description: string }[] }
 }
 
 export type StripeEvent = {

@@ -1,5 +1,6 @@
 import type { Account } from './account.ts'
 import { createCheckout, expireCheckout, getCheckout } from './checkout.ts'
+import { createCreditNote } from './credit-notes.ts'
 import { missing, noSuch } from './failure.ts'
 import { list, type Params, record, text } from './form.ts'
 import {
@@ -14,6 +15,7 @@ import {
 import { listPage } from './list-page.ts'
 import type {
   CheckoutSession,
+  CreditNote,
   Customer,
   Invoice,
   InvoiceItem,
@@ -79,6 +81,14 @@ const CALLS: Record<string, Call> = {
       account.store.all<InvoiceItem>('invoiceitems'),
       params,
       '/v1/invoiceitems',
+      equal(params, 'invoice', 'customer'),
+    ),
+  'POST /v1/credit_notes': (account, params) => createCreditNote(account, params),
+  'GET /v1/credit_notes': (account, params) =>
+    listPage(
+      account.store.all<CreditNote>('credit_notes'),
+      params,
+      '/v1/credit_notes',
       equal(params, 'invoice', 'customer'),
     ),
   'GET /v1/events': (account, params) =>

@@ -1,7 +1,16 @@
 import type { BillingRecord } from './wire.ts'
 
 /** A billing record as its owner sees it: what crosses the wire, and where its invoice is. */
-export type Bill = BillingRecord & { plan: string; invoice_url: string | null; due_date: string | null }
+export type Bill = BillingRecord & {
+  plan: string
+  invoice_url: string | null
+  due_date: string | null
+  /** Left to pay, credits taken off. */
+  dollars_due: number
+  /** The bill that this one corrects, and why. Its amount and seconds are what is added: below 0 they are a credit. */
+  corrects: string | null
+  reason: string | null
+}
 
 /** One run's part of a record. Times are ISO 8601; `dollars` is before the plan's hours are taken off. */
 export type StatementLine = {
@@ -18,6 +27,7 @@ export type Statement = Bill & {
   trial: boolean
   charged_seconds: number
   lines: StatementLine[]
+  corrections: Bill[]
 }
 
 /** The month that a bill is filed under: that of its first day. */

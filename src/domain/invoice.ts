@@ -1,14 +1,14 @@
 /** Stripe's states of an invoice. Overdue is not one: an open invoice whose day has passed is. */
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
 
-/** The calls that make and send an invoice, in their order. */
-export type InvoiceStep = 'draft' | 'line' | 'finalize' | 'send' | 'sent'
+/** The calls that make and send an invoice, in their order; or the one that gives a credit. */
+export type InvoiceStep = 'draft' | 'line' | 'finalize' | 'send' | 'sent' | 'credit' | 'credited'
 
 type Bill = { amountCents: number; invoice: { status: InvoiceStatus | null; dueAt: number | null } | null }
 
-/** Nothing is owed: it came to 0 cents, it was paid, or it was forgiven. */
+/** Nothing is owed: it came to 0 cents or to a credit, it was paid, or it was forgiven. */
 export function isPaid({ amountCents, invoice }: Bill): boolean {
-  return amountCents === 0 || invoice?.status === 'paid' || invoice?.status === 'void'
+  return amountCents <= 0 || invoice?.status === 'paid' || invoice?.status === 'void'
 }
 
 export function isOverdue(bill: Bill, now: number): boolean {

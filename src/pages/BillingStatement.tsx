@@ -1,5 +1,6 @@
 import type { Statement } from '../domain/bill.ts'
 import { OVERAGE_DOLLARS_PER_SECOND } from '../domain/plan.ts'
+import { Corrections, WhatWasCorrected } from './billing/Correction.tsx'
 import { dollars, seconds } from './billing/money.ts'
 import { Badge } from './parts/Badge.tsx'
 import { ButtonLink } from './parts/Button.tsx'
@@ -19,7 +20,6 @@ const COLUMNS = [
 
 /** One bill with all that is in it, made to be printed. */
 export function BillingStatement({ statement, email }: { statement: Statement; email: string }) {
-  const { lines } = statement
   const state = statement.paid ? 'Paid' : statement.overdue ? 'Overdue' : 'Due'
   return (
     <div className="page stack">
@@ -29,7 +29,8 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
             <a href="/billing_history">Billing History</a>
           </p>
           <h1>
-            Statement <Time at={statement.start_date} /> to <Time at={statement.end_date} />
+            {statement.corrects ? 'Correction' : 'Statement'} <Time at={statement.start_date} /> to{' '}
+            <Time at={statement.end_date} />
           </h1>
           <p className="hint">
             {email} · {statement.plan} · <code>{statement.id}</code>
@@ -44,29 +45,8 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
           { label: 'Due', value: statement.due_date ? <Time at={statement.due_date} /> : '—' },
         ]}
       />
-      <Card title="Runs">
-        {lines.length ? (
-          <DataTable
-            caption="Every run in this statement, times in UTC"
-            columns={COLUMNS}
-            rows={lines.map((line) => ({
-              id: line.session_id,
-              cells: {
-                session: <code>{line.session_id}</code>,
-                start: <Time at={line.start} />,
-                end: <Time at={line.end} />,
-                seconds: line.seconds.toLocaleString('en-US'),
-                price: `$${line.dollars.toFixed(4)}`,
-              },
-            }))}
-            foot={{ session: 'Total', seconds: statement.seconds_used.toLocaleString('en-US') }}
-          />
-        ) : (
-          <EmptyState>Nothing ran in this period.</EmptyState>
-        )}
-        <p className="statement-sum">{howItAddsUp(statement)}</p>
-        <p className="hint">Not billed: loading, failed starts, and the time after a stop was accepted.</p>
-      </Card>
+      {statement.corrects ? <WhatWasCorrected statement={statement} /> : <Runs statement={statement} />}
+      {statement.corrections.length ? <Corrections corrections={statement.corrections} /> : null}
       {statement.invoice_url ? (
         <p className="no-print">
           <ButtonLink href={statement.invoice_url} {...(statement.paid ? {} : { look: 'primary' as const })}>
@@ -75,6 +55,35 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
         </p>
       ) : null}
     </div>
+  )
+}
+
+function Runs({ statement }: { statement: Statement }) {
+  const { lines } = statement
+  return (
+    <Card title="Runs">
+      {lines.length ? (
+        <DataTable
+          caption="Every run in this statement, times in UTC"
+          columns={COLUMNS}
+          rows={lines.map((line) => ({
+            id: line.session_id,
+            cells: {
+              session: <code>{line.session_id}</code>,
+              start: <Time at={line.start} />,
+              end: <Time at={line.end} />,
+              seconds: line.seconds.toLocaleString('en-US'),
+              price: `$${line.dollars.toFixed(4)}`,
+            },
+          }))}
+          foot={{ session: 'Total', seconds: statement.seconds_used.toLocaleString('en-US') }}
+        />
+      ) : (
+        <EmptyState>Nothing ran in this period.</EmptyState>
+      )}
+      <p className="statement-sum">{howItAddsUp(statement)}</p>
+      <p className="hint">Not billed: loading, failed starts, and the time after a stop was accepted.</p>
+    </Card>
   )
 }
 

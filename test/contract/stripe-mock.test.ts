@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Payments } from '../../src/server/providers/payments.ts'
-import { priceLookupKey, stripePayments } from '../../src/server/providers/stripe.ts'
+import { stripePayments } from '../../src/server/providers/stripe.ts'
+import { priceLookupKey } from '../../src/server/providers/stripe-objects.ts'
 import { startStripeMock } from '../support/stripe-mock.ts'
 
 const env = { STRIPE_SECRET_KEY: 'sk_test_123', STRIPE_WEBHOOK_SECRET: 'whsec_test' }
@@ -90,6 +91,13 @@ describe('the Stripe adapter against stripe-mock', () => {
     expect((await payments.sendInvoice(created.id, 'key-7')).id).toBe(created.id)
     expect((await payments.findInvoice(created.id))?.id).toBe(created.id)
     await payments.findInvoiceOf('cus_1', 'bill_1')
+  })
+
+  test('credits', async () => {
+    const credit = { invoiceId: 'in_1', recordId: 'bill_2', cents: 88, description: '1800 s less than billed: x' }
+    expect(await payments.creditInvoice({ ...credit, paid: false }, 'key-9')).toMatch(/^cn_/)
+    expect(await payments.creditInvoice({ ...credit, paid: true }, 'key-10')).toMatch(/^cn_/)
+    await payments.findCredit('in_1', 'bill_2')
   })
 
   test('a wrong request is a refusal that trying again does not mend', async () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { closeCycles } from '../../src/domain/closing.ts'
+import { correctionTo } from '../../src/domain/correction.ts'
 import { PLANS, type PlanType, TRIAL_MINUTES } from '../../src/domain/plan.ts'
 
 type Example = {
@@ -10,6 +11,8 @@ type Example = {
   runs: [string, string][]
   now: string
   bills: { from: string; to: string; seconds: number; dollars: number }[]
+  /** Of the only bill. */
+  corrected?: { to: number; seconds: number; dollars: number }
 }
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/billing.md'), 'utf8')
@@ -20,7 +23,7 @@ const hoursOf = (type: PlanType) =>
   type === 'demo' ? TRIAL_MINUTES / 60 : (PLANS.find((plan) => plan.type === type)?.hours ?? 0)
 
 describe('the worked examples of docs/billing.md', () => {
-  test('are there', () => expect(examples).toHaveLength(4))
+  test('are there', () => expect(examples).toHaveLength(5))
 
   test.each(examples)('%s', (_, example) => {
     const spans = example.plans.map(({ type, from, until }) => ({
@@ -47,5 +50,10 @@ describe('the worked examples of docs/billing.md', () => {
         dollars: amountCents / 100,
       })),
     ).toEqual(example.bills)
+    for (const { to, seconds, dollars } of example.corrected ? [example.corrected] : []) {
+      expect(closed).toHaveLength(1)
+      const [bill] = closed.map(({ cycle, ...bill }) => ({ ...cycle, ...bill }))
+      expect(bill && correctionTo(to, bill, [])).toEqual({ seconds, amountCents: Math.round(dollars * 100) })
+    }
   })
 })

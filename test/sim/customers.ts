@@ -19,6 +19,8 @@ export type Customer = {
   /** When a stop was accepted, by session. */
   stopped: Map<string, number>
   sessions: string[]
+  /** How often they pressed Start. */
+  pressed: number
 }
 
 /** Plans a year of one person: a trial or none, plans bought and cancelled, servers started and stopped, some of which vanish. */
@@ -39,6 +41,7 @@ export function planCustomer(
       trial: random.chance(0.6),
       stopped: new Map(),
       sessions: [],
+      pressed: 0,
     }
     all.push(customer)
     if (customer.trial)
@@ -62,6 +65,7 @@ async function run(world: YearWorld, random: Random, customer: Customer): Promis
   const [row] = await db.select({ suspendedAt: users.suspendedAt }).from(users).where(eq(users.id, user.id))
   if (random.chance(0.15))
     ec2.inject(random.pick(['RequestLimitExceeded', 'InsufficientInstanceCapacity', 'lost_response', 'Unavailable']), 1)
+  customer.pressed += 1
   const started = await startServer(ctx, { user, suspended: row?.suspendedAt != null }).catch(() => null)
   if (!started) return
   const { id: sessionId, serverId } = started.session

@@ -9,6 +9,9 @@ import type { YearWorld } from './year-world.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
+// A call without an answer takes real time: fewer of them.
+const STRIPE_FAULTS = ['error', 'error', 'error', 'lost_response', 'lost_response', 'lost_response', 'timeout'] as const
+
 export type YearOptions = { customers: number; runs: number; seed: number; from: number; until: number }
 
 /** A year of everybody, with late, skipped and doubled triggers and both providers failing now and then. Ends in quiet. */
@@ -30,17 +33,24 @@ export async function liveYear(
 }
 
 function planTriggers(world: YearWorld, random: Random, from: number, until: number): void {
-  for (let at = from; at < until; at += random.chance(0.1) ? 12 * DAY : random.between(HOUR, 3 * DAY))
+  for (let at = from; at < until; ) {
     world.timeline.at(at, () => trigger(world, random, true))
+    const outage = random.chance(0.1)
+    if (outage) world.faults['no trigger for 12 days'] = (world.faults['no trigger for 12 days'] ?? 0) + 1
+    at += outage ? 12 * DAY : random.between(HOUR, 3 * DAY)
+  }
 }
 
 async function trigger(world: YearWorld, random: Random, faults: boolean): Promise<void> {
-  const { ctx, stripe } = world
+  const { ctx, triggerCtx, stripe, flaky } = world
   if (faults && random.chance(0.5))
-    stripe.inject(random.pick(['error', 'lost_response'] as const), random.between(1, 4), random.between(0, 40))
+    stripe.inject(random.pick(STRIPE_FAULTS), random.between(1, 4), random.between(0, 40))
   await stripe.settle()
+  if (faults && random.chance(0.3)) flaky.inject(random)
   const twice = random.chance(0.2)
-  await Promise.all([runBilling(ctx), twice ? runBilling(ctx) : null, wakeOverdue(ctx)])
+  if (twice) world.faults['trigger doubled'] = (world.faults['trigger doubled'] ?? 0) + 1
+  await Promise.all([runBilling(triggerCtx), twice ? runBilling(triggerCtx) : null, wakeOverdue(ctx)])
+  flaky.heal()
   const open = await world.db.select({ url: invoices.hostedUrl }).from(invoices).where(sql`status = 'open'`)
   for (const { url } of open) if (random.chance(0.3)) await world.press(url)
   await stripe.settle()

@@ -1,6 +1,7 @@
 import type { InstanceRecord } from '../../dev/ec2/history.ts'
 import type { Customer } from './customers.ts'
 import type { SeenPlan, SeenRun } from './independent-bill.ts'
+import { listAtStripe } from './stripe-list.ts'
 import type { YearWorld } from './year-world.ts'
 
 const TRIAL_SECONDS = 1800
@@ -16,17 +17,7 @@ type StripePlan = {
 
 /** Everybody's plans, as Stripe has them; the trial as the simulation gave it. */
 export async function seenPlans(world: YearWorld, customers: Customer[]): Promise<Map<string, SeenPlan[]>> {
-  const bought: StripePlan[] = []
-  for (let after = ''; ; ) {
-    const url = `${world.stripe.apiBase}/v1/subscriptions?status=all&limit=100${after}`
-    const page = (await (await fetch(url, { headers: { authorization: 'Bearer sk' } })).json()) as {
-      data: (StripePlan & { id: string })[]
-      has_more: boolean
-    }
-    bought.push(...page.data)
-    if (!page.has_more) break
-    after = `&starting_after=${page.data.at(-1)?.id}`
-  }
+  const bought = await listAtStripe<StripePlan>(world.stripe.apiBase, 'subscriptions?status=all')
   return new Map(
     customers.map(({ user, born, trial }) => {
       const paid = bought
@@ -65,7 +56,9 @@ export function seenRuns(
     const second = Math.ceil(sight.first / 1000)
     let end = inTrial ? Math.min(stopped, (second + TRIAL_SECONDS - trialUsed) * 1000) : stopped
     const gone = record.shuttingDownAt ?? Infinity
-    if (gone < end) end = sight.last
+    // Looked for only once it was gone, though it went after the end: that it ran until then was not seen either.
+    const lookedTooLate = sight.last < end && sight.missed !== null && sight.missed >= gone
+    if (gone < end || lookedTooLate) end = sight.last
     if (inTrial) trialUsed += Math.max(0, Math.floor(end / 1000) - second)
     return [{ start: sight.first, end, ran: { start: record.runningAt, end: gone } }]
   })

@@ -9,16 +9,22 @@ import type { Context } from '../../src/server/context.ts'
 import { runDue } from '../../src/server/jobs/runner.ts'
 import { ec2Cloud } from '../../src/server/providers/ec2.ts'
 import { receiveStripeEvent } from '../../src/server/services/stripe-events.ts'
-import { type BillingStack, openBillingStack } from '../support/billing-stack.ts'
+import { type BillingStack, type DatabaseKind, openBillingStack } from '../support/billing-stack.ts'
+import { flakyDatabase } from './flaky-database.ts'
 import { Timeline } from './timeline.ts'
 
-/** When the API first and last told the product that a run's instance is running. */
-export type Sight = { first: number; last: number }
+/** When the API first and last told the product that a run's instance is running, and first that it no longer is. */
+export type Sight = { first: number; last: number; missed: number | null }
 
 export type YearWorld = BillingStack & {
   ec2: Ec2StandIn
   timeline: Timeline
   sights: Map<string, Sight>
+  /** How often which fault happened. */
+  faults: Record<string, number>
+  /** The context of the triggers: their database fails now and then, when told to. */
+  triggerCtx: Context
+  flaky: ReturnType<typeof flakyDatabase>
   /** Alarms come late by up to this much while a server runs; set before a run. */
   alarmDelay: Map<string, number>
 }
@@ -26,9 +32,9 @@ export type YearWorld = BillingStack & {
 export const BOOT_MS = 4_000
 
 /** The product's own verbs and jobs around both stand-ins, under one clock that jumps from event to event. */
-export async function openYearWorld(start: number, places: number): Promise<YearWorld> {
+export async function openYearWorld(start: number, places: number, database: DatabaseKind): Promise<YearWorld> {
   const timeline = new Timeline()
-  const stack = await openBillingStack(start, { webhookOrder: 'shuffled' })
+  const stack = await openBillingStack(start, { webhookOrder: 'shuffled', database, timeoutMs: 500 })
   const { clock, db } = stack
   const ec2Dir = mkdtempSync(join(tmpdir(), 'year-ec2-'))
   const ec2 = await startEc2({
@@ -39,6 +45,7 @@ export async function openYearWorld(start: number, places: number): Promise<Year
     firstSlot: 40_000,
   })
   const sights = new Map<string, Sight>()
+  const runOf = new Map<string, string>()
   const cloud = ec2Cloud({
     AWS_REGION: 'us-east-1',
     AWS_ACCESS_KEY_ID: 'local',
@@ -47,6 +54,11 @@ export async function openYearWorld(start: number, places: number): Promise<Year
     EC2_ENDPOINT: ec2.endpoint,
   })
   const alarmDelay = new Map<string, number>()
+  const faults: Record<string, number> = {}
+  const count = (fault: string) => {
+    faults[fault] = (faults[fault] ?? 0) + 1
+  }
+  const flaky = flakyDatabase(db, count)
 
   /** One alarm a user, as the object has it: an earlier one replaces a later one. */
   const alarms = new Map<string, number>()
@@ -69,8 +81,12 @@ export async function openYearWorld(start: number, places: number): Promise<Year
       ...cloud,
       async findInstance(id) {
         const instance = await cloud.findInstance(id)
-        const run = instance?.state === 'running' && instance.publicIp ? instance.tags.session : undefined
-        if (run) sights.set(run, { first: sights.get(run)?.first ?? clock.now, last: clock.now })
+        const isRunning = instance?.state === 'running' && instance.publicIp
+        if (instance) runOf.set(id, instance.tags.session ?? '')
+        const run = runOf.get(id) ?? ''
+        const sight = sights.get(run)
+        if (isRunning) sights.set(run, { missed: null, ...sight, first: sight?.first ?? clock.now, last: clock.now })
+        else if (sight) sight.missed ??= clock.now
         return instance
       },
     },
@@ -104,7 +120,16 @@ export async function openYearWorld(start: number, places: number): Promise<Year
   return {
     ...stack,
     ctx,
-    ec2,
+    triggerCtx: { ...ctx, db: flaky.db },
+    flaky,
+    faults,
+    ec2: {
+      ...ec2,
+      inject(fault, times, options) {
+        count(`EC2 ${fault}`)
+        ec2.inject(fault, times, options)
+      },
+    },
     timeline,
     sights,
     alarmDelay,

@@ -11,25 +11,40 @@ import type { Context } from '../../src/server/context.ts'
 import { newId } from '../../src/server/id.ts'
 import { stripePayments } from '../../src/server/providers/stripe.ts'
 import { runBilling } from '../../src/server/services/run-billing.ts'
+import { inProcessDatabase } from './in-process-database.ts'
 
 export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
 
+/** Over HTTP, as in production, or without a server: see `inProcessDatabase`. */
+export type DatabaseKind = 'sqld' | 'in process'
+
 /** A database and a Stripe of one's own under one clock: closing looks at every account there is. */
-export async function openBillingStack(start: number, stripe: Partial<StripeOptions> = {}) {
+export async function openBillingStack(
+  start: number,
+  {
+    database: databaseKind = 'sqld',
+    timeoutMs,
+    ...stripe
+  }: Partial<StripeOptions> & { database?: DatabaseKind; timeoutMs?: number } = {},
+) {
   const dataDir = mkdtempSync(join(tmpdir(), 'billing-stack-'))
   const clock = { now: start }
-  const sqld = await startSqld({ dataDir: join(dataDir, 'db') })
-  await migrateDatabase(sqld.url)
-  const db = openDatabase(sqld.url)
+  const database = await (databaseKind === 'sqld'
+    ? serverDatabase(join(dataDir, 'db'))
+    : inProcessDatabase(join(dataDir, 'billing.db')))
+  const { db, url: databaseUrl } = database
   const standIn = await startStripe({ dataDir: join(dataDir, 'stripe'), now: () => clock.now, ...stripe })
   const ctx = {
     db,
     now: () => clock.now,
-    payments: stripePayments({
-      STRIPE_SECRET_KEY: 'sk_test_local',
-      STRIPE_WEBHOOK_SECRET: 'whsec_local',
-      STRIPE_API_BASE: standIn.apiBase,
-    }),
+    payments: stripePayments(
+      {
+        STRIPE_SECRET_KEY: 'sk_test_local',
+        STRIPE_WEBHOOK_SECRET: 'whsec_local',
+        STRIPE_API_BASE: standIn.apiBase,
+      },
+      timeoutMs,
+    ),
     background: () => {},
     config: { origins: ['http://site.test'] },
   } as unknown as Context
@@ -40,6 +55,7 @@ export async function openBillingStack(start: number, stripe: Partial<StripeOpti
   return {
     ctx,
     db,
+    databaseUrl,
     clock,
     stripe: standIn,
 
@@ -107,8 +123,14 @@ export async function openBillingStack(start: number, stripe: Partial<StripeOpti
 
     async close() {
       await standIn.close()
-      await sqld.close()
+      await database.close()
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
+}
+
+async function serverDatabase(dataDir: string) {
+  const sqld = await startSqld({ dataDir })
+  await migrateDatabase(sqld.url)
+  return { db: openDatabase(sqld.url), url: sqld.url, close: sqld.close }
 }

@@ -32,9 +32,12 @@ export function BillsTable({ bills, total }: { bills: Bill[]; total: number | nu
 function cellsOf(bill: Bill) {
   return {
     start: (
-      <a href={`/billing_history/${bill.id}`}>
-        <Time at={bill.start_date} />
-      </a>
+      <>
+        <a href={`/billing_history/${bill.id}`}>
+          <Time at={bill.start_date} />
+        </a>
+        {bill.corrects ? <span className="hint"> Correction</span> : null}
+      </>
     ),
     end: <Time at={bill.end_date} />,
     amount: dollars(bill.amount_owed),

@@ -32,6 +32,8 @@ export type Invoice = {
   recordId: string | null
   status: InvoiceStatus
   totalCents: number
+  /** Left to pay, once credits are taken off. */
+  remainingCents: number
   dueAt: number | null
   paidAt: number | null
   hostedUrl: string | null
@@ -80,6 +82,14 @@ export type Payments = {
   ): Promise<void>
   finalizeInvoice(id: string, key: string): Promise<Invoice>
   sendInvoice(id: string, key: string): Promise<Invoice>
+
+  /** The credit that belongs to a correcting record, by what we wrote on it. */
+  findCredit(invoiceId: string, recordId: string): Promise<string | null>
+  /** Takes `cents` off an open invoice; of a paid one they are kept for the customer's next ones. `paid` says which it is. */
+  creditInvoice(
+    credit: { invoiceId: string; recordId: string; cents: number; paid: boolean; description: string },
+    key: string,
+  ): Promise<string>
 
   /** @param receivedAt ms since 1970. Throws 'malformed' unless the signature is the provider's and at most five minutes old. */
   readEvent(payload: string, signature: string, receivedAt: number): Promise<PaymentEvent>

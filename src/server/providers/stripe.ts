@@ -1,28 +1,24 @@
 import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
-import type { InvoiceStatus } from '../../domain/invoice.ts'
 import { PLANS, type PlanType } from '../../domain/plan.ts'
 import type { Env } from '../env.ts'
-import type { Checkout, Invoice, PaidSubscription, PaymentEvent, Payments } from './payments.ts'
+import type { Payments } from './payments.ts'
+import { orNull, translated } from './stripe-errors.ts'
+import { priceLookupKey, toCheckout, toEvent, toInvoice, toSubscription } from './stripe-objects.ts'
 
 const TIMEOUT_MS = 10_000
 const SIGNATURE_TOLERANCE_S = 300
 
 type StripeEnv = Pick<Env, 'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET' | 'STRIPE_API_BASE'>
 
-/** The lookup keys under which the plans' prices are kept at Stripe. */
-export function priceLookupKey(planType: PlanType): string {
-  return `proving_ground_${planType}_monthly`
-}
-
-/** The one file that knows Stripe. Callers own the retrying, so the SDK tries once. */
-export function stripePayments(env: StripeEnv): Payments {
+/** With the files of its name, all that knows Stripe. Callers own the retrying, so the SDK tries once. */
+export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments {
   let client: Stripe | undefined
   const stripe = () => {
     client ??= new Stripe(env.STRIPE_SECRET_KEY, {
       ...address(env.STRIPE_API_BASE),
       httpClient: Stripe.createFetchHttpClient(),
-      timeout: TIMEOUT_MS,
+      timeout: timeoutMs,
       maxNetworkRetries: 0,
       telemetry: false,
     })
@@ -115,6 +111,28 @@ export function stripePayments(env: StripeEnv): Payments {
     sendInvoice: (id, idempotencyKey) =>
       ask(async (s) => toInvoice(await s.invoices.sendInvoice(id, {}, { idempotencyKey }))),
 
+    findCredit: (invoice, recordId) =>
+      ask(async (s) => {
+        for await (const note of s.creditNotes.list({ invoice, limit: 100 }))
+          if (note.metadata?.record_id === recordId) return note.id
+        return null
+      }),
+
+    creditInvoice: ({ invoiceId, recordId, cents, paid, description }, idempotencyKey) =>
+      ask(async (s) => {
+        const note = await s.creditNotes.create(
+          {
+            invoice: invoiceId,
+            lines: [{ type: 'custom_line_item', description, quantity: 1, unit_amount: cents }],
+            // What was paid already is taken off the customer's next invoices.
+            ...(paid ? { credit_amount: cents } : {}),
+            metadata: { record_id: recordId },
+          },
+          { idempotencyKey },
+        )
+        return note.id
+      }),
+
     async readEvent(payload, signature, receivedAt) {
       try {
         const event = await stripe().webhooks.constructEventAsync(
@@ -152,85 +170,4 @@ async function findPrice(s: Stripe, planType: PlanType): Promise<string> {
       `The price ${lookupKey} at Stripe is ${price?.unit_amount ?? 'missing'}, expected ${dollars} dollars.`,
     ),
   })
-}
-
-async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
-  try {
-    return await find()
-  } catch (error) {
-    if (error instanceof AppError && isMissing(error.cause)) return null
-    throw error
-  }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Stripe.errors.StripeError && error.code === 'resource_missing'
-}
-
-/** Stripe's words stay in `cause`, for the log. No answer, a fault of theirs or "busy" may be tried again with the same key. */
-async function translated<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call()
-  } catch (cause) {
-    if (cause instanceof AppError) throw cause
-    const status = cause instanceof Stripe.errors.StripeError ? cause.statusCode : undefined
-    if (status !== undefined && status < 500 && status !== 409 && status !== 429)
-      throw new AppError('provider_failed', 'The payment provider refused the request. Please contact us.', { cause })
-    throw new AppError('unavailable', 'The payment provider did not answer. Please try again in a moment.', {
-      cause,
-      retryable: true,
-    })
-  }
-}
-
-const ms = (seconds: number) => seconds * 1000
-const msOrNull = (seconds: number | null | undefined) => (seconds ? seconds * 1000 : null)
-const idOf = (object: string | { id: string }) => (typeof object === 'string' ? object : object.id)
-
-function toSubscription(s: Stripe.Subscription): PaidSubscription {
-  const key = s.items.data[0]?.price.lookup_key
-  return {
-    id: s.id,
-    customerId: idOf(s.customer),
-    userId: s.metadata.user_id ?? null,
-    planType: PLANS.find((plan) => priceLookupKey(plan.type) === key)?.type ?? null,
-    status: s.status,
-    createdAt: ms(s.created),
-    anchor: ms(s.billing_cycle_anchor),
-    cancelAtPeriodEnd: s.cancel_at_period_end,
-    cancelAt: msOrNull(s.cancel_at),
-    endedAt: msOrNull(s.ended_at),
-  }
-}
-
-function toCheckout(s: Stripe.Checkout.Session): Checkout {
-  return {
-    id: s.id,
-    status: (s.status ?? 'open') as Checkout['status'],
-    url: s.url,
-    subscriptionId: s.subscription ? idOf(s.subscription) : null,
-  }
-}
-
-function toInvoice(invoice: Stripe.Invoice): Invoice {
-  return {
-    id: invoice.id,
-    recordId: invoice.metadata?.record_id ?? null,
-    status: (invoice.status ?? 'draft') as InvoiceStatus,
-    totalCents: invoice.total,
-    dueAt: msOrNull(invoice.due_date),
-    paidAt: msOrNull(invoice.status_transitions.paid_at),
-    hostedUrl: invoice.hosted_invoice_url ?? null,
-    pdfUrl: invoice.invoice_pdf ?? null,
-  }
-}
-
-function toEvent(event: Stripe.Event): PaymentEvent {
-  const object = event.data.object as { id?: string; object?: string }
-  const about = {
-    subscription: 'subscription' as const,
-    'checkout.session': 'checkout' as const,
-    invoice: 'invoice' as const,
-  }[object.object ?? '']
-  return { id: event.id, type: event.type, about: about ?? 'other', objectId: object.id ?? '' }
 }

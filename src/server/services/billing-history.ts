@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { billingRecords, invoices, serverSessions } from '../../../db/schema.ts'
 import type { Bill, Statement } from '../../domain/bill.ts'
 import { runSecondsWithin, UNITS_PER_SECOND } from '../../domain/billing.ts'
@@ -16,13 +16,13 @@ export async function listBills(ctx: Context, userId: string): Promise<Bill[]> {
   return (await billsQuery(ctx, userId)).map((row) => toBill(row, ctx.now()))
 }
 
-export function billsQuery(ctx: Context, userId: string) {
+export function billsQuery(ctx: Context, userId: string, which?: SQL) {
   return ctx.db
     .select({ record: billingRecords, invoice: invoices })
     .from(billingRecords)
     .leftJoin(invoices, eq(invoices.recordId, billingRecords.id))
-    .where(eq(billingRecords.userId, userId))
-    .orderBy(desc(billingRecords.periodStart))
+    .where(and(eq(billingRecords.userId, userId), which))
+    .orderBy(desc(billingRecords.periodStart), desc(billingRecords.createdAt))
 }
 
 /** The bills, and the user's runs of the last month for the chart, in one round trip. */
@@ -52,7 +52,7 @@ export async function getBillingHistory(ctx: Context, userId: string) {
  */
 export async function findStatement(ctx: Context, userId: string, recordId: string): Promise<Statement | null> {
   const mine = sql`${billingRecords.id} = ${recordId} AND ${billingRecords.userId} = ${userId}`
-  const [[row], runs] = await ctx.db.batch([
+  const [[row], runs, corrections] = await ctx.db.batch([
     ctx.db
       .select({ record: billingRecords, invoice: invoices })
       .from(billingRecords)
@@ -70,6 +70,7 @@ export async function findStatement(ctx: Context, userId: string, recordId: stri
         ),
       )
       .orderBy(serverSessions.runningAt),
+    billsQuery(ctx, userId, eq(billingRecords.corrects, recordId)),
   ])
   if (!row) return null
   const { record } = row
@@ -92,7 +93,9 @@ export async function findStatement(ctx: Context, userId: string, recordId: stri
     included_hours: record.includedHours,
     trial: record.trial,
     charged_seconds: record.trial ? 0 : Math.max(0, record.seconds - Math.round(record.includedHours * 3600)),
-    lines: lines.filter((line) => line.seconds > 0),
+    // A correction has no runs of its own: they are in the bill that it corrects.
+    lines: record.corrects ? [] : lines.filter((line) => line.seconds > 0),
+    corrections: corrections.map((correction) => toBill(correction, ctx.now())),
   }
 }
 
@@ -112,5 +115,8 @@ export function toBill({ record, invoice }: Row, now: number): Bill {
     plan: record.planType ? planName(record.planType) : 'No plan',
     invoice_url: invoice?.hostedUrl ?? null,
     due_date: invoice?.dueAt ? day(invoice.dueAt) : null,
+    dollars_due: isPaid(bill) ? 0 : (invoice?.remainingCents ?? record.amountCents) / 100,
+    corrects: record.corrects,
+    reason: record.reason,
   }
 }

@@ -1,4 +1,3 @@
-import { totalDollars } from '../../domain/bill.ts'
 import type { Summary } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { billsQuery, toBill } from './billing-history.ts'
@@ -7,7 +6,7 @@ import { countUsage, toSummary, usageQueries } from './usage.ts'
 /** What the account page says about money. */
 export type BillingOverview = {
   summary: Summary
-  /** Closed and not paid. */
+  /** Closed and left to pay. */
   unpaidDollars: number
   overdue: boolean
   /** The unpaid invoice that is due first. */
@@ -20,7 +19,7 @@ export async function getBillingOverview(ctx: Context, userId: string): Promise<
   const unpaid = rows.map((row) => toBill(row, now)).filter((bill) => !bill.paid)
   return {
     summary: toSummary(countUsage(history, runs, now)),
-    unpaidDollars: totalDollars(unpaid),
+    unpaidDollars: unpaid.reduce((cents, bill) => cents + Math.round(bill.dollars_due * 100), 0) / 100,
     overdue: unpaid.some((bill) => bill.overdue),
     payUrl: unpaid.findLast((bill) => bill.invoice_url)?.invoice_url ?? null,
   }

@@ -5,6 +5,7 @@ import { closeCycles } from '../../domain/closing.ts'
 import type { PlanSpan } from '../../domain/cycle.ts'
 import type { Context } from '../context.ts'
 import { toSpan } from './plan-spans.ts'
+import { recordId } from './record-id.ts'
 
 const BATCH = 100
 const BATCHES = 20
@@ -103,7 +104,8 @@ async function closingQueries(ctx: Context, account: Account): Promise<Query[]> 
   const { closed, billedUntil, dueAt } = closeCycles(account, now)
   const queries: Query[] = []
   for (const { cycle, seconds, amountCents } of closed) {
-    const id = await recordId(account.id, cycle.start)
+    // The same for the same period, so that two closings at once write one record and one invoice.
+    const id = await recordId(`${account.id} ${cycle.start}`)
     const record = {
       id,
       userId: account.id,
@@ -126,11 +128,4 @@ async function closingQueries(ctx: Context, account: Account): Promise<Query[]> 
       WHERE id = ${account.id} AND billed_until <= ${billedUntil}`),
   )
   return queries
-}
-
-/** The same for the same period, so that two closings at once write one record and one invoice. */
-async function recordId(userId: string, periodStart: number): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(`${userId} ${periodStart}`))
-  const text = btoa(String.fromCharCode(...new Uint8Array(digest, 0, 15)))
-  return `bill_${text.replaceAll('+', '-').replaceAll('/', '_')}`
 }

@@ -23,7 +23,8 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   const record = sql`record_id = ${invoice.recordId}`
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${invoice.dueAt},
-      paid_at = ${invoice.paidAt}, hosted_url = ${invoice.hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
+      paid_at = ${invoice.paidAt}, remaining_cents = ${invoice.remainingCents},
+      hosted_url = ${invoice.hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
       next_at = CASE WHEN step = 'sent' THEN ${nextAt} ELSE next_at END,
       attempts = CASE WHEN step = 'sent' THEN 0 ELSE attempts END
       WHERE ${record} AND synced_at <= ${askedAt}`),

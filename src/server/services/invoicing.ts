@@ -5,11 +5,12 @@ import type { InvoiceStep } from '../../domain/invoice.ts'
 import { PAYMENT_DAYS } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
 import { chargeText } from './charge-text.ts'
+import { giveCredit, syncCredited } from './crediting.ts'
 import { ensureCustomer } from './customers.ts'
 import { syncInvoice } from './invoice-sync.ts'
 
-type InvoiceRow = typeof invoices.$inferSelect
-type BillingRecordRow = typeof billingRecords.$inferSelect
+export type InvoiceRow = typeof invoices.$inferSelect
+export type BillingRecordRow = typeof billingRecords.$inferSelect
 
 const BATCH = 100
 const AT_ONCE = 8
@@ -38,11 +39,12 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
   let invoice: InvoiceRow | undefined
   try {
     invoice = await claim(ctx, found)
-    while (invoice && invoice.step !== 'sent') {
+    while (invoice && invoice.step !== 'sent' && invoice.step !== 'credited') {
       const done = await STEPS[invoice.step](ctx, invoice, record)
       invoice = await claim(ctx, invoice, done)
     }
-    if (invoice?.stripeInvoiceId) await syncInvoice(ctx, invoice.stripeInvoiceId)
+    if (invoice?.step === 'sent' && invoice.stripeInvoiceId) await syncInvoice(ctx, invoice.stripeInvoiceId)
+    if (invoice?.step === 'credited') await syncCredited(ctx, record)
   } catch (error) {
     const refused = error instanceof AppError && !error.retryable
     const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)
@@ -52,7 +54,7 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
   }
 }
 
-type Done = { step: InvoiceStep; stripeInvoiceId?: string }
+export type Done = { step: InvoiceStep; stripeInvoiceId?: string }
 
 /**
  * Writes down that the next call is about to be made, and what the last one brought: for one caller only, since it is conditional
@@ -60,7 +62,7 @@ type Done = { step: InvoiceStep; stripeInvoiceId?: string }
  */
 async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<InvoiceRow | undefined> {
   const attempts = done ? 1 : row.attempts + 1
-  const nextAt = ctx.now() + Math.min(2 ** attempts * MINUTE, LONGEST_WAIT_MS)
+  const nextAt = done?.step === 'credited' ? null : ctx.now() + Math.min(2 ** attempts * MINUTE, LONGEST_WAIT_MS)
   const [claimed] = await ctx.db
     .update(invoices)
     .set({ ...done, attempts, nextAt, lastError: null })
@@ -78,7 +80,9 @@ async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<Invoic
 
 type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillingRecordRow) => Promise<Done>
 
-const STEPS: Record<Exclude<InvoiceStep, 'sent'>, StepCall> = {
+const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
+  credit: giveCredit,
+
   async draft(ctx, invoice, record) {
     const customerId = await ensureCustomer(ctx, record.userId)
     const before = invoice.attempts > 1 ? await ctx.payments.findInvoiceOf(customerId, record.id) : null

@@ -1,0 +1,51 @@
+import type { Account } from './account.ts'
+import { invalid, missing } from './failure.ts'
+import { integer, list, type Params, record, text } from './form.ts'
+import { creditInvoice, getInvoice } from './invoices.ts'
+import type { CreditNote, Customer } from './objects.ts'
+
+/** Takes something off an open invoice, or puts it on the balance of the customer who has paid it. */
+export function createCreditNote(account: Account, params: Params): CreditNote {
+  const id = text(params, 'invoice')
+  if (!id) throw missing('invoice')
+  const invoice = getInvoice(account, id)
+  const lines = list(params, 'lines') as Params[]
+  const amount = lines.reduce(
+    (sum, line) => sum + (integer(line, 'unit_amount') ?? 0) * (integer(line, 'quantity') ?? 0),
+    0,
+  )
+  const toBalance = integer(params, 'credit_amount') ?? 0
+  if (!(amount > 0)) throw missing('lines')
+  if (invoice.status !== 'open' && invoice.status !== 'paid')
+    throw invalid(`A ${invoice.status} invoice cannot be credited.`, 'invoice')
+  if (invoice.status === 'open' && (toBalance !== 0 || amount > invoice.amount_remaining))
+    throw invalid('An open invoice is credited by what is left to pay at most, and nothing goes to the balance.')
+  const before = account.store.all<CreditNote>('credit_notes').filter((note) => note.invoice === id)
+  const creditable = invoice.total - before.reduce((sum, note) => sum + note.amount, 0)
+  if (invoice.status === 'paid' && (toBalance !== amount || amount > creditable))
+    throw invalid('What is credited of a paid invoice must go somewhere, and cannot be more than was paid.')
+  const note: CreditNote = {
+    id: account.newId('cn'),
+    object: 'credit_note',
+    created: account.now(),
+    livemode: false,
+    customer: invoice.customer,
+    invoice: id,
+    amount,
+    currency: 'usd',
+    memo: text(params, 'memo') ?? null,
+    status: 'issued',
+    type: invoice.status === 'paid' ? 'post_payment' : 'pre_payment',
+    metadata: record(params, 'metadata'),
+    lines: { object: 'list', data: lines.map((line) => ({ description: text(line, 'description') ?? '' })) },
+  }
+  account.store.put('credit_notes', note.id, note)
+  account.announce('credit_note.created', note)
+  if (toBalance) {
+    const customer = account.store.get<Customer>('customers', invoice.customer) as Customer
+    customer.balance -= toBalance
+    account.store.put('customers', customer.id, customer)
+    account.announce('customer.updated', customer)
+  } else creditInvoice(account, invoice, amount)
+  return note
+}

@@ -1,0 +1,25 @@
+import { parseArgs } from 'node:util'
+import { openDatabase } from '../db/client.ts'
+import { correctBill } from '../src/server/services/corrections.ts'
+
+const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
+  npx node scripts/correct.ts <bill id> <the seconds that it should say> "<reason, for the customer>"`
+
+const { positionals } = parseArgs({ allowPositionals: true })
+const [billId = '', seconds = '', reason = ''] = positionals
+
+try {
+  console.log(await run())
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+}
+
+async function run(): Promise<string> {
+  const url = process.env.LIBSQL_URL
+  if (!url || positionals.length !== 3) throw new Error(USAGE)
+  const hand = { db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN), now: Date.now }
+  const record = await correctBill(hand, billId, { seconds: Number(seconds || Number.NaN), reason })
+  if (!record) return `${billId} says ${seconds} seconds already. Nothing was changed.`
+  return `${record.id} corrects ${billId} by ${record.seconds} seconds and ${(record.amountCents / 100).toFixed(2)} dollars.`
+}

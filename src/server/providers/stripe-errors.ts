@@ -1,0 +1,32 @@
+import Stripe from 'stripe'
+import { AppError } from '../../domain/error.ts'
+
+/** Null where Stripe has no such object. */
+export async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
+  try {
+    return await find()
+  } catch (error) {
+    if (error instanceof AppError && isMissing(error.cause)) return null
+    throw error
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeError && error.code === 'resource_missing'
+}
+
+/** Stripe's words stay in `cause`, for the log. No answer, a fault of theirs or "busy" may be tried again with the same key. */
+export async function translated<T>(call: () => Promise<T>): Promise<T> {
+  try {
+    return await call()
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause
+    const status = cause instanceof Stripe.errors.StripeError ? cause.statusCode : undefined
+    if (status !== undefined && status < 500 && status !== 409 && status !== 429)
+      throw new AppError('provider_failed', 'The payment provider refused the request. Please contact us.', { cause })
+    throw new AppError('unavailable', 'The payment provider did not answer. Please try again in a moment.', {
+      cause,
+      retryable: true,
+    })
+  }
+}

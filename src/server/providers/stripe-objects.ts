@@ -1,0 +1,62 @@
+import type Stripe from 'stripe'
+import type { InvoiceStatus } from '../../domain/invoice.ts'
+import { PLANS, type PlanType } from '../../domain/plan.ts'
+import type { Checkout, Invoice, PaidSubscription, PaymentEvent } from './payments.ts'
+
+/** The lookup keys under which the plans' prices are kept at Stripe. */
+export function priceLookupKey(planType: PlanType): string {
+  return `proving_ground_${planType}_monthly`
+}
+
+const ms = (seconds: number) => seconds * 1000
+const msOrNull = (seconds: number | null | undefined) => (seconds ? seconds * 1000 : null)
+const idOf = (object: string | { id: string }) => (typeof object === 'string' ? object : object.id)
+
+export function toSubscription(s: Stripe.Subscription): PaidSubscription {
+  const key = s.items.data[0]?.price.lookup_key
+  return {
+    id: s.id,
+    customerId: idOf(s.customer),
+    userId: s.metadata.user_id ?? null,
+    planType: PLANS.find((plan) => priceLookupKey(plan.type) === key)?.type ?? null,
+    status: s.status,
+    createdAt: ms(s.created),
+    anchor: ms(s.billing_cycle_anchor),
+    cancelAtPeriodEnd: s.cancel_at_period_end,
+    cancelAt: msOrNull(s.cancel_at),
+    endedAt: msOrNull(s.ended_at),
+  }
+}
+
+export function toCheckout(s: Stripe.Checkout.Session): Checkout {
+  return {
+    id: s.id,
+    status: (s.status ?? 'open') as Checkout['status'],
+    url: s.url,
+    subscriptionId: s.subscription ? idOf(s.subscription) : null,
+  }
+}
+
+export function toInvoice(invoice: Stripe.Invoice): Invoice {
+  return {
+    id: invoice.id,
+    recordId: invoice.metadata?.record_id ?? null,
+    status: (invoice.status ?? 'draft') as InvoiceStatus,
+    totalCents: invoice.total,
+    remainingCents: invoice.amount_remaining,
+    dueAt: msOrNull(invoice.due_date),
+    paidAt: msOrNull(invoice.status_transitions.paid_at),
+    hostedUrl: invoice.hosted_invoice_url ?? null,
+    pdfUrl: invoice.invoice_pdf ?? null,
+  }
+}
+
+export function toEvent(event: Stripe.Event): PaymentEvent {
+  const object = event.data.object as { id?: string; object?: string }
+  const about = {
+    subscription: 'subscription' as const,
+    'checkout.session': 'checkout' as const,
+    invoice: 'invoice' as const,
+  }[object.object ?? '']
+  return { id: event.id, type: event.type, about: about ?? 'other', objectId: object.id ?? '' }
+}

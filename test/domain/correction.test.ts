@@ -1,0 +1,20 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { recordCents } from '../../src/domain/billing.ts'
+import { correctionTo } from '../../src/domain/correction.ts'
+
+test('a record and its corrections, however many, are the record that the last one asked for', () => {
+  const seconds = fc.nat(31 * 86_400)
+  const cycle = fc.record({ includedHours: fc.constantFrom(0, 0.5, 5, 30), trial: fc.boolean() })
+  fc.assert(
+    fc.property(cycle, seconds, fc.array(seconds, { minLength: 1 }), (cycle, first, targets) => {
+      const record = { ...cycle, seconds: first, amountCents: recordCents(first, cycle) }
+      const corrections: ReturnType<typeof correctionTo>[] = []
+      for (const target of targets) corrections.push(correctionTo(target, record, corrections))
+      const all = [record, ...corrections]
+      const last = targets.at(-1) ?? 0
+      expect(all.reduce((sum, one) => sum + one.seconds, 0)).toBe(last)
+      expect(all.reduce((sum, one) => sum + one.amountCents, 0)).toBe(recordCents(last, cycle))
+    }),
+  )
+})

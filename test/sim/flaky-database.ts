@@ -1,0 +1,33 @@
+import { drizzle } from 'drizzle-orm/libsql'
+import type { Database } from '../../db/client.ts'
+import * as schema from '../../db/schema.ts'
+import type { Random } from '../support/random.ts'
+
+export type DatabaseFault = 'database away' | 'database answer lost'
+
+/** The same database, of whose calls some fail: before they did anything, or after. */
+export function flakyDatabase(db: Database, count: (fault: DatabaseFault) => void) {
+  let next: { fault: DatabaseFault; after: number } | null = null
+  const { $client } = db
+  async function call<T>(effect: () => Promise<T>): Promise<T> {
+    if (!next || next.after-- > 0) return effect()
+    const { fault } = next
+    next = null
+    count(fault)
+    if (fault === 'database answer lost') await effect()
+    throw new Error(`${fault} (injected)`)
+  }
+  const client = Object.create($client, {
+    execute: { value: (...args: Parameters<typeof $client.execute>) => call(() => $client.execute(...args)) },
+    batch: { value: (...args: Parameters<typeof $client.batch>) => call(() => $client.batch(...args)) },
+  }) as typeof $client
+  return {
+    db: drizzle(client, { schema }) as Database,
+    inject(random: Random) {
+      next = { fault: random.pick(['database away', 'database answer lost']), after: random.between(0, 12) }
+    },
+    heal() {
+      next = null
+    },
+  }
+}
