@@ -25,8 +25,19 @@ const BILL: Bill = {
   plan: 'Premium',
   invoice_url: 'https://invoice.example/in_1',
   due_date: '2026-11-25',
+  dollars_due: 0,
+  corrects: null,
+  reason: null,
 }
-const OVERDUE: Bill = { ...BILL, id: 'bill_2', paid: false, overdue: true, transaction_id: null }
+const OVERDUE: Bill = { ...BILL, id: 'bill_2', paid: false, overdue: true, transaction_id: null, dollars_due: 7.94 }
+const CREDIT: Bill = {
+  ...BILL,
+  id: 'bill_3',
+  amount_owed: -1.75,
+  seconds_used: -3_600,
+  corrects: 'bill_1',
+  reason: 'Outage',
+}
 
 const STATES = ['running', 'pending', 'stopping', 'shutting-down', 'stopped', 'terminated', 'rebooting']
 const HEALTH = ['ok', 'impaired', 'insufficient-data', 'initializing', null]
@@ -91,6 +102,7 @@ export const PAGES: Specimen[] = [
     states: [
       ['paid and overdue', <BillsTable key="b" bills={[OVERDUE, BILL]} total={null} />],
       ['a month with its total', <BillsTable key="b" bills={[BILL]} total={7.94} />],
+      ['a correction', <BillsTable key="b" bills={[CREDIT, BILL]} total={null} />],
       ['empty', <BillsTable key="b" bills={[]} total={null} />],
     ],
   },
