@@ -5,6 +5,8 @@ import { BillingHistory } from '../../pages/BillingHistory.tsx'
 import { BillingStatement } from '../../pages/BillingStatement.tsx'
 import { Subscriptions } from '../../pages/Subscriptions.tsx'
 import { type AppEnv, signedIn } from '../app-env.ts'
+import { takeFlash } from '../flash.ts'
+import { csrfToken } from '../middleware/csrf.ts'
 import { renderPage } from '../render.tsx'
 import { findStatement, getBillingHistory } from '../services/billing-history.ts'
 import { getUsage, toSummary } from '../services/usage.ts'
@@ -39,9 +41,12 @@ export const billingPages = new Hono<AppEnv>()
   .get('/subscriptions', async (c) => {
     const { ctx } = c.var
     const { subscription } = toSummary(await getUsage(ctx, signedIn(c).user.id))
+    const forSale = ctx.config.plansForSale
+    // Without a script the button's form is answered by a redirect to the checkout page.
+    if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
     return renderPage(
       c,
       { title: 'Subscriptions', noIndex: true },
-      <Subscriptions subscription={subscription} forSale={ctx.config.plansForSale} />,
+      <Subscriptions subscription={subscription} forSale={forSale} csrfToken={csrfToken(c)} flash={takeFlash(c)} />,
     )
   })
