@@ -35,7 +35,7 @@ export function CheckoutButton({ planType, planName, csrfToken }: CheckoutButton
           {failure}
         </Alert>
       ) : null}
-      <form method="post" action={CREATE_CHECKOUT} onSubmit={(event) => void subscribe(event)}>
+      <form className="stack" method="post" action={CREATE_CHECKOUT} onSubmit={(event) => void subscribe(event)}>
         <HiddenFields csrfToken={csrfToken} />
         <input type="hidden" name="plan_type" value={planType} />
         <Button type="submit" look="primary" disabled={busy}>
