@@ -118,6 +118,7 @@ test.each([
       user: { name: 'A', email, password: PASSWORD, password_confirmation: PASSWORD, terms_of_service: true },
     }),
   ],
+  ['/api/v1/contact_sales', (email: string) => ({ name: 'A', email, source: 'Referral', message: 'Hello' })],
 ])('%s floods nobody: five an hour for one address, whether or not it has an account', async (path, body) => {
   const { account, app, clock, sent, settle } = setup()
   const { email: known } = await signedInUser(openBrowser(app), account)
