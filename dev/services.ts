@@ -108,6 +108,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
       EC2_ENDPOINT: ec2Endpoint,
       STRIPE_SECRET_KEY: 'sk_test_local',
       STRIPE_API_BASE: stripeApiBase,
+      STRIPE_CHECKOUT_ORIGIN: new URL(stripeApiBase).origin,
       PLANS_FOR_SALE: String(options.plansForSale ?? false),
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',

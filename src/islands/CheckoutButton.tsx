@@ -1,27 +1,31 @@
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { Alert } from '../pages/parts/Alert.tsx'
 import { Button } from '../pages/parts/Button.tsx'
+import { HiddenFields } from '../pages/parts/HiddenFields.tsx'
 import { request } from './request.ts'
 
+const CREATE_CHECKOUT = '/api/v1/subscriptions/create_checkout_session'
+
+type CheckoutButtonProps = { planType: string; planName: string; csrfToken: string }
+
 /** Asks for a checkout page and goes there. */
-export function CheckoutButton({ planType, planName }: { planType: string; planName: string }) {
+export function CheckoutButton({ planType, planName, csrfToken }: CheckoutButtonProps) {
   const [failure, setFailure] = useState<string | null>(null)
   const [busy, setBusy] = useState(false)
 
-  async function subscribe() {
+  async function subscribe(event: FormEvent) {
+    event.preventDefault()
     setBusy(true)
     setFailure(null)
-    const { body } = await request<{ url?: string; Errors?: string[] }>(
-      'POST',
-      '/api/v1/subscriptions/create_checkout_session',
-      { plan_type: planType },
-    )
+    const { body } = await request<{ url?: string; Errors?: string[] }>('POST', CREATE_CHECKOUT, {
+      plan_type: planType,
+    })
     if (body.url) {
       location.assign(body.url)
       return
     }
     setBusy(false)
-    setFailure(`Subscription failed: ${(body.Errors ?? body.errors ?? [body.error ?? 'Network error']).join(', ')}`)
+    setFailure(checkoutFailure(body.Errors ?? body.errors ?? [body.error ?? 'Network error']))
   }
 
   return (
@@ -31,9 +35,17 @@ export function CheckoutButton({ planType, planName }: { planType: string; planN
           {failure}
         </Alert>
       ) : null}
-      <Button look="primary" disabled={busy} onClick={() => void subscribe()}>
-        Choose {planName}
-      </Button>
+      <form className="stack" method="post" action={CREATE_CHECKOUT} onSubmit={(event) => void subscribe(event)}>
+        <HiddenFields csrfToken={csrfToken} />
+        <input type="hidden" name="plan_type" value={planType} />
+        <Button type="submit" look="primary" disabled={busy}>
+          Choose {planName}
+        </Button>
+      </form>
     </div>
   )
+}
+
+export function checkoutFailure(errors: string[]): string {
+  return `Subscription failed: ${errors.join(', ')}`
 }

@@ -5,6 +5,7 @@ import { Footer } from './layout/Footer.tsx'
 import { Sidebar } from './layout/Sidebar.tsx'
 import type { Theme } from './layout/ThemeSwitch.tsx'
 import { TopBar } from './layout/TopBar.tsx'
+import { FlashAlert, type FlashMessage } from './parts/FlashAlert.tsx'
 import { Spinner } from './parts/States.tsx'
 
 export type LayoutProps = {
@@ -19,6 +20,8 @@ export type LayoutProps = {
   csrfToken: string | null
   /** The cookie's choice; null where nobody chose: dark for visitors, the system's for those signed in. */
   theme: Theme | null
+  /** What the page before has to say, where this one has no place of its own for it. */
+  flash?: FlashMessage | null
   assets: { styles: string[]; scripts: string[] }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
@@ -83,6 +86,11 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <TopBar user={user} csrfToken={csrfToken} />
         {user ? <Sidebar path={path} {...switcher} /> : null}
         <main id="main" tabIndex={-1}>
+          {rest.flash ? (
+            <div className="page page-flash">
+              <FlashAlert flash={rest.flash} />
+            </div>
+          ) : null}
           {rest.children}
         </main>
         <Footer signedIn={user !== null} {...switcher} />

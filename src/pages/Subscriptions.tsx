@@ -1,19 +1,22 @@
 import { ENTERPRISE, PLANS, type Plan, PREMIUM, planName } from '../domain/plan.ts'
 import type { Subscription } from '../domain/wire.ts'
-import { CheckoutButton } from '../islands/CheckoutButton.tsx'
+import { CheckoutButton, checkoutFailure } from '../islands/CheckoutButton.tsx'
 import { Island } from './Island.tsx'
 import { Badge } from './parts/Badge.tsx'
 import { Button, ButtonLink } from './parts/Button.tsx'
 import { Card } from './parts/Card.tsx'
+import { FlashAlert, type FlashMessage } from './parts/FlashAlert.tsx'
 import { HardwareTable } from './pricing/HardwareTable.tsx'
 
 type SubscriptionsProps = {
   subscription: Subscription | null
   /** Until sales open, Basic and Premium are only shown. */
   forSale: boolean
+  csrfToken: string
+  flash: FlashMessage | null
 }
 
-export function Subscriptions({ subscription, forSale }: SubscriptionsProps) {
+export function Subscriptions({ subscription, forSale, csrfToken, flash }: SubscriptionsProps) {
   return (
     <div className="page stack">
       <div className="page-head">
@@ -25,6 +28,7 @@ export function Subscriptions({ subscription, forSale }: SubscriptionsProps) {
         </div>
         <ButtonLink href="/account_overview">Manage Subscription</ButtonLink>
       </div>
+      <FlashAlert flash={aboutCheckout(flash)} />
       <div className="grid grid-3">
         {PLANS.map((plan) => (
           <Card
@@ -40,7 +44,7 @@ export function Subscriptions({ subscription, forSale }: SubscriptionsProps) {
                 {plan.dollarsPerMonth === null ? '' : '/mo'}
               </p>
               <p>{plan.hours ? `${plan.hours} hours included, then $1.75/h by the second` : 'Hours by agreement'}</p>
-              <Choice plan={plan} forSale={forSale} />
+              <Choice plan={plan} forSale={forSale} csrfToken={csrfToken} />
             </div>
           </Card>
         ))}
@@ -50,8 +54,16 @@ export function Subscriptions({ subscription, forSale }: SubscriptionsProps) {
   )
 }
 
-function Choice({ plan, forSale }: { plan: Plan; forSale: boolean }) {
+/** A refused checkout comes back here, with the plan that was asked for. */
+function aboutCheckout(flash: FlashMessage | null): FlashMessage | null {
+  return flash?.values?.plan_type ? { ...flash, message: checkoutFailure([flash.message]) } : flash
+}
+
+type ChoiceProps = { plan: Plan; forSale: boolean; csrfToken: string }
+
+function Choice({ plan, forSale, csrfToken }: ChoiceProps) {
   if (plan === ENTERPRISE) return <ButtonLink href="/contact_sales">Contact sales</ButtonLink>
   if (!forSale) return <Button disabled>Coming Soon!</Button>
-  return <Island name="CheckoutButton" of={CheckoutButton} props={{ planType: plan.type, planName: plan.name }} />
+  const props = { planType: plan.type, planName: plan.name, csrfToken }
+  return <Island name="CheckoutButton" of={CheckoutButton} props={props} />
 }

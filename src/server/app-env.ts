@@ -20,6 +20,10 @@ export type AppEnv = {
     form: URLSearchParams | null
     /** What CSRF tokens of this answer are bound to. */
     browserId: string | undefined
+    /** This page has shown, or will show, what the one before left for it. */
+    flashTaken: boolean
+    /** The one foreign origin that a form of this page may lead to. */
+    formTarget: string
   }
 }
 

@@ -1,7 +1,7 @@
-import { Hono } from 'hono'
+import { Hono, type Context as HonoContext } from 'hono'
 import { checkAccess } from './access.ts'
 import type { AppEnv } from './app-env.ts'
-import { createContext } from './context.ts'
+import { type Context, createContext } from './context.ts'
 import { csrf } from './middleware/csrf.ts'
 import { formMethod } from './middleware/form-method.ts'
 import { limitBody } from './middleware/limit-body.ts'
@@ -29,35 +29,39 @@ import { theme } from './routes/theme.ts'
 import { users } from './routes/users.ts'
 
 /** The table of contents: what every request passes, then who answers it. Who may come in where stands in access.ts. */
-export const app: Hono<AppEnv> = new Hono<AppEnv>()
-  .use(requestId)
-  .use(securityHeaders({ dev: import.meta.env.DEV }))
-  .use(async (c, next) => {
-    c.set('ctx', await createContext(c.env, (work) => c.executionCtx.waitUntil(work)))
-    await next()
-  })
-  .use(outerLimit)
-  .use(limitBody)
-  .use(csrf)
-  .use(formMethod(() => app))
-  .use(currentSignIn)
-  .use(checkAccess)
-  .route('/', pages)
-  .route('/', accountPages)
-  .route('/', consolePages)
-  .route('/', billingPages)
-  .route('/', users)
-  .route('/', passwords)
-  .route('/', account)
-  .route('/', servers)
-  .route('/', billings)
-  .route('/', subscriptions)
-  .route('/', stripeWebhook)
-  .route('/', instances)
-  .route('/', contact)
-  .route('/', theme)
-  .route('/', robots)
-  .route('/', cable)
-  .notFound(notFound)
+export function createApp(openContext: (c: HonoContext<AppEnv>) => Promise<Context>): Hono<AppEnv> {
+  const app: Hono<AppEnv> = new Hono<AppEnv>()
+    .use(requestId)
+    .use(securityHeaders({ dev: import.meta.env.DEV }))
+    .use(async (c, next) => {
+      c.set('ctx', await openContext(c))
+      await next()
+    })
+    .use(outerLimit)
+    .use(limitBody)
+    .use(csrf)
+    .use(formMethod(() => app))
+    .use(currentSignIn)
+    .use(checkAccess)
+    .route('/', pages)
+    .route('/', accountPages)
+    .route('/', consolePages)
+    .route('/', billingPages)
+    .route('/', users)
+    .route('/', passwords)
+    .route('/', account)
+    .route('/', servers)
+    .route('/', billings)
+    .route('/', subscriptions)
+    .route('/', stripeWebhook)
+    .route('/', instances)
+    .route('/', contact)
+    .route('/', theme)
+    .route('/', robots)
+    .route('/', cable)
+    .notFound(notFound)
+  app.onError(failed)
+  return app
+}
 
-app.onError(failed)
+export const app = createApp((c) => createContext(c.env, (work) => c.executionCtx.waitUntil(work)))

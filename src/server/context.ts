@@ -35,6 +35,8 @@ export type Config = {
   mailFrom: string
   operatorEmail: string
   plansForSale: boolean
+  /** Where a form of ours leads that asks for a checkout page. */
+  checkoutOrigin: string
 }
 
 /** Where links in mails lead: configured, never what a request claims. */
@@ -69,6 +71,7 @@ export async function createContext(env: Env, background: Context['background'])
       mailFrom: env.MAIL_FROM,
       operatorEmail: env.OPERATOR_EMAIL,
       plansForSale: env.PLANS_FOR_SALE === 'true',
+      checkoutOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://checkout.stripe.com',
     },
   }
 }

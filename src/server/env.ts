@@ -21,6 +21,8 @@ export type Env = {
   STRIPE_SECRET_KEY: string
   STRIPE_WEBHOOK_SECRET: string
   STRIPE_API_BASE?: string
+  /** Where Stripe shows its checkout page, if not at checkout.stripe.com: a domain of one's own. */
+  STRIPE_CHECKOUT_ORIGIN?: string
   /** `true` opens the sale of Basic and Premium; until then their buttons read 'Coming Soon!'. */
   PLANS_FOR_SALE?: string
   MAIL_FROM: string

@@ -30,8 +30,10 @@ export function setFlash(c: HonoContext<AppEnv>, flash: Flash): void {
   })
 }
 
-/** Reads it and clears it. */
+/** Reads it and clears it: whoever asks first has it, so that a page may show it in its own place, and else its frame does. */
 export function takeFlash(c: HonoContext<AppEnv>): Flash | null {
+  if (c.get('flashTaken')) return null
+  c.set('flashTaken', true)
   const parts = NAMES.map((name) => readCookie(c, name) ?? '')
   NAMES.forEach((name, i) => {
     if (parts[i]) clearCookie(c, name)

@@ -6,6 +6,7 @@ import { IslandFiles } from '../pages/Island.tsx'
 import { Layout } from '../pages/Layout.tsx'
 import type { AppEnv } from './app-env.ts'
 import { ASSETS } from './assets.ts'
+import { takeFlash } from './flash.ts'
 import { csrfToken } from './middleware/csrf.ts'
 import { themeOf } from './routes/theme.ts'
 
@@ -32,6 +33,7 @@ export function renderPage(
   const origin = c.var.ctx.config.origins[0] ?? ''
   const theme = themeOf(c)
   const keep = same && !user && !import.meta.env.DEV
+  const flash = keep ? null : takeFlash(c)
   const render = () =>
     `<!doctype html>${renderToString(
       <Layout
@@ -41,6 +43,7 @@ export function renderPage(
         origin={origin}
         csrfToken={keep ? null : csrfToken(c)}
         theme={theme}
+        flash={flash}
         assets={ASSETS[assets]}
       >
         <IslandFiles value={ASSETS[assets].island}>{body}</IslandFiles>

@@ -1,20 +1,7 @@
-import { Hono } from 'hono'
 import { afterAll } from 'vitest'
-import { checkAccess } from '../../src/server/access.ts'
-import type { AppEnv } from '../../src/server/app-env.ts'
+import { createApp } from '../../src/server/app.ts'
 import type { Context } from '../../src/server/context.ts'
-import { errorResponse } from '../../src/server/error-response.ts'
-import { takeFlash } from '../../src/server/flash.ts'
-import { csrf, csrfToken } from '../../src/server/middleware/csrf.ts'
-import { formMethod } from '../../src/server/middleware/form-method.ts'
-import { limitBody } from '../../src/server/middleware/limit-body.ts'
-import { requestId } from '../../src/server/middleware/request-id.ts'
-import { securityHeaders } from '../../src/server/middleware/security-headers.ts'
-import { currentSignIn } from '../../src/server/middleware/sign-in.ts'
 import type { Mail } from '../../src/server/providers/mail.ts'
-import { account } from '../../src/server/routes/account.ts'
-import { passwords } from '../../src/server/routes/passwords.ts'
-import { users } from '../../src/server/routes/users.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
 
@@ -55,29 +42,5 @@ export function accountContext(secretKey = SECRET) {
   return { ctx, sent, disconnected, clock, settle }
 }
 
-/** The account routes behind every defence, in the order of the real app, and a page that shows its token and message. */
-export function accountApp(ctx: Context) {
-  const app = new Hono<AppEnv>()
-  app.use(requestId, securityHeaders({ dev: false }))
-  app.use(async (c, next) => {
-    c.set('ctx', ctx)
-    await next()
-  })
-  app.use(limitBody, csrf)
-  app.use(formMethod(() => app))
-  app.use(currentSignIn, checkAccess)
-  app.route('/', users).route('/', passwords).route('/', account)
-  for (const page of [
-    '/sign_in',
-    '/sign_up',
-    '/dashboard',
-    '/account_overview',
-    '/console',
-    '/confirm_email',
-    '/reset_password',
-    '/devices',
-  ])
-    app.get(page, (c) => c.json({ token: csrfToken(c), flash: takeFlash(c) }))
-  app.onError((error, c) => errorResponse(error, c))
-  return app
-}
+/** The whole app in this context. */
+export const accountApp = (ctx: Context) => createApp(async () => ctx)

@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { users } from '../../db/schema.ts'
-import type { accountContext } from './account-app.ts'
-import type { openBrowser } from './browser.ts'
+import { accountApp, accountContext } from './account-app.ts'
+import { openBrowser } from './browser.ts'
+
+/** The app in a context of one's own, and a browser on it. */
+export function openAccount() {
+  const account = accountContext()
+  const app = accountApp(account.ctx)
+  return { ...account, account, app, browser: openBrowser(app) }
+}
 
 export const PASSWORD = 'correct horse 9'
 

@@ -21,6 +21,14 @@ export function openBrowser(app: App) {
     return response
   }
 
+  /** What the next page has to show. */
+  function waitingFlash(): Flash | null {
+    const cookie = ['flash', 'flash_1', 'flash_2'].map((name) => cookies.get(name) ?? '').join('')
+    if (!cookie) return null
+    const { expires: _, ...flash } = JSON.parse(Buffer.from(cookie.split('.')[0] ?? '', 'base64url').toString())
+    return flash
+  }
+
   const own = () => ({ 'Sec-Fetch-Site': 'same-origin', Origin: ORIGIN })
 
   return {
@@ -28,10 +36,14 @@ export function openBrowser(app: App) {
     request,
     token: () => token,
     async open(path: string): Promise<{ status: number; location: string | null; flash: Flash | null }> {
+      const waiting = waitingFlash()
       const response = await request(path)
-      const page = response.status === 200 ? ((await response.json()) as { token: string; flash: Flash | null }) : null
-      token = page?.token ?? token
-      return { status: response.status, location: response.headers.get('Location'), flash: page?.flash ?? null }
+      const html = await response.text()
+      token = /<meta name="csrf-token" content="([^"]+)"/.exec(html)?.[1] ?? token
+      const flash = waiting && !cookies.has('flash') ? waiting : null
+      if (flash && !html.includes(flash.message))
+        throw new Error(`${path} took "${flash.message}" and does not show it`)
+      return { status: response.status, location: response.headers.get('Location'), flash }
     },
     json: (method: string, path: string, body?: unknown) =>
       request(path, {

@@ -133,6 +133,7 @@ export class Process {
         mailFrom: 'a@b.c',
         operatorEmail: 'op@b.c',
         plansForSale: false,
+        checkoutOrigin: 'https://checkout.stripe.com',
       },
     }
   }

@@ -12,8 +12,11 @@ const FIXED = {
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
 }
 
-/** @param dev Vite puts styles into the page by script and talks to its own socket */
-export function contentSecurityPolicy(dev: boolean): string {
+/**
+ * @param dev Vite puts styles into the page by script and talks to its own socket
+ * @param formTarget also holds for where the answer to a form redirects
+ */
+export function contentSecurityPolicy(dev: boolean, formTarget = ''): string {
   return [
     "default-src 'none'",
     "script-src 'self'",
@@ -23,7 +26,7 @@ export function contentSecurityPolicy(dev: boolean): string {
     "media-src 'self'",
     "manifest-src 'self'",
     dev ? "connect-src 'self' ws:" : "connect-src 'self'",
-    "form-action 'self'",
+    `form-action 'self' ${formTarget}`.trim(),
     "frame-ancestors 'none'",
     "base-uri 'none'",
   ].join('; ')
@@ -31,13 +34,12 @@ export function contentSecurityPolicy(dev: boolean): string {
 
 /** Everything counts as personal unless its route says otherwise: what may be kept by a cache sets its own Cache-Control. */
 export function securityHeaders({ dev }: { dev: boolean }) {
-  const policy = contentSecurityPolicy(dev)
   return createMiddleware<AppEnv>(async (c, next) => {
     await next()
     // A socket's 101 is not ours to change.
     if (c.res.status === 101) return
     for (const [name, value] of Object.entries(FIXED)) c.header(name, value)
-    c.header('Content-Security-Policy', policy)
+    c.header('Content-Security-Policy', contentSecurityPolicy(dev, c.get('formTarget')))
     if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'private, no-store')
   })
 }

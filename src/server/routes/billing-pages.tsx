@@ -5,6 +5,8 @@ import { BillingHistory } from '../../pages/BillingHistory.tsx'
 import { BillingStatement } from '../../pages/BillingStatement.tsx'
 import { Subscriptions } from '../../pages/Subscriptions.tsx'
 import { type AppEnv, signedIn } from '../app-env.ts'
+import { takeFlash } from '../flash.ts'
+import { csrfToken } from '../middleware/csrf.ts'
 import { readAlong } from '../read-along.ts'
 import { renderPage } from '../render.tsx'
 import { findStatement, getBillingHistory } from '../services/billing-history.ts'
@@ -41,9 +43,12 @@ export const billingPages = new Hono<AppEnv>()
     const { ctx } = c.var
     const [history, runs] = readAlong(c, 'GET /subscriptions')
     const { subscription } = toSummary(countUsage(history, runs, ctx.now()))
+    const forSale = ctx.config.plansForSale
+    // Without a script the button's form is answered by a redirect to the checkout page.
+    if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
     return renderPage(
       c,
       { title: 'Subscriptions', noIndex: true },
-      <Subscriptions subscription={subscription} forSale={ctx.config.plansForSale} />,
+      <Subscriptions subscription={subscription} forSale={forSale} csrfToken={csrfToken(c)} flash={takeFlash(c)} />,
     )
   })

@@ -26,6 +26,18 @@ test.each(['/', '/sign_in', '/dashboard', '/api/v1/users/get_session', '/api/not
   },
 )
 
+test("a form may lead to the site alone, and where plans are sold to Stripe's checkout", async () => {
+  const { cookie } = await site.signInAs('user')
+  const formAction = async (path: string, forSale: string) => {
+    const response = await openSite({ PLANS_FOR_SALE: forSale }).request(path, { headers: { Cookie: cookie } })
+    return /form-action ([^;]*)/.exec(response.headers.get('Content-Security-Policy') ?? '')?.[1]
+  }
+  expect(await formAction('/subscriptions', 'true')).toBe("'self' https://checkout.stripe.com")
+  expect(await formAction('/subscriptions', 'false')).toBe("'self'")
+  for (const path of ['/', '/account_overview', '/billing_history', '/nothing'])
+    expect(await formAction(path, 'true'), path).toBe("'self'")
+})
+
 test('a refusal carries them, too, and nothing of Host or forwarded headers comes back', async () => {
   const headers = {
     Host: 'evil.example',

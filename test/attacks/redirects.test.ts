@@ -1,0 +1,88 @@
+import { expect, test } from 'vitest'
+import { app } from '../../src/server/app.ts'
+import { openPage, openSite, SITE } from '../support/site.ts'
+
+const EVIL = 'https://evil.example/x'
+/** What other products call a parameter that says where to go next. */
+const NAMES = [
+  'return_to',
+  'returnTo',
+  'redirect',
+  'redirect_to',
+  'redirect_uri',
+  'next',
+  'url',
+  'continue',
+  'goto',
+  'r',
+]
+const evilFields = NAMES.map((name) => `${name}=${encodeURIComponent(EVIL)}`).join('&')
+const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))]
+const site = openSite()
+
+/** A path of this site, and nothing that a browser takes for another one's. */
+function expectOwn(location: string | null, what: string): void {
+  if (location === null) return
+  expect(new URL(location, SITE).origin, what).toBe(SITE)
+  expect(location, what).toMatch(/^\/(?![/\\])/)
+  expect(location, what).not.toContain('evil.example')
+}
+
+test('no route sends anybody to where a parameter, a header or a field says', async () => {
+  const evilHeaders = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Referer: EVIL, Accept: 'text/html' }
+  let redirects = 0
+  for (const role of ['visitor', 'user'] as const)
+    for (const route of routes) {
+      const { cookie } = await site.signInAs(role)
+      const page = await openPage(site, cookie)
+      const [method = '', pattern = ''] = route.split(' ')
+      const path = `${pattern.replace(':id', 'in_nobody')}?${evilFields}`
+      const form = { authenticity_token: page.token, ...(method === 'POST' ? {} : { _method: method.toLowerCase() }) }
+      const response =
+        method === 'GET'
+          ? await site.request(path, { headers: { ...evilHeaders, Cookie: page.cookie } })
+          : await site.request(path, {
+              method: 'POST',
+              headers: {
+                ...evilHeaders,
+                Origin: SITE,
+                'Content-Type': 'application/x-www-form-urlencoded',
+                Cookie: page.cookie,
+              },
+              body: `${new URLSearchParams(form)}&theme=dark&${evilFields}`,
+            })
+      if (response.headers.has('Location')) redirects++
+      expectOwn(response.headers.get('Location'), `${role}: ${route}`)
+    }
+  expect(redirects).toBeGreaterThan(30)
+})
+
+test('the theme leads back to the page that it was chosen on, and to no other site', async () => {
+  const page = await openPage(site)
+  const choose = async (Referer: string) => {
+    const response = await site.request('/theme', {
+      method: 'POST',
+      headers: { Origin: SITE, Referer, 'Content-Type': 'application/x-www-form-urlencoded', Cookie: page.cookie },
+      body: new URLSearchParams({ theme: 'dark', authenticity_token: page.token }).toString(),
+    })
+    expectOwn(response.headers.get('Location'), Referer)
+    return response.headers.get('Location')
+  }
+  expect(await choose(`${SITE}/pricing?a=b`)).toBe('/pricing?a=b')
+  for (const Referer of [
+    EVIL,
+    `${SITE}.evil.example/`,
+    `${SITE}//evil.example`,
+    `${SITE}/\\evil.example`,
+    'javascript:alert(1)',
+    '',
+  ])
+    expect(await choose(Referer), Referer).toBe('/')
+})
+
+test('the 404 page leads back to pages of ours alone', async () => {
+  for (const Referer of [EVIL, `${SITE}.evil.example/`, 'javascript:alert(1)']) {
+    const html = await (await site.request('/no/such/page', { headers: { Referer } })).text()
+    expect(html).not.toMatch(/evil\.example|javascript:/)
+  }
+})

@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Stack, startStack } from '../../dev/stack.ts'
+import { openBrowser } from '../support/chromium.ts'
+import { confirmationToken, newPerson, PASSWORD } from '../support/client.ts'
+
+let stack: Stack
+let browser: Browser
+let dataDir: string
+
+beforeAll(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-without-script-'))
+  stack = await startStack({ dataDir, plansForSale: true, log: () => {} })
+  browser = await openBrowser()
+})
+
+afterAll(async () => {
+  await browser?.close()
+  await stack?.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+/** A browser that runs no script, in which somebody is signed in already; and what our policy stopped in it. */
+async function openSignedIn() {
+  const person = await newPerson(stack.url)
+  const context = await browser.newContext({ javaScriptEnabled: false })
+  await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url: stack.url })))
+  const page = await context.newPage()
+  const stopped: string[] = []
+  page.on('console', (message) => /Content Security Policy/.test(message.text()) && stopped.push(message.text()))
+  return { person, context, page, stopped }
+}
+
+const go = (page: Page, path: string) => page.goto(stack.url + path)
+const path = (page: Page) => new URL(page.url()).pathname
+const press = (page: Page, name: string) => page.locator('main').getByRole('button', { name, exact: true }).click()
+
+/** The sentence stands there to be seen, once, and can be sent away without a script. */
+async function reads(page: Page, sentence: string): Promise<void> {
+  const alert = page.locator('main dialog.alert', { hasText: sentence })
+  await alert.waitFor({ state: 'visible' })
+  expect(await page.getByText(sentence).count(), `${sentence} at ${page.url()}`).toBe(1)
+  await alert.getByRole('button', { name: 'Dismiss' }).click()
+  await alert.waitFor({ state: 'hidden' })
+  await page.reload()
+  expect(await page.getByText(sentence).count(), `${sentence}, after a reload`).toBe(0)
+}
+
+/** As a page left open in another tab since before the sign-in. */
+async function openSignedOut(context: BrowserContext, page: Page, at: string): Promise<void> {
+  const cookies = await context.cookies()
+  await context.clearCookies({ name: 'sign_in' })
+  await go(page, at)
+  await context.addCookies(cookies.filter(({ name }) => name === 'sign_in'))
+}
+
+test('a new password asked for while signed in: the sentence comes along to the dashboard', async () => {
+  const { page, person } = await openSignedIn()
+  await go(page, '/forgot_password')
+  await page.getByLabel('Email').fill(person.email)
+  await press(page, 'Send the link')
+  expect(path(page)).toBe('/dashboard')
+  await reads(page, 'If this address has an account, a link to choose a new password is on its way.')
+  await go(page, '/forgot_password')
+  await page.getByLabel('Email').fill('nobody')
+  await press(page, 'Send the link')
+  expect(path(page)).toBe('/forgot_password')
+  await page.getByText('Please enter a valid email.').waitFor()
+})
+
+test('signing up, refused or not, and signing in, in a tab from before one was signed in', async () => {
+  const { context, page, person } = await openSignedIn()
+  const signUp = async (email: string) => {
+    await openSignedOut(context, page, '/sign_up')
+    await page.getByLabel('Name', { exact: true }).fill('Ada')
+    await page.getByLabel('Email').fill(email)
+    await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
+    await page.getByLabel('Confirm Password', { exact: true }).fill(PASSWORD)
+    await page.getByRole('checkbox').check()
+    await press(page, 'Sign Up')
+    expect(path(page)).toBe('/dashboard')
+  }
+  await signUp('nobody')
+  await reads(page, 'Please enter a valid email.')
+  await signUp(`new-${person.email}`)
+  await reads(page, 'Account created but you need to confirm you email!')
+
+  await openSignedOut(context, page, '/sign_in')
+  await page.getByLabel('Email').fill(person.email)
+  await page.getByLabel('Password', { exact: true }).fill('a wrong password')
+  await press(page, 'Sign In')
+  expect(path(page)).toBe('/dashboard')
+  await reads(page, 'Invalid email or password.')
+})
+
+test('the confirmation mail once more, and the link in it, while signed in to another account', async () => {
+  const { page, person } = await openSignedIn()
+  await go(page, '/confirm_email')
+  await page.getByLabel('Email').fill('nobody')
+  await page.locator('main form:not([method=dialog]) button').click()
+  expect(path(page)).toBe('/confirm_email')
+  await reads(page, 'Please enter a valid email.')
+  await page.getByLabel('Email').fill(person.email)
+  await page.locator('main form:not([method=dialog]) button').click()
+  expect(path(page)).toBe('/dashboard')
+  await reads(page, 'Confirmation email sent. Please check your inbox.')
+
+  const token = await confirmationToken(stack.url, person.email)
+  await go(page, `/confirm_email?confirmation_token=${token}`)
+  await page.waitForURL('**/dashboard')
+  await reads(page, 'Your email address is confirmed. You can sign in now.')
+  await go(page, '/confirm_email?confirmation_token=expired')
+  await page.waitForURL('**/confirm_email')
+  await page.getByText('Invalid or expired confirmation link. You can request').waitFor()
+})
+
+test('contact sales, refused and sent, while signed in', async () => {
+  const { page } = await openSignedIn()
+  await go(page, '/contact_sales')
+  await page.getByLabel('Name', { exact: true }).fill('Ada')
+  await page.locator('main form:not([method=dialog]) button').click()
+  await reads(page, 'Email is required, Please select an option, Message is required')
+  await page.getByLabel('Name', { exact: true }).fill('Ada')
+  await page.getByLabel('Email').fill('ada@example.com')
+  await page.getByLabel('How did you hear about us?').selectOption('Referral')
+  await page.getByLabel('Message').fill('Hello')
+  await page.locator('main form:not([method=dialog]) button').click()
+  await reads(page, "Thank you for contacting sales! We'll get back to you soon.")
+})
+
+test('the profile, the devices, signing out, and signing out once more in another tab', async () => {
+  const { context, page, person } = await openSignedIn()
+  await go(page, '/account_overview')
+  await page.getByLabel('Name', { exact: true }).fill('Grace')
+  await page.locator('main form[action="/users"] button[type=submit]').click()
+  await reads(page, 'Profile updated successfully!')
+  const elsewhere = await newPerson(stack.url)
+  elsewhere.cookies.clear()
+  await elsewhere.signIn(person.email, PASSWORD)
+  await go(page, '/devices')
+  await page
+    .getByRole('button', { name: /^Sign out (?!everywhere)/ })
+    .first()
+    .click()
+  await reads(page, 'The device is signed out.')
+
+  const other = await context.newPage()
+  await go(other, '/dashboard')
+  for (const tab of [page, other]) {
+    await tab.locator('.menu-button').click()
+    await tab.locator('form[action="/users/sign_out"] button').first().click()
+    expect(path(tab)).toBe('/sign_in')
+    await reads(tab, tab === page ? 'You are signed out.' : 'Please sign in first.')
+  }
+})
+
+test('closing the account says so on the page that comes next', async () => {
+  const { page } = await openSignedIn()
+  await go(page, '/close_account')
+  await page.getByLabel('Current password').fill(PASSWORD)
+  await press(page, 'Close my account')
+  expect(path(page)).toBe('/sign_in')
+  await reads(page, 'Your account is closed.')
+})
+
+test("a plan is bought on Stripe's own page and paid, and a second one refused in words", async () => {
+  const { page, stopped } = await openSignedIn()
+  await go(page, '/subscriptions')
+  await press(page, 'Choose Basic')
+  await page.waitForURL('**/c/pay/**')
+  expect(new URL(page.url()).origin).not.toBe(stack.url)
+  await page.getByRole('link', { name: 'Back' }).click()
+  await page.waitForURL('**/subscriptions')
+  await press(page, 'Choose Premium')
+  await page.getByRole('button', { name: 'Pay $250.00' }).click()
+  await page.waitForURL('**/account_overview?checkout=done')
+  await page.getByText('30 hours a cycle').waitFor()
+
+  await go(page, '/subscriptions')
+  await press(page, 'Choose Basic')
+  await page.waitForURL('**/subscriptions')
+  await reads(page, 'Subscription failed: You already have a plan. Cancel it first, or contact sales to change it.')
+  expect(stopped).toEqual([])
+})

@@ -1,0 +1,56 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { users } from '../../../../db/schema.ts'
+import { newAddress, openAccount, signUpFields } from '../../../support/account.ts'
+
+test('an address that has an account: the same answer, no second account, and a mail to its owner', async () => {
+  const { browser, ctx, sent, settle } = openAccount()
+  const email = newAddress()
+  const first = await browser.json('POST', '/users', { user: signUpFields(email) })
+  const second = await browser.json('POST', '/users', {
+    user: { ...signUpFields(email), name: 'Eve', password: 'xxxxxxx', password_confirmation: 'xxxxxxx' },
+  })
+  await settle()
+  expect([second.status, await second.json()]).toEqual([first.status, await first.json()])
+  const rows = await ctx.db.select().from(users).where(eq(users.email, email))
+  expect(rows.map((row) => row.name)).toEqual(['Ada Pilot'])
+  expect(sent.map((mail) => mail.subject)).toEqual(['Confirm your email address', 'You already have an account'])
+  expect(sent[1]?.text).not.toContain('confirmation_token')
+  expect(sent[1]?.text).not.toContain('Eve')
+})
+
+test('two sign-ups of one address at once make one account and two mails', async () => {
+  const { browser, ctx, sent, settle } = openAccount()
+  const email = newAddress()
+  const answers = await Promise.all([1, 2].map(() => browser.json('POST', '/users', { user: signUpFields(email) })))
+  await settle()
+  expect(answers.map((answer) => answer.status)).toEqual([201, 201])
+  expect(await ctx.db.$count(users, eq(users.email, email))).toBe(1)
+  expect(sent.map((mail) => mail.subject).sort()).toEqual(['Confirm your email address', 'You already have an account'])
+})
+
+test.each([
+  [{}, 'All fields are required.'],
+  [{ ...signUpFields('a@b.io'), name: ' ' }, 'All fields are required.'],
+  [{ ...signUpFields('a@b.io'), password_confirmation: 'other' }, 'Passwords do not match.'],
+  [{ ...signUpFields('a@b.io'), terms_of_service: false }, 'You must accept the Terms of Service.'],
+  [
+    { ...signUpFields('a@b.io'), password: '12345', password_confirmation: '12345' },
+    'Password must be at least 6 characters.',
+  ],
+])('sign-up refuses %j', async (user, sentence) => {
+  const { browser } = openAccount()
+  const refused = await browser.json('POST', '/users', { user })
+  expect(refused.status).toBe(422)
+  expect(await refused.json()).toEqual({ error: sentence, message: sentence, errors: [sentence] })
+})
+
+test('a body of another shape, or that is not JSON, is 400', async () => {
+  const { browser } = openAccount()
+  for (const body of [{}, { user: 'x' }, { user: { email: 7 } }, [], null])
+    expect((await browser.json('POST', '/users', body)).status).toBe(400)
+  const headers = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
+  const broken = await browser.request('/users', { method: 'POST', headers, body: '{"user":' })
+  expect(broken.status).toBe(400)
+  expect(await broken.json()).toMatchObject({ error: 'The request body is not valid JSON.' })
+})
