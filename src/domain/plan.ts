@@ -72,4 +72,5 @@ export function planName(type: PlanType): string {
   return { demo: 'Free trial', basic: 'Basic', premium: 'Premium', enterprise: 'Enterprise' }[type]
 }
 
+export const CANCEL_FAILED = 'Failed to cancel subscription'
 export const SUBSCRIPTION_CANCELLED = 'Your subscription has been cancelled and will not renew.'

@@ -85,7 +85,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <main id="main" tabIndex={-1}>
           {rest.children}
         </main>
-        <Footer signedIn={user !== null} {...switcher} />
+        <Footer {...switcher} />
         <div id="live" className="visually-hidden" role="status" />
         <SessionCheck />
         <script
