@@ -159,6 +159,10 @@ const SCENES: Scene[] = [
       [5, 'message', 'Please select an option'],
       [5, 'message', 'Message is required'],
       [8, 'message', 'Name is required, Email is required', { note: 'joined' }],
+      [5, 'textbox', 'Name', { description: 'Name is required', note: 'beside the field, too' }],
+      [5, 'textbox', 'Email', { description: 'Email is required' }],
+      [5, 'combobox', 'How did you hear about us?', { description: 'Please select an option' }],
+      [5, 'textbox', 'Message', { description: 'Message is required 0/2000' }],
     ],
   },
   {
