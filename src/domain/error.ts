@@ -26,6 +26,13 @@ type Options = {
   field?: string | null
 }
 
+/** For `catch`: what of ours is no AppError yet becomes one with the sentence that its call has for that. */
+export function orElse(sentence: string): (thrown: unknown) => never {
+  return (cause) => {
+    throw cause instanceof AppError ? cause : new AppError('unexpected', sentence, { cause })
+  }
+}
+
 /** The one error of this product: a code for the program, a sentence for the person. */
 export class AppError extends Error {
   readonly code: ErrorCode

@@ -82,4 +82,5 @@ export function gpusOf(type: PlanType | undefined): number {
   return PLANS.find((plan) => plan.type === type)?.gpus ?? BASIC.gpus
 }
 
+export const CANCEL_FAILED = 'Failed to cancel subscription'
 export const SUBSCRIPTION_CANCELLED = 'Your subscription has been cancelled and will not renew.'

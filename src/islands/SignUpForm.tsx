@@ -79,7 +79,7 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
           error={fault('password_confirmation')}
           {...toggle}
         />
-        <p id="match" className="hint" aria-live="polite">
+        <p id="match" className={match ? 'hint' : 'error'} aria-live="polite">
           {typed ? (match ? PASSWORDS_MATCH : PASSWORDS_DO_NOT_MATCH) : null}
         </p>
         <Checkbox

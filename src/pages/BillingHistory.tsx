@@ -46,7 +46,7 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
           </p>
         ) : null}
       </Card>
-      <div className="grid grid-2 no-print">
+      <div className="grid charts no-print">
         <Card title="Hours per day">
           <BarChart bars={hoursPerDay} unit="h" caption="Running time of the last 30 days, by day in UTC" />
         </Card>

@@ -38,7 +38,7 @@ export function Devices({ devices, csrfToken, flash }: DevicesProps) {
     },
   }))
   return (
-    <div className="page">
+    <div className="page stack">
       <div className="page-head">
         <h1>Signed-in devices</h1>
         <form method="post" action="/api/v1/users/sign_ins">

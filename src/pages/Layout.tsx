@@ -93,7 +93,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
           ) : null}
           {rest.children}
         </main>
-        <Footer signedIn={user !== null} {...switcher} />
+        <Footer {...switcher} />
         <div id="live" className="visually-hidden" role="status" />
         <SessionCheck />
         <script

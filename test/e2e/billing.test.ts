@@ -33,6 +33,11 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
   const page = await (await world.browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
 
   await open(page, '/subscriptions')
+  const checkout = '**/api/v1/subscriptions/create_checkout_session'
+  await page.route(checkout, (route) => route.fulfill({ status: 422, json: { Errors: ['Not now', 'nor later'] } }))
+  await page.getByRole('button', { name: 'Choose Basic' }).click()
+  await page.getByRole('alert').getByText('Subscription failed: Not now, nor later').waitFor()
+  await page.unroute(checkout)
   await page.getByRole('button', { name: 'Choose Basic' }).click()
   await page.waitForURL('**/c/pay/**')
   await shot(page, 'checkout')

@@ -21,6 +21,7 @@ import { keepRuns } from './many-instances.ts'
 export type Role = 'newcomer' | 'starter' | 'runner' | 'customer' | 'debtor' | 'admin'
 export type Cast = {
   cookie(role: Role): string
+  userId(role: Role): string
   /** No place is free while the work goes on. */
   fillTheFleet(work: () => Promise<void>): Promise<void>
 }
@@ -151,6 +152,7 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
 
   return {
     cookie: (role) => cast[role].cookie,
+    userId: (role) => cast[role].id,
     async fillTheFleet(work) {
       await db.update(servers).set({ reservedBy: sql`'ses_none-' || id` }).where(sql`reserved_by IS NULL`)
       await work()

@@ -30,7 +30,7 @@ export type Theme = 'light' | 'dark'
 /** As the server would have rendered it with that cookie. The last change is of the width, which makes a canvas ask for its colours again. */
 export async function setLook(page: Page, theme: Theme, width: number): Promise<void> {
   const height = width < 500 ? 780 : 800
-  await page.setViewportSize({ width: width + 2, height })
+  await page.setViewportSize({ width: Math.round(width * 0.8), height })
   await nextFrame(page)
   await page.evaluate((chosen) => {
     document.documentElement.dataset.theme = chosen

@@ -116,7 +116,6 @@ export const SCREENS: Screen[] = [
       await page.context().setOffline(true)
       await submit(page, 'Refresh')
       await page.locator('main .alert-danger').first().waitFor()
-      await page.context().setOffline(false)
     },
   },
   { name: 'dashboard-customer', path: '/dashboard', as: 'customer', prepare: live },

@@ -35,8 +35,9 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
         ),
         ip: <Address server={server} />,
         status: (
-          <span title={server.error_message ?? undefined}>
+          <span className="session-id">
             <Badge colour={serverStatusColor(status)}>{status}</Badge>
+            <small>{server.error_message}</small>
           </span>
         ),
         uptime: (

@@ -1,7 +1,7 @@
 import { type Theme, ThemeSwitch } from './ThemeSwitch.tsx'
 
 /** The way to help stands in the same place on every page (WCAG 3.2.6). */
-export function Footer({ signedIn, ...theme }: { signedIn: boolean; theme: Theme; csrfToken: string | null }) {
+export function Footer(theme: { theme: Theme; csrfToken: string | null }) {
   return (
     <footer className="foot">
       <ul className="links">
@@ -15,7 +15,7 @@ export function Footer({ signedIn, ...theme }: { signedIn: boolean; theme: Theme
           <a href="/terms_of_service">Terms of Service</a>
         </li>
       </ul>
-      {signedIn ? null : <ThemeSwitch {...theme} />}
+      <ThemeSwitch {...theme} />
     </footer>
   )
 }

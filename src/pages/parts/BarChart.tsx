@@ -44,7 +44,11 @@ export function BarChart({ bars, unit, caption }: BarChartProps) {
                 <title>{`${label}: ${format(value)}`}</title>
               </rect>
               {i % every === 0 ? (
-                <text x={Math.round((i + 0.5) * step)} y={HEIGHT + 20} textAnchor="middle">
+                <text
+                  x={i || bars.length === 1 ? Math.round((i + 0.5) * step) : 0}
+                  y={HEIGHT + 20}
+                  textAnchor={i || bars.length === 1 ? 'middle' : 'start'}
+                >
                   {label}
                 </text>
               ) : null}

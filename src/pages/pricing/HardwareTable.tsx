@@ -17,7 +17,7 @@ const ROWS: [string, (plan: Plan) => string][] = [
 
 export function HardwareTable() {
   return (
-    <section aria-labelledby="compare">
+    <section className="compare" aria-labelledby="compare">
       <h2 id="compare">Side by side</h2>
       <DataTable
         caption="What each plan includes"

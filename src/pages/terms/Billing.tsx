@@ -33,8 +33,8 @@ export function Billing() {
         </li>
         <li>{`An invoice is issued at the end of each cycle. Payment is due within ${PAYMENT_DAYS} days.`}</li>
         <li>
-          While an invoice is overdue we may suspend the account: servers that run are stopped, and none can be started.
-          Payment ends the suspension.
+          While an invoice is overdue we may suspend the account: no server can be started until it is paid. A server
+          that runs already goes on, and is billed, until you stop it.
         </li>
         <li>{`The free trial is ${TRIAL_MINUTES} minutes of running time, once for each person. It ends by itself and turns into nothing that costs money.`}</li>
         <li>A subscription can be cancelled at any time. It then runs to the end of its cycle and does not renew.</li>

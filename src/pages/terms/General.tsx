@@ -35,12 +35,12 @@ export function General() {
       <h2 id="closing">5. Closing an account</h2>
       <ol>
         <li>
-          You can have your account closed at any time: <a href="/contact_sales">write to us</a>. Running servers are
-          stopped and a last invoice is issued for what was used.
+          You can close your account at any time, under Settings, or <a href="/contact_sales">write to us</a>. A running
+          server is stopped, a plan ends with its cycle, and a last invoice is issued for what was used.
         </li>
         <li>
-          We then delete your personal data, except for billing records, for as long as the law requires us to keep
-          them.
+          30 days later we delete your name, your address and your password. Billing records stay, for as long as the
+          law requires us to keep them.
         </li>
         <li>We may close an account that breaks these terms. Where it can be repaired, we tell you first.</li>
       </ol>

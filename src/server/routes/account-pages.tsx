@@ -52,7 +52,9 @@ export const accountPages = new Hono<AppEnv>()
     if (c.req.query('checkout') === 'done') await settleCheckout(c.var.ctx, user.id).catch(() => {})
     const billing = await getBillingOverview(c.var.ctx, user.id)
     const flash = takeFlash(c)
-    const aboutPlan = flash?.message === SUBSCRIPTION_CANCELLED
+    // The profile's form sends a name whatever else it sends.
+    const aboutPlan =
+      flash?.message === SUBSCRIPTION_CANCELLED || (flash?.kind === 'danger' && !('user[name]' in (flash.values ?? {})))
     const profile = { user, csrfToken: csrfToken(c), flash: aboutPlan ? null : flash }
     return renderPage(
       c,

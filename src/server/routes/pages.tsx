@@ -1,11 +1,13 @@
 import { Hono } from 'hono'
+import { contactForm } from '../../domain/contact.ts'
+import { checkForm } from '../../domain/form.ts'
 import { ContactSales } from '../../pages/ContactSales.tsx'
 import { Dashboard } from '../../pages/Dashboard.tsx'
 import { Landing } from '../../pages/Landing.tsx'
 import { Pricing } from '../../pages/Pricing.tsx'
 import { Terms } from '../../pages/Terms.tsx'
 import { type AppEnv, signedIn } from '../app-env.ts'
-import { takeFlash } from '../flash.ts'
+import { type Flash, takeFlash } from '../flash.ts'
 import { csrfToken } from '../middleware/csrf.ts'
 import { readAlong } from '../read-along.ts'
 import { renderPage } from '../render.tsx'
@@ -35,7 +37,7 @@ export const pages = new Hono<AppEnv>()
       <ContactSales
         csrfToken={csrfToken(c)}
         values={failed?.values ?? {}}
-        errors={failed?.field ? { [failed.field]: failed.message } : {}}
+        errors={failed ? contactErrors(failed) : {}}
         failure={failed?.message ?? null}
         success={flash?.kind === 'success' ? flash.message : null}
       />,
@@ -46,3 +48,11 @@ export const pages = new Hono<AppEnv>()
     const data = toDashboard(readAlong(c, 'GET /dashboard'), c.var.ctx.now())
     return renderPage(c, { title: 'Dashboard', noIndex: true }, <Dashboard userId={user.id} {...data} />)
   })
+
+/** What is wrong with each field of a message that was refused by the rules, found again from what was typed. */
+function contactErrors({ message, values }: Flash): Record<string, string> {
+  const typed = { name: '', email: '', source: '', message: '', ...values }
+  const checked = checkForm(contactForm, typed, { every: true })
+  if (checked.ok || checked.faults.map((fault) => fault.message).join(', ') !== message) return {}
+  return Object.fromEntries(checked.faults.map((fault) => [fault.field, fault.message]))
+}

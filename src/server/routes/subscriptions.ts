@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { SUBSCRIPTION_CANCELLED } from '../../domain/plan.ts'
+import { orElse } from '../../domain/error.ts'
+import { CANCEL_FAILED, SUBSCRIPTION_CANCELLED } from '../../domain/plan.ts'
 import { answer } from '../answer.ts'
 import { type AppEnv, signedIn } from '../app-env.ts'
 import { cancelAtPeriodEnd } from '../services/cancel-subscription.ts'
@@ -12,7 +13,7 @@ export const subscriptions = new Hono<AppEnv>()
   .post('/api/v1/subscriptions/cancel_subscription_at_period_end', async (c) => {
     const { ctx } = c.var
     const { user } = signedIn(c)
-    await cancelAtPeriodEnd(ctx, user)
+    await cancelAtPeriodEnd(ctx, user).catch(orElse(CANCEL_FAILED))
     const { subscription } = toSummary(await getUsage(ctx, user.id))
     return answer(c, { subscription, message: SUBSCRIPTION_CANCELLED })
   })

@@ -1,7 +1,8 @@
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import { contactMessages } from '../../../db/schema.ts'
-import { contactForm } from '../../domain/contact.ts'
+import { CONTACT_FAILED, contactForm } from '../../domain/contact.ts'
+import { orElse } from '../../domain/error.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
@@ -20,6 +21,6 @@ export async function contactSales(ctx: Context, input: InferInput<typeof contac
   await writeBatch(ctx.db, [
     ctx.db.insert(contactMessages).values({ id: newId('msg'), ...form, createdAt: ctx.now() }),
     mailQuery(ctx, ctx.config.operatorEmail, mail),
-  ])
+  ]).catch(orElse(CONTACT_FAILED))
   ctx.background(deliverMail(ctx))
 }

@@ -1,0 +1,290 @@
+import type { Page } from 'playwright-core'
+import { openDatabase } from '../../../db/client.ts'
+import { answer, cut, press, type Scene, type Word, walk } from '../../support/words.ts'
+
+/** Account, subscriptions, billing history, console. One row for each text of the specification. */
+
+const account = async (page: Page, go: (path: string) => Promise<unknown>) => {
+  await go('/account_overview')
+  await page.getByRole('button', { name: 'Show current password' }).waitFor()
+}
+
+/** Fills in the profile and saves it. */
+const saved = (
+  at: string,
+  fields: Record<string, string>,
+  words: Word[],
+  first?: (page: Page) => Promise<unknown>,
+): Scene => ({
+  at: `profile, ${at}`,
+  as: 'newcomer',
+  open: async (page, { go }) => {
+    await account(page, go)
+    await first?.(page)
+    for (const [label, value] of Object.entries(fields)) await page.getByLabel(label, { exact: true }).fill(value)
+    await press(page, 'Save changes')
+  },
+  words,
+})
+
+const [CURRENT, NEXT, AGAIN] = ['Current password', 'New password', 'Confirm new password']
+
+const INSTANCE = {
+  instance_id: 'i-1',
+  name: 'one',
+  instance_type: 'g6.4xlarge',
+  state: 'running',
+  status_check: 'ok',
+  private_ip: '10.0.0.1',
+  public_ip: null,
+  launch_time: '2026-01-01T00:00:00Z',
+  owner_email: null,
+  cost_dollars: null,
+}
+
+/** The console after its list was read again. */
+const fleet = (at: string, act: (page: Page) => Promise<unknown>, words: Word[]): Scene => ({
+  at: `console, ${at}`,
+  as: 'admin',
+  open: async (page, { go }) => {
+    await go('/console')
+    await page.waitForLoadState('networkidle')
+    await act(page)
+    await press(page, 'Refresh')
+  },
+  words,
+})
+
+const instance = (change: Partial<typeof INSTANCE>, text: string, colour: string): Scene =>
+  fleet(text, (page) => answer(page, '/api/v1/instances', 200, [{ ...INSTANCE, ...change }]), [
+    [4, 'text', text, { colour }],
+  ])
+
+const SCENES: Scene[] = [
+  {
+    at: 'account of a trial',
+    as: 'newcomer',
+    open: (page, { go }) => account(page, go),
+    words: [
+      [2, 'title', 'Account'],
+      [2, 'region', 'Profile'],
+      [2, 'label', 'Name'],
+      [2, 'label', 'Email', { readOnly: true }],
+      [5, 'label', 'Current password'],
+      [5, 'label', 'New password'],
+      [5, 'label', 'Confirm new password'],
+      [2, 'text', 'Change password (optional)'],
+      [2, 'region', 'Feedback'],
+      [5, 'button', 'Send feedback', { disabled: true }],
+      [2, 'region', 'Subscription'],
+      [4, 'text', 'trialing', { colour: 'green' }],
+      [2, 'region', 'Billing'],
+      [2, 'term', 'Current Balance'],
+      [2, 'text', 'Paid', { colour: 'green' }],
+      [2, 'text', 'Cloud Time (This cycle)'],
+      [2, 'text', '0.00 / 0.5 hours', { note: 'hours used / plan hours' }],
+      [2, 'link', 'Billing History', { href: /^\/billing_history$/ }],
+    ],
+  },
+  saved('without a name', { Name: ' ' }, [
+    [5, 'message', 'Please enter your name.', { note: 'required; no words given' }],
+  ]),
+  saved('no current password', { [NEXT as string]: 'another one' }, [
+    [5, 'message', 'Please enter your current password.'],
+  ]),
+  saved('no new password', { [CURRENT as string]: 'the old one' }, [
+    [5, 'message', 'Please fill in both new password fields.'],
+  ]),
+  saved(
+    'new passwords that differ',
+    { [CURRENT as string]: 'the old one', [NEXT as string]: 'a new one', [AGAIN as string]: 'another' },
+    [[5, 'message', 'New password and confirmation do not match.']],
+  ),
+  saved(
+    'a new password that is short',
+    { [CURRENT as string]: 'the old one', [NEXT as string]: 'short', [AGAIN as string]: 'short' },
+    [[5, 'message', 'New password must be at least 6 characters.']],
+  ),
+  saved('saved', { Name: 'Ada' }, [[8, 'message', 'Profile updated successfully!']]),
+  saved(
+    'refused by the server',
+    {},
+    [[4, 'message', 'This is odd, that too', { note: 'status error: its errors' }]],
+    (page) => answer(page, '/users', 422, { status: 'error', errors: ['This is odd', 'that too'] }),
+  ),
+  saved('refused without a word', {}, [[8, 'message', 'Failed to update profile.']], (page) =>
+    answer(page, '/users', 500, {}),
+  ),
+  saved('an answer without a user', {}, [[8, 'message', 'Update failed']], (page) => answer(page, '/users', 200, {})),
+  saved('no network', {}, [[8, 'message', 'Network error']], (page) => cut(page, '/users')),
+  {
+    at: 'feedback, blanks only',
+    as: 'newcomer',
+    open: async (page, { go }) => {
+      await account(page, go)
+      await page.getByLabel('What should be better?').fill('  ')
+    },
+    words: [[5, 'button', 'Send feedback', { disabled: true }]],
+  },
+  {
+    at: 'feedback, sent',
+    as: 'newcomer',
+    open: async (page, { go }) => {
+      await page.clock.install()
+      await account(page, go)
+      await page.getByLabel('What should be better?').fill('More wind.')
+      await press(page, 'Send feedback')
+      await page.clock.runFor(450)
+    },
+    words: [[8, 'message', 'Thanks! We received your feedback.', { note: 'after 450 ms' }]],
+  },
+  {
+    at: 'account of a customer',
+    as: 'customer',
+    open: (page, { go }) => account(page, go),
+    words: [
+      [4, 'text', 'active', { colour: 'green' }],
+      [2, 'text', '/ 1 hours'],
+      [2, 'text', 'Due', { colour: 'yellow' }],
+    ],
+  },
+  {
+    at: 'account, a subscription that cannot be cancelled',
+    as: 'customer',
+    open: async (page, { go }) => {
+      await account(page, go)
+      await page.getByText('Cancel subscription').click()
+      await press(page, 'Cancel at period end')
+    },
+    words: [[8, 'message', 'Failed to cancel subscription']],
+  },
+  {
+    at: 'account, a subscription cancelled',
+    as: 'debtor',
+    open: async (page, { go }) => {
+      await account(page, go)
+      await page.getByText('Cancel subscription').click()
+      await press(page, 'Cancel at period end')
+    },
+    words: [[4, 'message', 'Your subscription has been cancelled and will not renew.']],
+  },
+  {
+    at: 'account without a plan',
+    as: 'starter',
+    open: (page, { go }) => account(page, go),
+    words: [[4, 'text', 'No Plan', { colour: 'grey' }]],
+  },
+
+  {
+    at: 'subscriptions',
+    as: 'newcomer',
+    open: (_, { go }) => go('/subscriptions'),
+    words: [
+      [2, 'title', 'Subscriptions'],
+      [2, 'region', 'Basic'],
+      [2, 'region', 'Premium'],
+      [2, 'text', 'Most Popular'],
+      [2, 'region', 'Enterprise'],
+      [2, 'button', 'Coming Soon!', { disabled: true, count: 2 }],
+      [2, 'link', 'Contact sales', { href: /^\/contact_sales$/ }],
+      [9, 'text', '$25'],
+      [9, 'text', '$250'],
+    ],
+  },
+
+  {
+    at: 'billing history',
+    as: 'customer',
+    open: (_, { go }) => go('/billing_history'),
+    words: [
+      [2, 'title', 'Billing History'],
+      [2, 'label', 'Month'],
+      [2, 'option', 'All'],
+      ...['Start Date', 'End Date', 'Amount Owed', 'Seconds Used', 'Paid', 'Overdue', 'Transaction ID'].map(
+        (column): Word => [2, 'columnheader', column],
+      ),
+      [2, 'cell', 'Paid', { note: 'the tick' }],
+      [2, 'cell', '—', { note: 'the dash of a bill that is not overdue' }],
+    ],
+  },
+  {
+    at: 'billing history, a bill not paid in time',
+    as: 'debtor',
+    open: (_, { go }) => go('/billing_history'),
+    words: [
+      [2, 'cell', 'Not paid Pay', { note: 'the cross, and the way to pay' }],
+      [2, 'cell', 'Overdue', { note: 'the warning' }],
+    ],
+  },
+  {
+    at: 'billing history of one month',
+    as: 'customer',
+    open: async (page, { go }) => {
+      await go('/billing_history')
+      await page.getByLabel('Month', { exact: true }).selectOption({ index: 1 })
+      await press(page, 'Show')
+      await page.waitForURL('**month=*')
+    },
+    words: [
+      [2, 'rowheader', 'Total', { note: "the month's total" }],
+      [2, 'text', `Bills of ${new Date().getUTCFullYear()}-`],
+    ],
+  },
+  {
+    at: 'billing history of a new person',
+    as: 'newcomer',
+    open: (_, { go }) => go('/billing_history'),
+    words: [[2, 'text', 'No billing records']],
+  },
+
+  {
+    at: 'console',
+    as: 'admin',
+    open: (_, { go }) => go('/console'),
+    words: [
+      [2, 'title', 'Console'],
+      ...['Name', 'Instance ID', 'Type', 'State', 'Status', 'Private IP', 'Public IP', 'Launch Time', 'Uptime'].map(
+        (column): Word => [2, 'columnheader', column],
+      ),
+      [2, 'button', 'Refresh'],
+      [2, 'message', 'Updated '],
+    ],
+  },
+  fleet('no instances', (page) => answer(page, '/api/v1/instances', 200, []), [[2, 'text', 'No instances found.']]),
+  instance({ state: 'running' }, 'running', 'green'),
+  instance({ state: 'stopped' }, 'stopped', 'grey'),
+  instance({ state: 'terminated' }, 'terminated', 'grey'),
+  instance({ state: 'stopping' }, 'stopping', 'yellow'),
+  instance({ state: 'pending' }, 'pending', 'yellow'),
+  instance({ state: 'shutting-down' }, 'shutting-down', 'yellow'),
+  instance({ state: 'rebooting' }, 'rebooting', 'dark'),
+  instance({ status_check: 'ok' }, 'ok', 'green'),
+  instance({ status_check: 'impaired' }, 'impaired', 'red'),
+  instance({ status_check: 'insufficient-data' }, 'insufficient-data', 'yellow'),
+  instance({ status_check: 'initializing' }, 'initializing', 'grey'),
+  fleet('refused', (page) => answer(page, '/api/v1/instances', 503, { error: 'The cloud is away.' }), [
+    [8, 'message', 'Error: HTTP 503'],
+  ]),
+  fleet('no network', (page) => cut(page, '/api/v1/instances'), [[8, 'message', 'Error: Failed to load']]),
+  {
+    at: 'console, read again after 60 s',
+    as: 'admin',
+    open: async (page, { go }) => {
+      await page.clock.install()
+      await go('/console')
+      await page.waitForLoadState('networkidle')
+      await answer(page, '/api/v1/instances', 200, [])
+      await page.clock.runFor(60_000)
+    },
+    words: [[9, 'text', 'No instances found.']],
+  },
+]
+
+walk(SCENES, async (databaseUrl, userId) => {
+  const db = openDatabase(databaseUrl)
+  await db.run(`UPDATE subscriptions SET hours = 1 WHERE user_id = '${userId('customer')}'`)
+  await db.run(`DELETE FROM subscriptions WHERE user_id = '${userId('starter')}'`)
+  await db.run(
+    `CREATE TRIGGER keep_it BEFORE UPDATE ON subscriptions WHEN NEW.user_id = '${userId('customer')}' BEGIN SELECT RAISE(ABORT, 'no'); END`,
+  )
+})

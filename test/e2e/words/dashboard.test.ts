@@ -1,0 +1,399 @@
+import type { Page, WebSocketRoute } from 'playwright-core'
+import { openDatabase } from '../../../db/client.ts'
+import type { Job, Server } from '../../../src/domain/wire.ts'
+import { answer, cut, hold, press, type Scene, type Word, walk } from '../../support/words.ts'
+
+/**
+ * The dashboard and its frame. One row for each text of the specification, except where it contradicts itself: 'Failed to request more
+ * servers' (8), whose button is always closed (2), and 'Failed to load servers' for the billing history, which the server renders whole.
+ */
+
+type Go = (path: string) => Promise<unknown>
+
+const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor()
+const open = async (page: Page, go: Go) => {
+  await go('/dashboard')
+  await live(page)
+}
+
+/** Opens the dashboard, then does what is to be looked at. */
+const newcomer = (at: string, act: (page: Page) => Promise<unknown>, words: Word[]): Scene => ({
+  at,
+  as: 'newcomer',
+  open: async (page, { go }) => {
+    await open(page, go)
+    await act(page)
+  },
+  words,
+})
+
+const SERVER: Server = {
+  id: 'ses_x',
+  server_id: 'srv_x',
+  active: false,
+  pending: true,
+  stopping: false,
+  end_time: null,
+  startedAt: null,
+  ip_address: null,
+  instance_type: 'g6.4xlarge',
+  error_message: null,
+}
+const AVAILABLE = { ServerAvailable: true, candidates: [] }
+const RUNNING = { ...SERVER, pending: false, active: true, startedAt: '2020-01-01T00:00:00Z', ip_address: '127.0.0.9' }
+
+/** Presses Start; both answers are made up. */
+async function start(page: Page, available: unknown, started?: { status: number; json: unknown }): Promise<void> {
+  await answer(page, '/api/v1/aws/server_available', 200, available)
+  if (started) await answer(page, '/api/v1/aws/auto_cloud_start_request', started.status, started.json)
+  await press(page, 'Start Server')
+}
+
+/** A server of one's own that runs, as the server's list tells it. */
+async function withServers(page: Page, servers: Server[]): Promise<void> {
+  await answer(page, '/api/v1/servers/get_servers', 200, { servers })
+  await press(page, 'Refresh')
+}
+
+/** The channel tells of a job that nobody asked for. */
+const told = (at: string, job: Partial<Job>, words: Word[], later?: (page: Page) => Promise<unknown>): Scene => ({
+  at,
+  as: 'newcomer',
+  open: async (page, { go }) => {
+    let socket: WebSocketRoute | undefined
+    await page.routeWebSocket('**/cable', (route) => {
+      socket = route
+      const server = route.connectToServer()
+      server.onMessage((message) => route.send(message))
+      route.onMessage((message) => server.send(message))
+    })
+    if (later) await page.clock.install()
+    await open(page, go)
+    const told = { id: 'job_x', kind: 'server_start', progress: null, result: null, server: null, ...job }
+    const at = { created_at: new Date().toISOString(), updated_at: new Date().toISOString() }
+    const user_id = await page.evaluate(
+      () => JSON.parse(document.getElementById('bootstrap')?.textContent ?? '').user.id,
+    )
+    const identifier = JSON.stringify({ channel: 'JobsChannel', user_id })
+    socket?.send(
+      JSON.stringify({
+        identifier,
+        message: { event: 'job.updated', job: { error_message: null, error_code: null, ...told, ...at } },
+      }),
+    )
+    await page.locator('.notices .alert').waitFor()
+    await later?.(page)
+  },
+  words,
+})
+
+const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'
+const badge = (server: Partial<Server>, word: string, colour: string): Scene =>
+  newcomer(`a session that is ${word}`, (page) => withServers(page, [{ ...RUNNING, ...server }]), [
+    [4, 'text', word, { colour }],
+    [4, 'button', 'Stop ses_x', { disabled: word !== 'running', note: 'only an active session, not while it stops' }],
+  ])
+
+const SCENES: Scene[] = [
+  newcomer('the dashboard of a new person, the menu open', (page) => page.locator('.menu-button').click(), [
+    [2, 'title', 'Dashboard'],
+    [2, 'text', 'Simulate. Deploy. Win.'],
+    [2, 'button', 'Hi Ada'],
+    [2, 'button', 'Sign Out'],
+    [2, 'link', 'Account', { href: /^\/account_overview$/ }],
+    [2, 'link', 'Dashboard', { href: /^\/dashboard$/ }],
+    [2, 'link', 'Billing', { href: /^\/billing_history$/, note: 'in the sidebar' }],
+    [2, 'link', 'Settings', { href: /^\/account_overview$/ }],
+    [2, 'heading', 'Dashboard'],
+    [2, 'link', 'Subscriptions', { href: /^\/subscriptions$/ }],
+    [2, 'button', 'Refresh'],
+    [9, 'text', 'Free trial: 30.00 minutes left.', { note: '30 minus hours used × 60, two decimals' }],
+    [2, 'region', 'Actions'],
+    [2, 'button', 'Start Server', { disabled: false }],
+    [2, 'button', 'Request More Servers', { disabled: true }],
+    [2, 'link', 'Manage Subscription', { href: /^\/account_overview$/ }],
+    [2, 'link', 'Billing History', { href: /^\/billing_history$/ }],
+    [2, 'region', 'Monthly Usage'],
+    [2, 'term', 'Hours Used'],
+    [9, 'text', '0.00', { note: 'billing defaults to 0 hours' }],
+    [2, 'term', 'Server Sessions'],
+    [2, 'term', 'Amount Owed'],
+    [9, 'text', '$0.00'],
+    [1, 'text', 'USD'],
+    [2, 'text', 'No servers yet. Click "Start Server" to launch one.'],
+  ]),
+  {
+    at: 'someone without a name',
+    as: 'starter',
+    open: (_, { go }) => go('/account_overview'),
+    words: [[2, 'button', 'Hi starter@example.com']],
+  },
+  {
+    at: 'someone without a name or an address',
+    as: 'runner',
+    open: (_, { go }) => go('/account_overview'),
+    words: [[2, 'button', 'Hi there']],
+  },
+  {
+    at: 'the menu of an admin',
+    as: 'admin',
+    open: async (page, { go }) => {
+      await open(page, go)
+      await page.locator('.menu-button').click()
+    },
+    words: [[2, 'link', 'Admin', { href: /^\/console$/ }]],
+  },
+  {
+    at: 'back from the browser’s memory, the session not known yet',
+    as: 'newcomer',
+    open: async (page, { go }) => {
+      await open(page, go)
+      await hold(page, '/api/v1/users/get_session')
+      await page.evaluate(() => dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+    },
+    words: [[2, 'message', 'Checking your session…', { note: 'the spinner that covers the app' }]],
+  },
+  newcomer(
+    'while it loads',
+    async (page) => {
+      await hold(page, '/api/v1/servers/get_servers')
+      await press(page, 'Refresh')
+    },
+    [[2, 'text', 'Refreshing…']],
+  ),
+
+  newcomer(
+    'a start, accepted',
+    (page) => start(page, AVAILABLE, { status: 202, json: { server: SERVER, job_id: 'job_y', errors: [] } }),
+    [
+      [4, 'message', 'Starting server! This may take up to 30 seconds...'],
+      [2, 'columnheader', 'Session ID'],
+      [2, 'columnheader', 'IP Address'],
+      [2, 'columnheader', 'Status'],
+      [2, 'columnheader', 'Uptime'],
+      [2, 'columnheader', 'Actions'],
+      [4, 'text', 'provisioning', { colour: 'yellow' }],
+      [2, 'text', 'Connecting...'],
+      [
+        4,
+        'button',
+        'Start Server',
+        { disabled: true, description: 'One server at a time: stop this one before you start another.' },
+      ],
+    ],
+  ),
+  newcomer(
+    'a start under way',
+    async (page) => {
+      await hold(page, '/api/v1/aws/server_available')
+      await press(page, 'Start Server')
+    },
+    [[4, 'button', 'Start Server', { disabled: true, note: 'while a request runs' }]],
+  ),
+  newcomer('none available', (page) => start(page, { ServerAvailable: false, candidates: [] }), [
+    [4, 'message', ALL_RESERVED],
+    [8, 'button', 'Dismiss'],
+  ]),
+  newcomer('none of several available', (page) => start(page, { ServerAvailable: false, candidates: [{}, {}, {}] }), [
+    [4, 'message', `${ALL_RESERVED} (Checked 3 candidates)`],
+  ]),
+  newcomer(
+    'availability refused',
+    async (page) => {
+      await answer(page, '/api/v1/aws/server_available', 503, { error: 'The cloud is away.' })
+      await press(page, 'Start Server')
+    },
+    [[8, 'message', 'Failed to check availability: The cloud is away.']],
+  ),
+  newcomer(
+    'availability, no network',
+    async (page) => {
+      await cut(page, '/api/v1/aws/server_available')
+      await press(page, 'Start Server')
+    },
+    [[8, 'message', 'Failed to check availability: Failed to check server availability']],
+  ),
+  newcomer(
+    'a start with errors',
+    (page) => start(page, AVAILABLE, { status: 202, json: { server: null, errors: ['This', 'and that'] } }),
+    [
+      [5, 'message', 'This, and that'],
+      [5, 'text', 'No servers yet. Click "Start Server" to launch one.', { note: 'no server is added' }],
+    ],
+  ),
+  newcomer('a start refused without a word', (page) => start(page, AVAILABLE, { status: 500, json: {} }), [
+    [8, 'message', 'Failed to start server'],
+  ]),
+  newcomer(
+    'the lists cannot be read',
+    async (page) => {
+      await cut(page, '/api/v1/servers/get_servers')
+      await cut(page, '/api/v1/billings/summary')
+      await press(page, 'Refresh')
+    },
+    [
+      [8, 'message', 'Failed to load servers'],
+      [8, 'message', 'Failed to load billing'],
+    ],
+  ),
+  newcomer(
+    'the list is refused',
+    async (page) => {
+      await answer(page, '/api/v1/servers/get_servers', 503, { error: 'The database is away.' })
+      await press(page, 'Refresh')
+    },
+    [[8, 'message', 'The database is away.', { note: 'the error text of the store' }]],
+  ),
+
+  badge({}, 'running', 'green'),
+  badge({ active: false, pending: true }, 'provisioning', 'yellow'),
+  badge({ stopping: true }, 'stopping', 'yellow'),
+  badge({ active: false, end_time: '2020-01-03T03:04:05Z' }, 'stopped', 'grey'),
+  badge({ active: false, end_time: '2020-01-01T00:00:00Z', error_message: 'It broke.' }, 'error', 'red'),
+  newcomer(
+    'how long a session was up',
+    (page) => withServers(page, [{ ...RUNNING, active: false, end_time: '2020-01-03T03:04:05Z' }]),
+    [[2, 'cell', '2d 3h 4m 5s']],
+  ),
+  newcomer(
+    'a session whose address does not answer yet',
+    async (page) => {
+      await answer(page, '/api/v1/aws/check_server_ip_status', 200, { status: 'unreachable', code: null })
+      await withServers(page, [RUNNING])
+    },
+    [[2, 'text', 'Connecting...']],
+  ),
+  {
+    at: 'a session whose address answers 5 s later',
+    as: 'newcomer',
+    open: async (page, { go }) => {
+      await page.clock.install()
+      await open(page, go)
+      const statuses = ['unreachable', 'reachable']
+      await page.route('**/api/v1/aws/check_server_ip_status', (route) =>
+        route.fulfill({ json: { status: statuses.shift() ?? 'reachable', code: null } }),
+      )
+      const first = page.waitForResponse('**/check_server_ip_status')
+      await withServers(page, [RUNNING])
+      await first
+      await page.clock.runFor(5_000)
+    },
+    words: [[9, 'link', '127.0.0.9', { href: /^http:\/\/127\.0\.0\.9:5173$/ }]],
+  },
+  newcomer(
+    'a stop, accepted',
+    async (page) => {
+      await withServers(page, [RUNNING])
+      await answer(page, '/api/v1/aws/stop_server', 202, { job_id: 'job_z', server: { ...RUNNING, stopping: true } })
+      await press(page, 'Stop ses_x')
+    },
+    [
+      [4, 'message', 'Stopping server...'],
+      [4, 'button', 'Stop ses_x', { disabled: true }],
+    ],
+  ),
+  newcomer(
+    'a stop refused without a word',
+    async (page) => {
+      await withServers(page, [RUNNING])
+      await answer(page, '/api/v1/aws/stop_server', 500, {})
+      await press(page, 'Stop ses_x')
+    },
+    [[8, 'message', 'Failed to stop server']],
+  ),
+
+  told('a job that failed, with its message', { status: 'failed', error_message: 'It broke.', error_code: 'x' }, [
+    [4, 'message', 'It broke.'],
+    [4, 'button', 'Dismiss'],
+  ]),
+  told('a job that failed, with its code', { status: 'failed', error_code: 'no_capacity' }, [
+    [4, 'message', 'Error: no_capacity'],
+  ]),
+  told('a job that failed without a word', { status: 'failed' }, [[4, 'message', 'Unknown error']]),
+  told('a job that runs', { status: 'running', progress: 'Booting the server.' }, [
+    [2, 'message', 'Booting the server.', { note: 'the progress message' }],
+  ]),
+  told('a job that succeeded', { status: 'succeeded', result: 'All is well.' }, [[4, 'message', 'All is well.']]),
+  told(
+    'a job that succeeded, 10 s later',
+    { status: 'succeeded', result: 'All is well.' },
+    [[9, 'gone', 'All is well.']],
+    (page) => page.clock.runFor(10_000),
+  ),
+
+  {
+    at: 'a trial that is used up',
+    as: 'newcomer',
+    open: async (page, { go }) => {
+      await open(page, go)
+      await page.route('**/api/v1/billings/summary', async (route) => {
+        const response = await route.fetch()
+        const summary = await response.json()
+        await route.fulfill({
+          response,
+          json: { ...summary, monthlyUsage: { ...summary.monthlyUsage, hoursUsed: 0.6 } },
+        })
+      })
+      await press(page, 'Refresh')
+    },
+    words: [
+      [9, 'text', 'Free trial: 0.00 minutes left.', { note: 'floored at 0' }],
+      [
+        6,
+        'button',
+        'Start Server',
+        { disabled: true, description: 'Your trial minutes are used up. Choose a plan to start servers again.' },
+      ],
+    ],
+  },
+  {
+    at: 'usage, read again after 30 s',
+    as: 'newcomer',
+    open: async (page, { go }) => {
+      await page.clock.install()
+      await open(page, go)
+      await page.waitForLoadState('networkidle')
+      await page.route('**/api/v1/billings/summary', async (route) => {
+        const response = await route.fetch()
+        const summary = await response.json()
+        await route.fulfill({
+          response,
+          json: { ...summary, monthlyUsage: { ...summary.monthlyUsage, hoursUsed: 0.25 } },
+        })
+      })
+      await page.clock.runFor(30_000)
+    },
+    words: [[9, 'text', '0.25']],
+  },
+  {
+    at: 'the sign-in screen, asked for by someone signed in',
+    as: 'newcomer',
+    open: (_, { go }) => go('/sign_in'),
+    words: [[6, 'title', 'Dashboard']],
+  },
+  {
+    at: 'the sign-up screen, asked for by someone signed in',
+    as: 'newcomer',
+    open: (_, { go }) => go('/sign_up'),
+    words: [[6, 'title', 'Dashboard']],
+  },
+  {
+    at: 'the console, asked for by someone who is no admin',
+    as: 'newcomer',
+    open: (_, { go }) => go('/console'),
+    words: [[6, 'title', 'Dashboard']],
+  },
+  ...['/dashboard', '/subscriptions', '/account_overview', '/billing_history'].map(
+    (path): Scene => ({
+      at: `${path}, asked for by a visitor`,
+      open: (_, { go }) => go(path),
+      words: [[6, 'title', 'Sign In']],
+    }),
+  ),
+]
+
+walk(SCENES, async (databaseUrl, userId) => {
+  const db = openDatabase(databaseUrl)
+  await db.run(`UPDATE users SET name = '', email = 'starter@example.com' WHERE id = '${userId('starter')}'`)
+  await db.run(`UPDATE users SET name = '', email = '' WHERE id = '${userId('runner')}'`)
+})
