@@ -4,6 +4,7 @@ import type { AppEnv } from './app-env.ts'
 import { createContext } from './context.ts'
 import { csrf } from './middleware/csrf.ts'
 import { formMethod } from './middleware/form-method.ts'
+import { keptPages } from './middleware/kept-pages.ts'
 import { limitBody } from './middleware/limit-body.ts'
 import { requestId } from './middleware/request-id.ts'
 import { securityHeaders } from './middleware/security-headers.ts'
@@ -29,6 +30,7 @@ import { users } from './routes/users.ts'
 /** The table of contents: what every request passes, then who answers it. Who may come in where stands in access.ts. */
 export const app: Hono<AppEnv> = new Hono<AppEnv>()
   .use(requestId)
+  .use(keptPages)
   .use(securityHeaders({ dev: import.meta.env.DEV }))
   .use(async (c, next) => {
     c.set('ctx', await createContext(c.env, (work) => c.executionCtx.waitUntil(work)))
