@@ -11,7 +11,7 @@ for (const root of document.querySelectorAll<HTMLElement>('[data-island]')) {
   const name = root.dataset.island ?? ''
   void files[`./islands/${name}.tsx`]?.().then((file) => {
     const island = file[name]
-    if (island) hydrateRoot(root, createElement(island, JSON.parse(root.dataset.props ?? '{}')))
+    if (island) hydrateRoot(root, createElement(island, JSON.parse(root.nextElementSibling?.textContent ?? '{}')))
   })
 }
 

@@ -21,7 +21,7 @@ const env = {
   OPERATOR_EMAIL: 'operator@example.com',
 }
 const execution = { waitUntil() {}, passThroughOnException() {}, props: {} }
-const page = await (await app.request('/', {}, env, execution as never)).text()
+const page = Buffer.from(await (await app.request('/', {}, env, execution as never)).arrayBuffer())
 
 const servers = {
   rendered: createServer(getRequestListener((request) => app.fetch(request, env as never, execution as never))),

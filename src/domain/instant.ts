@@ -33,5 +33,5 @@ export function instantText(at: string, local: boolean, layout: InstantLayout = 
 
 /** The same to the second and in UTC. */
 export function instantTitle(at: string): string {
-  return at.length === 10 ? `${at} (UTC)` : `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+  return at.length === 10 ? `${at} (UTC)` : `${at.slice(0, 19).replace('T', ' ')} UTC`
 }

@@ -9,6 +9,7 @@ import type { Server, Summary } from './wire.ts'
 export function usageAt(summary: Summary, servers: Server[], now: number): Summary {
   const { monthlyUsage, subscription } = summary
   const countedAt = Date.parse(summary.as_of)
+  if (now === countedAt) return summary
   const ranMeanwhile = servers.reduce((sum, run) => sum + secondsAt(run, now) - secondsAt(run, countedAt), 0)
   if (!ranMeanwhile) return summary
   const seconds = Math.max(0, secondsUsed(summary) + ranMeanwhile)

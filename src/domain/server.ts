@@ -34,10 +34,7 @@ export function canStop(server: Pick<Server, 'active' | 'pending' | 'stopping'>)
 /** Uptime as d/h/m/s, leading zero parts left out: `2d 3h 0m 5s`, `5s`. */
 export function formatUptime(seconds: number): string {
   const s = Math.max(0, Math.floor(seconds))
-  const parts = [Math.floor(s / 86_400), Math.floor(s / 3600) % 24, Math.floor(s / 60) % 60, s % 60]
-  const first = parts.findIndex((part) => part > 0)
-  return parts
-    .map((part, i) => `${part}${'dhms'[i]}`)
-    .slice(first === -1 ? 3 : first)
-    .join(' ')
+  const part = (unit: number, sign: string, rolls = Number.POSITIVE_INFINITY) =>
+    s < unit ? '' : `${Math.floor(s / unit) % rolls}${sign} `
+  return `${part(86_400, 'd')}${part(3600, 'h', 24)}${part(60, 'm', 60)}${s % 60}s`
 }

@@ -16,6 +16,8 @@ export type AppEnv = {
     /** What this route had read along with the sign-in: see read-along.ts. */
     readAlong: readonly unknown[]
     requestId: string
+    /** The whole answer, when it is the same for every visitor. */
+    sameForAll: string | undefined
     /** The fields of a plain HTML form, once its CSRF token was checked. */
     form: URLSearchParams | null
     /** What CSRF tokens of this answer are bound to. */

@@ -4,6 +4,7 @@ import type { AppEnv } from './app-env.ts'
 import { type Context, createContext } from './context.ts'
 import { csrf } from './middleware/csrf.ts'
 import { formMethod } from './middleware/form-method.ts'
+import { keptPages } from './middleware/kept-pages.ts'
 import { limitBody } from './middleware/limit-body.ts'
 import { outerLimit } from './middleware/outer-limit.ts'
 import { requestId } from './middleware/request-id.ts'
@@ -32,6 +33,7 @@ import { users } from './routes/users.ts'
 export function createApp(openContext: (c: HonoContext<AppEnv>) => Promise<Context>): Hono<AppEnv> {
   const app: Hono<AppEnv> = new Hono<AppEnv>()
     .use(requestId)
+    .use(keptPages)
     .use(securityHeaders({ dev: import.meta.env.DEV }))
     .use(async (c, next) => {
       c.set('ctx', await openContext(c))

@@ -15,7 +15,7 @@ export type PageHead = {
   description?: string
   /** For pages that no search engine should keep. */
   noIndex?: boolean
-  /** The same for every visitor: rendered once and kept. A form on it goes without a token. */
+  /** The same for every visitor: rendered once and kept (middleware/kept-pages.ts). A form on it goes without a token. */
   same?: boolean
   /** Without it, what pages with islands need. */
   assets?: keyof typeof ASSETS
@@ -33,30 +33,20 @@ export function renderPage(
   const origin = c.var.ctx.config.origins[0] ?? ''
   const theme = themeOf(c)
   const keep = same && !user && !import.meta.env.DEV
-  const flash = keep ? null : takeFlash(c)
-  const render = () =>
-    `<!doctype html>${renderToString(
-      <Layout
-        {...head}
-        user={user}
-        path={keep ? pathname : pathname + search}
-        origin={origin}
-        csrfToken={keep ? null : csrfToken(c)}
-        theme={theme}
-        flash={flash}
-        assets={ASSETS[assets]}
-      >
-        <IslandFiles value={ASSETS[assets].island}>{body}</IslandFiles>
-      </Layout>,
-    )}`
-  return c.html(keep ? onceFor(`${origin}${pathname} ${theme}`, render) : render(), status) as Response
-}
-
-const kept = new Map<string, string>()
-
-/** Bounded by our own: only routes without parameters are the same for everybody. */
-function onceFor(key: string, render: () => string): string {
-  const html = kept.get(key) ?? render()
-  kept.set(key, html)
-  return html
+  const html = `<!doctype html>${renderToString(
+    <Layout
+      {...head}
+      user={user}
+      path={keep ? c.req.path : pathname + search}
+      origin={origin}
+      csrfToken={keep ? null : csrfToken(c)}
+      theme={theme}
+      flash={keep ? null : takeFlash(c)}
+      assets={ASSETS[assets]}
+    >
+      <IslandFiles value={ASSETS[assets].island}>{body}</IslandFiles>
+    </Layout>,
+  )}`
+  if (keep) c.set('sameForAll', html)
+  return c.html(html, status) as Response
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { SERVER_WEB_PORT } from '../../domain/server.ts'
+import { canStop, SERVER_WEB_PORT } from '../../domain/server.ts'
 import type { Server } from '../../domain/wire.ts'
 import { Icon } from '../../pages/parts/Icon.tsx'
 import { Spinner } from '../../pages/parts/States.tsx'
@@ -10,12 +10,15 @@ const SHOW_COPIED_MS = 2_000
 
 /** A link to the server's page once it answers. */
 export function Address({ server }: { server: Server }) {
+  return canStop(server) ? <LiveAddress server={server} /> : '—'
+}
+
+function LiveAddress({ server }: { server: Server }) {
   return AddressAs({ server, reachable: useReachable(server) })
 }
 
 export function AddressAs({ server, reachable }: { server: Server; reachable: boolean }) {
-  const { pending, active, stopping, ip_address } = server
-  if (stopping || !(active || pending)) return <span>—</span>
+  const { ip_address } = server
   if (!reachable || !ip_address) return <Spinner label="Connecting..." />
   return (
     <span className="address">

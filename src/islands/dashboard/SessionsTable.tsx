@@ -6,7 +6,8 @@ import { Button } from '../../pages/parts/Button.tsx'
 import { Card } from '../../pages/parts/Card.tsx'
 import { DataTable } from '../../pages/parts/DataTable.tsx'
 import { EmptyState } from '../../pages/parts/States.tsx'
-import { Time } from '../../pages/parts/Time.tsx'
+import { TimeIn } from '../../pages/parts/Time.tsx'
+import { useHydrated } from '../useHydrated.ts'
 import { Address } from './Address.tsx'
 import { RunMeter } from './RunMeter.tsx'
 
@@ -22,29 +23,36 @@ const COLUMNS = [
 type Props = { servers: Server[]; summary: Summary; loading: boolean; now: number; onStop: (server: Server) => void }
 
 export function SessionsTable({ servers, summary, loading, now, onStop }: Props) {
+  const local = useHydrated()
   const rows = servers.map((server) => {
     const status = serverStatus(server)
+    const badge = <Badge colour={serverStatusColor(status)}>{status}</Badge>
+    const ran = <span className="mono">{uptime(server, now)}</span>
     return {
       id: server.id,
       cells: {
         id: (
           <span className="session-id">
             <code>{server.id}</code>
-            {server.startedAt ? <Time at={server.startedAt} /> : null}
+            {server.startedAt ? <TimeIn at={server.startedAt} local={local} /> : null}
           </span>
         ),
         ip: <Address server={server} />,
-        status: (
+        status: server.error_message ? (
           <span className="session-id">
-            <Badge colour={serverStatusColor(status)}>{status}</Badge>
+            {badge}
             <small>{server.error_message}</small>
           </span>
+        ) : (
+          badge
         ),
-        uptime: (
+        uptime: server.active ? (
           <span className="uptime">
-            <span className="mono">{uptime(server, now)}</span>
+            {ran}
             <RunMeter server={server} summary={summary} now={now} />
           </span>
+        ) : (
+          ran
         ),
         actions: <Actions server={server} onStop={onStop} />,
       },
@@ -65,22 +73,24 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
 /** Stop is for an active session; a start that is under way is cancelled. */
 function Actions({ server, onStop }: { server: Server; onStop: (server: Server) => void }) {
   const open = canStop(server)
+  const stop = (
+    <Button
+      small
+      look="danger"
+      disabled={!(server.active && open)}
+      aria-label={`Stop ${server.id}`}
+      onClick={() => onStop(server)}
+    >
+      Stop
+    </Button>
+  )
+  if (!server.pending || !open) return stop
   return (
     <span className="row">
-      {server.pending && open ? (
-        <Button small aria-label={`Cancel the start of ${server.id}`} onClick={() => onStop(server)}>
-          Cancel
-        </Button>
-      ) : null}
-      <Button
-        small
-        look="danger"
-        disabled={!(server.active && open)}
-        aria-label={`Stop ${server.id}`}
-        onClick={() => onStop(server)}
-      >
-        Stop
+      <Button small aria-label={`Cancel the start of ${server.id}`} onClick={() => onStop(server)}>
+        Cancel
       </Button>
+      {stop}
     </span>
   )
 }

@@ -2,8 +2,8 @@ import type { AnchorHTMLAttributes, ButtonHTMLAttributes } from 'react'
 
 type Look = { look?: 'primary' | 'danger' | 'plain'; small?: boolean }
 
-function classes({ look, small }: Look, more: string | undefined): string {
-  return ['btn', look && `btn-${look}`, small && 'btn-small', more].filter(Boolean).join(' ')
+function classes(look: Look['look'], small: boolean | undefined, more: string | undefined): string {
+  return `btn${look ? ` btn-${look}` : ''}${small ? ' btn-small' : ''}${more ? ` ${more}` : ''}`
 }
 
 /** `type` is "button" unless told: a button that submits says so. */
@@ -14,9 +14,7 @@ export function Button({
   type = 'button',
   ...rest
 }: Look & ButtonHTMLAttributes<HTMLButtonElement>) {
-  return (
-    <button type={type} className={classes({ ...(look && { look }), ...(small && { small }) }, className)} {...rest} />
-  )
+  return <button type={type} className={classes(look, small, className)} {...rest} />
 }
 
 export function ButtonLink({
@@ -28,7 +26,7 @@ export function ButtonLink({
   ...rest
 }: Look & AnchorHTMLAttributes<HTMLAnchorElement> & { href: string }) {
   return (
-    <a href={href} className={classes({ ...(look && { look }), ...(small && { small }) }, className)} {...rest}>
+    <a href={href} className={classes(look, small, className)} {...rest}>
       {children}
     </a>
   )

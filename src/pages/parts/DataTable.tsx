@@ -22,14 +22,14 @@ type DataTableProps = {
 
 /** Rows become cards under 640 px, where each value carries its column's name. */
 export function DataTable({ caption, columns, rows, foot, hideCaption = false }: DataTableProps) {
-  const cell = (column: Column, value: ReactNode, header: boolean) => {
-    const props = { 'data-label': column.label, className: column.numeric ? 'num' : undefined }
+  const cell = ({ key, label, numeric }: Column, value: ReactNode, header: boolean) => {
+    const className = numeric ? 'num' : undefined
     return header ? (
-      <th key={column.key} scope="row" {...props}>
+      <th key={key} scope="row" data-label={label} className={className}>
         {value}
       </th>
     ) : (
-      <td key={column.key} {...props}>
+      <td key={key} data-label={label} className={className}>
         {value}
       </td>
     )

@@ -34,12 +34,20 @@ export function contentSecurityPolicy(dev: boolean, formTarget = ''): string {
 
 /** Everything counts as personal unless its route says otherwise: what may be kept by a cache sets its own Cache-Control. */
 export function securityHeaders({ dev }: { dev: boolean }) {
+  const headers = Object.entries({
+    ...FIXED,
+    'Content-Security-Policy': contentSecurityPolicy(dev),
+    'Cache-Control': 'private, no-store',
+  })
   return createMiddleware<AppEnv>(async (c, next) => {
+    // Before the answer is there: each header that is set on a finished one copies it.
+    for (const [name, value] of headers) c.header(name, value)
     await next()
-    // A socket's 101 is not ours to change.
+    // An answer that was made elsewhere has none of them; a socket's 101 is not ours to change.
     if (c.res.status === 101) return
-    for (const [name, value] of Object.entries(FIXED)) c.header(name, value)
-    c.header('Content-Security-Policy', contentSecurityPolicy(dev, c.get('formTarget')))
-    if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'private, no-store')
+    if (!c.res.headers.has('Content-Security-Policy'))
+      for (const [name, value] of headers) if (!c.res.headers.has(name)) c.header(name, value)
+    const formTarget = c.get('formTarget')
+    if (formTarget) c.header('Content-Security-Policy', contentSecurityPolicy(dev, formTarget))
   })
 }

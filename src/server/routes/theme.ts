@@ -20,7 +20,7 @@ export function themeOf(c: HonoContext<AppEnv>): Theme | null {
   return isTheme(kept) ? kept : null
 }
 
-function isTheme(value: unknown): value is Theme {
+export function isTheme(value: unknown): value is Theme {
   return value === 'light' || value === 'dark' || value === 'system'
 }
 
