@@ -176,6 +176,10 @@ export const subscriptions = sqliteTable(
     /** All periods are counted from here. */
     anchor: integer().notNull(),
     hours: real().notNull().default(0),
+    /** The plan before a change at Stripe, and the end of the last period in which it was seen: those cycles have the hours of the larger. */
+    earlierPlanType: text('earlier_plan_type').$type<PlanType>(),
+    earlierHours: real('earlier_hours'),
+    earlierUntil: integer('earlier_until'),
     cancelAtPeriodEnd: integer('cancel_at_period_end', { mode: 'boolean' }).notNull().default(false),
     /** When it will end, once that is decided. */
     cancelAt: integer('cancel_at'),

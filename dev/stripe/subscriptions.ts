@@ -1,6 +1,6 @@
 import type { Account } from './account.ts'
 import { invalid, noSuch } from './failure.ts'
-import { flag, type Params } from './form.ts'
+import { flag, list, type Params, text } from './form.ts'
 import { chargePlan } from './invoices.ts'
 import type { CheckoutSession, Price, Subscription } from './objects.ts'
 
@@ -56,6 +56,12 @@ export function updateSubscription(account: Account, id: string, params: Params)
     subscription.cancel_at = atPeriodEnd ? (subscription.items.data[0]?.current_period_end ?? null) : null
     subscription.canceled_at = atPeriodEnd ? account.now() : null
   }
+  const [change] = list(params, 'items') as Params[]
+  const priceId = change && text(change, 'price')
+  const price = priceId ? account.store.get<Price>('prices', priceId) : undefined
+  const [item] = subscription.items.data
+  if (priceId && !price) throw noSuch('price', priceId)
+  if (price && item) item.price = price
   save(account, subscription, 'customer.subscription.updated', account.now())
   return subscription
 }

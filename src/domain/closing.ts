@@ -5,6 +5,8 @@ import { type Cycle, cycleFrom, type PlanSpan } from './cycle.ts'
 export const CLOSING_GRACE_MS = 2 * 60_000
 /** A cycle that has to wait is looked at again after this time. */
 const LOOK_AGAIN_MS = 5 * 60_000
+/** A closed account whose last cycle is closed: there is nothing to look for any more. */
+const NEVER = Number.MAX_SAFE_INTEGER
 /** At once: after a longer outage the rest follows in the next batch. */
 const CYCLES_AT_ONCE = 24
 
@@ -41,16 +43,19 @@ export type ClosedCycle = { cycle: Cycle; seconds: number; amountCents: number }
 
 /**
  * The cycles from `from` on that have ended and can no longer change, how far that goes, and when to look again.
- * A cycle without a plan in which nothing ran leaves no record.
+ * A cycle without a plan in which nothing ran leaves no record. A closed account's last cycle ends where it was closed.
  */
 export function closeCycles(
-  account: { from: number; spans: PlanSpan[]; runs: MeteredRun[] },
+  account: { from: number; closedAt: number | null; spans: PlanSpan[]; runs: MeteredRun[] },
   now: number,
 ): { closed: ClosedCycle[]; billedUntil: number; dueAt: number } {
   const closed: ClosedCycle[] = []
   let billedUntil = account.from
   for (let n = 0; n < CYCLES_AT_ONCE; n++) {
-    const cycle = cycleFrom(account.spans, billedUntil)
+    const last = account.closedAt ?? Infinity
+    if (billedUntil >= last) return { closed, billedUntil, dueAt: NEVER }
+    const whole = cycleFrom(account.spans, billedUntil)
+    const cycle = { ...whole, end: Math.min(whole.end, last) }
     if (cycle.end + CLOSING_GRACE_MS > now) return { closed, billedUntil, dueAt: dueAt(cycle, now) }
     if (!account.runs.every((run) => isSettledBefore(cycle.end, run)))
       return { closed, billedUntil, dueAt: now + LOOK_AGAIN_MS }

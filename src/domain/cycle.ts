@@ -8,7 +8,11 @@ export type PlanSpan = {
   hours: number
   anchor: number
   endsAt: number | null
+  /** What it was before it was changed, for the cycles that begin before `until`. */
+  earlier?: EarlierPlan | null
 }
+
+export type EarlierPlan = { planType: PlanType; hours: number; until: number }
 
 /** What is measured and billed together. `end` is Infinity for a trial that goes on: it has no cycles. */
 export type Cycle = Period & {
@@ -27,13 +31,22 @@ export function cycleFrom(spans: PlanSpan[], from: number): Cycle {
   const ends = Math.min(plan?.endsAt ?? Infinity, nextAnchor)
   if (!plan) return { start: from, end: Math.min(calendarMonth(from).end, ends), plan, includedHours: 0, trial: false }
   const natural = plan.subType === 'demo' ? Infinity : periodAt(plan.anchor, from).end
+  const larger = largerPlan(plan, from)
   return {
     start: from,
     end: Math.min(natural, ends),
-    plan,
-    includedHours: plan.hours,
+    plan: larger,
+    includedHours: larger.hours,
     trial: plan.subType === 'demo',
   }
+}
+
+/** Of a plan that is changed within a cycle, that cycle has the larger one's hours: whoever changes it loses nothing. */
+function largerPlan(plan: PlanSpan, from: number): PlanSpan {
+  const { earlier } = plan
+  return earlier && from < earlier.until && earlier.hours > plan.hours
+    ? { ...plan, planType: earlier.planType, hours: earlier.hours }
+    : plan
 }
 
 /** The plan that holds at an instant; of two, the one that began later. */

@@ -40,7 +40,10 @@ describe('the worked examples of docs/billing.md', () => {
       meteredUntil: Date.parse(until),
       endedAt: Date.parse(until) + 1_000,
     }))
-    const { closed } = closeCycles({ from: Date.parse(example.born), spans, runs }, Date.parse(example.now))
+    const { closed } = closeCycles(
+      { from: Date.parse(example.born), closedAt: null, spans, runs },
+      Date.parse(example.now),
+    )
     const text = (at: number) => new Date(at).toISOString().replace('.000Z', 'Z')
     expect(
       closed.map(({ cycle, seconds, amountCents }) => ({

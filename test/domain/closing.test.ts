@@ -50,12 +50,20 @@ const plans = fc
 /** When closing runs: after gaps from a minute to months, now and then twice. */
 const triggers = fc.array(fc.oneof(fc.integer({ min: 60_000, max: 3 * DAY }), fc.nat(90 * DAY)), { maxLength: 60 })
 
-function close(spans: PlanSpan[], runs: TrueRun[], at: number[]): ClosedCycle[] {
+function timesOf(gaps: number[]): number[] {
+  let at = born
+  return gaps.map((gap) => (at += gap))
+}
+
+function close(spans: PlanSpan[], runs: TrueRun[], at: number[], closing = Infinity): ClosedCycle[] {
   const ledger: ClosedCycle[] = []
   let from = born
   for (const now of at) {
     const seen = runs.flatMap((r) => viewAt(now, r) ?? [])
-    const { closed, billedUntil } = closeCycles({ from, spans, runs: seen }, now)
+    const { closed, billedUntil } = closeCycles(
+      { from, closedAt: closing <= now ? closing : null, spans, runs: seen },
+      now,
+    )
     expect(billedUntil).toBeGreaterThanOrEqual(from)
     ledger.push(...closed)
     from = billedUntil
@@ -67,9 +75,7 @@ describe('closing', () => {
   test('whenever it runs, late, often or after months, the ledger is the same', () => {
     fc.assert(
       fc.property(plans, fc.array(run, { maxLength: 8 }), triggers, (spans, runs, gaps) => {
-        const at = gaps
-          .reduce<number[]>((times, gap) => [...times, (times.at(-1) ?? born) + gap], [])
-          .filter((t) => t < end)
+        const at = timesOf(gaps).filter((t) => t < end)
         expect(close(spans, runs, [...at, ...at.slice(-1), end])).toEqual(close(spans, runs, [end]))
       }),
       { numRuns: 300 },
@@ -80,11 +86,31 @@ describe('closing', () => {
     fc.assert(
       fc.property(plans, fc.array(run, { maxLength: 8 }), (spans, runs) => {
         const seen = runs.flatMap((r) => viewAt(end, r) ?? [])
-        const { closed, billedUntil } = closeCycles({ from: born, spans, runs: seen }, end)
+        const { closed, billedUntil } = closeCycles({ from: born, closedAt: null, spans, runs: seen }, end)
         const before = runs.filter((r) => r.start + r.length <= billedUntil)
         if (before.length < runs.length) return
         const ran = runs.reduce((sum, r) => sum + runSeconds(r.start, r.start + r.length), 0)
         expect(closed.reduce((sum, { seconds }) => sum + seconds, 0)).toBe(ran)
+      }),
+    )
+  })
+
+  test('a closed account: all that ran is billed within an hour, whenever closing ran before, and then nothing ever', () => {
+    const closing = fc.integer({ min: born + 40 * DAY, max: end - 40 * DAY })
+    fc.assert(
+      fc.property(plans, fc.array(run, { maxLength: 8 }), triggers, closing, (spans, planned, gaps, at) => {
+        // Nothing starts after it, and what runs is stopped by it.
+        const runs = planned
+          .filter((r) => r.start < at)
+          .map((r) => ({ ...r, length: Math.min(r.length, at - r.start) }))
+        const before = timesOf(gaps).filter((t) => t < at)
+        // After an outage of a year as many triggers follow as it takes.
+        const ledger = close(spans, runs, [...before, at + HOUR, at + HOUR, end], at)
+        expect(close(spans, runs, [...before, at + HOUR, at + HOUR], at)).toEqual(ledger)
+        expect(ledger.every(({ cycle }) => cycle.end <= at)).toBe(true)
+        expect(ledger.reduce((sum, { seconds }) => sum + seconds, 0)).toBe(
+          runs.reduce((sum, r) => sum + runSeconds(r.start, r.start + r.length), 0),
+        )
       }),
     )
   })

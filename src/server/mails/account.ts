@@ -40,6 +40,7 @@ export function resetPasswordMail(origin: string, token: string): MailContent {
 export function accountClosedMail(): MailContent {
   return composeMail('Your account is closed', [
     'Your account is closed, as you asked. Its servers are stopped and every device is signed out.',
+    'What was used until now is billed: if it comes to more than the plan included, an invoice follows today.',
     'Billing records are kept as long as the law asks for. The address can be used for a new account in 30 days.',
   ])
 }

@@ -18,7 +18,7 @@ const ADDRESS_KEPT_MS = 30 * 24 * 3_600_000
 
 /**
  * Has a plan end with its period, stops the user's server, ends every sign-in and every link, and closes the account. What was
- * billed stays, and what was used is still billed.
+ * billed stays; what was used until now is billed within minutes.
  * @throws invalid, too_many; unavailable or provider_failed when the plan could not be cancelled: then nothing is closed
  */
 export async function closeAccount(
@@ -45,7 +45,9 @@ export async function closeAccount(
       accountClosedMail(),
       sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND closed_at IS NULL)`,
     ),
-    ctx.db.run(sql`UPDATE users SET closed_at = ${now} WHERE id = ${user.id} AND closed_at IS NULL`),
+    // The open cycle ends here, and is billed while the address is still known.
+    ctx.db.run(sql`UPDATE users SET closed_at = ${now}, billing_due_at = min(billing_due_at, ${now})
+      WHERE id = ${user.id} AND closed_at IS NULL`),
     // Its plan is ended at Stripe by the next trigger.
     ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE user_id = ${user.id} AND check_at IS NOT NULL`),
     ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${user.id} AND revoked_at IS NULL`),

@@ -15,6 +15,7 @@ const AFTER_FAILURE_MS = 60 * 60_000
 type Account = {
   id: string
   from: number
+  closedAt: number | null
   spans: PlanSpan[]
   runs: (typeof serverSessions.$inferSelect)[]
   waits: boolean
@@ -38,7 +39,7 @@ export async function closeDueCycles(ctx: Context, batches = BATCHES): Promise<n
 
 async function listDueAccounts(ctx: Context): Promise<Account[]> {
   const due = await ctx.db
-    .select({ id: users.id, billedUntil: users.billedUntil, createdAt: users.createdAt })
+    .select({ id: users.id, billedUntil: users.billedUntil, createdAt: users.createdAt, closedAt: users.closedAt })
     .from(users)
     .where(lte(users.billingDueAt, ctx.now()))
     .orderBy(asc(users.billingDueAt))
@@ -63,9 +64,10 @@ async function listDueAccounts(ctx: Context): Promise<Account[]> {
       .from(checkouts)
       .where(sql`${inArray(checkouts.userId, ids)} AND status = 'open'`),
   ])
-  return due.map(({ id, billedUntil, createdAt }) => ({
+  return due.map(({ id, billedUntil, createdAt, closedAt }) => ({
     id,
     from: billedUntil || createdAt,
+    closedAt,
     spans: plans.filter((plan) => plan.userId === id).map(toSpan),
     runs: [...metered, ...unmetered].filter((run) => run.userId === id),
     // Somebody at the checkout may have had a plan for a while already: the webhook that says so can be late.

@@ -27,13 +27,9 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
   }
   // Paid meanwhile it is another request, which must not have the key of the one before.
   const id = before ?? (await ctx.payments.creditInvoice(credit, `${record.id}:credit:${paid ? 'paid' : 'open'}`))
+  // What is left to pay, and whether their owner may start servers again.
+  await syncInvoice(ctx, invoice.id)
   return { step: 'credited', stripeInvoiceId: id }
-}
-
-/** What is left to pay of the corrected record, and whether its user may start servers again. */
-export async function syncCredited(ctx: Context, record: BillingRecordRow): Promise<void> {
-  const invoiceId = await findCorrectedInvoice(ctx, record)
-  if (invoiceId) await syncInvoice(ctx, invoiceId)
 }
 
 async function findCorrectedInvoice(ctx: Context, record: BillingRecordRow): Promise<string | null> {

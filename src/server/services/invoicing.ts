@@ -5,7 +5,7 @@ import type { InvoiceStep } from '../../domain/invoice.ts'
 import { PAYMENT_DAYS } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
 import { chargeText } from './charge-text.ts'
-import { giveCredit, syncCredited } from './crediting.ts'
+import { giveCredit } from './crediting.ts'
 import { ensureCustomer } from './customers.ts'
 import { syncInvoice } from './invoice-sync.ts'
 
@@ -44,7 +44,6 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
       invoice = await claim(ctx, invoice, done)
     }
     if (invoice?.step === 'sent' && invoice.stripeInvoiceId) await syncInvoice(ctx, invoice.stripeInvoiceId)
-    if (invoice?.step === 'credited') await syncCredited(ctx, record)
   } catch (error) {
     const refused = error instanceof AppError && !error.retryable
     const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)

@@ -1,8 +1,27 @@
 import type { subscriptions } from '../../../db/schema.ts'
-import type { PlanSpan } from '../../domain/cycle.ts'
+import { periodAt } from '../../domain/billing.ts'
+import type { EarlierPlan, PlanSpan } from '../../domain/cycle.ts'
+
+type SubscriptionRow = typeof subscriptions.$inferSelect
 
 /** A plan whose end is decided counts as ended there, whether or not Stripe has told us yet. */
-export function toSpan(row: typeof subscriptions.$inferSelect): PlanSpan {
+export function toSpan(row: SubscriptionRow): PlanSpan {
   const { planType, subType, hours, anchor } = row
-  return { planType, subType, hours, anchor, endsAt: row.endedAt ?? row.cancelAt }
+  return { planType, subType, hours, anchor, endsAt: row.endedAt ?? row.cancelAt, earlier: earlierPlan(row) }
+}
+
+function earlierPlan(row: SubscriptionRow): EarlierPlan | null {
+  const { earlierPlanType: planType, earlierHours: hours, earlierUntil: until } = row
+  return planType === null || hours === null || until === null ? null : { planType, hours, until }
+}
+
+/**
+ * What a row keeps of its plan when another one takes its place: it holds for the period in which Stripe last said so. Of several
+ * changes in one period, the largest.
+ */
+export function planBeforeChange(row: SubscriptionRow): Partial<SubscriptionRow> {
+  const until = periodAt(row.anchor, row.syncedAt).end
+  const earlier = earlierPlan(row)
+  if (earlier && earlier.until >= until && earlier.hours > row.hours) return {}
+  return { earlierPlanType: row.planType, earlierHours: row.hours, earlierUntil: until }
 }

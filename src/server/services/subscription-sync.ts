@@ -1,11 +1,14 @@
 import { eq, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import { subscriptions, users } from '../../../db/schema.ts'
-import { ENTERPRISE, PLANS } from '../../domain/plan.ts'
+import { ENTERPRISE, PLANS, type PlanType } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import type { PaidSubscription } from '../providers/payments.ts'
+import { planBeforeChange } from './plan-spans.ts'
 import { findWithTime } from './stripe-time.ts'
+
+type SubscriptionRow = typeof subscriptions.$inferSelect
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -41,13 +44,15 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
     await syncSubscription(ctx, rival.stripeSubscriptionId)
     if (await isLive(ctx, rival.id)) return refuseSecond(ctx, found)
   }
-  return subscriptionQueries(ctx, { ...found, userId }, plan, askedAt)
+  const known = rows.find((row) => row.stripeSubscriptionId === found.id)
+  const before = known && known.planType !== plan.type ? planBeforeChange(known) : {}
+  return subscriptionQueries(ctx, { ...found, userId }, { ...plan, before }, askedAt)
 }
 
 function subscriptionQueries(
   ctx: Context,
   found: PaidSubscription & { userId: string },
-  plan: { type: PaidSubscription['planType'] & {}; hours: number },
+  plan: { type: PlanType; hours: number; before: Partial<SubscriptionRow> },
   askedAt: number,
 ): Query[] {
   const now = ctx.now()
@@ -60,6 +65,7 @@ function subscriptionQueries(
     hours: plan.hours,
     cancelAtPeriodEnd: found.cancelAtPeriodEnd,
     cancelAt,
+    ...plan.before,
     syncedAt: askedAt,
     checkAt,
     endedAt,

@@ -107,7 +107,7 @@ export function toSummary(usage: Usage): Summary {
       status: subscription.status,
       current_period_start: toIso(cycle.start),
       current_period_end: Number.isFinite(cycle.end) ? toIso(cycle.end) : null,
-      hours: subscription.hours,
+      hours: cycle.plan ? cycle.includedHours : subscription.hours,
       sub_type: subscription.subType,
       cancel_at_period_end: subscription.cancelAtPeriodEnd,
     },

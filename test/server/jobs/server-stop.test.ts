@@ -41,6 +41,19 @@ test('a stop ends the meter when it is accepted, and its receipt says how long t
   await expectNothingLeft(ada)
 })
 
+test('the receipt counts what was refused on the way, and the loading that this took', async () => {
+  await freshPlaces(world, 3)
+  const ada = await newCustomer(world)
+  world.ec2.inject('InsufficientInstanceCapacity', 2)
+  await running(world, ada)
+  world.advance(65)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect(sentences(world, ada).at(-1)).toMatch(
+    /^Server stopped\. It ran 1m \d+s\. Not billed: \d+s of loading and 2 refused launches\.$/,
+  )
+})
+
 test.each([
   ['reserved', 0],
   ['launched', 1],

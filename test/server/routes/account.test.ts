@@ -77,6 +77,8 @@ test('closing the account: needs the password, stops the server, ends sign-ins, 
   for (const b of [browser, other]) expect((await b.request('/api/v1/users/get_session')).status).toBe(401)
   const [stopped] = await ctx.db.select().from(serverSessions).where(eq(serverSessions.id, runId))
   expect(stopped?.stopRequestedAt).toBe(clock.ms)
+  const [due] = await ctx.db.select().from(users).where(eq(users.id, user.id))
+  expect([due?.closedAt, (due?.billingDueAt ?? Infinity) <= clock.ms]).toEqual([clock.ms, true])
   expect(sent.at(-1)).toMatchObject({ to: user.email, subject: 'Your account is closed' })
   await browser.open('/sign_in')
   const back = await browser.json('POST', '/users/sign_in', { user: { email: user.email, password: PASSWORD } })

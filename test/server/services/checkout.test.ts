@@ -15,7 +15,7 @@ describe('checkout', () => {
   let user: User
   beforeAll(async () => {
     vi.spyOn(console, 'error').mockReturnValue()
-    stack = await openBillingStack(Date.UTC(2028, 3, 1))
+    stack = await openBillingStack(Date.UTC(2028, 3, 1), { timeoutMs: 1_000 })
   })
   beforeEach(async () => {
     await stack.forgetEverybody()
@@ -26,6 +26,16 @@ describe('checkout', () => {
   const buy = (planType: string) => createCheckout(stack.ctx, user, { planType })
   const visits = () => stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
   const plans = () => stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
+
+  async function opened() {
+    const api = async <T>(path: string): Promise<T[]> => {
+      const answer = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { headers: { authorization: 'Bearer sk' } })
+      return ((await answer.json()) as { data: T[] }).data
+    }
+    const customers = await api<{ id: string }>(`customers?email=${encodeURIComponent(user.email)}`)
+    const pages = await api<{ status: string }>(`checkout/sessions?customer=${customers[0]?.id}`)
+    return { customers: customers.length, pages: pages.map((page) => page.status) }
+  }
 
   test('only plans with a price are for sale', async () => {
     for (const planType of ['demo', 'enterprise', 'free', '', 'constructor'])
@@ -62,16 +72,46 @@ describe('checkout', () => {
     await stack.press((await buy('basic')).url)
   })
 
-  test('an answer that was lost: the same page again, and never two', async () => {
-    for (let call = 0; call < 4; call++) {
-      user = await stack.newUser()
-      stack.stripe.inject('lost_response', 1, call)
-      await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+  test.each(['error', 'lost_response', 'timeout'] as const)(
+    '%s at each call in turn: the same page again, and never two',
+    async (fault) => {
+      // The customer is looked for and made, the price is looked up, the page is made.
+      for (let call = 0; call < 4; call++) {
+        user = await stack.newUser()
+        stack.stripe.inject(fault, 1, call)
+        await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+        const { url } = await buy('basic')
+        expect([call, await opened()]).toEqual([call, { customers: 1, pages: ['open'] }])
+        await stack.press(url)
+        expect(await visits()).toHaveLength(1)
+      }
+    },
+  )
+
+  test.each(['error', 'lost_response', 'timeout'] as const)(
+    '%s while it is asked what came of a visit, and while a plan is cancelled: asked again it is done',
+    async (fault) => {
       await stack.press((await buy('basic')).url)
-      expect(await visits()).toHaveLength(1)
-    }
-    // Never asked for again: it is closed, so that closing of cycles does not wait for it.
-    user = await stack.newUser()
+      for (let call = 0; call < 2; call++) {
+        stack.stripe.inject(fault, 1, call)
+        stack.clock.now += HOUR
+        await reconcilePlans(stack.ctx)
+        expect([call, await plans()]).toEqual([call, []])
+      }
+      stack.clock.now += HOUR
+      await reconcilePlans(stack.ctx)
+      expect(await plans()).toMatchObject([{ status: 'active', cancelAtPeriodEnd: false }])
+      for (let call = 0; call < 2; call++) {
+        stack.stripe.inject(fault, 1, call)
+        await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'unavailable' })
+      }
+      await cancelAtPeriodEnd(stack.ctx, user)
+      expect(await plans()).toMatchObject([{ status: 'active', cancelAtPeriodEnd: true }])
+    },
+  )
+
+  test('an answer that was lost and a page never asked for again: it is closed', async () => {
+    // So that closing of cycles does not wait for it.
     stack.stripe.inject('lost_response', 1, 3)
     await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
     stack.clock.now += HOUR

@@ -162,4 +162,25 @@ describe('closing of cycles', () => {
     const [record] = await recordsOf(user.id)
     expect(record).toMatchObject({ seconds: 900, amountCents: 0, trial: true, periodEnd: end })
   })
+
+  test('a closed account: its last cycle ends there and is invoiced at once; later there is nothing left to close', async () => {
+    at('2029-01-10T12:00:00')
+    await stack.forgetEverybody()
+    const user = await stack.newUser()
+    await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR })
+    stack.clock.now += 5 * HOUR
+    const closedAt = stack.clock.now
+    await stack.db.update(users).set({ closedAt, billingDueAt: closedAt }).where(eq(users.id, user.id))
+    await stack.passTime(closedAt + 5 * MINUTE, MINUTE)
+    expect(await recordsOf(user.id)).toMatchObject([{ periodEnd: closedAt, seconds: 3600, amountCents: 175 }])
+    const bills = () => stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+    expect(await bills()).toMatchObject([{ step: 'sent', status: 'open' }])
+    await stack.db
+      .update(users)
+      .set({ email: `closed:${user.id}` })
+      .where(eq(users.id, user.id))
+    await stack.passTime(closedAt + 70 * 24 * HOUR, 24 * HOUR)
+    expect(await recordsOf(user.id)).toHaveLength(1)
+    expect(await bills()).toMatchObject([{ step: 'sent', lastError: null }])
+  })
 })

@@ -167,6 +167,11 @@ describe('a correction', () => {
           stack.clock.now += wait
           await advanceInvoices(stack.ctx)
           expect([call, await creditsAtStripe(correction?.id ?? '')]).toMatchObject([call, [{ amount: 88 }]])
+          const rows = await stack.db
+            .select()
+            .from(invoices)
+            .where(eq(invoices.recordId, correction?.id ?? ''))
+          expect(rows).toMatchObject([{ step: 'credited', nextAt: null, lastError: null }])
           stack.clock.now += DAY
           await advanceInvoices(stack.ctx)
           expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(0.87)
