@@ -1,9 +1,10 @@
-import type { Bill } from '../../src/domain/bill.ts'
+import type { Bill, Statement } from '../../src/domain/bill.ts'
 import { NEWEST_FIRST } from '../../src/domain/instance-view.ts'
 import type { Instance } from '../../src/domain/wire.ts'
 import { InstanceTable } from '../../src/islands/console/InstanceTable.tsx'
 import { BillingCard } from '../../src/pages/billing/BillingCard.tsx'
 import { BillsTable } from '../../src/pages/billing/BillsTable.tsx'
+import { Corrections, WhatWasCorrected } from '../../src/pages/billing/Correction.tsx'
 import { SubscriptionCard } from '../../src/pages/billing/SubscriptionCard.tsx'
 import { SuspendedNotice } from '../../src/pages/billing/SuspendedNotice.tsx'
 import { Failure } from '../../src/pages/Failure.tsx'
@@ -37,6 +38,15 @@ const CREDIT: Bill = {
   seconds_used: -3_600,
   corrects: 'bill_1',
   reason: 'Outage',
+}
+
+const CREDIT_STATEMENT: Statement = {
+  ...CREDIT,
+  included_hours: 0,
+  trial: false,
+  charged_seconds: 0,
+  lines: [],
+  corrections: [],
 }
 
 const STATES = ['running', 'pending', 'stopping', 'shutting-down', 'stopped', 'terminated', 'rebooting']
@@ -105,6 +115,16 @@ export const PAGES: Specimen[] = [
       ['a correction', <BillsTable key="b" bills={[CREDIT, BILL]} total={null} />],
       ['empty', <BillsTable key="b" bills={[]} total={null} />],
     ],
+  },
+  {
+    name: 'WhatWasCorrected',
+    file: 'src/pages/billing/Correction.tsx',
+    states: [['on the statement of a credit', <WhatWasCorrected key="w" statement={CREDIT_STATEMENT} />]],
+  },
+  {
+    name: 'Corrections',
+    file: 'src/pages/billing/Correction.tsx',
+    states: [['on the statement that was corrected', <Corrections key="c" corrections={[CREDIT]} />]],
   },
   {
     name: 'SuspendedNotice',
