@@ -42,5 +42,8 @@ export function accountContext(secretKey = SECRET) {
   return { ctx, sent, disconnected, clock, settle }
 }
 
-/** The whole app in this context. */
-export const accountApp = (ctx: Context) => createApp(async () => ctx)
+/** The whole app in this context, with no bindings of the platform. */
+export function accountApp(ctx: Context) {
+  const app = createApp(async () => ctx)
+  return { request: async (path: string, init: RequestInit = {}) => app.request(path, init, { SITE_ORIGINS: ORIGIN }) }
+}

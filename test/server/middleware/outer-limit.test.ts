@@ -85,7 +85,7 @@ test('the built Worker under the binding of wrangler.toml, as workerd simulates 
     rmSync(dataDir, { recursive: true, force: true })
   })
   await mf.ready
-  const ask = async (address: string) => (await fetch(`http://localhost:${port}/pricing`, from(address))).status
+  const ask = async (address: string) => (await fetch(`http://localhost:${port}/sign_in`, from(address))).status
   const statuses: number[] = []
   // Windows follow the clock: of seven in two windows, one has at least four.
   for (let i = 0; i < 7; i++) statuses.push(await ask('203.0.113.7'))
