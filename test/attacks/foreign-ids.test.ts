@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { jobs, serverSessions, servers, signIns } from '../../db/schema.ts'
+import { billingRecords, jobs, serverSessions, servers, signIns } from '../../db/schema.ts'
 import { newId } from '../../src/server/id.ts'
 import { change, openSite } from '../support/site.ts'
 
@@ -77,6 +77,23 @@ test('other people’s ids open nothing and answer like ids that nobody has', as
   const [signIn] = await site.db.select().from(signIns).where(eq(signIns.id, victim.signInId))
   expect(signIn?.revokedAt).toBeNull()
   expect(await site.db.$count(jobs, eq(jobs.userId, victim.userId))).toBe(0)
+})
+
+test('a statement of somebody else’s is the page that a statement of nobody’s is', async () => {
+  const [victim, eve] = [await site.signInAs('user'), await site.signInAs('user')]
+  const [id, nobodys] = [newId('bill'), newId('bill')]
+  const period = { periodStart: Date.UTC(2028, 0, 1), periodEnd: Date.UTC(2028, 1, 1), createdAt: Date.UTC(2028, 1, 1) }
+  const bill = { includedHours: 0, trial: false, seconds: 18_011, amountCents: 876 }
+  await site.db.insert(billingRecords).values({ id, userId: victim.userId, ...period, ...bill })
+  const open = async (statement: string, cookie: string) => {
+    const response = await site.request(`/billing_history/${statement}`, { headers: { Cookie: cookie } })
+    const html = (await response.text()).replaceAll(statement, 'ID').replace(/content="[\w-]{60,}"/g, '')
+    return { status: response.status, html: html.replace(/value="[\w-]{60,}"/g, '') }
+  }
+  expect((await open(id, victim.cookie)).html).toContain('18,011')
+  const [theirs, none] = [await open(id, eve.cookie), await open(nobodys, eve.cookie)]
+  expect(theirs).toEqual(none)
+  expect(theirs.status).toBe(404)
 })
 
 test('lists hold one’s own rows alone', async () => {

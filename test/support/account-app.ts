@@ -1,4 +1,4 @@
-import { afterAll } from 'vitest'
+import { afterEach } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
 import type { Context } from '../../src/server/context.ts'
 import type { Mail } from '../../src/server/providers/mail.ts'
@@ -10,7 +10,8 @@ export const SECRET = 'a-secret-of-thirty-two-characters-or-more'
 
 const database = await ownDatabase()
 const settlers: (() => Promise<unknown>)[] = []
-afterAll(() => Promise.all(settlers.map((settle) => settle())))
+// Mail is delivered by whoever comes first: what one test left running would take the next one's.
+afterEach(() => Promise.all(settlers.map((settle) => settle())))
 
 /** A context on a real database, with a clock to move, mail in a list and the sign-ins whose sockets were closed. */
 export function accountContext(secretKey = SECRET) {

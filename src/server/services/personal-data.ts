@@ -1,7 +1,9 @@
 import { asc, eq } from 'drizzle-orm'
 import {
+  checkouts,
   contactMessages,
   jobs,
+  outbox,
   serverRequests,
   serverSessions,
   signIns,
@@ -17,14 +19,16 @@ import { billsQuery, toBill } from './billing-history.ts'
 export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
   const { db } = ctx
   const own = user.id
-  const [[account], devices, plans, runs, work, wishes, messages, bills] = await db.batch([
+  const [[account], devices, plans, visits, runs, work, wishes, messages, mails, bills] = await db.batch([
     db.select().from(users).where(eq(users.id, own)),
     db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
     db.select().from(subscriptions).where(eq(subscriptions.userId, own)).orderBy(asc(subscriptions.createdAt)),
+    db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
     db.select().from(serverSessions).where(eq(serverSessions.userId, own)).orderBy(asc(serverSessions.requestedAt)),
     db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
     db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
     db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
+    db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt)),
     billsQuery(ctx, own),
   ])
   return {
@@ -51,10 +55,21 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       created_at: toIso(row.createdAt),
       ended_at: toIso(row.endedAt),
     })),
+    checkouts: visits.map((row) => ({
+      plan_type: row.planType,
+      status: row.status,
+      created_at: toIso(row.createdAt),
+    })),
     billings: bills.map((row) => toBill(row, ctx.now())),
     servers: runs.map(toServer),
     jobs: work.map((row) => toJob(row, null)),
     server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),
+    // Not what they said: a link that opens the account is for its mailbox alone.
+    mails: mails.map((row) => ({
+      subject: row.subject,
+      created_at: toIso(row.createdAt),
+      sent_at: toIso(row.sentAt),
+    })),
     contact_messages: messages.map(({ createdAt, ...row }) => ({ ...row, created_at: toIso(createdAt) })),
   }
 }

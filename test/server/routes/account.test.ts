@@ -1,5 +1,7 @@
-import { eq } from 'drizzle-orm'
+import { eq, getTableColumns, getTableName, is } from 'drizzle-orm'
+import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { expect, test } from 'vitest'
+import * as schema from '../../../db/schema.ts'
 import { serverSessions, servers, signIns, subscriptions, users } from '../../../db/schema.ts'
 import { newId } from '../../../src/server/id.ts'
 import { freeClosedAddresses } from '../../../src/server/services/close-account.ts'
@@ -59,6 +61,37 @@ test('my own data, and none of anyone else', async () => {
   expect(data.sign_ins).toHaveLength(1)
   expect(data.subscriptions).toMatchObject([{ plan_type: 'demo', status: 'trialing' }])
   expect(text).not.toMatch(/scrypt|password/i)
+})
+
+/** Where the download has the rows of each table that names a person. */
+const EXPORTED: Record<string, string | null> = {
+  sign_ins: 'sign_ins',
+  // Hashes of links, for the mailbox alone.
+  email_tokens: null,
+  server_sessions: 'servers',
+  jobs: 'jobs',
+  subscriptions: 'subscriptions',
+  checkouts: 'checkouts',
+  billing_records: 'billings',
+  invoices: 'billings',
+  outbox: 'mails',
+  contact_messages: 'contact_messages',
+  server_requests: 'server_requests',
+}
+
+test('no table that names a person is left out of their data', async () => {
+  const { browser, user } = await setup()
+  const data = await (await browser.request('/api/v1/users/export')).json()
+  const personal = Object.values(schema)
+    .filter((table) => is(table, SQLiteTable))
+    .filter((table) => {
+      const columns = getTableColumns(table)
+      return table !== users && ('userId' in columns || 'email' in columns || 'recipient' in columns)
+    })
+  expect(personal.map((table) => getTableName(table)).sort()).toEqual(Object.keys(EXPORTED).sort())
+  for (const key of Object.values(EXPORTED)) if (key) expect(data).toHaveProperty(key)
+  expect((data as { mails: unknown[] }).mails).toMatchObject([{ subject: 'Confirm your email address' }])
+  expect(user.email).toBe((data as { user: { email: string } }).user.email)
 })
 
 test('closing the account: needs the password, stops the server, ends sign-ins, keeps the address for 30 days', async () => {

@@ -38,6 +38,14 @@ test.each([
     { ...signUpFields('a@b.io'), password: '12345', password_confirmation: '12345' },
     'Password must be at least 6 characters.',
   ],
+  [
+    { ...signUpFields('a@b.io'), password: 'é'.repeat(129), password_confirmation: 'é'.repeat(129) },
+    'Password cannot exceed 128 characters.',
+  ],
+  [
+    { ...signUpFields('a@b.io'), password: 'Password1', password_confirmation: 'Password1' },
+    'This password is too common. Please choose another one.',
+  ],
 ])('sign-up refuses %j', async (user, sentence) => {
   const { browser } = openAccount()
   const refused = await browser.json('POST', '/users', { user })
@@ -53,4 +61,35 @@ test('a body of another shape, or that is not JSON, is 400', async () => {
   const broken = await browser.request('/users', { method: 'POST', headers, body: '{"user":' })
   expect(broken.status).toBe(400)
   expect(await broken.json()).toMatchObject({ error: 'The request body is not valid JSON.' })
+})
+
+test('128 characters of any script make a password', async () => {
+  const { account, browser } = openAccount()
+  const [email, password] = [newAddress(), '🛰'.repeat(128)]
+  const user = { ...signUpFields(email), password, password_confirmation: password }
+  expect((await browser.json('POST', '/users', { user })).status).toBe(201)
+  await account.settle()
+  const link = /confirmation_token=([\w-]+)/.exec(account.sent[0]?.text ?? '')?.[1]
+  await browser.request(`/users/confirmation?confirmation_token=${link}`)
+  await browser.open('/sign_in')
+  expect((await browser.json('POST', '/users/sign_in', { user: { email, password } })).status).toBe(200)
+})
+
+test('the answer does not wait for the mail', async () => {
+  const { browser, ctx, settle } = openAccount()
+  let taken = () => {}
+  let asked = () => {}
+  const wasAsked = new Promise<void>((resolve) => {
+    asked = resolve
+  })
+  ctx.mailer.send = () => {
+    asked()
+    return new Promise<void>((resolve) => {
+      taken = resolve
+    })
+  }
+  expect((await browser.json('POST', '/users', { user: signUpFields(newAddress()) })).status).toBe(201)
+  await wasAsked
+  taken()
+  await settle()
 })

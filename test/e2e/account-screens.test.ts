@@ -1,0 +1,115 @@
+import { randomUUID } from 'node:crypto'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { openBrowser } from '../support/chromium.ts'
+import { Client, confirmationToken, newPerson, PASSWORD } from '../support/client.ts'
+
+const url = inject('url')
+let browser: Browser
+
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser?.close())
+
+async function open(person?: Client): Promise<Page> {
+  const context = await browser.newContext()
+  if (person) await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url })))
+  return context.newPage()
+}
+
+/** The link in the mail of somebody who has just signed up. */
+async function confirmationLink(): Promise<string> {
+  const client = new Client(url)
+  const email = `${randomUUID()}@example.com`
+  await client.open('/sign_up')
+  const passwords = { password: PASSWORD, password_confirmation: PASSWORD }
+  await client.post('/users', { user: { name: 'Ada', email, ...passwords, terms_of_service: true } })
+  return `${url}/confirm_email?confirmation_token=${await confirmationToken(url, email)}`
+}
+
+test('a confirmed address: ten seconds, then the sign-in screen; who presses "Stay here" stays', async () => {
+  const page = await open()
+  await page.clock.install()
+  const link = await confirmationLink()
+  await page.goto(link)
+  await page.getByText('Your email address is confirmed.').waitFor()
+  await page.getByText('Redirecting in 10 seconds').waitFor({ state: 'attached' })
+  expect(await page.getByRole('link', { name: 'Go now' }).getAttribute('href')).toBe('/sign_in')
+  for (let second = 9; second >= 1; second--) {
+    await page.clock.runFor(1_000)
+    await page.getByText(`Redirecting in ${second} second`).waitFor({ state: 'attached' })
+  }
+  expect(page.url()).toBe(link)
+  await page.clock.runFor(1_000)
+  await page.waitForURL('**/sign_in')
+
+  await page.goto(link)
+  await page.getByRole('button', { name: 'Stay here' }).click()
+  await page.clock.runFor(60_000)
+  await page.getByText('Your email address is confirmed.').waitFor()
+  expect(page.url()).toBe(link)
+})
+
+test('an expired link: the sentence, and a new one asked for, after which five seconds pass', async () => {
+  const page = await open()
+  await page.clock.install()
+  await page.goto(`${url}/confirm_email?confirmation_token=expired`)
+  await page.getByText('Invalid or expired confirmation link. You can request a new confirmation link below:').waitFor()
+  await page.getByLabel('Email').fill('nobody')
+  await page.getByRole('button', { name: 'Resend confirmation email' }).click()
+  await page.getByText('Please enter a valid email.').waitFor()
+  await page.getByLabel('Email').fill(`${randomUUID()}@example.com`)
+  await page.getByRole('button', { name: 'Resend confirmation email' }).click()
+  await page.getByText('Confirmation email sent. Please check your inbox.').waitFor()
+  // One tick at a time: each sets the next.
+  for (let second = 0; second < 5; second++) await page.clock.runFor(1_000)
+  await page.waitForURL('**/sign_in')
+})
+
+/** As the browser says when it brings a page back from its memory. */
+const bringBack = (page: Page) =>
+  page.evaluate(() => void window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
+
+test('a page brought back is covered until it is known who is signed in, and loaded anew when nobody is', async () => {
+  const person = await newPerson(url)
+  const page = await open(person)
+  await page.goto(`${url}/account_overview`)
+  await page.waitForLoadState('load')
+  const cover = page.locator('#session-check')
+  expect(await cover.isVisible()).toBe(false)
+
+  let answer = () => {}
+  await page.route('**/get_session', async (route) => {
+    await new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await route.continue()
+  })
+  await bringBack(page)
+  await cover.waitFor({ state: 'visible' })
+  await expect.poll(() => page.getByText('Checking your session…').count()).toBe(1)
+  answer()
+  await cover.waitFor({ state: 'hidden' })
+  expect(page.url()).toBe(`${url}/account_overview`)
+
+  await page.unroute('**/get_session')
+  await person.request('DELETE', '/users/sign_out')
+  await bringBack(page)
+  await page.waitForURL('**/sign_in')
+})
+
+test('a page whose own account of who is signed in cannot be read says so, and can be refreshed', async () => {
+  const page = await open()
+  await page.route('**/sign_in', async (route) => {
+    const response = await route.fetch()
+    const html = (await response.text()).replace(/(<script id="bootstrap"[^>]*>)[^<]*/, '$1{"user":')
+    await route.fulfill({ response, body: html })
+  })
+  await page.goto(`${url}/sign_in`)
+  await page.getByText('Something is wrong with the state of your session.').waitFor()
+  await page.unroute('**/sign_in')
+  await page.getByRole('button', { name: 'Refresh Page' }).click()
+  await page.getByText('Something is wrong with the state of your session.').waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Sign In' }).waitFor()
+})
