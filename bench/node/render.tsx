@@ -38,6 +38,7 @@ const document = (path: string, children: React.ReactNode) => (
     origin="http://localhost"
     csrfToken="token"
     theme="dark"
+    noIndex
     assets={{ styles: ['/app.css'], scripts: ['/client.js'] }}
   >
     {children}

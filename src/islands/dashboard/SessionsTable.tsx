@@ -37,7 +37,7 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
             {server.startedAt ? <TimeIn at={server.startedAt} local={local} /> : null}
           </span>
         ),
-        ip: <Address server={server} />,
+        ip: canStop(server) ? <Address server={server} /> : '—',
         status: server.error_message ? <span title={server.error_message}>{badge}</span> : badge,
         uptime: server.active ? (
           <span className="uptime">
@@ -47,7 +47,7 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
         ) : (
           ran
         ),
-        actions: <Actions server={server} onStop={onStop} />,
+        actions: actionsOf(server, onStop),
       },
     }
   })
@@ -64,7 +64,7 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
 }
 
 /** Stop is for an active session; a start that is under way is cancelled. */
-function Actions({ server, onStop }: { server: Server; onStop: (server: Server) => void }) {
+function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)
   const stop = (
     <Button
