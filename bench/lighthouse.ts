@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs'
+import type { RunnerResult as Result } from 'lighthouse'
 import { freePort } from '../dev/free-port.ts'
+import { median } from './median.ts'
 import { newPerson } from './people.ts'
 import type { BenchSite } from './site.ts'
 import type { Row } from './table.ts'
@@ -18,6 +20,8 @@ const SIGNED_IN = new Set(['/dashboard', '/billing_history'])
 /** A signed-in page asks search engines to stay away, which is what Lighthouse's SEO score holds against it. */
 const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo']
 
+const RUNS = 3
+
 /** Lighthouse as it comes: a mobile telephone with a slow network, simulated. */
 export async function benchLighthouse(site: BenchSite): Promise<Row[]> {
   const [{ default: lighthouse }, { launch }] = await Promise.all([import('lighthouse'), import('chrome-launcher')])
@@ -32,28 +36,20 @@ export async function benchLighthouse(site: BenchSite): Promise<Row[]> {
   try {
     for (const path of PAGES) {
       const extraHeaders = SIGNED_IN.has(path) ? { Cookie: person.cookie } : {}
-      const result = await lighthouse(site.url + path, {
-        port: chrome.port,
-        logLevel: 'error',
-        onlyCategories: SIGNED_IN.has(path) ? CATEGORIES.slice(0, 3) : CATEGORIES,
-        extraHeaders,
-      })
-      if (!result) throw new Error(`Lighthouse has no result for ${path}`)
-      const { categories, audits } = result.lhr
-      const scores = Object.values(categories).map(({ score }) => Math.round((score ?? 0) * 100))
-      const [performance = 0, ...others] = scores
-      const ms = (id: string) => Math.round(audits[id]?.numericValue ?? 0)
-      const isGood = SIGNED_IN.has(path)
-        ? performance >= 98 && others[0] === 100
-        : scores.every((score) => score === 100)
-      rows.push({
-        what: `Lighthouse ${path}`,
-        measured: `${scores.join('/')}, LCP ${ms('largest-contentful-paint')} ms, CLS ${audits['cumulative-layout-shift']?.displayValue}`,
-        budget: SIGNED_IN.has(path) ? '≥ 98/100/…' : '100/100/100/100',
-        ok: isGood,
-      })
-      for (const { auditRefs } of Object.values(categories))
-        for (const { id, weight } of auditRefs) {
+      const runs: Result['lhr'][] = []
+      for (let run = 0; run < RUNS; run++) {
+        const result = await lighthouse(site.url + path, {
+          port: chrome.port,
+          logLevel: 'error',
+          onlyCategories: SIGNED_IN.has(path) ? CATEGORIES.slice(0, 3) : CATEGORIES,
+          extraHeaders,
+        })
+        if (!result) throw new Error(`Lighthouse has no result for ${path}`)
+        runs.push(result.lhr)
+      }
+      rows.push(rowOf(path, runs))
+      for (const { categories, audits } of runs.slice(0, 1))
+        for (const { id, weight } of Object.values(categories).flatMap(({ auditRefs }) => auditRefs)) {
           const audit = audits[id]
           if (weight && audit && audit.score !== null && audit.score < 0.9)
             console.log(`${path} ${id}: ${audit.title} ${audit.displayValue ?? ''}`)
@@ -63,4 +59,22 @@ export async function benchLighthouse(site: BenchSite): Promise<Row[]> {
     chrome.kill()
   }
   return rows
+}
+
+/** The median of each figure. */
+function rowOf(path: string, runs: Result['lhr'][]): Row {
+  const ids = Object.keys(runs[0]?.categories ?? {})
+  const scores = ids.map((id) => Math.round(100 * median(runs.map(({ categories }) => categories[id]?.score ?? 0))))
+  const figure = (id: string) => median(runs.map(({ audits }) => audits[id]?.numericValue ?? Number.NaN))
+  const [lcp, cls] = [Math.round(figure('largest-contentful-paint')), figure('cumulative-layout-shift')]
+  const [performance = 0, accessibility] = scores
+  const isSignedIn = SIGNED_IN.has(path)
+  const longest = isSignedIn ? 1_350 : 950
+  const isGood = isSignedIn ? performance >= 98 && accessibility === 100 : scores.every((score) => score === 100)
+  return {
+    what: `Lighthouse ${path}`,
+    measured: `${scores.join('/')}, LCP ${lcp} ms, CLS ${Number(cls.toFixed(3))}`,
+    budget: `${isSignedIn ? '≥ 98/100/…' : '100/100/100/100'}, LCP ≤ ${longest} ms, CLS 0`,
+    ok: isGood && lcp <= longest && cls < 0.001,
+  }
 }

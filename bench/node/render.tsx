@@ -39,6 +39,7 @@ const document = (path: string, children: React.ReactNode) => (
     origin="http://localhost"
     csrfToken="token"
     theme="dark"
+    noIndex
     assets={{ styles: ['/app.css'], scripts: ['/client.js'] }}
   >
     {children}

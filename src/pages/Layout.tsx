@@ -25,7 +25,7 @@ export type LayoutProps = {
   assets: { styles: string[]; scripts: string[] }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
-  /** For pages that no search engine should keep. */
+  /** For pages that no search engine should keep and nobody can share. */
   noIndex?: boolean
   children: ReactNode
 }
@@ -71,13 +71,17 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
         <link rel="manifest" href="/manifest.webmanifest" />
-        <meta property="og:type" content="website" />
-        <meta property="og:site_name" content="Proving Ground" />
-        <meta property="og:title" content={title} />
-        <meta property="og:description" content={description} />
-        <meta property="og:url" content={address} />
-        <meta property="og:image" content={`${origin}/og.png`} />
-        <meta name="twitter:card" content="summary_large_image" />
+        {rest.noIndex ? null : (
+          <>
+            <meta property="og:type" content="website" />
+            <meta property="og:site_name" content="Proving Ground" />
+            <meta property="og:title" content={title} />
+            <meta property="og:description" content={description} />
+            <meta property="og:url" content={address} />
+            <meta property="og:image" content={`${origin}/og.png`} />
+            <meta name="twitter:card" content="summary_large_image" />
+          </>
+        )}
       </head>
       <body>
         <a className="skip" href="#main">

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { canStop, SERVER_WEB_PORT } from '../../domain/server.ts'
+import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import type { Server } from '../../domain/wire.ts'
 import { Icon } from '../../pages/parts/Icon.tsx'
 import { Spinner } from '../../pages/parts/States.tsx'
@@ -8,12 +8,8 @@ import { useReachable } from '../useReachable.ts'
 
 const SHOW_COPIED_MS = 2_000
 
-/** A link to the server's page once it answers. */
+/** Of a live server: a link to its page once it answers. */
 export function Address({ server }: { server: Server }) {
-  return canStop(server) ? <LiveAddress server={server} /> : '—'
-}
-
-function LiveAddress({ server }: { server: Server }) {
   return AddressAs({ server, reachable: useReachable(server) })
 }
 

@@ -37,7 +37,7 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
             {server.startedAt ? <TimeIn at={server.startedAt} local={local} /> : null}
           </span>
         ),
-        ip: <Address server={server} />,
+        ip: canStop(server) ? <Address server={server} /> : '—',
         status: server.error_message ? (
           <span className="session-id">
             {badge}
@@ -54,7 +54,7 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
         ) : (
           ran
         ),
-        actions: <Actions server={server} onStop={onStop} />,
+        actions: actionsOf(server, onStop),
       },
     }
   })
@@ -71,7 +71,7 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
 }
 
 /** Stop is for an active session; a start that is under way is cancelled. */
-function Actions({ server, onStop }: { server: Server; onStop: (server: Server) => void }) {
+function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)
   const stop = (
     <Button
