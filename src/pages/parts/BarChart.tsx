@@ -16,7 +16,7 @@ export function BarChart({ bars, unit, caption }: BarChartProps) {
   const top = niceCeiling(Math.max(0, ...bars.map((bar) => bar.value)))
   const step = WIDTH / Math.max(1, bars.length)
   const width = Math.min(36, step * 0.7)
-  const every = Math.ceil(bars.length / 7)
+  const every = Math.ceil(bars.length / 5)
   const format = (value: number) => `${number.format(value)} ${unit}`
   return (
     <figure className="chart stack">
