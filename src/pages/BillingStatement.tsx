@@ -20,7 +20,7 @@ const COLUMNS = [
 
 /** One bill with all that is in it, made to be printed. */
 export function BillingStatement({ statement, email }: { statement: Statement; email: string }) {
-  const state = statement.paid ? 'Paid' : statement.overdue ? 'Overdue' : 'Due'
+  const state = statement.amount_owed < 0 ? 'Credit' : statement.paid ? 'Paid' : statement.overdue ? 'Overdue' : 'Due'
   return (
     <div className="page stack">
       <div className="page-head">
@@ -36,7 +36,9 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
             {email} · {statement.plan} · <code>{statement.id}</code>
           </p>
         </div>
-        <Badge colour={state === 'Paid' ? 'green' : state === 'Overdue' ? 'red' : 'yellow'}>{state}</Badge>
+        <Badge colour={state === 'Paid' || state === 'Credit' ? 'green' : state === 'Overdue' ? 'red' : 'yellow'}>
+          {state}
+        </Badge>
       </div>
       <DefinitionStats
         stats={[

@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { openDatabase } from '../../db/client.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
+import { correctBill } from '../../src/server/services/corrections.ts'
 import { signInByHand, stackAndBrowser } from '../support/e2e.ts'
 
 const SHOTS = 'test-results/billing'
@@ -104,6 +106,22 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
       timeout: 30_000,
     })
     .toBe(0)
+  // The operator finds that an hour of it was our fault.
+  await open(page, '/billing_history')
+  const billId = (await bill.getByRole('rowheader').getByRole('link').getAttribute('href'))?.split('/').at(-1) ?? ''
+  const hand = { db: openDatabase(world.stack.services.vars.LIBSQL_URL as string), now: Date.now }
+  await correctBill(hand, billId, { seconds: 25_200, reason: 'A fault of ours took an hour.' })
+  await advance(60)
+  await open(page, '/billing_history')
+  await page.getByRole('row').filter({ hasText: 'Correction' }).getByText(/^cn_/).waitFor()
+  await shot(page, 'corrected-history')
+  await page.getByRole('row').filter({ hasText: 'Correction' }).getByRole('rowheader').getByRole('link').click()
+  await page.getByText('A fault of ours took an hour.').waitFor()
+  await shot(page, 'correction')
+  await page.getByRole('link', { name: 'the statement of these days' }).click()
+  await page.getByText('Corrected later').waitFor()
+  await shot(page, 'corrected-statement')
+
   await open(page, '/account_overview')
   await page.getByText('Cancel subscription').click()
   await page.getByRole('button', { name: 'Cancel at period end' }).click()

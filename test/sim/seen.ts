@@ -52,9 +52,11 @@ export function seenRuns(
     if (!sight || !record?.runningAt) return []
     const stopped = customer.stopped.get(session) ?? Infinity
     if (stopped <= sight.first) return []
-    const inTrial = plans.some((plan) => plan.trial && plan.from <= sight.first && sight.first < plan.until)
     const second = Math.ceil(sight.first / 1000)
-    let end = inTrial ? Math.min(stopped, (second + TRIAL_SECONDS - trialUsed) * 1000) : stopped
+    const trialEnd = (second + TRIAL_SECONDS - trialUsed) * 1000
+    const told = world.told.get(customer.user.id) ?? Infinity
+    const inTrial = plans.some((plan) => plan.trial && plan.from <= sight.first) && sight.first < told
+    let end = inTrial && trialEnd <= told ? Math.min(stopped, trialEnd) : stopped
     const gone = record.shuttingDownAt ?? Infinity
     // Looked for only once it was gone, though it went after the end: that it ran until then was not seen either.
     const lookedTooLate = sight.last < end && sight.missed !== null && sight.missed >= gone

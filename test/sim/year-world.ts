@@ -20,6 +20,8 @@ export type YearWorld = BillingStack & {
   ec2: Ec2StandIn
   timeline: Timeline
   sights: Map<string, Sight>
+  /** When Stripe first answered the product that a user has a plan: until then it may take a run for a trial's. */
+  told: Map<string, number>
   /** How often which fault happened. */
   faults: Record<string, number>
   /** The context of the triggers: their database fails now and then, when told to. */
@@ -45,6 +47,7 @@ export async function openYearWorld(start: number, places: number, database: Dat
     firstSlot: 40_000,
   })
   const sights = new Map<string, Sight>()
+  const told = new Map<string, number>()
   const runOf = new Map<string, string>()
   const cloud = ec2Cloud({
     AWS_REGION: 'us-east-1',
@@ -75,8 +78,18 @@ export async function openYearWorld(start: number, places: number, database: Dat
     })
   }
 
+  const { payments } = stack.ctx
   const ctx = {
     ...stack.ctx,
+    payments: {
+      ...payments,
+      async findSubscription(id) {
+        const found = await payments.findSubscription(id)
+        const userId = found?.userId ?? ''
+        if (found && !told.has(userId)) told.set(userId, clock.now)
+        return found
+      },
+    },
     cloud: {
       ...cloud,
       async findInstance(id) {
@@ -132,6 +145,7 @@ export async function openYearWorld(start: number, places: number, database: Dat
     },
     timeline,
     sights,
+    told,
     alarmDelay,
     async close() {
       await stack.close()

@@ -32,10 +32,15 @@ export async function createCheckout(ctx: Context, user: User, input: { planType
   return { url: checkout.url }
 }
 
-/** Back from the checkout page: what came of it is asked at once, the webhook may take a while. */
-export async function settleCheckout(ctx: Context, userId: string): Promise<void> {
+/**
+ * Back from the checkout page: what came of it is asked at once, the webhook may take a while.
+ * @returns whether there was something to ask
+ */
+export async function settleCheckout(ctx: Context, userId: string): Promise<boolean> {
   const row = await findOpenCheckout(ctx, userId)
-  if (row?.stripeSessionId) await syncCheckout(ctx, row.stripeSessionId)
+  if (!row?.stripeSessionId) return false
+  await syncCheckout(ctx, row.stripeSessionId)
+  return true
 }
 
 async function findOpenCheckout(ctx: Context, userId: string): Promise<CheckoutRow | null> {

@@ -11,7 +11,8 @@ import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import type { JobRow, SessionRow } from '../wire.ts'
-import { countUsage, getUsage, usageQueries } from './usage.ts'
+import { settleCheckout } from './checkout.ts'
+import { countUsage, getUsage, type Usage, usageQueries } from './usage.ts'
 
 const LIST_LIMIT = 100
 
@@ -55,7 +56,7 @@ export async function startServer(
 ): Promise<{ session: SessionRow; job: JobRow }> {
   const userId = signIn.user.id
   const channel = ctx.channel(userId)
-  const [usage] = await Promise.all([getUsage(ctx, userId), channel.arm(userId)])
+  const [usage] = await Promise.all([getUsageOfPayer(ctx, userId), channel.arm(userId)])
   if (signIn.suspended) throw new AppError('payment_required', SUSPENDED)
   if (usage.subscription?.subType === 'demo' && trialSecondsLeft(usage.seconds) === 0)
     throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')
@@ -84,6 +85,17 @@ export async function startServer(
   if (!session || !job) throw await whyNotStarted(ctx, userId, serverId, gpus)
   ctx.background(channel.wake(userId))
   return { session, job }
+}
+
+/** Somebody on a trial may have paid for a plan a moment ago: what came of an open checkout is asked before the trial is held against them. */
+async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
+  const usage = await getUsage(ctx, userId)
+  if (usage.subscription?.subType !== 'demo') return usage
+  const asked = await settleCheckout(ctx, userId).catch((error) => {
+    console.error(JSON.stringify({ user: userId, checkout: String(error) }))
+    return false
+  })
+  return asked ? getUsage(ctx, userId) : usage
 }
 
 async function whyNotStarted(ctx: Context, userId: string, serverId: string | null, gpus: number): Promise<AppError> {

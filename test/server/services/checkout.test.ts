@@ -5,6 +5,7 @@ import type { User } from '../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
 import { createCheckout } from '../../../src/server/services/checkout.ts'
 import { reconcilePlans } from '../../../src/server/services/reconcile.ts'
+import { startServer } from '../../../src/server/services/servers.ts'
 import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
 
 const HOUR = 3_600_000
@@ -62,6 +63,25 @@ describe('checkout', () => {
     await reconcilePlans(stack.ctx)
     expect((await plans()).map((plan) => plan.status)).toEqual(['active'])
     expect((await visits()).map((visit) => visit.status)).toEqual(['complete'])
+  })
+
+  test('paid, no webhook yet, and the trial used up: a server starts at once, as the plan’s', async () => {
+    await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+    await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR / 2 })
+    stack.clock.now += HOUR
+    const channel = () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} })
+    const start = () => startServer({ ...stack.ctx, channel } as typeof stack.ctx, { user, suspended: false })
+    await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
+    const { url } = await buy('basic')
+    await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
+    await stack.press(url)
+    stack.stripe.inject('error')
+    await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
+    expect((await start()).job).toMatchObject({ kind: 'server_start', status: 'queued' })
+    expect((await plans()).map((plan) => [plan.planType, plan.status])).toEqual([
+      ['demo', 'ended'],
+      ['basic', 'active'],
+    ])
   })
 
   test('abandoned: it expires, and another can be opened', async () => {
