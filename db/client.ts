@@ -14,8 +14,10 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
     fetch: async (request: Request) => {
       try {
         const response = await fetcher(request, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-        if (response.status < 500) return response
-        throw new Error(`libSQL answered HTTP ${response.status}: ${await response.text()}`)
+        // To its end, here: an answer may also break off, or stop coming, half way.
+        const body = await response.arrayBuffer()
+        if (response.status < 500) return new Response(body, response)
+        throw new Error(`libSQL answered HTTP ${response.status}: ${new TextDecoder().decode(body)}`)
       } catch (cause) {
         throw new AppError('unavailable', NO_ANSWER, { cause, retryable: true })
       }

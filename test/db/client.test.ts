@@ -34,8 +34,21 @@ test('a write batch happens not at all', async () => {
   expect(await db.$count(users, eq(users.id, user.id))).toBe(0)
 })
 
-test('an absent database is one clear error', async () => {
-  const db = openDatabase('http://127.0.0.1:1')
+/** An answer that begins well and then breaks off. */
+const breaksOff: typeof fetch = async () => {
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"baton":null'))
+      controller.error(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
+    },
+  })
+  return new Response(body, { headers: { 'Content-Type': 'application/json' } })
+}
+
+test.each([
+  ['absent', openDatabase('http://127.0.0.1:1')],
+  ['that breaks off in the middle of its answer', openDatabase('http://127.0.0.1:1', undefined, breaksOff)],
+])('a database %s is one clear error', async (_, db) => {
   const error = await db
     .select()
     .from(users)
