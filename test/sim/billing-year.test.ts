@@ -4,9 +4,9 @@ import { playYear } from './play-year.ts'
 
 /** Over HTTP to a real libSQL server; `npm run sim:year` does the same for 1,000 customers without that server. */
 const year = {
-  customers: Number(process.env.SIM_CUSTOMERS ?? 8),
+  customers: Number(process.env.SIM_CUSTOMERS ?? 4),
   runs: Number(process.env.SIM_RUNS ?? 8),
-  seed: Number(process.env.SIM_SEED ?? 1),
+  seed: Number(process.env.SIM_SEED ?? 6),
 }
 
 describe(`a year of ${year.customers} customers`, () => {

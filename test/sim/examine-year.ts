@@ -118,7 +118,7 @@ export function addReports(reports: YearReport[]): YearReport {
 /** A year in which little happened proves little. */
 export function whatIsMissing({ customers, plans, pressed, started, ran, ended, cents }: YearReport): string[] {
   return [
-    ...(started < pressed * 0.75 ? [`only ${started} of ${pressed} starts were accepted`] : []),
+    ...(started < pressed * 0.5 ? [`only ${started} of ${pressed} starts were accepted`] : []),
     ...(ran < started * 0.85 ? [`only ${ran} of ${started} servers ever ran`] : []),
     ...(ran < customers * 4 ? [`only ${ran} runs of ${customers} customers`] : []),
     ...(ended < started ? [`${started - ended} runs did not end`] : []),
