@@ -39,8 +39,8 @@ export function General() {
           server is stopped, a plan ends with its cycle, and a last invoice is issued for what was used.
         </li>
         <li>
-          30 days later we delete your name, your address and your password. Billing records stay, for as long as the
-          law requires us to keep them.
+          30 days later we delete your name, your address, your password and the list of your devices. Billing records
+          stay, for as long as the law requires us to keep them.
         </li>
         <li>We may close an account that breaks these terms. Where it can be repaired, we tell you first.</li>
       </ol>

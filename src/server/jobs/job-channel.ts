@@ -1,50 +1,11 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
-import {
-  confirmFrame,
-  disconnectFrame,
-  isOwnJobsChannel,
-  isReadable,
-  jobFrame,
-  KEEPALIVE,
-  KEEPALIVE_ANSWER,
-  MAX_MESSAGES_PER_SECOND,
-  PING_EVERY_MS,
-  parseCommand,
-  pingFrame,
-  rejectFrame,
-  SUB_PROTOCOL,
-  welcomeFrame,
-} from '../../domain/cable.ts'
-import type { Job } from '../../domain/wire.ts'
 import { type Context, createContext } from '../context.ts'
 import type { Env } from '../env.ts'
-import { currentJobsQuery } from '../services/dashboard.ts'
-import { findSignIn, listLiveSignIns } from '../services/live-sign-ins.ts'
-import { toJob } from '../wire.ts'
 import type { JobChannelCalls } from './channel-calls.ts'
 import { JobAlarm } from './job-alarm.ts'
+import { JobSockets } from './job-sockets.ts'
 import { jobRunner } from './runner.ts'
-
-/** Survives hibernation with its socket. */
-type Attachment = {
-  userId: string
-  signInId: string
-  expiresAt: number
-  identifiers: string[]
-  connectedAt: number
-  /** When its sign-in was last seen to count. */
-  checkedAt: number
-}
-
-/** Tabs and devices of one person; the oldest gives way. */
-const MAX_SOCKETS = 20
-/** Nothing is pushed to a socket whose sign-in was not looked at for so long. */
-const CHECK_EVERY_MS = 60_000
-
-/** A socket may name its channel in a few spellings; its attachment must not grow without end. */
-const MAX_SUBSCRIPTIONS = 4
-const MAX_IDENTIFIER = 300
 
 /**
  * One object per user. An alarm runs that user's due jobs, one at a time, and every change of a job is pushed to the user's
@@ -52,15 +13,13 @@ const MAX_IDENTIFIER = 300
  */
 export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   private readonly jobAlarm: JobAlarm
-  private readonly runJobs = jobRunner((job) => this.push(job))
-  private pinging = false
-  private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
+  private readonly sockets: JobSockets
+  private readonly runJobs = jobRunner((job) => this.sockets.push(job))
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
     this.jobAlarm = new JobAlarm(ctx.storage, (userId) => this.look(userId))
-    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEPALIVE, KEEPALIVE_ANSWER))
-    if (ctx.getWebSockets().length) this.keepPinging()
+    this.sockets = new JobSockets(ctx, () => this.openContext())
   }
 
   async arm(userId: string): Promise<void> {
@@ -72,77 +31,19 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   }
 
   async disconnect(signInIds: string[] | 'all'): Promise<void> {
-    for (const socket of this.ctx.getWebSockets()) {
-      const { signInId } = socket.deserializeAttachment() as Attachment
-      if (signInIds === 'all' || signInIds.includes(signInId)) this.closeAsRevoked(socket)
-    }
+    this.sockets.disconnect(signInIds)
   }
 
   override async alarm(): Promise<void> {
     await this.jobAlarm.ring()
   }
 
-  private async look(userId: string): Promise<number | null> {
-    const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
-    await this.endSignedOut(ctx)
-    const next = await this.runJobs(ctx, userId)
-    return next === null ? null : next - ctx.now()
-  }
-
-  /** The upgrade, already checked by the route, which names the user and the sign-in. */
   override async fetch(request: Request): Promise<Response> {
-    const pair = new WebSocketPair()
-    const attachment: Attachment = {
-      userId: request.headers.get('x-user-id') ?? '',
-      signInId: request.headers.get('x-sign-in-id') ?? '',
-      expiresAt: Number(request.headers.get('x-expires-at')),
-      identifiers: [],
-      connectedAt: Date.now(),
-      checkedAt: 0,
-    }
-    this.makeRoom()
-    this.ctx.acceptWebSocket(pair[1])
-    pair[1].serializeAttachment(attachment)
-    pair[1].send(welcomeFrame())
-    this.keepPinging()
-    const headers = { 'sec-websocket-protocol': SUB_PROTOCOL }
-    return new Response(null, { status: 101, webSocket: pair[0], headers } as ResponseInit)
+    return this.sockets.accept(request)
   }
 
   override async webSocketMessage(socket: WorkerSocket, message: string | ArrayBuffer): Promise<void> {
-    if (!isReadable(message) || this.isTooFast(socket)) return socket.close(1008, 'too much')
-    const command = typeof message === 'string' ? parseCommand(message) : null
-    if (!command) return
-    const attachment = socket.deserializeAttachment() as Attachment
-    const { identifier } = command
-    const subscribed = attachment.identifiers.includes(identifier)
-    if (command.command === 'unsubscribe') {
-      const identifiers = attachment.identifiers.filter((other) => other !== identifier)
-      return socket.serializeAttachment({ ...attachment, identifiers })
-    }
-    if (subscribed) return
-    const isRoom = attachment.identifiers.length < MAX_SUBSCRIPTIONS && identifier.length <= MAX_IDENTIFIER
-    if (!isRoom || !isOwnJobsChannel(identifier, attachment.userId)) return sendTo(socket, rejectFrame(identifier))
-    socket.serializeAttachment({ ...attachment, identifiers: [...attachment.identifiers, identifier] })
-    sendTo(socket, confirmFrame(identifier))
-    await this.tellCurrent(socket, identifier, attachment)
-  }
-
-  /** What the client missed. If that cannot be read now, the client is sent away to come back, rather than left without knowing. */
-  private async tellCurrent(socket: WorkerSocket, identifier: string, { userId, signInId }: Attachment): Promise<void> {
-    try {
-      const ctx = await createContext(this.env, (work) => this.ctx.waitUntil(work))
-      // Signed out between the upgrade and now: the call that closes sockets may have come before this one was here.
-      const found = await findSignIn(ctx, signInId, [currentJobsQuery(ctx, userId)] as const)
-      if (!found) return this.closeAsRevoked(socket)
-      // Unsubscribed meanwhile.
-      if (!(socket.deserializeAttachment() as Attachment).identifiers.includes(identifier)) return
-      for (const { job, session } of found.along[0]) sendTo(socket, jobFrame(identifier, toJob(job, session)))
-    } catch (error) {
-      console.error(JSON.stringify({ channel: userId, error: String(error) }))
-      sendTo(socket, disconnectFrame('server_restart', true))
-      socket.close(1012, 'server_restart')
-    }
+    await this.sockets.receive(socket, message)
   }
 
   override async webSocketClose(socket: WorkerSocket, code: number, reason: string): Promise<void> {
@@ -150,71 +51,14 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
     socket.close(code === 1005 || code === 1006 ? 1000 : code, reason)
   }
 
-  /** The call that closes sockets may have failed, and an idle sign-in ends without one: asked again before anything is pushed. */
-  private async endSignedOut(ctx: Context): Promise<void> {
-    const due = this.ctx.getWebSockets().filter((socket) => {
-      const { checkedAt } = socket.deserializeAttachment() as Attachment
-      return Date.now() - checkedAt > CHECK_EVERY_MS
-    })
-    if (!due.length) return
-    const ids = due.map((socket) => (socket.deserializeAttachment() as Attachment).signInId)
-    const live = await listLiveSignIns(ctx, [...new Set(ids)])
-    for (const socket of due) {
-      const attachment = socket.deserializeAttachment() as Attachment
-      if (live.has(attachment.signInId)) socket.serializeAttachment({ ...attachment, checkedAt: Date.now() })
-      else this.closeAsRevoked(socket)
-    }
+  private async look(userId: string): Promise<number | null> {
+    const ctx = await this.openContext()
+    await this.sockets.endSignedOut(ctx)
+    const next = await this.runJobs(ctx, userId)
+    return next === null ? null : next - ctx.now()
   }
 
-  private makeRoom(): void {
-    const connectedAt = (socket: WorkerSocket) => (socket.deserializeAttachment() as Attachment).connectedAt
-    const sockets = this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN)
-    const oldestFirst = sockets.sort((a, b) => connectedAt(a) - connectedAt(b))
-    for (const socket of oldestFirst.slice(0, Math.max(0, sockets.length - MAX_SOCKETS + 1)))
-      this.closeAsRevoked(socket)
+  private openContext(): Promise<Context> {
+    return createContext(this.env, (work) => this.ctx.waitUntil(work))
   }
-
-  private push(job: Job): void {
-    for (const socket of this.ctx.getWebSockets()) {
-      const { identifiers, expiresAt } = socket.deserializeAttachment() as Attachment
-      if (expiresAt < Date.now()) this.closeAsRevoked(socket)
-      else for (const identifier of identifiers) sendTo(socket, jobFrame(identifier, job))
-    }
-  }
-
-  private closeAsRevoked(socket: WorkerSocket): void {
-    sendTo(socket, disconnectFrame('remote'))
-    socket.close(1000, 'remote')
-  }
-
-  private isTooFast(socket: WorkerSocket): boolean {
-    const second = Math.floor(Date.now() / 1000)
-    const last = this.received.get(socket)
-    const count = last?.second === second ? last.count + 1 : 1
-    this.received.set(socket, { second, count })
-    return count > MAX_MESSAGES_PER_SECOND
-  }
-
-  /** Pings sockets that do not keep themselves alive. The timer ends with the last of them, so that the object can hibernate. */
-  private keepPinging(): void {
-    if (this.pinging) return
-    this.pinging = true
-    setTimeout(() => {
-      this.pinging = false
-      const now = Date.now()
-      const silent = this.ctx.getWebSockets().filter((socket) => {
-        const kept = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0
-        return now - kept > 2 * PING_EVERY_MS
-      })
-      for (const socket of silent) sendTo(socket, pingFrame(now))
-      if (silent.length) this.keepPinging()
-    }, PING_EVERY_MS)
-  }
-}
-
-/** A socket that is closing may still be listed, and throws. */
-function sendTo(socket: WorkerSocket, frame: string): void {
-  try {
-    socket.send(frame)
-  } catch {}
 }

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, lt, notLike, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import { serverSessions, users } from '../../../db/schema.ts'
@@ -74,12 +74,15 @@ async function stopLiveServer(ctx: Context, userId: string): Promise<void> {
   for (const session of live) await requestStop(ctx, session, ctx.now())
 }
 
-/** 30 days after its closing an account forgets name, address and password; its billing records stay. Run by cron. */
+/**
+ * 30 days after its closing an account forgets name, address and password, the mails that went there, and where its sign-ins came
+ * from; its billing records stay. Run by cron.
+ */
 export async function freeClosedAddresses(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
-  await ctx.db
-    .update(users)
-    .set({ email: sql`'closed:' || id`, name: '', passwordHash: '' })
-    .where(
-      and(isNotNull(users.closedAt), lt(users.closedAt, ctx.now() - ADDRESS_KEPT_MS), notLike(users.email, 'closed:%')),
-    )
+  const due = sql`closed_at < ${ctx.now() - ADDRESS_KEPT_MS} AND email NOT LIKE 'closed:%'`
+  await writeBatch(ctx.db, [
+    ctx.db.run(sql`DELETE FROM outbox WHERE recipient IN (SELECT email FROM users WHERE ${due})`),
+    ctx.db.run(sql`DELETE FROM sign_ins WHERE user_id IN (SELECT id FROM users WHERE ${due})`),
+    ctx.db.run(sql`UPDATE users SET email = 'closed:' || id, name = '', password_hash = '' WHERE ${due}`),
+  ])
 }

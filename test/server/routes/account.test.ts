@@ -2,7 +2,7 @@ import { eq, getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { expect, test } from 'vitest'
 import * as schema from '../../../db/schema.ts'
-import { serverSessions, servers, signIns, subscriptions, users } from '../../../db/schema.ts'
+import { outbox, serverSessions, servers, signIns, subscriptions, users } from '../../../db/schema.ts'
 import { newId } from '../../../src/server/id.ts'
 import { freeClosedAddresses } from '../../../src/server/services/close-account.ts'
 import { PASSWORD, signedInUser, signUpFields } from '../../support/account.ts'
@@ -125,13 +125,15 @@ test('closing the account: needs the password, stops the server, ends sign-ins, 
     { id: user.id },
   ])
   clock.ms += 30 * 24 * 3_600_000 + 1
+  expect(await ctx.db.$count(outbox, eq(outbox.recipient, user.email))).toBeGreaterThan(1)
   await freeClosedAddresses(ctx)
+  expect(await ctx.db.$count(outbox, eq(outbox.recipient, user.email))).toBe(0)
   expect(await taken()).toBe(0)
   await signUp()
   expect(await taken()).toBe(1)
   const [closed] = await ctx.db.select().from(users).where(eq(users.id, user.id))
   expect(closed).toMatchObject({ name: '', email: `closed:${user.id}` })
-  expect(await ctx.db.$count(signIns, eq(signIns.userId, user.id))).toBe(2)
+  expect(await ctx.db.$count(signIns, eq(signIns.userId, user.id))).toBe(0)
 })
 
 test('an address in the wrong hands: the link of a closed account opens nothing', async () => {
