@@ -17,7 +17,9 @@ export const keptPages = createMiddleware<AppEnv>(async (c, next) => {
   if (page) return new Response(page.body, { headers: { ...page.headers, 'x-request-id': c.var.requestId } })
   await next()
   const html = c.get('sameForAll')
-  if (key && html && c.res.ok) kept.set(key, { body: encoder.encode(html), headers: Object.fromEntries(c.res.headers) })
+  // A cookie is for one browser: an answer that sets one is nobody else's.
+  const isPlain = c.res.ok && !c.res.headers.has('Set-Cookie')
+  if (key && html && isPlain) kept.set(key, { body: encoder.encode(html), headers: Object.fromEntries(c.res.headers) })
 })
 
 /** What such a page depends on. Null for somebody who may be signed in. */
