@@ -55,12 +55,14 @@ export async function startServer(
   serverId: string | null = null,
 ): Promise<{ session: SessionRow; job: JobRow }> {
   const userId = signIn.user.id
-  const channel = ctx.channel(userId)
-  const [usage] = await Promise.all([getUsageOfPayer(ctx, userId), channel.arm(userId)])
+  const usage = await getUsageOfPayer(ctx, userId)
   if (signIn.suspended) throw new AppError('payment_required', SUSPENDED)
   if (usage.subscription?.subType === 'demo' && trialSecondsLeft(usage.seconds) === 0)
     throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')
 
+  // Only now: Stripe may have been asked first, and the alarm must still lie ahead when the batch is written.
+  const channel = ctx.channel(userId)
+  await channel.arm(userId)
   const sessionId = newId('ses')
   const jobId = newId('job')
   const now = ctx.now()
