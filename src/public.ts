@@ -24,5 +24,8 @@ function start(): void {
 
 addEventListener('focusin', start, { once: true })
 addEventListener('pointerdown', start, { once: true })
-if ('requestIdleCallback' in window) requestIdleCallback(start, { timeout: 4000 })
-else setTimeout(start, 1500)
+/** Idle counts from the first paint: before it the browser is idle, too, waiting for the style sheet. */
+new PerformanceObserver(() => {
+  if ('requestIdleCallback' in window) requestIdleCallback(start, { timeout: 4000 })
+  else setTimeout(start, 1500)
+}).observe({ type: 'paint', buffered: true })

@@ -22,7 +22,8 @@ export type LayoutProps = {
   theme: Theme | null
   /** What the page before has to say, where this one has no place of its own for it. */
   flash?: FlashMessage | null
-  assets: { styles: string[]; scripts: string[] }
+  /** `late`: the scripts may come after everything else. */
+  assets: { styles: string[]; scripts: string[]; late: boolean }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
   /** For pages that no search engine should keep and nobody can share. */
@@ -46,11 +47,18 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <title>{full}</title>
         <meta name="description" content={description} />
         {rest.noIndex ? <meta name="robots" content="noindex" /> : <link rel="canonical" href={address} />}
+        {/* The precedence lets React put it before everything that can wait. */}
         {assets.styles.map((href) => (
-          <link key={href} rel="stylesheet" href={href} />
+          <link key={href} rel="stylesheet" href={href} precedence="default" />
         ))}
         {assets.scripts.map((src) => (
-          <script key={src} type="module" src={src} />
+          <script
+            key={src}
+            type="module"
+            src={src}
+            async={assets.late}
+            fetchPriority={assets.late ? 'low' : undefined}
+          />
         ))}
         {csrfToken ? <meta name="csrf-token" content={csrfToken} /> : null}
         {user ? <meta name="cable-url" content="/cable" /> : null}

@@ -33,6 +33,8 @@ const none = () => [] as string[]
 export type PageAssets = {
   styles: string[]
   scripts: string[]
+  /** They may come after everything else. */
+  late: boolean
   /** What an island of this page needs at once. */
   island: (name: string) => string[]
 }
@@ -42,14 +44,11 @@ export const ASSETS = {
   app: {
     styles: [address('src/styles/app.css')],
     scripts: [...hotReload, address('src/client.tsx')],
+    late: false,
     island: (name) => chain(`src/islands/${name}.tsx`),
   },
   /** Forms for visitors: plain HTML first, their islands wake once the browser is idle or somebody begins to use them. */
-  visitor: { styles: [address('src/styles/app.css')], scripts: loader, island: none },
+  visitor: { styles: [address('src/styles/app.css')], scripts: loader, late: true, island: none },
   /** Public pages without islands. */
-  marketing: {
-    styles: [address('src/styles/app.css'), address('src/styles/marketing.css')],
-    scripts: loader,
-    island: none,
-  },
+  marketing: { styles: [address('src/styles/marketing.css')], scripts: loader, late: true, island: none },
 } satisfies Record<string, PageAssets>

@@ -22,6 +22,7 @@ export async function openScreen(browser: Browser, url: string, screen: Screen, 
   await page.waitForLoadState('load')
   // Public pages wake once they are idle.
   await page.evaluate(() => new Promise((idle) => requestIdleCallback(() => setTimeout(idle, 150), { timeout: 1_000 })))
+  if (await page.locator('.hero').count()) await page.locator('.hero.is-live').waitFor()
   return { page, complaints }
 }
 

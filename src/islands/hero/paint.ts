@@ -1,10 +1,10 @@
 import {
+  ASIDE,
   beam,
   drift,
   drone,
   ground,
   HEIGHT,
-  type Point,
   profile,
   profiles,
   project,
@@ -12,126 +12,84 @@ import {
   SWEEP_STEP,
   sweeps,
   trail,
+  UAV,
+  UGV,
   type Vec,
   WIDTH,
 } from './scene.ts'
 
-const ROWS = profiles(42)
-const COLUMNS = 72
-const TURN = 2 * Math.PI
+/** What the page wants to see. */
+export type Frame = {
+  t: number
+  /** Of the canvas, in pixels of the screen. */
+  width: number
+  height: number
+  /** Pixels of the screen to one of CSS. */
+  ratio: number
+  /** Dollars per second of a running server. */
+  price: number
+} & Record<'ground' | 'profile' | 'returns' | 'uav', string>
 
-export type Colours = { ground: string; profile: string; returns: string; uav: string }
-
-/** The canvas follows the theme by asking the still picture of the page, which CSS has coloured. */
-export function stillColours(): Colours {
-  const style = (part: string) => getComputedStyle(document.querySelector(`.frame ${part}`) ?? document.body)
-  const { fill, stroke } = style('.profile')
-  return { ground: fill, profile: stroke, returns: style('.returns').stroke, uav: style('.uav').color }
-}
-
-/** Draws the scene at `t` as large as it takes to cover the canvas, like `preserveAspectRatio="xMidYMid slice"`. */
-export function paint(g: CanvasRenderingContext2D, t: number, colours: Colours): void {
-  const { canvas } = g
-  const scale = Math.max(canvas.width / WIDTH, canvas.height / HEIGHT)
-  /** A pixel of the screen in units of the picture. */
-  const px = devicePixelRatio / scale
+/** Draws the scene as large as it takes to cover the canvas, like `preserveAspectRatio="xMidYMid slice"`. */
+export function paint(g: OffscreenCanvasRenderingContext2D, { t, width, height, ratio, ...colours }: Frame): void {
+  // Setting the size empties the canvas and forgets every setting.
+  Object.assign(g.canvas, { width, height })
+  const scale = Math.max(width / WIDTH, height / HEIGHT)
+  g.setTransform(scale, 0, 0, scale, (width - WIDTH * scale) / 2, (height - HEIGHT * scale) / 2)
+  /** A pixel of CSS in units of the picture. */
+  const px = ratio / scale
   const shift = drift(t)
   const at = (p: Vec) => project(p, shift)
-  const trace = (points: readonly Point[]) => {
+  const trace = (points: Vec[]) => {
     g.beginPath()
-    for (const p of points) g.lineTo(...p)
+    for (const p of points) g.lineTo(...at(p))
   }
-  const stroke = (points: readonly Point[], colour: string, width: number) => {
-    trace(points)
-    g.strokeStyle = colour
-    g.lineWidth = width * px
-    g.stroke()
-  }
-
-  g.setTransform(1, 0, 0, 1, 0, 0)
-  g.clearRect(0, 0, canvas.width, canvas.height)
-  g.setTransform(scale, 0, 0, scale, (canvas.width - WIDTH * scale) / 2, (canvas.height - HEIGHT * scale) / 2)
   g.lineJoin = 'round'
+  g.lineWidth = px
 
   const swept = sweeps(t)
   let row = 0
-  ROWS.forEach((z, i) => {
-    const returns = () => {
-      g.fillStyle = colours.returns
-      for (let s = swept[row]; s && s.z > z; s = swept[++row]) {
-        for (let x = s.from; x < s.to; x += SWEEP_STEP) {
-          const y = ground(x, s.z)
-          const [sx, sy] = at([x, y, s.z])
-          g.globalAlpha = Math.min(1, 0.6 + y * 0.25)
-          g.fillRect(sx - px * 0.8, sy - px * 0.8, px * 1.6, px * 1.6)
-        }
+  profiles(42).forEach((z, i) => {
+    g.fillStyle = colours.returns
+    for (let s = swept[row]; s && s.z > z; s = swept[++row]) {
+      for (let x = s.from; x < s.to; x += SWEEP_STEP) {
+        const y = ground(x, s.z)
+        const [left, top] = at([x, y, s.z])
+        g.globalAlpha = 0.6 + y * 0.25
+        g.fillRect(left, top, px * 1.6, px * 1.6)
       }
     }
-    returns()
-    const points = profile(z, COLUMNS, shift)
+    trace(profile(z, 72, shift))
+    g.lineTo(WIDTH, HEIGHT + 9)
+    g.lineTo(0, HEIGHT + 9)
     g.globalAlpha = 1
     g.fillStyle = colours.ground
-    trace(points)
-    g.lineTo(WIDTH, HEIGHT)
-    g.lineTo(0, HEIGHT)
     g.fill()
-    g.globalAlpha = 0.3 + (0.6 * i) / ROWS.length
-    stroke(points, colours.profile, 1)
+    g.globalAlpha = 0.3 + i / 70
+    g.strokeStyle = colours.profile
+    g.stroke()
   })
 
   g.globalAlpha = 0.25
   g.fillStyle = colours.returns
-  trace(beam(t).map(at))
+  trace(beam(t))
   g.fill()
   g.globalAlpha = 0.55
-  stroke(trail(t, 40).map(at), colours.uav, 1)
-  g.globalAlpha = 1
+  g.strokeStyle = colours.uav
+  trace(trail(t, 40))
+  g.stroke()
 
-  const [x, y] = at(drone(t).at)
-  for (const side of [-1, 1])
-    stroke(
-      [
-        [x - 17, y - 5 * side],
-        [x + 17, y + 5 * side],
-      ],
-      colours.uav,
-      1.8,
-    )
-  for (const [dx, dy] of [
-    [-17, -6],
-    [17, -6],
-    [-17, 5],
-    [17, 5],
-  ] as const) {
-    g.beginPath()
-    g.ellipse(x + dx, y + dy, 10, 4, 0, 0, TURN)
-    g.stroke()
+  g.globalAlpha = 1
+  g.lineWidth = px * 1.7
+  g.font = `${4 + 11 * px}px ui-monospace,monospace`
+  const vehicle = (p: Vec, name: string, path: string, colour: string) => {
+    const [x, y] = at(p)
+    g.translate(x, y)
+    g.strokeStyle = g.fillStyle = colour
+    g.stroke(new Path2D(path))
+    g.fillText(name, ...ASIDE)
+    g.translate(-x, -y)
   }
-  const [rx, ry] = at(rover(t))
-  const body: Point[] = [
-    [-15, -6],
-    [15, -6],
-    [15, -15],
-    [6, -15],
-    [1, -22],
-    [-8, -22],
-    [-8, -15],
-    [-15, -15],
-    [-15, -6],
-  ]
-  stroke(
-    body.map(([bx, by]) => [rx + bx, ry + by]),
-    colours.returns,
-    1.6,
-  )
-  for (const dx of [-10, 10]) {
-    g.beginPath()
-    g.arc(rx + dx, ry - 3, 4, 0, TURN)
-    g.stroke()
-  }
-  g.font = `${Math.max(15, 11 * px)}px ui-monospace,monospace`
-  g.fillStyle = colours.uav
-  g.fillText('UAV-01', x + 36, y - 6)
-  g.fillStyle = colours.returns
-  g.fillText('UGV-02', rx + 24, ry - 8)
+  vehicle(drone(t).at, ...UAV, colours.uav)
+  vehicle(rover(t), ...UGV, colours.returns)
 }

@@ -19,6 +19,19 @@ const SPACING = 1.2
 const ACROSS = 8
 const ALONG = 90
 
+/** The vehicles: name and outline on the picture, around the point where they are. */
+export const UAV = [
+  'UAV-01',
+  'M-17-5 17 5M17-5-17 5M-27-6a10 4 0 1 0 20 0a10 4 0 1 0-20 0M7-6a10 4 0 1 0 20 0a10 4 0 1 0-20 0M-27 5a10 4 0 1 0 20 0a10 4 0 1 0-20 0M7 5a10 4 0 1 0 20 0a10 4 0 1 0-20 0',
+] as const
+export const UGV = [
+  'UGV-02',
+  'M-15-6h30v-9h-9l-5-7h-9v7h-7zM-14-3a4 4 0 1 0 8 0a4 4 0 1 0-8 0M6-3a4 4 0 1 0 8 0a4 4 0 1 0-8 0',
+] as const
+
+/** Where a vehicle's name stands beside it. */
+export const ASIDE = [34, -6] as const
+
 export type Point = readonly [x: number, y: number]
 export type Vec = readonly [x: number, y: number, z: number]
 
@@ -49,11 +62,11 @@ export function profiles(count: number): number[] {
 }
 
 /** The ground along one profile, at `columns` even steps across the picture. */
-export function profile(z: number, columns: number, shift: number): Point[] {
-  const scale = EYE.f / (z - EYE.z)
+export function profile(z: number, columns: number, shift: number): Vec[] {
+  const across = (WIDTH * (z - EYE.z)) / EYE.f
   return Array.from({ length: columns + 1 }, (_, i) => {
-    const x = (i * WIDTH) / columns
-    return [x, EYE.horizon + (EYE.y - ground((x - WIDTH / 2) / scale + shift, z)) * scale]
+    const x = shift + across * (i / columns - 0.5)
+    return [x, ground(x, z), z]
   })
 }
 
@@ -81,7 +94,7 @@ export function trail(t: number, points: number): Vec[] {
 /** What the lidar lights up at `t`: the drone, then the near edge of its footprint. */
 export function beam(t: number): Vec[] {
   const { at } = drone(t)
-  const z = at[2] - SWATH / 2
+  const z = at[2] - SPACING / 2
   return [at, ...[-0.32, 0.32].map((side): Vec => [at[0] + side, ground(at[0] + side, z), z])]
 }
 
@@ -99,25 +112,27 @@ export function sweeps(t: number): { z: number; from: number; to: number }[] {
     const k = Math.floor(i / ACROSS)
     const done = k < track ? 1 : k === track ? along : 0
     const z = trackZ(k) + SPACING * (0.5 - ((i % ACROSS) + 0.5) / ACROSS)
-    return k % 2 ? { z, from: EDGE - 2 * EDGE * done, to: EDGE } : { z, from: -EDGE, to: -EDGE + 2 * EDGE * done }
+    const reached = EDGE - 2 * EDGE * done
+    return k % 2 ? { z, from: reached, to: EDGE } : { z, from: -EDGE, to: -reached }
   })
 }
 
 export const SWEEP_STEP = (2 * EDGE) / ALONG
-export const SWATH = SPACING
 
 const metres = (units: number, digits: number) => (units * 10).toFixed(digits)
 
-/** The instruments at `t`. `price` is dollars per second of a running server. */
-export function telemetry(t: number, price: number): [name: string, value: string][] {
+export const INSTRUMENTS = ['SIM', 'ALT', 'COVERED', 'RETURNS', 'COST', 'POS']
+
+/** What the instruments read at `t`. `price` is dollars per second of a running server. */
+export function readings(t: number, price: number): string[] {
   const { at, track, along } = drone(t)
-  const covered = Math.min(1, (track + along) / TRACKS)
+  const covered = (track + along) / TRACKS
   return [
-    ['SIM', `${t.toFixed(1)} s`],
-    ['ALT', `${metres(at[1] - ground(at[0], at[2]), 1)} m`],
-    ['COVERED', `${(covered * 100).toFixed(0)} %`],
-    ['RETURNS', Math.round(covered * TRACKS * ACROSS * ALONG).toLocaleString('en-US')],
-    ['COST', `$${(t * price).toFixed(4)}`],
-    ['POS', `${metres(at[0], 0)}, ${metres(at[2], 0)} m`],
+    `${t.toFixed(1)} s`,
+    `${metres(at[1] - ground(at[0], at[2]), 1)} m`,
+    `${(covered * 100).toFixed(0)} %`,
+    Math.round(covered * TRACKS * ACROSS * ALONG).toLocaleString('en-US'),
+    `$${(t * price).toFixed(4)}`,
+    `${metres(at[0], 0)}, ${metres(at[2], 0)} m`,
   ]
 }

@@ -1,62 +1,73 @@
-import { paint, stillColours } from './paint.ts'
-import { STILL, telemetry } from './scene.ts'
-
-export type Stage = { draw: (t: number) => void; seen: () => boolean }
+import type { Frame } from './paint.ts'
+import { painterFile } from './painter.ts'
 
 /**
- * Lays a canvas over the still picture inside `box` and writes the instruments beside it. `tell` is called when the size, the theme or
- * the visibility changed, so that whoever keeps the time can go on, rest or draw again.
+ * Lays a canvas over the still picture inside `box`, which a worker paints, and writes the instruments beside it. `time` tells the moment
+ * to be seen, given the seconds since the frame before. What is returned shows one frame, and goes on while `playing` and somebody can
+ * see it. Null where the browser has no canvas for workers: the still picture stays.
  */
-export function stage(box: HTMLElement, tell: () => void): Stage | null {
-  const frame = box.querySelector('.frame')
+export function stage(
+  box: HTMLElement,
+  time: (seconds: number) => number,
+  playing: () => boolean,
+): (() => void) | null {
   const canvas = document.createElement('canvas')
-  const g = canvas.getContext('2d')
-  if (!frame || !g) return null
+  if (!canvas.transferControlToOffscreen) return null
   canvas.ariaHidden = 'true'
-  frame.after(canvas)
+  box.querySelector('.frame')?.after(canvas)
+  const painter = new Worker(painterFile, { type: 'module' })
+  const offscreen = canvas.transferControlToOffscreen()
+  painter.postMessage(offscreen, [offscreen])
   const readings = box.querySelectorAll('[data-reading]')
-  const price = Number(box.dataset.price)
-  let colours = stillColours()
-  let last = STILL
-  let visible = true
 
-  const draw = (t: number) => {
-    last = t
-    paint(g, t, colours)
-    telemetry(t, price).forEach(([, value], i) => {
-      const reading = readings[i]
-      if (reading) reading.textContent = value
+  let visible = true
+  let wanted = false
+  let busy = false
+  let before = 0
+  let look: Omit<Frame, 't'>
+  const step = (now: number) => {
+    wanted = false
+    painter.postMessage({ ...look, t: time(before && Math.min(0.1, (now - before) / 1000)) } satisfies Frame)
+    before = now
+  }
+  // The next frame waits for this one to be painted: a slow machine shows fewer, it does not fall behind.
+  painter.addEventListener('message', ({ data }: MessageEvent<string[]>) => {
+    box.classList.add('is-live')
+    readings.forEach((reading, i) => {
+      if (reading.textContent !== data[i]) reading.textContent = data[i] as string
     })
+    if (!playing() || !visible || document.hidden) before = 0
+    busy = wanted || before > 0
+    if (busy) requestAnimationFrame(step)
+  })
+  const show = () => {
+    // More pixels than that nobody sees in a moving picture.
+    const ratio = Math.min(2, devicePixelRatio)
+    look = {
+      width: canvas.clientWidth * ratio,
+      height: canvas.clientHeight * ratio,
+      ratio,
+      price: Number(box.dataset.price),
+      ground: colour('.profile', 'fill'),
+      profile: colour('.profile', 'stroke'),
+      returns: colour('.returns', 'stroke'),
+      uav: colour('.uav', 'color'),
+    }
+    wanted = true
+    if (!busy) requestAnimationFrame(step)
+    busy = true
   }
-  const fit = () => {
-    canvas.width = canvas.clientWidth * devicePixelRatio
-    canvas.height = canvas.clientHeight * devicePixelRatio
-    colours = stillColours()
-    draw(last)
-    tell()
-  }
-  new ResizeObserver(fit).observe(canvas)
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', fit)
-  document.addEventListener('visibilitychange', tell)
+  new ResizeObserver(show).observe(canvas)
   new IntersectionObserver(([entry]) => {
     visible = !!entry?.isIntersecting
-    tell()
+    show()
   }).observe(canvas)
-  box.classList.add('is-live')
-  return { draw, seen: () => visible && !document.hidden }
+  document.addEventListener('visibilitychange', show)
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show)
+  return show
 }
 
-/** Calls `frame` with the seconds since the last frame, for as long as it answers true; the return value starts it again. */
-export function ticker(frame: (seconds: number) => boolean): () => void {
-  let request = 0
-  let before = 0
-  const step = (now: number) => {
-    const seconds = before ? Math.min(0.1, (now - before) / 1000) : 0
-    before = now
-    request = frame(seconds) ? requestAnimationFrame(step) : 0
-    if (!request) before = 0
-  }
-  return () => {
-    request ||= requestAnimationFrame(step)
-  }
+/** The canvas follows the theme by asking the still picture of the page, which CSS has coloured. */
+function colour(part: string, property: 'fill' | 'stroke' | 'color'): string {
+  return getComputedStyle(document.querySelector(part) as Element)[property]
 }

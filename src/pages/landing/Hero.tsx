@@ -1,5 +1,5 @@
 import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND } from '../../domain/plan.ts'
-import { STILL, telemetry } from '../../islands/hero/scene.ts'
+import { INSTRUMENTS, readings, STILL } from '../../islands/hero/scene.ts'
 import { ButtonLink } from '../parts/Button.tsx'
 import { SceneFrame } from './SceneFrame.tsx'
 
@@ -24,9 +24,9 @@ export function Hero() {
       </div>
       <div className="hud">
         <dl aria-label="Telemetry of the simulated survey">
-          {telemetry(STILL, OVERAGE_DOLLARS_PER_SECOND).map(([name, value]) => (
-            <div key={name}>
-              <dt>{name}</dt>
+          {readings(STILL, OVERAGE_DOLLARS_PER_SECOND).map((value, i) => (
+            <div key={INSTRUMENTS[i]}>
+              <dt>{INSTRUMENTS[i]}</dt>
               <dd data-reading="">{value}</dd>
             </div>
           ))}

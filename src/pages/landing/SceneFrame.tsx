@@ -1,4 +1,5 @@
 import {
+  ASIDE,
   beam,
   drift,
   drone,
@@ -12,6 +13,8 @@ import {
   STILL,
   sweeps,
   trail,
+  UAV,
+  UGV,
   type Vec,
   WIDTH,
 } from '../../islands/hero/scene.ts'
@@ -40,7 +43,7 @@ function layers() {
   const grounds = profiles(ROWS).map((z, i) => ({
     z,
     className: 'profile',
-    d: `${line(profile(z, COLUMNS, shift))}V${HEIGHT + 9}H0`,
+    d: `${line(profile(z, COLUMNS, shift).map(onScreen))}V${HEIGHT + 9}H0`,
     opacity: Math.round((0.3 + 0.6 * (i / ROWS)) * 100) / 100,
   }))
   const returns = sweeps(STILL)
@@ -53,28 +56,26 @@ function layers() {
   return [...grounds, ...returns].sort((a, b) => b.z - a.z)
 }
 
+function Vehicle({ at, shape, className }: { at: Vec; shape: typeof UAV | typeof UGV; className: string }) {
+  const [name, outline] = shape
+  const [x, y] = onScreen(at).map(Math.round)
+  return (
+    <g className={className} transform={`translate(${x} ${y})`}>
+      <path d={outline} />
+      <text x={ASIDE[0]} y={ASIDE[1]}>
+        {name}
+      </text>
+    </g>
+  )
+}
+
 function Vehicles() {
-  const { at } = drone(STILL)
-  const [x, y] = onScreen(at)
-  const [rx, ry] = onScreen(rover(STILL))
-  const at0 = (a: number, b: number) => `translate(${Math.round(a)} ${Math.round(b)})`
   return (
     <>
       <path className="beam" d={`${line(beam(STILL).map(onScreen))}z`} />
       <path className="trail" d={line(trail(STILL, 14).map(onScreen))} />
-      <g className="uav" transform={at0(x, y)}>
-        <path d="M-17-5 17 5M17-5-17 5" />
-        <path d="M-27-6a10 4 0 1 0 20 0a10 4 0 1 0-20 0M7-6a10 4 0 1 0 20 0a10 4 0 1 0-20 0M-27 5a10 4 0 1 0 20 0a10 4 0 1 0-20 0M7 5a10 4 0 1 0 20 0a10 4 0 1 0-20 0" />
-        <text x="36" y="-6">
-          UAV-01
-        </text>
-      </g>
-      <g className="ugv" transform={at0(rx, ry)}>
-        <path d="M-15-6h30v-9h-9l-5-7h-9v7h-7zM-14-3a4 4 0 1 0 8 0a4 4 0 1 0-8 0M6-3a4 4 0 1 0 8 0a4 4 0 1 0-8 0" />
-        <text x="24" y="-8">
-          UGV-02
-        </text>
-      </g>
+      <Vehicle className="uav" at={drone(STILL).at} shape={UAV} />
+      <Vehicle className="ugv" at={rover(STILL)} shape={UGV} />
     </>
   )
 }

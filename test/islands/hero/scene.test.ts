@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DURATION, drone, ground, sweeps, telemetry, trail } from '../../../src/islands/hero/scene.ts'
+import { DURATION, drone, ground, INSTRUMENTS, readings, sweeps, trail } from '../../../src/islands/hero/scene.ts'
 
 const time = fc.double({ min: 0, max: DURATION, noNaN: true })
 
@@ -29,11 +29,15 @@ test('what was mapped stays mapped', () => {
 })
 
 test('the same time is the same scene, to the last digit', () => {
-  expect(telemetry(24.6, 0.0004861)).toEqual(telemetry(24.6, 0.0004861))
+  expect(readings(24.6, 0.0004861)).toEqual(readings(24.6, 0.0004861))
   expect(trail(12, 30)).toEqual(trail(12, 30))
 })
 
 test('the instruments at the end: all of it mapped, the price by the second', () => {
-  const readings = Object.fromEntries(telemetry(DURATION, 0.0004861))
-  expect(readings).toMatchObject({ COVERED: '100 %', RETURNS: '4,320', COST: '$0.0224' })
+  const values = readings(DURATION, 0.0004861)
+  expect(Object.fromEntries(INSTRUMENTS.map((name, i) => [name, values[i]]))).toMatchObject({
+    COVERED: '100 %',
+    RETURNS: '4,320',
+    COST: '$0.0224',
+  })
 })

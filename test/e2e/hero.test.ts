@@ -1,0 +1,99 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { openBrowser } from '../support/chromium.ts'
+import { complaintsOf } from '../support/e2e.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+async function landing(options: BrowserContextOptions = {}, before = () => {}) {
+  const context = await browser.newContext({ viewport: { width: 1000, height: 700 }, ...options })
+  const page = await context.newPage()
+  const complaints = complaintsOf(page)
+  await page.addInitScript(before)
+  await page.goto(inject('url'))
+  return { page, complaints, hero: page.locator('.hero'), replay: page.locator('.replay') }
+}
+
+const time = (page: Page) => page.locator('.hero dd').first().innerText()
+const moves = (page: Page) => expect.poll(async () => (await later(page, 250)).moved, { timeout: 20_000 }).toBe(true)
+const rests = (page: Page) => expect.poll(async () => (await later(page, 250)).moved, { timeout: 20_000 }).toBe(false)
+
+async function later(page: Page, ms: number) {
+  const before = await time(page)
+  await page.waitForTimeout(ms)
+  return { moved: (await time(page)) !== before }
+}
+
+test('the picture moves by itself, pauses and goes on; workers paint it, the page does not', async () => {
+  const { page, complaints, hero } = await landing()
+  const button = hero.getByRole('button')
+  await button.waitFor()
+  await moves(page)
+  const seen = await hero.locator('.view').screenshot()
+  await moves(page)
+  expect(seen.equals(await hero.locator('.view').screenshot())).toBe(false)
+  expect(await button.innerText()).toBe('Pause')
+  await button.click()
+  expect(await button.innerText()).toBe('Play')
+  await rests(page)
+  await button.click()
+  await moves(page)
+  expect(page.workers()).toHaveLength(2)
+  expect(complaints).toEqual([])
+})
+
+test('it rests while nobody can see it', async () => {
+  const { page } = await landing()
+  await moves(page)
+  await page.getByRole('contentinfo').scrollIntoViewIfNeeded()
+  await rests(page)
+  await page.evaluate(() => scrollTo(0, 0))
+  await moves(page)
+})
+
+test('who wants less motion sees the first frame until they ask for more', async () => {
+  const { page, hero } = await landing({ reducedMotion: 'reduce' })
+  const button = hero.getByRole('button', { name: 'Play' })
+  await button.waitFor()
+  expect(await time(page)).toBe('24.6 s')
+  await rests(page)
+  await button.click()
+  await moves(page)
+})
+
+test('the replay is scrubbed, played to its end, and played again from its start', async () => {
+  const { page, complaints, replay } = await landing({ reducedMotion: 'reduce' })
+  const slider = replay.getByRole('slider')
+  await slider.scrollIntoViewIfNeeded()
+  await slider.fill('10')
+  const caption = replay.getByRole('paragraph')
+  await expect.poll(() => caption.innerText()).toContain('Each sweep of the lidar adds returns')
+  expect(await slider.getAttribute('aria-valuetext')).toBe('10 of 46 seconds')
+  const early = await replay.locator('.view').screenshot()
+  await slider.fill('45.8')
+  await expect.poll(() => caption.innerText()).toContain('Survey complete.')
+  await expect.poll(async () => early.equals(await replay.locator('.view').screenshot())).toBe(false)
+  await replay.getByRole('button', { name: 'Play' }).click()
+  await expect.poll(() => slider.inputValue()).toBe('46')
+  await replay.getByRole('button', { name: 'Play' }).click()
+  await replay.getByRole('button', { name: 'Pause' }).waitFor()
+  expect(Number(await slider.inputValue())).toBeLessThan(46)
+  expect(await page.locator('.replay.is-live').count()).toBe(1)
+  expect(complaints).toEqual([])
+})
+
+test('a browser without canvases for workers keeps the still picture, and shows no button that does nothing', async () => {
+  const { page, complaints, hero } = await landing({}, () => {
+    Reflect.deleteProperty(HTMLCanvasElement.prototype, 'transferControlToOffscreen')
+  })
+  await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => /hero/.test(name)))
+  await page.waitForLoadState('networkidle')
+  expect(await hero.locator('canvas').count()).toBe(0)
+  expect(await hero.locator('svg.frame').isVisible()).toBe(true)
+  expect(await page.getByRole('button', { name: /Play|Pause/ }).count()).toBe(0)
+  expect(complaints).toEqual([])
+})
