@@ -6,7 +6,7 @@ import { startStack } from '../dev/stack.ts'
 import { gatherCast } from '../test/support/cast.ts'
 import { openBrowser } from '../test/support/chromium.ts'
 import { keepInstances } from '../test/support/many-instances.ts'
-import { openScreen, setLook } from '../test/support/open-screen.ts'
+import { nextFrame, openScreen, setLook } from '../test/support/open-screen.ts'
 import { SCREENS } from '../test/support/screens.ts'
 
 /** `npm run screens [name…]`: a picture of every screen at three widths in both themes, into docs/screens. */
@@ -44,11 +44,19 @@ try {
 }
 process.exitCode = failures ? 1 : 0
 
-/** The whole page, as WebP: a tenth of a PNG's size. The window grows to the page, so that its bars stand at its edges. */
+/**
+ * The whole page, as WebP: a tenth of a PNG's size. The window grows to the page, so that its bars stand at its edges; twice, because rows
+ * that were never in sight have an estimated height.
+ */
 async function picture(page: Page): Promise<Buffer> {
   const { width = 0, height = 0 } = page.viewportSize() ?? {}
-  const whole = await page.evaluate(() => document.documentElement.scrollHeight)
-  await page.setViewportSize({ width, height: Math.max(whole, height) })
+  for (let time = 0; time < 2; time++) {
+    await page.setViewportSize({ width, height })
+    await nextFrame(page)
+    const whole = await page.evaluate(() => document.documentElement.scrollHeight)
+    await page.setViewportSize({ width, height: Math.max(whole, height) })
+    await nextFrame(page)
+  }
   await page.bringToFront()
   await page.waitForTimeout(150)
   const session = await page.context().newCDPSession(page)

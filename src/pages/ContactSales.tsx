@@ -1,5 +1,6 @@
 import { CONTACT_MESSAGE_LIMIT, CONTACT_SOURCES, type ContactField } from '../domain/contact.ts'
 import { characters } from '../domain/person.ts'
+import { Contours } from './landing/Contours.tsx'
 import { Alert } from './parts/Alert.tsx'
 import { Button } from './parts/Button.tsx'
 import { Field, Select, TextArea } from './parts/Field.tsx'
@@ -71,6 +72,7 @@ export function ContactSales({ csrfToken, values = {}, errors = {}, failure, suc
           Send
         </Button>
       </form>
+      <Contours />
     </div>
   )
 }

@@ -49,7 +49,9 @@ export function Devices({ devices, csrfToken, flash }: DevicesProps) {
         </form>
       </div>
       <FlashAlert flash={flash} />
-      <DataTable caption="Where you are signed in" hideCaption columns={COLUMNS} rows={rows} />
+      <div className="card">
+        <DataTable caption="Where you are signed in" hideCaption columns={COLUMNS} rows={rows} />
+      </div>
       <p className="hint">
         <a href="/account_overview">Back to Account</a>
       </p>

@@ -1,3 +1,4 @@
+import { Contours } from './landing/Contours.tsx'
 import { ButtonLink } from './parts/Button.tsx'
 
 /** A page that could not be shown: why, and what to do next. */
@@ -12,6 +13,7 @@ export function Failure({ sentence, path }: { sentence: string; path: string }) 
         </ButtonLink>
         <ButtonLink href="/">Home</ButtonLink>
       </p>
+      <Contours />
     </div>
   )
 }

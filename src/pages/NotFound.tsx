@@ -1,3 +1,4 @@
+import { Contours } from './landing/Contours.tsx'
 import { ButtonLink } from './parts/Button.tsx'
 
 /** The title of the document is the heading's. `back` is the referrer's path if it was ours, else null. */
@@ -31,6 +32,7 @@ export function NotFound({ path, signedIn, back }: { path: string; signedIn: boo
           </ButtonLink>
         )}
       </p>
+      <Contours />
     </div>
   )
 }

@@ -40,5 +40,5 @@ export async function setLook(page: Page, theme: Theme, width: number): Promise<
   await nextFrame(page)
 }
 
-const nextFrame = (page: Page) =>
+export const nextFrame = (page: Page) =>
   page.evaluate(() => new Promise((painted) => requestAnimationFrame(() => requestAnimationFrame(painted))))

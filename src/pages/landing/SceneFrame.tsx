@@ -5,7 +5,6 @@ import {
   drone,
   ground,
   HEIGHT,
-  type Point,
   profile,
   profiles,
   project,
@@ -18,22 +17,10 @@ import {
   type Vec,
   WIDTH,
 } from '../../islands/hero/scene.ts'
+import { line } from './line.ts'
 
 const ROWS = 30
 const COLUMNS = 40
-
-/** Whole numbers, relative to the point before: the shortest spelling of a line. */
-function line(points: readonly Point[]): string {
-  let [x, y] = [0, 0]
-  return points
-    .map(([px, py], i) => {
-      const [dx, dy] = [Math.round(px) - x, Math.round(py) - y]
-      x += dx
-      y += dy
-      return `${i ? (i === 1 ? 'l' : dx < 0 ? '' : ' ') : 'm'}${dx}${dy < 0 ? '' : ' '}${dy}`
-    })
-    .join('')
-}
 
 const shift = drift(STILL)
 const onScreen = (at: Vec) => project(at, shift)

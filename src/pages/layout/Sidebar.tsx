@@ -2,24 +2,31 @@ import { Outline } from '../parts/Icon.tsx'
 import { FRAME_ICONS, type FrameIcon } from './frame-icons.ts'
 import { type Theme, ThemeSwitch } from './ThemeSwitch.tsx'
 
-const LINKS: { href: string; label: string; icon: FrameIcon }[] = [
+type Link = { href: string; label: string; icon: FrameIcon /** Pages that are reached from there. */; parts?: string[] }
+
+const LINKS: Link[] = [
   { href: '/dashboard', label: 'Dashboard', icon: 'gauge' },
   { href: '/billing_history', label: 'Billing', icon: 'receipt' },
-  { href: '/account_overview', label: 'Settings', icon: 'settings' },
+  { href: '/account_overview', label: 'Settings', icon: 'settings', parts: ['/devices', '/close_account'] },
 ]
+
+function current({ href, parts }: Link, here: string): 'page' | 'true' | undefined {
+  if (here === href) return 'page'
+  return here.startsWith(`${href}/`) || parts?.includes(here) ? 'true' : undefined
+}
 
 /** A rail at the left; under 800 px a bar at the bottom. */
 export function Sidebar({ path, ...theme }: { path: string; theme: Theme; csrfToken: string | null }) {
-  const here = path.split('?')[0]
+  const here = path.split('?')[0] ?? path
   return (
     <div className="rail">
       <nav aria-label="Main">
         <ul className="links">
-          {LINKS.map(({ href, label, icon }) => (
-            <li key={href}>
-              <a href={href} aria-current={href === here ? 'page' : undefined}>
-                <Outline path={FRAME_ICONS[icon]} size={18} />
-                {label}
+          {LINKS.map((link) => (
+            <li key={link.href}>
+              <a href={link.href} aria-current={current(link, here)}>
+                <Outline path={FRAME_ICONS[link.icon]} size={18} />
+                {link.label}
               </a>
             </li>
           ))}
