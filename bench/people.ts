@@ -1,7 +1,7 @@
 import { openDatabase } from '../db/client.ts'
 import { signIns, subscriptions, users } from '../db/schema.ts'
+import { issueSignInToken } from '../src/server/credentials/sign-in-token.ts'
 import { newId } from '../src/server/id.ts'
-import { issueSignInToken } from '../src/server/sign-in-token.ts'
 import type { BenchSite } from './site.ts'
 
 export type Person = {

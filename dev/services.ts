@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { migrateDatabase } from '../db/migrate.ts'
-import { hashPassword } from '../src/server/password.ts'
+import { hashPassword } from '../src/server/credentials/password.ts'
 import { openClock, type StackClock } from './clock.ts'
 import { firstSlotOf } from './ec2/addresses.ts'
 import { type Ec2StandIn, startEc2 } from './ec2/ec2-stand-in.ts'

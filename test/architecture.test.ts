@@ -22,6 +22,7 @@ const ROOMS: [room: string, mayImport: string[]][] = [
       'src/server/mails/',
       'src/server/jobs/',
       'src/server/limits/',
+      'src/server/credentials/',
       ...files('src/server'),
     ],
   ],

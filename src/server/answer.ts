@@ -1,8 +1,8 @@
 import type { Context as HonoContext } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { AppEnv } from './app-env.ts'
-import { setFlash } from './flash.ts'
-import { formScreens } from './form-screens.ts'
+import { setFlash } from './forms/flash.ts'
+import { formScreens } from './forms/form-screens.ts'
 import { matchedRoute } from './matched-route.ts'
 
 /**

@@ -4,9 +4,9 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { isDatabaseBusy, NO_ANSWER } from '../../db/client.ts'
 import { AppError, type ErrorCode } from '../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
-import { setFlash } from './flash.ts'
-import { typedValues } from './form-post.ts'
-import { formScreens } from './form-screens.ts'
+import { setFlash } from './forms/flash.ts'
+import { typedValues } from './forms/form-post.ts'
+import { formScreens } from './forms/form-screens.ts'
 import { matchedRoute } from './matched-route.ts'
 
 const STATUS: Record<ErrorCode, ContentfulStatusCode> = {

@@ -6,7 +6,7 @@ import { IslandFiles } from '../pages/Island.tsx'
 import { Layout } from '../pages/Layout.tsx'
 import type { AppEnv } from './app-env.ts'
 import { ASSETS } from './assets.ts'
-import { takeFlash } from './flash.ts'
+import { takeFlash } from './forms/flash.ts'
 import { csrfToken } from './middleware/csrf.ts'
 import { themeOf } from './routes/theme.ts'
 

@@ -2,9 +2,9 @@ import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../domain/error.ts'
 import type { AppEnv } from '../app-env.ts'
-import { readCookie, writeCookie } from '../cookies.ts'
-import { issueToken, newBrowserId, verifyToken } from '../csrf-token.ts'
-import { isFormPost, mediaType } from '../form-post.ts'
+import { readCookie, writeCookie } from '../credentials/cookies.ts'
+import { issueToken, newBrowserId, verifyToken } from '../credentials/csrf-token.ts'
+import { isFormPost, mediaType } from '../forms/form-post.ts'
 
 const BROWSER_LIFETIME_S = 30 * 24 * 3600
 /** Signed by Stripe itself. */

@@ -2,7 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../domain/error.ts'
 import type { AppEnv } from '../app-env.ts'
-import { callerOf } from '../device.ts'
+import { callerOf } from '../credentials/device.ts'
 import { logError } from '../error-response.ts'
 import { connectionOf } from '../limits/network.ts'
 

@@ -1,10 +1,10 @@
 import { createMiddleware } from 'hono/factory'
 import type { AppEnv } from '../app-env.ts'
-import { clearCookie, readCookie } from '../cookies.ts'
+import { clearCookie, readCookie } from '../credentials/cookies.ts'
+import { readSignInToken } from '../credentials/sign-in-token.ts'
 import { matchedRoute } from '../matched-route.ts'
 import { readsAlong } from '../read-along.ts'
 import { findSignIn, noteUse, userOfSignIn } from '../services/live-sign-ins.ts'
-import { readSignInToken } from '../sign-in-token.ts'
 
 /** Written down at most this often. */
 const SEEN_EVERY_MS = 5 * 60_000

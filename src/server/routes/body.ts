@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import { z } from 'zod'
 import type { AppEnv } from '../app-env.ts'
-import { nestFields } from '../form-post.ts'
+import { nestFields } from '../forms/form-post.ts'
 import { refuseShape, valid } from './valid.ts'
 
 /** The shape of a body that may come as JSON or from a plain HTML form (`user[email]`): `c.req.valid('json')` either way. */

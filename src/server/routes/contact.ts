@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { CONTACT_RECEIVED } from '../../domain/contact.ts'
 import { answer } from '../answer.ts'
 import type { AppEnv } from '../app-env.ts'
-import { callerOf } from '../device.ts'
+import { callerOf } from '../credentials/device.ts'
 import { contactSales } from '../services/contact.ts'
 import { body, text } from './body.ts'
 

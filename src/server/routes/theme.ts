@@ -2,7 +2,7 @@ import { Hono, type Context as HonoContext } from 'hono'
 import { AppError } from '../../domain/error.ts'
 import type { Theme } from '../../pages/layout/ThemeSwitch.tsx'
 import type { AppEnv } from '../app-env.ts'
-import { readCookie, writeCookie } from '../cookies.ts'
+import { readCookie, writeCookie } from '../credentials/cookies.ts'
 
 const YEAR_S = 365 * 24 * 3600
 

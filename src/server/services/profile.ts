@@ -7,11 +7,11 @@ import { CURRENT_PASSWORD_WRONG, profileForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import { type Context, siteOrigin } from '../context.ts'
+import { hashPassword, verifyPassword } from '../credentials/password.ts'
+import { refuseCommonPassword } from '../credentials/password-rule.ts'
 import { requireValid } from '../form-rules.ts'
 import { limitGuesses } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mails/account.ts'
-import { hashPassword, verifyPassword } from '../password.ts'
-import { refuseCommonPassword } from '../password-rule.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
 /**

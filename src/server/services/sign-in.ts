@@ -5,10 +5,10 @@ import { AppError } from '../../domain/error.ts'
 import { INVALID_CREDENTIALS, NOT_CONFIRMED, signInForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
+import { hashPassword, needsRehash, verifyPassword } from '../credentials/password.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
 import { type Caller, limitCalls, limitGuesses } from '../limits/limits.ts'
-import { hashPassword, needsRehash, verifyPassword } from '../password.ts'
 import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 
 /** What the list of devices tells their owner. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { ACCESS } from '../../../src/server/access.ts'
 import { app } from '../../../src/server/app.ts'
-import { issueToken, newBrowserId } from '../../../src/server/csrf-token.ts'
+import { issueToken, newBrowserId } from '../../../src/server/credentials/csrf-token.ts'
 import { openPage, openSite, SITE } from '../../support/site.ts'
 
 const site = openSite()

@@ -1,5 +1,5 @@
-import { AppError } from '../domain/error.ts'
-import { COMMON_PASSWORD } from '../domain/user.ts'
+import { AppError } from '../../domain/error.ts'
+import { COMMON_PASSWORD } from '../../domain/user.ts'
 import { COMMON_PASSWORDS } from './common-passwords.ts'
 
 /** What everybody tries first is no password. The list stays on the server: it weighs more than the form. @throws invalid */

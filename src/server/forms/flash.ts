@@ -1,8 +1,8 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Context as HonoContext } from 'hono'
-import type { AppEnv } from './app-env.ts'
-import { clearCookie, readCookie, writeCookie } from './cookies.ts'
-import { deriveKeys } from './keys.ts'
+import type { AppEnv } from '../app-env.ts'
+import { clearCookie, readCookie, writeCookie } from '../credentials/cookies.ts'
+import { deriveKeys } from '../credentials/keys.ts'
 
 /** What the next page shows once: a sentence, and what was typed into a form that was refused (never a password). */
 export type Flash = {

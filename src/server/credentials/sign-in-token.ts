@@ -1,5 +1,5 @@
 import { jwtVerify, SignJWT } from 'jose'
-import type { Context } from './context.ts'
+import type { Context } from '../context.ts'
 import { deriveKeys } from './keys.ts'
 
 const ISSUER = 'proving-ground'

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import { expect, test } from 'vitest'
-import { deriveKeys } from '../../src/server/keys.ts'
-import { issueSignInToken, readSignInToken } from '../../src/server/sign-in-token.ts'
+import { deriveKeys } from '../../../src/server/credentials/keys.ts'
+import { issueSignInToken, readSignInToken } from '../../../src/server/credentials/sign-in-token.ts'
 
 const OLD = 'the-old-secret-of-thirty-two-characters'
 const NEW = 'the-new-secret-of-thirty-two-characters'

@@ -1,8 +1,8 @@
 import type { Context as HonoContext } from 'hono'
-import type { AppEnv } from './app-env.ts'
-import type { Caller } from './limits/limits.ts'
-import { isLoopback } from './limits/network.ts'
-import type { Device } from './services/sign-in.ts'
+import type { AppEnv } from '../app-env.ts'
+import type { Caller } from '../limits/limits.ts'
+import { isLoopback } from '../limits/network.ts'
+import type { Device } from '../services/sign-in.ts'
 
 /** Who asks, as far as the network tells. Cloudflare sets `CF-Connecting-IP` itself; forwarded headers are the client's own words. */
 export function deviceOf(c: HonoContext<AppEnv>): Device {

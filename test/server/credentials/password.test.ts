@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { COMMON_PASSWORDS } from '../../src/server/common-passwords.ts'
-import { hashPassword, needsRehash, verifyPassword } from '../../src/server/password.ts'
-import { refuseCommonPassword } from '../../src/server/password-rule.ts'
+import { COMMON_PASSWORDS } from '../../../src/server/credentials/common-passwords.ts'
+import { hashPassword, needsRehash, verifyPassword } from '../../../src/server/credentials/password.ts'
+import { refuseCommonPassword } from '../../../src/server/credentials/password-rule.ts'
 
 test('a password opens its own hash and no other does; the pepper counts', async () => {
   await fc.assert(

@@ -1,5 +1,5 @@
 import type { Context as HonoContext } from 'hono'
-import type { AppEnv } from './app-env.ts'
+import type { AppEnv } from '../app-env.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 

@@ -1,6 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
-import type { AppEnv } from './app-env.ts'
+import type { AppEnv } from '../app-env.ts'
 
 /** `sign_in`: who; `browser`: what CSRF tokens are bound to; `flash`: a message for the next page; `theme`: light or dark; `known`: accounts it was signed in to before. */
 export type CookieName = 'sign_in' | 'browser' | 'flash' | 'flash_1' | 'flash_2' | 'theme' | 'known'

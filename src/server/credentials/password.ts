@@ -1,5 +1,5 @@
 import { createHmac, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
-import { AppError } from '../domain/error.ts'
+import { AppError } from '../../domain/error.ts'
 
 /** A row of OWASP's table whose memory (16 MiB) lets two run side by side in one isolate. */
 const COST = { N: 16384, r: 8, p: 5 }
