@@ -3,16 +3,18 @@ import { Card } from '../../pages/parts/Card.tsx'
 import { DefinitionStats } from '../../pages/parts/DefinitionStats.tsx'
 import { Meter } from '../../pages/parts/Meter.tsx'
 
+let dollars: Intl.NumberFormat | undefined
+
 export function UsageCard({ usage, subscription }: { usage: MonthlyUsage; subscription: Subscription | null }) {
   const hours = usage.hoursUsed.toFixed(2)
-  const owed = usage.amountOwedDollars.toLocaleString('en-US', { style: 'currency', currency: 'USD' })
+  dollars ??= new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
   return (
     <Card title="Monthly Usage">
       <DefinitionStats
         stats={[
           { label: 'Hours Used', value: hours },
           { label: 'Server Sessions', value: usage.serverSessions },
-          { label: 'Amount Owed', value: owed, hint: 'USD' },
+          { label: 'Amount Owed', value: dollars.format(usage.amountOwedDollars), hint: 'USD' },
         ]}
       />
       {subscription?.hours ? (
