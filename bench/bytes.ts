@@ -36,7 +36,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   const unannounced = island.filter((file) => !scripts.includes(file))
   rows.push(atMost('/dashboard scripts found only after others ran', unannounced.length, 0, ''))
   rows.push(atMost('Worker', gzKb(...workerFiles()), 300, 'kB'))
-  rows.push(atMost('Worker, evaluated at its start-up', gzKb(...startUpFiles()), 210, 'kB'))
+  rows.push(atMost('Worker, evaluated at its start-up', gzKb(...startUpFiles()), 190, 'kB'))
   return rows
 }
 
