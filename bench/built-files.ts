@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { DIST } from '../dev/stack.ts'
 
 type Manifest = Record<string, { file: string; imports?: string[]; dynamicImports?: string[] }>
 
+const WORKER = join(DIST, 'worker')
 const manifest = JSON.parse(readFileSync(join(DIST, 'client/manifest.json'), 'utf8')) as Manifest
 
 /** kB (1000 bytes) after gzip at its best, each file by itself as it travels. */
@@ -33,7 +34,21 @@ export function scriptsOf(...sources: string[]): string[] {
 
 /** Everything that the Worker is deployed with. */
 export function workerFiles(): Buffer[] {
-  const root = join(DIST, 'worker')
-  const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
-  return files.map((file) => readFileSync(join(root, file)))
+  const files = readdirSync(WORKER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
+  return files.map(workerFile)
+}
+
+/** Of those the entry and what it imports, not what it loads when it needs it. */
+export function startUpFiles(): Buffer[] {
+  const found = new Set(['index.js'])
+  for (const file of found)
+    for (const [, imported = ''] of workerFile(file)
+      .toString()
+      .matchAll(/(?:from|import)\s*"(\.[^"]+)"/g))
+      found.add(join(dirname(file), imported))
+  return [...found].map(workerFile)
+}
+
+function workerFile(file: string): Buffer {
+  return readFileSync(join(WORKER, file))
 }

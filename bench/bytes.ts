@@ -1,4 +1,4 @@
-import { clientFile, gzKb, scriptsOf, workerFiles } from './built-files.ts'
+import { clientFile, gzKb, scriptsOf, startUpFiles, workerFiles } from './built-files.ts'
 import { atMost, type Row } from './table.ts'
 
 /** Public pages: what a visitor may see without signing in. */
@@ -36,6 +36,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   const unannounced = island.filter((file) => !scripts.includes(file))
   rows.push(atMost('/dashboard scripts found only after others ran', unannounced.length, 0, ''))
   rows.push(atMost('Worker', gzKb(...workerFiles()), 300, 'kB'))
+  rows.push(atMost('Worker, evaluated at its start-up', gzKb(...startUpFiles()), 190, 'kB'))
   return rows
 }
 

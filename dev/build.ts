@@ -65,6 +65,8 @@ export const workerBuild: EnvironmentOptions = {
     copyPublicDir: false,
     rolldownOptions: {
       input: 'src/server/index.ts',
+      // A Worker exports its handlers and objects, nothing else: what its chunks share becomes a chunk too.
+      preserveEntrySignatures: 'strict',
       external: [/^cloudflare:/, /^node:/],
       output: { codeSplitting: true, entryFileNames: 'index.js', chunkFileNames: 'chunks/[name]-[hash].js' },
     },

@@ -79,3 +79,11 @@ test('verbs know neither routes nor answers', () => {
 test('nothing of the local stack reaches the product', () => {
   expect(arrows.filter(({ to }) => to.startsWith('dev/') || to.startsWith('test/'))).toEqual([])
 })
+
+/** The first `Intl` object of an isolate reads ICU's data, which takes as long as a third of the Worker's whole start-up. */
+test('no module makes an Intl object when it is loaded', () => {
+  const made = [...sources('src'), ...sources('db')].filter((file) =>
+    /^(?:export )?const \w+ = new Intl\./m.test(readFileSync(join(ROOT, file), 'utf8')),
+  )
+  expect(made).toEqual([])
+})

@@ -50,11 +50,11 @@ export function sortedBy(view: InstanceView, sort: SortKey): InstanceView {
 
 /** Their digits are no numbers. */
 const LITERAL: SortKey[] = ['instance_id', 'launch_time']
-const inWords = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
 
 /** Those that hold every word of the filter in some field, sorted; an unknown value comes last either way. */
 export function viewInstances(instances: Instance[], { sort, order, filter }: InstanceView, now: number): Instance[] {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean)
+  const inWords = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
   const compare = LITERAL.includes(sort) ? byCode : inWords.compare
   const sign = order === 'asc' ? 1 : -1
   return instances

@@ -1,8 +1,6 @@
 import { runSeconds } from './billing.ts'
 import { formatUptime } from './server.ts'
 
-const and = new Intl.ListFormat('en-GB', { type: 'conjunction' })
-
 export type ReceiptOf = {
   requestedAt: number
   runningAt: number | null
@@ -39,5 +37,6 @@ function whatRan(run: ReceiptOf & { runningAt: number; meteredUntil: number }): 
     `${formatUptime(runSeconds(requestedAt, runningAt))} of loading`,
     ...(refused ? [`${refused} refused ${refused === 1 ? 'launch' : 'launches'}`] : []),
   ]
+  const and = new Intl.ListFormat('en-GB', { type: 'conjunction' })
   return `It ran ${formatUptime(runSeconds(runningAt, meteredUntil))}. Not billed: ${and.format(free)}.`
 }

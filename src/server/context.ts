@@ -4,11 +4,11 @@ import { readClock } from './clock.ts'
 import type { Env } from './env.ts'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
 import type { CounterCalls } from './limits/counter-calls.ts'
-import { type Cloud, ec2Cloud } from './providers/ec2.ts'
+import { onDemand } from './on-demand.ts'
+import type { Cloud } from './providers/ec2.ts'
 import { emailBinding, type Mailer } from './providers/mail.ts'
 import type { Payments } from './providers/payments.ts'
 import { type Reach, tcpReach } from './providers/reach.ts'
-import { stripePayments } from './providers/stripe.ts'
 
 /** Everything a verb needs, built in one place and passed. */
 export type Context = {
@@ -57,8 +57,8 @@ export async function createContext(env: Env, background: Context['background'])
   return {
     db: sharedDatabase(env),
     now: await readClock(env),
-    cloud: ec2Cloud(env),
-    payments: stripePayments(env),
+    cloud: onDemand(async () => (await import('./providers/ec2.ts')).ec2Cloud(env)),
+    payments: onDemand(async () => (await import('./providers/stripe.ts')).stripePayments(env)),
     mailer: emailBinding(env),
     reach: tcpReach,
     channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),

@@ -3,10 +3,11 @@ import { Card } from '../../pages/parts/Card.tsx'
 import { DefinitionStats } from '../../pages/parts/DefinitionStats.tsx'
 import { Meter } from '../../pages/parts/Meter.tsx'
 
-const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+let dollars: Intl.NumberFormat | undefined
 
 export function UsageCard({ usage, subscription }: { usage: MonthlyUsage; subscription: Subscription | null }) {
   const hours = usage.hoursUsed.toFixed(2)
+  dollars ??= new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
   return (
     <Card title="Monthly Usage">
       <DefinitionStats

@@ -1,9 +1,10 @@
 import { overageUnits, unitsToDollars } from '../../domain/billing.ts'
 import type { Plan } from '../../domain/plan.ts'
 
-const format = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+let format: Intl.NumberFormat | undefined
 
 export function usd(dollars: number): string {
+  format ??= new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
   return format.format(dollars)
 }
 

@@ -1,11 +1,10 @@
-const format = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
+let format: Intl.NumberFormat | undefined
 
 export function dollars(amount: number): string {
+  format ??= new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
   return format.format(amount)
 }
 
-const count = new Intl.NumberFormat('en-US')
-
 export function seconds(n: number): string {
-  return `${count.format(n)} s`
+  return `${n.toLocaleString('en-US')} s`
 }

@@ -2,7 +2,6 @@ type BarChartProps = { bars: { label: string; value: number }[]; unit: string; c
 
 const WIDTH = 440
 const HEIGHT = 130
-const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
 
 /** The next of 1, 2, 5, 10, 20, 50 … at or above `n`: a scale that people read at a glance. */
 function niceCeiling(n: number): number {
@@ -17,6 +16,7 @@ export function BarChart({ bars, unit, caption }: BarChartProps) {
   const step = WIDTH / Math.max(1, bars.length)
   const width = Math.min(36, step * 0.7)
   const every = Math.ceil(bars.length / 5)
+  const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
   const format = (value: number) => `${number.format(value)} ${unit}`
   return (
     <figure className="chart stack">

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { ACCOUNT_CLOSED, DEVICE_SIGNED_OUT, SIGNED_OUT_EVERYWHERE } from '../../domain/user.ts'
 import { answer } from '../answer.ts'
 import { type AppEnv, signedIn } from '../app-env.ts'

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { CONTACT_RECEIVED } from '../../domain/contact.ts'
 import { answer } from '../answer.ts'
 import type { AppEnv } from '../app-env.ts'

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { PASSWORD_RESET, RESET_SENT } from '../../domain/user.ts'
 import { answer } from '../answer.ts'
 import type { AppEnv } from '../app-env.ts'

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import type { AppEnv } from '../app-env.ts'
 import { signedIn } from '../app-env.ts'
 import { errorResponse } from '../error-response.ts'

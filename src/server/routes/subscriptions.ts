@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { orElse } from '../../domain/error.ts'
 import { CANCEL_FAILED, SUBSCRIPTION_CANCELLED } from '../../domain/plan.ts'
 import { answer } from '../answer.ts'

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { z } from 'zod'
+import * as z from 'zod/mini'
 import { normalEmail } from '../../domain/person.ts'
 import { CONFIRMATION_SENT, CONFIRMED, PROFILE_UPDATED, SIGNED_OUT, SIGNED_UP } from '../../domain/user.ts'
 import { answer } from '../answer.ts'
@@ -22,7 +22,7 @@ const account = z.object({
 })
 const profile = z.object({
   user: z.object({
-    name: z.string().nullish(),
+    name: z.nullish(z.string()),
     current_password: text,
     password: text,
     password_confirmation: text,

@@ -1,10 +1,13 @@
 import { zValidator } from '@hono/zod-validator'
 import type { ValidationTargets } from 'hono'
-import type { ZodType } from 'zod'
+import type { ZodMiniType } from 'zod/mini'
 import { AppError } from '../../domain/error.ts'
 
 /** What shape may arrive. Anything else is refused with one sentence that names the field. */
-export function valid<Target extends keyof ValidationTargets, Schema extends ZodType>(target: Target, schema: Schema) {
+export function valid<Target extends keyof ValidationTargets, Schema extends ZodMiniType>(
+  target: Target,
+  schema: Schema,
+) {
   return zValidator(target, schema, (result) => {
     if (!result.success) throw refuseShape(result.error)
     if (!isWellFormed(result.data)) throw new AppError('malformed', 'The request body is not valid Unicode text.')
