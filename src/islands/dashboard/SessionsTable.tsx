@@ -4,69 +4,78 @@ import type { Server, Summary } from '../../domain/wire.ts'
 import { Badge } from '../../pages/parts/Badge.tsx'
 import { Button } from '../../pages/parts/Button.tsx'
 import { Card } from '../../pages/parts/Card.tsx'
-import { DataTable } from '../../pages/parts/DataTable.tsx'
 import { EmptyState } from '../../pages/parts/States.tsx'
 import { TimeIn } from '../../pages/parts/Time.tsx'
 import { useHydrated } from '../useHydrated.ts'
 import { Address } from './Address.tsx'
 import { RunMeter } from './RunMeter.tsx'
 
-const COLUMNS = [
-  { key: 'id', label: 'Session ID', rowHeader: true },
-  { key: 'ip', label: 'IP Address' },
-  { key: 'status', label: 'Status' },
-  { key: 'uptime', label: 'Uptime', numeric: true },
-  { key: 'actions', label: 'Actions' },
-]
-
 /** `summary` as of `now`: see `usageAt`. */
 type Props = { servers: Server[]; summary: Summary; loading: boolean; now: number; onStop: (server: Server) => void }
 
+/** Rows become cards under 640 px, where each value carries its column's name. */
 export function SessionsTable({ servers, summary, loading, now, onStop }: Props) {
   const local = useHydrated()
-  const rows = servers.map((server) => {
-    const status = serverStatus(server)
-    const badge = <Badge colour={serverStatusColor(status)}>{status}</Badge>
-    const ran = <span className="mono">{uptime(server, now)}</span>
-    return {
-      id: server.id,
-      cells: {
-        id: (
-          <span className="session-id">
-            <code>{server.id}</code>
-            {server.startedAt ? <TimeIn at={server.startedAt} local={local} /> : null}
-          </span>
-        ),
-        ip: canStop(server) ? <Address server={server} /> : '—',
-        status: server.error_message ? (
-          <span className="session-id">
-            {badge}
-            <small>{server.error_message}</small>
-          </span>
-        ) : (
-          badge
-        ),
-        uptime: server.active ? (
-          <span className="uptime">
-            {ran}
-            <RunMeter server={server} summary={summary} now={now} />
-          </span>
-        ) : (
-          ran
-        ),
-        actions: actionsOf(server, onStop),
-      },
-    }
-  })
   const hint = <span className="hint">{loading ? 'Refreshing…' : ''}</span>
   return (
     <Card title="Sessions" aside={hint}>
       {servers.length ? (
-        <DataTable caption="Sessions, newest first" hideCaption columns={COLUMNS} rows={rows} />
+        <table className="table sessions">
+          <caption className="visually-hidden">Sessions, newest first</caption>
+          <thead>
+            <tr>
+              <th scope="col">Session ID</th>
+              <th scope="col">IP Address</th>
+              <th scope="col">Status</th>
+              <th scope="col" className="num">
+                Uptime
+              </th>
+              <th scope="col">Actions</th>
+            </tr>
+          </thead>
+          <tbody>
+            {servers.map((server) => (
+              <tr key={server.id}>
+                <th scope="row" data-label="Session ID">
+                  <span className="session-id">
+                    <code>{server.id}</code>
+                    {server.startedAt ? <TimeIn at={server.startedAt} local={local} /> : null}
+                  </span>
+                </th>
+                <td data-label="IP Address">{canStop(server) ? <Address server={server} /> : '—'}</td>
+                <td data-label="Status">{statusOf(server)}</td>
+                <td data-label="Uptime" className="num">
+                  {server.active ? (
+                    <span className="uptime">
+                      {uptime(server, now)}
+                      <RunMeter server={server} summary={summary} now={now} />
+                    </span>
+                  ) : (
+                    uptime(server, now)
+                  )}
+                </td>
+                <td data-label="Actions">{actionsOf(server, onStop)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
       ) : (
         <EmptyState>No servers yet. Click "Start Server" to launch one.</EmptyState>
       )}
     </Card>
+  )
+}
+
+/** Why it failed stands under the badge. */
+function statusOf(server: Server) {
+  const status = serverStatus(server)
+  const badge = <Badge colour={serverStatusColor(status)}>{status}</Badge>
+  if (!server.error_message) return badge
+  return (
+    <span className="session-id">
+      {badge}
+      <small>{server.error_message}</small>
+    </span>
   )
 }
 

@@ -1,0 +1,41 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { type InstantLayout, instantText, instantTitle } from '../../src/domain/instant.ts'
+
+const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const
+const MINUTE = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+const LAYOUTS: Record<InstantLayout, Intl.DateTimeFormatOptions> = {
+  full: { ...DAY, ...MINUTE, timeZoneName: 'short' },
+  brief: { month: 'short', day: 'numeric', ...MINUTE },
+  clock: { ...MINUTE, second: '2-digit', timeZoneName: 'short' },
+  day: DAY,
+}
+const LAYOUT_NAMES = Object.keys(LAYOUTS) as InstantLayout[]
+const instant = fc.integer({ min: Date.UTC(1970, 0), max: Date.UTC(2999, 11) }).map((ms) => new Date(ms).toISOString())
+
+test.each(LAYOUT_NAMES)('an instant laid out %s says in UTC what Intl says', (layout) => {
+  const intl = new Intl.DateTimeFormat('en-US', { ...LAYOUTS[layout], timeZone: 'UTC' })
+  fc.assert(
+    fc.property(instant, (at) => {
+      expect(instantText(at, false, layout)).toBe(intl.format(Date.parse(at)))
+    }),
+  )
+})
+
+test.each(LAYOUT_NAMES)('an instant laid out %s says in the zone of the machine what Intl says', (layout) => {
+  const intl = new Intl.DateTimeFormat('en-US', LAYOUTS[layout])
+  fc.assert(
+    fc.property(instant, (at) => {
+      expect(instantText(at, true, layout)).toBe(intl.format(Date.parse(at)))
+    }),
+  )
+})
+
+test('a bare date is a day of the UTC calendar wherever it is read', () => {
+  for (const local of [true, false]) expect(instantText('2026-02-01', local)).toBe('Feb 1, 2026')
+  expect(instantTitle('2026-02-01')).toBe('2026-02-01 (UTC)')
+})
+
+test('its title says it to the second', () => {
+  expect(instantTitle('2026-11-21T02:17:33.000Z')).toBe('2026-11-21 02:17:33 UTC')
+})
