@@ -25,8 +25,8 @@ try {
     if (only.length && !only.some((name) => screen.name.startsWith(name))) continue
     try {
       const { page, complaints } = await openScreen(browser, stack.url, screen, cast)
-      for (const width of [360, 768, 1280])
-        for (const theme of ['light', 'dark'] as const) {
+      for (const theme of ['light', 'dark'] as const)
+        for (const width of [360, 768, 1280]) {
           await setLook(page, theme, width)
           writeFileSync(`${FOLDER}/${screen.name}-${width}-${theme}.webp`, await picture(page))
         }

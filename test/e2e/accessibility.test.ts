@@ -22,15 +22,14 @@ describe.each(SCREENS)('$name', (screen) => {
   test('nothing that axe knows, nothing sideways, focus in sight, no complaint', async () => {
     const { page, complaints } = await openScreen(world.browser, world.url, screen, cast)
     const faults: string[] = []
-    for (const width of WIDTHS) {
-      for (const theme of ['light', 'dark'] as const) {
+    for (const theme of ['dark', 'light'] as const)
+      for (const width of WIDTHS) {
         await setLook(page, theme, width)
         for (const fault of await axeFaults(page)) faults.push(`${width} ${theme} ${fault}`)
+        const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+        if (over > 0) faults.push(`${width} ${theme} scrolls ${over} px sideways`)
       }
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      if (over > 0) faults.push(`${width} scrolls ${over} px sideways`)
-    }
-    for (const width of [360, 1280]) {
+    for (const width of [1280, 360]) {
       await setLook(page, 'light', width)
       for (const fault of await focusFaults(page)) faults.push(`${width} ${fault}`)
     }

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDatabase } from '../../db/client.ts'
 import { migrateDatabase } from '../../db/migrate.ts'
 import { checkouts, invoices, serverSessions, servers, subscriptions, users } from '../../db/schema.ts'
 import { startSqld } from '../../dev/sqld.ts'
@@ -11,6 +10,7 @@ import type { Context } from '../../src/server/context.ts'
 import { newId } from '../../src/server/id.ts'
 import { stripePayments } from '../../src/server/providers/stripe.ts'
 import { runBilling } from '../../src/server/services/run-billing.ts'
+import { openTestDatabase } from './database.ts'
 import { inProcessDatabase } from './in-process-database.ts'
 
 export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
@@ -132,5 +132,5 @@ export async function openBillingStack(
 async function serverDatabase(dataDir: string) {
   const sqld = await startSqld({ dataDir })
   await migrateDatabase(sqld.url)
-  return { db: openDatabase(sqld.url), url: sqld.url, close: sqld.close }
+  return { db: openTestDatabase(sqld.url), url: sqld.url, close: sqld.close }
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { type Database, openDatabase } from '../../db/client.ts'
+import type { Database } from '../../db/client.ts'
 import { type Ec2StandIn, startEc2 } from '../../dev/ec2/ec2-stand-in.ts'
 import { freePort } from '../../dev/free-port.ts'
 import { AppError } from '../../src/domain/error.ts'
@@ -13,6 +13,7 @@ import { jobRunner } from '../../src/server/jobs/runner.ts'
 import { type Cloud, ec2Cloud } from '../../src/server/providers/ec2.ts'
 import type { Mail } from '../../src/server/providers/mail.ts'
 import { KeptStorage, storageOf } from './alarm-storage.ts'
+import { openTestDatabase } from './database.ts'
 import { Cut, Lost, type Wire } from './wire.ts'
 
 /** A call that leaves the program takes at least this long on the test's clock. */
@@ -39,7 +40,7 @@ export class World {
 
   constructor(databaseUrl: string, startedEc2: (now: () => number) => Ec2StandIn) {
     this.databaseUrl = databaseUrl
-    this.db = openDatabase(databaseUrl)
+    this.db = openTestDatabase(databaseUrl)
     this.ec2 = startedEc2(() => this.clock.ms)
     this.restart()
   }
@@ -110,7 +111,7 @@ export class Process {
       EC2_ENDPOINT: world.ec2.endpoint,
     })
     this.ctx = {
-      db: wiredDatabase(openDatabase(world.databaseUrl), call),
+      db: wiredDatabase(openTestDatabase(world.databaseUrl), call),
       now: () => world.clock.ms,
       cloud: wiredCloud(cloud, call),
       mailer: { send: async (mail) => void world.mails.push(mail) },

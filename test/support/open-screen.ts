@@ -28,15 +28,12 @@ export async function openScreen(browser: Browser, url: string, screen: Screen, 
 
 export type Theme = 'light' | 'dark'
 
-/** As the server would have rendered it with that cookie. The last change is of the width, which makes a canvas ask for its colours again. */
+/** As the server would have rendered it with that cookie. A canvas asks for its colours again when the width changes: change both, or that. */
 export async function setLook(page: Page, theme: Theme, width: number): Promise<void> {
-  const height = width < 500 ? 780 : 800
-  await page.setViewportSize({ width: Math.round(width * 0.8), height })
-  await nextFrame(page)
   await page.evaluate((chosen) => {
     document.documentElement.dataset.theme = chosen
   }, theme)
-  await page.setViewportSize({ width, height })
+  await page.setViewportSize({ width, height: width < 500 ? 780 : 800 })
   await nextFrame(page)
 }
 

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
-import { openDatabase } from '../../db/client.ts'
 import { migrateDatabase } from '../../db/migrate.ts'
 import { startSqld } from '../../dev/sqld.ts'
+import { openTestDatabase } from './database.ts'
 
 /** A libSQL server for one test file, for tests whose work is not one user's alone: mail is delivered by whoever comes first. */
 export async function ownDatabase() {
@@ -15,5 +15,5 @@ export async function ownDatabase() {
     await sqld.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
-  return Object.assign(openDatabase(sqld.url), { url: sqld.url })
+  return Object.assign(openTestDatabase(sqld.url), { url: sqld.url })
 }

@@ -1,53 +1,21 @@
 import { asc, eq } from 'drizzle-orm'
-import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { billingRecords, checkouts, stripeEvents, subscriptions } from '../../../db/schema.ts'
+import { afterAll, describe, expect, test } from 'vitest'
+import { checkouts, stripeEvents, subscriptions } from '../../../db/schema.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
-import { createCheckout } from '../../../src/server/services/checkout.ts'
 import { receiveStripeEvent } from '../../../src/server/services/stripe-events.ts'
-import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
+import { openBillingStack } from '../../support/billing-stack.ts'
+import { type PlanEvent, planEvents } from '../../support/plan-events.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-type Event = { id: string; type: string; data: { object: { customer?: string; id: string } } }
+const stack = await openBillingStack(Date.UTC(2028, 0, 31, 9))
+const { demoUser, live, eventsOf, deliver } = planEvents(stack)
+afterAll(() => stack.close())
 
 describe('webhooks of a subscription', () => {
-  let stack: BillingStack
-  beforeAll(async () => {
-    stack = await openBillingStack(Date.UTC(2028, 0, 31, 9))
-  })
-  afterAll(() => stack.close())
-
-  async function demoUser(): Promise<User> {
-    const user = await stack.newUser()
-    await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
-    await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + HOUR + 60_000 })
-    stack.clock.now += DAY
-    return user
-  }
-
-  /** The events of the user's plan so far, oldest first. */
-  async function eventsOf(user: User): Promise<Event[]> {
-    const all = async <T>(path: string) => {
-      const list = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { headers: { authorization: 'Bearer sk' } })
-      return ((await list.json()) as { data: T[] }).data
-    }
-    const [customer] = await all<{ id: string }>(`customers?email=${encodeURIComponent(user.email)}`)
-    const events = await all<Event>('events?limit=100')
-    return events
-      .filter((e) => e.data.object.customer === customer?.id && /subscription|checkout/.test(e.type))
-      .reverse()
-  }
-
-  const deliver = (event: Event) => {
-    const payload = JSON.stringify(event)
-    const signed = signature(payload, 'whsec_local', Math.floor(stack.clock.now / 1000))
-    return receiveStripeEvent(stack.ctx, { payload, signature: signed })
-  }
-
   /** What stands in the database, free of ids and of when it was written. */
   async function stateOf(user: User) {
     const plans = await stack.db
@@ -62,11 +30,6 @@ describe('webhooks of a subscription', () => {
       plans: plans.map((p) => [p.planType, p.status, since(p.anchor), since(p.cancelAt), since(p.endedAt), p.hours]),
       visits: visits.map((v) => v.status),
     }
-  }
-
-  async function live(user: User) {
-    const { url } = await createCheckout(stack.ctx, user, { planType: 'basic' })
-    await stack.press(url)
   }
 
   test('the plan begins, the trial ends there, and a running server may go on', async () => {
@@ -110,7 +73,7 @@ describe('webhooks of a subscription', () => {
         'customer.subscription.updated',
         'customer.subscription.deleted',
       ])
-      for (const i of [...order, ...order]) await deliver(events[i] as Event)
+      for (const i of [...order, ...order]) await deliver(events[i] as PlanEvent)
       const { plans, visits } = await stateOf(user)
       states.push({ plans: plans.map(([type, status]) => [type, status]), visits })
       const [demo, paid] = plans
@@ -127,54 +90,6 @@ describe('webhooks of a subscription', () => {
       visits: ['complete'],
     })
     expect(states).toEqual(states.map(() => ended))
-  })
-
-  test('whatever is delivered when, the ledger is the same', { timeout: 240_000 }, async () => {
-    /** Lives three months with a plan; `late` says how many days each event is late, null that it never comes. */
-    async function ledger(late: (number | null)[]) {
-      stack.clock.now = Date.UTC(new Date(stack.clock.now).getUTCFullYear() + 1, 0, 20, 9)
-      const start = stack.clock.now
-      await stack.forgetEverybody()
-      const user = await demoUser()
-      await live(user)
-      for (const day of [2, 20, 40, 45, 75, 100])
-        await stack.insertRun(user.id, { from: start + day * DAY, until: start + day * DAY + 7 * HOUR })
-      const delivered = new Set<string>()
-      for (let day = 1; day <= 130; day++) {
-        stack.clock.now = start + day * DAY
-        await stack.stripe.settle()
-        if (day === 50) await cancelAtPeriodEnd(stack.ctx, user).catch(() => {})
-        for (const [i, event] of (await eventsOf(user)).entries()) {
-          const days = late[i % late.length] ?? null
-          if (days === null || delivered.has(event.id)) continue
-          const created = (event as unknown as { created: number }).created * 1000
-          if (created + days * DAY > stack.clock.now) continue
-          delivered.add(event.id)
-          await deliver(event)
-        }
-        await stack.passTime(stack.clock.now)
-        await stack.passTime(stack.clock.now + HOUR, HOUR)
-      }
-      const records = await stack.db
-        .select()
-        .from(billingRecords)
-        .where(eq(billingRecords.userId, user.id))
-        .orderBy(asc(billingRecords.periodStart))
-      return records.map((r) => [r.periodStart - start, r.planType, r.seconds, r.amountCents])
-    }
-    const prompt = await ledger([0])
-    expect(prompt.map(([, plan]) => plan)).toEqual(['demo', 'basic', 'basic', null])
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.option(fc.integer({ min: 0, max: 40 })), { minLength: 1, maxLength: 5 }),
-        async (late) => {
-          const records = await ledger(late)
-          // A year may have one more day in February: the records are compared by what they say, not by their length.
-          expect(records.map(([, ...said]) => said)).toEqual(prompt.map(([, ...said]) => said))
-        },
-      ),
-      { numRuns: 4 },
-    )
   })
 
   test('an event is noted with its effect, and a failing one comes again', async () => {

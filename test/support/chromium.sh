@@ -1,0 +1,4 @@
+#!/bin/bash
+# Adds to what Playwright switches off, of which Chromium would only heed the last list: the web pages with which a new window prepares its
+# address bar's suggestions. Nobody types there, and they cost more than a page of ours.
+exec "$CHROMIUM" "${@/#--disable-features=/--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup,}"
