@@ -47,7 +47,7 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
                 <td data-label="Uptime" className="num">
                   {server.active ? (
                     <span className="uptime">
-                      {uptime(server, now)}
+                      <span>{uptime(server, now)}</span>
                       <RunMeter server={server} summary={summary} now={now} />
                     </span>
                   ) : (
