@@ -51,4 +51,6 @@ export const ASSETS = {
   visitor: { styles: [address('src/styles/app.css')], scripts: loader, late: true, island: none },
   /** Public pages without islands. */
   marketing: { styles: [address('src/styles/marketing.css')], scripts: loader, late: true, island: none },
+  /** Public pages that are text, and nothing else. */
+  text: { styles: [address('src/styles/marketing.css')], scripts: hotReload, late: true, island: none },
 } satisfies Record<string, PageAssets>

@@ -19,8 +19,9 @@ async function landing(options: BrowserContextOptions = {}, before = () => {}) {
 }
 
 const time = (page: Page) => page.locator('.hero dd').first().innerText()
-const moves = (page: Page) => expect.poll(async () => (await later(page, 250)).moved, { timeout: 20_000 }).toBe(true)
-const rests = (page: Page) => expect.poll(async () => (await later(page, 250)).moved, { timeout: 20_000 }).toBe(false)
+const soon = { timeout: 20_000 }
+const moves = (page: Page) => expect.poll(async () => (await later(page, 250)).moved, soon).toBe(true)
+const rests = (page: Page) => expect.poll(async () => (await later(page, 600)).moved, soon).toBe(false)
 
 async function later(page: Page, ms: number) {
   const before = await time(page)
@@ -71,14 +72,14 @@ test('the replay is scrubbed, played to its end, and played again from its start
   await slider.scrollIntoViewIfNeeded()
   await slider.fill('10')
   const caption = replay.getByRole('paragraph')
-  await expect.poll(() => caption.innerText()).toContain('Each sweep of the lidar adds returns')
+  await expect.poll(() => caption.innerText(), soon).toContain('Each sweep of the lidar adds returns')
   expect(await slider.getAttribute('aria-valuetext')).toBe('10 of 46 seconds')
   const early = await replay.locator('.view').screenshot()
   await slider.fill('45.8')
-  await expect.poll(() => caption.innerText()).toContain('Survey complete.')
-  await expect.poll(async () => early.equals(await replay.locator('.view').screenshot())).toBe(false)
+  await expect.poll(() => caption.innerText(), soon).toContain('Survey complete.')
+  await expect.poll(async () => early.equals(await replay.locator('.view').screenshot()), soon).toBe(false)
   await replay.getByRole('button', { name: 'Play' }).click()
-  await expect.poll(() => slider.inputValue()).toBe('46')
+  await expect.poll(() => slider.inputValue(), soon).toBe('46')
   await replay.getByRole('button', { name: 'Play' }).click()
   await replay.getByRole('button', { name: 'Pause' }).waitFor()
   expect(Number(await slider.inputValue())).toBeLessThan(46)

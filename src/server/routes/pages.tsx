@@ -26,7 +26,7 @@ export const pages = new Hono<AppEnv>()
   .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />))
   .get('/pricing', (c) => renderPage(c, { title: 'Pricing', description: PRICING, ...sameForAll }, <Pricing />))
   .get('/terms_of_service', (c) =>
-    renderPage(c, { title: 'Terms of Service', description: TERMS, ...sameForAll }, <Terms />),
+    renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, <Terms />),
   )
   .get('/contact_sales', (c) => {
     const flash = takeFlash(c)
