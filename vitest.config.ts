@@ -9,7 +9,7 @@ export default defineConfig({
     silent: 'passed-only',
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Two cores: more workers only take turns.
-    maxWorkers: 2,
+    // On two cores: a third computes while others wait for a browser, a socket or a timer.
+    maxWorkers: 3,
   },
 })
