@@ -9,7 +9,7 @@ export default defineConfig({
     silent: 'passed-only',
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // On two cores: a third computes while others wait for a browser, a socket or a timer.
-    maxWorkers: 3,
+    // Two cores: a third worker is faster still, but so busy a browser leaves out animations, and says so as an error.
+    maxWorkers: 2,
   },
 })

@@ -38,6 +38,7 @@ export const reactModules: Plugin = {
         exported.add(name)
         return `exported_${name}`
       })
+    if (/\b(?:require\(|exports\.|module\.exports)/.test(body)) throw new Error(`${id} is no longer written as it was`)
     const names = [...exported].map((name) => `exported_${name} as ${name}`)
     return `${imports.join('\n')}\n${body}\nexport { ${names.join(', ')} }`
   },

@@ -53,9 +53,8 @@ export async function pageOf(
   return context.newPage()
 }
 
-/** A busy browser shows the next page without the animation between the two, and gives one of these as its reason. */
-const LEFT_OUT =
-  /^Transition was aborted because of invalid state\. (Page already revealed|ViewTransition opt-in disabled)/
+/** A busy browser shows the next page without the animation between the two. */
+const LEFT_OUT = /^Transition was aborted because of invalid state\. Page already revealed/
 
 /** What the browser complains of on this page: errors in its console, and exceptions that nobody caught. */
 export function complaintsOf(page: Page): string[] {

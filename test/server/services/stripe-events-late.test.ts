@@ -9,8 +9,7 @@ import { planEvents } from '../../support/plan-events.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Half a thousand days, one by one: the same SQL as over HTTP, without the way there. */
-const stack = await openBillingStack(Date.UTC(2028, 0, 31, 9), { database: 'in process' })
+const stack = await openBillingStack(Date.UTC(2028, 0, 31, 9))
 const { demoUser, live, eventsOf, deliver } = planEvents(stack)
 afterAll(() => stack.close())
 
