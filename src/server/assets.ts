@@ -47,10 +47,8 @@ export const ASSETS = {
     late: false,
     island: (name) => chain(`src/islands/${name}.tsx`),
   },
-  /** Forms for visitors: plain HTML first, their islands wake once the browser is idle or somebody begins to use them. */
-  visitor: { styles: [address('src/styles/app.css')], scripts: loader, late: true, island: none },
-  /** Public pages without islands. */
-  marketing: { styles: [address('src/styles/marketing.css')], scripts: loader, late: true, island: none },
+  /** Public pages: plain HTML first, their islands wake once the browser is idle or somebody begins to use them. */
+  public: { styles: [address('src/styles/public.css')], scripts: loader, late: true, island: none },
   /** Public pages that are text, and nothing else. */
-  text: { styles: [address('src/styles/marketing.css')], scripts: hotReload, late: true, island: none },
+  text: { styles: [address('src/styles/public.css')], scripts: hotReload, late: true, island: none },
 } satisfies Record<string, PageAssets>

@@ -14,5 +14,5 @@ export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
   const { pathname, search } = new URL(c.req.url)
   const body = <Failure sentence={error.message} path={pathname + search} />
-  return renderPage(c, { title: 'This page did not load', noIndex: true, assets: 'marketing' }, body, status)
+  return renderPage(c, { title: 'This page did not load', noIndex: true, assets: 'public' }, body, status)
 }

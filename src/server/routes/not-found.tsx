@@ -9,7 +9,7 @@ import { renderPage } from '../render.tsx'
 export function notFound(c: HonoContext<AppEnv>): Response {
   if (c.req.path.startsWith('/api/')) return errorResponse(new AppError('not_found', 'There is no such call.'), c)
   const body = <NotFound path={c.req.path} signedIn={c.get('signIn') !== null} back={cameFrom(c)} />
-  return renderPage(c, { title: NOT_FOUND_TITLE, noIndex: true, assets: 'marketing' }, body, 404)
+  return renderPage(c, { title: NOT_FOUND_TITLE, noIndex: true, assets: 'public' }, body, 404)
 }
 
 /** The page of ours that holds the dead link, by the browser's word. */

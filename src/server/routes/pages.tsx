@@ -13,13 +13,12 @@ import { readAlong } from '../read-along.ts'
 import { renderPage } from '../render.tsx'
 import { toDashboard } from '../services/dashboard.ts'
 
-const marketing = { assets: 'marketing' } as const
 const PRICING =
   'Basic $25, Premium $250, Enterprise by agreement: GPU simulation servers with hours included, then $1.75 an hour, billed per second.'
 const TERMS =
   'The terms of renting a simulation server, first in plain language: the trial, billing by the second, invoices, your data.'
 const CONTACT = 'Tell us what you want to simulate, with which vehicles and how many. We answer by email.'
-const sameForAll = { ...marketing, same: true } as const
+const sameForAll = { assets: 'public', same: true } as const
 
 /** The site map: each page's path, what it loads, what it shows. Who may see it stands in access.ts. */
 export const pages = new Hono<AppEnv>()
@@ -33,7 +32,7 @@ export const pages = new Hono<AppEnv>()
     const failed = flash?.kind === 'danger' ? flash : null
     return renderPage(
       c,
-      { title: 'Contact sales', description: CONTACT, ...marketing },
+      { title: 'Contact sales', description: CONTACT, assets: 'public' },
       <ContactSales
         csrfToken={csrfToken(c)}
         values={failed?.values ?? {}}
