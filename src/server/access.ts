@@ -61,6 +61,7 @@ export const ACCESS: Record<string, Access> = {
   'POST /theme': 'public',
   'GET /robots.txt': 'public',
   'GET /sitemap.xml': 'public',
+  'GET /prefetch.json': 'public',
   /** Signed by Stripe. */
   'POST /webhooks/stripe': 'public',
   /** Refuses by its own protocol, so that stock clients understand. */

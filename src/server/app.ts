@@ -22,6 +22,7 @@ import { instances } from './routes/instances.ts'
 import { notFound } from './routes/not-found.tsx'
 import { pages } from './routes/pages.tsx'
 import { passwords } from './routes/passwords.ts'
+import { prefetch } from './routes/prefetch.ts'
 import { robots } from './routes/robots.ts'
 import { servers } from './routes/servers.ts'
 import { stripeWebhook } from './routes/stripe-webhook.ts'
@@ -60,6 +61,7 @@ export function createApp(openContext: (c: HonoContext<AppEnv>) => Promise<Conte
     .route('/', contact)
     .route('/', theme)
     .route('/', robots)
+    .route('/', prefetch)
     .route('/', cable)
     .notFound(notFound)
   app.onError(failed)

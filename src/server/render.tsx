@@ -8,6 +8,7 @@ import type { AppEnv } from './app-env.ts'
 import { ASSETS } from './assets.ts'
 import { takeFlash } from './forms/flash.ts'
 import { csrfToken } from './middleware/csrf.ts'
+import { PREFETCH_RULES } from './routes/prefetch.ts'
 import { themeOf } from './routes/theme.ts'
 
 export type PageHead = {
@@ -47,6 +48,7 @@ export function renderPage(
       <IslandFiles value={ASSETS[assets].island}>{body}</IslandFiles>
     </Layout>,
   )}`
+  c.header('Speculation-Rules', `"${PREFETCH_RULES}"`)
   if (keep) c.set('sameForAll', html)
   return c.html(html, status) as Response
 }

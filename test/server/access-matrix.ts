@@ -69,6 +69,7 @@ export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'POST /theme': PUBLIC,
   'GET /robots.txt': PUBLIC,
   'GET /sitemap.xml': PUBLIC,
+  'GET /prefetch.json': PUBLIC,
   'POST /webhooks/stripe': PUBLIC,
   'GET /cable': PUBLIC,
 }

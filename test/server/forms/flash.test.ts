@@ -19,10 +19,12 @@ async function refused(message = ''): Promise<Map<string, string>> {
   return new Map(lines.map((line) => (line.split(';')[0] as string).split('=') as [string, string]))
 }
 
-async function shown(flash: Map<string, string>): Promise<string> {
+function open(flash: Map<string, string>, headers = {}): Promise<Response> {
   const Cookie = [...flash].map(([name, value]) => `${name}=${value}`).join('; ')
-  return (await site.request('/contact_sales', { headers: { Cookie } })).text()
+  return Promise.resolve(site.request('/contact_sales', { headers: { ...headers, Cookie } }))
 }
+
+const shown = async (flash: Map<string, string>) => (await open(flash)).text()
 
 test('a message and what was typed come to the next page, however long', async () => {
   const long = 'Grüße 🛰 '.repeat(220).trim()
@@ -31,6 +33,14 @@ test('a message and what was typed come to the next page, however long', async (
   const html = await shown(flash)
   expect(html).toContain('Email is required, Please select an option')
   expect(html).toContain(long)
+})
+
+test('a page that is fetched ahead leaves the message to the page that is seen', async () => {
+  const flash = await refused()
+  const ahead = await open(flash, { 'Sec-Purpose': 'prefetch' })
+  expect(await ahead.text()).not.toContain('Email is required')
+  expect(ahead.headers.getSetCookie().filter((line) => line.startsWith('flash'))).toEqual([])
+  expect(await shown(flash)).toContain('Email is required')
 })
 
 test('nobody puts words into our mouth: what is not signed, or signed for something else, is not shown', async () => {

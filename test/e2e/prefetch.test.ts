@@ -1,0 +1,64 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { openBrowser } from '../support/chromium.ts'
+import { newPerson } from '../support/client.ts'
+import { complaintsOf, pageOf } from '../support/e2e.ts'
+
+const url = inject('url')
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+/** Opens a page whose rules have come; the list is of what the browser fetches ahead from then on. */
+async function openWithRules(page: Page, path: string) {
+  const ahead: string[] = []
+  page.on('request', (request) => {
+    if (request.headers()['sec-purpose']?.startsWith('prefetch')) ahead.push(new URL(request.url()).pathname)
+  })
+  const complaints = complaintsOf(page)
+  await Promise.all([page.waitForResponse(`${url}/prefetch.json`), page.goto(url + path)])
+  await page.waitForLoadState('load')
+  return { ahead, complaints }
+}
+
+const delivery = (page: Page) =>
+  page.evaluate(
+    () => (performance.getEntriesByType('navigation')[0] as { deliveryType?: string } | undefined)?.deliveryType,
+  )
+
+test('a public page is fetched while the pointer rests on its link, and shown from there', async () => {
+  const page = await (await browser.newContext()).newPage()
+  const { ahead, complaints } = await openWithRules(page, '/sign_in')
+  const pricing = page.getByRole('link', { name: 'Pricing' })
+  await pricing.hover()
+  await expect.poll(() => ahead, { timeout: 10_000 }).toEqual(['/pricing'])
+  await pricing.click()
+  await page.waitForURL('**/pricing')
+  expect(await delivery(page)).toBe('navigational-prefetch')
+  expect(complaints).toEqual([])
+})
+
+test('somebody’s own page is fetched when its link is pressed; the dashboard, which counts seconds, only when it is opened', async () => {
+  const page = await pageOf(browser, url, await newPerson(url))
+  const { ahead, complaints } = await openWithRules(page, '/billing_history')
+  const rail = page.getByRole('navigation', { name: 'Main' })
+
+  await rail.getByRole('link', { name: 'Settings' }).hover()
+  await rail.getByRole('link', { name: 'Dashboard' }).hover()
+  await page.mouse.down()
+  await page.mouse.move(600, 400)
+  await page.mouse.up()
+  await rail.getByRole('link', { name: 'Settings' }).hover()
+  await page.mouse.down()
+  await expect.poll(() => ahead, { timeout: 10_000 }).toEqual(['/account_overview'])
+  await page.mouse.up()
+  await page.waitForURL('**/account_overview')
+  expect(await delivery(page)).toBe('navigational-prefetch')
+
+  await rail.getByRole('link', { name: 'Dashboard' }).click()
+  await page.waitForURL('**/dashboard')
+  expect(await delivery(page)).not.toBe('navigational-prefetch')
+  expect(complaints).toEqual([])
+})
