@@ -25,6 +25,7 @@ const BILL: Bill = {
   transaction_id: 'in_1QF2ab',
   plan: 'Premium',
   invoice_url: 'https://invoice.example/in_1',
+  invoice_pdf: 'https://invoice.example/in_1/pdf',
   due_date: '2026-11-25',
   dollars_due: 0,
   corrects: null,

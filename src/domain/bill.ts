@@ -1,9 +1,10 @@
 import type { BillingRecord } from './wire.ts'
 
-/** A billing record as its owner sees it: what crosses the wire, and where its invoice is. */
+/** A billing record as its owner sees it: what crosses the wire, and where its invoice is, as a page to pay on and as a file. */
 export type Bill = BillingRecord & {
   plan: string
   invoice_url: string | null
+  invoice_pdf: string | null
   due_date: string | null
   /** Left to pay, credits taken off. */
   dollars_due: number

@@ -50,10 +50,11 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
       {statement.corrects ? <WhatWasCorrected statement={statement} /> : <Runs statement={statement} />}
       {statement.corrections.length ? <Corrections corrections={statement.corrections} /> : null}
       {statement.invoice_url ? (
-        <p className="no-print">
+        <p className="row no-print">
           <ButtonLink href={statement.invoice_url} {...(statement.paid ? {} : { look: 'primary' as const })}>
             {statement.paid ? 'Open the invoice' : 'Open and pay the invoice'}
           </ButtonLink>
+          {statement.invoice_pdf ? <ButtonLink href={statement.invoice_pdf}>Download as PDF</ButtonLink> : null}
         </p>
       ) : null}
     </div>

@@ -95,6 +95,8 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
   await bill.getByRole('rowheader').getByRole('link').click()
   await page.getByText(/ leaves 10,\d{3} s × \$0\.0004861 = \$5\.2/).waitFor()
   await shot(page, 'statement')
+  const pdf = await page.getByRole('link', { name: 'Download as PDF' }).getAttribute('href')
+  expect((await fetch(pdf ?? '')).status).toBe(200)
   await page.getByRole('link', { name: 'Open and pay the invoice' }).click()
   await page.waitForURL('**/i/in_*')
   await shot(page, 'invoice')

@@ -114,6 +114,7 @@ export function toBill({ record, invoice }: Row, now: number): Bill {
     transaction_id: invoice?.stripeInvoiceId ?? null,
     plan: record.planType ? planName(record.planType) : 'No plan',
     invoice_url: invoice?.hostedUrl ?? null,
+    invoice_pdf: invoice?.pdfUrl ?? null,
     due_date: invoice?.dueAt ? day(invoice.dueAt) : null,
     dollars_due: isPaid(bill) ? 0 : (invoice?.remainingCents ?? record.amountCents) / 100,
     corrects: record.corrects,
