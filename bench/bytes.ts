@@ -22,7 +22,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
     const html = await (await fetch(url + path)).text()
     const { styles, scripts } = linkedFiles(html)
     rows.push(atMost(`${path} HTML + CSS`, gzKb(html, ...styles.map(clientFile)), 14, 'kB'))
-    rows.push(atMost(`${path} script before idle`, gzKb(...scripts.map(clientFile)), 1, 'kB', 2))
+    rows.push(atMost(`${path} script before idle`, gzKb(...scripts.map(clientFile)), 0.5, 'kB', 2))
   }
   const loader = new Set(scriptsOf('src/public.ts'))
   const hero = scriptsOf('src/islands/hero/hero.ts').filter((file) => !loader.has(file))
