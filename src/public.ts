@@ -19,7 +19,10 @@ function start(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-enhance]')) {
     load[element.dataset.enhance ?? '']?.().then(({ mount }) => mount(element))
   }
-  if (document.querySelector('[data-island]')) void import('./client.tsx')
+  if (!document.querySelector('[data-island]')) return
+  void import('./client.tsx')
+  // A form leads to pages with another style sheet. One that comes late costs a busy browser the animation between the two.
+  void fetch(document.querySelector<HTMLElement>('[data-next]')?.dataset.next ?? '')
 }
 
 addEventListener('focusin', start, { once: true })

@@ -22,8 +22,8 @@ export type LayoutProps = {
   theme: Theme | null
   /** What the page before has to say, where this one has no place of its own for it. */
   flash?: FlashMessage | null
-  /** `late`: the scripts may come after everything else. */
-  assets: { styles: string[]; scripts: string[]; late: boolean }
+  /** `late`: the scripts may come after everything else. `next`: the style sheet of the pages that a form here leads to. */
+  assets: { styles: string[]; scripts: string[]; late: boolean; next?: string }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
   /** For pages that no search engine should keep and nobody can share. */
@@ -58,6 +58,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
             src={src}
             async={assets.late}
             fetchPriority={assets.late ? 'low' : undefined}
+            data-next={assets.next}
           />
         ))}
         {csrfToken ? <meta name="csrf-token" content={csrfToken} /> : null}

@@ -35,6 +35,8 @@ export type PageAssets = {
   scripts: string[]
   /** They may come after everything else. */
   late: boolean
+  /** The style sheet of the pages that a form here leads to. */
+  next?: string
   /** What an island of this page needs at once. */
   island: (name: string) => string[]
 }
@@ -48,7 +50,13 @@ export const ASSETS = {
     island: (name) => chain(`src/islands/${name}.tsx`),
   },
   /** Public pages: plain HTML first, their islands wake once the browser is idle or somebody begins to use them. */
-  public: { styles: [address('src/styles/public.css')], scripts: loader, late: true, island: none },
+  public: {
+    styles: [address('src/styles/public.css')],
+    scripts: loader,
+    late: true,
+    next: address('src/styles/app.css'),
+    island: none,
+  },
   /** Public pages that are text, and nothing else. */
   text: { styles: [address('src/styles/public.css')], scripts: hotReload, late: true, island: none },
 } satisfies Record<string, PageAssets>
