@@ -16,4 +16,6 @@ for (const root of document.querySelectorAll<HTMLElement>('[data-island]')) {
 }
 
 showLocalTimes()
+// Not needed to begin with, and public pages load it without this file.
+void import('./islands/theme.ts')
 watchSession()

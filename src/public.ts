@@ -19,6 +19,7 @@ function start(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-enhance]')) {
     load[element.dataset.enhance ?? '']?.().then(({ mount }) => mount(element))
   }
+  void import('./islands/theme.ts')
   if (!document.querySelector('[data-island]')) return
   void import('./client.tsx')
   // A form leads to pages with another style sheet. One that comes late costs a busy browser the animation between the two.

@@ -3,8 +3,8 @@ import type { User } from '../domain/wire.ts'
 import { bootstrapJson } from './bootstrap-json.ts'
 import { Footer } from './layout/Footer.tsx'
 import { Sidebar } from './layout/Sidebar.tsx'
-import type { Theme } from './layout/ThemeSwitch.tsx'
 import { TopBar } from './layout/TopBar.tsx'
+import { colourMedia, THEME_COLOURS, type Theme } from './layout/theme.ts'
 import { FlashAlert, type FlashMessage } from './parts/FlashAlert.tsx'
 import { Spinner } from './parts/States.tsx'
 
@@ -63,20 +63,9 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         ))}
         {csrfToken ? <meta name="csrf-token" content={csrfToken} /> : null}
         {user ? <meta name="cable-url" content="/cable" /> : null}
-        {theme === 'light' ? null : (
-          <meta
-            name="theme-color"
-            content="#081012"
-            media={theme === 'dark' ? undefined : '(prefers-color-scheme: dark)'}
-          />
-        )}
-        {theme === 'dark' ? null : (
-          <meta
-            name="theme-color"
-            content="#f7f9f9"
-            media={theme === 'light' ? undefined : '(prefers-color-scheme: light)'}
-          />
-        )}
+        {THEME_COLOURS.map(({ of, colour }) => (
+          <meta key={of} name="theme-color" content={colour} media={colourMedia(of, theme)} />
+        ))}
         <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
         <link rel="manifest" href="/manifest.webmanifest" />

@@ -68,7 +68,7 @@ test('the theme leads back to the page that it was chosen on, and to no other si
     expectOwn(response.headers.get('Location'), Referer)
     return response.headers.get('Location')
   }
-  expect(await choose(`${SITE}/pricing?a=b`)).toBe('/pricing?a=b')
+  expect(await choose(`${SITE}/pricing?a=b`)).toBe('/pricing?a=b#theme')
   for (const Referer of [
     EVIL,
     `${SITE}.evil.example/`,
@@ -77,7 +77,7 @@ test('the theme leads back to the page that it was chosen on, and to no other si
     'javascript:alert(1)',
     '',
   ])
-    expect(await choose(Referer), Referer).toBe('/')
+    expect(await choose(Referer), Referer).toBe('/#theme')
 })
 
 test('the 404 page leads back to pages of ours alone', async () => {

@@ -63,6 +63,7 @@ export function stage(
     show()
   }).observe(canvas)
   document.addEventListener('visibilitychange', show)
+  document.addEventListener('themechange', show)
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', show)
   return show
 }

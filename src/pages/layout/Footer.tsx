@@ -1,4 +1,5 @@
-import { type Theme, ThemeSwitch } from './ThemeSwitch.tsx'
+import { ThemeSwitch } from './ThemeSwitch.tsx'
+import type { Theme } from './theme.ts'
 
 /** The way to help stands in the same place on every page (WCAG 3.2.6). */
 export function Footer(theme: { theme: Theme; csrfToken: string | null }) {
@@ -15,7 +16,7 @@ export function Footer(theme: { theme: Theme; csrfToken: string | null }) {
           <a href="/terms_of_service">Terms of Service</a>
         </li>
       </ul>
-      <ThemeSwitch {...theme} />
+      <ThemeSwitch id="theme" {...theme} />
     </footer>
   )
 }

@@ -1,7 +1,6 @@
 import { Outline } from '../parts/Icon.tsx'
 import { FRAME_ICONS, type FrameIcon } from './frame-icons.ts'
-
-export type Theme = 'light' | 'dark' | 'system'
+import type { Theme } from './theme.ts'
 
 const CHOICES: { theme: Theme; icon: FrameIcon; label: string }[] = [
   { theme: 'light', icon: 'sun', label: 'Light theme' },
@@ -9,10 +8,10 @@ const CHOICES: { theme: Theme; icon: FrameIcon; label: string }[] = [
   { theme: 'system', icon: 'monitor', label: 'Theme of the system' },
 ]
 
-/** Posts `theme` to /theme, which keeps it in a cookie and comes back to the page it was sent from. */
-export function ThemeSwitch({ theme, csrfToken }: { theme: Theme; csrfToken: string | null }) {
+/** Posts `theme` to /theme, which keeps it in a cookie and comes back to the page it was sent from, to the form with that `id`. */
+export function ThemeSwitch({ id, theme, csrfToken }: { id?: string; theme: Theme; csrfToken: string | null }) {
   return (
-    <form className="theme" method="post" action="/theme" aria-label="Theme">
+    <form id={id} className="theme" method="post" action="/theme" aria-label="Theme">
       {csrfToken ? <input type="hidden" name="authenticity_token" value={csrfToken} /> : null}
       {CHOICES.map((choice) => (
         <button

@@ -1,6 +1,6 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import { AppError } from '../../domain/error.ts'
-import type { Theme } from '../../pages/layout/ThemeSwitch.tsx'
+import type { Theme } from '../../pages/layout/theme.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readCookie, writeCookie } from '../credentials/cookies.ts'
 
@@ -11,7 +11,7 @@ export const theme = new Hono<AppEnv>().post('/theme', (c) => {
   const chosen = c.var.form?.get('theme')
   if (!isTheme(chosen)) throw new AppError('malformed', 'The theme is one of light, dark and system.')
   writeCookie(c, 'theme', chosen, YEAR_S)
-  return c.redirect(ownPath(c), 303)
+  return c.redirect(`${ownPath(c)}#theme`, 303)
 })
 
 /** The cookie's choice; null where nobody chose. */
@@ -24,7 +24,7 @@ export function isTheme(value: unknown): value is Theme {
   return value === 'light' || value === 'dark' || value === 'system'
 }
 
-/** Back to the page that the form stood on: our own, by the browser's word, never a parameter's. */
+/** Back to the page that the form stood on: our own, by the browser's word, never a parameter's. The fragment leads down to the form. */
 function ownPath(c: HonoContext<AppEnv>): string {
   try {
     const { origin, pathname, search } = new URL(c.req.header('Referer') ?? '')

@@ -1,0 +1,102 @@
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { openBrowser } from '../support/chromium.ts'
+import { newPerson } from '../support/client.ts'
+import { complaintsOf, pageOf } from '../support/e2e.ts'
+
+const url = inject('url')
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+const open = async (options: BrowserContextOptions = {}) =>
+  (await browser.newContext({ viewport: { width: 900, height: 500 }, ...options })).newPage()
+const themeOf = (page: Page) => page.locator('html').getAttribute('data-theme')
+const scrolled = (page: Page) => page.evaluate(() => Math.round(scrollY))
+const choice = (page: Page, name: string) => page.getByRole('contentinfo').getByRole('button', { name })
+
+/** The page does it itself from then on. */
+const awake = (page: Page) => page.waitForResponse(/\/assets\/theme-/)
+
+test('the theme changes where one stands: what was typed and the place stay, and the choice is kept', async () => {
+  const page = await open()
+  const complaints = complaintsOf(page)
+  await Promise.all([awake(page), page.goto(`${url}/contact_sales`)])
+  await page.getByLabel('Message').fill('Twelve rovers in the rain.')
+  await choice(page, 'Light theme').scrollIntoViewIfNeeded()
+  const place = await scrolled(page)
+  expect(place).toBeGreaterThan(100)
+
+  await Promise.all([page.waitForResponse(`${url}/theme`), choice(page, 'Light theme').click()])
+  expect(await themeOf(page)).toBe('light')
+  expect(await choice(page, 'Light theme').getAttribute('aria-pressed')).toBe('true')
+  expect(await choice(page, 'Dark theme').getAttribute('aria-pressed')).toBe('false')
+  expect(await page.locator('meta[name="theme-color"][media="all"]').getAttribute('content')).toBe('#f7f9f9')
+  expect(await page.getByLabel('Message').inputValue()).toBe('Twelve rovers in the rain.')
+  expect(await scrolled(page)).toBe(place)
+
+  await page.goto(`${url}/pricing`)
+  expect(await themeOf(page)).toBe('light')
+  expect(complaints).toEqual([])
+})
+
+test('both switches of somebody who is signed in say the same', async () => {
+  const page = await pageOf(browser, url, await newPerson(url), { viewport: { width: 600, height: 800 } })
+  await Promise.all([awake(page), page.goto(`${url}/dashboard`)])
+  await choice(page, 'Dark theme').click()
+  const pressed = page.locator('.theme button[aria-pressed="true"]')
+  expect(await pressed.evaluateAll((buttons) => buttons.map((button) => (button as HTMLButtonElement).value))).toEqual([
+    'dark',
+    'dark',
+  ])
+})
+
+test('a choice that could not be kept is not shown', async () => {
+  const page = await open()
+  await Promise.all([awake(page), page.goto(`${url}/sign_in`)])
+  await page.route('**/theme', (route) => route.abort())
+  const seen = page.evaluate(
+    () =>
+      new Promise((light) =>
+        document.addEventListener('themechange', () => light(document.documentElement.dataset.theme), { once: true }),
+      ),
+  )
+  await choice(page, 'Light theme').click()
+  expect(await seen).toBe('light')
+  await expect.poll(() => themeOf(page), { timeout: 10_000 }).toBe('dark')
+})
+
+/** What is painted, without the page behind it. */
+const painted = (page: Page) =>
+  page.evaluate(() => {
+    const canvas = document.querySelector('.hero canvas') as HTMLCanvasElement
+    const copy = Object.assign(document.createElement('canvas'), { width: canvas.width, height: canvas.height })
+    copy.getContext('2d')?.drawImage(canvas, 0, 0)
+    return copy.toDataURL()
+  })
+
+test('the painted picture follows, also while it rests', async () => {
+  const page = await open({ reducedMotion: 'reduce' })
+  await page.goto(url)
+  await page.locator('.hero.is-live').waitFor()
+  await page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))))
+  const inTheDark = await painted(page)
+  expect(inTheDark.length).toBeGreaterThan(2_000)
+  await page.evaluate(() => {
+    document.documentElement.dataset.theme = 'light'
+  })
+  expect(await painted(page)).toBe(inTheDark)
+  await page.evaluate(() => document.dispatchEvent(new Event('themechange')))
+  await expect.poll(() => painted(page), { timeout: 10_000 }).not.toBe(inTheDark)
+})
+
+test('without script the page comes back in its new theme, at the switch', async () => {
+  const page = await open({ javaScriptEnabled: false })
+  await page.goto(`${url}/terms_of_service`)
+  await choice(page, 'Light theme').click()
+  await page.waitForURL('**/terms_of_service#theme')
+  expect(await themeOf(page)).toBe('light')
+  expect((await choice(page, 'Light theme').boundingBox())?.y).toBeLessThan(500)
+})
