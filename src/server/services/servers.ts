@@ -67,7 +67,7 @@ export async function startServer(
   const jobId = newId('job')
   const now = ctx.now()
   const gpus = gpusOf(usage.subscription?.planType)
-  const wanted = serverId ? sql`AND id = ${serverId}` : sql``
+  const wanted = serverId === null ? sql`` : sql`AND id = ${serverId}`
   const mine = and(eq(serverSessions.id, sessionId), eq(serverSessions.userId, userId))
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE servers SET reserved_by = ${sessionId}, reserved_at = ${now}
@@ -111,7 +111,7 @@ async function whyNotStarted(ctx: Context, userId: string, serverId: string | nu
       .from(servers)
       .where(and(eq(servers.id, serverId ?? ''), lte(servers.gpus, gpus))),
   ])
-  if (serverId && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
+  if (serverId !== null && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
   return new AppError('unavailable', serverId ? 'This server is reserved right now. Choose another one.' : ALL_RESERVED)
 }
