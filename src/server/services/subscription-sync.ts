@@ -27,12 +27,16 @@ export async function syncSubscription(ctx: Context, stripeId: string, also: Que
 }
 
 async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number): Promise<Query[]> {
-  const plan = PLANS.find(({ type }) => type === found.planType && type !== ENTERPRISE.type)
   const userId = found.userId ?? ''
   const [[user], rows] = await ctx.db.batch([
     ctx.db.select({ id: users.id }).from(users).where(eq(users.id, userId)),
     ctx.db.select().from(subscriptions).where(eq(subscriptions.userId, userId)),
   ])
+  const known = rows.find((row) => row.stripeSubscriptionId === found.id)
+  // A price that is none of ours any more changes nothing about a plan that began with one.
+  const plan =
+    PLANS.find(({ type }) => type === found.planType && type !== ENTERPRISE.type) ??
+    (known && { type: known.planType, hours: known.hours })
   if (!user || !plan) {
     console.error(JSON.stringify({ subscription: found.id, ignored: user ? 'unknown price' : 'unknown user' }))
     return []
@@ -44,7 +48,6 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
     await syncSubscription(ctx, rival.stripeSubscriptionId)
     if (await isLive(ctx, rival.id)) return refuseSecond(ctx, found)
   }
-  const known = rows.find((row) => row.stripeSubscriptionId === found.id)
   const before = known && known.planType !== plan.type ? planBeforeChange(known) : {}
   return subscriptionQueries(ctx, { ...found, userId }, { ...plan, before }, askedAt)
 }
@@ -71,8 +74,9 @@ function subscriptionQueries(
     endedAt,
   }
   return [
-    // A trial, or a plan granted by hand, ends where the paid one begins.
-    ctx.db.run(sql`UPDATE subscriptions SET ended_at = max(anchor, ${found.anchor}), cancel_at = NULL,
+    // A trial, or a plan granted by hand, ends where the paid one begins, unless it was over before.
+    ctx.db.run(sql`UPDATE subscriptions SET cancel_at = NULL,
+      ended_at = max(anchor, min(${found.anchor}, coalesce(cancel_at, ${found.anchor}))),
       status = CASE sub_type WHEN 'demo' THEN 'ended' ELSE 'canceled' END
       WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL AND anchor <= ${found.anchor}`),
     ctx.db
