@@ -99,6 +99,9 @@ function subscriptionQueries(
     // What runs is no longer a trial's.
     ctx.db.run(sql`UPDATE server_sessions SET must_stop_at = NULL WHERE user_id = ${userId} AND stop_requested_at IS NULL
       AND ${endedAt === null ? 1 : 0}`),
+    // An account that was closed meanwhile has it ended by the next trigger.
+    ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE stripe_subscription_id = ${found.id} AND ended_at IS NULL
+      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NOT NULL)`),
   ]
 }
 
