@@ -1,6 +1,7 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import { subscriptions, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
 import { ENTERPRISE, PLANS, type PlanType } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
@@ -46,7 +47,13 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   )
   if (rival?.stripeSubscriptionId && found.endedAt === null) {
     await syncSubscription(ctx, rival.stripeSubscriptionId)
-    if (await isLive(ctx, rival.id)) return refuseSecond(ctx, found)
+    const standing = await findStanding(ctx, rival.id)
+    // It was to be over by now, and Stripe is about to end it: whoever tells us comes again.
+    if (standing && (standing.cancelAt ?? Infinity) <= ctx.now())
+      throw new AppError('unavailable', 'Your plan before is just ending. Please try again in a moment.', {
+        retryable: true,
+      })
+    if (standing) return refuseSecond(ctx, found)
   }
   const before = known && known.planType !== plan.type ? planBeforeChange(known) : {}
   return subscriptionQueries(ctx, { ...found, userId }, { ...plan, before }, askedAt)
@@ -105,9 +112,12 @@ function subscriptionQueries(
   ]
 }
 
-async function isLive(ctx: Context, id: string): Promise<boolean> {
-  const [row] = await ctx.db.select().from(subscriptions).where(eq(subscriptions.id, id))
-  return row?.endedAt === null
+async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow | null> {
+  const [row] = await ctx.db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.id, id), isNull(subscriptions.endedAt)))
+  return row ?? null
 }
 
 /** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */
