@@ -3,7 +3,7 @@ import { AppError } from '../../domain/error.ts'
 import { NOT_FOUND_TITLE, NotFound } from '../../pages/NotFound.tsx'
 import type { AppEnv } from '../app-env.ts'
 import { errorResponse } from '../error-response.ts'
-import { findOwnReferrer } from '../referrer.ts'
+import { findOwnReferrer } from '../own-path.ts'
 import { renderPage } from '../render.tsx'
 
 /** Calls get JSON, people a page with ways back. */

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/error.ts'
 import type { Theme } from '../../pages/layout/ThemeSwitch.tsx'
 import type { AppEnv } from '../app-env.ts'
 import { readCookie, writeCookie } from '../credentials/cookies.ts'
-import { findOwnReferrer } from '../referrer.ts'
+import { findOwnReferrer } from '../own-path.ts'
 
 const YEAR_S = 365 * 24 * 3600
 
