@@ -142,7 +142,7 @@ test('an instance that ends before it is ready fails the start', async () => {
   expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, meteredUntil: null })
 })
 
-test.each(['lost_response', 'timeout', 'RequestLimitExceeded'])(
+test.each(['lost_response', 'timeout', 'RequestLimitExceeded', 'ServerInternal'])(
   '%s of RunInstances makes no second instance',
   async (fault) => {
     await freshPlaces(world, 1)
