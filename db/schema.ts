@@ -26,7 +26,10 @@ export const users = sqliteTable(
     billingDueAt: integer('billing_due_at').notNull().default(0),
     createdAt: integer('created_at').notNull(),
   },
-  (t) => [index('users_billing_due').on(t.billingDueAt)],
+  (t) => [
+    index('users_billing_due').on(t.billingDueAt),
+    index('users_closed').on(t.closedAt).where(sql`closed_at IS NOT NULL`),
+  ],
 )
 
 /** Who is logged in: the row that a cookie's JWT names, so that it can be revoked. */
@@ -158,6 +161,7 @@ export const jobs = sqliteTable(
   },
   (t) => [
     index('jobs_by_user').on(t.userId, t.createdAt),
+    index('jobs_by_session').on(t.sessionId),
     index('jobs_due').on(t.runAt).where(sql`run_at IS NOT NULL`),
     uniqueIndex('one_unfinished_job_per_kind').on(t.sessionId, t.kind).where(sql`run_at IS NOT NULL`),
   ],
@@ -308,7 +312,10 @@ export const outbox = sqliteTable(
     sendAt: integer('send_at'),
     sentAt: integer('sent_at'),
   },
-  (t) => [index('outbox_due').on(t.sendAt).where(sql`send_at IS NOT NULL`)],
+  (t) => [
+    index('outbox_due').on(t.sendAt).where(sql`send_at IS NOT NULL`),
+    index('outbox_by_recipient').on(t.recipient),
+  ],
 )
 
 export const contactMessages = sqliteTable('contact_messages', {

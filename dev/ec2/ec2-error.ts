@@ -19,6 +19,7 @@ const statuses: Record<string, number> = {
   InternalError: 500,
   InternalFailure: 500,
   RequestLimitExceeded: 503,
+  ServerInternal: 500,
   ServiceUnavailable: 503,
   Unavailable: 503,
 }

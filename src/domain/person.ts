@@ -21,7 +21,7 @@ export function usableName(name: string): boolean {
 }
 
 export function normalEmail(email: string): string {
-  return email.normalize('NFC').trim().toLowerCase()
+  return email.trim().toLowerCase().normalize('NFC')
 }
 
 /** One address and nothing that could make two of it, or a header line. */

@@ -77,7 +77,8 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   const user = c.var.signIn?.user
   if (access === 'public' || (access === 'guest' && !user)) return next()
   if (access === 'guest') return c.redirect('/dashboard')
-  const isPage = c.req.method === 'GET' && !c.req.path.startsWith('/api/')
+  // The route's method: HEAD is answered as GET is.
+  const isPage = route.startsWith('GET ') && !c.req.path.startsWith('/api/')
   if (!user) {
     if (isPage) return c.redirect(access === 'admin' ? '/dashboard' : '/sign_in')
     throw new AppError('unauthenticated', 'Please sign in first.')

@@ -81,7 +81,7 @@ test('the theme leads back to the page that it was chosen on, and to no other si
 })
 
 test('the 404 page leads back to pages of ours alone', async () => {
-  for (const Referer of [EVIL, `${SITE}.evil.example/`, 'javascript:alert(1)']) {
+  for (const Referer of [EVIL, `${SITE}.evil.example/`, `${SITE}//evil.example/`, 'javascript:alert(1)']) {
     const html = await (await site.request('/no/such/page', { headers: { Referer } })).text()
     expect(html).not.toMatch(/evil\.example|javascript:/)
   }

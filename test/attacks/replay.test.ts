@@ -72,6 +72,29 @@ test.each<[string, (w: World) => Promise<unknown>]>([
   expect(await w.replay()).toBe(401)
 })
 
+test.each<[string, (w: World) => Promise<Response>]>([
+  ['a new password', (w) => w.elsewhere.json('PUT', '/users', { user: newPassword })],
+  ['closing the account', (w) => w.elsewhere.json('DELETE', '/users', { user: { current_password: PASSWORD } })],
+])('%s ends a sign-in with the old password that is still under way', async (_, end) => {
+  const w = await world()
+  const { counter } = w.ctx
+  let ended: Response | undefined
+  // Between the moment at which the password was found right and the new row.
+  w.ctx.counter = (name) => ({
+    ...counter(name),
+    async forgive() {
+      w.ctx.counter = counter
+      ended = await end(w)
+    },
+  })
+  const thief = openBrowser(w.app)
+  await thief.open('/sign_in')
+  const late = await thief.json('POST', '/users/sign_in', { user: { email: w.email, password: PASSWORD } })
+  expect(ended?.status).toBe(200)
+  expect(late.status).toBe(401)
+  expect((await thief.request('/api/v1/users/get_session')).status).toBe(401)
+})
+
 test('a sign-in gets an id of its own each time: nothing planted before it lives on', async () => {
   const w = await world()
   const before = w.victim.cookies.get('sign_in')

@@ -28,6 +28,17 @@ test.each(routes)('%s lets in whom the matrix names, and nobody else', async (ro
   expect(seen).toEqual(expected)
 })
 
+test('HEAD is answered as GET is, to those who may not come in, too', async () => {
+  const { cookie } = await site.signInAs('user')
+  for (const Cookie of ['', cookie])
+    for (const path of ['/dashboard', '/console', '/sign_in', '/api/v1/instances']) {
+      const [get, head] = await Promise.all(
+        ['GET', 'HEAD'].map((method) => site.request(path, { method, headers: { Cookie } })),
+      )
+      expect([head?.status, head?.headers.get('Location')], path).toEqual([get?.status, get?.headers.get('Location')])
+    }
+})
+
 /** What these carry may be refused, whoever sends it. */
 const CREDENTIALS_INSIDE = ['POST /users/sign_in', 'POST /webhooks/stripe']
 

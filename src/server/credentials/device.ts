@@ -6,7 +6,7 @@ import type { Device } from '../services/sign-in.ts'
 
 /** Who asks, as far as the network tells. Cloudflare sets `CF-Connecting-IP` itself; forwarded headers are the client's own words. */
 export function deviceOf(c: HonoContext<AppEnv>): Device {
-  return { userAgent: c.req.header('User-Agent')?.slice(0, 300) ?? null, address: addressOf(c) }
+  return { userAgent: c.req.header('User-Agent')?.slice(0, 300).toWellFormed() ?? null, address: addressOf(c) }
 }
 
 /** For the limits by address, which a machine of one's own has none of. */

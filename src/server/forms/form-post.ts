@@ -14,13 +14,16 @@ export function isFormPost(c: HonoContext<AppEnv>): boolean {
 
 /** `user[email]=…` becomes `{ user: { email: … } }`; a repeated field counts once, the last. */
 export function nestFields(fields: Iterable<[string, string]>): Record<string, unknown> {
-  const nested: Record<string, unknown> = Object.create(null)
+  const nested: Record<string, string | Record<string, string>> = Object.create(null)
   for (const [name, value] of fields) {
     const [, group, key] = /^([^[\]]+)\[([^[\]]+)\]$/.exec(name) ?? []
     if (!group || !key) nested[name] = value
     else {
-      const inner = nested[group]
-      nested[group] = Object.assign(Object.create(null), typeof inner === 'object' ? inner : {}, { [key]: value })
+      const known = nested[group]
+      // Filled, not copied for each field: 64 KiB hold thousands of them.
+      const inner: Record<string, string> = typeof known === 'object' ? known : Object.create(null)
+      inner[key] = value
+      nested[group] = inner
     }
   }
   return nested

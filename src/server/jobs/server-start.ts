@@ -81,14 +81,19 @@ async function launchInstance(run: Run, launch: LaunchRow): Promise<Outcome> {
   return fail(run, 'no_capacity', ALL_RESERVED)
 }
 
-/** Conditional on no stop having been accepted meanwhile: a start never bills a run that its user already ended. */
+/**
+ * Conditional on no stop having been accepted meanwhile: a start never bills a run that its user already ended. And a plan that began
+ * meanwhile is not ended with the trial.
+ */
 async function startMeter({ ctx, job, session }: Run, ipAddress: string): Promise<Outcome> {
   const now = ctx.now()
   const usage = await getUsage(ctx, session.userId)
   const mustStopAt =
     usage.subscription?.subType === 'demo' ? (Math.ceil(now / 1000) + trialSecondsLeft(usage.seconds)) * 1000 : null
   await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE server_sessions SET running_at = ${now}, confirmed_at = ${now}, ip_address = ${ipAddress}, must_stop_at = ${mustStopAt}
+    ctx.db.run(sql`UPDATE server_sessions SET running_at = ${now}, confirmed_at = ${now}, ip_address = ${ipAddress},
+      must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${session.userId} AND ended_at IS NULL
+        AND sub_type = 'demo') THEN ${mustStopAt} END
       WHERE id = ${session.id} AND running_at IS NULL AND stop_requested_at IS NULL`),
     ctx.db.run(sql`UPDATE jobs SET status = 'succeeded', result = 'Your server is running.', run_at = NULL, updated_at = ${now}
       WHERE id = ${job.id} AND run_at IS NOT NULL`),

@@ -183,10 +183,9 @@ function isUnknownInstance(error: unknown): boolean {
   return error instanceof Error && error.name === 'InvalidInstanceID.NotFound'
 }
 
-/** AWS's words stay in `cause`, for the log; a person gets ours. No answer, or "busy", may be tried again. */
+/** AWS's words stay in `cause`, for the log; a person gets ours. No answer, "busy", or a fault of theirs may be tried again. */
 function translate(cause: unknown): AppError {
-  const answered = cause instanceof Error && '$metadata' in cause && '$fault' in cause
-  if (answered && !BUSY.has(cause.name))
+  if (isRefusal(cause))
     return new AppError(
       'provider_failed',
       'The cloud provider refused the request. We have been told; please try again later.',
@@ -196,4 +195,10 @@ function translate(cause: unknown): AppError {
     cause,
     retryable: true,
   })
+}
+
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Error && '$metadata' in error && '$fault' in error)) return false
+  const { httpStatusCode = 0 } = error.$metadata as { httpStatusCode?: number }
+  return httpStatusCode < 500 && !BUSY.has(error.name)
 }

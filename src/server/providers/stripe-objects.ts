@@ -58,5 +58,6 @@ export function toEvent(event: Stripe.Event): PaymentEvent {
     'checkout.session': 'checkout' as const,
     invoice: 'invoice' as const,
   }[object.object ?? '']
-  return { id: event.id, type: event.type, about: about ?? 'other', objectId: object.id ?? '' }
+  // An announced invoice (`invoice.upcoming`) is not there yet: it has no id.
+  return { id: event.id, type: event.type, about: (object.id && about) || 'other', objectId: object.id ?? '' }
 }

@@ -2,6 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import { Failure } from '../../pages/Failure.tsx'
 import type { AppEnv } from '../app-env.ts'
 import { errorResponse, logError, statusOf, toAppError } from '../error-response.ts'
+import { findOwnPath } from '../own-path.ts'
 import { renderPage } from '../render.tsx'
 
 /** The one error handler: a person who opened a page gets a page, every call its JSON. */
@@ -12,7 +13,6 @@ export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {
   if (!isPage || (status < 500 && status !== 429) || !c.get('ctx')) return errorResponse(thrown, c)
   if (status >= 500) logError(thrown, c)
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
-  const { pathname, search } = new URL(c.req.url)
-  const body = <Failure sentence={error.message} path={pathname + search} />
+  const body = <Failure sentence={error.message} path={findOwnPath(new URL(c.req.url)) ?? '/'} />
   return renderPage(c, { title: 'This page did not load', noIndex: true, assets: 'public' }, body, status)
 }

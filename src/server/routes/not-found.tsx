@@ -3,21 +3,12 @@ import { AppError } from '../../domain/error.ts'
 import { NOT_FOUND_TITLE, NotFound } from '../../pages/NotFound.tsx'
 import type { AppEnv } from '../app-env.ts'
 import { errorResponse } from '../error-response.ts'
+import { findOwnReferrer } from '../own-path.ts'
 import { renderPage } from '../render.tsx'
 
 /** Calls get JSON, people a page with ways back. */
 export function notFound(c: HonoContext<AppEnv>): Response {
   if (c.req.path.startsWith('/api/')) return errorResponse(new AppError('not_found', 'There is no such call.'), c)
-  const body = <NotFound path={c.req.path} signedIn={c.get('signIn') !== null} back={cameFrom(c)} />
+  const body = <NotFound path={c.req.path} signedIn={c.get('signIn') !== null} back={findOwnReferrer(c)} />
   return renderPage(c, { title: NOT_FOUND_TITLE, noIndex: true, assets: 'public' }, body, 404)
-}
-
-/** The page of ours that holds the dead link, by the browser's word. */
-function cameFrom(c: HonoContext<AppEnv>): string | null {
-  try {
-    const { origin, pathname, search } = new URL(c.req.header('Referer') ?? '')
-    return c.var.ctx.config.origins.includes(origin) ? pathname + search : null
-  } catch {
-    return null
-  }
 }

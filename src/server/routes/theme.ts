@@ -3,6 +3,7 @@ import { AppError } from '../../domain/error.ts'
 import type { Theme } from '../../pages/layout/theme.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readCookie, writeCookie } from '../credentials/cookies.ts'
+import { findOwnReferrer } from '../own-path.ts'
 
 const YEAR_S = 365 * 24 * 3600
 
@@ -11,7 +12,8 @@ export const theme = new Hono<AppEnv>().post('/theme', (c) => {
   const chosen = c.var.form?.get('theme')
   if (!isTheme(chosen)) throw new AppError('malformed', 'The theme is one of light, dark and system.')
   writeCookie(c, 'theme', chosen, YEAR_S)
-  return c.redirect(`${ownPath(c)}#theme`, 303)
+  // Back to the page that the form stood on, and down to the form.
+  return c.redirect(`${findOwnReferrer(c) ?? '/'}#theme`, 303)
 })
 
 /** The cookie's choice; null where nobody chose. */
@@ -22,14 +24,4 @@ export function themeOf(c: HonoContext<AppEnv>): Theme | null {
 
 export function isTheme(value: unknown): value is Theme {
   return value === 'light' || value === 'dark' || value === 'system'
-}
-
-/** Back to the page that the form stood on: our own, by the browser's word, never a parameter's. The fragment leads down to the form. */
-function ownPath(c: HonoContext<AppEnv>): string {
-  try {
-    const { origin, pathname, search } = new URL(c.req.header('Referer') ?? '')
-    return c.var.ctx.config.origins.includes(origin) && !pathname.startsWith('//') ? pathname + search : '/'
-  } catch {
-    return '/'
-  }
 }

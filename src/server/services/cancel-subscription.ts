@@ -16,17 +16,22 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
     .select()
     .from(subscriptions)
     .where(and(eq(subscriptions.userId, user.id), eq(subscriptions.subType, 'paid'), isNull(subscriptions.endedAt)))
-  if (!plan) throw new AppError('not_found', 'You have no subscription to cancel.')
+  if (!plan) throw nothingToCancel()
   if (plan.stripeSubscriptionId) {
     // A key of its own each time: setting it again is harmless, and an old answer must not hide that it was taken back since.
     await ctx.payments.cancelAtPeriodEnd(plan.stripeSubscriptionId, newId('req'))
     await syncSubscription(ctx, plan.stripeSubscriptionId)
     return
   }
+  if (plan.cancelAt !== null && plan.cancelAt <= ctx.now()) throw nothingToCancel()
   const cancelAt = periodAt(plan.anchor, ctx.now()).end
   await ctx.db
     .update(subscriptions)
     .set({ cancelAtPeriodEnd: true, cancelAt: plan.cancelAt ?? cancelAt })
     .where(eq(subscriptions.id, plan.id))
   await ctx.db.update(users).set({ billingDueAt: ctx.now() }).where(eq(users.id, user.id))
+}
+
+function nothingToCancel(): AppError {
+  return new AppError('not_found', 'You have no subscription to cancel.')
 }

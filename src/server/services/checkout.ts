@@ -63,9 +63,21 @@ async function settleOpenCheckout(ctx: Context, userId: string, planType: PlanTy
   const checkout = await syncCheckout(ctx, row.stripeSessionId)
   if (checkout.status !== 'open') return null
   if (row.planType === planType) return { row, url: checkout.url }
-  await ctx.payments.expireCheckout(row.stripeSessionId)
-  await syncCheckout(ctx, row.stripeSessionId)
+  await expire(ctx, row.stripeSessionId)
   return null
+}
+
+/** Nobody pays at the page any more that the user may still have open. What was paid there is a plan by then. */
+export async function closeOpenCheckout(ctx: Context, userId: string): Promise<void> {
+  const row = await findOpenCheckout(ctx, userId)
+  if (!row) return
+  if (!row.stripeSessionId) return closeUnopened(ctx, row)
+  if ((await syncCheckout(ctx, row.stripeSessionId)).status === 'open') await expire(ctx, row.stripeSessionId)
+}
+
+async function expire(ctx: Context, stripeSessionId: string): Promise<void> {
+  await ctx.payments.expireCheckout(stripeSessionId)
+  await syncCheckout(ctx, stripeSessionId)
 }
 
 async function refuseSecondPlan(ctx: Context, userId: string): Promise<void> {

@@ -11,6 +11,7 @@ import { requireValid } from '../form-rules.ts'
 import { limitGuesses } from '../limits/limits.ts'
 import { accountClosedMail } from '../mails/account.ts'
 import { cancelAtPeriodEnd } from './cancel-subscription.ts'
+import { closeOpenCheckout } from './checkout.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 import { requestStop } from './servers.ts'
 
@@ -19,7 +20,7 @@ const ADDRESS_KEPT_MS = 30 * 24 * 3_600_000
 /**
  * Has a plan end with its period, stops the user's server, ends every sign-in and every link, and closes the account. What was
  * billed stays; what was used until now is billed within minutes.
- * @throws invalid, too_many; unavailable or provider_failed when the plan could not be cancelled: then nothing is closed
+ * @throws invalid, too_many; unavailable or provider_failed when a checkout page could not be closed or the plan not be cancelled: then nothing is closed
  */
 export async function closeAccount(
   ctx: Context,
@@ -32,6 +33,7 @@ export async function closeAccount(
   if (!(await verifyPassword(current_password, ctx.config.passwordPepper, stored?.hash ?? null)))
     throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
   await guesses.forgive()
+  await closeOpenCheckout(ctx, user.id)
   await endPlan(ctx, user)
   const channel = ctx.channel(user.id)
   await channel.arm(user.id)

@@ -46,7 +46,7 @@ async function listDueAccounts(ctx: Context): Promise<Account[]> {
     .limit(BATCH)
   if (due.length === 0) return []
   const ids = due.map((user) => user.id)
-  const first = Math.min(...due.map((user) => user.billedUntil))
+  const first = Math.min(...due.map((user) => user.billedUntil || user.createdAt))
   const theirs = inArray(serverSessions.userId, ids)
   const [plans, metered, unmetered, open] = await ctx.db.batch([
     ctx.db.select().from(subscriptions).where(inArray(subscriptions.userId, ids)),

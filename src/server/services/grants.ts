@@ -64,8 +64,9 @@ async function findGrantee(db: Database, email: string): Promise<{ userId: strin
   return row
 }
 
+/** One that was cancelled and is over ended then, not now. */
 function endQuery(db: Database, userId: string, at: number) {
-  return db.run(sql`UPDATE subscriptions SET ended_at = max(anchor, ${at}), cancel_at = NULL,
+  return db.run(sql`UPDATE subscriptions SET ended_at = max(anchor, min(${at}, coalesce(cancel_at, ${at}))), cancel_at = NULL,
     status = CASE sub_type WHEN 'demo' THEN 'ended' ELSE 'canceled' END
     WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL`)
 }

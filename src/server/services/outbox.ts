@@ -54,6 +54,8 @@ function claim(ctx: OutboxContext): Promise<OutboxRow[]> {
 }
 
 async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
+  // The mails before it took so long that it is due again: for whoever claims it then.
+  if (mail.sendAt !== null && mail.sendAt <= ctx.now()) return
   try {
     await ctx.mailer.send({ to: mail.recipient, subject: mail.subject, text: mail.text, html: mail.html })
   } catch (error) {

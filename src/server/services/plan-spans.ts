@@ -4,10 +4,11 @@ import type { EarlierPlan, PlanSpan } from '../../domain/cycle.ts'
 
 type SubscriptionRow = typeof subscriptions.$inferSelect
 
-/** A plan whose end is decided counts as ended there, whether or not Stripe has told us yet. */
+/** A plan whose end is decided counts as ended there, whether or not Stripe has told us yet, and however late Stripe carried it out. */
 export function toSpan(row: SubscriptionRow): PlanSpan {
   const { planType, subType, hours, anchor } = row
-  return { planType, subType, hours, anchor, endsAt: row.endedAt ?? row.cancelAt, earlier: earlierPlan(row) }
+  const ends = [row.endedAt, row.cancelAt].filter((at) => at !== null)
+  return { planType, subType, hours, anchor, endsAt: ends.length ? Math.min(...ends) : null, earlier: earlierPlan(row) }
 }
 
 function earlierPlan(row: SubscriptionRow): EarlierPlan | null {

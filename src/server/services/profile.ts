@@ -15,7 +15,7 @@ import { passwordChangedMail } from '../mails/account.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
 /**
- * The name; and the password, when one of its fields is filled. A new password ends every other sign-in and tells the owner.
+ * The name; and the password, when one of its fields is filled. A new password ends every other sign-in and every mailed link, and tells the owner.
  * @throws invalid
  */
 export async function updateProfile(
@@ -53,6 +53,9 @@ async function changePassword(
       .set({ name, passwordHash })
       .where(and(eq(users.id, user.id), eq(users.passwordHash, stored.hash))),
     ctx.db.update(signIns).set({ revokedAt: ctx.now() }).where(and(others, changed)).returning({ id: signIns.id }),
+    // A link that somebody else may have asked for is a way in, too.
+    ctx.db.run(sql`UPDATE email_tokens SET used_at = ${ctx.now()}
+      WHERE user_id = ${user.id} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
     mailQuery(ctx, user.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })

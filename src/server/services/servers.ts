@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { jobs, serverSessions, servers } from '../../../db/schema.ts'
+import { jobs, serverSessions, servers, users } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import { gpusOf } from '../../domain/plan.ts'
@@ -67,13 +67,14 @@ export async function startServer(
   const jobId = newId('job')
   const now = ctx.now()
   const gpus = gpusOf(usage.subscription?.planType)
-  const wanted = serverId ? sql`AND id = ${serverId}` : sql``
+  const wanted = serverId === null ? sql`` : sql`AND id = ${serverId}`
   const mine = and(eq(serverSessions.id, sessionId), eq(serverSessions.userId, userId))
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE servers SET reserved_by = ${sessionId}, reserved_at = ${now}
       WHERE id = (SELECT id FROM servers WHERE reserved_by IS NULL AND gpus <= ${gpus} ${wanted}
         ORDER BY gpus DESC, position LIMIT 1)
-      AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)`),
+      AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
+      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at)
       SELECT ${sessionId}, ${userId}, id, instance_type, ${now} FROM servers WHERE reserved_by = ${sessionId}`),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
@@ -101,7 +102,7 @@ async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
 }
 
 async function whyNotStarted(ctx: Context, userId: string, serverId: string | null, gpus: number): Promise<AppError> {
-  const [[live], place] = await ctx.db.batch([
+  const [[live], place, [account]] = await ctx.db.batch([
     ctx.db
       .select({ id: serverSessions.id })
       .from(serverSessions)
@@ -110,8 +111,11 @@ async function whyNotStarted(ctx: Context, userId: string, serverId: string | nu
       .select({ id: servers.id })
       .from(servers)
       .where(and(eq(servers.id, serverId ?? ''), lte(servers.gpus, gpus))),
+    ctx.db.select({ closedAt: users.closedAt }).from(users).where(eq(users.id, userId)),
   ])
-  if (serverId && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
+  // Closed since this request was let in: nobody could stop what it would start.
+  if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
+  if (serverId !== null && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
   return new AppError('unavailable', serverId ? 'This server is reserved right now. Choose another one.' : ALL_RESERVED)
 }

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { signIns, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
@@ -42,14 +42,13 @@ export async function signIn(
   if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
 
   const now = ctx.now()
-  const row = {
-    id: newId('in'),
-    userId: found.id,
-    createdAt: now,
-    lastSeenAt: now,
-    expiresAt: now + SIGN_IN_LIFETIME_MS,
-  }
-  await ctx.db.insert(signIns).values({ ...row, ...device })
+  const row = { id: newId('in'), expiresAt: now + SIGN_IN_LIFETIME_MS }
+  // A password that was changed while this one was looked at has ended every sign-in: none may come after it.
+  const { rowsAffected } = await ctx.db.run(sql`
+    INSERT INTO sign_ins (id, user_id, created_at, last_seen_at, expires_at, user_agent, address)
+    SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${device.userAgent}, ${device.address} FROM users
+    WHERE id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL`)
+  if (!rowsAffected) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
   if (needsRehash(found.passwordHash)) ctx.background(rehash(ctx, found, password))
   const { id, name, admin } = found
   return { user: { id, name, email, admin }, signIn: row }

@@ -1,6 +1,7 @@
-import { eq, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import { subscriptions, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
 import { ENTERPRISE, PLANS, type PlanType } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
@@ -27,12 +28,16 @@ export async function syncSubscription(ctx: Context, stripeId: string, also: Que
 }
 
 async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number): Promise<Query[]> {
-  const plan = PLANS.find(({ type }) => type === found.planType && type !== ENTERPRISE.type)
   const userId = found.userId ?? ''
   const [[user], rows] = await ctx.db.batch([
     ctx.db.select({ id: users.id }).from(users).where(eq(users.id, userId)),
     ctx.db.select().from(subscriptions).where(eq(subscriptions.userId, userId)),
   ])
+  const known = rows.find((row) => row.stripeSubscriptionId === found.id)
+  // A price that is none of ours any more changes nothing about a plan that began with one.
+  const plan =
+    PLANS.find(({ type }) => type === found.planType && type !== ENTERPRISE.type) ??
+    (known && { type: known.planType, hours: known.hours })
   if (!user || !plan) {
     console.error(JSON.stringify({ subscription: found.id, ignored: user ? 'unknown price' : 'unknown user' }))
     return []
@@ -42,9 +47,14 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   )
   if (rival?.stripeSubscriptionId && found.endedAt === null) {
     await syncSubscription(ctx, rival.stripeSubscriptionId)
-    if (await isLive(ctx, rival.id)) return refuseSecond(ctx, found)
+    const standing = await findStanding(ctx, rival.id)
+    // It was to be over by now, and Stripe is about to end it: whoever tells us comes again.
+    if (standing && (standing.cancelAt ?? Infinity) <= ctx.now())
+      throw new AppError('unavailable', 'Your plan before is just ending. Please try again in a moment.', {
+        retryable: true,
+      })
+    if (standing) return refuseSecond(ctx, found)
   }
-  const known = rows.find((row) => row.stripeSubscriptionId === found.id)
   const before = known && known.planType !== plan.type ? planBeforeChange(known) : {}
   return subscriptionQueries(ctx, { ...found, userId }, { ...plan, before }, askedAt)
 }
@@ -71,8 +81,9 @@ function subscriptionQueries(
     endedAt,
   }
   return [
-    // A trial, or a plan granted by hand, ends where the paid one begins.
-    ctx.db.run(sql`UPDATE subscriptions SET ended_at = max(anchor, ${found.anchor}), cancel_at = NULL,
+    // A trial, or a plan granted by hand, ends where the paid one begins, unless it was over before.
+    ctx.db.run(sql`UPDATE subscriptions SET cancel_at = NULL,
+      ended_at = max(anchor, min(${found.anchor}, coalesce(cancel_at, ${found.anchor}))),
       status = CASE sub_type WHEN 'demo' THEN 'ended' ELSE 'canceled' END
       WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL AND anchor <= ${found.anchor}`),
     ctx.db
@@ -95,12 +106,18 @@ function subscriptionQueries(
     // What runs is no longer a trial's.
     ctx.db.run(sql`UPDATE server_sessions SET must_stop_at = NULL WHERE user_id = ${userId} AND stop_requested_at IS NULL
       AND ${endedAt === null ? 1 : 0}`),
+    // An account that was closed meanwhile has it ended by the next trigger.
+    ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE stripe_subscription_id = ${found.id} AND ended_at IS NULL
+      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NOT NULL)`),
   ]
 }
 
-async function isLive(ctx: Context, id: string): Promise<boolean> {
-  const [row] = await ctx.db.select().from(subscriptions).where(eq(subscriptions.id, id))
-  return row?.endedAt === null
+async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow | null> {
+  const [row] = await ctx.db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.id, id), isNull(subscriptions.endedAt)))
+  return row ?? null
 }
 
 /** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */

@@ -1,5 +1,8 @@
+import { eq } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
+import { subscriptions } from '../../../db/schema.ts'
 import { runSeconds } from '../../../src/domain/billing.ts'
+import { newId } from '../../../src/server/id.ts'
 import { openWorld } from '../../support/context.ts'
 import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../support/fleet.ts'
 import { ownDatabase } from '../../support/own-database.ts'
@@ -27,6 +30,25 @@ test('a start tells every phase and ends with a running server that has an addre
   expect(run.runningAt).toBeGreaterThanOrEqual(instancesOf(world, ada.user.id)[0]?.runningAt ?? Number.NaN)
   const last = world.published.filter(({ userId }) => userId === ada.user.id).at(-1)?.job
   expect(last).toMatchObject({ status: 'succeeded', server: { active: true, pending: false } })
+})
+
+test('a plan that is bought in the moment in which the server comes up is not a trial’s', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true })
+  await pressStart(world, ada)
+  const mine = eq(subscriptions.userId, ada.user.id)
+  world.wire = async (name, effect) => {
+    if (name.startsWith('db: batch UPDATE server_sessions SET running')) {
+      const [trial] = await world.db.select().from(subscriptions).where(mine)
+      await world.db.update(subscriptions).set({ endedAt: world.clock.ms }).where(mine)
+      const basic = { id: newId('sub'), planType: 'basic', subType: 'paid', endedAt: null, hours: 5 } as const
+      if (trial) await world.db.insert(subscriptions).values({ ...trial, ...basic, anchor: world.clock.ms })
+    }
+    return effect()
+  }
+  await finishJobs(world, ada)
+  world.wire = (_, effect) => effect()
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: expect.any(Number), mustStopAt: null })
 })
 
 test('an instance that runs without an address is waited for', async () => {
@@ -120,7 +142,7 @@ test('an instance that ends before it is ready fails the start', async () => {
   expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, meteredUntil: null })
 })
 
-test.each(['lost_response', 'timeout', 'RequestLimitExceeded'])(
+test.each(['lost_response', 'timeout', 'RequestLimitExceeded', 'ServerInternal'])(
   '%s of RunInstances makes no second instance',
   async (fault) => {
     await freshPlaces(world, 1)

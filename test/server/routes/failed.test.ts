@@ -13,3 +13,11 @@ test('with the database away a person gets a page that says so, a call its JSON'
   const call = await away.request('/api/v1/servers/get_servers', { headers: { Cookie: cookie } })
   expect([call.status, await call.json()]).toEqual([503, { error: NO_ANSWER, message: NO_ANSWER, errors: [NO_ANSWER] }])
 })
+
+test('its way to try again never leads to another site', async () => {
+  const { cookie } = await openSite().signInAs('user')
+  const away = openSite({ LIBSQL_URL: 'http://127.0.0.1:1' })
+  const html = await (await away.request('//evil.example/dashboard', { headers: { Cookie: cookie } })).text()
+  expect(html).toContain('Try again')
+  expect(html).not.toContain('href="//')
+})

@@ -60,6 +60,16 @@ test('a link is dead after an hour, and when another one was used', async () => 
   expect((await reset(linkToken())).status).toBe(422)
 })
 
+test('a link is dead once its owner has chosen a new password in the profile', async () => {
+  const { browser, user, ask, linkToken, reset } = await setup()
+  await ask(user.email)
+  const token = linkToken()
+  const change = { current_password: PASSWORD, password: 'a new one', password_confirmation: 'a new one' }
+  expect((await browser.json('PUT', '/users', { user: { ...change, current_password: 'wrong' } })).status).toBe(422)
+  expect((await browser.json('PUT', '/users', { user: change })).status).toBe(200)
+  expect((await reset(token)).status).toBe(422)
+})
+
 test('of two uses of one link at once, one wins', async () => {
   const { user, ask, linkToken, reset } = await setup()
   await ask(user.email)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vit
 import { checkouts, subscriptions, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
-import { createCheckout } from '../../../src/server/services/checkout.ts'
+import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
 import { reconcilePlans } from '../../../src/server/services/reconcile.ts'
 import { startServer } from '../../../src/server/services/servers.ts'
 import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
@@ -182,6 +182,30 @@ describe('checkout', () => {
     await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
     expect((await plans())[0]?.endedAt).toBe(plan?.cancelAt ?? (await plans())[0]?.cancelAt)
     await stack.press((await buy('premium')).url)
+  })
+
+  test('bought when the plan before was over but Stripe had not ended it yet: it begins once that has ended', async () => {
+    await stack.press((await buy('basic')).url)
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    const [basic] = await plans()
+    const { payments } = stack.ctx
+    const live = await payments.findSubscription(basic?.stripeSubscriptionId ?? '')
+    const late = async (id: string) => (id === live?.id ? live : payments.findSubscription(id))
+    const ctx = { ...stack.ctx, payments: { ...payments, findSubscription: late } }
+    stack.clock.now = (basic?.cancelAt ?? 0) + 60_000
+    await stack.press((await createCheckout(ctx, user, { planType: 'premium' })).url)
+    const [visit] = (await visits()).filter(({ status }) => status === 'open')
+    await expect(settleCheckout(ctx, user.id)).rejects.toMatchObject({ code: 'unavailable' })
+    const { subscriptionId } = await payments.getCheckout(visit?.stripeSessionId ?? '')
+    expect((await payments.findSubscription(subscriptionId ?? ''))?.status).toBe('active')
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    expect((await plans()).map((plan) => [plan.planType, plan.status])).toEqual([
+      ['basic', 'canceled'],
+      ['premium', 'active'],
+    ])
   })
 
   test('a closed account pays for nothing more', async () => {

@@ -125,6 +125,30 @@ describe('closing of cycles', () => {
     expect(await closeDueCycles(stack.ctx)).toBe(0)
   })
 
+  test('of each account no more than the open cycle is read, also beside somebody new', async () => {
+    at('2029-05-10T00:00:00')
+    const user = await stack.newUser()
+    for (let n = 0; n < 30; n++)
+      await stack.insertRun(user.id, { from: stack.clock.now + n * HOUR, until: stack.clock.now + n * HOUR + MINUTE })
+    at('2029-06-01T00:10:00')
+    await closeDueCycles(stack.ctx)
+    expect(await recordsOf(user.id)).toMatchObject([{ seconds: 1800 }])
+    await stack.forgetEverybody()
+    await stack.newUser()
+    await stack.db.update(users).set({ billingDueAt: 0 }).where(eq(users.id, user.id))
+    const client = stack.db.$client
+    const { batch } = client
+    let rows = 0
+    client.batch = (async (...asked: Parameters<typeof batch>) => {
+      const answers = await batch(...asked)
+      for (const answer of answers) rows += answer.rows.length
+      return answers
+    }) as typeof batch
+    expect(await closeDueCycles(stack.ctx)).toBe(2)
+    client.batch = batch
+    expect(rows).toBe(0)
+  })
+
   test('one account that cannot be written does not hold up the others', async () => {
     at('2029-06-01T00:00:00')
     const [broken, fine] = [await stack.newUser(), await stack.newUser()]

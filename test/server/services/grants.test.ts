@@ -1,7 +1,9 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { billingRecords, subscriptions, users } from '../../../db/schema.ts'
-import { createCheckout } from '../../../src/server/services/checkout.ts'
+import type { User } from '../../../src/domain/wire.ts'
+import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
+import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
 import { endGrantedPlan, grantPlan, setAdmin } from '../../../src/server/services/grants.ts'
 import { reconcilePlans } from '../../../src/server/services/reconcile.ts'
 import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
@@ -41,6 +43,34 @@ test('a granted plan takes the place of the trial, is billed like any other, and
   await stack.passTime(stack.clock.now + HOUR, HOUR)
   const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
   expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([['enterprise', 7200, 175]])
+})
+
+test.each<[string, (user: User) => Promise<unknown>]>([
+  ['granted', (user) => grantPlan(stack.ctx, user.email, { type: 'basic', hours: 5 })],
+  [
+    'bought',
+    async (user) => {
+      await stack.press((await createCheckout(stack.ctx, user, { planType: 'basic' })).url)
+      await settleCheckout(stack.ctx, user.id)
+    },
+  ],
+])('a cancelled plan that is over gives no more hours, also when another one is %s later', async (_, begin) => {
+  await stack.forgetEverybody()
+  const user = await stack.newUser()
+  await grantPlan(stack.ctx, user.email, { type: 'enterprise', hours: 10 })
+  await cancelAtPeriodEnd(stack.ctx, user)
+  const over = (await current(user.id))?.cancelAt ?? 0
+  await stack.passTime(over + DAY)
+  await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'not_found' })
+  await stack.insertRun(user.id, { from: over + 2 * HOUR, until: over + 4 * HOUR })
+  await begin(user)
+  await stack.passTime(over + 40 * DAY)
+  const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+  expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([
+    ['enterprise', 0, 0],
+    [null, 7200, 350],
+    ['basic', 0, 0],
+  ])
 })
 
 test('a plan that is paid through Stripe is left alone, and an unknown address is named', async () => {

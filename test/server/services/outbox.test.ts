@@ -33,7 +33,7 @@ function mailer(fails: (nth: number) => boolean = () => false) {
       },
     },
   } as unknown as Context
-  return { sent, deliver: () => deliverMail(context), tries: () => nth }
+  return { sent, context, deliver: () => deliverMail(context), tries: () => nth }
 }
 
 test('what is due is sent once, however many deliver at once, and what it said is forgotten', async () => {
@@ -43,6 +43,24 @@ test('what is due is sent once, however many deliver at once, and what it said i
   expect(sent.map((mail) => mail.subject).sort()).toEqual(Array.from({ length: 45 }, (_, i) => `mail ${i}`).sort())
   expect(sent[0]?.text).toContain('Hello.')
   for (const row of await rows()) expect([row.text, row.html, row.sendAt, row.sentAt]).toEqual(['', '', null, clock.ms])
+})
+
+test('a mail that waits so long for those before it that another takes it is left to that one', async () => {
+  for (let i = 0; i < 20; i++) await write(`mail ${i}`)
+  const { sent, deliver, context } = mailer()
+  const { send } = context.mailer
+  let another: Promise<void> | undefined
+  context.mailer.send = async (mail) => {
+    await send(mail)
+    clock.ms += 2_000
+    if (sent.length === 16) {
+      another = deliver()
+      await another
+    }
+  }
+  await deliver()
+  expect(another).toBeDefined()
+  expect(sent.map((mail) => mail.subject).sort()).toEqual(Array.from({ length: 20 }, (_, i) => `mail ${i}`).sort())
 })
 
 test('a mail that was not taken is tried again, later each time, and given up in the end', async () => {

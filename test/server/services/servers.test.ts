@@ -35,6 +35,19 @@ test('two clicks on Stop are one job, also when one comes later', async () => {
   await expect(pressStop(world, ada)).rejects.toMatchObject({ code: 'conflict' })
 })
 
+test('a start that meets the closing of its account starts nothing', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  world.wire = async (name, effect) => {
+    if (name.startsWith('db: batch UPDATE servers SET reserved_by'))
+      await world.db.update(users).set({ closedAt: world.clock.ms }).where(eq(users.id, ada.user.id))
+    return effect()
+  }
+  await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'unauthenticated' })
+  world.wire = (_, effect) => effect()
+  expect(await runsOf(world, ada.user.id)).toEqual([])
+})
+
 test('the last free place goes to one of those who want it', async () => {
   await freshPlaces(world, 1)
   const people = await Promise.all(Array.from({ length: 4 }, () => newCustomer(world)))

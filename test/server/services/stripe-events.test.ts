@@ -1,10 +1,11 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, describe, expect, test } from 'vitest'
-import { checkouts, stripeEvents, subscriptions } from '../../../db/schema.ts'
+import { billingRecords, checkouts, stripeEvents, subscriptions } from '../../../db/schema.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
 import { receiveStripeEvent } from '../../../src/server/services/stripe-events.ts'
+import { syncSubscription } from '../../../src/server/services/subscription-sync.ts'
 import { openBillingStack } from '../../support/billing-stack.ts'
 import { type PlanEvent, planEvents } from '../../support/plan-events.ts'
 
@@ -106,6 +107,69 @@ describe('webhooks of a subscription', () => {
     const calls = stack.stripe.calls().length
     await deliver(event)
     expect(stack.stripe.calls()).toHaveLength(calls)
+  })
+
+  test('a plan whose end Stripe carries out late ended when it was to end', async () => {
+    const user = await demoUser()
+    await live(user)
+    const events = await eventsOf(user)
+    for (const event of events) await deliver(event)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    const planOf = async () => {
+      const plans = await stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
+      return plans.find((plan) => plan.subType === 'paid')
+    }
+    const { cancelAt, stripeSubscriptionId } = (await planOf()) ?? {}
+    const end = cancelAt ?? 0
+    stack.clock.now = end + HOUR
+    const { payments } = stack.ctx
+    const late = async (id: string) => {
+      const found = await payments.findSubscription(id)
+      return found && { ...found, status: 'canceled', endedAt: end + HOUR / 2 }
+    }
+    await syncSubscription(
+      { ...stack.ctx, payments: { ...payments, findSubscription: late } },
+      stripeSubscriptionId ?? '',
+    )
+    expect(await planOf()).toMatchObject({ status: 'canceled', cancelAt: end })
+    await stack.insertRun(user.id, { from: end + 60_000, until: end + 60_000 + HOUR / 4 })
+    await stack.passTime(end + 35 * DAY)
+    const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+    expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([
+      ['demo', 60, 0],
+      ['basic', 0, 0],
+      [null, 900, 44],
+    ])
+  })
+
+  test('a plan whose price we do not know any more stays what it was, and ends when Stripe ends it', async () => {
+    const user = await demoUser()
+    await live(user)
+    const [event] = await eventsOf(user)
+    if (!event) throw new Error('no event')
+    await deliver(event)
+    const { payments } = stack.ctx
+    const unknown = async (id: string) => {
+      const found = await payments.findSubscription(id)
+      return found && { ...found, planType: null }
+    }
+    const ctx = { ...stack.ctx, payments: { ...payments, findSubscription: unknown } }
+    await cancelAtPeriodEnd(ctx, user)
+    const [plan] = (await stateOf(user)).plans.slice(-1)
+    expect(plan).toEqual(['basic', 'active', DAY, expect.any(Number), null, 5])
+  })
+
+  test('an event about an invoice that is not there yet is noted', async () => {
+    const payload = JSON.stringify({
+      id: 'evt_upcoming',
+      object: 'event',
+      type: 'invoice.upcoming',
+      data: { object: { object: 'invoice' } },
+    })
+    const signed = signature(payload, 'whsec_local', Math.floor(stack.clock.now / 1000))
+    await receiveStripeEvent(stack.ctx, { payload, signature: signed })
+    const noted = await stack.db.select().from(stripeEvents).where(eq(stripeEvents.id, 'evt_upcoming'))
+    expect(noted).toHaveLength(1)
   })
 
   test('an older answer never overwrites a newer one', async () => {

@@ -1,0 +1,55 @@
+import type { InStatement } from '@libsql/client/web'
+import { expect, test } from 'vitest'
+import { freeClosedAddresses } from '../../src/server/services/close-account.ts'
+import { closeDueCycles } from '../../src/server/services/close-cycles.ts'
+import { advanceInvoices } from '../../src/server/services/invoicing.ts'
+import { deliverMail } from '../../src/server/services/outbox.ts'
+import { collectPersonalData } from '../../src/server/services/personal-data.ts'
+import { reconcilePlans } from '../../src/server/services/reconcile.ts'
+import { endOrphans, wakeOverdue } from '../../src/server/services/sweep.ts'
+import { openWorld } from '../support/context.ts'
+import { freshPlaces, newCustomer } from '../support/fleet.ts'
+import { ownDatabase } from '../support/own-database.ts'
+import { pressStop, running, settle } from '../support/play.ts'
+
+/** They stay small, or are read only for a person who asked. */
+const MAY_BE_SCANNED = new Set(['servers', 'checkouts', 'contact_messages', 'server_requests'])
+
+const world = await openWorld((await ownDatabase()).url)
+
+test('what is asked for every run of a server, and every minute, is found by an index', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  const asked = new Map<string, InStatement>()
+  const client = world.ctx.db.$client
+  const { execute, batch } = client
+  const note = (statement: InStatement) =>
+    asked.set(typeof statement === 'string' ? statement : statement.sql, statement)
+  client.execute = ((statement: InStatement) => {
+    note(statement)
+    return execute(statement)
+  }) as typeof execute
+  client.batch = ((statements: InStatement[], mode: 'write') => {
+    statements.forEach(note)
+    return batch(statements, mode)
+  }) as typeof batch
+
+  await running(world, ada)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  const minutely = [wakeOverdue, endOrphans, deliverMail, freeClosedAddresses, closeDueCycles, advanceInvoices]
+  for (const task of [...minutely, reconcilePlans]) await task(world.ctx)
+  await collectPersonalData(world.ctx, ada.user)
+
+  expect(asked.size).toBeGreaterThan(40)
+  const scans: string[] = []
+  for (const [sql, statement] of asked) {
+    const args = typeof statement === 'string' ? [] : (statement.args ?? [])
+    const { rows } = await world.db.$client.execute({ sql: `EXPLAIN QUERY PLAN ${sql}`, args })
+    for (const { detail } of rows) {
+      const [, table] = /^SCAN (\w+)/.exec(String(detail)) ?? []
+      if (table && table !== 'CONSTANT' && !MAY_BE_SCANNED.has(table)) scans.push(`${detail}: ${sql.slice(0, 80)}`)
+    }
+  }
+  expect(scans).toEqual([])
+})

@@ -1,0 +1,81 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { billingRecords, checkouts, subscriptions, users } from '../../../db/schema.ts'
+import type { User } from '../../../src/domain/wire.ts'
+import type { Context } from '../../../src/server/context.ts'
+import { hashPassword } from '../../../src/server/credentials/password.ts'
+import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
+import { closeAccount } from '../../../src/server/services/close-account.ts'
+import { reconcilePlans } from '../../../src/server/services/reconcile.ts'
+import { openBillingStack } from '../../support/billing-stack.ts'
+import { memoryCounters } from '../../support/counters.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const PASSWORD = 'correct horse 9'
+
+vi.spyOn(console, 'error').mockReturnValue()
+const stack = await openBillingStack(Date.UTC(2028, 4, 10))
+afterAll(() => stack.close())
+const ctx = {
+  ...stack.ctx,
+  counter: memoryCounters(),
+  channel: () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} }),
+  config: { ...stack.ctx.config, passwordPepper: 'pepper' },
+} as Context
+
+let user: User
+beforeEach(async () => {
+  await stack.forgetEverybody()
+  user = await stack.newUser()
+  const passwordHash = await hashPassword(PASSWORD, 'pepper')
+  await stack.db.update(users).set({ passwordHash }).where(eq(users.id, user.id))
+})
+
+const close = () => closeAccount(ctx, user, { current_password: PASSWORD })
+const account = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]
+const plans = () => stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
+
+test('nobody pays for a closed account at a page that was left open, and its last bill does not wait for that', async () => {
+  await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR })
+  stack.clock.now += 2 * HOUR
+  const { url } = await createCheckout(ctx, user, { planType: 'basic' })
+  await close()
+  await expect(stack.press(url)).rejects.toThrow('400')
+  expect(await stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))).toMatchObject([
+    { status: 'expired', checkAt: null },
+  ])
+  await stack.passTime(stack.clock.now + 5 * MINUTE, MINUTE)
+  const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+  expect(records).toMatchObject([{ seconds: 3600, amountCents: 175 }])
+})
+
+test('while Stripe cannot say what became of the page, nothing is closed', async () => {
+  const { url } = await createCheckout(ctx, user, { planType: 'basic' })
+  for (let call = 0; call < 2; call++) {
+    stack.stripe.inject('error', 1, call)
+    await expect(close(), `call ${call}`).rejects.toMatchObject({ code: 'unavailable' })
+    expect((await account())?.closedAt).toBeNull()
+  }
+  await close()
+  expect((await account())?.closedAt).not.toBeNull()
+  await expect(stack.press(url)).rejects.toThrow('400')
+})
+
+test('a plan that was paid there before ends with the account, at the next trigger', async () => {
+  await stack.press((await createCheckout(ctx, user, { planType: 'basic' })).url)
+  stack.clock.now += MINUTE
+  await close()
+  await reconcilePlans(ctx)
+  expect(await plans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
+})
+
+test('a plan that is heard of only after the closing ends at the next trigger, too', async () => {
+  await stack.press((await createCheckout(ctx, user, { planType: 'basic' })).url)
+  stack.clock.now += MINUTE
+  await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
+  await settleCheckout(ctx, user.id)
+  stack.clock.now += MINUTE
+  await reconcilePlans(ctx)
+  expect(await plans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
+})
