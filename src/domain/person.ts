@@ -4,6 +4,14 @@ export const MAX_NAME = 100
 /** The longest address that SMTP can carry. */
 export const MAX_EMAIL = 254
 
+/** Longer than anything that a rule lets in. */
+const LONGEST_COMPOSED = 4_096
+
+/** NFC. What is longer than any rule allows stays as it is: composing 64 KiB of accents takes a second. */
+export function composed(text: string): string {
+  return text.length > LONGEST_COMPOSED ? text : text.normalize('NFC')
+}
+
 /** Counted as a person counts: an emoji outside the basic plane is one. */
 export function characters(text: string): number {
   return [...text].length
@@ -11,7 +19,7 @@ export function characters(text: string): number {
 
 /** NFC and trimmed; a name of nothing but invisible characters is empty. */
 export function normalName(name: string): string {
-  const trimmed = name.normalize('NFC').trim()
+  const trimmed = composed(name).trim()
   return /[^\p{Z}\p{Cf}\p{M}]/u.test(trimmed) ? trimmed : ''
 }
 
@@ -21,7 +29,7 @@ export function usableName(name: string): boolean {
 }
 
 export function normalEmail(email: string): string {
-  return email.trim().toLowerCase().normalize('NFC')
+  return composed(email.trim().toLowerCase())
 }
 
 /** One address and nothing that could make two of it, or a header line. */

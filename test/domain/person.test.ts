@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { normalEmail } from '../../src/domain/person.ts'
+import { composed, normalEmail, normalName } from '../../src/domain/person.ts'
 
 test('an address is the same however its letters are cased and composed', () => {
   // A capital letter that exists only in two parts, its small one also in one.
@@ -12,4 +12,11 @@ test('an address is the same however its letters are cased and composed', () => 
       expect(normalEmail(once)).toBe(once)
     }),
   )
+})
+
+test('letters are composed up to what any rule lets in; composing thousands of accents would hold up everybody', () => {
+  expect(composed('u\u0308'.repeat(100))).toBe('ü'.repeat(100))
+  const flood = `a${'\u0308\u0323'.repeat(30_000)}`
+  expect(composed(flood)).toBe(flood)
+  expect(normalName(flood).length).toBe(flood.length)
 })

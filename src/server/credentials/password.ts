@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../domain/error.ts'
+import { composed } from '../../domain/person.ts'
 
 /** A row of OWASP's table whose memory (16 MiB) lets two run side by side in one isolate. */
 const COST = { N: 16384, r: 8, p: 5 }
@@ -42,7 +43,7 @@ function parse(stored: string) {
 
 async function derive(password: string, pepper: string, salt: Buffer, cost: ScryptOptions): Promise<Buffer> {
   // The same password typed on two keyboards may arrive composed differently.
-  const peppered = createHmac('sha256', pepper).update(password.normalize('NFC')).digest()
+  const peppered = createHmac('sha256', pepper).update(composed(password)).digest()
   const release = await takeSlot()
   try {
     return await new Promise((resolve, reject) =>
