@@ -74,7 +74,8 @@ test('what a form answers has the focus; what was typed stays', async () => {
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Ada')
 
   // … and by the one field there is.
-  await page.goto(`${world.url}/confirm_email`)
+  await page.goto(`${world.url}/confirm_email?confirmation_token=expired`)
+  await page.getByText('Invalid or expired confirmation link.').waitFor()
   for (let time = 0; time < 2; time++) {
     await page.getByRole('button', { name: 'Resend confirmation email' }).click()
     await page.locator('#email:focus[aria-invalid=true]').waitFor()
