@@ -8,6 +8,8 @@ import { openScreen, setLook } from '../support/open-screen.ts'
 import { SCREENS } from '../support/screens.ts'
 
 const WIDTHS = [360, 768, 1280]
+/** As small a window as WCAG 1.4.10 asks for; and where a table has the least room, beside the rail. */
+const NARROW = [320, 800]
 
 let cast: Cast
 const world = stackAndBrowser({
@@ -33,8 +35,10 @@ describe.each(SCREENS)('$name', (screen) => {
       await setLook(page, 'light', width)
       for (const fault of await focusFaults(page)) faults.push(`${width} ${fault}`)
     }
-    await setLook(page, 'light', 320)
-    for (const fault of await cutOff(page)) faults.push(`320 cuts off ${fault}`)
+    for (const width of NARROW) {
+      await setLook(page, 'light', width)
+      for (const fault of await cutOff(page)) faults.push(`${width} cuts off ${fault}`)
+    }
     expect([...new Set(faults)]).toEqual([])
     expect(complaints).toEqual([])
     await page.context().close()
@@ -60,7 +64,7 @@ test("with the system's own colours, what is current, how full a meter is and a 
   await page.context().close()
 })
 
-/** What stands wider than the window, and a button's words that do not fit: as small a window as WCAG 1.4.10 asks for. */
+/** What stands wider than the window, and a button's words that do not fit. */
 function cutOff(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const sideways = document.documentElement.scrollWidth > window.innerWidth ? ['what is scrolled sideways'] : []
