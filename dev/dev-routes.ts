@@ -66,12 +66,13 @@ function mailboxPage(services: Services) {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
         <title>Captured mail</title>
+        <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
         <style>
           :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
           body { max-width: 48rem; margin: 2rem auto; padding: 0 1rem }
           article { border: 1px solid #8886; border-radius: 8px; padding: 1rem; margin: 1rem 0 }
           h2 { font-size: 1.1rem; margin: 0 }
-          p.meta { color: #888; margin: 0 0 .5rem }
+          p.meta { color: light-dark(#666, #aaa); margin: 0 0 .5rem }
           pre { white-space: pre-wrap; overflow-wrap: anywhere; font: inherit }
         </style>
       </head>

@@ -75,10 +75,12 @@ function Shown({ name, file, states }: Specimen) {
   )
 }
 
-/** The same component stands here many times: the ids in it, and what points at them, get a prefix. */
+/** The same component stands here many times: the ids in it, and what points at them, get a prefix. None begins the page. */
 function withOwnIds(html: string, prefix: string): string {
-  return html.replace(
-    /\s(id|for|form|aria-labelledby|aria-describedby|popovertarget)="([^"]+)"/gi,
-    (_, attribute, ids: string) => ` ${attribute}="${ids.replace(/\S+/g, `${prefix}$&`)}"`,
-  )
+  return html
+    .replaceAll(' autofocus=""', '')
+    .replace(
+      /\s(id|for|form|aria-labelledby|aria-describedby|popovertarget)="([^"]+)"/gi,
+      (_, attribute, ids: string) => ` ${attribute}="${ids.replace(/\S+/g, `${prefix}$&`)}"`,
+    )
 }

@@ -211,9 +211,21 @@ export const PARTS: Specimen[] = [
     name: 'BarChart',
     file: 'src/pages/parts/BarChart.tsx',
     states: [
-      ['thirty days', <BarChart key="c" bars={DAYS} unit="h" caption="Running time by day" />],
-      ['one month', <BarChart key="c" bars={[{ label: '2026-11', value: 12.3 }]} unit="USD" caption="Bills" />],
-      ['nothing used', <BarChart key="c" bars={[{ label: '2026-11', value: 0 }]} unit="USD" caption="No bills" />],
+      ['thirty days', <BarChart key="c" bars={DAYS} unit="h" caption="Running time by day" empty="" />],
+      [
+        'one month',
+        <BarChart key="c" bars={[{ label: '2026-11', value: 12.3 }]} unit="USD" caption="Bills" empty="" />,
+      ],
+      [
+        'nothing used',
+        <BarChart
+          key="c"
+          bars={[{ label: '2026-11', value: 0 }]}
+          unit="USD"
+          caption="Bills"
+          empty="Nothing to pay for."
+        />,
+      ],
     ],
   },
   {

@@ -31,7 +31,7 @@ export function CheckoutButton({ planType, planName, csrfToken }: CheckoutButton
   return (
     <div className="stack">
       {failure ? (
-        <Alert kind="danger" onDismiss={() => setFailure(null)}>
+        <Alert kind="danger" takesFocus onDismiss={() => setFailure(null)}>
           {failure}
         </Alert>
       ) : null}

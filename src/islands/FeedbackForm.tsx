@@ -25,7 +25,7 @@ export function FeedbackForm() {
   return (
     <>
       {state === 'sent' ? (
-        <Alert kind="success" onDismiss={() => setState('writing')}>
+        <Alert kind="success" takesFocus onDismiss={() => setState('writing')}>
           Thanks! We received your feedback.
         </Alert>
       ) : null}

@@ -97,6 +97,6 @@ function forgetPasswords(form: HTMLFormElement | null): void {
 
 /** The top bar is no island: it greets by the name that the server knew when it made the page. */
 function showName(user: User | undefined): void {
-  const greeting = document.querySelector('.menu-button span')
-  if (greeting && user) greeting.textContent = `Hi ${user.name}`
+  const name = document.querySelector('.menu-button span')?.lastChild
+  if (name && user) name.textContent = ` ${user.name}`
 }

@@ -48,13 +48,19 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
       </Card>
       <div className="grid charts no-print">
         <Card title="Hours per day">
-          <BarChart bars={hoursPerDay} unit="h" caption="Running time of the last 30 days, by day in UTC" />
+          <BarChart
+            bars={hoursPerDay}
+            unit="h"
+            caption="Running time of the last 30 days, by day in UTC"
+            empty="Nothing ran in these days."
+          />
         </Card>
         <Card title="Dollars per month">
           <BarChart
             bars={dollarsPerMonth}
             unit="USD"
             caption="Bills of the last 12 months, by the month they begin in"
+            empty="Nothing to pay in these months."
           />
         </Card>
       </div>

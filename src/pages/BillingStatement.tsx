@@ -67,7 +67,7 @@ function Runs({ statement }: { statement: Statement }) {
     <Card title="Runs">
       {lines.length ? (
         <DataTable
-          caption="Every run in this statement, times in UTC"
+          caption="Every run in this statement"
           columns={COLUMNS}
           rows={lines.map((line) => ({
             id: line.session_id,

@@ -29,12 +29,12 @@ export function ContactSales({ csrfToken, values = {}, errors = {}, failure, suc
       <h1>Contact sales</h1>
       <p className="muted">Tell us what you want to simulate. We answer by email.</p>
       {failure ? (
-        <Alert key={failure} kind="danger" dismissible>
+        <Alert key={failure} kind="danger" dismissible takesFocus>
           {failure}
         </Alert>
       ) : null}
       {success ? (
-        <Alert key={success} kind="success" dismissible>
+        <Alert key={success} kind="success" dismissible takesFocus>
           {success}
         </Alert>
       ) : null}

@@ -1,11 +1,17 @@
 import { Dashboard as DashboardIsland, type DashboardProps } from '../islands/Dashboard.tsx'
 import { SuspendedNotice } from './billing/SuspendedNotice.tsx'
 import { Island } from './Island.tsx'
+import { Alert } from './parts/Alert.tsx'
 
 export function Dashboard(props: DashboardProps) {
   return (
     <div className="page stack">
       {props.summary.suspended ? <SuspendedNotice /> : null}
+      <noscript>
+        <Alert kind="warning">
+          Starting and stopping servers needs JavaScript. Without it this page shows what runs as of when it was loaded.
+        </Alert>
+      </noscript>
       <Island name="Dashboard" of={DashboardIsland} props={props} />
     </div>
   )

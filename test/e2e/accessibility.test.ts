@@ -8,6 +8,8 @@ import { openScreen, setLook } from '../support/open-screen.ts'
 import { SCREENS } from '../support/screens.ts'
 
 const WIDTHS = [360, 768, 1280]
+/** As small a window as WCAG 1.4.10 asks for; and where a table has the least room, beside the rail. */
+const NARROW = [320, 800]
 
 let cast: Cast
 const world = stackAndBrowser({
@@ -33,11 +35,49 @@ describe.each(SCREENS)('$name', (screen) => {
       await setLook(page, 'light', width)
       for (const fault of await focusFaults(page)) faults.push(`${width} ${fault}`)
     }
+    for (const width of NARROW) {
+      await setLook(page, 'light', width)
+      for (const fault of await cutOff(page)) faults.push(`${width} cuts off ${fault}`)
+    }
     expect([...new Set(faults)]).toEqual([])
     expect(complaints).toEqual([])
     await page.context().close()
   })
 })
+
+test("with the system's own colours, what is current, how full a meter is and a state still show", async () => {
+  const customer = { name: '', path: '/dashboard', as: 'customer' } as const
+  const { page } = await openScreen(world.browser, world.url, customer, cast)
+  await page.emulateMedia({ forcedColors: 'active' })
+  const looks = await page.evaluate(() => {
+    const background = (selector: string, pseudo?: string) =>
+      getComputedStyle(document.querySelector(selector) as Element, pseudo).backgroundColor
+    return {
+      current: background('.rail [aria-current]') !== background('.rail a:not([aria-current])'),
+      theme: background('.theme [aria-pressed=true]') !== background('.theme [aria-pressed=false]'),
+      // Nobody tells what a bar inside of it is painted in.
+      meter: getComputedStyle(document.querySelector('progress') as Element).forcedColorAdjust === 'none',
+      state: background('.badge-red', '::before') !== background('.badge-grey', '::before'),
+    }
+  })
+  expect(looks).toEqual({ current: true, theme: true, meter: true, state: true })
+  await page.context().close()
+})
+
+/** What stands wider than the window, and a button's words that do not fit. */
+function cutOff(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const sideways = document.documentElement.scrollWidth > window.innerWidth ? ['what is scrolled sideways'] : []
+    const wide = [...document.querySelectorAll('body *:not(svg *)')].filter(
+      (element) => element.getBoundingClientRect().right > window.innerWidth + 1,
+    )
+    const words = [...document.querySelectorAll('.btn, body:not(.signed-in *) .menu-button span')].filter(
+      ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
+    )
+    const name = (element: Element) => `${element.tagName} "${element.textContent?.slice(0, 40)}"`
+    return [...sideways, ...[...wide, ...words].map(name)]
+  })
+}
 
 /** Walks the page by Tab: every stop must show its focus, and stand clear of the bars that are fixed at the edges. */
 async function focusFaults(page: Page): Promise<string[]> {

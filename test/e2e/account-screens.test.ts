@@ -113,3 +113,33 @@ test('a page whose own account of who is signed in cannot be read says so, and c
   await page.getByText('Something is wrong with the state of your session.').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Sign In' }).waitFor()
 })
+
+test.each([
+  ['Latin', 'Wolfeschlegelsteinhausenbergerdorff'],
+  ['Arabic', 'عبد الرحمن بن محمد بن عبد الله الخوارزمي'],
+])('a long %s name in a narrow top bar is cut off at its end', async (_, name) => {
+  const page = await open(await newPerson(url, name))
+  await page.setViewportSize({ width: 360, height: 640 })
+  await page.goto(`${url}/devices`)
+  const button = page.getByRole('button', { name: `Hi ${name}`, exact: true })
+  expect((await button.innerText()).trim()).toBe(`Hi ${name}`)
+  const seen = await button.locator('span').evaluate((span) => {
+    const box = span.getBoundingClientRect()
+    const text = span.lastChild as Text
+    // After the space that parts it from the greeting; the last letters.
+    return [1, text.length - 2].map((at) => {
+      const letter = document.createRange()
+      letter.setStart(text, at)
+      letter.setEnd(text, at + 1)
+      const { left, right } = letter.getBoundingClientRect()
+      return left >= box.left && right <= box.right
+    })
+  })
+  expect(seen).toEqual([true, false])
+
+  await page.goto(`${url}/account_overview`)
+  await page.getByLabel('Name', { exact: true }).fill('Grace')
+  await page.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('button', { name: 'Hi Grace', exact: true }).waitFor()
+  await page.context().close()
+})

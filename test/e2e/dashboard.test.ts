@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { newPerson } from '../support/client.ts'
-import { pageOf, stackAndBrowser } from '../support/e2e.ts'
+import { complaintsOf, pageOf, stackAndBrowser } from '../support/e2e.ts'
 
 /** A test gives up when its time is over, not before. */
 const PATIENCE = { timeout: 50_000 }
@@ -32,8 +32,9 @@ test('a lost network: what was known stays, with its age and a Retry; it is live
   await context.close()
 })
 
-test('a running server: its meter and the trial count by the second, its address can be copied', async () => {
+test('a running server: its meter and the trial count by the second, its address can be copied, it is stopped once', async () => {
   const { page, context } = await openDashboard()
+  const complaints = complaintsOf(page)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.getByText(/^Free: 30\.00 trial minutes/).waitFor()
   await page.getByRole('button', { name: 'Start Server' }).click()
@@ -54,6 +55,19 @@ test('a running server: its meter and the trial count by the second, its address
   expect(`Copy ${await page.evaluate(() => navigator.clipboard.readText())}`).toBe(
     await copy.getAttribute('aria-label'),
   )
+
+  await page.evaluate(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new DOMException('Write permission denied.'))
+  })
+  await copy.click()
+  await page.getByRole('status').filter({ hasText: 'The address could not be copied.' }).waitFor()
+  expect(complaints).toEqual([])
+
+  const stops: string[] = []
+  page.on('request', (request) => request.url().endsWith('/stop_server') && stops.push(request.url()))
+  await page.getByRole('button', { name: /^Stop ses_/ }).dblclick()
+  await page.getByText(/^Server stopped\./).waitFor()
+  expect(stops).toHaveLength(1)
   await context.close()
 })
 

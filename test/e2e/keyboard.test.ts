@@ -51,6 +51,38 @@ test('the main job with Tab and Enter alone', async () => {
   expect(complaints).toEqual([])
 })
 
+test('what a form answers has the focus; what was typed stays', async () => {
+  const page = await (await world.browser.newContext()).newPage()
+  const focused = (text: string) => page.locator('.alert:focus').filter({ hasText: text }).waitFor()
+
+  // Answered by the page itself…
+  await page.goto(`${world.url}/sign_in`)
+  await page.getByLabel('Email').fill(SEED_EMAILS.pilot)
+  await page.getByLabel('Password', { exact: true }).fill('not this one')
+  await page.keyboard.press('Enter')
+  await focused('Invalid email or password.')
+  expect(await page.getByLabel('Email').inputValue()).toBe(SEED_EMAILS.pilot)
+  await page.getByLabel('Email').fill('')
+  await page.keyboard.press('Enter')
+  await focused('Please enter your email and password.')
+
+  // … by the next page…
+  await page.goto(`${world.url}/contact_sales`)
+  await page.getByLabel('Name', { exact: true }).fill('Ada')
+  await page.keyboard.press('Enter')
+  await focused('Email is required, Please select an option, Message is required')
+  expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Ada')
+
+  // … and by the one field there is.
+  await page.goto(`${world.url}/confirm_email?confirmation_token=expired`)
+  await page.getByText('Invalid or expired confirmation link.').waitFor()
+  for (let time = 0; time < 2; time++) {
+    await page.getByRole('button', { name: 'Resend confirmation email' }).click()
+    await page.locator('#email:focus[aria-invalid=true]').waitFor()
+  }
+  await page.context().close()
+})
+
 /** Presses Tab until the element of this name (or id) has the focus. */
 async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   const passed: string[] = []

@@ -38,10 +38,10 @@ const go = (page: Page, path: string) => page.goto(stack.url + path)
 const path = (page: Page) => new URL(page.url()).pathname
 const press = (page: Page, name: string) => page.locator('main').getByRole('button', { name, exact: true }).click()
 
-/** The sentence stands there to be seen, once, and can be sent away without a script. */
+/** The sentence stands there to be seen, once, the page begins with it, and it can be sent away without a script. */
 async function reads(page: Page, sentence: string): Promise<void> {
   const alert = page.locator('main dialog.alert', { hasText: sentence })
-  await alert.waitFor({ state: 'visible' })
+  await alert.and(page.locator(':focus')).waitFor({ state: 'visible' })
   expect(await page.getByText(sentence).count(), `${sentence} at ${page.url()}`).toBe(1)
   await alert.getByRole('button', { name: 'Dismiss' }).click()
   await alert.waitFor({ state: 'hidden' })

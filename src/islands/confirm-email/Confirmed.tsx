@@ -12,7 +12,7 @@ export function Confirmed() {
   const left = useCountdown(SECONDS, !staying, leave)
   return (
     <>
-      <Alert kind="success">
+      <Alert kind="success" takesFocus>
         Your email address is confirmed.{' '}
         {staying ? null : `You will be taken to the sign-in screen in ${SECONDS} seconds.`}
       </Alert>

@@ -1,5 +1,5 @@
-import { type FormEvent, useCallback, useState } from 'react'
-import { checkForm } from '../../domain/form.ts'
+import { type FormEvent, useCallback, useEffect, useState } from 'react'
+import { checkForm, type FormFault } from '../../domain/form.ts'
 import { emailForm } from '../../domain/user.ts'
 import { Alert } from '../../pages/parts/Alert.tsx'
 import { Button, ButtonLink } from '../../pages/parts/Button.tsx'
@@ -15,18 +15,22 @@ const SECONDS = 5
 export function ResendForm({ csrfToken, email, onSent }: { csrfToken: string; email: string; onSent: () => void }) {
   const { form, read } = useFields()
   const [sending, setSending] = useState(false)
-  const [fault, setFault] = useState<string | null>(null)
+  const [fault, setFault] = useState<FormFault | null>(null)
   const [outcome, setOutcome] = useState<{ sent: boolean; message: string; key: number } | null>(null)
   const [staying, setStaying] = useState(false)
   const leave = useCallback(() => location.assign('/sign_in'), [])
   const sent = outcome?.sent ?? false
   useCountdown(SECONDS, sent && !staying, leave)
+  // The one field says itself what is wrong with it.
+  useEffect(() => {
+    if (fault) form.current?.querySelector<HTMLInputElement>('#email')?.focus()
+  }, [fault])
 
   async function submit(event: FormEvent) {
     event.preventDefault()
     const user = { email: read()['user[email]'] ?? '' }
     const checked = checkForm(emailForm, user)
-    setFault(checked.ok ? null : checked.faults[0].message)
+    setFault(checked.ok ? null : checked.faults[0])
     if (!checked.ok) return
     setSending(true)
     const next = resendOutcome(await request<object>('POST', '/users/confirmation', { user }))
@@ -38,7 +42,7 @@ export function ResendForm({ csrfToken, email, onSent }: { csrfToken: string; em
   return (
     <>
       {outcome ? (
-        <Alert key={outcome.key} kind={sent ? 'success' : 'danger'}>
+        <Alert key={outcome.key} kind={sent ? 'success' : 'danger'} takesFocus>
           {outcome.message} {sent && !staying ? `You will be taken to the sign-in screen in ${SECONDS} seconds.` : null}
         </Alert>
       ) : null}
@@ -59,7 +63,7 @@ export function ResendForm({ csrfToken, email, onSent }: { csrfToken: string; em
             type="email"
             autoComplete="email"
             defaultValue={email}
-            error={fault}
+            error={fault?.message}
           />
           <Button type="submit" look="primary" disabled={sending}>
             Resend confirmation email

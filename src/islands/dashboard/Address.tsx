@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import type { Server } from '../../domain/wire.ts'
-import { Icon } from '../../pages/parts/Icon.tsx'
+import { Icon, type IconName } from '../../pages/parts/Icon.tsx'
 import { Spinner } from '../../pages/parts/States.tsx'
 import { announce } from '../announce.ts'
 import { useReachable } from '../useReachable.ts'
 
-const SHOW_COPIED_MS = 2_000
+const SHOW_OUTCOME_MS = 2_000
 
 /** Of a live server: a link to its page once it answers. */
 export function Address({ server }: { server: Server }) {
@@ -27,20 +27,26 @@ export function AddressAs({ server, reachable }: { server: Server; reachable: bo
 }
 
 function CopyButton({ text }: { text: string }) {
-  const [copied, setCopied] = useState(false)
+  const [icon, setIcon] = useState<IconName>('copy')
   useEffect(() => {
-    if (!copied) return
-    const timer = setTimeout(() => setCopied(false), SHOW_COPIED_MS)
+    if (icon === 'copy') return
+    const timer = setTimeout(() => setIcon('copy'), SHOW_OUTCOME_MS)
     return () => clearTimeout(timer)
-  }, [copied])
+  }, [icon])
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    setCopied(true)
-    announce('Address copied.')
+    try {
+      await navigator.clipboard.writeText(text)
+      setIcon('check')
+      announce('Address copied.')
+    } catch {
+      // The browser may forbid it.
+      setIcon('x')
+      announce('The address could not be copied.')
+    }
   }
   return (
     <button type="button" className="btn-close" aria-label={`Copy ${text}`} onClick={copy}>
-      <Icon name={copied ? 'check' : 'copy'} size={14} />
+      <Icon name={icon} size={14} />
     </button>
   )
 }

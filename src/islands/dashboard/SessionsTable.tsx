@@ -13,7 +13,7 @@ import { RunMeter } from './RunMeter.tsx'
 /** `summary` as of `now`: see `usageAt`. */
 type Props = { servers: Server[]; summary: Summary; loading: boolean; now: number; onStop: (server: Server) => void }
 
-/** Rows become cards under 640 px, where each value carries its column's name. */
+/** Rows become cards where there is little room, where each value carries its column's name. */
 export function SessionsTable({ servers, summary, loading, now, onStop }: Props) {
   const local = useHydrated()
   const hint = <span className="hint">{loading ? 'Refreshing…' : ''}</span>

@@ -11,6 +11,8 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   /** When everything was last read, by this machine's clock. */
   const [readAt, setReadAt] = useState(0)
   const reads = useRef(0)
+  /** Sessions whose stop was asked for and not answered yet: a second click asks for no second one. */
+  const stopping = useRef(new Set<string>())
   const danger = (text: string) => dispatch({ type: 'told', notice: { kind: 'danger', text, job: null } })
 
   async function refresh(signal?: AbortSignal): Promise<void> {
@@ -56,10 +58,13 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   }
 
   async function stop({ id, server_id }: Server): Promise<void> {
+    if (stopping.current.has(id)) return
+    stopping.current.add(id)
     const stopped = await request<{ server: Server; job_id: string }>('POST', '/api/v1/aws/stop_server', {
       server_id,
       session_id: id,
     })
+    stopping.current.delete(id)
     const { ok, body } = stopped
     if (!ok) return danger(sentence(stopped, 'Failed to stop server'))
     dispatch({ type: 'stopped', server: body.server, jobId: body.job_id, at: new Date().toISOString() })

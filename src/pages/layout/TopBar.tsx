@@ -32,7 +32,15 @@ export function TopBar({ user, csrfToken }: { user: User | null; csrfToken: stri
         </span>
       </a>
       <button type="button" className="btn menu-button" popoverTarget="menu">
-        <span>{user ? `Hi ${user.name || user.email || 'there'}` : 'Interested?'}</span>
+        {user ? (
+          // The name alone decides the direction: what does not fit is cut off at its end, in every script.
+          <span dir="auto">
+            <bdi>Hi</bdi>
+            {` ${user.name || user.email || 'there'}`}
+          </span>
+        ) : (
+          <span>Interested?</span>
+        )}
         <Outline path={FRAME_ICONS['chevron-down']} />
       </button>
       <nav id="menu" className="menu" popover="auto" aria-label={user ? 'Your account' : 'Sign up or sign in'}>

@@ -19,15 +19,23 @@ type AlertProps = {
   id?: string
   /** Not read out by itself: it ticks, or the page's live region says it. */
   quiet?: boolean
+  /** It answers what was just sent off: the keyboard goes on from here, and a new page begins with it. */
+  takesFocus?: boolean
 }
+
+/** The browser itself sees to what the server rendered; React leaves the attribute out of what an island adds. */
+const takeFocus = (alert: HTMLElement | null) => {
+  if (alert && !alert.autofocus) alert.focus()
+}
+const FOCUS = { tabIndex: -1, autoFocus: true, ref: takeFocus }
 
 /**
  * A message. A dismissible one is an open `<dialog>` (not modal), whose `<form method="dialog">` closes it in every
  * browser without a script. A form cannot stand inside a form: place a dismissible alert beside forms, not in them,
  * and give a new message a new `key`, else a closed one stays closed.
  */
-export function Alert({ kind, children, dismissible, onDismiss, id, quiet = false }: AlertProps) {
-  const className = `alert alert-${kind}`
+export function Alert({ kind, children, dismissible, onDismiss, id, quiet = false, takesFocus = false }: AlertProps) {
+  const frame = { id, className: `alert alert-${kind}`, ...(takesFocus && FOCUS) }
   const body = (
     <>
       <Icon name={ICONS[kind]} size={18} />
@@ -35,14 +43,10 @@ export function Alert({ kind, children, dismissible, onDismiss, id, quiet = fals
     </>
   )
   if (!dismissible && !onDismiss) {
-    return (
-      <div className={className} id={id}>
-        {body}
-      </div>
-    )
+    return <div {...frame}>{body}</div>
   }
   return (
-    <dialog open className={className} id={id} aria-label="Message" onClose={onDismiss}>
+    <dialog open {...frame} aria-label="Message" onClose={onDismiss}>
       {body}
       <form method="dialog">
         <button type="submit" className="btn-close" aria-label="Dismiss">

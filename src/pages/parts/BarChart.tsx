@@ -1,4 +1,12 @@
-type BarChartProps = { bars: { label: string; value: number }[]; unit: string; caption: string }
+import { EmptyState } from './States.tsx'
+
+type BarChartProps = {
+  bars: { label: string; value: number }[]
+  unit: string
+  caption: string
+  /** In place of bars that would all be zero. */
+  empty: string
+}
 
 const WIDTH = 440
 const HEIGHT = 130
@@ -11,7 +19,14 @@ function niceCeiling(n: number): number {
 }
 
 /** Bars drawn on the server, and the same figures as a table for whoever cannot, or would rather not, read bars. */
-export function BarChart({ bars, unit, caption }: BarChartProps) {
+export function BarChart({ bars, unit, caption, empty }: BarChartProps) {
+  if (bars.every(({ value }) => value === 0))
+    return (
+      <figure className="chart">
+        <figcaption>{caption}</figcaption>
+        <EmptyState>{empty}</EmptyState>
+      </figure>
+    )
   const top = niceCeiling(Math.max(0, ...bars.map((bar) => bar.value)))
   const step = WIDTH / Math.max(1, bars.length)
   const width = Math.min(36, step * 0.7)

@@ -20,7 +20,7 @@ type DataTableProps = {
   hideCaption?: boolean
 }
 
-/** Rows become cards under 640 px, where each value carries its column's name. */
+/** Rows become cards where there is little room, where each value carries its column's name. */
 export function DataTable({ caption, columns, rows, foot, hideCaption = false }: DataTableProps) {
   const cell = ({ key, label, numeric }: Column, value: ReactNode, header: boolean) => {
     const className = numeric ? 'num' : undefined

@@ -11,7 +11,7 @@ export type FlashMessage = {
 export function FlashAlert({ flash }: { flash: FlashMessage | null }) {
   if (!flash) return null
   return (
-    <Alert kind={flash.kind} dismissible>
+    <Alert kind={flash.kind} dismissible takesFocus>
       {flash.message}
     </Alert>
   )
