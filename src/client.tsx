@@ -17,5 +17,5 @@ for (const root of document.querySelectorAll<HTMLElement>('[data-island]')) {
 
 showLocalTimes()
 // Not needed to begin with, and public pages load it without this file.
-void import('./islands/theme.ts')
+void import('./islands/every-page.ts')
 watchSession()

@@ -1,6 +1,6 @@
 /**
  * The whole script of a public page before it is idle: it waits until the browser has nothing better to do (or somebody starts to use the
- * page), and only then loads what the page works without: the parts named by `data-enhance`, and the islands of its forms.
+ * page), and only then loads what the page works without: the parts named by `data-enhance`, what every page has, and the islands of forms.
  */
 type Enhancement = { mount: (element: HTMLElement) => void }
 
@@ -19,11 +19,8 @@ function start(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-enhance]')) {
     load[element.dataset.enhance ?? '']?.().then(({ mount }) => mount(element))
   }
-  void import('./islands/theme.ts')
-  if (!document.querySelector('[data-island]')) return
-  void import('./client.tsx')
-  // A form leads to pages with another style sheet. One that comes late costs a busy browser the animation between the two.
-  void fetch(document.querySelector<HTMLElement>('[data-next]')?.dataset.next ?? '')
+  void import('./islands/every-page.ts')
+  if (document.querySelector('[data-island]')) void import('./client.tsx')
 }
 
 addEventListener('focusin', start, { once: true })

@@ -22,7 +22,7 @@ export type LayoutProps = {
   theme: Theme | null
   /** What the page before has to say, where this one has no place of its own for it. */
   flash?: FlashMessage | null
-  /** `late`: the scripts may come after everything else. `next`: the style sheet of the pages that a form here leads to. */
+  /** `late`: the scripts may come after everything else. `next`: the style sheet of the pages that come next. */
   assets: { styles: string[]; scripts: string[]; late: boolean; next?: string }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
@@ -40,7 +40,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
   const address = origin + (path.split('?')[0] ?? '/')
   const switcher = { theme, csrfToken }
   return (
-    <html lang="en" data-theme={theme} className={user ? 'signed-in' : undefined}>
+    <html lang="en" data-theme={theme} data-next={assets.next} className={user ? 'signed-in' : undefined}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -58,7 +58,6 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
             src={src}
             async={assets.late}
             fetchPriority={assets.late ? 'low' : undefined}
-            data-next={assets.next}
           />
         ))}
         {csrfToken ? <meta name="csrf-token" content={csrfToken} /> : null}

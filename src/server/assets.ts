@@ -35,11 +35,14 @@ export type PageAssets = {
   scripts: string[]
   /** They may come after everything else. */
   late: boolean
-  /** The style sheet of the pages that a form here leads to. */
+  /** The style sheet of the pages that come next. */
   next?: string
   /** What an island of this page needs at once. */
   island: (name: string) => string[]
 }
+
+const publicStyles = address('src/styles/public.css')
+const publicPage = { styles: [publicStyles], scripts: loader, late: true, island: none }
 
 export const ASSETS = {
   /** Pages of somebody who is signed in: their islands wake at once. */
@@ -47,16 +50,13 @@ export const ASSETS = {
     styles: [address('src/styles/app.css')],
     scripts: [...hotReload, address('src/client.tsx')],
     late: false,
+    next: publicStyles,
     island: (name) => chain(`src/islands/${name}.tsx`),
   },
   /** Public pages: plain HTML first, their islands wake once the browser is idle or somebody begins to use them. */
-  public: {
-    styles: [address('src/styles/public.css')],
-    scripts: loader,
-    late: true,
-    next: address('src/styles/app.css'),
-    island: none,
-  },
+  public: publicPage,
+  /** Public pages whose form leads to the pages of somebody who is signed in. */
+  entry: { ...publicPage, next: address('src/styles/app.css') },
   /** Public pages that are text, and nothing else. */
-  text: { styles: [address('src/styles/public.css')], scripts: hotReload, late: true, island: none },
+  text: { ...publicPage, scripts: hotReload },
 } satisfies Record<string, PageAssets>

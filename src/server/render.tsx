@@ -18,14 +18,14 @@ export type PageHead = {
   noIndex?: boolean
   /** The same for every visitor: rendered once and kept (middleware/kept-pages.ts). A form on it goes without a token. */
   same?: boolean
-  /** Without it, the public ones for a visitor and the app's for somebody who is signed in. */
+  /** Without it, what a visitor's way in needs, or the app's for somebody who is signed in. */
   assets?: keyof typeof ASSETS
 }
 
 /** A whole page for whoever asks. The user stands in its bootstrap block, so that the client need not ask who it is. */
 export function renderPage(
   c: HonoContext<AppEnv>,
-  { assets = c.get('signIn') ? 'app' : 'public', same = false, ...head }: PageHead,
+  { assets = c.get('signIn') ? 'app' : 'entry', same = false, ...head }: PageHead,
   body: ReactNode,
   status: ContentfulStatusCode = 200,
 ): Response {

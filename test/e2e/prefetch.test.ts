@@ -40,7 +40,7 @@ test('a public page is fetched while the pointer rests on its link, and shown fr
   expect(complaints).toEqual([])
 })
 
-test('a form that leads into the app fetches its style sheet once the browser is idle; other pages do not', async () => {
+test('a form that leads into the app has its style sheet once the browser is idle; other pages do not', async () => {
   const page = await (await browser.newContext()).newPage()
   const sheets: string[] = []
   page.on('request', (request) => request.url().includes('/app-') && sheets.push(request.resourceType()))
@@ -48,7 +48,7 @@ test('a form that leads into the app fetches its style sheet once the browser is
   await page.locator('.hero.is-live').waitFor()
   expect(sheets).toEqual([])
   await page.goto(`${url}/sign_in`)
-  await expect.poll(() => sheets, { timeout: 10_000 }).toEqual(['fetch'])
+  await expect.poll(() => sheets, { timeout: 10_000 }).toEqual(['stylesheet'])
 })
 
 test('somebody’s own page is fetched when its link is pressed; the dashboard, which counts seconds, only when it is opened', async () => {

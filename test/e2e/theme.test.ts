@@ -18,7 +18,7 @@ const scrolled = (page: Page) => page.evaluate(() => Math.round(scrollY))
 const choice = (page: Page, name: string) => page.getByRole('contentinfo').getByRole('button', { name })
 
 /** The page does it itself from then on. */
-const awake = (page: Page) => page.waitForResponse(/\/assets\/theme-/)
+const awake = (page: Page) => page.waitForResponse(/\/assets\/every-page-/)
 
 test('the theme changes where one stands: what was typed and the place stay, and the choice is kept', async () => {
   const page = await open()
