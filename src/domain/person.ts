@@ -17,6 +17,11 @@ export function characters(text: string): number {
   return [...text].length
 }
 
+/** The direction that a greeting takes from a name: "Hi" alone would always make it left to right, and cut a Hebrew name at its beginning. */
+export function directionOf(name: string): 'ltr' | 'rtl' {
+  return /^\P{L}*[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}\p{sc=Nkoo}\p{sc=Adlm}]/u.test(name) ? 'rtl' : 'ltr'
+}
+
 /** NFC and trimmed; a name of nothing but invisible characters is empty. */
 export function normalName(name: string): string {
   const trimmed = composed(name).trim()

@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react'
 import { checkForm } from '../domain/form.ts'
+import { directionOf } from '../domain/person.ts'
 import { profileForm } from '../domain/user.ts'
 import type { User } from '../domain/wire.ts'
 import { Button } from '../pages/parts/Button.tsx'
@@ -97,6 +98,8 @@ function forgetPasswords(form: HTMLFormElement | null): void {
 
 /** The top bar is no island: it greets by the name that the server knew when it made the page. */
 function showName(user: User | undefined): void {
-  const name = document.querySelector('.menu-button span')?.lastChild
-  if (name && user) name.textContent = ` ${user.name}`
+  const greeting = document.querySelector<HTMLElement>('.menu-button span')
+  if (!greeting || !user) return
+  greeting.textContent = `Hi ${user.name}`
+  greeting.dir = directionOf(user.name)
 }

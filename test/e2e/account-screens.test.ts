@@ -126,8 +126,8 @@ test.each([
   const seen = await button.locator('span').evaluate((span) => {
     const box = span.getBoundingClientRect()
     const text = span.lastChild as Text
-    // After the space that parts it from the greeting; the last letters.
-    return [1, text.length - 2].map((at) => {
+    // Its first letter, after the greeting, and its last ones.
+    return ['Hi '.length, text.length - 2].map((at) => {
       const letter = document.createRange()
       letter.setStart(text, at)
       letter.setEnd(text, at + 1)

@@ -1,3 +1,4 @@
+import { directionOf } from '../../domain/person.ts'
 import type { User } from '../../domain/wire.ts'
 import { Outline } from '../parts/Icon.tsx'
 import { FRAME_ICONS } from './frame-icons.ts'
@@ -32,15 +33,9 @@ export function TopBar({ user, csrfToken }: { user: User | null; csrfToken: stri
         </span>
       </a>
       <button type="button" className="btn menu-button" popoverTarget="menu">
-        {user ? (
-          // The name alone decides the direction: what does not fit is cut off at its end, in every script.
-          <span dir="auto">
-            <bdi>Hi</bdi>
-            {` ${user.name || user.email || 'there'}`}
-          </span>
-        ) : (
-          <span>Interested?</span>
-        )}
+        <span dir={user ? directionOf(user.name) : undefined}>
+          {user ? `Hi ${user.name || user.email || 'there'}` : 'Interested?'}
+        </span>
         <Outline path={FRAME_ICONS['chevron-down']} />
       </button>
       <nav id="menu" className="menu" popover="auto" aria-label={user ? 'Your account' : 'Sign up or sign in'}>
