@@ -2,7 +2,7 @@ import { colourMedia, THEME_COLOURS, type Theme } from '../pages/layout/theme.ts
 
 /**
  * The theme changes where one stands: what was typed stays, and so does the place that the page was scrolled to. Without this the form is
- * posted, and the page comes back in its new theme. A choice that the server did not keep is not shown.
+ * posted, and the page comes back in its new theme. A choice that the server did not keep is not shown, unless another followed it.
  */
 addEventListener('submit', async (event) => {
   const form = event.target as HTMLFormElement
@@ -15,7 +15,8 @@ addEventListener('submit', async (event) => {
   const answer = await fetch(form.action, { method: 'POST', body, redirect: 'manual', keepalive: true }).catch(
     () => null,
   )
-  if (answer?.type !== 'opaqueredirect') show(before)
+  const { theme } = document.documentElement.dataset
+  if (answer?.type !== 'opaqueredirect' && theme === pressed.value) show(before)
 })
 
 function show(theme: Theme): void {

@@ -1,17 +1,9 @@
 import { Hono } from 'hono'
 import type { AppEnv } from '../app-env.ts'
+import { SEARCHED } from './robots.ts'
 
 /** Much the same from one hour to the next: asked for when the pointer rests on a link. */
-const STEADY = [
-  '/',
-  '/pricing',
-  '/contact_sales',
-  '/terms_of_service',
-  '/sign_in',
-  '/sign_up',
-  '/forgot_password',
-  '/confirm_email',
-]
+const STEADY = [...SEARCHED, '/forgot_password', '/confirm_email']
 
 /** Somebody's own: asked for when the link is pressed, so that what was asked for is hardly ever older than the click. */
 const PERSONAL = [

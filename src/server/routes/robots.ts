@@ -2,7 +2,7 @@ import { Hono, type Context as HonoContext } from 'hono'
 import type { AppEnv } from '../app-env.ts'
 
 /** Where a search may lead. */
-const PAGES = ['/', '/pricing', '/contact_sales', '/terms_of_service', '/sign_up', '/sign_in']
+export const SEARCHED = ['/', '/pricing', '/contact_sales', '/terms_of_service', '/sign_up', '/sign_in']
 
 /** What is of no use to anybody but its owner. */
 const PERSONAL = [
@@ -33,7 +33,7 @@ export const robots = new Hono<AppEnv>()
     ),
   )
   .get('/sitemap.xml', (c) => {
-    const pages = PAGES.map((path) => `<url><loc>${origin(c)}${path}</loc></url>`).join('\n')
+    const pages = SEARCHED.map((path) => `<url><loc>${origin(c)}${path}</loc></url>`).join('\n')
     const sitemap = `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${pages}
