@@ -324,16 +324,9 @@ const SCENES: Scene[] = [
   {
     at: 'a trial that is used up',
     as: 'newcomer',
-    open: async (page, { go }) => {
+    open: async (page, { go, url }) => {
       await open(page, go)
-      await page.route('**/api/v1/billings/summary', async (route) => {
-        const response = await route.fetch()
-        const summary = await response.json()
-        await route.fulfill({
-          response,
-          json: { ...summary, monthlyUsage: { ...summary.monthlyUsage, hoursUsed: 0.6 } },
-        })
-      })
+      await use(page, url, 0.6)
       await press(page, 'Refresh')
     },
     words: [
@@ -349,18 +342,11 @@ const SCENES: Scene[] = [
   {
     at: 'usage, read again after 30 s',
     as: 'newcomer',
-    open: async (page, { go }) => {
+    open: async (page, { go, url }) => {
       await page.clock.install()
       await open(page, go)
       await page.waitForLoadState('networkidle')
-      await page.route('**/api/v1/billings/summary', async (route) => {
-        const response = await route.fetch()
-        const summary = await response.json()
-        await route.fulfill({
-          response,
-          json: { ...summary, monthlyUsage: { ...summary.monthlyUsage, hoursUsed: 0.25 } },
-        })
-      })
+      await use(page, url, 0.25)
       await page.clock.runFor(30_000)
     },
     words: [[9, 'text', '0.25']],
@@ -391,6 +377,15 @@ const SCENES: Scene[] = [
     }),
   ),
 ]
+
+/** From now on so many hours are used. The rest is asked for beforehand, so that no call is on its way when the window closes. */
+async function use(page: Page, url: string, hoursUsed: number): Promise<void> {
+  const summary = await (await page.request.get(`${url}/api/v1/billings/summary`)).json()
+  await answer(page, '/api/v1/billings/summary', 200, {
+    ...summary,
+    monthlyUsage: { ...summary.monthlyUsage, hoursUsed },
+  })
+}
 
 walk(SCENES, async (databaseUrl, userId) => {
   const db = openDatabase(databaseUrl)
