@@ -1,6 +1,7 @@
 /**
- * The whole script of a public page before it is idle: it waits until the browser has nothing better to do (or somebody starts to use the
- * page), and only then loads what the page works without: the parts named by `data-enhance`, what every page has, and the islands of forms.
+ * The script of a public page. It begins in the page's lazy frame (src/server/routes/wake.ts), after the page has been seen or with the
+ * first touch, and has the page itself run it in the frame's place. There it waits until the browser has nothing better to do, and loads what
+ * the page works without: the parts named by `data-enhance`, what every page has, and the islands of forms.
  */
 type Enhancement = { mount: (element: HTMLElement) => void }
 
@@ -12,10 +13,7 @@ const load: Record<string, () => Promise<Enhancement>> = {
   back: () => import('./islands/not-found/back.ts'),
 }
 
-let started = false
 function start(): void {
-  if (started) return
-  started = true
   for (const element of document.querySelectorAll<HTMLElement>('[data-enhance]')) {
     load[element.dataset.enhance ?? '']?.().then(({ mount }) => mount(element))
   }
@@ -23,10 +21,10 @@ function start(): void {
   if (document.querySelector('[data-island]')) void import('./client.tsx')
 }
 
-addEventListener('focusin', start, { once: true })
-addEventListener('pointerdown', start, { once: true })
-/** Idle counts from the first paint: before it the browser is idle, too, waiting for the style sheet. */
-new PerformanceObserver(() => {
-  if ('requestIdleCallback' in window) requestIdleCallback(start, { timeout: 4000 })
-  else setTimeout(start, 1500)
-}).observe({ type: 'paint', buffered: true })
+if (frameElement) {
+  const script = parent.document.createElement('script')
+  script.type = 'module'
+  script.src = import.meta.url
+  frameElement.replaceWith(script)
+} else if ('requestIdleCallback' in window) requestIdleCallback(start, { timeout: 2000 })
+else start()

@@ -40,7 +40,7 @@ const document = (path: string, children: React.ReactNode) => (
     csrfToken="token"
     theme="dark"
     noIndex
-    assets={{ styles: ['/app.css'], scripts: ['/client.js'], late: false }}
+    assets={{ styles: ['/app.css'], scripts: ['/client.js'] }}
   >
     {children}
   </Layout>

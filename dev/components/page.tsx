@@ -29,7 +29,7 @@ export function componentsPage({ theme, as, styles, origin }: Look): string {
       origin={origin}
       csrfToken={null}
       theme={theme}
-      assets={{ styles, scripts: [], late: false }}
+      assets={{ styles, scripts: [] }}
       noIndex
     >
       <div className="page stack">

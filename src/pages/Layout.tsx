@@ -22,8 +22,8 @@ export type LayoutProps = {
   theme: Theme | null
   /** What the page before has to say, where this one has no place of its own for it. */
   flash?: FlashMessage | null
-  /** `late`: the scripts may come after everything else. `next`: the style sheet of the pages that come next. */
-  assets: { styles: string[]; scripts: string[]; late: boolean; next?: string }
+  /** `wake`: the frame that loads the script of a page that shows without any. `next`: the style sheet of the pages that come next. */
+  assets: { styles: string[]; scripts: string[]; wake?: string; next?: string }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
   /** For pages that no search engine should keep and nobody can share. */
@@ -52,13 +52,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
           <link key={href} rel="stylesheet" href={href} precedence="default" />
         ))}
         {assets.scripts.map((src) => (
-          <script
-            key={src}
-            type="module"
-            src={src}
-            async={assets.late}
-            fetchPriority={assets.late ? 'low' : undefined}
-          />
+          <script key={src} type="module" src={src} />
         ))}
         {csrfToken ? <meta name="csrf-token" content={csrfToken} /> : null}
         {user ? <meta name="cable-url" content="/cable" /> : null}
@@ -102,6 +96,9 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
           type="application/json"
           dangerouslySetInnerHTML={{ __html: bootstrapJson({ user, ...rest.bootstrap }) }}
         />
+        {assets.wake ? (
+          <iframe className="wake" title="Starts the live parts of this page" loading="lazy" src={assets.wake} />
+        ) : null}
       </body>
     </html>
   )

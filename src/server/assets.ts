@@ -27,14 +27,16 @@ function chain(source: string): string[] {
 }
 
 const hotReload = import.meta.env.DEV ? ['/@vite/client'] : []
-const loader = [...hotReload, address('src/public.ts')]
 const none = () => [] as string[]
+
+/** The script of public pages. */
+export const PUBLIC_SCRIPT = address('src/public.ts')
 
 export type PageAssets = {
   styles: string[]
   scripts: string[]
-  /** They may come after everything else. */
-  late: boolean
+  /** The frame that loads the script of a page that shows without any (routes/wake.ts). */
+  wake?: string
   /** The style sheet of the pages that come next. */
   next?: string
   /** What an island of this page needs at once. */
@@ -42,14 +44,14 @@ export type PageAssets = {
 }
 
 const publicStyles = address('src/styles/public.css')
-const publicPage = { styles: [publicStyles], scripts: loader, late: true, island: none }
+const textPage = { styles: [publicStyles], scripts: hotReload, island: none }
+const publicPage = { ...textPage, wake: `/wake?${PUBLIC_SCRIPT}` }
 
 export const ASSETS = {
   /** Pages of somebody who is signed in: their islands wake at once. */
   app: {
     styles: [address('src/styles/app.css')],
     scripts: [...hotReload, address('src/client.tsx')],
-    late: false,
     next: publicStyles,
     island: (name) => chain(`src/islands/${name}.tsx`),
   },
@@ -58,5 +60,5 @@ export const ASSETS = {
   /** Public pages whose form leads to the pages of somebody who is signed in. */
   entry: { ...publicPage, next: address('src/styles/app.css') },
   /** Public pages that are text, and nothing else. */
-  text: { ...publicPage, scripts: hotReload },
+  text: textPage,
 } satisfies Record<string, PageAssets>

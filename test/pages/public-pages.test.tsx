@@ -27,7 +27,7 @@ const render = (path: string, body: ReactNode) =>
       origin="https://example.test"
       csrfToken="token"
       theme={null}
-      assets={{ styles: ['/app.css'], scripts: ['/public.js'], late: true }}
+      assets={{ styles: ['/app.css'], scripts: ['/public.js'] }}
     >
       {body}
     </Layout>,

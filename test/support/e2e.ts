@@ -41,6 +41,16 @@ export async function signInByHand(page: Page, url: string, { email, password }:
   await page.waitForURL('**/dashboard')
 }
 
+/** Until the script of a public page has come, and its forms are alive. */
+export async function untilAwake(page: Page): Promise<void> {
+  await page.locator('iframe.wake').waitFor({ state: 'detached' })
+  await page.waitForFunction(() =>
+    [...document.querySelectorAll('[data-island]')].every((root) =>
+      Object.keys(root).some((key) => key.startsWith('__reactContainer')),
+    ),
+  )
+}
+
 /** A window of someone who is signed in already. */
 export async function pageOf(
   browser: Browser,
