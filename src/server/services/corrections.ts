@@ -3,12 +3,11 @@ import { type Database, isUniqueViolation, type Query, writeBatch } from '../../
 import { billingRecords, invoices } from '../../../db/schema.ts'
 import { correctionTo, creditableCents } from '../../domain/correction.ts'
 import { AppError } from '../../domain/error.ts'
+import type { BillingRecordRow } from './invoice-step.ts'
 import { recordId } from './record-id.ts'
 
 /** What an operator does by hand. It needs no more than a database and a clock. */
 type Hand = { db: Database; now: () => number }
-
-type BillingRecordRow = typeof billingRecords.$inferSelect
 
 const LONGEST_REASON = 200
 

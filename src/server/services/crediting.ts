@@ -3,8 +3,8 @@ import { invoices } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import type { Context } from '../context.ts'
 import { chargeText } from './charge-text.ts'
+import type { BillingRecordRow, Done, InvoiceRow } from './invoice-step.ts'
 import { syncInvoice } from './invoice-sync.ts'
-import type { BillingRecordRow, Done, InvoiceRow } from './invoicing.ts'
 
 /**
  * The step of a correction that is below 0: a credit note on the corrected record's invoice. Waits until that is sent; one that was voided owes

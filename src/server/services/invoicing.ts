@@ -7,10 +7,8 @@ import type { Context } from '../context.ts'
 import { chargeText } from './charge-text.ts'
 import { giveCredit } from './crediting.ts'
 import { ensureCustomer } from './customers.ts'
+import type { BillingRecordRow, Done, InvoiceRow, StepCall } from './invoice-step.ts'
 import { syncInvoice } from './invoice-sync.ts'
-
-export type InvoiceRow = typeof invoices.$inferSelect
-export type BillingRecordRow = typeof billingRecords.$inferSelect
 
 const BATCH = 100
 const AT_ONCE = 8
@@ -53,8 +51,6 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
   }
 }
 
-export type Done = { step: InvoiceStep; stripeInvoiceId?: string }
-
 /**
  * Writes down that the next call is about to be made, and what the last one brought: for one caller only, since it is conditional
  * on what stood there. The row comes back when it has waited too long.
@@ -76,8 +72,6 @@ async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<Invoic
     .returning()
   return claimed
 }
-
-type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillingRecordRow) => Promise<Done>
 
 const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
   credit: giveCredit,
