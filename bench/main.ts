@@ -1,5 +1,6 @@
 import { openBrowser } from '../test/support/chromium.ts'
 import { byteRows } from './bytes.ts'
+import { benchFanOut } from './fan-out.ts'
 import { benchHibernation } from './hibernation.ts'
 import { benchInNode } from './in-node.ts'
 import { benchLighthouse } from './lighthouse.ts'
@@ -28,6 +29,7 @@ try {
         ...(await benchStart(site)),
         ...(await benchPush(site, browser)),
         ...(await benchHibernation(site, browser)),
+        ...(await benchFanOut(site)),
       ])
     } finally {
       await browser.close()

@@ -4,7 +4,10 @@ import type { WorkerModule } from '../dev/workerd.ts'
 export type Wake = { userId: string; what: 'constructed' | 'fetch' | 'message' | 'alarm' | 'call' }
 
 export type ObjectProbe = {
-  /** The built Worker with an entry around it that reports each time a JobChannel object is built or woken. */
+  /**
+   * The built Worker with an entry around it that reports each time a JobChannel object is built or woken, and pushes the job that is posted to
+   * /bench/push/:userId to that user's sockets, as a step of a job does once it is written.
+   */
   around(modules: WorkerModule[]): WorkerModule[]
   wakes: Wake[]
   close(): Promise<void>
@@ -26,7 +29,10 @@ export async function startObjectProbe(): Promise<ObjectProbe> {
   const entry = `
     import worker, { JobChannel as Original } from './index.js'
     export * from './index.js'
-    export default worker
+    export default { ...worker, fetch(request, env, ctx) {
+      const [, userId] = new URL(request.url).pathname.match(/^\\/bench\\/push\\/(.+)/) ?? []
+      return userId ? env.JOB_CHANNEL.getByName(userId).pushBenched(request) : worker.fetch(request, env, ctx)
+    } }
     export class JobChannel extends Original {
       constructor(ctx, env) { super(ctx, env); this.report('constructed') }
       report(what) { fetch('http://127.0.0.1:${port}/' + this.ctx.id.name + '/' + what).then((r) => r.text()).catch(() => {}) }
@@ -35,6 +41,7 @@ export async function startObjectProbe(): Promise<ObjectProbe> {
       webSocketMessage(socket, message) { this.report('message'); return super.webSocketMessage(socket, message) }
       arm(id) { this.report('call'); return super.arm(id) }
       wake(id) { this.report('call'); return super.wake(id) }
+      async pushBenched(request) { this.sockets.push(await request.json()); return new Response(null, { status: 204 }) }
     }`
   return {
     around: (modules) => [{ type: 'ESModule', path: 'probed.js', contents: entry }, ...modules],

@@ -16,25 +16,27 @@ export async function newPerson(site: Pick<BenchSite, 'url' | 'databaseUrl' | 's
   const now = Date.now()
   const [id, signInId] = [newId('user'), newId('in')]
   const expiresAt = now + 3_600_000
-  await db.insert(users).values({
-    id,
-    email: `${id.toLowerCase()}@example.com`,
-    name: 'Ada',
-    passwordHash: 'none',
-    confirmedAt: now,
-    createdAt: now,
-  })
-  await db.insert(subscriptions).values({
-    id: newId('sub'),
-    userId: id,
-    planType: 'demo',
-    subType: 'demo',
-    status: 'trialing',
-    anchor: now,
-    hours: 0.5,
-    createdAt: now,
-  })
-  await db.insert(signIns).values({ id: signInId, userId: id, createdAt: now, lastSeenAt: now, expiresAt })
+  await db.batch([
+    db.insert(users).values({
+      id,
+      email: `${id.toLowerCase()}@example.com`,
+      name: 'Ada',
+      passwordHash: 'none',
+      confirmedAt: now,
+      createdAt: now,
+    }),
+    db.insert(subscriptions).values({
+      id: newId('sub'),
+      userId: id,
+      planType: 'demo',
+      subType: 'demo',
+      status: 'trialing',
+      anchor: now,
+      hours: 0.5,
+      createdAt: now,
+    }),
+    db.insert(signIns).values({ id: signInId, userId: id, createdAt: now, lastSeenAt: now, expiresAt }),
+  ])
   const config = { secretKey: site.secretKey }
   const token = await issueSignInToken({ now: Date.now, config } as Parameters<typeof issueSignInToken>[0], {
     id: signInId,
