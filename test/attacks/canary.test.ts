@@ -4,7 +4,7 @@ import { afterAll, expect, test, vi } from 'vitest'
 import { ACCESS } from '../../src/server/access.ts'
 import { app } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/env.ts'
-import { change, openSite } from '../support/site.ts'
+import { change, openSite, SITE } from '../support/site.ts'
 
 // The log may know what happened: that is what it is for.
 vi.spyOn(console, 'error').mockImplementation(() => {})
@@ -30,6 +30,7 @@ const fail = async () => {
   throw new Error(CANARY)
 }
 
+/** A socket's way in is tried by itself below: it needs headers that no other route knows. */
 const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))].filter(
   (route) => route in ACCESS && route !== 'GET /cable',
 )
@@ -77,4 +78,18 @@ test.each(breaks)('when %s, no answer repeats its words', async (_, broken) => {
   // Somebody else's failure is never told as a fault of ours.
   expect(statuses[500]).toBeUndefined()
   await site.settle()
+})
+
+test('a socket whose channel cannot be reached is told to come back, without its words', async () => {
+  const site = openSite({ JOB_CHANNEL: { getByName: () => ({ fetch: fail }) } as never })
+  const { cookie } = await healthy.signInAs('user')
+  const headers = {
+    Cookie: cookie,
+    Origin: SITE,
+    Upgrade: 'websocket',
+    'Sec-WebSocket-Protocol': 'actioncable-v1-json',
+  }
+  const response = await site.request('/cable', { headers })
+  expect(response.status).toBe(503)
+  expect(await response.text()).not.toContain('canary')
 })

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import { disconnectFrame, SUB_PROTOCOL } from '../../domain/cable.ts'
+import { answered } from '../answered.ts'
 import type { AppEnv } from '../app-env.ts'
 
 /** The way in to a user's JobChannel. As in Rails: a foreign origin or protocol is not found, a missing sign-in is told over the socket. */
@@ -17,7 +18,7 @@ export const cable = new Hono<AppEnv>().get('/cable', async (c) => {
   headers.set('x-sign-in-id', signIn.id)
   headers.set('x-expires-at', String(signIn.expiresAt))
   const channel = c.env.JOB_CHANNEL.getByName(signIn.user.id)
-  return (await channel.fetch(new Request(c.req.raw, { headers }) as never)) as unknown as Response
+  return (await answered(channel.fetch(new Request(c.req.raw, { headers }) as never))) as unknown as Response
 })
 
 function refuse(): Response {
