@@ -1,12 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { devRoutes } from '../dev/dev-routes.ts'
 import { freePort } from '../dev/free-port.ts'
 import { startServices } from '../dev/services.ts'
 import { startSqld } from '../dev/sqld.ts'
 import { builtModules, DIST } from '../dev/stack.ts'
-import { startWorkerd, type Workerd } from '../dev/workerd.ts'
+import { startWorkerd } from '../dev/workerd.ts'
 import { startDatabaseProxy } from './database-proxy.ts'
 import { startObjectProbe } from './object-probe.ts'
 
@@ -29,16 +28,13 @@ export async function startBenchSite() {
     log: () => {},
   })
   services.watch(sqld.pid)
-  let workerd: Workerd
-  const routes = devRoutes(services, (cron) => workerd.runCron(cron))
-  workerd = await startWorkerd({
+  const workerd = await startWorkerd({
     host: 'localhost',
     port,
     dataDir,
     services,
     modules: objects.around(builtModules()),
     assets: join(DIST, 'client'),
-    devRoutes: async (request) => routes.fetch(request),
   })
   return {
     url: `http://localhost:${port}`,

@@ -20,7 +20,7 @@ type Options = {
   modules: WorkerModule[]
   /** The folder of the browser's files, where the Worker itself serves them. */
   assets?: string
-  /** Answers /dev/*. Node's, so that it never reaches the deployed bundle. */
+  /** Answers /dev/*, in front of the Worker. Node's, so that it never reaches the deployed bundle. */
   devRoutes?: (request: Request) => Promise<Response>
 }
 
@@ -49,12 +49,16 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
     log: new Log(LogLevel.WARN),
     resourcePersistencePath: `${dataDir}/workerd`,
     workers: [
-      {
-        ...shared,
-        name: 'site',
-        modules: [{ type: 'ESModule', path: 'site.js', contents: SITE }],
-        serviceBindings: { APP: 'app', DEV: devRoutes ?? notFound },
-      },
+      ...(devRoutes
+        ? [
+            {
+              ...shared,
+              name: 'site',
+              modules: [{ type: 'ESModule' as const, path: 'site.js', contents: SITE }],
+              serviceBindings: { APP: 'app', DEV: devRoutes },
+            },
+          ]
+        : []),
       {
         ...shared,
         name: 'app',
@@ -107,5 +111,3 @@ async function acceptMail(services: Services, request: Request): Promise<Respons
     return new Response(error instanceof Error ? error.message : String(error), { status: 500 })
   }
 }
-
-const notFound = async () => new Response('Not found', { status: 404 })
