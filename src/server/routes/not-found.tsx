@@ -10,5 +10,5 @@ import { renderPage } from '../render.tsx'
 export function notFound(c: HonoContext<AppEnv>): Response {
   if (c.req.path.startsWith('/api/')) return c.json(errorBody(new AppError('not_found', 'There is no such call.')), 404)
   const body = <NotFound path={c.req.path} signedIn={c.get('signIn') !== null} back={findOwnReferrer(c)} />
-  return renderPage(c, { title: NOT_FOUND_TITLE, noIndex: true, assets: 'public' }, body, 404)
+  return renderPage(c, { title: NOT_FOUND_TITLE, titleAlone: true, noIndex: true, assets: 'public' }, body, 404)
 }

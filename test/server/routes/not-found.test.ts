@@ -12,3 +12,8 @@ test.each(['/api/', '/api/v1/nope', '/api/v1/contact_sales/'])('%s is no call, a
   const sent = await client.request('POST', path, form, { 'Content-Type': 'application/x-www-form-urlencoded' })
   expect(sent).toMatchObject({ status: 404, body: json })
 })
+
+test('the title is the heading’s, and nothing else', async () => {
+  const page = await new Client(url).get('/no-such-page')
+  expect(page.text).toContain('<title>Oops—page not found</title>')
+})
