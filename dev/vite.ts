@@ -55,6 +55,8 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
       host: 'localhost',
       port: options.port,
       strictPort: true,
+      // What may be asked across origins is the Worker's to say: nothing.
+      cors: false,
       proxy: { '^/cable$': { target: `http://127.0.0.1:${workerdAt.port}`, ws: true } },
     },
     plugins: [

@@ -1,4 +1,4 @@
-import type { ComponentType } from 'react'
+import { type ComponentType, type ReactNode, useEffect } from 'react'
 import { hydrateRoot } from 'react-dom/client'
 import { showLocalTimes } from './islands/local-times.ts'
 import { watchSession } from './islands/session-check.ts'
@@ -6,12 +6,28 @@ import { watchSession } from './islands/session-check.ts'
 type Islands = Record<string, ComponentType<object>>
 const files = import.meta.glob<Islands>('./*.tsx', { base: './islands' })
 
+/** Says that the island answers from now on, also to what was sent before (public.ts). */
+function Awake({ root, children }: { root: HTMLElement; children: ReactNode }) {
+  useEffect(() => {
+    root.dataset.awake = 'true'
+    if (root.dataset.sent) root.querySelector('form')?.requestSubmit()
+  }, [root])
+  return children
+}
+
 /** Wakes every island that the server rendered. */
 for (const root of document.querySelectorAll<HTMLElement>('[data-island]')) {
   const name = root.dataset.island ?? ''
   void files[`./${name}.tsx`]?.().then((file) => {
     const Island = file[name]
-    if (Island) hydrateRoot(root, <Island {...JSON.parse(root.nextElementSibling?.textContent ?? '{}')} />)
+    const props = JSON.parse(root.nextElementSibling?.textContent ?? '{}')
+    if (Island)
+      hydrateRoot(
+        root,
+        <Awake root={root}>
+          <Island {...props} />
+        </Awake>,
+      )
   })
 }
 

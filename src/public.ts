@@ -13,6 +13,16 @@ const load: Record<string, () => Promise<Enhancement>> = {
   back: () => import('./islands/not-found/back.ts'),
 }
 
+/** A form that is sent before its island is there waits for it (client.tsx): the server's page would not say what the island says. */
+function keep(event: SubmitEvent): void {
+  const form = event.target as HTMLFormElement
+  const island = form.closest<HTMLElement>('[data-island]')
+  if (!island || island.dataset.awake) return
+  event.preventDefault()
+  island.dataset.sent = 'true'
+  setTimeout(() => island.dataset.awake || form.submit(), 4000)
+}
+
 function start(): void {
   for (const element of document.querySelectorAll<HTMLElement>('[data-enhance]')) {
     load[element.dataset.enhance ?? '']?.().then(({ mount }) => mount(element))
@@ -26,5 +36,8 @@ if (frameElement) {
   script.type = 'module'
   script.src = import.meta.url
   frameElement.replaceWith(script)
-} else if ('requestIdleCallback' in window) requestIdleCallback(start, { timeout: 2000 })
-else start()
+} else {
+  addEventListener('submit', keep)
+  if ('requestIdleCallback' in window) requestIdleCallback(start, { timeout: 2000 })
+  else start()
+}

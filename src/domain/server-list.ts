@@ -150,8 +150,8 @@ function stage(server: Server): number {
   return server.active ? 1 : 0
 }
 
-export function noneAvailable({ candidates }: Availability): string {
-  return candidates.length ? `${ALL_RESERVED} (Checked ${candidates.length} candidates)` : ALL_RESERVED
+export function noneAvailable({ candidates }: Partial<Availability>): string {
+  return candidates?.length ? `${ALL_RESERVED} (Checked ${candidates.length} candidates)` : ALL_RESERVED
 }
 
 /** Whether it says that the whole fleet is taken, from whichever call it came. */

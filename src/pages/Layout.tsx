@@ -26,6 +26,8 @@ export type LayoutProps = {
   assets: { styles: string[]; scripts: string[]; wake?: string; next?: string }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
+  /** The title stands alone, without the product's name. */
+  titleAlone?: boolean
   /** For pages that no search engine should keep and nobody can share. */
   noIndex?: boolean
   children: ReactNode
@@ -36,7 +38,7 @@ const TAGLINE = 'GPU simulation servers for drones and ground vehicles: start on
 /** The whole document, without its doctype. */
 export function Layout({ user, path, title, description = TAGLINE, origin, csrfToken, assets, ...rest }: LayoutProps) {
   const theme = rest.theme ?? (user ? 'system' : 'dark')
-  const full = path === '/' ? `Proving Ground: ${title}` : `${title} · Proving Ground`
+  const named = path === '/' ? `Proving Ground: ${title}` : `${title} · Proving Ground`
   const address = origin + (path.split('?')[0] ?? '/')
   const switcher = { theme, csrfToken }
   return (
@@ -44,7 +46,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{full}</title>
+        <title>{rest.titleAlone ? title : named}</title>
         <meta name="description" content={description} />
         {rest.noIndex ? <meta name="robots" content="noindex" /> : <link rel="canonical" href={address} />}
         {/* The precedence lets React put it before everything that can wait. */}

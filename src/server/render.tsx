@@ -14,6 +14,8 @@ import { themeOf } from './routes/theme.ts'
 export type PageHead = {
   title: string
   description?: string
+  /** Without the product's name behind it. */
+  titleAlone?: boolean
   /** For pages that no search engine should keep. */
   noIndex?: boolean
   /** The same for every visitor: rendered once and kept (middleware/kept-pages.ts). A form on it goes without a token. */

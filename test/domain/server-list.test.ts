@@ -177,6 +177,7 @@ describe('what is told of a job', () => {
 
 test('none available says how many places were looked at', () => {
   expect(noneAvailable({ ServerAvailable: false, candidates: [] })).toBe(ALL_RESERVED)
+  expect(noneAvailable({ ServerAvailable: false })).toBe(ALL_RESERVED)
   const candidate = { instance_type: 't', availability_zone: 'z', server_id: 's', available: false, reason: null }
   expect(noneAvailable({ ServerAvailable: false, candidates: [candidate, candidate] })).toBe(
     `${ALL_RESERVED} (Checked 2 candidates)`,

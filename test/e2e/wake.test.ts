@@ -1,4 +1,4 @@
-import type { Browser } from 'playwright-core'
+import type { Browser, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openBrowser } from '../support/chromium.ts'
 import { complaintsOf, untilAwake } from '../support/e2e.ts'
@@ -57,4 +57,32 @@ test('somebody who begins to use a page does not wait for its script’s time', 
   expect(await finger.locator('iframe').count()).toBe(1)
   await finger.getByRole('heading', { level: 1 }).tap()
   await untilAwake(finger)
+})
+
+/** Signs in before the form's island is there; `answer` says what becomes of the file that wakes it. */
+async function signInEarly(answer: (route: Route) => Promise<unknown>) {
+  const page = await (await browser.newContext()).newPage()
+  await page.clock.install()
+  await page.route('**/assets/client-*.js', answer)
+  await page.goto(`${url}/sign_in`)
+  await page.locator('iframe.wake').waitFor({ state: 'detached' })
+  await page.getByLabel('Email').fill('nobody@example.com')
+  await page.getByLabel('Password', { exact: true }).fill('a wrong password')
+  await page.getByRole('button', { name: 'Sign In' }).click()
+  return page
+}
+
+test('a form that is sent before its island is there is sent by the island', async () => {
+  const { promise: sent, resolve: release } = Promise.withResolvers<void>()
+  const page = await signInEarly((route) => sent.then(() => route.continue()))
+  await page.route('**/users/sign_in', (route) => route.abort())
+  release()
+  await page.getByText('Network error. Please check your connection.').waitFor()
+  expect(await page.getByLabel('Email').inputValue()).toBe('nobody@example.com')
+})
+
+test('where no island comes, the form is sent by the browser', async () => {
+  const page = await signInEarly((route) => route.abort())
+  await page.clock.runFor(4_000)
+  await page.getByText('Invalid email or password.').waitFor()
 })

@@ -44,11 +44,7 @@ export async function signInByHand(page: Page, url: string, { email, password }:
 /** Until the script of a public page has come, and its forms are alive. */
 export async function untilAwake(page: Page): Promise<void> {
   await page.locator('iframe.wake').waitFor({ state: 'detached' })
-  await page.waitForFunction(() =>
-    [...document.querySelectorAll('[data-island]')].every((root) =>
-      Object.keys(root).some((key) => key.startsWith('__reactContainer')),
-    ),
-  )
+  await page.waitForFunction(() => !document.querySelector('[data-island]:not([data-awake])'))
 }
 
 /** A window of someone who is signed in already. */

@@ -27,7 +27,7 @@ export const InstanceRow = memo(function InstanceRow({ instance, now, local }: P
       <td>{launch_time ? <TimeIn at={launch_time} local={local} layout="brief" /> : '—'}</td>
       <td>{uptime === null ? '—' : formatUptime(uptime)}</td>
       <td title={owner_email ?? undefined}>{owner_email ?? '—'}</td>
-      <td>{cost_dollars === null ? '—' : `$${cost_dollars.toFixed(2)}`}</td>
+      <td>{typeof cost_dollars === 'number' ? `$${cost_dollars.toFixed(2)}` : '—'}</td>
     </tr>
   )
 })

@@ -3,6 +3,9 @@ import { noneAvailable, type ServerListAction } from '../../domain/server-list.t
 import type { Availability, Server, Summary } from '../../domain/wire.ts'
 import { type Answer, request } from '../request.ts'
 
+/** What an answer that does not name it means. */
+const NOTHING_USED = { hoursUsed: 0, serverSessions: 0, runningServers: 0, amountOwedDollars: 0 }
+
 type Dispatches = Dispatch<ServerListAction>
 
 /** What the dashboard's buttons do, and the reading of what they changed. */
@@ -20,16 +23,16 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     const read = reads.current
     dispatch({ type: 'fetching' })
     const [servers, summary] = await Promise.all([
-      request<{ servers: Server[] }>('GET', '/api/v1/servers/get_servers', undefined, signal),
+      request<{ servers?: Server[] }>('GET', '/api/v1/servers/get_servers', undefined, signal),
       request<Summary>('GET', '/api/v1/billings/summary', undefined, signal),
     ])
     // Overtaken by a later read, or not wanted any more.
     if (signal?.aborted || read !== reads.current) return
     if (servers.status === 401) return location.assign('/sign_in')
     const failures = []
-    if (servers.ok) dispatch({ type: 'fetched', servers: servers.body.servers })
+    if (servers.ok) dispatch({ type: 'fetched', servers: servers.body.servers ?? [] })
     else failures.push(sentence(servers, 'Failed to load servers'))
-    if (summary.ok) setSummary(summary.body)
+    if (summary.ok) setSummary({ ...summary.body, monthlyUsage: { ...NOTHING_USED, ...summary.body.monthlyUsage } })
     else failures.push(sentence(summary, 'Failed to load billing'))
     // Both may have failed for the same reason: said once.
     if (failures.length) dispatch({ type: 'fetch_failed', message: [...new Set(failures)].join(', ') })
@@ -40,7 +43,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     setBusy(true)
     dispatch({ type: 'notice_dismissed' })
     try {
-      const available = await request<Availability>('GET', '/api/v1/aws/server_available')
+      const available = await request<Partial<Availability>>('GET', '/api/v1/aws/server_available')
       if (!available.ok)
         return danger(`Failed to check availability: ${sentence(available, 'Failed to check server availability')}`)
       if (!available.body.ServerAvailable) return danger(noneAvailable(available.body))

@@ -46,7 +46,7 @@ export function Alert({ kind, children, dismissible, onDismiss, id, quiet = fals
     return <div {...frame}>{body}</div>
   }
   return (
-    <dialog open {...frame} aria-label="Message" onClose={onDismiss}>
+    <dialog open {...frame} aria-label="Notice" onClose={onDismiss}>
       {body}
       <form method="dialog">
         <button type="submit" className="btn-close" aria-label="Dismiss">

@@ -118,14 +118,10 @@ export function PasswordField({ label, hint, error, shown = false, onToggle, ...
       <div className="with-button">
         <input spellCheck={false} {...rest} type={shown ? 'text' : 'password'} {...control(labelled)} />
         {onToggle ? (
-          <button
-            type="button"
-            className="btn"
-            aria-pressed={shown}
-            aria-label={`Show ${label.toLowerCase()}`}
-            onClick={onToggle}
-          >
+          // Named by its text, not by a label: what looks for the field by its label is to find one.
+          <button type="button" className="btn" aria-pressed={shown} onClick={onToggle}>
             <Outline path={EYE} />
+            <span className="visually-hidden">Show {label.toLowerCase()}</span>
           </button>
         ) : null}
       </div>

@@ -2,13 +2,13 @@ import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../domain/error.ts'
 import { NOT_FOUND_TITLE, NotFound } from '../../pages/NotFound.tsx'
 import type { AppEnv } from '../app-env.ts'
-import { errorResponse } from '../error-response.ts'
+import { errorBody } from '../error-response.ts'
 import { findOwnReferrer } from '../own-path.ts'
 import { renderPage } from '../render.tsx'
 
 /** Calls get JSON, people a page with ways back. */
 export function notFound(c: HonoContext<AppEnv>): Response {
-  if (c.req.path.startsWith('/api/')) return errorResponse(new AppError('not_found', 'There is no such call.'), c)
+  if (c.req.path.startsWith('/api/')) return c.json(errorBody(new AppError('not_found', 'There is no such call.')), 404)
   const body = <NotFound path={c.req.path} signedIn={c.get('signIn') !== null} back={findOwnReferrer(c)} />
-  return renderPage(c, { title: NOT_FOUND_TITLE, noIndex: true, assets: 'public' }, body, 404)
+  return renderPage(c, { title: NOT_FOUND_TITLE, titleAlone: true, noIndex: true, assets: 'public' }, body, 404)
 }

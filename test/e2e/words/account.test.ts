@@ -29,6 +29,7 @@ const saved = (
 
 const [CURRENT, NEXT, AGAIN] = ['Current password', 'New password', 'Confirm new password']
 
+/** The specification's own fields, and no more. */
 const INSTANCE = {
   instance_id: 'i-1',
   name: 'one',
@@ -38,8 +39,6 @@ const INSTANCE = {
   private_ip: '10.0.0.1',
   public_ip: null,
   launch_time: '2026-01-01T00:00:00Z',
-  owner_email: null,
-  cost_dollars: null,
 }
 
 /** The console after its list was read again. */

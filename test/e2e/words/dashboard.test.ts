@@ -194,6 +194,9 @@ const SCENES: Scene[] = [
     [4, 'message', ALL_RESERVED],
     [8, 'button', 'Dismiss'],
   ]),
+  newcomer('none available, and no candidates told', (page) => start(page, { ServerAvailable: false }), [
+    [4, 'message', ALL_RESERVED],
+  ]),
   newcomer('none of several available', (page) => start(page, { ServerAvailable: false, candidates: [{}, {}, {}] }), [
     [4, 'message', `${ALL_RESERVED} (Checked 3 candidates)`],
   ]),
@@ -224,6 +227,18 @@ const SCENES: Scene[] = [
   newcomer('a start refused without a word', (page) => start(page, AVAILABLE, { status: 500, json: {} }), [
     [8, 'message', 'Failed to start server'],
   ]),
+  newcomer(
+    'a summary that says nothing',
+    async (page) => {
+      await answer(page, '/api/v1/billings/summary', 200, {})
+      await press(page, 'Refresh')
+      await page.getByText('Free trial:').waitFor({ state: 'detached' })
+    },
+    [
+      [3, 'text', '0.00', { note: 'hours used' }],
+      [3, 'text', '$0.00'],
+    ],
+  ),
   newcomer(
     'the lists cannot be read',
     async (page) => {

@@ -1,0 +1,31 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { openBrowser } from '../support/chromium.ts'
+import { untilAwake } from '../support/e2e.ts'
+
+const url = inject('url')
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+test('what looks for a password by its label finds one field, and the button beside it by its name', async () => {
+  const page = await browser.newPage()
+  await page.goto(`${url}/sign_in`)
+  await untilAwake(page)
+  await page.getByRole('button', { name: 'Show password', exact: true }).waitFor()
+  expect(await page.getByLabel('Password').count()).toBe(1)
+  await page.goto(`${url}/sign_up`)
+  await untilAwake(page)
+  await page.getByRole('button', { name: 'Show confirm password', exact: true }).waitFor()
+  expect(await page.getByLabel('Confirm Password').count()).toBe(1)
+})
+
+test('what looks for the message by its label finds it also beside an alert', async () => {
+  const page = await browser.newPage()
+  await page.goto(`${url}/contact_sales`)
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page.getByRole('dialog', { name: 'Notice' }).waitFor()
+  expect(await page.getByLabel('Message').count()).toBe(1)
+})

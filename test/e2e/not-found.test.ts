@@ -1,0 +1,27 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, inject, test } from 'vitest'
+import { openBrowser } from '../support/chromium.ts'
+
+const url = inject('url')
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+test('Go Back leads to the page before, also when the address was typed', async () => {
+  const page = await browser.newPage()
+  await page.goto(`${url}/pricing`)
+  await page.goto(`${url}/no-such-page`)
+  await page.waitForLoadState('networkidle')
+  await page.getByRole('link', { name: 'Go Back' }).click()
+  await page.waitForURL('**/pricing')
+})
+
+test('Go Back leads home where no page of ours was before', async () => {
+  const page = await browser.newPage()
+  await page.goto(`${url}/no-such-page`)
+  await page.waitForLoadState('networkidle')
+  await page.getByRole('link', { name: 'Go Back' }).click()
+  await page.waitForURL(`${url}/`)
+})
