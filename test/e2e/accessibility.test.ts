@@ -10,6 +10,8 @@ import { SCREENS } from '../support/screens.ts'
 const WIDTHS = [360, 768, 1280]
 /** As small a window as WCAG 1.4.10 asks for; and where a table has the least room, beside the rail. */
 const NARROW = [320, 800]
+/** Of somebody who has the browser's letters set to 32 px: WCAG 1.4.4. */
+const LARGE_LETTERS = [360, 768]
 
 let cast: Cast
 const world = stackAndBrowser({
@@ -21,7 +23,7 @@ beforeAll(async () => {
 })
 
 describe.each(SCREENS)('$name', (screen) => {
-  test('nothing that axe knows, nothing sideways, focus in sight, no complaint', async () => {
+  test('nothing that axe knows, nothing sideways, nor with large letters, focus in sight, no complaint', async () => {
     const { page, complaints } = await openScreen(world.browser, world.url, screen, cast)
     const faults: string[] = []
     for (const theme of ['dark', 'light'] as const)
@@ -38,6 +40,13 @@ describe.each(SCREENS)('$name', (screen) => {
     for (const width of NARROW) {
       await setLook(page, 'light', width)
       for (const fault of await cutOff(page)) faults.push(`${width} cuts off ${fault}`)
+    }
+    const devtools = await page.context().newCDPSession(page)
+    for (const width of LARGE_LETTERS) {
+      await setLook(page, 'light', width)
+      await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
+      expect(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe('32px')
+      for (const fault of await cutOff(page)) faults.push(`${width} with large letters cuts off ${fault}`)
     }
     expect([...new Set(faults)]).toEqual([])
     expect(complaints).toEqual([])
