@@ -2,13 +2,14 @@ import { type Bill, billMonth, billMonths, totalDollars } from '../domain/bill.t
 import type { Bar } from '../domain/usage-chart.ts'
 import { BillsTable } from './billing/BillsTable.tsx'
 import { dollars } from './billing/money.ts'
+import { Alert } from './parts/Alert.tsx'
 import { BarChart } from './parts/BarChart.tsx'
 import { Button, ButtonLink } from './parts/Button.tsx'
 import { Card } from './parts/Card.tsx'
 
 type BillingHistoryProps = {
   bills: Bill[]
-  /** YYYY-MM; anything else is All. */
+  /** YYYY-MM; null or empty for All, which is shown, too, for a month without bills. */
   month: string | null
   hoursPerDay: Bar[]
   dollarsPerMonth: Bar[]
@@ -38,6 +39,7 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
           </ButtonLink>
         </div>
       </div>
+      {asked && !month ? <Alert kind="info">No bill begins in that month. These are all.</Alert> : null}
       <Card title={month ? `Bills of ${month}` : 'All bills'}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {month ? (
