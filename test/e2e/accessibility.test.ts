@@ -73,6 +73,19 @@ test("with the system's own colours, what is current, how full a meter is and a 
   await page.context().close()
 })
 
+test.each(['/', '/pricing', '/dashboard', '/console'])(
+  'whoever asks for more contrast reads every word at 7:1, in both themes: %s',
+  async (path) => {
+    const { page } = await openScreen(world.browser, world.url, { name: '', path, as: 'admin' }, cast)
+    await page.emulateMedia({ contrast: 'more' })
+    for (const theme of ['light', 'dark'] as const) {
+      await setLook(page, theme, 1280)
+      expect(await axeFaults(page, ['wcag2aaa'])).toEqual([])
+    }
+    await page.context().close()
+  },
+)
+
 /** What stands wider than the window, and a button's words that do not fit. */
 function cutOff(page: Page): Promise<string[]> {
   return page.evaluate(() => {
