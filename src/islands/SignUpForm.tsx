@@ -89,10 +89,12 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
           error={fault('password_confirmation')}
           blamedBy={blamedBy('user[password_confirmation]')}
           {...toggle}
+          hint={
+            <p id="match" className={match ? 'hint' : 'error'} aria-live="polite">
+              {typed ? (match ? PASSWORDS_MATCH : PASSWORDS_DO_NOT_MATCH) : '\u00a0'}
+            </p>
+          }
         />
-        <p id="match" className={match ? 'hint' : 'error'} aria-live="polite">
-          {typed ? (match ? PASSWORDS_MATCH : PASSWORDS_DO_NOT_MATCH) : null}
-        </p>
         <Checkbox
           id="terms"
           name="user[terms_of_service]"
