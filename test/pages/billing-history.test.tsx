@@ -39,6 +39,17 @@ test('a month that no bill is of: all are shown, and it says so', () => {
   for (const known of ['2026-10', '', null]) expect(history(known)).not.toContain(sentence)
 })
 
+test('an overdue bill stands above all with the way to pay it', () => {
+  const overdue = { ...BILL, paid: false, overdue: true, dollars_due: 6.5, invoice_url: 'https://invoice.example/1' }
+  const history = renderToStaticMarkup(
+    <BillingHistory bills={[overdue, BILL]} month={null} hoursPerDay={[]} dollarsPerMonth={[]} />,
+  )
+  expect(history).toMatch(
+    /\$6\.50 from the bill of .* is overdue\. <a href="https:\/\/invoice\.example\/1">Pay the open invoice<\/a>/,
+  )
+  expect(history.match(/is overdue/g)).toHaveLength(1)
+})
+
 test('a chart without a bar says so instead of showing bare axes', () => {
   const empty = render(0)
   for (const sentence of ['No billing records', 'Nothing ran in these days.', 'Nothing to pay in these months.'])
