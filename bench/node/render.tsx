@@ -58,7 +58,7 @@ function measure(times: number, render: () => string): { us: number; bytes: numb
 }
 
 const instances = manyInstances(2_000, now)
-const dashboard = <Dashboard userId="user_1" servers={servers} jobs={[]} summary={summary} />
+const dashboard = <Dashboard userId="user_1" csrfToken="token" servers={servers} jobs={[]} summary={summary} />
 const console_ = <Console now={now} instances={instances} error={null} view={NEWEST_FIRST} />
 
 console.log(

@@ -3,6 +3,7 @@ import { SUSPENDED } from '../../src/domain/start-cost.ts'
 import type { Job, Server, Subscription, Summary } from '../../src/domain/wire.ts'
 import { ActionsCard } from '../../src/islands/dashboard/ActionsCard.tsx'
 import { AddressAs } from '../../src/islands/dashboard/Address.tsx'
+import { ByForm } from '../../src/islands/dashboard/ByForm.tsx'
 import { ConnectionLine } from '../../src/islands/dashboard/ConnectionLine.tsx'
 import { NoCapacity } from '../../src/islands/dashboard/NoCapacity.tsx'
 import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
@@ -122,6 +123,11 @@ export const DASHBOARD: Specimen[] = [
     name: 'NoCapacity',
     file: `${FOLDER}/NoCapacity.tsx`,
     states: [['waiting', <NoCapacity key="n" onStart={nothing} />]],
+  },
+  {
+    name: 'ByForm',
+    file: `${FOLDER}/ByForm.tsx`,
+    states: [['never seen', <ByForm key="b" csrfToken="token" live={RUNNING} />]],
   },
   {
     name: 'ActionsCard',

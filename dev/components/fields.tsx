@@ -17,6 +17,13 @@ export const FIELDS: Specimen[] = [
         'invalid, with a hint',
         <Field key="f" name="a" label="Name" hint="50 characters at most." error="Name cannot exceed 50 characters" />,
       ],
+      [
+        'meant by a sentence about several',
+        <div key="f" className="stack">
+          <p id="blame">All fields are required.</p>
+          <Field name="a" label="Name" blamedBy="blame" />
+        </div>,
+      ],
       ['read-only', <Field key="f" name="a" label="Email" defaultValue="ada@example.com" readOnly />],
       ['disabled', <Field key="f" name="a" label="Name" disabled />],
     ],

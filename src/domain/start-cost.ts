@@ -4,6 +4,7 @@ import { isLive } from './server.ts'
 import type { Server, Summary } from './wire.ts'
 
 export const SUSPENDED = 'Your account is suspended until its overdue invoice is paid.'
+export const TRIAL_OVER = 'Your trial minutes are used up. Choose a plan to start servers again.'
 const RATE = `$${OVERAGE_DOLLARS_PER_HOUR} an hour ($${OVERAGE_DOLLARS_PER_SECOND} a second)`
 
 /** What a start would cost, and what is still free: one sentence to read before it, where `startRefusal` has none. */
@@ -22,7 +23,6 @@ export function startRefusal(
 ): string | null {
   if (suspended) return SUSPENDED
   if (servers.some(isLive)) return 'One server at a time: stop this one before you start another.'
-  if (subscription?.sub_type === 'demo' && trialMinutesLeft(monthlyUsage.hoursUsed) <= 0)
-    return 'Your trial minutes are used up. Choose a plan to start servers again.'
+  if (subscription?.sub_type === 'demo' && trialMinutesLeft(monthlyUsage.hoursUsed) <= 0) return TRIAL_OVER
   return null
 }

@@ -1,12 +1,14 @@
 import { useEffect, useReducer, useState } from 'react'
 import { trialMinutesLeft } from '../domain/billing.ts'
 import { usageAt } from '../domain/live-usage.ts'
+import { isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
-import { startCost, startRefusal } from '../domain/start-cost.ts'
+import { SUSPENDED, startCost, startRefusal, TRIAL_OVER } from '../domain/start-cost.ts'
 import type { Job, Server, Summary } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../pages/parts/Button.tsx'
 import { ErrorState } from '../pages/parts/States.tsx'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
+import { ByForm, instead } from './dashboard/ByForm.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
 import { SessionsTable } from './dashboard/SessionsTable.tsx'
@@ -19,6 +21,7 @@ import { useServerClock } from './useServerClock.ts'
 
 export type DashboardProps = {
   userId: string
+  csrfToken: string
   servers: Server[]
   jobs: Job[]
   summary: Summary
@@ -66,7 +69,11 @@ export function Dashboard(props: DashboardProps) {
         </div>
         <div className="row">
           <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
-          <Button onClick={() => void refresh()}>Refresh</Button>
+          <form action="/dashboard">
+            <Button type="submit" onClick={instead(refresh)}>
+              Refresh
+            </Button>
+          </form>
         </div>
       </header>
       {subscription?.sub_type === 'demo' ? (
@@ -90,9 +97,11 @@ export function Dashboard(props: DashboardProps) {
         onDismiss={() => dispatch({ type: 'notice_dismissed' })}
         onStart={canStart ? () => void start() : null}
       />
+      <ByForm csrfToken={props.csrfToken} live={list.servers.find(isLive)} />
       <div className="grid grid-2">
         <ActionsCard canStart={canStart} onStart={() => void start()} hint={refusal ?? startCost(summary)}>
-          {summary.suspended ? <a href="/billing_history">See and pay it</a> : null}
+          {refusal === SUSPENDED ? <a href="/billing_history">See and pay it</a> : null}
+          {refusal === TRIAL_OVER ? <a href="/subscriptions">See the plans</a> : null}
         </ActionsCard>
         <UsageCard usage={monthlyUsage} subscription={subscription} />
       </div>

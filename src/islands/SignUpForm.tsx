@@ -1,31 +1,38 @@
 import { type FormEvent, useState } from 'react'
 import { checkForm } from '../domain/form.ts'
-import { PASSWORDS_DO_NOT_MATCH, PASSWORDS_MATCH, signUpForm } from '../domain/user.ts'
+import { ALL_FIELDS_REQUIRED, PASSWORDS_DO_NOT_MATCH, PASSWORDS_MATCH, signUpForm } from '../domain/user.ts'
 import { Button } from '../pages/parts/Button.tsx'
 import { Checkbox, Field, PasswordField } from '../pages/parts/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../pages/parts/FlashAlert.tsx'
 import { HiddenFields } from '../pages/parts/HiddenFields.tsx'
 import { signUpFailure } from './account-replies.ts'
 import { request } from './request.ts'
-import { type Fields, useFields } from './useFields.ts'
+import { emptyFields, type Fields, useFields } from './useFields.ts'
 import { useHydrated } from './useHydrated.ts'
 
 export type SignUpFormProps = { csrfToken: string; flash: FlashMessage | null }
+
+const NAMES = ['user[name]', 'user[email]', 'user[password]', 'user[password_confirmation]']
+
+/** The one sentence about all of them means those that are empty. */
+const blamed = (message: string | undefined, fields: Fields = {}) =>
+  message === ALL_FIELDS_REQUIRED ? emptyFields(fields, NAMES) : []
 
 export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
   const { form, fields, read } = useFields()
   const hydrated = useHydrated()
   const [shown, setShown] = useState(false)
   const [sending, setSending] = useState(false)
-  const [alert, setAlert] = useState({ flash, key: 0 })
+  const [alert, setAlert] = useState({ flash, key: 0, empty: blamed(flash?.message, flash?.values) })
   const toggle = hydrated ? { onToggle: () => setShown(!shown), shown } : {}
 
   const typed = Boolean(fields['user[password_confirmation]'])
   const match = fields['user[password]'] === fields['user[password_confirmation]']
   const ready = typed && match && fields['user[terms_of_service]'] === '1'
   const fault = (field: string) => (alert.flash?.field === field ? alert.flash.message : null)
+  const blamedBy = (name: string) => (alert.empty.includes(name) ? 'refusal' : null)
   const refuse = (message: string, field: string | null = null) =>
-    setAlert({ flash: { kind: 'danger', message, field }, key: alert.key + 1 })
+    setAlert({ flash: { kind: 'danger', message, field }, key: alert.key + 1, empty: blamed(message, read()) })
 
   async function submit(event: FormEvent) {
     event.preventDefault()
@@ -42,7 +49,7 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
 
   return (
     <>
-      <FlashAlert key={alert.key} flash={alert.flash} />
+      <FlashAlert key={alert.key} flash={alert.flash} id="refusal" />
       <form ref={form} className="stack" method="post" action="/users" noValidate onInput={read} onSubmit={submit}>
         <HiddenFields csrfToken={csrfToken} />
         <Field
@@ -52,6 +59,7 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
           autoComplete="name"
           defaultValue={flash?.values?.['user[name]']}
           error={fault('name')}
+          blamedBy={blamedBy('user[name]')}
         />
         <Field
           id="email"
@@ -61,6 +69,7 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
           autoComplete="email"
           defaultValue={flash?.values?.['user[email]']}
           error={fault('email')}
+          blamedBy={blamedBy('user[email]')}
         />
         <PasswordField
           id="password"
@@ -69,6 +78,7 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
           autoComplete="new-password"
           hint="At least 6 characters."
           error={fault('password')}
+          blamedBy={blamedBy('user[password]')}
           {...toggle}
         />
         <PasswordField
@@ -77,11 +87,14 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
           label="Confirm Password"
           autoComplete="new-password"
           error={fault('password_confirmation')}
+          blamedBy={blamedBy('user[password_confirmation]')}
           {...toggle}
+          hint={
+            <p id="match" className={match ? 'hint' : 'error'} aria-live="polite">
+              {typed ? (match ? PASSWORDS_MATCH : PASSWORDS_DO_NOT_MATCH) : '\u00a0'}
+            </p>
+          }
         />
-        <p id="match" className={match ? 'hint' : 'error'} aria-live="polite">
-          {typed ? (match ? PASSWORDS_MATCH : PASSWORDS_DO_NOT_MATCH) : null}
-        </p>
         <Checkbox
           id="terms"
           name="user[terms_of_service]"

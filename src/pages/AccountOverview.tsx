@@ -17,19 +17,9 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
         <h1>Account</h1>
       </div>
       <div className="grid grid-2">
-        <Card title="Profile">
-          <Island name="ProfileForm" of={ProfileForm} props={profile} />
-        </Card>
         <div className="grid">
-          {subscription}
-          {billing}
-          <Card title="Feedback">
-            <Island name="FeedbackForm" of={FeedbackForm} props={{}} />
-            <noscript>
-              <p className="hint">
-                This form needs JavaScript. Without it, write to us through <a href="/contact_sales">contact</a>.
-              </p>
-            </noscript>
+          <Card title="Profile">
+            <Island name="ProfileForm" of={ProfileForm} props={profile} />
           </Card>
           <Card title="Security and data">
             <ul className="plain-list">
@@ -45,6 +35,18 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
                 <a href="/close_account">Close my account</a>
               </li>
             </ul>
+          </Card>
+        </div>
+        <div className="grid">
+          {subscription}
+          {billing}
+          <Card title="Feedback">
+            <Island name="FeedbackForm" of={FeedbackForm} props={{}} />
+            <noscript>
+              <p className="hint">
+                This form needs JavaScript. Without it, write to us through <a href="/contact_sales">contact</a>.
+              </p>
+            </noscript>
           </Card>
         </div>
       </div>

@@ -2,13 +2,15 @@ import { type Bill, billMonth, billMonths, totalDollars } from '../domain/bill.t
 import type { Bar } from '../domain/usage-chart.ts'
 import { BillsTable } from './billing/BillsTable.tsx'
 import { dollars } from './billing/money.ts'
+import { Alert } from './parts/Alert.tsx'
 import { BarChart } from './parts/BarChart.tsx'
 import { Button, ButtonLink } from './parts/Button.tsx'
 import { Card } from './parts/Card.tsx'
+import { Time } from './parts/Time.tsx'
 
 type BillingHistoryProps = {
   bills: Bill[]
-  /** YYYY-MM; anything else is All. */
+  /** YYYY-MM; null or empty for All, which is shown, too, for a month without bills. */
   month: string | null
   hoursPerDay: Bar[]
   dollarsPerMonth: Bar[]
@@ -38,6 +40,15 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
           </ButtonLink>
         </div>
       </div>
+      {bills
+        .filter((bill) => bill.overdue && bill.invoice_url)
+        .map((bill) => (
+          <Alert key={bill.id} kind="warning">
+            {dollars(bill.dollars_due)} from the bill of <Time at={bill.start_date} /> is overdue.{' '}
+            <a href={bill.invoice_url ?? ''}>Pay the open invoice</a>
+          </Alert>
+        ))}
+      {asked && !month ? <Alert kind="info">No bill begins in that month. These are all.</Alert> : null}
       <Card title={month ? `Bills of ${month}` : 'All bills'}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {month ? (

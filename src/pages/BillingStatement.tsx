@@ -47,8 +47,6 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
           { label: 'Due', value: statement.due_date ? <Time at={statement.due_date} /> : '—' },
         ]}
       />
-      {statement.corrects ? <WhatWasCorrected statement={statement} /> : <Runs statement={statement} />}
-      {statement.corrections.length ? <Corrections corrections={statement.corrections} /> : null}
       {statement.invoice_url ? (
         <p className="row no-print">
           <ButtonLink href={statement.invoice_url} {...(statement.paid ? {} : { look: 'primary' as const })}>
@@ -57,6 +55,8 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
           {statement.invoice_pdf ? <ButtonLink href={statement.invoice_pdf}>Download as PDF</ButtonLink> : null}
         </p>
       ) : null}
+      {statement.corrects ? <WhatWasCorrected statement={statement} /> : <Runs statement={statement} />}
+      {statement.corrections.length ? <Corrections corrections={statement.corrections} /> : null}
     </div>
   )
 }

@@ -9,7 +9,7 @@ export function Dashboard(props: DashboardProps) {
       {props.summary.suspended ? <SuspendedNotice /> : null}
       <noscript>
         <Alert kind="warning">
-          Starting and stopping servers needs JavaScript. Without it this page shows what runs as of when it was loaded.
+          Without JavaScript this page shows what runs as of when it was loaded. Refresh shows how it went on.
         </Alert>
       </noscript>
       <Island name="Dashboard" of={DashboardIsland} props={props} />

@@ -3,6 +3,7 @@ import { Features } from './landing/Features.tsx'
 import { Hero } from './landing/Hero.tsx'
 import { Replay } from './landing/Replay.tsx'
 import { Resources } from './landing/Resources.tsx'
+import { Trial } from './landing/Trial.tsx'
 
 export function Landing() {
   return (
@@ -12,6 +13,7 @@ export function Landing() {
       <Features />
       <Competition />
       <Resources />
+      <Trial />
     </div>
   )
 }

@@ -6,7 +6,9 @@ export function Pricing() {
   return (
     <div className="page pricing">
       <header className="pricing-head">
-        <h1>Hours included. The rest by the second.</h1>
+        <h1>
+          <span>Hours included.</span> <span>The rest by the second.</span>
+        </h1>
         <p className="muted">
           Every plan is billed in USD. Loading a server is free; whole seconds count from running to stop.
         </p>

@@ -24,6 +24,11 @@ export function Subscriptions({ subscription, forSale, csrfToken, flash }: Subsc
           <h1>Subscriptions</h1>
           <p className="hint">
             {subscription ? `Your plan: ${planName(subscription.plan_type)}` : 'You have no plan yet.'}
+            {forSale || subscription?.sub_type === 'paid' ? null : (
+              <>
+                {' · '}Basic and Premium cannot be bought here yet: <a href="/contact_sales">ask sales for one</a>
+              </>
+            )}
           </p>
         </div>
         <ButtonLink href="/account_overview">Manage Subscription</ButtonLink>
@@ -34,7 +39,10 @@ export function Subscriptions({ subscription, forSale, csrfToken, flash }: Subsc
           <Card
             key={plan.type}
             title={plan.name}
-            aside={plan === PREMIUM ? <Badge colour="green">Most Popular</Badge> : null}
+            {...(plan === PREMIUM && {
+              className: 'plan-popular',
+              aside: <span className="popular">Most Popular</span>,
+            })}
           >
             <div className="stack">
               <p>
@@ -42,7 +50,9 @@ export function Subscriptions({ subscription, forSale, csrfToken, flash }: Subsc
                   {plan.dollarsPerMonth === null ? 'Custom' : `$${plan.dollarsPerMonth}`}
                 </span>
                 {plan.dollarsPerMonth === null ? '' : '/mo'}
+                {plan.type === subscription?.plan_type ? <Badge colour="green">Your plan</Badge> : null}
               </p>
+
               <p>{plan.hours ? `${plan.hours} hours included, then $1.75/h by the second` : 'Hours by agreement'}</p>
               <Choice plan={plan} forSale={forSale} csrfToken={csrfToken} />
             </div>

@@ -10,6 +10,8 @@ import { SCREENS } from '../support/screens.ts'
 const WIDTHS = [360, 768, 1280]
 /** As small a window as WCAG 1.4.10 asks for; and where a table has the least room, beside the rail. */
 const NARROW = [320, 800]
+/** Of somebody who has the browser's letters set to 32 px: WCAG 1.4.4. */
+const LARGE_LETTERS = [360, 768]
 
 let cast: Cast
 const world = stackAndBrowser({
@@ -21,7 +23,7 @@ beforeAll(async () => {
 })
 
 describe.each(SCREENS)('$name', (screen) => {
-  test('nothing that axe knows, nothing sideways, focus in sight, no complaint', async () => {
+  test('nothing that axe knows, nothing sideways, nor with large letters, focus in sight, no complaint', async () => {
     const { page, complaints } = await openScreen(world.browser, world.url, screen, cast)
     const faults: string[] = []
     for (const theme of ['dark', 'light'] as const)
@@ -38,6 +40,13 @@ describe.each(SCREENS)('$name', (screen) => {
     for (const width of NARROW) {
       await setLook(page, 'light', width)
       for (const fault of await cutOff(page)) faults.push(`${width} cuts off ${fault}`)
+    }
+    const devtools = await page.context().newCDPSession(page)
+    for (const width of LARGE_LETTERS) {
+      await setLook(page, 'light', width)
+      await devtools.send('Page.setFontSizes', { fontSizes: { standard: 32, fixed: 26 } })
+      expect(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize)).toBe('32px')
+      for (const fault of await cutOff(page)) faults.push(`${width} with large letters cuts off ${fault}`)
     }
     expect([...new Set(faults)]).toEqual([])
     expect(complaints).toEqual([])
@@ -63,6 +72,19 @@ test("with the system's own colours, what is current, how full a meter is and a 
   expect(looks).toEqual({ current: true, theme: true, meter: true, state: true })
   await page.context().close()
 })
+
+test.each(['/', '/pricing', '/dashboard', '/console'])(
+  'whoever asks for more contrast reads every word at 7:1, in both themes: %s',
+  async (path) => {
+    const { page } = await openScreen(world.browser, world.url, { name: '', path, as: 'admin' }, cast)
+    await page.emulateMedia({ contrast: 'more' })
+    for (const theme of ['light', 'dark'] as const) {
+      await setLook(page, theme, 1280)
+      expect(await axeFaults(page, ['wcag2aaa'])).toEqual([])
+    }
+    await page.context().close()
+  },
+)
 
 /** What stands wider than the window, and a button's words that do not fit. */
 function cutOff(page: Page): Promise<string[]> {

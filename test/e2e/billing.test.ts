@@ -75,7 +75,7 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
   await shot(page, 'suspended')
   const start = page.getByRole('button', {
     name: 'Start Server',
-    description: 'Your account is suspended until its overdue invoice is paid. See and pay it',
+    description: 'Your account is suspended until its overdue invoice is paid.',
   })
   await start.waitFor()
   expect(await start.isDisabled()).toBe(true)

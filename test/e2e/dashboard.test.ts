@@ -94,6 +94,28 @@ test('a full fleet: how many places were looked at, when to try again, whom to a
   await context.close()
 })
 
+test('a tap before the script has come counts, once', async () => {
+  const page = await pageOf(world.browser, world.url, await newPerson(world.url))
+  let release: () => void = () => {}
+  const held = new Promise<void>((go) => {
+    release = go
+  })
+  await page.route('**/*.js', async (route) => {
+    await held
+    await route.continue()
+  })
+  const starts: string[] = []
+  page.on('request', (request) => request.url().endsWith('/auto_cloud_start_request') && starts.push(request.url()))
+  await page.goto(`${world.url}/dashboard`, { waitUntil: 'commit' })
+  await page.getByRole('button', { name: 'Start Server' }).click()
+  await page.getByText('provisioning').waitFor()
+  release()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.getByText('running', { exact: true }).waitFor()
+  expect(starts).toHaveLength(1)
+  await page.context().close()
+})
+
 test('whoever signs out asks for nothing more', async () => {
   const { page, context } = await openDashboard()
   // The answer never comes: time enough for a poll.

@@ -1,7 +1,7 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { complaintsOf, stackAndBrowser } from '../support/e2e.ts'
+import { complaintsOf, stackAndBrowser, untilAwake } from '../support/e2e.ts'
 
 const world = stackAndBrowser()
 
@@ -57,6 +57,7 @@ test('what a form answers has the focus; what was typed stays', async () => {
 
   // Answered by the page itself…
   await page.goto(`${world.url}/sign_in`)
+  await untilAwake(page)
   await page.getByLabel('Email').fill(SEED_EMAILS.pilot)
   await page.getByLabel('Password', { exact: true }).fill('not this one')
   await page.keyboard.press('Enter')
@@ -65,6 +66,20 @@ test('what a form answers has the focus; what was typed stays', async () => {
   await page.getByLabel('Email').fill('')
   await page.keyboard.press('Enter')
   await focused('Please enter your email and password.')
+  // One sentence for both; the field that it means is marked, and says it again.
+  const marked = page.locator('main [aria-invalid=true]')
+  expect(await marked.evaluateAll((fields) => fields.map(({ id }) => id))).toEqual(['email'])
+  expect(await describes(marked)).toBe('Please enter your email and password.')
+  await page.goto(`${world.url}/sign_up`)
+  await untilAwake(page)
+  await page.getByLabel('Email').fill('ada@example.com')
+  for (const label of ['Password', 'Confirm Password'])
+    await page.getByLabel(label, { exact: true }).fill('a good password')
+  await page.getByRole('checkbox').check()
+  await page.getByRole('button', { name: 'Sign Up' }).click()
+  await focused('All fields are required.')
+  expect(await marked.evaluateAll((fields) => fields.map(({ id }) => id))).toEqual(['name'])
+  expect(await describes(marked)).toBe('All fields are required.')
 
   // … by the next page…
   await page.goto(`${world.url}/contact_sales`)
@@ -82,6 +97,9 @@ test('what a form answers has the focus; what was typed stays', async () => {
   }
   await page.context().close()
 })
+
+const describes = (field: Locator) =>
+  field.evaluate((element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent)
 
 /** Presses Tab until the element of this name (or id) has the focus. */
 async function tabTo(page: Page, name: string | RegExp): Promise<void> {

@@ -157,6 +157,33 @@ test('the profile, the devices, signing out, and signing out once more in anothe
   }
 })
 
+test('a server is started, refused a second time, seen by Refresh and stopped', async () => {
+  const { page, stopped } = await openSignedIn()
+  await go(page, '/dashboard')
+  const again = await page.context().newPage()
+  await go(again, '/dashboard')
+  await press(page, 'Start Server')
+  expect(path(page)).toBe('/dashboard')
+  await page.getByText('Starting server! This may take up to 30 seconds...').waitFor()
+  await press(again, 'Start Server')
+  await again.locator('main dialog.alert-danger').waitFor()
+  const stop = page.getByRole('button', { name: /^Stop ses_/ })
+  await expect
+    .poll(
+      async () => {
+        await press(page, 'Refresh')
+        return stop.isEnabled()
+      },
+      { timeout: 50_000 },
+    )
+    .toBe(true)
+  expect(new URL(page.url()).search).toBe('')
+  await stop.click()
+  expect(path(page)).toBe('/dashboard')
+  await page.getByText('Stopping server...').waitFor()
+  expect(stopped).toEqual([])
+})
+
 test('closing the account says so on the page that comes next', async () => {
   const { page } = await openSignedIn()
   await go(page, '/close_account')

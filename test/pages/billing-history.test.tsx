@@ -1,5 +1,6 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, test } from 'vitest'
+import type { Bill } from '../../src/domain/bill.ts'
 import { BillingHistory } from '../../src/pages/BillingHistory.tsx'
 
 const render = (value: number) =>
@@ -11,6 +12,43 @@ const render = (value: number) =>
       dollarsPerMonth={[{ label: '2026-11', value }]}
     />,
   )
+
+const BILL: Bill = {
+  id: 'bill_1',
+  start_date: '2026-10-17T00:00:00.000Z',
+  end_date: '2026-11-16T00:00:00.000Z',
+  amount_owed: 7.94,
+  seconds_used: 52_331,
+  paid: true,
+  overdue: false,
+  transaction_id: 'in_1',
+  plan: 'premium',
+  invoice_url: null,
+  invoice_pdf: null,
+  due_date: null,
+  dollars_due: 0,
+  corrects: null,
+  reason: null,
+}
+
+test('a month that no bill is of: all are shown, and it says so', () => {
+  const history = (month: string | null) =>
+    renderToStaticMarkup(<BillingHistory bills={[BILL]} month={month} hoursPerDay={[]} dollarsPerMonth={[]} />)
+  const sentence = 'No bill begins in that month. These are all.'
+  for (const unknown of ['2031-01', 'x']) expect(history(unknown)).toMatch(new RegExp(`${sentence}.*All bills.*in_1`))
+  for (const known of ['2026-10', '', null]) expect(history(known)).not.toContain(sentence)
+})
+
+test('an overdue bill stands above all with the way to pay it', () => {
+  const overdue = { ...BILL, paid: false, overdue: true, dollars_due: 6.5, invoice_url: 'https://invoice.example/1' }
+  const history = renderToStaticMarkup(
+    <BillingHistory bills={[overdue, BILL]} month={null} hoursPerDay={[]} dollarsPerMonth={[]} />,
+  )
+  expect(history).toMatch(
+    /\$6\.50 from the bill of .* is overdue\. <a href="https:\/\/invoice\.example\/1">Pay the open invoice<\/a>/,
+  )
+  expect(history.match(/is overdue/g)).toHaveLength(1)
+})
 
 test('a chart without a bar says so instead of showing bare axes', () => {
   const empty = render(0)

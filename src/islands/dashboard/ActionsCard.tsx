@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { Button, ButtonLink } from '../../pages/parts/Button.tsx'
 import { Card } from '../../pages/parts/Card.tsx'
 import { Icon } from '../../pages/parts/Icon.tsx'
+import { instead, START } from './ByForm.tsx'
 
 type ActionsCardProps = {
   canStart: boolean
@@ -16,15 +17,15 @@ export function ActionsCard({ canStart, onStart, hint, children }: ActionsCardPr
   return (
     <Card title="Actions">
       <div className="actions">
-        <Button look="primary" disabled={!canStart} aria-describedby="start-hint" onClick={onStart}>
+        <Button {...START} look="primary" disabled={!canStart} aria-describedby="start-hint" onClick={instead(onStart)}>
           <Icon name="play" /> Start Server
         </Button>
         <Button disabled>Request More Servers</Button>
         <ButtonLink href="/account_overview">Manage Subscription</ButtonLink>
         <ButtonLink href="/billing_history">Billing History</ButtonLink>
       </div>
-      <p className="hint" id="start-hint">
-        {hint} {children}
+      <p className="hint">
+        <span id="start-hint">{hint}</span> {children}
       </p>
     </Card>
   )

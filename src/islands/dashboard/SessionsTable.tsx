@@ -8,6 +8,7 @@ import { EmptyState } from '../../pages/parts/States.tsx'
 import { TimeIn } from '../../pages/parts/Time.tsx'
 import { useHydrated } from '../useHydrated.ts'
 import { Address } from './Address.tsx'
+import { instead, STOP } from './ByForm.tsx'
 import { RunMeter } from './RunMeter.tsx'
 
 /** `summary` as of `now`: see `usageAt`. */
@@ -84,11 +85,12 @@ function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)
   const stop = (
     <Button
+      {...(open && STOP)}
       small
       look="danger"
       disabled={!(server.active && open)}
       aria-label={`Stop ${server.id}`}
-      onClick={() => onStop(server)}
+      onClick={instead(() => onStop(server))}
     >
       Stop
     </Button>
@@ -96,7 +98,7 @@ function actionsOf(server: Server, onStop: Props['onStop']) {
   if (!server.pending || !open) return stop
   return (
     <span className="row">
-      <Button small aria-label={`Cancel the start of ${server.id}`} onClick={() => onStop(server)}>
+      <Button {...STOP} small aria-label={`Cancel the start of ${server.id}`} onClick={instead(() => onStop(server))}>
         Cancel
       </Button>
       {stop}

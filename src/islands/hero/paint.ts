@@ -60,7 +60,8 @@ export function paint(g: OffscreenCanvasRenderingContext2D, { t, width, height, 
       }
     }
     trace(profile(z, 72, shift))
-    g.lineTo(WIDTH, HEIGHT + 9)
+    // Its sides lie outside of the picture.
+    g.lineTo(WIDTH + 9, HEIGHT + 9)
     g.lineTo(0, HEIGHT + 9)
     g.globalAlpha = 1
     g.fillStyle = colours.ground
@@ -80,11 +81,15 @@ export function paint(g: OffscreenCanvasRenderingContext2D, { t, width, height, 
   g.stroke()
 
   g.globalAlpha = 1
-  g.lineWidth = px * 1.7
   g.font = `${4 + 11 * px}px ui-monospace,monospace`
   const vehicle = (p: Vec, name: string, path: string, colour: string) => {
     const [x, y] = at(p)
     g.translate(x, y)
+    g.strokeStyle = colours.ground
+    g.lineWidth = px * 6
+    // No line runs through the name.
+    g.strokeText(name, ...ASIDE)
+    g.lineWidth = px * 1.7
     g.strokeStyle = g.fillStyle = colour
     g.stroke(new Path2D(path))
     g.fillText(name, ...ASIDE)

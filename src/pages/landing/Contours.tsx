@@ -11,7 +11,7 @@ let grounds: string[] | undefined
 export function Contours() {
   grounds ??= profiles(16).map((z) => {
     const points = profile(z, 40, SHIFT).map((point) => project(point, SHIFT))
-    return `${line(points)}V${HEIGHT}H0`
+    return `${line(points)}h9V${HEIGHT}H0`
   })
   return (
     <svg

@@ -30,7 +30,7 @@ function layers() {
   const grounds = profiles(ROWS).map((z, i) => ({
     z,
     className: 'profile',
-    d: `${line(profile(z, COLUMNS, shift).map(onScreen))}V${HEIGHT + 9}H0`,
+    d: `${line(profile(z, COLUMNS, shift).map(onScreen))}h9V${HEIGHT + 9}H0`,
     opacity: Math.round((0.3 + 0.6 * (i / ROWS)) * 100) / 100,
   }))
   const returns = sweeps(STILL)

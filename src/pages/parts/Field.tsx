@@ -9,15 +9,17 @@ type Labelled = {
   label: string
   hint?: ReactNode
   error?: string | null | undefined
+  /** The id of a message about several fields, when this is one of them. */
+  blamedBy?: string | null | undefined
   /** Defaults to the name; give one where two forms of a page share a name. */
   id?: string
 }
 
 type FrameProps = Labelled & { children: ReactNode }
 
-/** The ids of hint and error, in the order in which they are read out; undefined when there is neither. */
-function describedBy(id: string, hint: ReactNode, error: string | null | undefined): string | undefined {
-  return [error && `${id}-error`, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined
+/** The ids of what is wrong and of the hint, in the order in which they are read out; undefined when there is neither. */
+function describedBy(id: string, { hint, error, blamedBy }: Partial<Labelled>): string | undefined {
+  return [error && `${id}-error`, blamedBy, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined
 }
 
 function Frame({ name, id = name, label, hint, error, children }: FrameProps) {
@@ -41,13 +43,13 @@ function Frame({ name, id = name, label, hint, error, children }: FrameProps) {
 }
 
 /** What every control of a field carries. */
-function control({ name, id = name, hint, error }: Labelled) {
+function control({ name, id = name, ...said }: Labelled) {
   return {
     id,
     name,
     className: 'input',
-    'aria-invalid': error ? true : undefined,
-    'aria-describedby': describedBy(id, hint, error),
+    'aria-invalid': said.error || said.blamedBy ? true : undefined,
+    'aria-describedby': describedBy(id, said),
   }
 }
 
@@ -55,9 +57,10 @@ export function Field({
   label,
   hint,
   error,
+  blamedBy,
   ...rest
 }: Labelled & InputHTMLAttributes<HTMLInputElement> & { name: string; id?: string }) {
-  const labelled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
+  const labelled = { label, hint, error, blamedBy, name: rest.name, ...(rest.id && { id: rest.id }) }
   return (
     <Frame {...labelled}>
       <input {...rest} {...control(labelled)} />
@@ -111,8 +114,8 @@ type PasswordProps = Labelled &
     onToggle?: () => void
   }
 
-export function PasswordField({ label, hint, error, shown = false, onToggle, ...rest }: PasswordProps) {
-  const labelled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
+export function PasswordField({ label, hint, error, blamedBy, shown = false, onToggle, ...rest }: PasswordProps) {
+  const labelled = { label, hint, error, blamedBy, name: rest.name, ...(rest.id && { id: rest.id }) }
   return (
     <Frame {...labelled}>
       <div className="with-button">
@@ -146,7 +149,7 @@ export function Checkbox({ label, error, id, ...rest }: CheckboxProps) {
           type="checkbox"
           id={inputId}
           aria-invalid={error ? true : undefined}
-          aria-describedby={describedBy(inputId, null, error)}
+          aria-describedby={describedBy(inputId, { error })}
         />
         <label htmlFor={inputId}>{label}</label>
       </div>

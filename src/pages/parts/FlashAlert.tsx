@@ -8,11 +8,12 @@ export type FlashMessage = {
   values?: Record<string, string>
 }
 
-export function FlashAlert({ flash }: { flash: FlashMessage | null }) {
+/** @param id of its words, for the fields that they are about */
+export function FlashAlert({ flash, id }: { flash: FlashMessage | null; id?: string }) {
   if (!flash) return null
   return (
     <Alert kind={flash.kind} dismissible takesFocus>
-      {flash.message}
+      {id ? <span id={id}>{flash.message}</span> : flash.message}
     </Alert>
   )
 }

@@ -20,8 +20,10 @@ export function PlanColumns() {
     <ul className="plans">
       {PLANS.map((plan) => (
         <li key={plan.type} className={plan === PREMIUM ? 'card plan plan-popular' : 'card plan'}>
-          <h2>{plan.name}</h2>
-          {plan === PREMIUM ? <p className="popular">Most Popular</p> : null}
+          <div className="plan-head">
+            <h2>{plan.name}</h2>
+            {plan === PREMIUM ? <p className="popular">Most Popular</p> : null}
+          </div>
           <p className="price">
             {plan.dollarsPerMonth === null ? 'Custom' : `$${plan.dollarsPerMonth}`}
             {plan.dollarsPerMonth === null ? null : <small>/mo</small>}

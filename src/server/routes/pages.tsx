@@ -45,7 +45,11 @@ export const pages = new Hono<AppEnv>()
   .get('/dashboard', (c) => {
     const { user } = signedIn(c)
     const data = toDashboard(readAlong(c, 'GET /dashboard'), c.var.ctx.now())
-    return renderPage(c, { title: 'Dashboard', noIndex: true }, <Dashboard userId={user.id} {...data} />)
+    return renderPage(
+      c,
+      { title: 'Dashboard', noIndex: true },
+      <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />,
+    )
   })
 
 /** What is wrong with each field of a message that was refused by the rules, found again from what was typed. */

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
+import { answer } from '../answer.ts'
 import type { AppEnv } from '../app-env.ts'
 import { signedIn } from '../app-env.ts'
 import { errorResponse } from '../error-response.ts'
@@ -8,9 +9,10 @@ import { checkServerAddress } from '../services/addresses.ts'
 import { requestMoreServers } from '../services/server-requests.ts'
 import { findAvailability, startServer, stopServer } from '../services/servers.ts'
 import { toServer } from '../wire.ts'
+import { body } from './body.ts'
 import { valid } from './valid.ts'
 
-/** Servers and their sessions, as the dashboard uses them. */
+/** Servers and their sessions, as the dashboard uses them: its buttons are a plain form's until its script has come. */
 export const servers = new Hono<AppEnv>()
   .get('/api/v1/servers/get_servers', (c) => {
     const [rows] = readAlong(c, 'GET /api/v1/servers/get_servers')
@@ -20,7 +22,7 @@ export const servers = new Hono<AppEnv>()
   .post('/api/v1/aws/auto_cloud_start_request', async (c) => {
     try {
       const { session, job } = await startServer(c.var.ctx, signedIn(c))
-      return c.json({ server: toServer(session), job_id: job.id, errors: [] }, 202)
+      return answer(c, { server: toServer(session), job_id: job.id, errors: [] }, { status: 202 })
     } catch (error) {
       return errorResponse(error, c, { server: null, job_id: null })
     }
@@ -29,15 +31,11 @@ export const servers = new Hono<AppEnv>()
     const { job } = await startServer(c.var.ctx, signedIn(c), c.req.valid('json').server_id)
     return c.json({ job_id: job.id }, 202)
   })
-  .post(
-    '/api/v1/aws/stop_server',
-    valid('json', z.object({ server_id: z.string(), session_id: z.string() })),
-    async (c) => {
-      const { server_id, session_id } = c.req.valid('json')
-      const stop = await stopServer(c.var.ctx, signedIn(c).user.id, { serverId: server_id, sessionId: session_id })
-      return c.json({ job_id: stop.job.id, server: toServer(stop.session) }, 202)
-    },
-  )
+  .post('/api/v1/aws/stop_server', body(z.object({ server_id: z.string(), session_id: z.string() })), async (c) => {
+    const { server_id, session_id } = c.req.valid('json')
+    const stop = await stopServer(c.var.ctx, signedIn(c).user.id, { serverId: server_id, sessionId: session_id })
+    return answer(c, { job_id: stop.job.id, server: toServer(stop.session) }, { status: 202 })
+  })
   .post('/api/v1/aws/check_server_ip_status', valid('json', z.object({ ip_address: z.string() })), async (c) =>
     c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),
   )

@@ -1,0 +1,30 @@
+import type { MouseEvent } from 'react'
+import type { Server } from '../../domain/wire.ts'
+import { HiddenFields } from '../../pages/parts/HiddenFields.tsx'
+
+const FORM = 'by-form'
+
+/** Of buttons that a plain form answers until our script has come, so that no tap is lost, and where there is none. */
+export const START = { type: 'submit', form: FORM, formAction: '/api/v1/aws/auto_cloud_start_request' } as const
+export const STOP = { type: 'submit', form: FORM, formAction: '/api/v1/aws/stop_server' } as const
+
+/** With our script nothing is posted: the page stays. */
+export const instead = (act: () => unknown) => (event: MouseEvent) => {
+  event.preventDefault()
+  void act()
+}
+
+/** What these buttons send. Nobody has more than one live server, so that one form serves every row. */
+export function ByForm({ csrfToken, live }: { csrfToken: string; live: Server | undefined }) {
+  return (
+    <form id={FORM} method="post" hidden>
+      <HiddenFields csrfToken={csrfToken} />
+      {live ? (
+        <>
+          <input type="hidden" name="server_id" value={live.server_id} />
+          <input type="hidden" name="session_id" value={live.id} />
+        </>
+      ) : null}
+    </form>
+  )
+}

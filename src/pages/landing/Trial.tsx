@@ -1,0 +1,17 @@
+import { TRIAL_MINUTES } from '../../domain/plan.ts'
+import { ButtonLink } from '../parts/Button.tsx'
+import { Section } from './Section.tsx'
+
+/** The last word: what a visitor can do at once. */
+export function Trial() {
+  return (
+    <Section id="trial" label="Trial" title={`${TRIAL_MINUTES} minutes of a server, free`}>
+      <p className="muted lead">
+        An account takes a name, an email address and a password; no card. Only the time that a server runs counts.
+      </p>
+      <ButtonLink href="/sign_up" look="primary">
+        Try it
+      </ButtonLink>
+    </Section>
+  )
+}
