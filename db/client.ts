@@ -10,6 +10,8 @@ export const NO_ANSWER = 'The database did not answer. Please try again in a mom
 export function openDatabase(url: string, authToken?: string, fetcher: typeof fetch = fetch) {
   const client = createClient({
     url,
+    // Its queue would have one request wait for another's answer, which the Workers platform gives up. 0 means its default, which is 20.
+    concurrency: Number.POSITIVE_INFINITY,
     ...(authToken ? { authToken } : {}),
     fetch: async (request: Request) => {
       try {
