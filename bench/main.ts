@@ -29,11 +29,11 @@ try {
         ...(await benchStart(site)),
         ...(await benchPush(site, browser)),
         ...(await benchHibernation(site, browser)),
-        ...(await benchFanOut(site)),
       ])
     } finally {
       await browser.close()
     }
+    printTable('Pushing, without database and browser', await benchFanOut())
     printTable('Rendering, in Node', await benchInNode())
   }
 } finally {

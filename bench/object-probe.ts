@@ -29,9 +29,11 @@ export async function startObjectProbe(): Promise<ObjectProbe> {
   const entry = `
     import worker, { JobChannel as Original } from './index.js'
     export * from './index.js'
-    export default { ...worker, fetch(request, env, ctx) {
-      const [, userId] = new URL(request.url).pathname.match(/^\\/bench\\/push\\/(.+)/) ?? []
-      return userId ? env.JOB_CHANNEL.getByName(userId).pushBenched(request) : worker.fetch(request, env, ctx)
+    export default { ...worker, async fetch(request, env, ctx) {
+      const [, userId] = request.url.match(/\\/bench\\/push\\/(.+)/) ?? []
+      if (!userId) return worker.fetch(request, env, ctx)
+      await env.JOB_CHANNEL.getByName(userId).pushBenched(await request.json())
+      return new Response(null, { status: 204 })
     } }
     export class JobChannel extends Original {
       constructor(ctx, env) { super(ctx, env); this.report('constructed') }
@@ -41,7 +43,7 @@ export async function startObjectProbe(): Promise<ObjectProbe> {
       webSocketMessage(socket, message) { this.report('message'); return super.webSocketMessage(socket, message) }
       arm(id) { this.report('call'); return super.arm(id) }
       wake(id) { this.report('call'); return super.wake(id) }
-      async pushBenched(request) { this.sockets.push(await request.json()); return new Response(null, { status: 204 }) }
+      pushBenched(job) { this.sockets.push(job) }
     }`
   return {
     around: (modules) => [{ type: 'ESModule', path: 'probed.js', contents: entry }, ...modules],

@@ -12,7 +12,7 @@ import { startObjectProbe } from './object-probe.ts'
 export type BenchSite = Awaited<ReturnType<typeof startBenchSite>>
 
 /** The local stack around the built Worker, with a counter before its database and a reporter around its objects. No cron disturbs. */
-export async function startBenchSite() {
+export async function startBenchSite({ files = true } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-bench-'))
   const sqld = await startSqld({ dataDir: join(dataDir, 'libsql') })
   const database = await startDatabaseProxy(sqld.url)
@@ -34,7 +34,7 @@ export async function startBenchSite() {
     dataDir,
     services,
     modules: objects.around(builtModules()),
-    assets: join(DIST, 'client'),
+    ...(files ? { assets: join(DIST, 'client') } : {}),
   })
   return {
     url: `http://localhost:${port}`,

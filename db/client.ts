@@ -18,7 +18,8 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
         const response = await fetcher(request, { signal: AbortSignal.timeout(TIMEOUT_MS) })
         // To its end, here: an answer may also break off, or stop coming, half way.
         const body = await response.arrayBuffer()
-        if (response.status < 500) return new Response(body, response)
+        // 429: more at once than it takes on.
+        if (response.status < 500 && response.status !== 429) return new Response(body, response)
         throw new Error(`libSQL answered HTTP ${response.status}: ${new TextDecoder().decode(body)}`)
       } catch (cause) {
         throw new AppError('unavailable', NO_ANSWER, { cause, retryable: true })

@@ -47,6 +47,10 @@ const breaksOff: typeof fetch = async () => {
 
 test.each([
   ['absent', openDatabase('http://127.0.0.1:1')],
+  [
+    'that has too much to do',
+    openDatabase('http://127.0.0.1:1', undefined, async () => new Response('', { status: 429 })),
+  ],
   ['that breaks off in the middle of its answer', openDatabase('http://127.0.0.1:1', undefined, breaksOff)],
 ])('a database %s is one clear error', async (_, db) => {
   const error = await db
