@@ -24,30 +24,31 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
     rows.push(atMost(`${path} HTML + CSS`, gzKb(html, ...styles.map(clientFile)), 14, 'kB'))
     rows.push(atMost(`${path} script before idle`, gzKb(...scripts.map(clientFile)), 0, 'kB', 2))
   }
-  const loader = new Set(scriptsOf('src/public.ts'))
-  rows.push(atMost('script of a public page, once it was seen', gzKb(...[...loader].map(clientFile)), 0.5, 'kB', 2))
+  const loader = new Set(scriptsOf('src/wake.ts', 'src/public.ts'))
+  rows.push(atMost('script of a public page, once it was seen', gzKb(...[...loader].map(clientFile)), 0.7, 'kB', 2))
   const hero = scriptsOf('src/islands/hero/hero.ts').filter((file) => !loader.has(file))
   rows.push(atMost('hero, once idle', gzKb(...hero.map(clientFile)), 2.5, 'kB', 2))
 
-  const { styles, scripts } = linkedFiles(dashboardHtml)
+  const { styles, scripts, announced } = linkedFiles(dashboardHtml)
   const island = scriptsOf('src/client.tsx', 'src/islands/Dashboard.tsx').map((file) => `/${file}`)
-  const all = new Set([...scripts, ...island])
+  const all = new Set([...scripts, ...announced, ...island, ...scriptsOf('src/wake.ts').map((file) => `/${file}`)])
   rows.push(atMost('/dashboard all script', gzKb(...[...all].map(clientFile)), 80, 'kB'))
   rows.push(atMost('/dashboard CSS (app.css)', gzKb(...styles.map(clientFile)), 6, 'kB', 2))
-  const unannounced = island.filter((file) => !scripts.includes(file))
+  const unannounced = island.filter((file) => !announced.includes(file))
   rows.push(atMost('/dashboard scripts found only after others ran', unannounced.length, 0, ''))
   rows.push(atMost('Worker', gzKb(...workerFiles()), 300, 'kB'))
   rows.push(atMost('Worker, evaluated at its start-up', gzKb(...startUpFiles()), 190, 'kB'))
   return rows
 }
 
-/** What a page names in its head, scripts with all that they import. */
-function linkedFiles(html: string): { styles: string[]; scripts: string[] } {
+/** What a page has the browser load at once, scripts with all that they import; and what it announces for when it has been seen. */
+function linkedFiles(html: string): { styles: string[]; scripts: string[]; announced: string[] } {
   const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, address = '']) => address)
   const styles = all(/<link rel="stylesheet" href="([^"]+)"/g)
   const entries = all(/<script [^>]*src="([^"]+)"/g)
   const preloads = all(/<link rel="modulepreload" href="([^"]+)"/g)
-  return { styles, scripts: [...new Set([...entries.flatMap(withImports), ...preloads])] }
+  const announced = [...all(/<iframe [^>]*src="\/wake\?[^#]+#([^"]+)"/g), ...all(/<link rel="late" href="([^"]+)"/g)]
+  return { styles, scripts: [...new Set([...entries.flatMap(withImports), ...preloads])], announced }
 }
 
 function withImports(address: string): string[] {

@@ -1,7 +1,6 @@
 /**
- * The script of a public page. It begins in the page's lazy frame (src/server/routes/wake.ts), after the page has been seen or with the
- * first touch, and has the page itself run it in the frame's place. There it waits until the browser has nothing better to do, and loads what
- * the page works without: the parts named by `data-enhance`, what every page has, and the islands of forms.
+ * The script of a public page, after the page has been seen or with the first touch (src/wake.ts). It waits until the browser has nothing
+ * better to do, and loads what the page works without: the parts named by `data-enhance`, what every page has, and the islands of forms.
  */
 type Enhancement = { mount: (element: HTMLElement) => void }
 
@@ -31,13 +30,6 @@ function start(): void {
   if (document.querySelector('[data-island]')) void import('./client.tsx')
 }
 
-if (frameElement) {
-  const script = parent.document.createElement('script')
-  script.type = 'module'
-  script.src = import.meta.url
-  frameElement.replaceWith(script)
-} else {
-  addEventListener('submit', keep)
-  if ('requestIdleCallback' in window) requestIdleCallback(start, { timeout: 2000 })
-  else start()
-}
+addEventListener('submit', keep)
+if ('requestIdleCallback' in window) requestIdleCallback(start, { timeout: 2000 })
+else start()

@@ -99,7 +99,14 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
           dangerouslySetInnerHTML={{ __html: bootstrapJson({ user, ...rest.bootstrap }) }}
         />
         {assets.wake ? (
-          <iframe className="wake" title="Starts the live parts of this page" loading="lazy" src={assets.wake} />
+          <iframe
+            className="wake"
+            title="Starts the live parts of this page"
+            width="1"
+            height="1"
+            loading="lazy"
+            src={assets.wake}
+          />
         ) : null}
       </body>
     </html>

@@ -29,8 +29,10 @@ function chain(source: string): string[] {
 const hotReload = import.meta.env.DEV ? ['/@vite/client'] : []
 const none = () => [] as string[]
 
-/** The script of public pages. */
-export const PUBLIC_SCRIPT = address('src/public.ts')
+/** The script of the lazy frame that every page with a script has. */
+export const WAKE_SCRIPT = address('src/wake.ts')
+/** That frame, for a page whose own script is this one. */
+const wake = (source: string) => `/wake?${WAKE_SCRIPT}#${address(source)}`
 
 export type PageAssets = {
   styles: string[]
@@ -39,19 +41,20 @@ export type PageAssets = {
   wake?: string
   /** The style sheet of the pages that come next. */
   next?: string
-  /** What an island of this page needs at once. */
+  /** What an island of this page needs, all to be asked for at the same time. */
   island: (name: string) => string[]
 }
 
 const publicStyles = address('src/styles/public.css')
 const textPage = { styles: [publicStyles], scripts: hotReload, island: none }
-const publicPage = { ...textPage, wake: `/wake?${PUBLIC_SCRIPT}` }
+const publicPage = { ...textPage, wake: wake('src/public.ts') }
 
 export const ASSETS = {
-  /** Pages of somebody who is signed in: their islands wake at once. */
+  /** Pages of somebody who is signed in: their islands wake as soon as the page was seen. */
   app: {
     styles: [address('src/styles/app.css')],
-    scripts: [...hotReload, address('src/client.tsx')],
+    scripts: hotReload,
+    wake: wake('src/client.tsx'),
     next: publicStyles,
     island: (name) => chain(`src/islands/${name}.tsx`),
   },

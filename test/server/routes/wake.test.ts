@@ -10,8 +10,10 @@ test('the frame of a page is its own, may be kept for good, and nobody else may 
   expect(frame.headers.get('content-security-policy')).toContain("frame-ancestors 'self'")
   expect(frame.headers.get('x-frame-options')).toBe('SAMEORIGIN')
   const [, script = ''] = (await frame.text()).match(/<script type="module" src="([^"]+)"/) ?? []
-  expect(address).toBe(`/wake?${script}`)
-  expect((await fetch(url + script)).ok).toBe(true)
+  const [, ofPage = ''] = address.split('#')
+  expect(address).toBe(`/wake?${script}#${ofPage}`)
+  for (const file of [script, ofPage])
+    expect((await fetch(url + file)).headers.get('content-type')).toMatch(/javascript/)
 })
 
 test('what is said in its address does not get into it', async () => {
