@@ -6,11 +6,11 @@ import { watchSession } from './islands/session-check.ts'
 type Islands = Record<string, ComponentType<object>>
 const files = import.meta.glob<Islands>('./*.tsx', { base: './islands' })
 
-/** Says that the island answers from now on, also to what was sent before (public.ts). */
+/** Says that the island answers from now on, also to whoever waits to send its form (public.ts). */
 function Awake({ root, children }: { root: HTMLElement; children: ReactNode }) {
   useEffect(() => {
     root.dataset.awake = 'true'
-    if (root.dataset.sent) root.querySelector('form')?.requestSubmit()
+    root.dispatchEvent(new Event('awake'))
   }, [root])
   return children
 }

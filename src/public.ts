@@ -12,14 +12,24 @@ const load: Record<string, () => Promise<Enhancement>> = {
   back: () => import('./islands/not-found/back.ts'),
 }
 
-/** A form that is sent before its island is there waits for it (client.tsx): the server's page would not say what the island says. */
+const kept = new WeakSet<HTMLFormElement>()
+
+/**
+ * A form that is sent before its island is there waits for it (client.tsx): the server's page would not say what the island says. Sent once,
+ * by whichever comes first: the island, or the end of patience. A form that only closes its dialog needs no island.
+ */
 function keep(event: SubmitEvent): void {
   const form = event.target as HTMLFormElement
   const island = form.closest<HTMLElement>('[data-island]')
-  if (!island || island.dataset.awake) return
+  if (!island || island.dataset.awake || form.method === 'dialog') return
   event.preventDefault()
-  island.dataset.sent = 'true'
-  setTimeout(() => island.dataset.awake || form.submit(), 4000)
+  if (kept.has(form)) return
+  kept.add(form)
+  const awake = new Promise((resolve) => island.addEventListener('awake', resolve))
+  const patience = new Promise((resolve) => setTimeout(resolve, 4000))
+  void Promise.race([awake.then(() => true), patience]).then((isAwake) =>
+    isAwake ? form.requestSubmit() : form.submit(),
+  )
 }
 
 function start(): void {

@@ -86,3 +86,26 @@ test('where no island comes, the form is sent by the browser', async () => {
   await page.clock.runFor(4_000)
   await page.getByText('Invalid email or password.').waitFor()
 })
+
+test('beside a message that could be dismissed it is the pressed form that is sent, and once', async () => {
+  const page = await signInEarly((route) => route.abort())
+  await page.unroute('**/assets/client-*.js')
+  const { promise: pressed, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/assets/client-*.js', (route) => pressed.then(() => route.continue()))
+  await page.clock.runFor(4_000)
+  await page.getByRole('button', { name: 'Dismiss' }).waitFor()
+  await page.locator('iframe.wake').waitFor({ state: 'detached' })
+  const sent: string[] = []
+  page.on('request', (request) => request.method() === 'POST' && sent.push(new URL(request.url()).pathname))
+  await page.getByLabel('Password', { exact: true }).fill('another wrong password')
+  await page.getByLabel('Email').fill('nobody@example.com')
+  const button = page.getByRole('button', { name: 'Sign In' })
+  await button.click()
+  await button.click()
+  const answered = page.waitForResponse('**/users/sign_in')
+  release()
+  await answered
+  await untilAwake(page)
+  await page.clock.runFor(5_000)
+  expect(sent).toEqual(['/users/sign_in'])
+})
