@@ -18,6 +18,8 @@ export const users = sqliteTable(
     confirmedAt: integer('confirmed_at'),
     /** Set while a bill is overdue: starting is refused. */
     suspendedAt: integer('suspended_at'),
+    /** While suspended: when the mail went out that what runs will be stopped tomorrow. */
+    stopWarnedAt: integer('stop_warned_at'),
     closedAt: integer('closed_at'),
     stripeCustomerId: text('stripe_customer_id').unique(),
     /** Every second before it is in a billing record or was free; the open cycle begins here. 0: at `created_at`. */
@@ -46,8 +48,10 @@ export const signIns = sqliteTable(
     revokedAt: integer('revoked_at'),
     userAgent: text('user_agent'),
     address: text(),
+    /** The network of `address`: how many people share it decides how much it may ask. */
+    network: text(),
   },
-  (t) => [index('sign_ins_by_user').on(t.userId)],
+  (t) => [index('sign_ins_by_user').on(t.userId), index('sign_ins_by_network').on(t.network)],
 )
 
 /** Links in mails. Only the SHA-256 of the token is kept. */
@@ -77,6 +81,10 @@ export const servers = sqliteTable('servers', {
   position: integer().notNull(),
   reservedBy: text('reserved_by').unique(),
   reservedAt: integer('reserved_at'),
+  /** Not handed out before this time: its zone or subnet refused a launch. */
+  setAsideUntil: integer('set_aside_until').notNull().default(0),
+  /** Never handed out again. The row stays, because past runs name it. */
+  retiredAt: integer('retired_at'),
 })
 
 /** A run of a server, from the request to the end of its instance. */
@@ -92,10 +100,15 @@ export const serverSessions = sqliteTable(
       .references(() => servers.id),
     instanceType: text('instance_type').notNull(),
     requestedAt: integer('requested_at').notNull(),
-    /** First observed `running`: the meter's start. */
+    /** First observed `running`: where the uptime starts. */
     runningAt: integer('running_at'),
+    /** First answered on its port: where the meter starts. */
+    billedFrom: integer('billed_from'),
     /** Last observed `running`. */
     confirmedAt: integer('confirmed_at'),
+    /** Since when the cloud has not known its instance, and how many looks in a row said so. */
+    unseenSince: integer('unseen_since'),
+    unseenLooks: integer('unseen_looks').notNull().default(0),
     /** When the run must be stopped by us: the end of a trial. */
     mustStopAt: integer('must_stop_at'),
     /** When its end was accepted: nothing is billed from then on. */
@@ -132,6 +145,8 @@ export const launches = sqliteTable(
     instanceId: text('instance_id'),
     /** Null: not known yet, an instance may exist. `refused`: EC2 said no, there is none. `gone`: it was terminated, or never came to be. */
     outcome: text().$type<'launched' | 'refused' | 'gone'>(),
+    /** When EC2 was last asked to terminate its instance. */
+    terminateAskedAt: integer('terminate_asked_at'),
   },
   (t) => [index('launches_by_session').on(t.sessionId)],
 )
@@ -187,6 +202,8 @@ export const subscriptions = sqliteTable(
     cancelAtPeriodEnd: integer('cancel_at_period_end', { mode: 'boolean' }).notNull().default(false),
     /** When it will end, once that is decided. */
     cancelAt: integer('cancel_at'),
+    /** Stripe could not collect: no hours are included from here on. Null while the plan is paid. */
+    paidUntil: integer('paid_until'),
     stripeSubscriptionId: text('stripe_subscription_id').unique(),
     /** When Stripe was asked for what stands here: an older answer never overwrites a newer one. */
     syncedAt: integer('synced_at').notNull().default(0),
@@ -306,6 +323,8 @@ export const outbox = sqliteTable(
     subject: text().notNull(),
     text: text().notNull(),
     html: text().notNull(),
+    /** Where an answer goes, if not to the sender. */
+    replyTo: text('reply_to'),
     createdAt: integer('created_at').notNull(),
     attempts: integer().notNull().default(0),
     /** When the next try is due; null once it was sent or given up. */
@@ -317,6 +336,12 @@ export const outbox = sqliteTable(
     index('outbox_by_recipient').on(t.recipient),
   ],
 )
+
+/** What the operator was told by mail, so that one matter is one mail an hour. */
+export const alerts = sqliteTable('alerts', {
+  matter: text().primaryKey(),
+  toldAt: integer('told_at').notNull(),
+})
 
 export const contactMessages = sqliteTable('contact_messages', {
   id: text().primaryKey(),
