@@ -4,6 +4,7 @@ import { readClock } from './clock.ts'
 import type { Env } from './env.ts'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
 import type { CounterCalls } from './limits/counter-calls.ts'
+import { log } from './log.ts'
 import { onDemand } from './on-demand.ts'
 import type { Cloud } from './providers/ec2.ts'
 import { emailBinding, type Mailer } from './providers/mail.ts'
@@ -86,5 +87,5 @@ function reachable(channel: JobChannelCalls): JobChannelCalls {
 
 /** Whoever asked has got an answer by then: what fails afterwards is only told to us. */
 function logFailure(error: unknown): void {
-  console.error(JSON.stringify({ background: error instanceof Error ? (error.stack ?? error.message) : String(error) }))
+  log('background_failed', {}, error)
 }

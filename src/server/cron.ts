@@ -1,4 +1,5 @@
 import type { Context } from './context.ts'
+import { log } from './log.ts'
 import { freeClosedAddresses } from './services/close-account.ts'
 import { deliverMail } from './services/outbox.ts'
 import { forgetTraces } from './services/retention.ts'
@@ -14,6 +15,5 @@ export const TASKS: Record<string, ((ctx: Context) => Promise<unknown>)[]> = {
 /** One failing task does not keep the others from running. */
 export async function runCron(ctx: Context, cron: string): Promise<void> {
   const results = await Promise.allSettled((TASKS[cron] ?? []).map((task) => task(ctx)))
-  for (const result of results)
-    if (result.status === 'rejected') console.error(JSON.stringify({ cron, error: String(result.reason) }))
+  for (const result of results) if (result.status === 'rejected') log('cron_task_failed', { cron }, result.reason)
 }

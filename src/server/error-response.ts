@@ -7,6 +7,7 @@ import type { AppEnv } from './app-env.ts'
 import { setFlash } from './forms/flash.ts'
 import { typedValues } from './forms/form-post.ts'
 import { formScreens } from './forms/form-screens.ts'
+import { log } from './log.ts'
 import { matchedRoute } from './matched-route.ts'
 
 const STATUS: Record<ErrorCode, ContentfulStatusCode> = {
@@ -72,14 +73,7 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
   return c.json({ ...errorBody(error), ...EXTRA[`${c.req.method} ${c.req.path}`]?.(error), ...extra }, status)
 }
 
-/** For whoever runs the site: with the request's id, and with everything that a person is not shown. */
+/** For the operator: with the request's id, and everything that a person does not see. */
 export function logError(thrown: unknown, c: HonoContext<AppEnv>): void {
-  console.error(JSON.stringify({ requestId: c.get('requestId'), path: c.req.path, error: describe(thrown) }))
-}
-
-function describe(thrown: unknown): string {
-  const parts: string[] = []
-  for (let e = thrown; e; e = e instanceof Error ? e.cause : undefined)
-    parts.push(e instanceof Error ? (e.stack ?? e.message) : String(e))
-  return parts.join('\ncaused by ')
+  log('request_failed', { requestId: c.get('requestId'), path: c.req.path }, thrown)
 }

@@ -1,4 +1,5 @@
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
+import { log } from '../log.ts'
 
 /** What survives the object: the user's id, until when it was armed, and its one alarm. */
 export type AlarmStorage = {
@@ -50,7 +51,7 @@ export class JobAlarm {
       const wait = await this.#look(userId)
       await this.#setNext(wait === null ? null : this.#now() + Math.max(0, wait))
     } catch (error) {
-      console.error(JSON.stringify({ channel: userId, error: String(error) }))
+      log('alarm_failed', { userId }, error)
       await this.#storage.setAlarm(this.#now() + RETRY_MS)
     }
   }

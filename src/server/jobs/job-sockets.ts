@@ -17,6 +17,7 @@ import {
 } from '../../domain/cable.ts'
 import type { Job } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
+import { log } from '../log.ts'
 import { currentJobsQuery } from '../services/dashboard.ts'
 import { findSignIn, listLiveSignIns } from '../services/live-sign-ins.ts'
 import { toJob } from '../wire.ts'
@@ -106,7 +107,7 @@ export class JobSockets {
       if (!(socket.deserializeAttachment() as Attachment).identifiers.includes(identifier)) return
       for (const { job, session } of found.along[0]) sendTo(socket, jobFrame(identifier, toJob(job, session)))
     } catch (error) {
-      console.error(JSON.stringify({ channel: userId, error: String(error) }))
+      log('socket_failed', { userId }, error)
       sendTo(socket, disconnectFrame('server_restart', true))
       socket.close(1012, 'server_restart')
     }

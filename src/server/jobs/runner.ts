@@ -2,6 +2,7 @@ import { and, asc, desc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import { jobs, serverSessions } from '../../../db/schema.ts'
 import type { Job, JobKind } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
+import { log } from '../log.ts'
 import { currentJobsQuery } from '../services/dashboard.ts'
 import { type JobRow, type SessionRow, toJob } from '../wire.ts'
 import { stepServerStart } from './server-start.ts'
@@ -65,7 +66,7 @@ async function runStep(ctx: Context, job: JobRow, session: SessionRow, publish: 
     if (outcome === 'finished') return await publishJob(ctx, job.id, publish)
     await writeUnfinished(ctx, job, { runAt: ctx.now() + outcome.wait, attempts: 0 })
   } catch (error) {
-    console.error(JSON.stringify({ job: job.id, kind: job.kind, attempts: job.attempts, error: String(error) }))
+    log('job_step_failed', { jobId: job.id, kind: job.kind, attempts: job.attempts }, error)
     const again = { runAt: ctx.now() + retryDelay(job.attempts + 1), attempts: job.attempts + 1 }
     // The write that ended the job may have happened although no answer came.
     if (!(await writeUnfinished(ctx, job, again))) await publishJob(ctx, job.id, publish)

@@ -4,6 +4,7 @@ import { billingRecords, checkouts, invoices, serverSessions, subscriptions, use
 import { closeCycles } from '../../domain/closing.ts'
 import type { PlanSpan } from '../../domain/cycle.ts'
 import type { Context } from '../context.ts'
+import { log } from '../log.ts'
 import { toSpan } from './plan-spans.ts'
 import { recordId } from './record-id.ts'
 
@@ -54,11 +55,11 @@ async function listDueAccounts(ctx: Context): Promise<Account[]> {
       .select()
       .from(serverSessions)
       .where(and(theirs, gt(serverSessions.meteredUntil, first))),
-    // Starts that failed were never running: they stay without a meter for ever.
+    // Starts that failed never answered: they stay without a meter forever.
     ctx.db
       .select()
       .from(serverSessions)
-      .where(and(theirs, isNull(serverSessions.meteredUntil), sql`(ended_at IS NULL OR running_at IS NOT NULL)`)),
+      .where(and(theirs, isNull(serverSessions.meteredUntil), sql`(ended_at IS NULL OR billed_from IS NOT NULL)`)),
     ctx.db
       .select({ userId: checkouts.userId })
       .from(checkouts)
@@ -84,7 +85,7 @@ async function closeTogether(ctx: Context, accounts: Account[]): Promise<void> {
     if (accounts.length === 1) throw error
     for (const [i, account] of accounts.entries())
       await writeBatch(ctx.db, writes[i] ?? []).catch(async (cause) => {
-        console.error(JSON.stringify({ closing: account.id, error: String(cause) }))
+        log('closing_failed', { userId: account.id }, cause)
         await ctx.db
           .update(users)
           .set({ billingDueAt: ctx.now() + AFTER_FAILURE_MS })

@@ -4,6 +4,7 @@ import { AppError } from '../../domain/error.ts'
 import type { InvoiceStep } from '../../domain/invoice.ts'
 import { PAYMENT_DAYS } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
+import { log } from '../log.ts'
 import { chargeText } from './charge-text.ts'
 import { giveCredit } from './crediting.ts'
 import { ensureCustomer } from './customers.ts'
@@ -45,9 +46,9 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
   } catch (error) {
     const refused = error instanceof AppError && !error.retryable
     const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)
-    console.error(JSON.stringify({ invoice: record.id, step: invoice?.step, refused, error: lastError }))
+    log('invoice_step_failed', { recordId: record.id, step: invoice?.step, refused }, error)
     const note = ctx.db.update(invoices).set({ lastError }).where(eq(invoices.recordId, record.id))
-    await note.catch((cause) => console.error(JSON.stringify({ invoice: record.id, error: String(cause) })))
+    await note.catch((cause) => log('invoice_note_failed', { recordId: record.id }, cause))
   }
 }
 

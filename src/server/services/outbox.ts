@@ -2,6 +2,7 @@ import { asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { outbox } from '../../../db/schema.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
+import { log } from '../log.ts'
 import type { MailContent } from '../mails/mail-content.ts'
 
 const AT_ONCE = 20
@@ -59,7 +60,7 @@ async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
   try {
     await ctx.mailer.send({ to: mail.recipient, subject: mail.subject, text: mail.text, html: mail.html })
   } catch (error) {
-    console.error(JSON.stringify({ mail: mail.id, attempts: mail.attempts, error: String(error) }))
+    log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
     return
   }
   // What was sent may hold a link that opens an account: it is not kept.

@@ -1,6 +1,7 @@
 import { and, asc, eq, lte } from 'drizzle-orm'
 import { checkouts, subscriptions, users } from '../../../db/schema.ts'
 import type { Context } from '../context.ts'
+import { log } from '../log.ts'
 import { closeUnopened } from './checkout.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { syncSubscription } from './subscription-sync.ts'
@@ -50,8 +51,6 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
 async function eachOf<T>(rows: T[], work: (row: T) => Promise<unknown>): Promise<void> {
   for (let i = 0; i < rows.length; i += AT_ONCE)
     await Promise.all(
-      rows
-        .slice(i, i + AT_ONCE)
-        .map((row) => work(row).catch((error) => console.error(JSON.stringify({ reconcile: String(error) })))),
+      rows.slice(i, i + AT_ONCE).map((row) => work(row).catch((error) => log('reconcile_failed', {}, error))),
     )
 }

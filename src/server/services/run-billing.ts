@@ -1,4 +1,5 @@
 import type { Context } from '../context.ts'
+import { log } from '../log.ts'
 import { closeDueCycles } from './close-cycles.ts'
 import { advanceInvoices } from './invoicing.ts'
 import { reconcilePlans } from './reconcile.ts'
@@ -6,5 +7,5 @@ import { reconcilePlans } from './reconcile.ts'
 /** Everything that billing does by the clock, in the order in which one feeds the next. One that fails does not stop the next. */
 export async function runBilling(ctx: Context): Promise<void> {
   for (const task of [reconcilePlans, closeDueCycles, advanceInvoices])
-    await task(ctx).catch((error) => console.error(JSON.stringify({ billing: task.name, error: String(error) })))
+    await task(ctx).catch((error) => log('billing_task_failed', { task: task.name }, error))
 }

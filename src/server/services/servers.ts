@@ -10,6 +10,7 @@ import type { Availability } from '../../domain/wire.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
+import { log } from '../log.ts'
 import type { JobRow, SessionRow } from '../wire.ts'
 import { settleCheckout } from './checkout.ts'
 import { countUsage, getUsage, type Usage, usageQueries } from './usage.ts'
@@ -95,7 +96,7 @@ async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
   const usage = await getUsage(ctx, userId)
   if (usage.subscription?.subType !== 'demo') return usage
   const asked = await settleCheckout(ctx, userId).catch((error) => {
-    console.error(JSON.stringify({ user: userId, checkout: String(error) }))
+    log('checkout_not_settled', { userId }, error)
     return false
   })
   return asked ? getUsage(ctx, userId) : usage
@@ -183,7 +184,7 @@ export async function requestStop(
       WHERE session_id = ${session.id} AND kind = 'server_start' AND run_at IS NOT NULL
       AND EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
     ctx.db.run(sql`UPDATE server_sessions SET stop_requested_at = ${now},
-      metered_until = CASE WHEN running_at IS NULL THEN NULL ELSE max(running_at, min(${until}, coalesce(must_stop_at, ${until}))) END
+      metered_until = CASE WHEN billed_from IS NULL THEN NULL ELSE max(billed_from, min(${until}, coalesce(must_stop_at, ${until}))) END
       WHERE ${open}`),
   ])
 }

@@ -5,6 +5,7 @@ import { AppError } from '../../domain/error.ts'
 import { ENTERPRISE, PLANS, type PlanType } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
+import { log } from '../log.ts'
 import type { PaidSubscription } from '../providers/payments.ts'
 import { planBeforeChange } from './plan-spans.ts'
 import { findWithTime } from './stripe-time.ts'
@@ -39,7 +40,7 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
     PLANS.find(({ type }) => type === found.planType && type !== ENTERPRISE.type) ??
     (known && { type: known.planType, hours: known.hours })
   if (!user || !plan) {
-    console.error(JSON.stringify({ subscription: found.id, ignored: user ? 'unknown price' : 'unknown user' }))
+    log('subscription_ignored', { stripeId: found.id, why: user ? 'unknown price' : 'unknown user' })
     return []
   }
   const rival = rows.find(
@@ -122,9 +123,7 @@ async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow |
 
 /** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */
 async function refuseSecond(ctx: Context, second: PaidSubscription): Promise<Query[]> {
-  console.error(
-    JSON.stringify({ subscription: second.id, canceled: 'the user has a plan already: refund its first invoice' }),
-  )
+  log('second_plan_canceled', { stripeId: second.id, todo: 'refund its first invoice' })
   await ctx.payments.cancelNow(second.id)
   return []
 }

@@ -1,0 +1,67 @@
+import { EC2ServiceException } from '@aws-sdk/client-ec2'
+import Stripe from 'stripe'
+import { expect, test, vi } from 'vitest'
+import { AppError } from '../../src/domain/error.ts'
+import { log } from '../../src/server/log.ts'
+import { testDatabase } from '../support/database.ts'
+
+const written = vi.spyOn(console, 'error').mockImplementation(() => {})
+
+function lineOf(error: unknown) {
+  log('something_failed', { jobId: 'job_1' }, error)
+  const [line] = written.mock.calls.at(-1) as [string]
+  return { line, ...(JSON.parse(line) as { event: string; jobId: string; error: Record<string, unknown>[] }) }
+}
+
+test("names the vendor's own code, words and request id, under our sentence", () => {
+  const aws = new EC2ServiceException({
+    name: 'VcpuLimitExceeded',
+    message: 'You have requested more vCPU capacity than your current limit of 0.',
+    $fault: 'client',
+    $metadata: { requestId: 'aws-request-1', httpStatusCode: 400 },
+  })
+  const stripe = new Stripe.errors.StripeCardError({
+    message: 'Your card was declined.',
+    code: 'card_declined',
+    statusCode: 402,
+    requestId: 'req_1',
+    // biome-ignore lint/suspicious/noExplicitAny: the SDK builds it from an answer
+  } as any)
+  for (const [cause, told] of [
+    [aws, { code: 'VcpuLimitExceeded', requestId: 'aws-request-1', status: 400, message: aws.message }],
+    [stripe, { code: 'card_declined', requestId: 'req_1', status: 402, message: stripe.message }],
+  ] as const) {
+    const { event, jobId, error } = lineOf(new AppError('provider_failed', 'They said no.', { cause }))
+    expect({ event, jobId }).toEqual({ event: 'something_failed', jobId: 'job_1' })
+    expect(error[0]).toMatchObject({ message: 'They said no.' })
+    expect(error[1]).toMatchObject(told)
+  }
+})
+
+test('never writes the parameters of a statement that failed', async () => {
+  const failed = await testDatabase()
+    .run(`INSERT INTO no_such_table VALUES ('a')`)
+    .catch((error: unknown) => error)
+  const { line } = lineOf(failed)
+  expect(line).toContain('no_such_table')
+
+  const wrapped = Object.assign(
+    new Error('Failed query: update users set x = ?\nparams: scrypt$secret,ada@example.com'),
+    {
+      query: 'update users set x = ?',
+      params: ['scrypt$secret', 'ada@example.com'],
+    },
+  )
+  expect(lineOf(wrapped).line).not.toMatch(/scrypt|ada@/)
+  expect(lineOf(wrapped).line).toContain('update users set x = ?')
+})
+
+test('an error that causes itself does not end the program', () => {
+  const error = new Error('round')
+  error.cause = error
+  expect(lineOf(error).error.length).toBeLessThan(10)
+})
+
+test('what is no error is written, too', () => {
+  expect(lineOf('just words').error).toEqual([{ message: 'just words' }])
+})
