@@ -45,6 +45,7 @@ for (const accounts of [100, 1_000, 10_000]) {
             instanceType: 'g6.4xlarge',
             requestedAt: start + 1_000,
             runningAt: start + 40_000,
+            billedFrom: start + 40_000,
             confirmedAt: start + 7_240_000,
             stopRequestedAt: start + 7_240_000,
             meteredUntil: start + 7_240_000,

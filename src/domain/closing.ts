@@ -13,7 +13,7 @@ const CYCLES_AT_ONCE = 24
 /** The times of a run that decide what is billed, all in ms since 1970. */
 export type MeteredRun = {
   requestedAt: number
-  runningAt: number | null
+  billedFrom: number | null
   confirmedAt: number | null
   meteredUntil: number | null
   endedAt: number | null
@@ -22,20 +22,20 @@ export type MeteredRun = {
 /** Whether nothing that may still happen to a run changes its seconds before `at`. */
 export function isSettledBefore(at: number, run: MeteredRun): boolean {
   if (run.requestedAt >= at || run.endedAt !== null) return true
-  if (run.runningAt === null) return false
-  const confirmedAt = run.confirmedAt ?? run.runningAt
+  if (run.billedFrom === null) return false
+  const confirmedAt = run.confirmedAt ?? run.billedFrom
   // The second that `at` cuts counts before it, if the run lasts to that second's end.
   const lastSecond = Math.ceil(at / 1000) * 1000
   // A meter that stands later than the run was seen may still be taken back to there.
   const meterStands = run.meteredUntil !== null && run.meteredUntil <= confirmedAt
-  return run.runningAt >= at || confirmedAt >= lastSecond || meterStands
+  return run.billedFrom >= at || confirmedAt >= lastSecond || meterStands
 }
 
 /** Of a run that goes on, all of the cycle that it was seen to reach: see `isSettledBefore`. */
 export function cycleSeconds(cycle: Cycle, runs: MeteredRun[]): number {
   let seconds = 0
   for (const run of runs)
-    if (run.runningAt !== null) seconds += runSecondsWithin(run.runningAt, run.meteredUntil ?? Infinity, cycle)
+    if (run.billedFrom !== null) seconds += runSecondsWithin(run.billedFrom, run.meteredUntil ?? Infinity, cycle)
   return seconds
 }
 

@@ -20,6 +20,7 @@ async function personWithServer() {
     instanceType: 'g6.xlarge',
     requestedAt: now,
     runningAt: now,
+    billedFrom: now,
     ipAddress: `203.0.113.${++people}`,
   })
   return { ...person, serverId, sessionId, address: `203.0.113.${people}` }

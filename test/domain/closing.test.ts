@@ -19,7 +19,7 @@ function viewAt(now: number, { start, length, watch }: TrueRun): MeteredRun | nu
   const seen = Math.min(now, stop)
   return {
     requestedAt: start - 20_000,
-    runningAt: now < start ? null : start,
+    billedFrom: now < start ? null : start,
     confirmedAt: now < start ? null : now >= stop + 1_000 ? stop : start + Math.floor((seen - start) / watch) * watch,
     meteredUntil: now < stop ? null : stop,
     endedAt: now < stop + 5_000 ? null : stop + 5_000,
@@ -122,9 +122,9 @@ describe('closing', () => {
         if (!view || now < at || !isSettledBefore(at, view)) return
         const last = viewAt(end, r) as MeteredRun
         const secondsBefore = (v: MeteredRun) =>
-          v.runningAt === null
+          v.billedFrom === null
             ? 0
-            : runSecondsWithin(v.runningAt, v.meteredUntil ?? Infinity, { start: -Infinity, end: at })
+            : runSecondsWithin(v.billedFrom, v.meteredUntil ?? Infinity, { start: -Infinity, end: at })
         expect(secondsBefore(view)).toBe(secondsBefore(last))
       }),
     )

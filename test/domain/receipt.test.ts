@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
 import { lostReceipt, receipt } from '../../src/domain/receipt.ts'
 
-const run = { requestedAt: 0, runningAt: 12_400, meteredUntil: 75_900, mustStopAt: null, refused: 0 }
+const run = { requestedAt: 0, billedFrom: 12_400, meteredUntil: 75_900, mustStopAt: null, refused: 0 }
 
 test('what ran and what is not billed', () => {
   expect(receipt(run)).toBe('Server stopped. It ran 1m 2s. Not billed: 12s of loading.')
   expect(receipt({ ...run, refused: 1 })).toBe(
     'Server stopped. It ran 1m 2s. Not billed: 12s of loading and 1 refused launch.',
   )
-  expect(receipt({ ...run, runningAt: null, meteredUntil: null })).toBe(
+  expect(receipt({ ...run, billedFrom: null, meteredUntil: null })).toBe(
     'Server stopped before it was running. Nothing was billed.',
   )
 })
@@ -24,5 +24,5 @@ test('in a trial, before its end and at it', () => {
 
 test('of a server that ended by itself', () => {
   expect(lostReceipt('It is gone.', run)).toBe('It is gone. It ran 1m 2s. Not billed: 12s of loading.')
-  expect(lostReceipt('It never ran.', { ...run, runningAt: null, meteredUntil: null })).toBe('It never ran.')
+  expect(lostReceipt('It never ran.', { ...run, billedFrom: null, meteredUntil: null })).toBe('It never ran.')
 })

@@ -20,6 +20,7 @@ async function newTenant(hours: number) {
     instanceType: 'g6',
     requestedAt: now,
     runningAt: now,
+    billedFrom: now,
   })
   await site.db.insert(subscriptions).values({
     id: newId('sub'),

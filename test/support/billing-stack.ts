@@ -76,6 +76,7 @@ export async function openBillingStack(
         instanceType: 'g6.4xlarge',
         requestedAt: run.from - 10_000,
         runningAt: run.from,
+        billedFrom: run.from,
         confirmedAt: run.confirmedAt ?? run.until ?? run.from,
         meteredUntil: run.until,
         stopRequestedAt: run.until,

@@ -98,6 +98,7 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
       instanceType: 'g6.4xlarge',
       requestedAt: at,
       runningAt: end === null || error ? null : at + 4_000,
+      billedFrom: end === null || error ? null : at + 4_000,
       confirmedAt: end,
       stopRequestedAt: end,
       meteredUntil: end,

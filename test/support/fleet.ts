@@ -60,6 +60,7 @@ async function pastRun(world: World, userId: string, from: number, seconds: numb
     instanceType: 'g6.4xlarge',
     requestedAt: from,
     runningAt: from,
+    billedFrom: from,
     confirmedAt: end,
     stopRequestedAt: end,
     meteredUntil: end,

@@ -89,6 +89,7 @@ export async function keepRuns(databaseUrl: string, count: number, now: number):
         instanceType: TYPES[i % 2] as string,
         requestedAt: launchedAt(i, now),
         runningAt: launchedAt(i, now) + 3_000,
+        billedFrom: launchedAt(i, now) + 3_000,
         confirmedAt: now + 999 * MINUTE,
         instanceId: instanceId(i),
       })),

@@ -7,13 +7,13 @@ import type { SessionRow } from '../wire.ts'
  * the stop. Looks once more, before anything is terminated, and moves either the sight or the meter, so that both agree from then on.
  */
 export async function confirmMeter(ctx: Context, session: SessionRow): Promise<SessionRow> {
-  const { runningAt, confirmedAt, meteredUntil, instanceId } = session
-  if (runningAt === null || meteredUntil === null || meteredUntil <= (confirmedAt ?? runningAt)) return session
+  const { billedFrom, confirmedAt, meteredUntil, instanceId } = session
+  if (billedFrom === null || meteredUntil === null || meteredUntil <= (confirmedAt ?? billedFrom)) return session
   const instance = instanceId ? await ctx.cloud.findInstance(instanceId) : null
   const seen =
     instance?.state === 'running'
       ? { meteredUntil, confirmedAt: meteredUntil }
-      : { meteredUntil: confirmedAt ?? runningAt, confirmedAt: confirmedAt ?? runningAt }
+      : { meteredUntil: confirmedAt ?? billedFrom, confirmedAt: confirmedAt ?? billedFrom }
   await ctx.db.run(sql`UPDATE server_sessions SET metered_until = ${seen.meteredUntil}, confirmed_at = ${seen.confirmedAt}
     WHERE id = ${session.id} AND metered_until = ${meteredUntil} AND ended_at IS NULL`)
   return { ...session, ...seen }

@@ -91,7 +91,7 @@ async function startMeter({ ctx, job, session }: Run, ipAddress: string): Promis
   const mustStopAt =
     usage.subscription?.subType === 'demo' ? (Math.ceil(now / 1000) + trialSecondsLeft(usage.seconds)) * 1000 : null
   await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE server_sessions SET running_at = ${now}, confirmed_at = ${now}, ip_address = ${ipAddress},
+    ctx.db.run(sql`UPDATE server_sessions SET running_at = ${now}, billed_from = ${now}, confirmed_at = ${now}, ip_address = ${ipAddress},
       must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${session.userId} AND ended_at IS NULL
         AND sub_type = 'demo') THEN ${mustStopAt} END
       WHERE id = ${session.id} AND running_at IS NULL AND stop_requested_at IS NULL`),

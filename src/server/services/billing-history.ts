@@ -31,12 +31,12 @@ export async function getBillingHistory(ctx: Context, userId: string) {
   const [rows, runs] = await ctx.db.batch([
     billsQuery(ctx, userId),
     ctx.db
-      .select({ start: serverSessions.runningAt, end: serverSessions.meteredUntil })
+      .select({ start: serverSessions.billedFrom, end: serverSessions.meteredUntil })
       .from(serverSessions)
       .where(
         and(
           eq(serverSessions.userId, userId),
-          isNotNull(serverSessions.runningAt),
+          isNotNull(serverSessions.billedFrom),
           or(isNull(serverSessions.meteredUntil), gt(serverSessions.meteredUntil, now - CHART_MS)),
         ),
       ),
@@ -65,20 +65,20 @@ export async function findStatement(ctx: Context, userId: string, recordId: stri
       .where(
         and(
           eq(serverSessions.userId, userId),
-          lt(serverSessions.runningAt, billingRecords.periodEnd),
+          lt(serverSessions.billedFrom, billingRecords.periodEnd),
           or(isNull(serverSessions.meteredUntil), gt(serverSessions.meteredUntil, billingRecords.periodStart)),
         ),
       )
-      .orderBy(serverSessions.runningAt),
+      .orderBy(serverSessions.billedFrom),
     billsQuery(ctx, userId, eq(billingRecords.corrects, recordId)),
   ])
   if (!row) return null
   const { record } = row
   const period = { start: record.periodStart, end: record.periodEnd }
   const lines = runs.map(({ run }) => {
-    const start = Math.max(run.runningAt ?? 0, period.start)
+    const start = Math.max(run.billedFrom ?? 0, period.start)
     const end = Math.min(run.meteredUntil ?? period.end, period.end)
-    const seconds = runSecondsWithin(run.runningAt ?? 0, run.meteredUntil ?? Infinity, period)
+    const seconds = runSecondsWithin(run.billedFrom ?? 0, run.meteredUntil ?? Infinity, period)
     return {
       session_id: run.id,
       instance_type: run.instanceType,

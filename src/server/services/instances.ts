@@ -54,5 +54,5 @@ async function findRuns(ctx: Context, sessionIds: string[]) {
 }
 
 function costSoFar(run: RunRow, now: number): number {
-  return run.runningAt === null ? 0 : (runSeconds(run.runningAt, meterEnd(run, now)) * UNITS_PER_SECOND) / 1e7
+  return run.billedFrom === null ? 0 : (runSeconds(run.billedFrom, meterEnd(run, now)) * UNITS_PER_SECOND) / 1e7
 }

@@ -69,7 +69,7 @@ export function countUsage(history: PlanHistory, runs: SessionRow[], now: number
   const from = history[0]?.billedUntil || history[0]?.createdAt || 0
   const cycle = cycleAt(plans.map(toSpan), Math.min(from, now), now)
   const inCycle = runs.filter(
-    (run) => run.runningAt !== null && run.runningAt < cycle.end && meterEnd(run, now) >= cycle.start,
+    (run) => run.billedFrom !== null && run.billedFrom < cycle.end && meterEnd(run, now) >= cycle.start,
   )
   return {
     subscription:
@@ -77,7 +77,7 @@ export function countUsage(history: PlanHistory, runs: SessionRow[], now: number
     suspended: history.some((row) => row.suspendedAt !== null),
     cycle,
     at: now,
-    seconds: inCycle.reduce((sum, run) => sum + runSecondsWithin(run.runningAt ?? now, meterEnd(run, now), cycle), 0),
+    seconds: inCycle.reduce((sum, run) => sum + runSecondsWithin(run.billedFrom ?? now, meterEnd(run, now), cycle), 0),
     sessions: inCycle.length,
     running: runs.filter((run) => run.endedAt === null).length,
   }

@@ -39,6 +39,7 @@ test('an administrator sees every instance of ours, whose it is and what it has 
     instanceType: 'g6.4xlarge',
     requestedAt: runningAt - 5_000,
     runningAt,
+    billedFrom: runningAt,
     meteredUntil: runningAt + 3_600_000,
     instanceId: ours,
   })
