@@ -11,6 +11,7 @@ import { startBenchSite } from './site.ts'
 import { benchStart } from './start.ts'
 import { benchStartUp } from './start-up.ts'
 import { printTable } from './table.ts'
+import { benchThrottled } from './throttled.ts'
 
 /**
  * `npm run bench`: the product's budgets, measured on the built Worker; `-- --lighthouse` asks Lighthouse instead. Times are those of this
@@ -24,6 +25,7 @@ try {
     printTable('Bytes, gzipped', [...(await byteRows(site.url, await dashboard.text())), ...(await benchStartUp())])
     const browser = await openBrowser()
     try {
+      printTable('Usable on a slow line', await benchThrottled(site, browser))
       printTable('Starting a server, hearing of it', [
         ...(await benchRoundTrips(site)),
         ...(await benchStart(site)),
