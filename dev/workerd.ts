@@ -1,6 +1,7 @@
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { childProcesses } from './child-processes.ts'
 import type { Services } from './services.ts'
+import { sixConnections } from './six-connections.ts'
 import { readWranglerConfig } from './wrangler-config.ts'
 
 export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
@@ -71,7 +72,7 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
       {
         ...shared,
         name: 'app',
-        modules,
+        modules: sixConnections(modules),
         durableObjects: { ...durableObjects, PASSWORD_HASHER: { className: 'PasswordHasher', scriptName: HASHING } },
         ratelimits: rateLimits,
         bindings: services.vars,
