@@ -1,5 +1,6 @@
 import { openBrowser } from '../test/support/chromium.ts'
 import { byteRows } from './bytes.ts'
+import { benchCrowd } from './crowd.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchHibernation } from './hibernation.ts'
 import { benchInNode } from './in-node.ts'
@@ -35,6 +36,7 @@ try {
     } finally {
       await browser.close()
     }
+    printTable('A crowd that signs up', await benchCrowd(site))
     printTable('Pushing, without database and browser', await benchFanOut())
     printTable('Rendering, in Node', await benchInNode())
   }

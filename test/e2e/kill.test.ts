@@ -80,7 +80,7 @@ test('a stack that is killed amid a start, and amid a stop, puts itself right', 
   await waitFor(async () => launched().length)
 
   const children = childrenOf(stack.pid).filter(({ command }) => /sqld|workerd/.test(command))
-  expect(children.map(({ command }) => command).sort()).toEqual(['sqld', 'workerd'])
+  expect(children.map(({ command }) => command).sort()).toEqual(['sqld', 'workerd', 'workerd'])
   await killed(stack)
   await waitFor(async () => children.every(({ pid }) => !isAlive(pid)))
 
