@@ -28,7 +28,7 @@ type Options = {
 export async function startWorkerd(options: Options): Promise<Workerd> {
   const mf = new Miniflare(workerdOptions(options))
   await mf.ready
-  for (const pid of childProcesses()) options.services.watch(pid)
+  for (const { pid } of childProcesses()) options.services.watch(pid)
   return {
     mf,
     async runCron(cron) {
