@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
+import { CACHE } from './third-party.ts'
 
 const run = promisify(execFile)
-const CACHE = resolve(import.meta.dirname, '../../.cache')
 
 const PLACES = [
   '/usr/bin/chromium',
