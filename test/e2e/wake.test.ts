@@ -27,6 +27,8 @@ test.each(['/', '/pricing', '/contact_sales', '/sign_in', '/sign_up', '/no-such-
     const complaints = complaintsOf(page)
     await page.goto(url + path)
     await untilAwake(page)
+    // A request is among the entries once it has been answered.
+    await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('.js')))
     const { seen, asked } = await page.evaluate(() => ({
       seen: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
       asked: performance
