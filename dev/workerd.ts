@@ -34,7 +34,7 @@ export async function startWorkerd(options: Options): Promise<Workerd> {
   await hashing.ready
   const mf = new Miniflare(workerdOptions(options))
   await mf.ready
-  for (const pid of childProcesses()) options.services.watch(pid)
+  for (const { pid } of childProcesses()) options.services.watch(pid)
   return {
     mf,
     async runCron(cron) {

@@ -17,6 +17,8 @@ test.each(['/', '/pricing', '/contact_sales', '/sign_in', '/sign_up', '/no-such-
     const complaints = complaintsOf(page)
     await page.goto(url + path)
     await untilHydrated(page)
+    // A request is among the entries once it has been answered.
+    await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('.js')))
     const scripts = await page.evaluate(() =>
       performance
         .getEntriesByType('resource')
