@@ -19,7 +19,7 @@ const HEALTH_COLORS: Record<string, BadgeColor> = { ok: 'green', impaired: 'red'
 
 /** @param status the status check's word, null where the cloud gives none */
 export function healthColor(status: string | null): BadgeColor {
-  return HEALTH_COLORS[status ?? ''] ?? 'grey'
+  return HEALTH_COLORS[String(status)] ?? 'grey'
 }
 
 const UP = new Set(['running', 'stopping', 'shutting-down'])

@@ -9,7 +9,6 @@ import type { Server, Summary } from './wire.ts'
 export function usageAt(summary: Summary, servers: Server[], now: number): Summary {
   const { monthlyUsage, subscription } = summary
   const countedAt = Date.parse(summary.as_of)
-  if (now === countedAt) return summary
   const ranMeanwhile = servers.reduce((sum, run) => sum + secondsAt(run, now) - secondsAt(run, countedAt), 0)
   if (!ranMeanwhile) return summary
   const seconds = Math.max(0, secondsUsed(summary) + ranMeanwhile)
@@ -44,7 +43,7 @@ export function runCost(run: Server, summary: Summary, now: number): RunCost {
   const used = secondsUsed(summary)
   const hours = subscription?.hours ?? 0
   const units = overageUnits(used, hours) - overageUnits(Math.max(0, used - seconds), hours)
-  return { seconds, units, free: units === 0 && used < hours * 3600 ? 'in your plan' : null }
+  return { seconds, units, free: used < hours * 3600 ? 'in your plan' : null }
 }
 
 function secondsUsed({ monthlyUsage }: Summary): number {

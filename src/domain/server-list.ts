@@ -97,7 +97,7 @@ function jobUpdated(state: ServerList, job: Job): ServerList {
   // Told twice, or late: after a reconnect the channel repeats what it said before. What is finished stays so.
   if (known && (isFinished(known) || known.updated_at > job.updated_at)) return state
   const last = state.lastJobId ? state.jobs[state.lastJobId] : undefined
-  const lastJobId = !last || last.id === job.id || isNewer(job, last) ? job.id : last.id
+  const lastJobId = !last || isNewer(job, last) ? job.id : last.id
   return {
     ...state,
     jobs: { ...state.jobs, [job.id]: job },

@@ -34,8 +34,7 @@ export function isChecking(state: UserState): boolean {
  * @throws when the block is not what the server writes: the state is corrupted
  */
 export function readBootstrapUser(json: string | null | undefined): User | null {
-  const block: unknown = JSON.parse(json ?? '')
-  const user = typeof block === 'object' && block !== null && 'user' in block ? block.user : undefined
+  const { user } = JSON.parse(String(json)) as { user?: unknown }
   if (user === null) return null
   const { id, name, email, admin } = (user ?? {}) as Record<string, unknown>
   if (typeof id === 'string' && typeof name === 'string' && typeof email === 'string' && typeof admin === 'boolean')

@@ -5,6 +5,7 @@ export const MIN_PASSWORD = 6
 export const MAX_PASSWORD = 128
 
 /** The sentences of the specification: one definition for the browser and the server. */
+// Stryker disable StringLiteral: words for people, which the tests of the routes and of the browser read.
 export const ALL_FIELDS_REQUIRED = 'All fields are required.'
 export const PASSWORDS_MATCH = 'Passwords match.'
 export const PASSWORDS_DO_NOT_MATCH = 'Passwords do not match.'
@@ -27,6 +28,7 @@ export const DEVICE_SIGNED_OUT = 'The device is signed out.'
 export const SIGNED_OUT_EVERYWHERE = 'You are signed out everywhere.'
 export const ACCOUNT_CLOSED = 'Your account is closed.'
 export const COMMON_PASSWORD = 'This password is too common. Please choose another one.'
+// Stryker restore StringLiteral
 
 const tooLong = `Password cannot exceed ${MAX_PASSWORD} characters.`
 const tooShort = `must be at least ${MIN_PASSWORD} characters.`

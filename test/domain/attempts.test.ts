@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { countGuess, delayAfter, FREE_GUESSES, type Guesses, takeFrom } from '../../src/domain/attempts.ts'
+import {
+  countGuess,
+  delayAfter,
+  FORGOTTEN_AFTER_MS,
+  FREE_GUESSES,
+  type Guesses,
+  takeFrom,
+} from '../../src/domain/attempts.ts'
 
 const START = 1_800_000_000_000
 const steps = (max: number) => fc.array(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 200 })
@@ -63,6 +70,26 @@ test('guesses: free at first, then each waits longer, and a refused one counts n
   )
   expect(delayAfter(FREE_GUESSES - 1)).toBe(0)
   expect([5, 6, 7, 20, 5_000].map(delayAfter)).toEqual([5_000, 10_000, 20_000, 3_600_000, 3_600_000])
+})
+
+test('a refused guess is told how long to wait, and then one more is looked at', () => {
+  const blocked = { failures: 6, lastAt: START, blockedUntil: START + 10_000 }
+  expect(countGuess(blocked, START + 1)).toEqual({ guesses: blocked, waitMs: 9_999 })
+  expect(countGuess(blocked, START + 9_999).waitMs).toBe(1)
+  expect(countGuess(blocked, START + 10_000)).toEqual({
+    guesses: { failures: 7, lastAt: START + 10_000, blockedUntil: START + 30_000 },
+    waitMs: 0,
+  })
+})
+
+test('after a day without a guess the count starts anew', () => {
+  const many = { failures: 9, lastAt: START, blockedUntil: START + 80_000 }
+  expect(FORGOTTEN_AFTER_MS).toBe(86_400_000)
+  expect(countGuess(many, START + FORGOTTEN_AFTER_MS - 1).guesses.failures).toBe(10)
+  const at = START + FORGOTTEN_AFTER_MS
+  expect(countGuess(many, at).guesses).toEqual({ failures: 1, lastAt: at, blockedUntil: at })
+  // Even one that would be blocked for longer.
+  expect(countGuess({ ...many, blockedUntil: at + 1 }, at)).toMatchObject({ guesses: { failures: 1 }, waitMs: 0 })
 })
 
 test('whoever guesses without a pause gets some thirty guesses in a day', () => {

@@ -8,7 +8,10 @@ import {
   recordCents,
   runSeconds,
   runSecondsWithin,
+  trialMinutesLeft,
+  trialSecondsLeft,
   unitsToCents,
+  unitsToDollars,
 } from '../../src/domain/billing.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
@@ -83,6 +86,15 @@ describe('the amount', () => {
       }),
     )
   })
+})
+
+test('dollars are whole cents', () => {
+  expect([0, 49_999, 50_000, 17_499_600].map(unitsToDollars)).toEqual([0, 0, 0.01, 1.75])
+})
+
+test('a trial has 30 minutes, and never fewer than none left', () => {
+  expect([0, 0.25, 0.5, 0.6].map(trialMinutesLeft)).toEqual([30, 15, 0, 0])
+  expect([0, 1, 1_799, 1_800, 1_801].map(trialSecondsLeft)).toEqual([1_800, 1_799, 1, 0, 0])
 })
 
 describe('periods', () => {

@@ -1,6 +1,20 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { confirmFrame, disconnectFrame, isOwnJobsChannel, isReadable, parseCommand } from '../../src/domain/cable.ts'
+import {
+  confirmFrame,
+  disconnectFrame,
+  isOwnJobsChannel,
+  isReadable,
+  jobFrame,
+  KEEPALIVE,
+  KEEPALIVE_ANSWER,
+  parseCommand,
+  pingFrame,
+  rejectFrame,
+  SUB_PROTOCOL,
+  welcomeFrame,
+} from '../../src/domain/cable.ts'
+import type { Job } from '../../src/domain/wire.ts'
 
 const identifier = '{"channel":"JobsChannel","user_id":"user_1"}'
 
@@ -12,6 +26,28 @@ test('a subscription is read, and its identifier kept as it was spelled', () => 
   })
   expect(JSON.parse(confirmFrame(odd))).toEqual({ identifier: odd, type: 'confirm_subscription' })
   expect(isOwnJobsChannel(odd, 'user_1')).toBe(true)
+  expect(parseCommand(JSON.stringify({ command: 'unsubscribe', identifier: odd, data: 1 }))).toEqual({
+    command: 'unsubscribe',
+    identifier: odd,
+  })
+})
+
+test('the frames are those of Rails', () => {
+  const identifier = '{"channel":"JobsChannel"}'
+  expect(SUB_PROTOCOL).toBe('actioncable-v1-json')
+  expect(welcomeFrame()).toBe('{"type":"welcome"}')
+  expect(pingFrame(1_795_227_453_999)).toBe('{"type":"ping","message":1795227453}')
+  expect(JSON.parse(rejectFrame(identifier))).toEqual({ identifier, type: 'reject_subscription' })
+  const job = { id: 'job_1' } as Job
+  expect(JSON.parse(jobFrame(identifier, job))).toEqual({ identifier, message: { event: 'job.updated', job } })
+  expect(disconnectFrame('server_restart', true)).toBe(
+    '{"type":"disconnect","reason":"server_restart","reconnect":true}',
+  )
+})
+
+test('what our own pages send between the pings, and its answer', () => {
+  expect([KEEPALIVE, KEEPALIVE_ANSWER]).toEqual(['{"command":"ping"}', '{"type":"ping"}'])
+  expect(parseCommand(KEEPALIVE)).toBeNull()
 })
 
 test.each([
@@ -24,6 +60,9 @@ test.each([
   '{"command":"ping"}',
   '{"command":"subscribe"}',
   '{"command":"subscribe","identifier":7}',
+  '{"command":"subscribe","identifier":["{}"]}',
+  '{"command":"subscribe","identifier":"7"}',
+  '{"command":"subscribe","identifier":"null"}',
   JSON.stringify({ command: 'message', identifier, data: '{}' }),
   JSON.stringify({ command: 'Subscribe', identifier }),
   JSON.stringify({ command: 'subscribe', identifier: 'not json' }),
@@ -59,6 +98,7 @@ test('a frame is measured in bytes', () => {
   expect(isReadable('x'.repeat(4_096))).toBe(true)
   expect(isReadable('x'.repeat(4_097))).toBe(false)
   expect(isReadable('é'.repeat(2_049))).toBe(false)
+  expect(isReadable(new ArrayBuffer(4_096))).toBe(true)
   expect(isReadable(new ArrayBuffer(4_097))).toBe(false)
 })
 

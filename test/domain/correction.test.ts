@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { recordCents } from '../../src/domain/billing.ts'
-import { correctionTo } from '../../src/domain/correction.ts'
+import { correctionTo, creditableCents } from '../../src/domain/correction.ts'
 
 test('a record and its corrections, however many, are the record that the last one asked for', () => {
   const seconds = fc.nat(31 * 86_400)
@@ -17,4 +17,13 @@ test('a record and its corrections, however many, are the record that the last o
       expect(all.reduce((sum, one) => sum + one.amountCents, 0)).toBe(recordCents(last, cycle))
     }),
   )
+})
+
+test('what can be credited is what the record came to, less what was credited; what was charged on top is its own', () => {
+  const record = { seconds: 3600, amountCents: 175 }
+  const by = (...cents: number[]) => cents.map((amountCents) => ({ seconds: 0, amountCents }))
+  expect(creditableCents(record, [])).toBe(175)
+  expect(creditableCents(record, by(-100, -25))).toBe(50)
+  expect(creditableCents(record, by(-175))).toBe(0)
+  expect(creditableCents(record, by(500, -100, 0))).toBe(75)
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runSeconds, runSecondsWithin } from '../../src/domain/billing.ts'
-import { type Cycle, cycleAt, cycleFrom, type PlanSpan } from '../../src/domain/cycle.ts'
+import { type Cycle, cycleAt, cycleFrom, type PlanSpan, planAt } from '../../src/domain/cycle.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const day = 86_400_000
@@ -44,6 +44,46 @@ const life = fc
     }
     return { start, spans, end: at }
   })
+
+describe('the plan that holds', () => {
+  test('does so from its anchor to its end', () => {
+    const span = paid(1_000, 2_000)
+    expect([999, 1_000, 1_999, 2_000].map((at) => planAt([span], at))).toEqual([null, span, span, null])
+    expect(planAt([paid(0)], Number.MAX_SAFE_INTEGER)).toEqual(paid(0))
+  })
+
+  test('is, of two, the one that began later, in whichever order they are known', () => {
+    const [older, newer] = [paid(1_000), demo(2_000, null)]
+    for (const spans of [
+      [older, newer],
+      [newer, older],
+    ]) {
+      expect(planAt(spans, 2_000)).toBe(newer)
+      expect(planAt(spans, 1_999)).toBe(older)
+    }
+  })
+
+  test('says whether a cycle is a trial', () => {
+    expect([demo(0, null), paid(0)].map((span) => cycleFrom([span], 0).trial)).toEqual([true, false])
+    expect(cycleFrom([], 0)).toMatchObject({ trial: false, includedHours: 0, plan: null })
+  })
+
+  test('has the hours of the larger plan in a cycle that began before it was changed', () => {
+    const until = utc('2028-02-01T00:00:00')
+    const changed = (hours: number): PlanSpan => ({
+      ...paid(utc('2028-01-01T00:00:00')),
+      earlier: { planType: 'premium', hours, until },
+    })
+    const at = (hours: number, from: number) => {
+      const { includedHours, plan } = cycleFrom([changed(hours)], from)
+      return [includedHours, plan?.hours, plan?.planType]
+    }
+    expect(at(30, until - 1)).toEqual([30, 30, 'premium'])
+    expect(at(30, until)).toEqual([5, 5, 'basic'])
+    expect(at(4, until - 1)).toEqual([5, 5, 'basic'])
+    expect(at(5, until - 1)).toEqual([5, 5, 'basic'])
+  })
+})
 
 describe('the cycles of a user', () => {
   test('adjoin, are not empty, and every second of every run is in exactly one', () => {
@@ -101,6 +141,8 @@ describe('the cycles of a user', () => {
       '2028-07-31T09:00',
       'basic',
     ])
+    expect(cycleAt(spans, spans[0]?.anchor ?? 0, utc('2028-02-29T09:00:00')).start).toBe(utc('2028-02-29T09:00:00'))
+    expect(cycleAt(spans, spans[0]?.anchor ?? 0, utc('2028-02-29T09:00:00') - 1).start).toBe(spans[0]?.anchor)
   })
 })
 

@@ -40,6 +40,8 @@ test('a view survives its address', () => {
   expect(instanceViewPath(NEWEST_FIRST)).toBe('/console')
   expect(parseInstanceView(new URLSearchParams('sort=password&order=up'))).toEqual(NEWEST_FIRST)
   expect(parseInstanceView(new URLSearchParams('sort=name')).order).toBe('asc')
+  expect(parseInstanceView(new URLSearchParams('order=asc'))).toEqual({ ...NEWEST_FIRST, order: 'asc' })
+  expect(parseInstanceView(new URLSearchParams(`q=${'x'.repeat(201)}`)).filter).toBe('x'.repeat(200))
 })
 
 test('without a filter nobody is lost or doubled, whatever the column', () => {
@@ -71,6 +73,38 @@ test('addresses and names sort as people count', () => {
   expect(sorted.map((i) => i.private_ip)).toEqual(['9.255.0.1', '10.0.0.9', '10.0.0.10'])
 })
 
+test.each([
+  ['instance_id', ['i-0a', 'i-10', 'i-9', 'i-B', 'i-a']],
+  ['launch_time', ['2028-01-01T00:00:00.000Z', '2028-01-01T00:00:00.001Z', '2028-01-02T00:00:00.000Z']],
+  ['name', ['a', 'B', 'b2', 'b10', 'é']],
+  ['cost_dollars', [0.05, 0.5, 9.75, 12.5]],
+] as const)('%s sorts upwards and downwards', (sort, values) => {
+  const rows = [...values.slice(2), ...values.slice(0, 2).toReversed()].map((value) => ({ [sort]: value }) as never)
+  const column = (order: 'asc' | 'desc') =>
+    viewInstances(rows, { sort, order, filter: '' }, NOW).map((row: Instance) => row[sort])
+  expect(column('asc')).toEqual(values)
+  expect(column('desc')).toEqual(values.toReversed())
+})
+
+test('equals stay in the order in which they came, whatever the column and the direction', () => {
+  fc.assert(
+    fc.property(instance, view, (one, { sort, order }) => {
+      const rows = ['1', '2', '3'].map((server) => ({ ...one, server }))
+      expect(viewInstances(rows, { sort, order, filter: '' }, NOW)).toEqual(rows)
+    }),
+  )
+})
+
+test('uptime sorts what is up by its seconds, and what is not comes last', () => {
+  const row = (state: string, seconds: number) =>
+    ({ state, launch_time: new Date(NOW - seconds * 1000).toISOString() }) as Instance
+  const [young, old, gone] = [row('running', 9), row('running', 10), row('terminated', 1)]
+  const uptime = (order: 'asc' | 'desc') =>
+    viewInstances([gone, old, young], { sort: 'uptime', order, filter: '' }, NOW)
+  expect(uptime('asc')).toEqual([young, old, gone])
+  expect(uptime('desc')).toEqual([old, young, gone])
+})
+
 test('a filter keeps exactly those that hold each of its words somewhere', () => {
   fc.assert(
     fc.property(fc.array(instance), view, (instances, some) => {
@@ -93,9 +127,21 @@ test('a filter keeps exactly those that hold each of its words somewhere', () =>
   )
 })
 
+test('spaces around and between the words of a filter say nothing', () => {
+  const rows = [{ name: 'alpha beta' }, { name: 'alphabeta' }, { name: 'beta' }] as Instance[]
+  const found = (filter: string) => viewInstances(rows, { ...NEWEST_FIRST, filter }, NOW).length
+  expect([' beta  ALPHA ', 'al  be', ' ', 'alpha\u00a0beta'].map(found)).toEqual([2, 2, 3, 2])
+  // Two fields beside each other are not one word.
+  expect(viewInstances([{ name: 'a', instance_id: 'b' } as Instance], { ...NEWEST_FIRST, filter: 'ab' }, NOW)).toEqual(
+    [],
+  )
+})
+
 test('a column clicked twice is turned round; another one starts upwards', () => {
   const once = sortedBy(NEWEST_FIRST, 'name')
   expect(once).toMatchObject({ sort: 'name', order: 'asc' })
   expect(sortedBy(once, 'name').order).toBe('desc')
+  expect(sortedBy(sortedBy(once, 'name'), 'name').order).toBe('asc')
+  expect(sortedBy(once, 'state').order).toBe('asc')
   expect(sortedBy(sortedBy(once, 'name'), 'state')).toMatchObject({ sort: 'state', order: 'asc' })
 })

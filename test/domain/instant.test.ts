@@ -36,6 +36,11 @@ test('a bare date is a day of the UTC calendar wherever it is read', () => {
   expect(instantTitle('2026-02-01')).toBe('2026-02-01 (UTC)')
 })
 
+test('in full unless another layout is wanted', () => {
+  expect(instantText('2026-11-21T02:17:09.000Z', false)).toBe('Nov 21, 2026, 02:17 UTC')
+  expect(instantText('2026-11-21T02:17:09.000Z', true)).toBe(instantText('2026-11-21T02:17:09.000Z', true, 'full'))
+})
+
 test('its title says it to the second', () => {
   expect(instantTitle('2026-11-21T02:17:33.000Z')).toBe('2026-11-21 02:17:33 UTC')
 })

@@ -99,3 +99,17 @@ test('two hours without a plan come to $3.50, and a trial counts down in hundred
   const trial = usageAt(counted(START, 0, START, 'demo'), [run(START)], START + 90_563)
   expect(trialMinutesLeft(trial.monthlyUsage.hoursUsed).toFixed(2)).toBe('28.50')
 })
+
+test('what does not run changes nothing', () => {
+  const summary = counted(START + 60_000, 100, START, 5)
+  const loading = { ...run(START), startedAt: null, billed_from: null }
+  for (const servers of [[], [loading], [run(START, START + 30_000)]])
+    expect(usageAt(summary, servers, START + 120_000)).toBe(summary)
+  expect(usageAt(summary, [run(START)], START + 60_000)).toBe(summary)
+  expect(runCost(loading, summary, START + 120_000)).toMatchObject({ seconds: 0, units: 0 })
+})
+
+test('the last second of the plan is free, and from then on nothing is', () => {
+  const free = (used: number) => runCost(run(START), counted(START, used, START, 5), START).free
+  expect([5 * 3600 - 1, 5 * 3600, 5 * 3600 + 1].map(free)).toEqual(['in your plan', null, null])
+})

@@ -1,6 +1,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { composed, directionOf, normalEmail, normalName } from '../../src/domain/person.ts'
+import {
+  characters,
+  composed,
+  directionOf,
+  isEmail,
+  normalEmail,
+  normalName,
+  usableName,
+} from '../../src/domain/person.ts'
 
 test('an address is the same however its letters are cased and composed', () => {
   // A capital letter that exists only in two parts, its small one also in one.
@@ -24,4 +32,78 @@ test('letters are composed up to what any rule lets in; composing thousands of a
 test('a greeting takes its direction from the name', () => {
   expect(['ليلى', '1. דנה', '🛰 علي Smith'].map(directionOf)).toEqual(['rtl', 'rtl', 'rtl'])
   expect(['Ada', '大和', 'Smith علي', '', '2026'].map(directionOf)).toEqual(['ltr', 'ltr', 'ltr', 'ltr', 'ltr'])
+})
+
+test('what is just as long as composing goes is composed, one more is not', () => {
+  const long = `${'x'.repeat(4_094)}u\u0308`
+  expect(composed(long)).toBe(`${'x'.repeat(4_094)}ü`)
+  expect(composed(`x${long}`)).toBe(`x${long}`)
+})
+
+test('a name is trimmed, and one that nobody would see is empty', () => {
+  expect(normalName(' \u3000Ada  B\n')).toBe('Ada  B')
+  expect(normalName('u\u0308')).toBe('ü')
+  expect(['', ' ', '\u200b', '\u0301', '\u200b \u200d', '\ufeff', '\u200e\u00a0\u0301\u200f'].map(normalName)).toEqual(
+    Array(7).fill(''),
+  )
+  expect(['\u200bA', '7', '大', '🛰'].map(normalName)).toEqual(['\u200bA', '7', '大', '🛰'])
+})
+
+test('a name holds nothing that changes how what follows is shown', () => {
+  expect(
+    ['Ada', ' Ada\n', 'ليلى', '🛰', 'A\u200dB', 'A\u2027B', 'A\u202fB', 'A\u2065B', 'A\u206aB'].every(usableName),
+  ).toBe(true)
+  const refused = ['A\nB', 'A\u0000', '\u007fA', 'A\ud800', 'A\u2028B', 'A\u202eB', 'A\u2066B', 'A\u2069B']
+  expect(refused.filter(usableName)).toEqual([])
+})
+
+test('characters are counted as people count', () => {
+  expect(['', 'a', 'é', '🛰🛰'].map(characters)).toEqual([0, 1, 1, 2])
+})
+
+test('an address is trimmed and in small letters', () => {
+  expect(normalEmail(' Ada@Example.COM\n')).toBe('ada@example.com')
+})
+
+test.each([
+  'a@b.c',
+  ' Ada.Smith+drones@sub.Example.co.uk ',
+  "o'hara@example.com",
+  'ada@müller.de',
+  '大和@例え.jp',
+  '1@2.3',
+])('%j is an address', (address) => {
+  expect(isEmail(address)).toBe(true)
+})
+
+test.each([
+  '',
+  'ada',
+  '@example.com',
+  'ada@',
+  'ada@example',
+  'ada@.com',
+  'ada@example.',
+  'ada@b@example.com',
+  'ada@example.com, eve@example.com',
+  'ada@example.com;eve@example.com',
+  'Ada <ada@example.com>',
+  '<ada@example.com>',
+  'ada smith@example.com',
+  'ada@exam ple.com',
+  'ada@example.c m',
+  'ada@example.com\nBcc: eve@example.com',
+  'a\u0000da@example.com',
+  'ada@ex\u200bample.com',
+  'ada@example.c\u202em',
+  'a"da@example.com',
+  'ada@[127.0.0.1]',
+  'ada@example.com\\',
+])('%j is no address', (address) => {
+  expect(isEmail(address)).toBe(false)
+})
+
+test('the longest address is what SMTP can carry', () => {
+  const address = (length: number) => `${'a'.repeat(length - 12)}@example.com`
+  expect([254, 255].map((length) => isEmail(address(length)))).toEqual([true, false])
 })

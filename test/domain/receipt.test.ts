@@ -26,3 +26,15 @@ test('of a server that ended by itself', () => {
   expect(lostReceipt('It is gone.', run)).toBe('It is gone. It ran 1m 2s. Not billed: 12s of loading.')
   expect(lostReceipt('It never ran.', { ...run, billedFrom: null, meteredUntil: null })).toBe('It never ran.')
 })
+
+test('without a beginning or an end nothing was metered', () => {
+  const never = { ...run, billedFrom: null, meteredUntil: null }
+  for (const half of [
+    { ...run, billedFrom: null },
+    { ...run, meteredUntil: null },
+  ]) {
+    expect(receipt(half)).toBe(receipt(never))
+    expect(lostReceipt('It is gone.', half)).toBe(lostReceipt('It is gone.', never))
+  }
+  expect(receipt(run)).not.toBe(receipt(never))
+})

@@ -84,6 +84,44 @@ describe('fetching', () => {
     ])
     expect(play([fetched, ...told(job('j', { server: running })), fetched]).servers[0]).toEqual(running)
     expect(play([fetched, ...told(job('j', { server: ended })), fetched]).servers[0]).toEqual(ended)
+    const stopping = server('a', { pending: false, active: true, stopping: true })
+    const before: ServerListAction = { type: 'fetched', servers: [server('a', { pending: false, active: true })] }
+    expect(play([before, ...told(job('j', { server: stopping })), before]).servers).toEqual([stopping])
+  })
+
+  test('what has ended and is no longer among the hundred that are fetched leaves the list', () => {
+    const ended = Array.from({ length: 101 }, (_, i) => server(`s${i}`, { pending: false, end_time: at(i) }))
+    const live = server('live')
+    const list = play([{ type: 'fetched', servers: ended.slice(1) }], emptyServerList([live, ...ended]))
+    expect(list.servers).toEqual([live, ...ended.slice(1)])
+    // One that lives and is in both is there once.
+    expect(play([{ type: 'fetched', servers: [live, ...ended.slice(1)] }], list).servers).toEqual(list.servers)
+    expect(play([{ type: 'fetched', servers: [] }], list).servers).toEqual([live])
+  })
+
+  test('each fetched server is compared with itself: news of the same phase are taken', () => {
+    const [a, b] = [server('a', { pending: false, end_time: at(1) }), server('b')]
+    const news = server('b', { ip_address: '10.0.0.1' })
+    expect(play([{ type: 'fetched', servers: [news, a] }], emptyServerList([a, b])).servers).toEqual([news, a])
+  })
+
+  test('a page begins with what it was given, and is not loading', () => {
+    expect(emptyServerList([server('a')])).toEqual({
+      servers: [server('a')],
+      jobs: {},
+      lastJobId: null,
+      loading: false,
+      notice: null,
+      error: null,
+    })
+  })
+
+  test('a notice is shown as it was told', () => {
+    const notice = { kind: 'danger', text: 'Failed to start server', job: null } as const
+    expect(play([{ type: 'told', notice }], emptyServerList([server('a')]))).toEqual({
+      ...emptyServerList([server('a')]),
+      notice,
+    })
   })
 })
 
@@ -111,6 +149,10 @@ describe('starting and stopping', () => {
     const running = job('job_b', { progress: 'Booting…', server: server('b'), updated_at: at(5) })
     const list = play([...told(running), started])
     expect(list.jobs.job_b).toEqual(running)
+    // Its server, too: the answer was written before the second place was tried.
+    const moved = { ...running, server: server('b', { server_id: 'srv_2' }) }
+    expect(play([...told(moved), started]).servers).toEqual([moved.server])
+    expect(play([...told({ ...running, server: null }), started]).servers).toEqual([server('b')])
   })
 
   test('a wrong clock of the browser hides nothing', () => {
@@ -140,11 +182,36 @@ describe('what is told of a job', () => {
     expect(jobFailure({ error_message: null, error_code: null })).toBe('Unknown error')
   })
 
+  test('news of the same millisecond are taken, older ones are not', () => {
+    const first = job('j', { progress: 'Booting…', updated_at: at(5) })
+    const ready = job('j', { status: 'succeeded', result: 'Your server is running.', updated_at: at(5) })
+    expect(play(told(first, ready)).jobs.j).toEqual(ready)
+    expect(play(told(first, job('j', { progress: 'Launching…', updated_at: at(4) }))).jobs.j).toEqual(first)
+    const failed = job('j', { status: 'failed', error_message: 'No room.', updated_at: at(5) })
+    expect(play(told(failed, job('j', { updated_at: at(6) }))).jobs.j).toEqual(failed)
+  })
+
+  test('of two jobs created at once, the one that was told first stays the latest', () => {
+    const list = play(told(job('a'), job('b', { updated_at: at(3) })))
+    expect(list.lastJobId).toBe('a')
+    expect(play(told(job('c', { created_at: at(1) })), list).lastJobId).toBe('c')
+  })
+
   test('succeeded: its result', () => {
     expect(end({ status: 'succeeded', result: 'Your server is running.' })).toMatchObject({
       kind: 'success',
       text: 'Your server is running.',
     })
+    expect(end({ status: 'succeeded' })).toMatchObject({ kind: 'success', text: 'Done.' })
+  })
+
+  test('while it runs, what takes so long', () => {
+    expect(end({})).toEqual({
+      kind: 'info',
+      text: 'Starting server! This may take up to 30 seconds...',
+      job: 'j',
+    })
+    expect(end({ kind: 'server_stop' })).toEqual({ kind: 'info', text: 'Stopping server...', job: 'j' })
   })
 
   test('a start that its owner stopped is no danger, whatever was shown', () => {
@@ -157,6 +224,8 @@ describe('what is told of a job', () => {
     const stop = job('s', { kind: 'server_stop', created_at: at(3), updated_at: at(4) })
     expect(play(told(job('j'), stopped)).notice).toBeNull()
     expect(play(told(stopped)).notice).toBeNull()
+    const other = { kind: 'danger', text: 'Failed to load servers', job: null } as const
+    expect(play([...told(job('j')), { type: 'told', notice: other }, ...told(stopped)]).notice).toEqual(other)
     expect(play(told(job('j'), stop, stopped)).notice).toMatchObject({ kind: 'info', text: STOPPING })
   })
 
@@ -176,6 +245,7 @@ describe('what is told of a job', () => {
 })
 
 test('none available says how many places were looked at', () => {
+  expect(ALL_RESERVED).toBe('No GPU servers available right now. All servers are reserved.')
   expect(noneAvailable({ ServerAvailable: false, candidates: [] })).toBe(ALL_RESERVED)
   expect(noneAvailable({ ServerAvailable: false })).toBe(ALL_RESERVED)
   const candidate = { instance_type: 't', availability_zone: 'z', server_id: 's', available: false, reason: null }

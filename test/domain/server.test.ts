@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { canStop, formatUptime, isLive, serverStatus, serverStatusColor } from '../../src/domain/server.ts'
+import {
+  canStop,
+  formatUptime,
+  isLive,
+  START_DEADLINE_MS,
+  serverStatus,
+  serverStatusColor,
+} from '../../src/domain/server.ts'
 
 const flags = (active: boolean, pending: boolean, stopping: boolean, error_message: string | null = null) => ({
   active,
@@ -58,4 +65,8 @@ test('an uptime can be read back to the second', () => {
       expect(parts[0]?.startsWith('0') && parts.length > 1).toBe(false)
     }),
   )
+})
+
+test('a start gives up after ten minutes', () => {
+  expect(START_DEADLINE_MS).toBe(600_000)
 })

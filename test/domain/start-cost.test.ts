@@ -35,3 +35,10 @@ test('while Start is closed: why', () => {
   expect(startRefusal(summary({ hours: 5 }, 6), [])).toBeNull()
   expect(startRefusal({ ...summary({ hours: 5 }, 0), suspended: true }, [])).toContain('Your account is suspended')
 })
+
+test('a trial is open until its last second, and nobody needs a plan', () => {
+  const trial = (seconds: number) => startRefusal(summary({ hours: 0.5, demo: true }, seconds / 3600), [])
+  expect(trial(1_799)).toBeNull()
+  expect(trial(1_800)).not.toBeNull()
+  expect(startRefusal(summary(null, 100), [])).toBeNull()
+})

@@ -36,6 +36,16 @@ test('a bootstrap block is a user, nobody, or corrupted', () => {
     '{"user":{}}',
     '{"user":{"id":1}}',
     '{"user":"x"}',
+    '7',
+    '"user"',
   ])
     expect(() => readBootstrapUser(corrupted), String(corrupted)).toThrow()
+})
+
+test('each field of the user in a bootstrap block is needed, and of its kind', () => {
+  for (const field of ['id', 'name', 'email', 'admin'] as const)
+    for (const wrong of [undefined, null, 7, field === 'admin' ? 'true' : true])
+      expect(() => readBootstrapUser(JSON.stringify({ user: { ...user, [field]: wrong } })), field).toThrow(
+        'The bootstrap block holds no user state',
+      )
 })

@@ -1,0 +1,24 @@
+/** Whether the tests of src/domain notice a change of it: see docs/operations.md. */
+export default {
+  testRunner: 'vitest',
+  vitest: { configFile: 'vitest.mutants.config.ts' },
+  mutate: ['src/domain/**/*.ts'],
+  // What is copied: the rules, their tests, and nothing that starts the stack.
+  ignorePatterns: [
+    '**',
+    '!src/domain/**',
+    '!test/domain/**',
+    '!test/docs/**',
+    '!docs/billing.md',
+    '!package.json',
+    '!vitest.mutants.config.ts',
+  ],
+  concurrency: 2,
+  // A loop that never ends is told from a machine that is busy.
+  timeoutMS: 20_000,
+  tempDirName: '.cache/stryker',
+  reporters: ['clear-text', 'html'],
+  clearTextReporter: { logTests: false, reportTests: false },
+  htmlReporter: { fileName: 'test-results/mutants.html' },
+  thresholds: { high: 95, low: 90, break: 90 },
+}

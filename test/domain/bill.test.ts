@@ -1,0 +1,49 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { billMonth, billMonths, billsToCsv, totalDollars } from '../../src/domain/bill.ts'
+import type { BillingRecord } from '../../src/domain/wire.ts'
+
+const bill = (change: Partial<BillingRecord> = {}): BillingRecord => ({
+  id: 'bill_1',
+  start_date: '2028-01-31',
+  end_date: '2028-02-29',
+  amount_owed: 1.5,
+  seconds_used: 3086,
+  paid: true,
+  overdue: false,
+  transaction_id: null,
+  ...change,
+})
+
+test('a bill is filed under the month of its first day', () => {
+  expect(billMonth(bill())).toBe('2028-01')
+})
+
+test('the months that have a bill: each once, the newest first', () => {
+  const starts = ['2027-12-31', '2028-02-01', '2028-01-15', '2028-02-28', '2028-11-01']
+  expect(billMonths(starts.map((start_date) => bill({ start_date })))).toEqual([
+    '2028-11',
+    '2028-02',
+    '2028-01',
+    '2027-12',
+  ])
+})
+
+test('a total of many is exact to the cent, and a credit is taken off', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: -100_000, max: 1_000_000 })), (cents) => {
+      const bills = cents.map((amount) => ({ amount_owed: amount / 100 }))
+      expect(totalDollars(bills)).toBe(cents.reduce((sum, one) => sum + one, 0) / 100)
+    }),
+  )
+  expect(totalDollars([{ amount_owed: 0.1 }, { amount_owed: 0.2 }])).toBe(0.3)
+})
+
+test('the file has a line for each record, in the order of its heading', () => {
+  const bills = [bill(), bill({ amount_owed: -20, paid: false, overdue: true, transaction_id: 'in_7' })]
+  expect(billsToCsv(bills)).toBe(
+    'Start Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID\r\n' +
+      '2028-01-31,2028-02-29,1.50,3086,true,false,\r\n' +
+      '2028-01-31,2028-02-29,-20.00,3086,false,true,in_7\r\n',
+  )
+})

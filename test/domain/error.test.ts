@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { AppError, orElse } from '../../src/domain/error.ts'
+
+test('an error has its sentence, and of the rest what it was given', () => {
+  const plain = new AppError('conflict', 'One server at a time.')
+  expect({ ...plain, message: plain.message }).toEqual({
+    name: 'AppError',
+    message: 'One server at a time.',
+    code: 'conflict',
+    errors: ['One server at a time.'],
+    retryable: false,
+    retryAfter: undefined,
+    field: null,
+  })
+  const cause = new Error('x')
+  const full = new AppError('too_many', 'Wait.', {
+    cause,
+    errors: ['a', 'b'],
+    retryable: true,
+    retryAfter: 7,
+    field: 'f',
+  })
+  expect(full).toMatchObject({ errors: ['a', 'b'], retryable: true, retryAfter: 7, field: 'f' })
+  expect(full.cause).toBe(cause)
+  expect(new AppError('invalid', 'No.', { errors: [] }).errors).toEqual(['No.'])
+})
+
+function thrownBy(fail: () => unknown): AppError {
+  try {
+    fail()
+  } catch (thrown) {
+    return thrown as AppError
+  }
+  throw new Error('It threw nothing')
+}
+
+test('in a catch, an error of ours stays what it is, and any other gets the sentence of the call', () => {
+  const ours = new AppError('conflict', 'One server at a time.')
+  expect(thrownBy(() => orElse('Failed to start server')(ours))).toBe(ours)
+  const theirs = new TypeError('x is not a function')
+  const wrapped = thrownBy(() => orElse('Failed to start server')(theirs))
+  expect(wrapped).toMatchObject({ code: 'unexpected', message: 'Failed to start server' })
+  expect(wrapped.cause).toBe(theirs)
+})

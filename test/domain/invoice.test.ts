@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { type InvoiceStatus, isOverdue, isPaid } from '../../src/domain/invoice.ts'
+
+const DUE = Date.UTC(2028, 0, 16)
+const bill = (amountCents: number, status: InvoiceStatus | null, dueAt: number | null = DUE) => ({
+  amountCents,
+  invoice: { status, dueAt },
+})
+
+test('nothing is owed for 0 cents, a credit, or what was paid or forgiven', () => {
+  for (const amountCents of [0, -1]) {
+    expect(isPaid(bill(amountCents, 'open'))).toBe(true)
+    expect(isPaid({ amountCents, invoice: null })).toBe(true)
+  }
+  const statuses = ['paid', 'void', 'open', 'draft', 'uncollectible', null] as const
+  expect(statuses.map((status) => isPaid(bill(1, status)))).toEqual([true, true, false, false, false, false])
+  expect(isPaid({ amountCents: 1, invoice: null })).toBe(false)
+})
+
+test('what is owed is overdue from its day on, to the millisecond', () => {
+  const open = bill(175, 'open')
+  expect([DUE - 1, DUE, DUE + 1].map((now) => isOverdue(open, now))).toEqual([false, true, true])
+  expect(isOverdue(bill(175, 'uncollectible'), DUE)).toBe(true)
+  expect(isOverdue(bill(175, 'paid'), DUE)).toBe(false)
+  expect(isOverdue(bill(0, 'open'), DUE)).toBe(false)
+})
+
+test('without a day, or without an invoice, nothing is overdue', () => {
+  expect(isOverdue(bill(175, 'open', null), DUE)).toBe(false)
+  expect(isOverdue({ amountCents: 175, invoice: null }, DUE)).toBe(false)
+  // The day 0 is a day.
+  expect(isOverdue(bill(175, 'open', 0), 0)).toBe(true)
+})
