@@ -1,7 +1,7 @@
 import type { Account } from './account.ts'
 import { getCheckout, payCheckout } from './checkout.ts'
 import { Failure } from './failure.ts'
-import { getInvoice, payInvoice } from './invoices.ts'
+import { getInvoice, isPayable, payInvoice } from './invoices.ts'
 import type { Customer, InvoiceItem, Price, Product } from './objects.ts'
 import { page, text } from './page.ts'
 
@@ -27,7 +27,7 @@ function pressPayCheckout(account: Account, id: string): HostedAnswer {
 }
 
 function pressPayInvoice(account: Account, id: string): HostedAnswer {
-  if (getInvoice(account, id).status === 'open') payInvoice(account, id)
+  if (isPayable(getInvoice(account, id))) payInvoice(account, id)
   return { location: `/i/${id}` }
 }
 
@@ -76,7 +76,7 @@ function showInvoice(account: Account, id: string): HostedAnswer {
        <table>${rows.join('')}<tr class="total"><th>Total</th><th class="number">${dollars(invoice.total)}</th></tr>
        ${invoice.amount_due < invoice.total ? `<tr><td>Credit</td><td class="number">${dollars(invoice.amount_due - invoice.total)}</td></tr>` : ''}</table>
        ${
-         invoice.status === 'open'
+         isPayable(invoice)
            ? `<form method="post"><button>Pay ${dollars(invoice.amount_remaining)}</button></form>
        <p class="small">Test mode: no card is asked for and no money moves.</p>`
            : ''

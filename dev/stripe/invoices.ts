@@ -102,9 +102,13 @@ export function sendInvoice(account: Account, id: string): Invoice {
 export function payInvoice(account: Account, id: string): Invoice {
   const invoice = getInvoice(account, id)
   if (invoice.status === 'paid') throw invalid('Invoice is already paid')
-  if (invoice.status !== 'open') throw invalid(`A ${invoice.status} invoice cannot be paid.`)
+  if (!isPayable(invoice)) throw invalid(`A ${invoice.status} invoice cannot be paid.`)
   settle(account, invoice, account.now())
   return invoice
+}
+
+export function isPayable({ status }: Invoice): boolean {
+  return status === 'open' || status === 'uncollectible'
 }
 
 export function voidInvoice(account: Account, id: string): Invoice {
@@ -114,6 +118,16 @@ export function voidInvoice(account: Account, id: string): Invoice {
   invoice.status_transitions.voided_at = account.now()
   setTotal(invoice, invoice.total)
   save(account, invoice, 'invoice.voided')
+  return invoice
+}
+
+/** Given up by the merchant. It is still owed and can still be paid. */
+export function markUncollectible(account: Account, id: string): Invoice {
+  const invoice = getInvoice(account, id)
+  if (invoice.status !== 'open') throw invalid(`A ${invoice.status} invoice cannot be marked as uncollectible.`)
+  invoice.status = 'uncollectible'
+  invoice.status_transitions.marked_uncollectible_at = account.now()
+  save(account, invoice, 'invoice.marked_uncollectible')
   return invoice
 }
 

@@ -130,7 +130,7 @@ export type Invoice = {
   period_end: number
   status_transitions: {
     finalized_at: number | null
-    marked_uncollectible_at: null
+    marked_uncollectible_at: number | null
     paid_at: number | null
     voided_at: number | null
   }

@@ -8,6 +8,7 @@ import {
   createInvoiceItem,
   finalizeInvoice,
   getInvoice,
+  markUncollectible,
   payInvoice,
   sendInvoice,
   voidInvoice,
@@ -74,6 +75,7 @@ const CALLS: Record<string, Call> = {
   'POST /v1/invoices/:id/finalize': (account, _, id) => finalizeInvoice(account, id),
   'POST /v1/invoices/:id/send': (account, _, id) => sendInvoice(account, id),
   'POST /v1/invoices/:id/pay': (account, _, id) => payInvoice(account, id),
+  'POST /v1/invoices/:id/mark_uncollectible': (account, _, id) => markUncollectible(account, id),
   'POST /v1/invoices/:id/void': (account, _, id) => voidInvoice(account, id),
   'POST /v1/invoiceitems': (account, params) => createInvoiceItem(account, params),
   'GET /v1/invoiceitems': (account, params) =>

@@ -1,7 +1,7 @@
 import { type Bill, billMonth, billMonths, totalDollars } from '../domain/bill.ts'
+import { dollars } from '../domain/money.ts'
 import type { Bar } from '../domain/usage-chart.ts'
 import { BillsTable } from './billing/BillsTable.tsx'
-import { dollars } from './billing/money.ts'
 import { Alert } from './parts/Alert.tsx'
 import { BarChart } from './parts/BarChart.tsx'
 import { Button, ButtonLink } from './parts/Button.tsx'

@@ -1,7 +1,7 @@
 import type { Statement } from '../domain/bill.ts'
+import { dollars, seconds } from '../domain/money.ts'
 import { OVERAGE_DOLLARS_PER_SECOND } from '../domain/plan.ts'
 import { Corrections, WhatWasCorrected } from './billing/Correction.tsx'
-import { dollars, seconds } from './billing/money.ts'
 import { Badge } from './parts/Badge.tsx'
 import { ButtonLink } from './parts/Button.tsx'
 import { Card } from './parts/Card.tsx'

@@ -4,6 +4,7 @@ import { freeClosedAddresses } from '../../src/server/services/close-account.ts'
 import { closeDueCycles } from '../../src/server/services/close-cycles.ts'
 import { advanceInvoices } from '../../src/server/services/invoicing.ts'
 import { deliverMail } from '../../src/server/services/outbox.ts'
+import { stopOverdueServers } from '../../src/server/services/overdue-servers.ts'
 import { collectPersonalData } from '../../src/server/services/personal-data.ts'
 import { reconcilePlans } from '../../src/server/services/reconcile.ts'
 import { endOrphans, wakeOverdue } from '../../src/server/services/sweep.ts'
@@ -38,7 +39,7 @@ test('what is asked for every run of a server, and every minute, is found by an 
   await pressStop(world, ada)
   await settle(world, ada)
   const minutely = [wakeOverdue, endOrphans, deliverMail, freeClosedAddresses, closeDueCycles, advanceInvoices]
-  for (const task of [...minutely, reconcilePlans]) await task(world.ctx)
+  for (const task of [...minutely, stopOverdueServers, reconcilePlans]) await task(world.ctx)
   await collectPersonalData(world.ctx, ada.user)
 
   expect(asked.size).toBeGreaterThan(40)

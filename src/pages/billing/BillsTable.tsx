@@ -1,9 +1,9 @@
 import type { Bill } from '../../domain/bill.ts'
+import { dollars } from '../../domain/money.ts'
 import { DataTable } from '../parts/DataTable.tsx'
 import { Icon, type IconName } from '../parts/Icon.tsx'
 import { EmptyState } from '../parts/States.tsx'
 import { Time } from '../parts/Time.tsx'
-import { dollars } from './money.ts'
 
 const COLUMNS = [
   { key: 'start', label: 'Start Date', rowHeader: true },

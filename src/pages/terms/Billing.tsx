@@ -1,3 +1,4 @@
+import { STOP_AFTER_DAYS } from '../../domain/invoice.ts'
 import {
   BASIC,
   OVERAGE_DOLLARS_PER_HOUR,
@@ -33,8 +34,7 @@ export function Billing() {
         </li>
         <li>{`An invoice is issued at the end of each cycle. Payment is due within ${PAYMENT_DAYS} days.`}</li>
         <li>
-          While an invoice is overdue we may suspend the account: no server can be started until it is paid. A server
-          that runs already goes on, and is billed, until you stop it.
+          {`While an invoice is overdue, we may suspend the account: you cannot start servers until you pay, and we email you when that begins. ${STOP_AFTER_DAYS} days later we stop any server that is still running; we email you the day before. Until it stops, a running server is billed.`}
         </li>
         <li>{`The free trial is ${TRIAL_MINUTES} minutes of running time, once for each person. It ends by itself and turns into nothing that costs money.`}</li>
         <li>A subscription can be cancelled at any time. It then runs to the end of its cycle and does not renew.</li>

@@ -30,7 +30,10 @@ export function General() {
           When a server stops, its disk is deleted. It is never given to another customer, and cannot be restored.
         </li>
         <li>We keep what the service needs: your name, email, sessions and billing records. We do not sell it.</li>
-        <li>We forget a device 90 days after its sign-in has ended, and what mail we sent you after 90 days, too.</li>
+        <li>
+          We delete the record of a device 90 days after its sign-in ends. Emails we sent you and messages you sent us
+          are deleted after 90 days.
+        </li>
         <li>Payment details are held by our payment provider, not by us.</li>
       </ol>
       <h2 id="closing">5. Closing an account</h2>

@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import type { Context } from '../context.ts'
 import { findWithTime } from './stripe-time.ts'
+import { liftQuery, suspendQueries } from './suspension.ts'
 
 const DAY_MS = 86_400_000
 
@@ -15,24 +16,22 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
     if (also.length) await writeBatch(ctx.db, also)
     return
   }
+  const { recordId, remainingCents, hostedUrl } = invoice
   const settled = invoice.status === 'paid' || invoice.status === 'void'
-  const now = ctx.now()
+  const dueAt = invoice.dueAt ?? Infinity
+  const overdue = !settled && dueAt <= askedAt
   // Asked again when it falls due, then daily: a missed webhook costs a day at most.
-  const dueAt = invoice.dueAt ?? 0
-  const nextAt = settled ? null : Math.min(now + DAY_MS, dueAt > now ? dueAt : Infinity)
-  const record = sql`record_id = ${invoice.recordId}`
+  const nextAt = settled ? null : Math.min(ctx.now() + DAY_MS, overdue ? Infinity : dueAt)
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${invoice.dueAt},
-      paid_at = ${invoice.paidAt}, remaining_cents = ${invoice.remainingCents},
-      hosted_url = ${invoice.hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
+      paid_at = ${invoice.paidAt}, remaining_cents = ${remainingCents},
+      hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
       next_at = CASE WHEN step = 'sent' THEN ${nextAt} ELSE next_at END,
       attempts = CASE WHEN step = 'sent' THEN 0 ELSE attempts END
-      WHERE ${record} AND synced_at <= ${askedAt}`),
+      WHERE record_id = ${recordId} AND synced_at <= ${askedAt}`),
     // Suspended exactly while an invoice of theirs is overdue.
-    ctx.db.run(sql`UPDATE users SET suspended_at = CASE
-        WHEN EXISTS (SELECT 1 FROM invoices WHERE user_id = users.id AND status IN ('open', 'uncollectible') AND due_at <= ${now})
-        THEN coalesce(suspended_at, ${now}) END
-      WHERE id = (SELECT user_id FROM invoices WHERE ${record})`),
+    liftQuery(ctx, recordId),
+    ...(overdue ? await suspendQueries(ctx, { recordId, remainingCents, dueAt, hostedUrl }) : []),
     ...also,
   ])
 }

@@ -1,4 +1,5 @@
 import { and, asc, eq, lte } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
 import { billingRecords, invoices } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import type { InvoiceStep } from '../../domain/invoice.ts'
@@ -11,10 +12,13 @@ import { ensureCustomer } from './customers.ts'
 import { fourAtOnce } from './four-at-once.ts'
 import type { BillingRecordRow, Done, InvoiceRow, StepCall } from './invoice-step.ts'
 import { syncInvoice } from './invoice-sync.ts'
+import { suspendQueries } from './suspension.ts'
 
 const BATCH = 100
 const MINUTE = 60_000
 const LONGEST_WAIT_MS = 6 * 60 * MINUTE
+/** After about an hour of asking in vain. */
+const SILENT_AFTER = 6
 
 /** Goes on with every invoice that is not sent yet. */
 export async function advanceInvoices(ctx: Context): Promise<number> {
@@ -44,11 +48,26 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
     if (invoice?.step === 'sent' && invoice.stripeInvoiceId) await syncInvoice(ctx, invoice.stripeInvoiceId)
   } catch (error) {
     const refused = error instanceof AppError && !error.retryable
-    const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)
     log('invoice_step_failed', { recordId: record.id, step: invoice?.step, refused }, error)
-    const note = ctx.db.update(invoices).set({ lastError }).where(eq(invoices.recordId, record.id))
-    await note.catch((cause) => log('invoice_note_failed', { recordId: record.id }, cause))
+    await noteFailure(ctx, invoice ?? found, error).catch((cause) =>
+      log('invoice_note_failed', { recordId: record.id }, cause),
+    )
   }
+}
+
+/**
+ * Whoever paid a moment ago is not suspended before Stripe was asked; but a Stripe that does not answer does not put an invoice's day off:
+ * then what it said last counts.
+ */
+async function noteFailure(ctx: Context, invoice: InvoiceRow, error: unknown): Promise<void> {
+  const { recordId, remainingCents, dueAt, hostedUrl } = invoice
+  const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)
+  const unanswered = invoice.step === 'sent' && invoice.attempts >= SILENT_AFTER
+  const overdue = unanswered && dueAt !== null && dueAt <= ctx.now() && remainingCents !== null
+  await writeBatch(ctx.db, [
+    ctx.db.update(invoices).set({ lastError }).where(eq(invoices.recordId, recordId)),
+    ...(overdue ? await suspendQueries(ctx, { recordId, remainingCents, dueAt, hostedUrl }) : []),
+  ])
 }
 
 /**
@@ -57,7 +76,10 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
  */
 async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<InvoiceRow | undefined> {
   const attempts = done ? 1 : row.attempts + 1
-  const nextAt = done?.step === 'credited' ? null : ctx.now() + Math.min(2 ** attempts * MINUTE, LONGEST_WAIT_MS)
+  const now = ctx.now()
+  const again = now + Math.min(2 ** attempts * MINUTE, LONGEST_WAIT_MS)
+  // However long it waits between tries, on its day it is asked about.
+  const nextAt = done?.step === 'credited' ? null : row.dueAt && row.dueAt > now ? Math.min(again, row.dueAt) : again
   const [claimed] = await ctx.db
     .update(invoices)
     .set({ ...done, attempts, nextAt, lastError: null })

@@ -38,6 +38,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       created_at: toIso(account?.createdAt ?? null),
       confirmed_at: toIso(account?.confirmedAt ?? null),
       suspended_at: toIso(account?.suspendedAt ?? null),
+      stop_warned_at: toIso(account?.stopWarnedAt ?? null),
     },
     sign_ins: devices.map((row) => ({
       id: row.id,

@@ -165,15 +165,17 @@ export async function stopServer(
  * the end was written down before.
  * @param until the last moment that may be billed
  * @param failure why it was not the user's wish; the stop job then clears up and fails with it
+ * @param when an SQL condition: without it being true in that moment nothing is stopped
  */
 export async function requestStop(
   ctx: Context,
   session: Pick<SessionRow, 'id' | 'userId'>,
   until: number,
   failure: { code: string; message: string } | null = null,
+  when: SQL = sql`1`,
 ): Promise<void> {
   const now = ctx.now()
-  const open = sql`id = ${session.id} AND stop_requested_at IS NULL AND ended_at IS NULL`
+  const open = sql`id = ${session.id} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
   await writeBatch(ctx.db, [
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, error_code, error_message, run_at, created_at, updated_at)
       SELECT ${newId('job')}, user_id, id, 'server_stop', 'queued', 'Stopping server...', ${failure?.code ?? null},

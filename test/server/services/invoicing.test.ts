@@ -5,6 +5,7 @@ import { closeDueCycles } from '../../../src/server/services/close-cycles.ts'
 import { advanceInvoices } from '../../../src/server/services/invoicing.ts'
 import { receiveStripeEvent } from '../../../src/server/services/stripe-events.ts'
 import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
+import { openTestDatabase } from '../../support/database.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -101,8 +102,35 @@ describe('invoicing', () => {
 
   test('two at once make one invoice', async () => {
     const user = await billedUser()
+    const before = stack.stripe.calls().length
     await Promise.all([advanceInvoices(stack.ctx), advanceInvoices(stack.ctx), advanceInvoices(stack.ctx)])
+    expect(stack.stripe.calls().length - before).toBe(CALLS)
     expect(await atStripe(user.email)).toEqual(whole)
+  })
+
+  test('one that found it due, and comes to claim it when another has asked, does not ask again', async () => {
+    const user = await billedUser()
+    await advanceInvoices(stack.ctx)
+    stack.clock.now += DAY
+    const db = openTestDatabase(stack.databaseUrl)
+    const { execute } = db.$client
+    const found = Promise.withResolvers<void>()
+    const claims = Promise.withResolvers<void>()
+    db.$client.execute = (async (...args: Parameters<typeof execute>) => {
+      if (/^update/i.test(String((args[0] as { sql?: string }).sql))) {
+        found.resolve()
+        await claims.promise
+      }
+      return execute(...args)
+    }) as typeof execute
+    const late = advanceInvoices({ ...stack.ctx, db })
+    await found.promise
+    await advanceInvoices(stack.ctx)
+    expect(await billOf(user.id)).toMatchObject({ attempts: 0, syncedAt: stack.clock.now })
+    const before = stack.stripe.calls().length
+    claims.resolve()
+    await late
+    expect(stack.stripe.calls().length).toBe(before)
   })
 
   test('an invoice that is not its record is never finalized', async () => {

@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { emailTokens, outbox, signIns, stripeEvents, users } from '../../../db/schema.ts'
+import {
+  alerts,
+  contactMessages,
+  emailTokens,
+  outbox,
+  serverRequests,
+  signIns,
+  stripeEvents,
+  users,
+} from '../../../db/schema.ts'
 import { forgetTraces } from '../../../src/server/services/retention.ts'
 import { ownDatabase } from '../../support/own-database.ts'
 
@@ -32,6 +41,21 @@ test('what nobody needs any more is forgotten; what is still of use, and what wa
     { ...mail, id: 'old', sentAt: ago(91) },
     { ...mail, id: 'sent', sentAt: ago(89) },
     { ...mail, id: 'never sent', sentAt: null, sendAt: now },
+    { ...mail, id: 'given up long ago', createdAt: ago(91) },
+    { ...mail, id: 'given up', createdAt: ago(89) },
+  ])
+  const message = { name: 'Ada', email: user.email, source: 'Referral', message: 'Hello' }
+  await db.insert(contactMessages).values([
+    { ...message, id: 'old', createdAt: ago(91) },
+    { ...message, id: 'recent', createdAt: ago(89) },
+  ])
+  await db.insert(serverRequests).values([
+    { userId: 'user_1', id: 'old', createdAt: ago(91) },
+    { userId: 'user_1', id: 'recent', createdAt: ago(89) },
+  ])
+  await db.insert(alerts).values([
+    { matter: 'old', toldAt: ago(1) - 1 },
+    { matter: 'recent', toldAt: ago(1) },
   ])
 
   await forgetTraces({ db, now: () => now })
@@ -40,6 +64,9 @@ test('what nobody needs any more is forgotten; what is still of use, and what wa
   expect((await db.select().from(emailTokens)).map(({ hash }) => hash)).toEqual(['over', 'waits'])
   expect((await db.select().from(signIns)).map(({ id }) => id)).toEqual(['over', 'live'])
   expect((await db.select().from(stripeEvents)).map(({ id }) => id)).toEqual(['may come again'])
-  expect((await db.select().from(outbox)).map(({ id }) => id)).toEqual(['sent', 'never sent'])
+  expect((await db.select().from(outbox)).map(({ id }) => id)).toEqual(['sent', 'never sent', 'given up'])
+  expect((await db.select().from(contactMessages)).map(({ id }) => id)).toEqual(['recent'])
+  expect((await db.select().from(serverRequests)).map(({ id }) => id)).toEqual(['recent'])
+  expect((await db.select().from(alerts)).map(({ matter }) => matter)).toEqual(['recent'])
   expect(await db.select().from(users)).toHaveLength(1)
 })
