@@ -5,6 +5,7 @@ import { STOP_AFTER_DAYS, STOP_WARNING_DAYS } from '../../domain/invoice.ts'
 import type { Context } from '../context.ts'
 import { log } from '../log.ts'
 import { stopWarningMail } from '../mails/overdue.ts'
+import { fourAtOnce } from './four-at-once.ts'
 import { syncInvoice } from './invoice-sync.ts'
 import { mailQuery } from './outbox.ts'
 import { requestStop } from './servers.ts'
@@ -16,7 +17,6 @@ const WARNING_MS = STOP_WARNING_DAYS * DAY_MS
 /** So long a Stripe that does not answer puts the warning and the stop off. */
 const PATIENCE_MS = 3_600_000
 const BATCH = 40
-const AT_ONCE = 4
 
 /** A live server whose owner is suspended. */
 type Run = { id: string; userId: string; email: string; suspendedAt: number | null; stopWarnedAt: number | null }
@@ -50,16 +50,9 @@ async function forEachRun(ctx: Context, due: SQL, act: (ctx: Context, run: Run) 
     .where(and(isNull(serverSessions.endedAt), isNull(serverSessions.stopRequestedAt), due))
     .orderBy(asc(users.suspendedAt))
     .limit(BATCH)
-  for (let i = 0; i < runs.length; i += AT_ONCE)
-    await Promise.all(
-      runs
-        .slice(i, i + AT_ONCE)
-        .map((run) =>
-          act(ctx, run).catch((error) =>
-            log('overdue_server_failed', { userId: run.userId, sessionId: run.id }, error),
-          ),
-        ),
-    )
+  await fourAtOnce(runs, (run) =>
+    act(ctx, run).catch((error) => log('overdue_server_failed', { userId: run.userId, sessionId: run.id }, error)),
+  )
 }
 
 async function warnOwner(ctx: Context, { id, userId, email, suspendedAt }: Run): Promise<void> {
