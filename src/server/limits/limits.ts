@@ -59,9 +59,26 @@ export async function limitCalls(
 
 /** Counts one guess at somebody's password. @throws too_many */
 export async function limitGuesses(ctx: LimitContext, secret: string): Promise<{ forgive: () => Promise<void> }> {
-  const counter = ctx.counter(counterName('guess', 'secret', secret))
-  refuseFor(await answered(counter.guess(ctx.now())))
-  return { forgive: () => answered(counter.forgive()) }
+  refuseFor(await answered(guessCounter(ctx, secret).guess(ctx.now())))
+  return { forgive: () => forgiveGuesses(ctx, secret) }
+}
+
+export function forgiveGuesses(ctx: Pick<Context, 'counter'>, secret: string): Promise<void> {
+  return answered(guessCounter(ctx, secret).forgive())
+}
+
+function guessCounter(ctx: Pick<Context, 'counter'>, secret: string) {
+  return ctx.counter(counterName('guess', 'secret', secret))
+}
+
+/** What guesses at a sign-in's password are counted under: everybody who is not known together, each known device by itself. */
+export function signInSecret(email: string, knownDevice: string | null): string {
+  return `${email} ${knownDevice ?? ''}`
+}
+
+/** What guesses at the password of an open session are counted under. */
+export function sessionSecret(userId: string): string {
+  return `${userId} current`
 }
 
 /** Hashed: what is counted is nobody's business in a log. */

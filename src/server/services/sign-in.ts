@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import { hashPassword, needsRehash, verifyPassword } from '../credentials/password.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
-import { type Caller, limitCalls, limitGuesses } from '../limits/limits.ts'
+import { type Caller, limitCalls, limitGuesses, signInSecret } from '../limits/limits.ts'
 import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 
 /** What the list of devices tells their owner. */
@@ -31,7 +31,7 @@ export async function signIn(
 ): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
   const { email, password } = requireValid(signInForm, input)
   await limitCalls(ctx, 'sign_in', attempt)
-  const guesses = await limitGuesses(ctx, `${email} ${attempt.knownDevice ?? ''}`)
+  const guesses = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice))
   const [found] = await ctx.db
     .select()
     .from(users)
