@@ -1,58 +1,58 @@
 import { createHash } from 'node:crypto'
-import type { Rate } from '../../domain/attempts.ts'
 import { AppError } from '../../domain/error.ts'
 import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
 import { networkOf } from './network.ts'
+import { countPeople } from './people.ts'
 
 /** Who asks, as far as the network tells; null when it does not, as on a machine of one's own. */
 export type Caller = { address: string | null }
 
 const HOUR_MS = 3_600_000
 
-/** Whom each call is limited by: the mail address that it is about, where it comes from, and that network as a whole. */
+/**
+ * Whom each call is limited by: the mail address that it is about, where it comes from, and that network as a whole. A campus or a company
+ * comes from one address, so those two grow with the people who have signed in from there: `perPerson` for each of them, up to 5 times what
+ * a fresh one has. Who signs up again and again to raise their own limit pays two confirmed addresses for one more an hour.
+ */
 const RATES = {
-  sign_in: { address: { count: 60, perMs: HOUR_MS / 4 }, network: { count: 300, perMs: HOUR_MS / 4 } },
-  sign_up: {
-    email: { count: 5, perMs: HOUR_MS },
-    address: { count: 20, perMs: HOUR_MS },
-    network: { count: 100, perMs: HOUR_MS },
-  },
-  resend: {
-    email: { count: 5, perMs: HOUR_MS },
-    address: { count: 20, perMs: HOUR_MS },
-    network: { count: 100, perMs: HOUR_MS },
-  },
-  reset: {
-    email: { count: 5, perMs: HOUR_MS },
-    address: { count: 20, perMs: HOUR_MS },
-    network: { count: 100, perMs: HOUR_MS },
-  },
-  contact: {
-    email: { count: 5, perMs: HOUR_MS },
-    address: { count: 10, perMs: HOUR_MS },
-    network: { count: 50, perMs: HOUR_MS },
-  },
-} satisfies Record<string, { email?: Rate; address: Rate; network: Rate }>
+  sign_in: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
+  sign_up: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
+  resend: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
+  reset: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
+  contact: { email: 5, address: 10, network: 50, perPerson: 0.25, perMs: HOUR_MS },
+} satisfies Record<string, Limits>
+
+type Limits = { email?: number; address: number; network: number; perPerson: number; perMs: number }
+
+const MOST_GROWTH = 5
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
 /** @throws too_many, with the seconds to wait. The same for every mail address, whether or not somebody has it. */
 export async function limitCalls(
-  ctx: LimitContext,
+  ctx: LimitContext & Pick<Context, 'db'>,
   call: keyof typeof RATES,
-  caller: Caller,
+  { address }: Caller,
   email: string | null = null,
 ): Promise<void> {
-  const rates: { email?: Rate; address: Rate; network: Rate } = RATES[call]
+  const limits: Limits = RATES[call]
   const now = ctx.now()
-  const take = (kind: string, who: string | null, rate: Rate | undefined) =>
-    who !== null && rate ? answered(ctx.counter(counterName(call, kind, who)).take(rate, now)) : 0
-  // First, so that what is refused here uses up nothing of its neighbours'.
-  refuseFor(await take('address', caller.address, rates.address))
+  const take = (kind: string, who: string, count: number) =>
+    answered(ctx.counter(counterName(call, kind, who)).take({ count, perMs: limits.perMs }, now))
+  const takeFrom = async (place: 'address' | 'network', who: string) => {
+    const wait = await take(place, who, limits[place])
+    if (wait === 0) return 0
+    // Looked up only here: who stays within what everybody has is counted without the database.
+    const people = await countPeople(ctx, address ?? '', place, (MOST_GROWTH * limits[place]) / limits.perPerson)
+    const more = Math.floor(people * limits.perPerson)
+    return more ? Math.min(wait, await take(`more by ${place}`, who, more)) : wait
+  }
+  // First, so that what is refused here uses up nothing of its neighbors'.
+  if (address !== null) refuseFor(await takeFrom('address', address))
   const waits = await Promise.all([
-    take('network', caller.address && networkOf(caller.address), rates.network),
-    take('email', email, rates.email),
+    address === null ? 0 : takeFrom('network', networkOf(address)),
+    email !== null && limits.email ? take('email', email, limits.email) : 0,
   ])
   refuseFor(Math.max(...waits))
 }

@@ -9,6 +9,7 @@ import { hashPassword, needsRehash, verifyPassword } from '../credentials/passwo
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
 import { type Caller, limitCalls, limitGuesses, signInSecret } from '../limits/limits.ts'
+import { networkOf } from '../limits/network.ts'
 import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 
 /** What the list of devices tells their owner. */
@@ -45,8 +46,9 @@ export async function signIn(
   const row = { id: newId('in'), expiresAt: now + SIGN_IN_LIFETIME_MS }
   // A password that was changed while this one was looked at has ended every sign-in: none may come after it.
   const { rowsAffected } = await ctx.db.run(sql`
-    INSERT INTO sign_ins (id, user_id, created_at, last_seen_at, expires_at, user_agent, address)
-    SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${device.userAgent}, ${device.address} FROM users
+    INSERT INTO sign_ins (id, user_id, created_at, last_seen_at, expires_at, user_agent, address, network)
+    SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${device.userAgent}, ${device.address},
+      ${device.address && networkOf(device.address)} FROM users
     WHERE id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL`)
   if (!rowsAffected) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
   if (needsRehash(found.passwordHash)) ctx.background(rehash(ctx, found, password))
