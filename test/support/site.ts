@@ -5,6 +5,7 @@ import { app } from '../../src/server/app.ts'
 import { issueSignInToken } from '../../src/server/credentials/sign-in-token.ts'
 import type { Env } from '../../src/server/env.ts'
 import { newId } from '../../src/server/id.ts'
+import type { Mail } from '../../src/server/providers/mail.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
 
@@ -21,7 +22,7 @@ export type Role = 'visitor' | 'unconfirmed' | 'user' | 'suspended' | 'admin'
 
 /** The whole app as it is deployed, called in this process, on a database of this file's own. */
 export function openSite(overrides: Partial<Env> = {}) {
-  const mails: { to: string; subject: string; text: string }[] = []
+  const mails: (Mail & { from: string })[] = []
   const env = {
     SITE_ORIGINS: SITE,
     SECRET_KEY: SECRET,
