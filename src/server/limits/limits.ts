@@ -11,9 +11,9 @@ export type Caller = { address: string | null }
 const HOUR_MS = 3_600_000
 
 /**
- * Whom each call is limited by: the mail address that it is about, where it comes from, and that network as a whole. A campus or a company
- * comes from one address, so those two grow with the people who have signed in from there: `perPerson` for each of them, up to 5 times what
- * a fresh one has. Who signs up again and again to raise their own limit pays two confirmed addresses for one more an hour.
+ * How often each call may be made in `perMs`: about one mail address, from one address, from one network. A campus or a company comes from one
+ * address, so the last two grow with the people who signed in from there, by `perPerson` for each. Below 1 for what makes new people: nobody's
+ * sign-ups pay for more than half as many.
  */
 const RATES = {
   sign_in: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
@@ -25,6 +25,7 @@ const RATES = {
 
 type Limits = { email?: number; address: number; network: number; perPerson: number; perMs: number }
 
+/** Growth ends at so many times what a fresh address or network has. */
 const MOST_GROWTH = 5
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
@@ -43,7 +44,7 @@ export async function limitCalls(
   const takeFrom = async (place: 'address' | 'network', who: string) => {
     const wait = await take(place, who, limits[place])
     if (wait === 0) return 0
-    // Looked up only here: who stays within what everybody has is counted without the database.
+    // Only now: calls within what everybody has cost no look at the database.
     const people = await countPeople(ctx, address ?? '', place, (MOST_GROWTH * limits[place]) / limits.perPerson)
     const more = Math.floor(people * limits.perPerson)
     return more ? Math.min(wait, await take(`more by ${place}`, who, more)) : wait
