@@ -15,6 +15,22 @@ export const PUBLIC_PAGES = [
   '/reset_password',
 ]
 
+/** Pages to read: they need no script, and load next to none. */
+const WITHOUT_ISLAND = new Set([
+  '/pricing',
+  '/contact_sales',
+  '/terms_of_service',
+  '/no-such-page',
+  '/forgot_password',
+  '/reset_password',
+])
+/** What brings their parts to life, loaded by the page's own script. */
+const ENHANCED: Record<string, string[]> = {
+  '/pricing': ['src/islands/pricing/hours.ts'],
+  '/contact_sales': ['src/islands/contact/count.ts'],
+  '/no-such-page': ['src/islands/not-found/back.ts'],
+}
+
 /** Every size that has a budget. Nothing here depends on the machine. */
 export async function byteRows(url: string, dashboardHtml: string): Promise<Row[]> {
   const rows: Row[] = []
@@ -22,33 +38,35 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
     const html = await (await fetch(url + path)).text()
     const { styles, scripts } = linkedFiles(html)
     rows.push(atMost(`${path} HTML + CSS`, gzKb(html, ...styles.map(clientFile)), 14, 'kB'))
-    rows.push(atMost(`${path} script before idle`, gzKb(...scripts.map(clientFile)), 0, 'kB', 2))
+    if (WITHOUT_ISLAND.has(path)) {
+      const parts = scriptsOf('src/islands/every-page.ts', ...(ENHANCED[path] ?? [])).map((file) => `/${file}`)
+      rows.push(atMost(`${path} all script`, gzKb(...[...new Set([...scripts, ...parts])].map(clientFile)), 3, 'kB', 2))
+    }
   }
-  const loader = new Set(scriptsOf('src/wake.ts', 'src/public.ts'))
-  rows.push(atMost('script of a public page, once it was seen', gzKb(...[...loader].map(clientFile)), 0.7, 'kB', 2))
+  const loader = new Set(scriptsOf('src/public.ts'))
   const hero = scriptsOf('src/islands/hero/hero.ts').filter((file) => !loader.has(file))
   rows.push(atMost('hero, once idle', gzKb(...hero.map(clientFile)), 2.5, 'kB', 2))
 
-  const { styles, scripts, announced } = linkedFiles(dashboardHtml)
+  const { styles, scripts } = linkedFiles(dashboardHtml)
   const island = scriptsOf('src/client.tsx', 'src/islands/Dashboard.tsx').map((file) => `/${file}`)
-  const all = new Set([...scripts, ...announced, ...island, ...scriptsOf('src/wake.ts').map((file) => `/${file}`)])
+  const all = new Set([...scripts, ...island])
   rows.push(atMost('/dashboard all script', gzKb(...[...all].map(clientFile)), 80, 'kB'))
   rows.push(atMost('/dashboard CSS (app.css)', gzKb(...styles.map(clientFile)), 6, 'kB', 2))
-  const unannounced = island.filter((file) => !announced.includes(file))
-  rows.push(atMost('/dashboard scripts found only after others ran', unannounced.length, 0, ''))
+  const named = [...dashboardHtml.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, address]) => address)
+  const unnamed = island.filter((file) => !named.includes(file))
+  rows.push(atMost('/dashboard scripts found only after others ran', unnamed.length, 0, ''))
   rows.push(atMost('Worker', gzKb(...workerFiles()), 300, 'kB'))
   rows.push(atMost('Worker, evaluated at its start-up', gzKb(...startUpFiles()), 190, 'kB'))
   return rows
 }
 
-/** What a page has the browser load at once, scripts with all that they import; and what it announces for when it has been seen. */
-function linkedFiles(html: string): { styles: string[]; scripts: string[]; announced: string[] } {
+/** What a page has the browser load at once, scripts with all that they import. */
+function linkedFiles(html: string): { styles: string[]; scripts: string[] } {
   const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, address = '']) => address)
   const styles = all(/<link rel="stylesheet" href="([^"]+)"/g)
   const entries = all(/<script [^>]*src="([^"]+)"/g)
   const preloads = all(/<link rel="modulepreload" href="([^"]+)"/g)
-  const announced = [...all(/<iframe [^>]*src="\/wake\?[^#]+#([^"]+)"/g), ...all(/<link rel="late" href="([^"]+)"/g)]
-  return { styles, scripts: [...new Set([...entries.flatMap(withImports), ...preloads])], announced }
+  return { styles, scripts: [...new Set([...entries.flatMap(withImports), ...preloads])] }
 }
 
 function withImports(address: string): string[] {

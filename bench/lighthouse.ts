@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
 import type { RunnerResult as Result } from 'lighthouse'
 import { chromium } from 'playwright-core'
 import { freePort } from '../dev/free-port.ts'
+import { CHROMIUM_FLAGS, findChromium } from '../test/support/chromium.ts'
 import { median } from './median.ts'
 import { newPerson } from './people.ts'
 import type { BenchSite } from './site.ts'
@@ -26,11 +26,12 @@ const RUNS = 3
 /** Lighthouse as it comes: a mobile telephone with a slow network, simulated. */
 export async function benchLighthouse(site: BenchSite): Promise<Row[]> {
   const [{ default: lighthouse }, { launch }] = await Promise.all([import('lighthouse'), import('chrome-launcher')])
-  const chromePath = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/google-chrome'].find(existsSync)
+  const { executablePath, env } = await findChromium()
   const chrome = await launch({
     port: await freePort(),
-    ...(chromePath ? { chromePath } : {}),
-    chromeFlags: ['--headless=new', '--no-sandbox', '--disable-dev-shm-usage'],
+    chromePath: executablePath,
+    envVars: env,
+    chromeFlags: ['--headless=new', ...CHROMIUM_FLAGS],
   })
   const person = await newPerson(site)
   const rows: Row[] = []

@@ -1,5 +1,6 @@
 import { openBrowser } from '../test/support/chromium.ts'
 import { byteRows } from './bytes.ts'
+import { benchCrowd } from './crowd.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchHibernation } from './hibernation.ts'
 import { benchInNode } from './in-node.ts'
@@ -11,6 +12,7 @@ import { startBenchSite } from './site.ts'
 import { benchStart } from './start.ts'
 import { benchStartUp } from './start-up.ts'
 import { printTable } from './table.ts'
+import { benchThrottled } from './throttled.ts'
 
 /**
  * `npm run bench`: the product's budgets, measured on the built Worker; `-- --lighthouse` asks Lighthouse instead. Times are those of this
@@ -24,6 +26,7 @@ try {
     printTable('Bytes, gzipped', [...(await byteRows(site.url, await dashboard.text())), ...(await benchStartUp())])
     const browser = await openBrowser()
     try {
+      printTable('Usable on a slow line', await benchThrottled(site, browser))
       printTable('Starting a server, hearing of it', [
         ...(await benchRoundTrips(site)),
         ...(await benchStart(site)),
@@ -33,6 +36,7 @@ try {
     } finally {
       await browser.close()
     }
+    printTable('A crowd that signs up', await benchCrowd(site))
     printTable('Pushing, without database and browser', await benchFanOut())
     printTable('Rendering, in Node', await benchInNode())
   }

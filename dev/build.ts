@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
 
-/** What the browser loads: one entry for pages with islands, one for public pages, one for the frame that loads either, the style sheets. */
+/** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
 export const clientOptions: Rolldown.RolldownOptions = {
-  input: ['src/client.tsx', 'src/public.ts', 'src/wake.ts', 'src/styles/app.css', 'src/styles/public.css'],
+  input: ['src/client.tsx', 'src/public.ts', 'src/styles/app.css', 'src/styles/public.css'],
   // Action Cable's log, which nobody switches on.
   treeshake: { manualPureFunctions: ['logger'] },
   // React asks its scheduler for what only the scheduler of React's own tests has. Our imports are the type checker's business.

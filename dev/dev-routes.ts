@@ -3,6 +3,7 @@ import { html } from 'hono/html'
 import { z } from 'zod'
 import { componentsRoutes } from './components/routes.ts'
 import type { Services } from './services.ts'
+import { everyMinute, readWranglerConfig } from './wrangler-config.ts'
 
 const faults = z.object({
   target: z.enum(['ec2', 'stripe', 'mail']),
@@ -32,6 +33,9 @@ export function devRoutes(
   styles: () => string[] = () => [],
 ) {
   const app = new Hono().basePath('/dev')
+  /** `* * * * *` is every minute's work: all triggers that fire then, at once, as they do when deployed. */
+  const runTriggers = (cron: string) =>
+    Promise.all((cron === '* * * * *' ? readWranglerConfig().crons.filter(everyMinute) : [cron]).map(runCron))
   app.onError((error, c) => c.json({ error: error.message }, 400))
 
   app.get('/mailbox.json', (c) => c.json(services.mailbox.list()))
@@ -43,15 +47,15 @@ export function devRoutes(
     const { advance_seconds } = jump.parse(await c.req.json())
     services.clock.advance(advance_seconds)
     await services.stripe?.settle()
-    // Alarms are set in real time: the minute's trigger wakes whatever the jump has made due.
-    await runCron('* * * * *')
+    // Alarms are set in real time: the minute's triggers wake whatever the jump has made due.
+    await runTriggers('* * * * *')
     return c.json({ now: new Date(services.clock.now()).toISOString() })
   })
   app.get('/clock', (c) => c.json({ now: new Date(services.clock.now()).toISOString() }))
 
   app.post('/cron', async (c) => {
     const { cron } = z.object({ cron: z.string() }).parse(await c.req.json())
-    await runCron(cron)
+    await runTriggers(cron)
     return c.json({ ran: cron })
   })
 

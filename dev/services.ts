@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { migrateDatabase } from '../db/migrate.ts'
 import { hashPassword } from '../src/server/credentials/password.ts'
+import { deriveKey } from '../src/server/credentials/scrypt.ts'
 import { openClock, type StackClock } from './clock.ts'
 import { firstSlotOf } from './ec2/addresses.ts'
 import { type Ec2StandIn, startEc2 } from './ec2/ec2-stand-in.ts'
@@ -63,7 +64,10 @@ export async function startServices(options: StackOptions): Promise<Services> {
   const libsqlUrl = options.libsqlUrl ?? (sqld?.url as string)
   const secrets = localSecrets(dataDir)
   await migrateDatabase(libsqlUrl)
-  const passwordHash = await hashPassword(SEED_PASSWORD, secrets.PASSWORD_PEPPER)
+  const passwordHash = await hashPassword(
+    { hasher: { derive: deriveKey }, config: { passwordPepper: secrets.PASSWORD_PEPPER } },
+    SEED_PASSWORD,
+  )
   await seed({ libsqlUrl, passwordHash, now: clock.now(), fleetSize: options.fleetSize ?? 8 })
   const ec2 = options.ec2Endpoint
     ? null

@@ -5,7 +5,7 @@ import { devRoutes } from './dev-routes.ts'
 import { freePort } from './free-port.ts'
 import { type Services, type StackOptions, startServices } from './services.ts'
 import { startWorkerd, type Workerd, type WorkerModule } from './workerd.ts'
-import { readWranglerConfig } from './wrangler-config.ts'
+import { everyMinute, readWranglerConfig } from './wrangler-config.ts'
 
 export type Stack = { url: string; services: Services; workerd: Workerd; close(): Promise<void> }
 
@@ -60,14 +60,14 @@ export function builtModules(): WorkerModule[] {
 /** Triggers fire here as they would when deployed; once at the start too, to catch up with what was missed. */
 export function startCrons(workerd: Pick<Workerd, 'runCron'>): () => void {
   let stopped = false
-  const everyMinute = async () => {
+  const fire = async (cron: string) => {
     while (!stopped) {
-      for (const cron of readWranglerConfig().crons.filter((cron) => cron === '* * * * *'))
-        await workerd.runCron(cron).catch((error) => !stopped && console.error(String(error)))
+      await workerd.runCron(cron).catch((error) => !stopped && console.error(String(error)))
       await sleep(60_000, undefined, { ref: false })
     }
   }
-  void everyMinute()
+  // Each by itself: one that hangs holds up no other.
+  for (const cron of readWranglerConfig().crons.filter(everyMinute)) void fire(cron)
   return () => {
     stopped = true
   }

@@ -1,6 +1,7 @@
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import { childProcesses } from './child-processes.ts'
 import type { Services } from './services.ts'
+import { sixConnections } from './six-connections.ts'
 import { readWranglerConfig } from './wrangler-config.ts'
 
 export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
@@ -24,18 +25,26 @@ type Options = {
   devRoutes?: (request: Request) => Promise<Response>
 }
 
-/** The Worker in workerd, with Durable Objects kept in `dataDir` and every binding that `wrangler.toml` and its secrets would give. */
+/**
+ * The Worker in workerd, with Durable Objects kept in `dataDir` and every binding that `wrangler.toml` and its secrets would give. One
+ * workerd has one thread; the objects that hash get a second one, since deployed they run on other machines than most pages.
+ */
 export async function startWorkerd(options: Options): Promise<Workerd> {
+  const hashing = new Miniflare(hashingOptions(options))
+  await hashing.ready
   const mf = new Miniflare(workerdOptions(options))
   await mf.ready
-  for (const pid of childProcesses()) options.services.watch(pid)
+  for (const { pid } of childProcesses()) options.services.watch(pid)
   return {
     mf,
     async runCron(cron) {
       const worker = await mf.getWorker('app')
       await worker.scheduled({ cron, scheduledTime: new Date(options.services.clock.now()) })
     },
-    close: () => mf.dispose(),
+    async close() {
+      await mf.dispose()
+      await hashing.dispose()
+    },
   }
 }
 
@@ -48,6 +57,7 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
     cf: false,
     log: new Log(LogLevel.WARN),
     resourcePersistencePath: `${dataDir}/workerd`,
+    unsafeDevRegistryPath: registryPath(dataDir),
     workers: [
       ...(devRoutes
         ? [
@@ -62,8 +72,8 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
       {
         ...shared,
         name: 'app',
-        modules,
-        durableObjects,
+        modules: sixConnections(modules),
+        durableObjects: { ...durableObjects, PASSWORD_HASHER: { className: 'PasswordHasher', scriptName: HASHING } },
         ratelimits: rateLimits,
         bindings: services.vars,
         serviceBindings: {
@@ -81,6 +91,23 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
         serviceBindings: { MAILBOX: (request: Request) => acceptMail(services, request) },
       },
     ],
+  })
+}
+
+const HASHING = 'hashing'
+
+/** Where the two workerds find each other. */
+const registryPath = (dataDir: string) => `${dataDir}/workerd-registry`
+
+function hashingOptions({ dataDir, modules }: Options) {
+  const { compatibilityDate, durableObjects } = readWranglerConfig()
+  return convertV4MiniflareOptions({
+    host: '127.0.0.1',
+    port: 0,
+    cf: false,
+    log: new Log(LogLevel.WARN),
+    unsafeDevRegistryPath: registryPath(dataDir),
+    workers: [{ name: HASHING, compatibilityDate, modules, durableObjects }],
   })
 }
 

@@ -9,8 +9,8 @@ import { keepInstances } from '../test/support/many-instances.ts'
 import { nextFrame, openScreen, setLook } from '../test/support/open-screen.ts'
 import { SCREENS } from '../test/support/screens.ts'
 
-/** `npm run screens [name…]`: a picture of every screen at three widths in both themes, into docs/screens. */
-const FOLDER = 'docs/screens'
+/** `npm run screens [name…]`: a picture of every screen at three widths in both themes, into screens/. docs/screens has the few that the docs show. */
+const FOLDER = 'screens'
 const only = process.argv.slice(2)
 const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-screens-'))
 keepInstances(dataDir, 40, Date.now())

@@ -6,32 +6,36 @@ import { watchSession } from './islands/session-check.ts'
 type Islands = Record<string, ComponentType<object>>
 const files = import.meta.glob<Islands>('./*.tsx', { base: './islands' })
 
-/** Says that the island answers from now on, also to whoever waits to send its form (public.ts). */
-function Awake({ root, children }: { root: HTMLElement; children: ReactNode }) {
+/** Says that the island answers from now on. */
+function Hydrated({ root, children }: { root: HTMLElement; children: ReactNode }) {
   useEffect(() => {
-    root.dataset.awake = 'true'
-    root.dispatchEvent(new Event('awake'))
+    root.dataset.hydrated = 'true'
   }, [root])
   return children
 }
 
-/** Wakes every island that the server rendered. */
-for (const root of document.querySelectorAll<HTMLElement>('[data-island]')) {
-  const name = root.dataset.island ?? ''
-  void files[`./${name}.tsx`]?.().then((file) => {
-    const Island = file[name]
-    const props = JSON.parse(root.nextElementSibling?.textContent ?? '{}')
-    if (Island)
-      hydrateRoot(
-        root,
-        <Awake root={root}>
-          <Island {...props} />
-        </Awake>,
-      )
-  })
+/** Hydrates every island that the server rendered. Until then its forms and buttons are the plain HTML's. */
+function start(): void {
+  for (const root of document.querySelectorAll<HTMLElement>('[data-island]')) {
+    const name = root.dataset.island ?? ''
+    void files[`./${name}.tsx`]?.().then((file) => {
+      const Island = file[name]
+      const props = JSON.parse(root.nextElementSibling?.textContent ?? '{}')
+      if (Island)
+        hydrateRoot(
+          root,
+          <Hydrated root={root}>
+            <Island {...props} />
+          </Hydrated>,
+        )
+    })
+  }
+  showLocalTimes()
+  // Not needed to begin with, and visitors' pages load it without this file.
+  void import('./islands/every-page.ts')
+  watchSession()
 }
 
-showLocalTimes()
-// Not needed to begin with, and public pages load it without this file.
-void import('./islands/every-page.ts')
-watchSession()
+// An asynchronous script from the browser's cache may be here before the end of the page.
+if (document.readyState === 'loading') addEventListener('DOMContentLoaded', start)
+else start()

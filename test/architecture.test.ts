@@ -11,7 +11,6 @@ const ROOMS: [room: string, mayImport: string[]][] = [
   ['src/pages/', ['src/domain/', 'src/islands/']],
   ['src/islands/', ['src/domain/', 'src/pages/']],
   ['src/client.tsx', ['src/islands/']],
-  ['src/wake.ts', []],
   ['src/public.ts', ['src/islands/', 'src/client.tsx']],
   ['src/server/providers/', ['src/domain/', 'src/server/env.ts']],
   [

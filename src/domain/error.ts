@@ -20,7 +20,7 @@ type Options = {
   errors?: string[]
   /** Whether the same call may succeed later without anyone changing anything. */
   retryable?: boolean
-  /** Seconds, for `too_many`. */
+  /** Seconds, for `too_many` and `unavailable`. */
   retryAfter?: number
   /** The field of a form that the first sentence is about. */
   field?: string | null

@@ -1,8 +1,8 @@
 import { type ComponentType, createContext, use } from 'react'
 import { bootstrapJson } from './bootstrap-json.ts'
 
-/** The files that an island of this page needs, which the page announces (src/wake.ts); by itself a page has none. */
-export const IslandFiles = createContext<(name: string) => string[]>(() => [])
+/** What the browser needs to hydrate an island. By itself a page knows none. */
+export const IslandFiles = createContext<(name: string) => { script: string; preload: string[] } | null>(() => null)
 
 /** A part of a page that comes alive in the browser: `name` is its file and export in `src/islands/`, the props travel as JSON, right behind it. */
 export function Island<P extends object>({
@@ -14,10 +14,13 @@ export function Island<P extends object>({
   of: ComponentType<P>
   props: P
 }) {
+  const files = use(IslandFiles)(name)
   return (
     <>
-      {use(IslandFiles)(name).map((file) => (
-        <link key={file} rel="late" href={file} />
+      {/* React moves these into the head, each once. */}
+      {files ? <script type="module" async src={files.script} /> : null}
+      {files?.preload.map((file) => (
+        <link key={file} rel="modulepreload" href={file} />
       ))}
       <div data-island={name}>
         <Component {...props} />

@@ -22,8 +22,8 @@ export type LayoutProps = {
   theme: Theme | null
   /** What the page before has to say, where this one has no place of its own for it. */
   flash?: FlashMessage | null
-  /** `wake`: the frame that loads the script of a page that shows without any. `next`: the style sheet of the pages that come next. */
-  assets: { styles: string[]; scripts: string[]; wake?: string; next?: string }
+  /** `next`: the style sheet of the pages that come next. */
+  assets: { styles: string[]; scripts: string[]; next?: string }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
   /** The title stands alone, without the product's name. */
@@ -54,7 +54,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
           <link key={href} rel="stylesheet" href={href} precedence="default" />
         ))}
         {assets.scripts.map((src) => (
-          <script key={src} type="module" src={src} />
+          <script key={src} type="module" async src={src} />
         ))}
         {csrfToken ? <meta name="csrf-token" content={csrfToken} /> : null}
         {user ? <meta name="cable-url" content="/cable" /> : null}
@@ -98,16 +98,6 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
           type="application/json"
           dangerouslySetInnerHTML={{ __html: bootstrapJson({ user, ...rest.bootstrap }) }}
         />
-        {assets.wake ? (
-          <iframe
-            className="wake"
-            title="Starts the live parts of this page"
-            width="1"
-            height="1"
-            loading="lazy"
-            src={assets.wake}
-          />
-        ) : null}
       </body>
     </html>
   )

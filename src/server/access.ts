@@ -62,7 +62,6 @@ export const ACCESS: Record<string, Access> = {
   'GET /robots.txt': 'public',
   'GET /sitemap.xml': 'public',
   'GET /prefetch.json': 'public',
-  'GET /wake': 'public',
   /** Signed by Stripe. */
   'POST /webhooks/stripe': 'public',
   /** Refuses by its own protocol, so that stock clients understand. */

@@ -29,7 +29,6 @@ import { stripeWebhook } from './routes/stripe-webhook.ts'
 import { subscriptions } from './routes/subscriptions.ts'
 import { theme } from './routes/theme.ts'
 import { users } from './routes/users.ts'
-import { wake } from './routes/wake.ts'
 
 /** The table of contents: what every request passes, then who answers it. Who may come in where stands in access.ts. */
 export function createApp(openContext: (c: HonoContext<AppEnv>) => Promise<Context>): Hono<AppEnv> {
@@ -63,7 +62,6 @@ export function createApp(openContext: (c: HonoContext<AppEnv>) => Promise<Conte
     .route('/', theme)
     .route('/', robots)
     .route('/', prefetch)
-    .route('/', wake)
     .route('/', cable)
     .notFound(notFound)
   app.onError(failed)

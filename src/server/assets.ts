@@ -27,38 +27,33 @@ function chain(source: string): string[] {
 }
 
 const hotReload = import.meta.env.DEV ? ['/@vite/client'] : []
-const none = () => [] as string[]
-
-/** The script of the lazy frame that every page with a script has. */
-export const WAKE_SCRIPT = address('src/wake.ts')
-/** That frame, for a page whose own script is this one. */
-const wake = (source: string) => `/wake?${WAKE_SCRIPT}#${address(source)}`
 
 export type PageAssets = {
   styles: string[]
   scripts: string[]
-  /** The frame that loads the script of a page that shows without any (routes/wake.ts). */
-  wake?: string
   /** The style sheet of the pages that come next. */
   next?: string
-  /** What an island of this page needs, all to be asked for at the same time. */
-  island: (name: string) => string[]
 }
 
 const publicStyles = address('src/styles/public.css')
-const textPage = { styles: [publicStyles], scripts: hotReload, island: none }
-const publicPage = { ...textPage, wake: wake('src/public.ts') }
+const textPage = { styles: [publicStyles], scripts: hotReload }
+const publicPage = { styles: [publicStyles], scripts: [...hotReload, address('src/public.ts')] }
+
+/** The script that hydrates islands, and every file that it and this island import: the browser asks for all of them at once. */
+export function islandFiles(name: string): { script: string; preload: string[] } {
+  const script = address('src/client.tsx')
+  const files = [...chain('src/client.tsx'), ...chain(`src/islands/${name}.tsx`)]
+  return { script, preload: [...new Set(files)].filter((file) => file !== script) }
+}
 
 export const ASSETS = {
-  /** Pages of somebody who is signed in: their islands wake as soon as the page was seen. */
+  /** Pages of somebody who is signed in. */
   app: {
     styles: [address('src/styles/app.css')],
-    scripts: hotReload,
-    wake: wake('src/client.tsx'),
+    scripts: [...hotReload, address('src/client.tsx')],
     next: publicStyles,
-    island: (name) => chain(`src/islands/${name}.tsx`),
   },
-  /** Public pages: plain HTML first, their islands wake once the browser is idle or somebody begins to use them. */
+  /** Visitors' pages: plain HTML first. */
   public: publicPage,
   /** Public pages whose form leads to the pages of somebody who is signed in. */
   entry: { ...publicPage, next: address('src/styles/app.css') },

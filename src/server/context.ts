@@ -1,6 +1,7 @@
 import { type Database, openDatabase } from '../../db/client.ts'
 import { answered } from './answered.ts'
 import { readClock } from './clock.ts'
+import type { HasherCalls } from './credentials/scrypt.ts'
 import type { Env } from './env.ts'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
 import type { CounterCalls } from './limits/counter-calls.ts'
@@ -24,6 +25,8 @@ export type Context = {
   channel: (userId: string) => JobChannelCalls
   /** One exact counter per name. */
   counter: (name: string) => CounterCalls
+  /** Where passwords are hashed. */
+  hasher: HasherCalls
   /** Goes on after the answer has left. */
   background: (work: Promise<unknown>) => void
   config: Config
@@ -55,6 +58,7 @@ export async function createContext(env: Env, background: Context['background'])
     reach: tcpReach,
     channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),
     counter: (name) => env.ATTEMPT_COUNTER.getByName(name),
+    hasher: inTurn(env.PASSWORD_HASHER),
     background: (work) => background(work.catch(logFailure)),
     config,
   }
@@ -65,6 +69,19 @@ function reachable(channel: JobChannelCalls): JobChannelCalls {
     arm: (userId) => answered(channel.arm(userId)),
     wake: (userId) => answered(channel.wake(userId)),
     disconnect: (signInIds) => answered(channel.disconnect(signInIds)),
+  }
+}
+
+/** How many objects hash. What one isolate asks for goes to them in turn, so that no queue fills up before the others. */
+const HASHERS = 8
+let turn: number | undefined
+
+function inTurn(hashers: Env['PASSWORD_HASHER']): HasherCalls {
+  return {
+    derive(work) {
+      turn = ((turn ?? Math.floor(Math.random() * HASHERS)) + 1) % HASHERS
+      return answered(hashers.getByName(`hasher ${turn}`).derive(work))
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Fetcher, RateLimit, SendEmail } from '@cloudflare/workers-types'
+import type { HasherCalls } from './credentials/scrypt.ts'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
 import type { CounterCalls } from './limits/counter-calls.ts'
 
@@ -32,6 +33,7 @@ export type Env = {
   /** Not bound where pages run in Node, under Vite. */
   OUTER_LIMIT?: RateLimit
   ATTEMPT_COUNTER: { getByName(name: string): CounterCalls }
+  PASSWORD_HASHER: { getByName(name: string): HasherCalls }
   JOB_CHANNEL: { getByName(userId: string): JobChannelCalls & Pick<Fetcher, 'fetch'> }
   /** Local stack only: where the movable clock stands. */
   CLOCK?: Fetcher

@@ -5,7 +5,7 @@ import { renderToString } from 'react-dom/server'
 import { IslandFiles } from '../pages/Island.tsx'
 import { Layout } from '../pages/Layout.tsx'
 import type { AppEnv } from './app-env.ts'
-import { ASSETS } from './assets.ts'
+import { ASSETS, islandFiles } from './assets.ts'
 import { takeFlash } from './forms/flash.ts'
 import { csrfToken } from './middleware/csrf.ts'
 import { PREFETCH_RULES } from './routes/prefetch.ts'
@@ -47,7 +47,7 @@ export function renderPage(
       flash={keep ? null : takeFlash(c)}
       assets={ASSETS[assets]}
     >
-      <IslandFiles value={ASSETS[assets].island}>{body}</IslandFiles>
+      <IslandFiles value={islandFiles}>{body}</IslandFiles>
     </Layout>,
   )}`
   c.header('Speculation-Rules', `"${PREFETCH_RULES}"`)

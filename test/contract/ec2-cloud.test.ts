@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEc2 } from '../../dev/ec2/ec2-stand-in.ts'
 import { ensureLaunchTemplate } from '../../dev/launch-template.ts'
+import { moto, startMoto } from '../support/moto.ts'
+import { isSkipped } from '../support/third-party.ts'
 import { cloudSuite } from './ec2-cloud.ts'
-import { startMoto } from './moto-server.ts'
 
 const launchTemplate = 'proving-ground'
 
@@ -25,11 +26,11 @@ cloudSuite(
 cloudSuite(
   'moto',
   async () => {
-    const moto = await startMoto()
+    const server = await startMoto()
     const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-    await ensureLaunchTemplate({ endpoint: moto.endpoint, region: 'us-east-1', credentials }, launchTemplate)
-    return { ...moto, launchTemplate }
+    await ensureLaunchTemplate({ endpoint: server.endpoint, region: 'us-east-1', credentials }, launchTemplate)
+    return { ...server, launchTemplate }
   },
   // moto keeps client tokens, but launches anew whatever they say.
-  { idempotentTokens: false },
+  { idempotentTokens: false, skip: isSkipped(moto) },
 )

@@ -7,9 +7,9 @@ type Server = { endpoint: string; launchTemplate: string; stop(): Promise<void> 
 export function cloudSuite(
   name: string,
   start: () => Promise<Server>,
-  { idempotentTokens }: { idempotentTokens: boolean },
+  { idempotentTokens, skip = false }: { idempotentTokens: boolean; skip?: boolean },
 ) {
-  describe(`the EC2 adapter against ${name}`, () => {
+  describe.skipIf(skip)(`the EC2 adapter against ${name}`, () => {
     let server: Server
     let cloud: Cloud
     const launch = (token: string) => ({

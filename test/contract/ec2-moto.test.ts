@@ -1,6 +1,7 @@
 import { CreateLaunchTemplateCommand, DescribeImagesCommand, EC2Client } from '@aws-sdk/client-ec2'
+import { moto, startMoto } from '../support/moto.ts'
+import { isSkipped } from '../support/third-party.ts'
 import { ec2ProtocolSuite } from './ec2-protocol.ts'
-import { startMoto } from './moto-server.ts'
 
 // Where moto 5.2.5 differs from what AWS documents. A row that is no longer true fails, and is then to be deleted.
 const deviations = {
@@ -20,10 +21,11 @@ const deviations = {
 
 ec2ProtocolSuite('EC2 protocol: moto', {
   deviations,
+  skip: isSkipped(moto),
   async start() {
-    const moto = await startMoto()
+    const server = await startMoto()
     const credentials = { accessKeyId: 'AKIAIOSFODNN7EXAMPLE', secretAccessKey: 'secret' }
-    const ec2 = new EC2Client({ endpoint: moto.endpoint, region: 'us-east-1', maxAttempts: 1, credentials })
+    const ec2 = new EC2Client({ endpoint: server.endpoint, region: 'us-east-1', maxAttempts: 1, credentials })
     const { Images } = await ec2.send(new DescribeImagesCommand({ Owners: ['amazon'] }))
     const ImageId = Images?.[0]?.ImageId
     if (!ImageId) throw new Error('moto offers no image to launch.')
@@ -31,6 +33,6 @@ ec2ProtocolSuite('EC2 protocol: moto', {
     const LaunchTemplateData = { ImageId }
     await ec2.send(new CreateLaunchTemplateCommand({ LaunchTemplateName, LaunchTemplateData }))
     ec2.destroy()
-    return { ...moto, launch: { LaunchTemplate: { LaunchTemplateName, Version: '1' } } }
+    return { ...server, launch: { LaunchTemplate: { LaunchTemplateName, Version: '1' } } }
   },
 })

@@ -22,11 +22,13 @@ export type Ec2ProtocolOptions = {
   start: () => Promise<Ec2Server>
   /** Behaviours in which that server differs from AWS, by the test's name, and how. They must really differ. */
   deviations?: Record<string, string>
+  /** Whether that server is missing here. */
+  skip?: boolean
 }
 
 /** What AWS documents of the EC2 calls we make, tried with the real SDK. */
-export function ec2ProtocolSuite(name: string, { start, deviations = {} }: Ec2ProtocolOptions): void {
-  describe(name, () => {
+export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = false }: Ec2ProtocolOptions): void {
+  describe.skipIf(skip)(name, () => {
     let server: Ec2Server
     let ec2: EC2Client
     const behaviours: string[] = []

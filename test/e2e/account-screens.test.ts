@@ -3,7 +3,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openBrowser } from '../support/chromium.ts'
 import { Client, confirmationToken, newPerson, PASSWORD } from '../support/client.ts'
-import { untilAwake } from '../support/e2e.ts'
+import { untilHydrated } from '../support/e2e.ts'
 
 const url = inject('url')
 let browser: Browser
@@ -76,7 +76,7 @@ test('a page brought back is covered until it is known who is signed in, and loa
   const person = await newPerson(url)
   const page = await open(person)
   await page.goto(`${url}/account_overview`)
-  await untilAwake(page)
+  await untilHydrated(page)
   const cover = page.locator('#session-check')
   expect(await cover.isVisible()).toBe(false)
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import { correctBill } from '../../src/server/services/corrections.ts'
-import { signInByHand, stackAndBrowser, untilAwake } from '../support/e2e.ts'
+import { signInByHand, stackAndBrowser, untilHydrated } from '../support/e2e.ts'
 
 const SHOTS = 'test-results/billing'
 const DAY = 86_400
@@ -30,7 +30,7 @@ async function open(page: Page, path: string): Promise<void> {
     await signInByHand(page, world.url, { email: SEED_EMAILS.pilot, password: SEED_PASSWORD })
     await page.goto(`${world.url}${path}`)
   }
-  await untilAwake(page)
+  await untilHydrated(page)
 }
 
 test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout: 180_000 }, async () => {

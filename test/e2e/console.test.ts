@@ -2,7 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { signInByHand, stackAndBrowser, untilAwake } from '../support/e2e.ts'
+import { signInByHand, stackAndBrowser, untilHydrated } from '../support/e2e.ts'
 import { keepInstances, keepRuns } from '../support/many-instances.ts'
 
 const COUNT = 60
@@ -67,7 +67,7 @@ test('when the cloud is down the rows stay, the error is said, and the next poll
   const page = await openConsole()
   await page.clock.install()
   await page.reload()
-  await untilAwake(page)
+  await untilHydrated(page)
   const label = page.getByText(/^Updated \d\d:\d\d:\d\d/)
   await label.waitFor()
   const before = await label.textContent()
@@ -97,7 +97,7 @@ test('it does not ask while nobody looks', async () => {
   const page = await openConsole()
   await page.clock.install()
   await page.reload()
-  await untilAwake(page)
+  await untilHydrated(page)
   await page.getByText(/^Updated/).waitFor()
   let asked = 0
   page.on('request', (request) => {

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { complaintsOf, stackAndBrowser, untilAwake } from '../support/e2e.ts'
+import { complaintsOf, stackAndBrowser, untilHydrated } from '../support/e2e.ts'
 
 const world = stackAndBrowser()
 
@@ -57,7 +57,7 @@ test('what a form answers has the focus; what was typed stays', async () => {
 
   // Answered by the page itself…
   await page.goto(`${world.url}/sign_in`)
-  await untilAwake(page)
+  await untilHydrated(page)
   await page.getByLabel('Email').fill(SEED_EMAILS.pilot)
   await page.getByLabel('Password', { exact: true }).fill('not this one')
   await page.keyboard.press('Enter')
@@ -71,7 +71,7 @@ test('what a form answers has the focus; what was typed stays', async () => {
   expect(await marked.evaluateAll((fields) => fields.map(({ id }) => id))).toEqual(['email'])
   expect(await describes(marked)).toBe('Please enter your email and password.')
   await page.goto(`${world.url}/sign_up`)
-  await untilAwake(page)
+  await untilHydrated(page)
   await page.getByLabel('Email').fill('ada@example.com')
   for (const label of ['Password', 'Confirm Password'])
     await page.getByLabel(label, { exact: true }).fill('a good password')

@@ -1,8 +1,9 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { childProcesses } from '../../dev/child-processes.ts'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import type { Server } from '../../src/domain/wire.ts'
@@ -39,16 +40,6 @@ async function killed(child: ChildProcess): Promise<void> {
   await gone
 }
 
-function childrenOf(pid: number | undefined): { pid: number; command: string }[] {
-  const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,comm='], { encoding: 'utf8' })
-  return table
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([, parent]) => Number(parent) === pid)
-    .map(([child, , command]) => ({ pid: Number(child), command: command ?? '' }))
-}
-
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -79,8 +70,8 @@ test('a stack that is killed amid a start, and amid a stop, puts itself right', 
   expect((await pilot.post('/api/v1/aws/auto_cloud_start_request')).status).toBe(202)
   await waitFor(async () => launched().length)
 
-  const children = childrenOf(stack.pid).filter(({ command }) => /sqld|workerd/.test(command))
-  expect(children.map(({ command }) => command).sort()).toEqual(['sqld', 'workerd'])
+  const children = childProcesses(stack.pid).filter(({ command }) => /sqld|workerd/.test(command))
+  expect(children.map(({ command }) => command).sort()).toEqual(['sqld', 'workerd', 'workerd'])
   await killed(stack)
   await waitFor(async () => children.every(({ pid }) => !isAlive(pid)))
 

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { openBrowser } from '../support/chromium.ts'
-import { untilAwake } from '../support/e2e.ts'
+import { untilHydrated } from '../support/e2e.ts'
 
 const url = inject('url')
 let browser: Browser
@@ -13,11 +13,11 @@ afterAll(() => browser.close())
 test('what looks for a password by its label finds one field, and the button beside it by its name', async () => {
   const page = await browser.newPage()
   await page.goto(`${url}/sign_in`)
-  await untilAwake(page)
+  await untilHydrated(page)
   await page.getByRole('button', { name: 'Show password', exact: true }).waitFor()
   expect(await page.getByLabel('Password').count()).toBe(1)
   await page.goto(`${url}/sign_up`)
-  await untilAwake(page)
+  await untilHydrated(page)
   await page.getByRole('button', { name: 'Show confirm password', exact: true }).waitFor()
   expect(await page.getByLabel('Confirm Password').count()).toBe(1)
 })

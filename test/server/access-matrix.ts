@@ -70,7 +70,6 @@ export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'GET /robots.txt': PUBLIC,
   'GET /sitemap.xml': PUBLIC,
   'GET /prefetch.json': PUBLIC,
-  'GET /wake': PUBLIC,
   'POST /webhooks/stripe': PUBLIC,
   'GET /cable': PUBLIC,
 }

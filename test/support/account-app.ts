@@ -1,6 +1,7 @@
 import { afterEach } from 'vitest'
 import { createApp } from '../../src/server/app.ts'
 import type { Context } from '../../src/server/context.ts'
+import { deriveKey } from '../../src/server/credentials/scrypt.ts'
 import type { Mail } from '../../src/server/providers/mail.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
@@ -35,6 +36,7 @@ export function accountContext(secretKey = SECRET) {
       },
     }),
     counter: memoryCounters(),
+    hasher: { derive: deriveKey },
     background: (work: Promise<unknown>) => pending.push(work),
     config: { origins: [ORIGIN], secretKey, passwordPepper: 'pepper', mailFrom: 'a@b.c', operatorEmail: 'op@b.c' },
   } as unknown as Context

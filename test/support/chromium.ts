@@ -1,19 +1,94 @@
-import { existsSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
+import { CACHE } from './third-party.ts'
 
-const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const run = promisify(execFile)
 
-/** The machine's Chromium; CHROMIUM names another one. */
-export function openBrowser(): Promise<Browser> {
-  const found = process.env.CHROMIUM ?? PLACES.find(existsSync)
-  if (!found)
-    throw new Error(
-      'Chromium was not found. Install it (Debian: apt-get install chromium), or set CHROMIUM to its path.',
-    )
-  return chromium.launch({
-    executablePath: join(import.meta.dirname, 'chromium.sh'),
-    env: { ...process.env, CHROMIUM: found },
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+const PLACES = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+  '/Applications/Chromium.app/Contents/MacOS/Chromium',
+]
+
+/** It opens nothing but our own pages: it may run as root, and where /dev/shm is small or missing. */
+export const CHROMIUM_FLAGS = ['--no-sandbox', '--disable-dev-shm-usage']
+
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({ ...(await findChromium()), args: CHROMIUM_FLAGS })
+}
+
+export type Chromium = { executablePath: string; env: Record<string, string | undefined> }
+
+/** The one that CHROMIUM names, else npm's, so that all have the same, else the machine's, else Playwright's. */
+export async function findChromium(): Promise<Chromium> {
+  if (process.env.CHROMIUM) return startedBy(process.env.CHROMIUM)
+  // npm's package holds a build for this platform alone.
+  if (process.platform === 'linux' && process.arch === 'x64') return npmsChromium()
+  return startedBy(PLACES.find((path) => existsSync(path)) ?? (await playwrightsChromium()))
+}
+
+function startedBy(path: string, more: Record<string, string> = {}): Chromium {
+  const env = { ...process.env, ...more, CHROMIUM: path }
+  return { executablePath: join(import.meta.dirname, 'chromium.sh'), env }
+}
+
+/** Unpacked once for each version, with the libraries and the letters that a bare machine lacks. */
+async function npmsChromium(): Promise<Chromium> {
+  const main = import.meta.resolve('@sparticuz/chromium')
+  const { version } = JSON.parse(readFileSync(new URL('../package.json', main), 'utf8'))
+  const folder = join(CACHE, `chromium-${version}`)
+  if (!existsSync(folder)) await unpack(main, folder)
+  const libraries = [join(folder, 'al2023/lib'), process.env.LD_LIBRARY_PATH].filter(Boolean).join(':')
+  return startedBy(join(folder, 'chromium'), {
+    LD_LIBRARY_PATH: libraries,
+    FONTCONFIG_FILE: join(folder, 'fonts.conf'),
   })
+}
+
+/** The machine's own letters come first. */
+const FONTS = `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <include ignore_missing="yes">/etc/fonts/fonts.conf</include>
+  <dir prefix="relative">fonts</dir>
+</fontconfig>
+`
+
+async function unpack(main: string, folder: string): Promise<void> {
+  mkdirSync(CACHE, { recursive: true })
+  const partial = mkdtempSync(join(CACHE, 'unpacking-'))
+  try {
+    // The package unpacks into the folder for temporary files.
+    const script = `
+      import { inflate } from ${JSON.stringify(main)}
+      for (const path of process.argv.slice(1)) await inflate(path)`
+    const archives = ['chromium.br', 'swiftshader.tar.br', 'al2023.tar.br', 'fonts.tar.br']
+    const paths = archives.map((name) => fileURLToPath(new URL(`../bin/${name}`, main)))
+    const env = { ...process.env, TMPDIR: partial }
+    await run(process.execPath, ['--input-type=module', '-e', script, ...paths], { env })
+    writeFileSync(join(partial, 'fonts.conf'), FONTS)
+    renameSync(partial, folder)
+  } catch (error) {
+    // Another process may have been first.
+    if (!existsSync(folder)) throw error
+  } finally {
+    rmSync(partial, { recursive: true, force: true })
+  }
+}
+
+async function playwrightsChromium(): Promise<string> {
+  const path = chromium.executablePath()
+  if (existsSync(path)) return path
+  const cli = fileURLToPath(new URL('cli.js', import.meta.resolve('playwright-core')))
+  await run(process.execPath, [cli, 'install', '--no-shell', 'chromium'], { timeout: 300_000 }).catch(() => {})
+  if (existsSync(path)) return path
+  throw new Error(
+    'No browser was found, and Playwright could not download one. Install Chromium or Chrome, or set CHROMIUM to its path.',
+  )
 }

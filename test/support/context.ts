@@ -126,6 +126,7 @@ export class Process {
       }),
       payments: absent('payments'),
       counter: absent('counter'),
+      hasher: absent('hasher'),
       background: (work) => void this.#background.push(work.catch(onlyMishaps)),
       config: {
         origins: ['http://localhost'],

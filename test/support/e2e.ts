@@ -41,10 +41,9 @@ export async function signInByHand(page: Page, url: string, { email, password }:
   await page.waitForURL('**/dashboard')
 }
 
-/** Until the script of a public page has come, and its forms are alive. */
-export async function untilAwake(page: Page): Promise<void> {
-  await page.locator('iframe.wake').waitFor({ state: 'detached' })
-  await page.waitForFunction(() => !document.querySelector('[data-island]:not([data-awake])'))
+/** Until every island answers: a test that fakes answers or the clock must not meet the plain form before. */
+export async function untilHydrated(page: Page): Promise<void> {
+  await page.waitForFunction(() => !document.querySelector('[data-island]:not([data-hydrated])'))
 }
 
 /** A window of someone who is signed in already. */

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import type { Cast } from './cast.ts'
-import { untilAwake } from './e2e.ts'
+import { untilHydrated } from './e2e.ts'
 import type { Screen } from './screens.ts'
 
 export type OpenScreen = { page: Page; complaints: string[] }
@@ -21,7 +21,7 @@ export async function openScreen(browser: Browser, url: string, screen: Screen, 
   await page.goto(url + screen.path)
   await screen.prepare?.(page, cast)
   await page.waitForLoadState('load')
-  await untilAwake(page)
+  await untilHydrated(page)
   await page.evaluate(() => new Promise((idle) => requestIdleCallback(() => setTimeout(idle, 150), { timeout: 1_000 })))
   if (await page.locator('.hero').count()) await page.locator('.hero.is-live').waitFor()
   return { page, complaints }

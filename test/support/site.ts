@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll } from 'vitest'
 import { signIns, users } from '../../db/schema.ts'
 import { app } from '../../src/server/app.ts'
+import { deriveKey } from '../../src/server/credentials/scrypt.ts'
 import { issueSignInToken } from '../../src/server/credentials/sign-in-token.ts'
 import type { Env } from '../../src/server/env.ts'
 import { newId } from '../../src/server/id.ts'
@@ -41,6 +42,7 @@ export function openSite(overrides: Partial<Env> = {}) {
     EMAIL: { send: async (mail: (typeof mails)[number]) => mails.push(mail) },
     ASSETS: { fetch: async () => new Response('', { status: 404 }) },
     ATTEMPT_COUNTER: { getByName: memoryCounters() },
+    PASSWORD_HASHER: { getByName: () => ({ derive: deriveKey }) },
     JOB_CHANNEL: { getByName: () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} }) },
     ...overrides,
   } as unknown as Env

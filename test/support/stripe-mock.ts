@@ -3,16 +3,24 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../../dev/free-port.ts'
+import { CACHE, found, type ThirdParty } from './third-party.ts'
 
-/** Stripe's own mock, which checks every request against Stripe's published description of its API. It keeps no state. */
+const VERSION = '0.197.0'
+const OURS = join(CACHE, `stripe-mock-${VERSION}`)
+
+/** Stripe's own mock, which checks every request against Stripe's published description of its API: STRIPE_MOCK, else the one in .cache. */
+export const stripeMock: ThirdParty = {
+  name: `stripe-mock ${VERSION}`,
+  find: () => [process.env.STRIPE_MOCK || join(OURS, 'stripe-mock')].find((path) => existsSync(path)) ?? null,
+  install: [['go', 'install', `github.com/stripe/stripe-mock@v${VERSION}`]],
+  env: { GOBIN: OURS },
+}
+
+/** It keeps no state. */
 export async function startStripeMock(): Promise<{ url: string; close(): Promise<void> }> {
-  const binary = process.env.STRIPE_MOCK ?? join(import.meta.dirname, '../../.cache/bin/stripe-mock')
-  if (!existsSync(binary))
-    throw new Error(
-      `stripe-mock is not installed (${binary}). Run scripts/install-stripe-mock.sh (needs Go), or name a binary in STRIPE_MOCK.`,
-    )
+  const program = found(stripeMock)
   const port = await freePort()
-  const child = spawn(binary, ['-http-addr', `127.0.0.1:${port}`, '-strict-version-check=false'], { stdio: 'ignore' })
+  const child = spawn(program, ['-http-addr', `127.0.0.1:${port}`, '-strict-version-check=false'], { stdio: 'ignore' })
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const url = `http://127.0.0.1:${port}`
   for (let attempt = 0; ; attempt++) {

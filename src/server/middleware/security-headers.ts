@@ -25,7 +25,6 @@ export function contentSecurityPolicy(dev: boolean, formTarget = ''): string {
     "font-src 'self'",
     "media-src 'self'",
     "manifest-src 'self'",
-    "frame-src 'self'",
     dev ? "connect-src 'self' ws:" : "connect-src 'self'",
     `form-action 'self' ${formTarget}`.trim(),
     "frame-ancestors 'none'",

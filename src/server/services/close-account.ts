@@ -30,7 +30,7 @@ export async function closeAccount(
   const { current_password } = requireValid(closeAccountForm, input)
   const guesses = await limitGuesses(ctx, sessionSecret(user.id))
   const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
-  if (!(await verifyPassword(current_password, ctx.config.passwordPepper, stored?.hash ?? null)))
+  if (!(await verifyPassword(ctx, current_password, stored?.hash ?? null)))
     throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
   await guesses.forgive()
   await closeOpenCheckout(ctx, user.id)

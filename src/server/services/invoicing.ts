@@ -8,15 +8,15 @@ import { log } from '../log.ts'
 import { chargeText } from './charge-text.ts'
 import { giveCredit } from './crediting.ts'
 import { ensureCustomer } from './customers.ts'
+import { fourAtOnce } from './four-at-once.ts'
 import type { BillingRecordRow, Done, InvoiceRow, StepCall } from './invoice-step.ts'
 import { syncInvoice } from './invoice-sync.ts'
 
 const BATCH = 100
-const AT_ONCE = 8
 const MINUTE = 60_000
 const LONGEST_WAIT_MS = 6 * 60 * MINUTE
 
-/** Goes on with every invoice that is not sent yet, a bounded number at a time. */
+/** Goes on with every invoice that is not sent yet. */
 export async function advanceInvoices(ctx: Context): Promise<number> {
   const due = await ctx.db
     .select({ invoice: invoices, record: billingRecords })
@@ -25,8 +25,7 @@ export async function advanceInvoices(ctx: Context): Promise<number> {
     .where(lte(invoices.nextAt, ctx.now()))
     .orderBy(asc(invoices.nextAt))
     .limit(BATCH)
-  for (let i = 0; i < due.length; i += AT_ONCE)
-    await Promise.all(due.slice(i, i + AT_ONCE).map(({ invoice, record }) => advanceInvoice(ctx, invoice, record)))
+  await fourAtOnce(due, ({ invoice, record }) => advanceInvoice(ctx, invoice, record))
   return due.length
 }
 

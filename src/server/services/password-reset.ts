@@ -66,7 +66,7 @@ export async function resetPassword(
       ),
     )
   if (!found) throw new AppError('invalid', RESET_FAILED)
-  const passwordHash = await hashPassword(password, ctx.config.passwordPepper)
+  const passwordHash = await hashPassword(ctx, password)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${found.userId} AND password_hash = ${passwordHash})`
   const [update] = await writeBatch(ctx.db, [
     // The link may have been used while we hashed.

@@ -37,13 +37,12 @@ async function changePassword(
   name: string,
   password: { current: string; next: string },
 ): Promise<void> {
-  const pepper = ctx.config.passwordPepper
   const guesses = await limitGuesses(ctx, sessionSecret(user.id))
   const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
-  if (!(await verifyPassword(password.current, pepper, stored?.hash ?? null)) || !stored)
+  if (!(await verifyPassword(ctx, password.current, stored?.hash ?? null)) || !stored)
     throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
   await guesses.forgive()
-  const passwordHash = await hashPassword(password.next, pepper)
+  const passwordHash = await hashPassword(ctx, password.next)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND password_hash = ${passwordHash})`
   const others = and(eq(signIns.userId, user.id), ne(signIns.id, signInId), isNull(signIns.revokedAt))
   const [update, revoked] = await writeBatch(ctx.db, [

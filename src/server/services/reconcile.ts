@@ -4,10 +4,10 @@ import type { Context } from '../context.ts'
 import { log } from '../log.ts'
 import { closeUnopened } from './checkout.ts'
 import { syncCheckout } from './checkout-sync.ts'
+import { fourAtOnce } from './four-at-once.ts'
 import { syncSubscription } from './subscription-sync.ts'
 
 const BATCH = 100
-const AT_ONCE = 8
 const HOUR_MS = 3_600_000
 
 /**
@@ -49,8 +49,5 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
 
 /** One that fails is logged and comes again; it does not keep the others waiting. */
 async function eachOf<T>(rows: T[], work: (row: T) => Promise<unknown>): Promise<void> {
-  for (let i = 0; i < rows.length; i += AT_ONCE)
-    await Promise.all(
-      rows.slice(i, i + AT_ONCE).map((row) => work(row).catch((error) => log('reconcile_failed', {}, error))),
-    )
+  await fourAtOnce(rows, (row) => work(row).catch((error) => log('reconcile_failed', {}, error)))
 }

@@ -37,7 +37,7 @@ export async function signIn(
     .select()
     .from(users)
     .where(and(eq(users.email, email), isNull(users.closedAt)))
-  const right = await verifyPassword(password, ctx.config.passwordPepper, found?.passwordHash ?? null)
+  const right = await verifyPassword(ctx, password, found?.passwordHash ?? null)
   if (!found || !right) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
   await guesses.forgive()
   if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
@@ -66,7 +66,7 @@ export async function signOut(ctx: Context, userId: string, signInId: string): P
 }
 
 async function rehash(ctx: Context, user: { id: string; passwordHash: string }, password: string): Promise<void> {
-  const passwordHash = await hashPassword(password, ctx.config.passwordPepper)
+  const passwordHash = await hashPassword(ctx, password)
   await ctx.db
     .update(users)
     .set({ passwordHash })

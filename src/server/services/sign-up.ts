@@ -22,7 +22,7 @@ export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>,
   const { name, email, password } = requireValid(signUpForm, input)
   refuseCommonPassword(password)
   await limitCalls(ctx, 'sign_up', caller, email)
-  const passwordHash = await hashPassword(password, ctx.config.passwordPepper)
+  const passwordHash = await hashPassword(ctx, password)
   const { token, hash } = newEmailToken()
   const id = newId('user')
   const now = ctx.now()

@@ -1,7 +1,8 @@
 import { inArray, sql } from 'drizzle-orm'
 import type { Context } from '../context.ts'
+import { fourAtOnce } from './four-at-once.ts'
 
-const AT_ONCE = 500
+const BATCH = 500
 const LATE_MS = 5_000
 /** A running server is looked at every 30 s; one that was not for three times that was forgotten. */
 const FORGOTTEN_MS = 90_000
@@ -16,8 +17,8 @@ export async function wakeOverdue(ctx: Context): Promise<number> {
     SELECT user_id FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
     UNION SELECT user_id FROM server_sessions WHERE ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NOT NULL
       AND (confirmed_at < ${now - FORGOTTEN_MS} OR must_stop_at <= ${now})
-    LIMIT ${AT_ONCE}`)
-  await Promise.all(rows.map((row) => ctx.channel(row.user_id).wake(row.user_id)))
+    LIMIT ${BATCH}`)
+  await fourAtOnce(rows, (row) => ctx.channel(row.user_id).wake(row.user_id))
   return rows.length
 }
 
@@ -31,15 +32,13 @@ export async function endOrphans(ctx: Context): Promise<string[]> {
   )
   const sessionIds = [...new Set(alive.map((instance) => instance.tags.session ?? ''))]
   const ended = new Set<string>()
-  for (let i = 0; i < sessionIds.length; i += AT_ONCE) {
+  for (let i = 0; i < sessionIds.length; i += BATCH) {
     const rows = await ctx.db.all<{ id: string }>(sql`SELECT id FROM server_sessions
-      WHERE ended_at IS NOT NULL AND ${inArray(sql`id`, sessionIds.slice(i, i + AT_ONCE))}`)
+      WHERE ended_at IS NOT NULL AND ${inArray(sql`id`, sessionIds.slice(i, i + BATCH))}`)
     for (const { id } of rows) ended.add(id)
   }
   const orphans = alive.filter((instance) => ended.has(instance.tags.session ?? '')).map((instance) => instance.id)
-  const results = await Promise.allSettled(orphans.map((id) => ctx.cloud.terminate(id)))
-  // One that cannot be ended now does not keep the others; the next sweep tries it again.
-  const failed = results.find((result) => result.status === 'rejected')
-  if (failed) throw failed.reason
+  // One that cannot be ended now is tried again by the next sweep.
+  await fourAtOnce(orphans, (id) => ctx.cloud.terminate(id))
   return orphans
 }

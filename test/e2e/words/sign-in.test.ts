@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import { untilAwake } from '../../support/e2e.ts'
+import { untilHydrated } from '../../support/e2e.ts'
 import { answer, cut, hold, press, type Scene, walk } from '../../support/words.ts'
 
 /** Sign up, sign in, the confirmation of an address. One row for each text of the specification. */
@@ -276,7 +276,7 @@ const SCENES: Scene[] = [
       await answer(page, '/users/confirmation', 200, {})
       await page.clock.install()
       await go('/confirm_email')
-      await untilAwake(page)
+      await untilHydrated(page)
       await resend(page)
     },
     words: [
@@ -290,7 +290,7 @@ const SCENES: Scene[] = [
       await answer(page, '/users/confirmation', 200, { message: 'On its way.' })
       await page.clock.install()
       await go('/confirm_email')
-      await untilAwake(page)
+      await untilHydrated(page)
       await resend(page)
     },
     words: [[7, 'message', 'On its way.']],
@@ -301,7 +301,7 @@ const SCENES: Scene[] = [
       await answer(page, '/users/confirmation', 200, {})
       await page.clock.install()
       await go('/confirm_email')
-      await untilAwake(page)
+      await untilHydrated(page)
       await resend(page)
       await page.getByText('Confirmation email sent.').waitFor()
       for (let second = 0; second < 6; second++) await page.clock.runFor(1000)
@@ -313,7 +313,7 @@ const SCENES: Scene[] = [
     open: async (page, { go }) => {
       await answer(page, '/users/confirmation', 500, {})
       await go('/confirm_email')
-      await untilAwake(page)
+      await untilHydrated(page)
       await resend(page)
     },
     words: [[7, 'message', 'Unable to resend confirmation email. Please try again.']],

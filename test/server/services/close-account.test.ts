@@ -4,6 +4,7 @@ import { billingRecords, checkouts, serverSessions, signIns, subscriptions, user
 import type { User } from '../../../src/domain/wire.ts'
 import type { Context } from '../../../src/server/context.ts'
 import { hashPassword } from '../../../src/server/credentials/password.ts'
+import { deriveKey } from '../../../src/server/credentials/scrypt.ts'
 import { newId } from '../../../src/server/id.ts'
 import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
 import { closeAccount } from '../../../src/server/services/close-account.ts'
@@ -21,6 +22,7 @@ afterAll(() => stack.close())
 const ctx = {
   ...stack.ctx,
   counter: memoryCounters(),
+  hasher: { derive: deriveKey },
   channel: () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} }),
   config: { ...stack.ctx.config, passwordPepper: 'pepper' },
 } as Context
@@ -29,7 +31,7 @@ let user: User
 beforeEach(async () => {
   await stack.forgetEverybody()
   user = await stack.newUser()
-  const passwordHash = await hashPassword(PASSWORD, 'pepper')
+  const passwordHash = await hashPassword(ctx, PASSWORD)
   await stack.db.update(users).set({ passwordHash }).where(eq(users.id, user.id))
 })
 

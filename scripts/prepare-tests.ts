@@ -1,0 +1,18 @@
+import { findChromium } from '../test/support/chromium.ts'
+import { moto } from '../test/support/moto.ts'
+import { stripeMock } from '../test/support/stripe-mock.ts'
+import { isSkipped, prepare, type ThirdParty } from '../test/support/third-party.ts'
+
+/** What `npm test` takes from others, fetched once. It never fails: what is missing is said here, and by the tests that need it. */
+await Promise.all([
+  serverOf(moto),
+  serverOf(stripeMock),
+  findChromium().catch((error: Error) => console.log(error.message)),
+])
+
+async function serverOf(server: ThirdParty): Promise<void> {
+  if (server.find()) return
+  console.log(`Fetching ${server.name}, which the contract tests compare with`)
+  const why = await prepare(server)
+  if (why) console.log(`${server.name}: its tests ${isSkipped(server) ? 'are skipped' : 'will fail'}. ${why}`)
+}

@@ -1,0 +1,31 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { found, isSkipped, prepare, type ThirdParty } from '../support/third-party.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+function missing(...command: [string, ...string[]]): ThirdParty {
+  return { name: 'thing 1.0', find: () => null, install: [command], env: {} }
+}
+
+const failing = (script: string) => missing(process.execPath, '-e', script)
+
+test('what cannot be installed says why', async () => {
+  expect(await prepare(missing('no-such-program-here'))).toBe('no-such-program-here is not installed.')
+  const offline = failing('console.error("Retrying"); console.error("No network"); process.exit(1)')
+  expect(await prepare(offline)).toBe('No network')
+  expect(await prepare(failing(''))).toBe('It was installed, but cannot be found.')
+})
+
+test('what is here is not installed again', async () => {
+  expect(await prepare({ ...missing('no-such-program-here'), find: () => '/usr/bin/thing' })).toBeNull()
+})
+
+test('a suite whose server is missing is skipped, but in CI it fails and says what to do', () => {
+  const server = missing('no-such-program-here')
+  vi.stubEnv('CI', '')
+  expect(isSkipped(server)).toBe(true)
+  expect(isSkipped({ ...server, find: () => '/usr/bin/thing' })).toBe(false)
+  vi.stubEnv('CI', 'true')
+  expect(isSkipped(server)).toBe(false)
+  expect(() => found(server)).toThrow('thing 1.0 is not here: "npm run test:servers" installs it')
+})

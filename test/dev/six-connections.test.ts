@@ -1,0 +1,65 @@
+import { createServer, type ServerResponse } from 'node:http'
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
+import { afterAll, expect, test } from 'vitest'
+import { sixConnections } from '../../dev/six-connections.ts'
+import { readWranglerConfig } from '../../dev/wrangler-config.ts'
+
+/** A server that answers when it is told to. */
+const waiting: ServerResponse[] = []
+const slow = createServer((_, response) => void waiting.push(response))
+await new Promise<void>((ready) => slow.listen(0, '127.0.0.1', ready))
+const { port } = slow.address() as { port: number }
+
+/** Asks `count` times at once, and at once gives up the eighth. */
+const WORKER = `
+import { DurableObject } from 'cloudflare:workers'
+export class JobChannel extends DurableObject {}
+export default { async fetch(request) {
+  const count = Number(new URL(request.url).searchParams.get('count'))
+  const ask = (i) => fetch('http://127.0.0.1:${port}/', i === 7 ? { signal: AbortSignal.timeout(0) } : {})
+  const answers = await Promise.allSettled(Array.from({ length: count }, (_, i) => ask(i)))
+  return Response.json(answers.map(({ reason }) => reason?.name ?? 'answered'))
+} }`
+
+const mf = new Miniflare(
+  convertV4MiniflareOptions({
+    host: '127.0.0.1',
+    port: 0,
+    cf: false,
+    compatibilityDate: readWranglerConfig().compatibilityDate,
+    modules: sixConnections([{ type: 'ESModule', path: 'index.js', contents: WORKER }]),
+    durableObjects: { JOB_CHANNEL: { className: 'JobChannel', useSQLite: true } },
+  }),
+)
+const url = await mf.ready
+afterAll(async () => {
+  await mf.dispose()
+  slow.closeAllConnections()
+  slow.close()
+})
+
+const ask = async (count: number) => (await (await fetch(new URL(`/?count=${count}`, url))).json()) as string[]
+const arrived = (count: number) => expect.poll(() => waiting.length, { timeout: 10_000 }).toBe(count)
+const answerOne = () => waiting.shift()?.end()
+
+test('of one invocation six wait for their answer, the seventh for one of them; another invocation has six of its own', async () => {
+  const first = ask(7)
+  await arrived(6)
+  const second = ask(2)
+  // The second's two have arrived, and the seventh of the first has not, although it came before them.
+  await arrived(8)
+  answerOne()
+  await arrived(8)
+  while (waiting.length) answerOne()
+  expect(await first).toEqual(Array(7).fill('answered'))
+  expect(await second).toEqual(Array(2).fill('answered'))
+})
+
+test('one that queues is given up when its timer runs out, and never sent', async () => {
+  const answers = ask(9)
+  await arrived(6)
+  for (let i = 0; i < 6; i++) answerOne()
+  await arrived(2)
+  while (waiting.length) answerOne()
+  expect(await answers).toEqual(Array.from({ length: 9 }, (_, i) => (i === 7 ? 'TimeoutError' : 'answered')))
+})

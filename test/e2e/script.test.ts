@@ -1,0 +1,66 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, inject, test } from 'vitest'
+import { openBrowser } from '../support/chromium.ts'
+import { complaintsOf, untilHydrated } from '../support/e2e.ts'
+
+const url = inject('url')
+let browser: Browser
+beforeAll(async () => {
+  browser = await openBrowser()
+})
+afterAll(() => browser.close())
+
+test.each(['/', '/pricing', '/contact_sales', '/sign_in', '/sign_up', '/no-such-page'])(
+  '%s asks for all its scripts with the page, and for each once',
+  async (path) => {
+    const page = await (await browser.newContext()).newPage()
+    const complaints = complaintsOf(page)
+    await page.goto(url + path)
+    await untilHydrated(page)
+    // A request is among the entries once it has been answered.
+    await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('.js')))
+    const scripts = await page.evaluate(() =>
+      performance
+        .getEntriesByType('resource')
+        .flatMap(({ name }) => (name.endsWith('.js') ? new URL(name).pathname : [])),
+    )
+    expect(scripts).toContainEqual(expect.stringMatching(/^\/assets\/public-/))
+    expect(scripts.filter((name, i) => scripts.indexOf(name) !== i)).toEqual([])
+    expect(complaints.filter((complaint) => !complaint.includes('404'))).toEqual([])
+  },
+)
+
+test('a page of text has no script', async () => {
+  const html = await (await fetch(`${url}/terms_of_service`)).text()
+  expect(html).not.toMatch(/<script [^>]*src|modulepreload|<iframe/)
+})
+
+test('a form sent before its island answers is a plain form, and its answer is a page', async () => {
+  const page = await (await browser.newContext()).newPage()
+  const { promise: pressed, resolve: release } = Promise.withResolvers<void>()
+  await page.route('**/assets/client-*.js', async (route) => {
+    await pressed
+    await route.continue()
+  })
+  await page.goto(`${url}/sign_in`, { waitUntil: 'commit' })
+  await page.getByLabel('Email').fill('nobody@example.com')
+  await page.getByLabel('Password', { exact: true }).fill('a wrong password')
+  const answered = page.waitForResponse('**/users/sign_in')
+  await page.getByRole('button', { name: 'Sign In' }).click()
+  expect((await answered).status()).toBe(303)
+  release()
+  await page.getByText('Invalid email or password.').waitFor()
+  await untilHydrated(page)
+  expect(await page.getByLabel('Email').inputValue()).toBe('nobody@example.com')
+})
+
+test('an asynchronous script that is here before the end of the page hydrates it all the same', async () => {
+  const page = await (await browser.newContext()).newPage()
+  await page.goto(`${url}/sign_in`)
+  await untilHydrated(page)
+  // From here on every script comes out of the browser's cache.
+  for (let time = 0; time < 5; time++) {
+    await page.reload()
+    await untilHydrated(page)
+  }
+})

@@ -1,0 +1,104 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { billingRecords, invoices, serverSessions, subscriptions, users } from '../../db/schema.ts'
+import type { Context } from '../../src/server/context.ts'
+import { runCron } from '../../src/server/cron.ts'
+import { newId } from '../../src/server/id.ts'
+import { openBillingStack } from '../support/billing-stack.ts'
+import { openWorld } from '../support/context.ts'
+import { freshPlaces } from '../support/fleet.ts'
+import { ownDatabase } from '../support/own-database.ts'
+
+vi.spyOn(console, 'error').mockReturnValue()
+
+/** How many calls leave the program at once, and how many did altogether. */
+const calls = { open: 0, most: 0, made: 0 }
+beforeEach(() => void Object.assign(calls, { open: 0, most: 0, made: 0 }))
+
+async function counted<T>(effect: () => Promise<T>, connections = 1): Promise<T> {
+  calls.made++
+  calls.open += connections
+  calls.most = Math.max(calls.most, calls.open)
+  try {
+    return await effect()
+  } finally {
+    calls.open -= connections
+  }
+}
+
+test('fleet: 500 overdue channels and 100 orphans take four connections', async () => {
+  const world = await openWorld((await ownDatabase()).url)
+  const [place = ''] = await freshPlaces(world, 1)
+  const long = world.clock.ms - 3_600_000
+  const people = Array.from({ length: 501 }, () => newId('user'))
+  const person = (id: string) => ({ id, email: `${id}@example.com`, name: 'Ada', passwordHash: '', createdAt: long })
+  await world.db.insert(users).values(people.map(person))
+  const [gone, ...running] = people.map((userId) => ({
+    id: newId('ses'),
+    userId,
+    serverId: place,
+    instanceType: 'g6.4xlarge',
+    requestedAt: long,
+    runningAt: long,
+    confirmedAt: long,
+  }))
+  if (!gone) throw new Error('There is nobody.')
+  await world.db.insert(serverSessions).values([{ ...gone, stopRequestedAt: long, endedAt: long }])
+  await world.db.insert(serverSessions).values(running)
+  for (let i = 0; i < 100; i++)
+    await world.ctx.cloud.launch({
+      token: `late-${i}`,
+      instanceType: 'g6.4xlarge',
+      availabilityZone: 'us-east-1a',
+      name: 'late',
+      tags: { session: gone.id },
+    })
+
+  // Listing asks for the instances and for their health.
+  world.wire = (name, effect) => counted(effect, name === 'ec2: list' ? 2 : 1)
+  await runCron(world.ctx, '* * * * *')
+  expect(calls.most).toBe(4)
+  expect(calls.made).toBeGreaterThanOrEqual(600)
+  expect(running.filter(({ userId }) => world.nextAlarm(userId) === null)).toEqual([])
+  expect(world.ec2.instances().filter(({ state }) => state === 'pending' || state === 'running')).toEqual([])
+})
+
+test('money: 100 due invoices and 100 plans to ask about take four connections', async () => {
+  const stack = await openBillingStack(Date.UTC(2028, 6, 1))
+  afterAll(() => stack.close())
+  const now = stack.clock.now
+  for (let i = 0; i < 100; i++) {
+    const { id: userId } = await stack.newUser()
+    await stack.insertPlan(userId, { stripeSubscriptionId: `sub_${i}`, checkAt: now })
+    const record = {
+      id: newId('bill'),
+      userId,
+      periodStart: now - 9e8,
+      periodEnd: now,
+      planType: null,
+      includedHours: 0,
+    }
+    await stack.db
+      .insert(billingRecords)
+      .values({ ...record, trial: false, seconds: 3600, amountCents: 175, createdAt: now })
+    await stack.db.insert(invoices).values({ recordId: record.id, userId, step: 'draft', nextAt: now, createdAt: now })
+  }
+
+  const client = stack.ctx.db.$client
+  for (const name of ['execute', 'batch'] as const) {
+    const original = client[name].bind(client) as (...args: unknown[]) => Promise<unknown>
+    ;(client[name] as unknown) = (...args: unknown[]) => counted(() => original(...args))
+  }
+  const payments = new Proxy(stack.ctx.payments, {
+    get: (real, name: keyof Context['payments']) => (args: never) =>
+      counted(() => (real[name] as (args: never) => Promise<unknown>)(args)),
+  })
+  // Nothing comes of any of them, so that the calls are few.
+  stack.stripe.inject('error', 10_000)
+  await runCron({ ...stack.ctx, payments }, '*/1 * * * *')
+  expect(calls.most).toBe(4)
+  expect(stack.stripe.calls().length).toBeGreaterThanOrEqual(200)
+  const due = await stack.db.$count(invoices, eq(invoices.nextAt, now))
+  const unasked = await stack.db.$count(subscriptions, eq(subscriptions.checkAt, now))
+  expect([due, unasked]).toEqual([0, 0])
+})

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { writeBatch } from '../../db/client.ts'
+import { billingRecords, invoices, users } from '../../db/schema.ts'
+import { startStack } from '../../dev/stack.ts'
+import { newId } from '../../src/server/id.ts'
+import { composeMail } from '../../src/server/mails/mail-content.ts'
+import { mailQuery } from '../../src/server/services/outbox.ts'
+import { openTestDatabase } from '../support/database.ts'
+
+const PEOPLE = 24
+const MAILS = 40
+
+const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-hang-'))
+const stack = await startStack({ dataDir, log: () => {} })
+const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
+afterAll(async () => {
+  await stack.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+const mailed = () => stack.services.mailbox.list().filter(({ subject }) => subject === 'While Stripe hangs').length
+const hung = () => stack.services.stripe?.calls().filter(({ status }) => status === null).length ?? 0
+const looks = () => stack.services.ec2?.calls().filter(({ action }) => action === 'DescribeInstances').length ?? 0
+
+/** In the built Worker, where the seventh connection of an invocation queues behind those that hang. */
+test('while Stripe hangs, every mail goes out and the fleet is looked at', async () => {
+  // Due a little later, so that all of it waits for the triggers below.
+  const now = Date.now() + 600_000
+  const owing = Array.from({ length: PEOPLE }, () => ({ userId: newId('user'), recordId: newId('bill') }))
+  await writeBatch(db, [
+    ...owing.flatMap(({ userId, recordId }) => [
+      db.insert(users).values({
+        id: userId,
+        email: `${userId}@example.com`,
+        name: 'Ada',
+        passwordHash: '',
+        createdAt: now,
+        billingDueAt: Number.MAX_SAFE_INTEGER,
+      }),
+      db.insert(billingRecords).values({
+        id: recordId,
+        userId,
+        periodStart: now - 9e8,
+        periodEnd: now,
+        planType: null,
+        includedHours: 0,
+        trial: false,
+        seconds: 3600,
+        amountCents: 175,
+        createdAt: now,
+      }),
+      db.insert(invoices).values({ recordId, userId, step: 'draft', nextAt: now, createdAt: now }),
+    ]),
+    ...Array.from({ length: MAILS }, (_, i) =>
+      mailQuery({ db, now: () => now }, `pilot-${i}@example.com`, composeMail('While Stripe hangs', ['Hello.'])),
+    ),
+  ])
+  stack.services.stripe?.inject('timeout', 10_000)
+
+  const triggers = { over: false }
+  const before = looks()
+  const minute = fetch(`${stack.url}/dev/clock`, {
+    method: 'POST',
+    body: JSON.stringify({ advance_seconds: 601 }),
+  }).finally(() => {
+    triggers.over = true
+  })
+  await expect.poll(mailed, { timeout: 50_000 }).toBe(MAILS)
+  await expect.poll(hung, { timeout: 50_000 }).toBeGreaterThan(0)
+  await expect.poll(looks, { timeout: 50_000 }).toBeGreaterThan(before)
+  expect(triggers.over).toBe(false)
+
+  stack.services.stripe?.heal()
+  await minute
+})
