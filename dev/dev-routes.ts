@@ -94,7 +94,7 @@ function mailboxPage(services: Services) {
         ${services.mailbox.list().map(
           (mail) => html`<article>
             <h2>${mail.subject}</h2>
-            <p class="meta">To ${mail.to} at ${mail.sent_at}</p>
+            <p class="meta">To ${mail.to} at ${mail.sent_at}${mail.reply_to ? `, replies to ${mail.reply_to}` : ''}</p>
             <pre>${linked(mail.text)}</pre>
           </article>`,
         )}

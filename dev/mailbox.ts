@@ -1,11 +1,20 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-export type CapturedMail = { to: string; from: string; subject: string; text: string; html: string; sent_at: string }
+export type CapturedMail = {
+  to: string
+  from: string
+  subject: string
+  text: string
+  html: string
+  /** Only where an answer does not go to the sender. */
+  reply_to?: string
+  sent_at: string
+}
 
 export type Mailbox = {
   /** @throws when a fault is injected, or the mail is not one that could be sent */
-  accept(mail: Omit<CapturedMail, 'sent_at'>): void
+  accept(mail: Omit<CapturedMail, 'sent_at' | 'reply_to'> & { replyTo?: string }): void
   /** Newest first. */
   list(): CapturedMail[]
   inject(times: number): void
@@ -29,9 +38,10 @@ export function openMailbox(path: string, now: () => number): Mailbox {
       }
       for (const field of ['to', 'from', 'subject', 'text', 'html'] as const)
         if (typeof mail[field] !== 'string' || !mail[field]) throw new Error(`A mail needs the field "${field}".`)
-      if (/[\r\n]/.test(mail.to + mail.from + mail.subject)) throw new Error('A mail header holds a line break.')
-      const { to, from, subject, text, html } = mail
-      const captured = { to, from, subject, text, html, sent_at: new Date(now()).toISOString() }
+      const { to, from, subject, text, html, replyTo = '' } = mail
+      if (/[\r\n]/.test(to + from + subject + replyTo)) throw new Error('A mail header holds a line break.')
+      const answers = replyTo ? { reply_to: replyTo } : {}
+      const captured = { to, from, subject, text, html, ...answers, sent_at: new Date(now()).toISOString() }
       appendFileSync(path, `${JSON.stringify(captured)}\n`)
       mails.push(captured)
     },

@@ -11,6 +11,7 @@ import { RunMeter } from '../../src/islands/dashboard/RunMeter.tsx'
 import { SessionsTable } from '../../src/islands/dashboard/SessionsTable.tsx'
 import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
 import { UsageCard } from '../../src/islands/dashboard/UsageCard.tsx'
+import type { Connection } from '../../src/islands/useJobsChannel.ts'
 import { nothing, type Specimen } from './specimen.ts'
 
 const FOLDER = 'src/islands/dashboard'
@@ -72,7 +73,7 @@ const JOB: Job = {
   updated_at: iso(2),
 }
 
-const line = (connection: 'connecting' | 'live' | 'reconnecting', servers: Server[] = []) => (
+const line = (connection: Connection, servers: Server[] = []) => (
   <ConnectionLine connection={connection} knownAt={Date.now() - 12_000} servers={servers} now={NOW} />
 )
 const notice = (kind: 'danger' | 'success' | 'info', text: string, job: Job | null = null) => (
@@ -97,6 +98,7 @@ export const DASHBOARD: Specimen[] = [
       ['live', line('live')],
       ['live, a server runs', line('live', [RUNNING])],
       ['reconnecting', line('reconnecting', [RUNNING])],
+      ['off', line('off', [RUNNING])],
     ],
   },
   {

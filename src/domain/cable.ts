@@ -7,7 +7,8 @@ export const KEEPALIVE = '{"command":"ping"}'
 export const KEEPALIVE_ANSWER = '{"type":"ping"}'
 export const PING_EVERY_MS = 3_000
 
-export type DisconnectReason = 'unauthorized' | 'remote' | 'server_restart' | 'invalid_request'
+/** Rails' own, and ours: the person opened so many sockets that the oldest was closed. */
+export type DisconnectReason = 'unauthorized' | 'remote' | 'server_restart' | 'invalid_request' | 'too_many_sockets'
 
 export const welcomeFrame = () => JSON.stringify({ type: 'welcome' })
 /** Rails sends seconds since 1970. */

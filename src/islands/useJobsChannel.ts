@@ -3,7 +3,8 @@ import { useEffect, useRef, useState } from 'react'
 import { KEEPALIVE, PING_EVERY_MS } from '../domain/cable.ts'
 import type { Job } from '../domain/wire.ts'
 
-export type Connection = 'connecting' | 'live' | 'reconnecting'
+/** `off`: the server has closed it for good, because newer tabs took its place or the sign-in ended. */
+export type Connection = 'connecting' | 'live' | 'reconnecting' | 'off'
 
 type Listener = {
   onJob: (job: Job) => void
@@ -37,15 +38,20 @@ export function useJobsChannel(userId: string, listener: Listener): { connection
     adapters.WebSocket = KeepaliveSocket
     const url = document.querySelector<HTMLMetaElement>('meta[name="cable-url"]')?.content ?? '/cable'
     const consumer = createConsumer(url)
-    const lost = () => setState({ connection: 'reconnecting', heardAt })
+    let isOff = false
+    const lost = () => setState({ connection: isOff ? 'off' : 'reconnecting', heardAt })
     consumer.subscriptions.create(
       { channel: 'JobsChannel', user_id: userId },
       {
         connected() {
+          isOff = false
           setState({ connection: 'live', heardAt })
           latest.current.onConnect()
         },
-        disconnected: lost,
+        disconnected({ willAttemptReconnect }: { willAttemptReconnect: boolean }) {
+          isOff = !willAttemptReconnect
+          lost()
+        },
         received(message: { event: string; job: Job }) {
           if (message.event === 'job.updated') latest.current.onJob(message.job)
         },
@@ -54,9 +60,13 @@ export function useJobsChannel(userId: string, listener: Listener): { connection
     // The stock client finds out after some seconds of silence. The browser may know at once, and that the network is back, too.
     const { connection } = consumer as unknown as { connection: { reopen(): void } }
     const reopen = () => connection.reopen()
+    // A tab that gave way to newer ones comes back once somebody looks at it.
+    const seen = () => isOff && !document.hidden && reopen()
+    document.addEventListener('visibilitychange', seen)
     window.addEventListener('offline', lost)
     window.addEventListener('online', reopen)
     return () => {
+      document.removeEventListener('visibilitychange', seen)
       window.removeEventListener('offline', lost)
       window.removeEventListener('online', reopen)
       consumer.disconnect()

@@ -11,6 +11,7 @@ import type { Cloud } from './providers/ec2.ts'
 import { emailBinding, type Mailer } from './providers/mail.ts'
 import type { Payments } from './providers/payments.ts'
 import { type Reach, tcpReach } from './providers/reach.ts'
+import { type Config, readConfig } from './settings.ts'
 
 /** Everything a verb needs, built in one place and passed. */
 export type Context = {
@@ -31,18 +32,6 @@ export type Context = {
   config: Config
 }
 
-export type Config = {
-  /** The site's own origins; the first is the one that links name. */
-  origins: string[]
-  secretKey: string
-  passwordPepper: string
-  mailFrom: string
-  operatorEmail: string
-  plansForSale: boolean
-  /** Where a form of ours leads that asks for a checkout page. */
-  checkoutOrigin: string
-}
-
 /** Where links in mails lead: configured, never what a request claims. */
 export function siteOrigin(ctx: Pick<Context, 'config'>): string {
   return ctx.config.origins[0] ?? ''
@@ -57,7 +46,9 @@ function sharedDatabase(env: Env): Database {
   return database.db
 }
 
+/** @throws unavailable where a setting is missing or malformed */
 export async function createContext(env: Env, background: Context['background']): Promise<Context> {
+  const config = readConfig(env)
   return {
     db: sharedDatabase(env),
     now: await readClock(env),
@@ -69,15 +60,7 @@ export async function createContext(env: Env, background: Context['background'])
     counter: (name) => env.ATTEMPT_COUNTER.getByName(name),
     hasher: inTurn(env.PASSWORD_HASHER),
     background: (work) => background(work.catch(logFailure)),
-    config: {
-      origins: env.SITE_ORIGINS.split(','),
-      secretKey: env.SECRET_KEY,
-      passwordPepper: env.PASSWORD_PEPPER,
-      mailFrom: env.MAIL_FROM,
-      operatorEmail: env.OPERATOR_EMAIL,
-      plansForSale: env.PLANS_FOR_SALE === 'true',
-      checkoutOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://checkout.stripe.com',
-    },
+    config,
   }
 }
 

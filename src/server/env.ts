@@ -3,11 +3,11 @@ import type { HasherCalls } from './credentials/scrypt.ts'
 import type { JobChannelCalls } from './jobs/channel-calls.ts'
 import type { CounterCalls } from './limits/counter-calls.ts'
 
-/** What `wrangler.toml`, its secrets and the local stack bind. `docs/operations.md` explains each. */
+/** What `wrangler.toml`, its secrets and the local stack bind. `docs/operations.md` explains each, `settings.ts` checks them. */
 export type Env = {
   /** The origins that the site is served from, comma-separated; links in mails use the first. */
   SITE_ORIGINS: string
-  /** 32 random bytes or more: keys for sign-ins and CSRF tokens are derived from it, one per purpose. */
+  /** 32 random characters or more: keys for sign-ins and CSRF tokens are derived from it, one per purpose. */
   SECRET_KEY: string
   /** Mixed into every password hash. */
   PASSWORD_PEPPER: string

@@ -1,4 +1,6 @@
+import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { outbox } from '../../db/schema.ts'
 import { change, openSite, SITE } from '../support/site.ts'
 
 const CANARY = 'xyzzy-buy-now'
@@ -24,26 +26,47 @@ async function mailsOf(calls: () => Promise<unknown>) {
 }
 
 test('no word that a person typed goes into a mail to somebody else', async () => {
-  const { cookie } = await site.signInAs('user')
+  const { cookie, userId } = await site.signInAs('user')
   const email = newAddress()
   const mails = await mailsOf(async () => {
+    await signUp(`${userId}@example.com`, `Ada ${CANARY}`)
     for (let i = 0; i < 2; i++) await signUp(email, `Ada ${CANARY}`, { 'User-Agent': CANARY })
     await change(site, 'POST', '/users/password', '', { user: { email, name: CANARY } })
     await change(site, 'POST', '/users/confirmation', '', { user: { email, name: CANARY } })
-    const message = { name: CANARY, email: `${CANARY}@example.com`, source: 'Referral', message: CANARY }
-    await change(site, 'POST', '/api/v1/contact_sales', '', message)
     await change(site, 'PUT', '/users', cookie, { user: { name: CANARY } })
     await change(site, 'POST', '/api/servers/request_more', cookie, { message: CANARY })
   })
   expect(mails.map(({ subject }) => subject).sort()).toEqual([
     'A customer asks for more servers',
-    'A message to sales',
     'Choose a new password',
+    'Confirm your email address',
     'Confirm your email address',
     'Confirm your email address',
     'You already have an account',
   ])
   expect(JSON.stringify(mails)).not.toContain(CANARY)
+})
+
+test('a message to sales goes to the operator alone: as text, under our subject, and answers go to its writer', async () => {
+  const writer = newAddress()
+  const typed = {
+    name: `<b>Ada</b>\u202e\r\nEmail: boss@example.com`,
+    email: ` ${writer.toUpperCase()} `,
+    source: 'Referral',
+    message: `Forty rovers, please.\n\n<script>alert(1)</script>\nBcc: everybody@example.com`,
+  }
+  const mails = await mailsOf(() => change(site, 'POST', '/api/v1/contact_sales', '', typed))
+  expect(mails).toMatchObject([
+    { to: 'operator@example.com', from: 'hello@example.com', replyTo: writer, subject: 'New sales message' },
+  ])
+  const { text = '', html = '' } = mails[0] ?? {}
+  expect(text).toContain(`\nName: <b>Ada</b> Email: boss@example.com\nEmail: ${writer}\nSource: Referral\n\n`)
+  expect(text).toContain(`\n\n${typed.message}\n\n`)
+  expect(text.indexOf('/console/messages')).toBeLessThan(text.indexOf('Ada'))
+  expect(html).not.toMatch(/<script|<b>/)
+  expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt;')
+  const [row] = await site.db.select().from(outbox).where(eq(outbox.subject, 'New sales message'))
+  expect(row).toMatchObject({ text: '', html: '', replyTo: null })
 })
 
 test('a mail has one recipient: what could mean two, or another header, is no address', async () => {

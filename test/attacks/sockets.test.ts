@@ -103,11 +103,13 @@ test('a sign-in that ended without anyone telling the socket hears nothing of wh
   fresh.socket.close()
 })
 
-test('the twenty-first socket of a person takes the place of the first', async () => {
+test('the twenty-first socket of a person takes the place of the first, which is told why', async () => {
   const person = await newPerson(url)
   const sockets: Awaited<ReturnType<typeof connect>>[] = []
   for (let i = 0; i < 21; i++) sockets.push(await connect(person.cookieHeader))
-  await waitFor(async () => sockets[0]?.frames.some((frame) => frame.type === 'disconnect'))
+  const told = () => sockets[0]?.frames.filter((frame) => frame.type === 'disconnect')
+  await waitFor(async () => told()?.length)
+  expect(told()).toEqual([{ type: 'disconnect', reason: 'too_many_sockets', reconnect: false }])
   for (const { frames } of sockets.slice(1)) expect(frames.some((frame) => frame.type === 'disconnect')).toBe(false)
   for (const { socket } of sockets) socket.close()
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { openSocket } from '../support/cable.ts'
 import { newPerson } from '../support/client.ts'
 import { complaintsOf, pageOf, stackAndBrowser } from '../support/e2e.ts'
 
@@ -30,6 +31,22 @@ test('a lost network: what was known stays, with its age and a Retry; it is live
   await page.getByText('Live', { exact: true }).waitFor()
   await alert.waitFor({ state: 'detached' })
   await context.close()
+})
+
+test('a tab whose place newer ones took says so, goes on by asking, and is live again once it is looked at', async () => {
+  const person = await newPerson(world.url)
+  const page = await pageOf(world.browser, world.url, person)
+  await page.goto(`${world.url}/dashboard`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  const others = await Promise.all(Array.from({ length: 20 }, () => openSocket(person)))
+  await page.getByText('Live updates are off in this tab. Updating every 10 s.').waitFor()
+  await person.post('/api/v1/aws/auto_cloud_start_request')
+  await page.getByRole('row').filter({ hasText: 'running' }).waitFor(PATIENCE)
+  for (const other of others) other.socket.close()
+
+  await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.context().close()
 })
 
 test('a running server: its meter and the trial count by the second, its address can be copied, it is stopped once', async () => {

@@ -6,6 +6,7 @@ import { deriveKey } from '../../src/server/credentials/scrypt.ts'
 import { issueSignInToken } from '../../src/server/credentials/sign-in-token.ts'
 import type { Env } from '../../src/server/env.ts'
 import { newId } from '../../src/server/id.ts'
+import type { Mail } from '../../src/server/providers/mail.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
 
@@ -22,7 +23,7 @@ export type Role = 'visitor' | 'unconfirmed' | 'user' | 'suspended' | 'admin'
 
 /** The whole app as it is deployed, called in this process, on a database of this file's own. */
 export function openSite(overrides: Partial<Env> = {}) {
-  const mails: { to: string; subject: string; text: string }[] = []
+  const mails: (Mail & { from: string })[] = []
   const env = {
     SITE_ORIGINS: SITE,
     SECRET_KEY: SECRET,

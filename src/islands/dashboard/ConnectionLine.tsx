@@ -7,6 +7,7 @@ const WORDS: Record<Connection, string> = {
   connecting: 'Connecting to live updates…',
   live: 'Live',
   reconnecting: 'Reconnecting…',
+  off: 'Live updates are off in this tab. Updating every 10 s.',
 }
 
 type Props = {

@@ -12,20 +12,22 @@ const MOST_ACCOUNTS = 4
  * counted by themselves, so that strangers who guess never keep an owner out.
  */
 export function knownDevice(c: HonoContext<AppEnv>, email: string): string | null {
-  const { secretKey } = c.var.ctx.config
-  for (const mark of marks(c)) {
-    const [id, mac] = mark.split('.')
-    if (id && mac && deriveKeys(secretKey, 'device').some(({ key }) => isEqual(mac, markFor(key, id, email)))) return id
-  }
+  for (const mark of marks(c)) if (isFor(c, mark, email)) return mark.split('.')[0] ?? null
   return null
 }
 
-/** Says to this browser that it was signed in to the account. */
+/** Tells this browser that its person is the account's. A new id each time: what was counted under the one before is over. */
 export function rememberDevice(c: HonoContext<AppEnv>, email: string): void {
-  if (knownDevice(c, email)) return
   const id = randomBytes(12).toString('base64url')
   const mark = `${id}.${markFor(deriveKeys(c.var.ctx.config.secretKey, 'device')[0].key, id, email)}`
-  writeCookie(c, 'known', [mark, ...marks(c)].slice(0, MOST_ACCOUNTS).join('~'), LIFETIME_S)
+  const others = marks(c).filter((other) => !isFor(c, other, email))
+  writeCookie(c, 'known', [mark, ...others].slice(0, MOST_ACCOUNTS).join('~'), LIFETIME_S)
+}
+
+function isFor(c: HonoContext<AppEnv>, mark: string, email: string): boolean {
+  const [id, mac] = mark.split('.')
+  const keys = deriveKeys(c.var.ctx.config.secretKey, 'device')
+  return Boolean(id && mac && keys.some(({ key }) => isEqual(mac, markFor(key, id, email))))
 }
 
 function marks(c: HonoContext<AppEnv>): string[] {

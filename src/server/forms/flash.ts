@@ -32,10 +32,11 @@ export function setFlash(c: HonoContext<AppEnv>, flash: Flash): void {
 
 /**
  * Reads it and clears it: whoever asks first has it, so that a page may show it in its own place, and else its frame does. A page that is
- * fetched ahead leaves it to the one that is seen.
+ * fetched ahead, or only its headers, leaves it to the one that is seen.
  */
 export function takeFlash(c: HonoContext<AppEnv>): Flash | null {
-  if (c.get('flashTaken') || c.req.header('Sec-Purpose')?.startsWith('prefetch')) return null
+  const isSeen = c.req.method !== 'HEAD' && !c.req.header('Sec-Purpose')?.startsWith('prefetch')
+  if (c.get('flashTaken') || !isSeen) return null
   c.set('flashTaken', true)
   const parts = NAMES.map((name) => readCookie(c, name) ?? '')
   NAMES.forEach((name, i) => {

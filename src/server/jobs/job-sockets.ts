@@ -1,6 +1,7 @@
 import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import {
   confirmFrame,
+  type DisconnectReason,
   disconnectFrame,
   isOwnJobsChannel,
   isReadable,
@@ -102,7 +103,7 @@ export class JobSockets {
       const ctx = await this.openContext()
       // Signed out between the upgrade and now: the call that closes sockets may have come before this one was here.
       const found = await findSignIn(ctx, signInId, [currentJobsQuery(ctx, userId)] as const)
-      if (!found) return this.closeAsRevoked(socket)
+      if (!found) return this.close(socket, 'remote')
       // Unsubscribed meanwhile.
       if (!(socket.deserializeAttachment() as Attachment).identifiers.includes(identifier)) return
       for (const { job, session } of found.along[0]) sendTo(socket, jobFrame(identifier, toJob(job, session)))
@@ -116,7 +117,7 @@ export class JobSockets {
   disconnect(signInIds: string[] | 'all'): void {
     for (const socket of this.ctx.getWebSockets()) {
       const { signInId } = socket.deserializeAttachment() as Attachment
-      if (signInIds === 'all' || signInIds.includes(signInId)) this.closeAsRevoked(socket)
+      if (signInIds === 'all' || signInIds.includes(signInId)) this.close(socket, 'remote')
     }
   }
 
@@ -132,7 +133,7 @@ export class JobSockets {
     for (const socket of due) {
       const attachment = socket.deserializeAttachment() as Attachment
       if (live.has(attachment.signInId)) socket.serializeAttachment({ ...attachment, checkedAt: Date.now() })
-      else this.closeAsRevoked(socket)
+      else this.close(socket, 'remote')
     }
   }
 
@@ -141,20 +142,21 @@ export class JobSockets {
     const sockets = this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN)
     const oldestFirst = sockets.sort((a, b) => connectedAt(a) - connectedAt(b))
     for (const socket of oldestFirst.slice(0, Math.max(0, sockets.length - MAX_SOCKETS + 1)))
-      this.closeAsRevoked(socket)
+      this.close(socket, 'too_many_sockets')
   }
 
   push(job: Job): void {
     for (const socket of this.ctx.getWebSockets()) {
       const { identifiers, expiresAt } = socket.deserializeAttachment() as Attachment
-      if (expiresAt < Date.now()) this.closeAsRevoked(socket)
+      if (expiresAt < Date.now()) this.close(socket, 'remote')
       else for (const identifier of identifiers) sendTo(socket, jobFrame(identifier, job))
     }
   }
 
-  private closeAsRevoked(socket: WorkerSocket): void {
-    sendTo(socket, disconnectFrame('remote'))
-    socket.close(1000, 'remote')
+  /** For good: the client does not come back by itself. */
+  private close(socket: WorkerSocket, reason: DisconnectReason): void {
+    sendTo(socket, disconnectFrame(reason))
+    socket.close(1000, reason)
   }
 
   private isTooFast(socket: WorkerSocket): boolean {

@@ -1,67 +1,85 @@
 import { createHash } from 'node:crypto'
-import type { Rate } from '../../domain/attempts.ts'
 import { AppError } from '../../domain/error.ts'
 import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
 import { networkOf } from './network.ts'
+import { countPeople } from './people.ts'
 
 /** Who asks, as far as the network tells; null when it does not, as on a machine of one's own. */
 export type Caller = { address: string | null }
 
 const HOUR_MS = 3_600_000
 
-/** Whom each call is limited by: the mail address that it is about, where it comes from, and that network as a whole. */
+/**
+ * How often each call may be made in `perMs`: about one mail address, from one address, from one network. A campus or a company comes from one
+ * address, so the last two grow with the people who signed in from there, by `perPerson` for each. Below 1 for what makes new people: nobody's
+ * sign-ups pay for more than half as many.
+ */
 const RATES = {
-  sign_in: { address: { count: 60, perMs: HOUR_MS / 4 }, network: { count: 300, perMs: HOUR_MS / 4 } },
-  sign_up: {
-    email: { count: 5, perMs: HOUR_MS },
-    address: { count: 20, perMs: HOUR_MS },
-    network: { count: 100, perMs: HOUR_MS },
-  },
-  resend: {
-    email: { count: 5, perMs: HOUR_MS },
-    address: { count: 20, perMs: HOUR_MS },
-    network: { count: 100, perMs: HOUR_MS },
-  },
-  reset: {
-    email: { count: 5, perMs: HOUR_MS },
-    address: { count: 20, perMs: HOUR_MS },
-    network: { count: 100, perMs: HOUR_MS },
-  },
-  contact: {
-    email: { count: 5, perMs: HOUR_MS },
-    address: { count: 10, perMs: HOUR_MS },
-    network: { count: 50, perMs: HOUR_MS },
-  },
-} satisfies Record<string, { email?: Rate; address: Rate; network: Rate }>
+  sign_in: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
+  sign_up: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
+  resend: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
+  reset: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
+  contact: { email: 5, address: 10, network: 50, perPerson: 0.25, perMs: HOUR_MS },
+} satisfies Record<string, Limits>
+
+type Limits = { email?: number; address: number; network: number; perPerson: number; perMs: number }
+
+/** Growth ends at so many times what a fresh address or network has. */
+const MOST_GROWTH = 5
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
 /** @throws too_many, with the seconds to wait. The same for every mail address, whether or not somebody has it. */
 export async function limitCalls(
-  ctx: LimitContext,
+  ctx: LimitContext & Pick<Context, 'db'>,
   call: keyof typeof RATES,
-  caller: Caller,
+  { address }: Caller,
   email: string | null = null,
 ): Promise<void> {
-  const rates: { email?: Rate; address: Rate; network: Rate } = RATES[call]
+  const limits: Limits = RATES[call]
   const now = ctx.now()
-  const take = (kind: string, who: string | null, rate: Rate | undefined) =>
-    who !== null && rate ? answered(ctx.counter(counterName(call, kind, who)).take(rate, now)) : 0
-  // First, so that what is refused here uses up nothing of its neighbours'.
-  refuseFor(await take('address', caller.address, rates.address))
+  const take = (kind: string, who: string, count: number) =>
+    answered(ctx.counter(counterName(call, kind, who)).take({ count, perMs: limits.perMs }, now))
+  const takeFrom = async (place: 'address' | 'network', who: string) => {
+    const wait = await take(place, who, limits[place])
+    if (wait === 0) return 0
+    // Only now: calls within what everybody has cost no look at the database.
+    const people = await countPeople(ctx, address ?? '', place, (MOST_GROWTH * limits[place]) / limits.perPerson)
+    const more = Math.floor(people * limits.perPerson)
+    return more ? Math.min(wait, await take(`more by ${place}`, who, more)) : wait
+  }
+  // First, so that what is refused here uses up nothing of its neighbors'.
+  if (address !== null) refuseFor(await takeFrom('address', address))
   const waits = await Promise.all([
-    take('network', caller.address && networkOf(caller.address), rates.network),
-    take('email', email, rates.email),
+    address === null ? 0 : takeFrom('network', networkOf(address)),
+    email !== null && limits.email ? take('email', email, limits.email) : 0,
   ])
   refuseFor(Math.max(...waits))
 }
 
 /** Counts one guess at somebody's password. @throws too_many */
 export async function limitGuesses(ctx: LimitContext, secret: string): Promise<{ forgive: () => Promise<void> }> {
-  const counter = ctx.counter(counterName('guess', 'secret', secret))
-  refuseFor(await answered(counter.guess(ctx.now())))
-  return { forgive: () => answered(counter.forgive()) }
+  refuseFor(await answered(guessCounter(ctx, secret).guess(ctx.now())))
+  return { forgive: () => forgiveGuesses(ctx, secret) }
+}
+
+export function forgiveGuesses(ctx: Pick<Context, 'counter'>, secret: string): Promise<void> {
+  return answered(guessCounter(ctx, secret).forgive())
+}
+
+function guessCounter(ctx: Pick<Context, 'counter'>, secret: string) {
+  return ctx.counter(counterName('guess', 'secret', secret))
+}
+
+/** What guesses at a sign-in's password are counted under: everybody who is not known together, each known device by itself. */
+export function signInSecret(email: string, knownDevice: string | null): string {
+  return `${email} ${knownDevice ?? ''}`
+}
+
+/** What guesses at the password of an open session are counted under. */
+export function sessionSecret(userId: string): string {
+  return `${userId} current`
 }
 
 /** Hashed: what is counted is nobody's business in a log. */

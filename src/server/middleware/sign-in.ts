@@ -31,6 +31,6 @@ export const currentSignIn = createMiddleware<AppEnv>(async (c, next) => {
 
 /** A page that was opened or something that was done: not what an open page asks by itself, however long nobody looks at it. */
 function isUse(method: string, path: string): boolean {
-  if (path === '/cable' || path === '/api/v1/aws/check_server_ip_status') return false
+  if (method === 'HEAD' || path === '/cable' || path === '/api/v1/aws/check_server_ip_status') return false
   return method !== 'GET' || !path.startsWith('/api/')
 }

@@ -49,7 +49,8 @@ export const accountPages = new Hono<AppEnv>()
   .get('/account_overview', async (c) => {
     const { user } = signedIn(c)
     // A provider that does not answer now is no reason not to show the page.
-    if (c.req.query('checkout') === 'done') await settleCheckout(c.var.ctx, user.id).catch(() => {})
+    if (c.req.query('checkout') === 'done' && c.req.method === 'GET')
+      await settleCheckout(c.var.ctx, user.id).catch(() => {})
     const billing = await getBillingOverview(c.var.ctx, user.id)
     const flash = takeFlash(c)
     // The profile's form sends a name whatever else it sends.

@@ -7,6 +7,7 @@ import type { AppEnv } from '../app-env.ts'
 export const cable = new Hono<AppEnv>().get('/cable', async (c) => {
   const protocols = (c.req.header('sec-websocket-protocol') ?? '').split(',').map((protocol) => protocol.trim())
   const allowed =
+    c.req.method === 'GET' &&
     c.req.header('upgrade')?.toLowerCase() === 'websocket' &&
     c.var.ctx.config.origins.includes(c.req.header('origin') ?? '') &&
     protocols.includes(SUB_PROTOCOL)

@@ -5,6 +5,7 @@ import { answer } from '../answer.ts'
 import type { AppEnv } from '../app-env.ts'
 import { clearCookie } from '../credentials/cookies.ts'
 import { callerOf } from '../credentials/device.ts'
+import { rememberDevice } from '../credentials/known-device.ts'
 import { requestPasswordReset, resetPassword } from '../services/password-reset.ts'
 import { body, text } from './body.ts'
 
@@ -20,7 +21,9 @@ export const passwords = new Hono<AppEnv>()
     return answer(c, { message: RESET_SENT })
   })
   .put('/users/password', body(newPassword), async (c) => {
-    await resetPassword(c.var.ctx, c.req.valid('json').user)
+    const { email } = await resetPassword(c.var.ctx, c.req.valid('json').user)
     clearCookie(c, 'sign_in')
+    // Its next guesses are counted by themselves, so that a guesser elsewhere does not keep it out.
+    rememberDevice(c, email)
     return answer(c, { message: PASSWORD_RESET })
   })

@@ -8,7 +8,7 @@ import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { verifyPassword } from '../credentials/password.ts'
 import { requireValid } from '../form-rules.ts'
-import { limitGuesses } from '../limits/limits.ts'
+import { limitGuesses, sessionSecret } from '../limits/limits.ts'
 import { accountClosedMail } from '../mails/account.ts'
 import { cancelAtPeriodEnd } from './cancel-subscription.ts'
 import { closeOpenCheckout } from './checkout.ts'
@@ -28,7 +28,7 @@ export async function closeAccount(
   input: InferInput<typeof closeAccountForm>,
 ): Promise<void> {
   const { current_password } = requireValid(closeAccountForm, input)
-  const guesses = await limitGuesses(ctx, `${user.id} current`)
+  const guesses = await limitGuesses(ctx, sessionSecret(user.id))
   const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
   if (!(await verifyPassword(ctx, current_password, stored?.hash ?? null)))
     throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })

@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { and, eq, exists, gt, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import { emailTokens, users } from '../../../db/schema.ts'
@@ -14,43 +14,49 @@ import { CONFIRM_LIFETIME_MS, hashEmailToken, newEmailToken } from './email-toke
 import { deliverMail, mailQuery } from './outbox.ts'
 
 /**
- * Confirms the address and starts the free trial. The same link again, within its time, does nothing and succeeds: mail scanners
- * open links before people do.
+ * Confirms the address of the sign-up that the link was mailed for, and starts the free trial. The same link again, within its time, does
+ * nothing and succeeds: mail scanners open links before people do.
  * @throws invalid
  */
 export async function confirmEmail(ctx: Context, token: string): Promise<void> {
   const now = ctx.now()
   const hash = hashEmailToken(token)
+  const isAlive = and(eq(emailTokens.hash, hash), eq(emailTokens.purpose, 'confirm'), gt(emailTokens.expiresAt, now))
   const [found] = await ctx.db
     .select({ userId: users.id, confirmedAt: users.confirmedAt })
     .from(emailTokens)
     .innerJoin(users, eq(users.id, emailTokens.userId))
-    .where(
-      and(
-        eq(emailTokens.hash, hash),
-        eq(emailTokens.purpose, 'confirm'),
-        gt(emailTokens.expiresAt, now),
-        isNull(users.closedAt),
-      ),
-    )
+    .where(and(isAlive, isNull(users.closedAt)))
   if (!found) throw new AppError('invalid', CONFIRMATION_FAILED)
   if (found.confirmedAt !== null) return
   const { userId } = found
-  await writeBatch(ctx.db, [
+  const [confirmed] = await writeBatch(ctx.db, [
+    // Another sign-up with this address may have come in between: then this link is dead, and the password is another's.
     ctx.db
       .update(users)
-      .set({ confirmedAt: now })
-      .where(and(eq(users.id, userId), isNull(users.confirmedAt))),
-    ctx.db.update(emailTokens).set({ usedAt: now }).where(eq(emailTokens.hash, hash)),
+      .set({ confirmedAt: sql`coalesce(confirmed_at, ${now})` })
+      .where(
+        and(
+          eq(users.id, userId),
+          isNull(users.closedAt),
+          exists(ctx.db.select({ alive: sql`1` }).from(emailTokens).where(isAlive)),
+        ),
+      ),
+    ctx.db.update(emailTokens).set({ usedAt: now }).where(isAlive),
     // One trial a person, whatever came of it.
     ctx.db.run(sql`
       INSERT INTO subscriptions (id, user_id, plan_type, sub_type, status, anchor, hours, created_at)
       SELECT ${newId('sub')}, ${userId}, 'demo', 'demo', 'trialing', ${now}, ${TRIAL_MINUTES / 60}, ${now}
-      WHERE NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId})`),
+      WHERE EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND confirmed_at IS NOT NULL AND closed_at IS NULL)
+      AND NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId})`),
   ])
+  if (!confirmed?.rowsAffected) throw new AppError('invalid', CONFIRMATION_FAILED)
 }
 
-/** A new link for an address that waits for one. Whoever asks, and for whatever address, sees the same. */
+/**
+ * A new link for the latest sign-up of an address that waits for one. Its other links stay alive: anybody may request this. The answer is the
+ * same for every address.
+ */
 export async function resendConfirmation(
   ctx: Context,
   input: InferInput<typeof emailForm>,

@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { type SQL, sql } from 'drizzle-orm'
+import type { Context } from '../context.ts'
 
 export const CONFIRM_LIFETIME_MS = 24 * 3_600_000
 export const RESET_LIFETIME_MS = 3_600_000
@@ -11,4 +13,11 @@ export function newEmailToken(): { token: string; hash: string } {
 
 export function hashEmailToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
+}
+
+/** Ends the confirmation links of a user. Their rows stay for a while: a dead link still tells whom it was mailed to. */
+export function killConfirmLinks(ctx: Pick<Context, 'db'>, userId: SQL) {
+  return ctx.db.run(
+    sql`UPDATE email_tokens SET expires_at = created_at WHERE user_id = ${userId} AND purpose = 'confirm'`,
+  )
 }

@@ -20,8 +20,9 @@ type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer'>
 export function mailQuery(ctx: Pick<Context, 'db' | 'now'>, to: string, mail: MailContent, when: SQL = sql`1`) {
   const now = ctx.now()
   return ctx.db.run(sql`
-    INSERT INTO outbox (id, recipient, subject, text, html, created_at, attempts, send_at)
-    SELECT ${newId('mail')}, ${to}, ${mail.subject}, ${mail.text}, ${mail.html}, ${now}, 0, ${now} WHERE ${when}`)
+    INSERT INTO outbox (id, recipient, subject, text, html, reply_to, created_at, attempts, send_at)
+    SELECT ${newId('mail')}, ${to}, ${mail.subject}, ${mail.text}, ${mail.html}, ${mail.replyTo ?? null}, ${now}, 0, ${now}
+    WHERE ${when}`)
 }
 
 /** Sends what is due. Two may run at once: a row is claimed by moving its next try, so that each is sent by one of them. */
@@ -58,11 +59,16 @@ async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
   // The mails before it took so long that it is due again: for whoever claims it then.
   if (mail.sendAt !== null && mail.sendAt <= ctx.now()) return
   try {
-    await ctx.mailer.send({ to: mail.recipient, subject: mail.subject, text: mail.text, html: mail.html })
+    const { recipient: to, subject, text, html, replyTo } = mail
+    await ctx.mailer.send({ to, subject, text, html, replyTo: replyTo ?? undefined })
   } catch (error) {
     log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
     return
   }
   // What was sent may hold a link that opens an account: it is not kept.
-  await ctx.db.update(outbox).set({ sentAt: ctx.now(), sendAt: null, text: '', html: '' }).where(eq(outbox.id, mail.id))
+  const nothing = { text: '', html: '', replyTo: null }
+  await ctx.db
+    .update(outbox)
+    .set({ sentAt: ctx.now(), sendAt: null, ...nothing })
+    .where(eq(outbox.id, mail.id))
 }

@@ -8,7 +8,7 @@ import { type Context, siteOrigin } from '../context.ts'
 import { hashPassword } from '../credentials/password.ts'
 import { refuseCommonPassword } from '../credentials/password-rule.ts'
 import { requireValid } from '../form-rules.ts'
-import { type Caller, limitCalls } from '../limits/limits.ts'
+import { type Caller, forgiveGuesses, limitCalls, sessionSecret, signInSecret } from '../limits/limits.ts'
 import { passwordChangedMail, resetPasswordMail } from '../mails/account.ts'
 import { hashEmailToken, newEmailToken, RESET_LIFETIME_MS } from './email-tokens.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
@@ -39,10 +39,15 @@ export async function requestPasswordReset(
 }
 
 /**
- * The new password of whoever holds a mailed link, once. Ends every sign-in and every other link, and tells the owner.
+ * A new password for the holder of a mailed link, once. Ends every sign-in and every other link, forgives the guesses that were counted, and
+ * mails the owner.
+ * @returns the account's address
  * @throws invalid
  */
-export async function resetPassword(ctx: Context, input: InferInput<typeof newPasswordForm>): Promise<void> {
+export async function resetPassword(
+  ctx: Context,
+  input: InferInput<typeof newPasswordForm>,
+): Promise<{ email: string }> {
   const { token, password } = requireValid(newPasswordForm, input)
   refuseCommonPassword(password)
   const hash = hashEmailToken(token)
@@ -76,6 +81,10 @@ export async function resetPassword(ctx: Context, input: InferInput<typeof newPa
     mailQuery(ctx, found.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', RESET_FAILED)
+  // Strangers' guesses must not keep the owner out who has just shown that the mail is theirs.
+  for (const secret of [signInSecret(found.email, null), sessionSecret(found.userId)])
+    ctx.background(forgiveGuesses(ctx, secret))
   ctx.background(ctx.channel(found.userId).disconnect('all'))
   ctx.background(deliverMail(ctx))
+  return { email: found.email }
 }

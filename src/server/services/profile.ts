@@ -10,7 +10,7 @@ import { type Context, siteOrigin } from '../context.ts'
 import { hashPassword, verifyPassword } from '../credentials/password.ts'
 import { refuseCommonPassword } from '../credentials/password-rule.ts'
 import { requireValid } from '../form-rules.ts'
-import { limitGuesses } from '../limits/limits.ts'
+import { limitGuesses, sessionSecret } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mails/account.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
@@ -37,7 +37,7 @@ async function changePassword(
   name: string,
   password: { current: string; next: string },
 ): Promise<void> {
-  const guesses = await limitGuesses(ctx, `${user.id} current`)
+  const guesses = await limitGuesses(ctx, sessionSecret(user.id))
   const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
   if (!(await verifyPassword(ctx, password.current, stored?.hash ?? null)) || !stored)
     throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })

@@ -8,7 +8,8 @@ import type { Context } from '../context.ts'
 import { hashPassword, needsRehash, verifyPassword } from '../credentials/password.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
-import { type Caller, limitCalls, limitGuesses } from '../limits/limits.ts'
+import { type Caller, limitCalls, limitGuesses, signInSecret } from '../limits/limits.ts'
+import { networkOf } from '../limits/network.ts'
 import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 
 /** What the list of devices tells their owner. */
@@ -31,7 +32,7 @@ export async function signIn(
 ): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
   const { email, password } = requireValid(signInForm, input)
   await limitCalls(ctx, 'sign_in', attempt)
-  const guesses = await limitGuesses(ctx, `${email} ${attempt.knownDevice ?? ''}`)
+  const guesses = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice))
   const [found] = await ctx.db
     .select()
     .from(users)
@@ -45,8 +46,9 @@ export async function signIn(
   const row = { id: newId('in'), expiresAt: now + SIGN_IN_LIFETIME_MS }
   // A password that was changed while this one was looked at has ended every sign-in: none may come after it.
   const { rowsAffected } = await ctx.db.run(sql`
-    INSERT INTO sign_ins (id, user_id, created_at, last_seen_at, expires_at, user_agent, address)
-    SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${device.userAgent}, ${device.address} FROM users
+    INSERT INTO sign_ins (id, user_id, created_at, last_seen_at, expires_at, user_agent, address, network)
+    SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${device.userAgent}, ${device.address},
+      ${device.address && networkOf(device.address)} FROM users
     WHERE id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL`)
   if (!rowsAffected) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
   if (needsRehash(found.passwordHash)) ctx.background(rehash(ctx, found, password))

@@ -9,13 +9,14 @@ import { refuseCommonPassword } from '../credentials/password-rule.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
 import { type Caller, limitCalls } from '../limits/limits.ts'
-import { alreadySignedUpMail, confirmEmailMail } from '../mails/account.ts'
-import { CONFIRM_LIFETIME_MS, newEmailToken } from './email-tokens.ts'
+import { alreadySignedUpMail, confirmEmailMail, confirmLatestMail } from '../mails/account.ts'
+import { CONFIRM_LIFETIME_MS, killConfirmLinks, newEmailToken } from './email-tokens.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
 /**
- * A new account, not yet confirmed, and the mail with its link. For an address that has one already nothing changes but that its
- * owner gets a mail: the answer, the work and the statements are the same, so that nobody learns who is a customer.
+ * An account that waits for its address to be confirmed, and the mail with its link. Anybody may sign up with any address, so until it is
+ * confirmed the latest sign-up counts: it brings its own name and password, and links of earlier ones die. A confirmed address keeps
+ * everything; its owner gets a mail. The answer, the work and the statements are the same for all, so that nobody learns who is a customer.
  */
 export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>, caller: Caller): Promise<void> {
   const { name, email, password } = requireValid(signUpForm, input)
@@ -25,16 +26,24 @@ export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>,
   const { token, hash } = newEmailToken()
   const id = newId('user')
   const now = ctx.now()
-  const isNew = sql`EXISTS (SELECT 1 FROM users WHERE id = ${id})`
+  const origin = siteOrigin(ctx)
+  // A hash has a salt of its own: it names this sign-up and no other.
+  const ours = sql`FROM users WHERE email = ${email} AND password_hash = ${passwordHash}`
+  const isOurs = sql`EXISTS (SELECT 1 ${ours})`
+  const isFirst = sql`EXISTS (SELECT 1 FROM users WHERE id = ${id})`
   await writeBatch(ctx.db, [
-    ctx.db.insert(users).values({ id, email, name, passwordHash, createdAt: now }).onConflictDoNothing({
+    ctx.db.insert(users).values({ id, email, name, passwordHash, createdAt: now }).onConflictDoUpdate({
       target: users.email,
+      set: { name, passwordHash },
+      setWhere: sql`users.confirmed_at IS NULL AND users.closed_at IS NULL`,
     }),
+    killConfirmLinks(ctx, sql`(SELECT id ${ours})`),
     ctx.db.run(sql`
       INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
-      SELECT ${hash}, ${id}, 'confirm', ${now}, ${now + CONFIRM_LIFETIME_MS} WHERE ${isNew}`),
-    mailQuery(ctx, email, confirmEmailMail(siteOrigin(ctx), token), isNew),
-    mailQuery(ctx, email, alreadySignedUpMail(siteOrigin(ctx)), sql`NOT ${isNew}`),
+      SELECT ${hash}, id, 'confirm', ${now}, ${now + CONFIRM_LIFETIME_MS} ${ours}`),
+    mailQuery(ctx, email, confirmEmailMail(origin, token), isFirst),
+    mailQuery(ctx, email, confirmLatestMail(origin, token), sql`${isOurs} AND NOT ${isFirst}`),
+    mailQuery(ctx, email, alreadySignedUpMail(origin), sql`NOT ${isOurs}`),
   ])
   ctx.background(deliverMail(ctx))
 }

@@ -70,6 +70,49 @@ test('1,000 guesses from 1,000 networks: a handful is looked at, and the owner w
   expect((await signIn(stranger, email, PASSWORD)).status).toBe(200)
 })
 
+test('after a reset by mail the owner signs in at once, from any browser, although a guesser goes on', async () => {
+  const { account, app, clock, sent, settle } = setup()
+  const { email } = await signedInUser(openBrowser(app), account)
+  const thief = await from(app, '198.51.100.3')
+  const guess = async () => {
+    const { status } = await signIn(thief, email, 'a guess')
+    clock.ms += 3_600_000
+    return status
+  }
+  for (let i = 0; i < 20; i++) expect(await guess()).toBe(401)
+
+  const owner = await from(app, '203.0.113.5')
+  await signIn(thief, email, 'a guess')
+  expect((await signIn(owner, email, PASSWORD)).status).toBe(429)
+  await owner.json('POST', '/users/password', { user: { email } })
+  await settle()
+  const token = /reset_password_token=([\w-]+)/.exec(sent.at(-1)?.text ?? '')?.[1]
+  const user = { reset_password_token: token, password: 'a newer one', password_confirmation: 'a newer one' }
+  expect((await owner.json('PUT', '/users/password', { user })).status).toBe(200)
+  await settle()
+  // On another device of theirs, before the guesser is back.
+  expect((await signIn(await from(app, '203.0.113.6'), email, 'a newer one')).status).toBe(200)
+  for (let i = 0; i < 8; i++) await signIn(thief, email, 'a guess')
+  expect((await signIn(await from(app, '203.0.113.7'), email, 'a newer one')).status).toBe(429)
+  expect((await signIn(owner, email, 'a newer one')).status).toBe(200)
+})
+
+test('a reset by mail also forgives what the owner mistyped in a browser that was known before', async () => {
+  const { account, app, sent, settle } = setup()
+  const owner = openBrowser(app)
+  const { email } = await signedInUser(owner, account)
+  await owner.json('DELETE', '/users/sign_out')
+  await owner.open('/sign_in')
+  for (let i = 0; i < 6; i++) await signIn(owner, email, 'was it this?')
+  expect((await signIn(owner, email, PASSWORD)).status).toBe(429)
+  await owner.json('POST', '/users/password', { user: { email } })
+  await settle()
+  const token = /reset_password_token=([\w-]+)/.exec(sent.at(-1)?.text ?? '')?.[1]
+  const user = { reset_password_token: token, password: 'a newer one', password_confirmation: 'a newer one' }
+  expect((await owner.json('PUT', '/users/password', { user })).status).toBe(200)
+  expect((await signIn(owner, email, 'a newer one')).status).toBe(200)
+})
+
 test('a hundred guesses at the same moment are counted like a hundred in a row', async () => {
   const { account, app } = setup()
   const { email } = await signedInUser(openBrowser(app), account)

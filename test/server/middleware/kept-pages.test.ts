@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
+import { Hono } from 'hono'
 import { expect, inject, test, vi } from 'vitest'
+import type { AppEnv } from '../../../src/server/app-env.ts'
 import type { Env } from '../../../src/server/env.ts'
+import { keptPages } from '../../../src/server/middleware/kept-pages.ts'
 import { openSite } from '../../support/site.ts'
 
 const PAGES = ['/', '/pricing', '/terms_of_service']
@@ -71,4 +74,17 @@ test('somebody who is signed in, a form, and what does not exist go the whole wa
   expect((await keptOnly.request('/', { headers: { Cookie: cookie } })).status).toBe(500)
   expect((await keptOnly.request('/', { method: 'POST' })).status).toBe(500)
   for (const path of ['/sign_in', '/no-such-page']) expect((await keptOnly.request(path)).status).toBe(500)
+})
+
+test('a page that sets a cookie is nobody else’s', async () => {
+  let rendered = 0
+  const app = new Hono<AppEnv>().use(keptPages).get('/:cookie', (c) => {
+    rendered++
+    c.set('sameForAll', 'hello')
+    if (c.req.param('cookie') === 'with') c.header('Set-Cookie', 'theme=dark')
+    return c.html('hello')
+  })
+  const env = { SITE_ORIGINS: `http://kept-${++sites}.test` }
+  for (const path of ['/with', '/with', '/without', '/without']) await app.request(path, {}, env)
+  expect(rendered).toBe(3)
 })

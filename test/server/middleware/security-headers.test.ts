@@ -1,5 +1,7 @@
+import { Hono } from 'hono'
 import { expect, test } from 'vitest'
-import { contentSecurityPolicy } from '../../../src/server/middleware/security-headers.ts'
+import type { AppEnv } from '../../../src/server/app-env.ts'
+import { contentSecurityPolicy, securityHeaders } from '../../../src/server/middleware/security-headers.ts'
 import { openSite } from '../../support/site.ts'
 
 const site = openSite()
@@ -25,6 +27,16 @@ test.each(['/', '/sign_in', '/dashboard', '/api/v1/users/get_session', '/api/not
     }
   },
 )
+
+test('an answer that was made elsewhere gets every header, and keeps its own', async () => {
+  const app = new Hono<AppEnv>()
+    .use(securityHeaders({ dev: false }))
+    .get('/', () => new Response('made elsewhere', { headers: { 'Cache-Control': 'public, max-age=60' } }))
+  const { headers } = await app.request('/')
+  expect(headers.get('Content-Security-Policy')).toContain("script-src 'self'")
+  expect(headers.get('X-Frame-Options')).toBe('DENY')
+  expect(headers.get('Cache-Control')).toBe('public, max-age=60')
+})
 
 test("a form may lead to the site alone, and where plans are sold to Stripe's checkout", async () => {
   const { cookie } = await site.signInAs('user')

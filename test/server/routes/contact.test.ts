@@ -1,5 +1,6 @@
 import { expect, inject, test } from 'vitest'
-import { Client } from '../../support/client.ts'
+import type { CapturedMail } from '../../../dev/mailbox.ts'
+import { Client, waitFor } from '../../support/client.ts'
 
 const message = { name: 'Ada', email: 'ada@example.com', source: 'Referral', message: 'Forty rovers, please.' }
 const send = async (change: Record<string, string>) =>
@@ -9,9 +10,16 @@ const send = async (change: Record<string, string>) =>
     ...change,
   })
 
-test('a message to sales is taken', async () => {
-  const reply = await send({})
+test('a message to sales is taken, and mailed to the operator, whose answer goes to its writer', async () => {
+  const email = `${crypto.randomUUID()}@example.com`
+  const reply = await send({ email })
   expect([reply.status, reply.body]).toEqual([200, { Errors: [] }])
+  const mail = await waitFor(async () => {
+    const mails = (await (await fetch(`${inject('url')}/dev/mailbox.json`)).json()) as CapturedMail[]
+    return mails.find((mail) => mail.reply_to === email)
+  })
+  expect(mail).toMatchObject({ to: 'operator@proving-ground.example', subject: 'New sales message' })
+  expect(mail.text).toContain(message.message)
 })
 
 test.each([

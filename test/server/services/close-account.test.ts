@@ -1,10 +1,11 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeEach, expect, test, vi } from 'vitest'
-import { billingRecords, checkouts, subscriptions, users } from '../../../db/schema.ts'
+import { billingRecords, checkouts, serverSessions, signIns, subscriptions, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import type { Context } from '../../../src/server/context.ts'
 import { hashPassword } from '../../../src/server/credentials/password.ts'
 import { deriveKey } from '../../../src/server/credentials/scrypt.ts'
+import { newId } from '../../../src/server/id.ts'
 import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
 import { closeAccount } from '../../../src/server/services/close-account.ts'
 import { reconcilePlans } from '../../../src/server/services/reconcile.ts'
@@ -80,4 +81,29 @@ test('a plan that is heard of only after the closing ends at the next trigger, t
   stack.clock.now += MINUTE
   await reconcilePlans(ctx)
   expect(await plans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
+})
+
+test('every sign-in ends with the account', async () => {
+  const at = { createdAt: stack.clock.now, lastSeenAt: stack.clock.now, expiresAt: stack.clock.now + HOUR }
+  await stack.db.insert(signIns).values([1, 2].map(() => ({ id: newId('in'), userId: user.id, ...at })))
+  await close()
+  const rows = await stack.db.select().from(signIns).where(eq(signIns.userId, user.id))
+  expect(rows.map((row) => row.revokedAt)).toEqual([stack.clock.now, stack.clock.now])
+})
+
+test('a server that was started while the account was being closed is stopped, too', async () => {
+  const client = ctx.db.$client
+  const { batch } = client
+  let started = ''
+  // Between the look for what runs and the write that closes.
+  client.batch = (async (...args: Parameters<typeof batch>) => {
+    if (JSON.stringify(args[0]).includes('UPDATE users SET closed_at')) {
+      client.batch = batch
+      started = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
+    }
+    return batch.apply(client, args)
+  }) as typeof batch
+  await close()
+  const [run] = await stack.db.select().from(serverSessions).where(eq(serverSessions.id, started))
+  expect(run?.stopRequestedAt).toBe(stack.clock.now)
 })

@@ -78,3 +78,26 @@ test('a sign-in is over after 24 hours without use, which polling does not count
   expect(await poll()).toBe(401)
   expect(cookie).not.toBe(browser.cookies.get('sign_in'))
 })
+
+test('what an open page asks by itself is no use, what a person does is', async () => {
+  const { account, browser, clock, ctx, settle } = openAccount()
+  const { id } = await signedInUser(browser, account)
+  const seenAfter = async (act: () => Promise<unknown>) => {
+    clock.ms += 10 * 60_000
+    await act()
+    await settle()
+    const [row] = await ctx.db.select().from(signIns).where(eq(signIns.userId, id))
+    return row?.lastSeenAt
+  }
+  const signedInAt = clock.ms
+  const body = { ip_address: '127.0.0.1' }
+  for (const poll of [
+    () => browser.request('/api/v1/servers/get_servers'),
+    () => browser.request('/api/v1/billings/summary'),
+    () => browser.request('/cable'),
+    () => browser.json('POST', '/api/v1/aws/check_server_ip_status', body),
+  ])
+    expect(await seenAfter(poll)).toBe(signedInAt)
+  expect(await seenAfter(() => browser.json('POST', '/api/servers/request_more'))).toBe(clock.ms)
+  expect(await seenAfter(() => browser.open('/dashboard'))).toBe(clock.ms)
+})

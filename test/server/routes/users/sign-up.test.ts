@@ -1,32 +1,43 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { users } from '../../../../db/schema.ts'
-import { newAddress, openAccount, signUpFields } from '../../../support/account.ts'
+import { newAddress, openAccount, signedInUser, signUpFields } from '../../../support/account.ts'
 
-test('an address that has an account: the same answer, no second account, and a mail to its owner', async () => {
-  const { browser, ctx, sent, settle } = openAccount()
-  const email = newAddress()
-  const first = await browser.json('POST', '/users', { user: signUpFields(email) })
+test('a confirmed address: the same answer, nothing changes, and a mail to its owner', async () => {
+  const { account, browser, ctx, sent, settle } = openAccount()
+  const { email } = await signedInUser(browser, account)
+  const before = await ctx.db.select().from(users).where(eq(users.email, email))
+  sent.length = 0
+  const first = await browser.json('POST', '/users', { user: signUpFields(newAddress()) })
   const second = await browser.json('POST', '/users', {
     user: { ...signUpFields(email), name: 'Eve', password: 'xxxxxxx', password_confirmation: 'xxxxxxx' },
   })
   await settle()
   expect([second.status, await second.json()]).toEqual([first.status, await first.json()])
-  const rows = await ctx.db.select().from(users).where(eq(users.email, email))
-  expect(rows.map((row) => row.name)).toEqual(['Ada Pilot'])
+  expect(await ctx.db.select().from(users).where(eq(users.email, email))).toEqual(before)
   expect(sent.map((mail) => mail.subject)).toEqual(['Confirm your email address', 'You already have an account'])
   expect(sent[1]?.text).not.toContain('confirmation_token')
   expect(sent[1]?.text).not.toContain('Eve')
 })
 
-test('two sign-ups of one address at once make one account and two mails', async () => {
+test('two sign-ups of one address at once make one account and two mails, of which the link of one works', async () => {
   const { browser, ctx, sent, settle } = openAccount()
   const email = newAddress()
-  const answers = await Promise.all([1, 2].map(() => browser.json('POST', '/users', { user: signUpFields(email) })))
+  const passwords = ['password of one', 'password of two']
+  const answers = await Promise.all(
+    passwords.map((password) =>
+      browser.json('POST', '/users', { user: { ...signUpFields(email), password, password_confirmation: password } }),
+    ),
+  )
   await settle()
   expect(answers.map((answer) => answer.status)).toEqual([201, 201])
   expect(await ctx.db.$count(users, eq(users.email, email))).toBe(1)
-  expect(sent.map((mail) => mail.subject).sort()).toEqual(['Confirm your email address', 'You already have an account'])
+  expect(sent.map((mail) => mail.subject)).toEqual(['Confirm your email address', 'Confirm your email address'])
+  const links = sent.map((mail) => /confirmation_token=([\w-]+)/.exec(mail.text)?.[1])
+  const opened = []
+  for (const link of links)
+    opened.push((await browser.request(`/users/confirmation?confirmation_token=${link}`)).status)
+  expect(opened.sort()).toEqual([200, 422])
 })
 
 test.each([

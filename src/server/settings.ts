@@ -1,0 +1,110 @@
+import { AppError } from '../domain/error.ts'
+import { isEmail } from '../domain/person.ts'
+import type { Env } from './env.ts'
+import { log } from './log.ts'
+
+export type Config = {
+  /** The site's own origins; the first is the one that links name. */
+  origins: string[]
+  secretKey: string
+  passwordPepper: string
+  mailFrom: string
+  operatorEmail: string
+  plansForSale: boolean
+  /** Where a form of ours leads that asks for a checkout page. */
+  checkoutOrigin: string
+}
+
+type Setting = { [Name in keyof Env]-?: Env[Name] extends string | undefined ? Name : never }[keyof Env]
+type Rule = { optional?: true; must: string; holds(value: string): boolean }
+
+const present: Rule = { must: 'must have a value without spaces and line breaks', holds: (value) => !/\s/.test(value) }
+const url: Rule = {
+  must: 'must be an http(s) address',
+  holds: (value) => /^https?:\/\/[^\s/]/.test(value) && URL.canParse(value),
+}
+
+/** What each setting has to be, in words that end the sentence "SECRET_KEY …". */
+const RULES: Record<Setting, Rule> = {
+  SITE_ORIGINS: {
+    must: 'must list http(s) origins without a path, separated by commas, like https://example.com',
+    holds: (value) => parseOrigins(value).length > 0 && !parseOrigins(value).includes(null),
+  },
+  SECRET_KEY: {
+    must: 'must have 32 characters or more; while it is rotated, both secrets, separated by a comma',
+    holds: (value) => value.split(',').every((secret) => secret.trim().length >= 32),
+  },
+  PASSWORD_PEPPER: { must: 'must not be empty', holds: () => true },
+  LIBSQL_URL: {
+    must: 'must be an address that begins with libsql://, https:// or http://',
+    holds: (value) => /^(libsql|https?|wss?):\/\/[^\s/]/.test(value) && URL.canParse(value),
+  },
+  LIBSQL_AUTH_TOKEN: { ...present, optional: true },
+  AWS_REGION: { must: 'must be a region like us-east-1', holds: (value) => /^[a-z]{2}(-[a-z]+)+-\d+$/.test(value) },
+  AWS_ACCESS_KEY_ID: present,
+  AWS_SECRET_ACCESS_KEY: present,
+  EC2_LAUNCH_TEMPLATE: present,
+  EC2_ENDPOINT: { ...url, optional: true },
+  STRIPE_SECRET_KEY: { must: 'must begin with sk_ or rk_', holds: (value) => /^[sr]k_\S+$/.test(value) },
+  STRIPE_WEBHOOK_SECRET: { must: 'must begin with whsec_', holds: (value) => /^whsec_\S+$/.test(value) },
+  STRIPE_API_BASE: { ...url, optional: true },
+  STRIPE_CHECKOUT_ORIGIN: {
+    optional: true,
+    must: 'must be an http(s) origin without a path, like https://pay.example.com',
+    holds: (value) => parseOrigin(value) === value,
+  },
+  PLANS_FOR_SALE: { optional: true, must: 'must be true or false', holds: (value) => /^(true|false)$/.test(value) },
+  MAIL_FROM: {
+    must: 'must be an email address, or a name and the address in angle brackets',
+    holds: (value) => isEmail(/^[^<>\r\n]*<([^<>]+)>$/.exec(value)?.[1] ?? value),
+  },
+  OPERATOR_EMAIL: { must: 'must be an email address', holds: isEmail },
+}
+
+const configs = new WeakMap<Env, Config>()
+
+/**
+ * The settings, checked once per isolate: a request, a trigger and an object alike begin with this, so that what is missing is said at the
+ * first of them and not by whatever needs it later. The log names each setting that is wrong, never its value.
+ * @throws unavailable
+ */
+export function readConfig(env: Env): Config {
+  const known = configs.get(env)
+  if (known) return known
+  const faults = (Object.keys(RULES) as Setting[])
+    .map((name) => faultOf(name, env[name]))
+    .filter((fault) => fault !== null)
+  if (faults.length) {
+    log('settings_wrong', { message: faults.join(' ') })
+    throw new AppError('unavailable', "This site isn't set up correctly. Its operator finds the reason in the log.")
+  }
+  const config: Config = {
+    origins: parseOrigins(env.SITE_ORIGINS).filter((origin) => origin !== null),
+    secretKey: env.SECRET_KEY,
+    passwordPepper: env.PASSWORD_PEPPER,
+    mailFrom: env.MAIL_FROM,
+    operatorEmail: env.OPERATOR_EMAIL,
+    plansForSale: env.PLANS_FOR_SALE === 'true',
+    checkoutOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://checkout.stripe.com',
+  }
+  configs.set(env, config)
+  return config
+}
+
+function faultOf(name: Setting, value: unknown): string | null {
+  const { optional, must, holds } = RULES[name]
+  if (value === undefined) return optional ? null : `${name} is missing.`
+  return typeof value === 'string' && value.trim() !== '' && holds(value) ? null : `${name} ${must}.`
+}
+
+/** As browsers write them: lower case, no slash at the end, no port that goes without saying. */
+function parseOrigins(list: string): (string | null)[] {
+  const parts = list.split(',').map((part) => part.trim())
+  return parts.filter(Boolean).map(parseOrigin)
+}
+
+function parseOrigin(text: string): string | null {
+  if (!/^https?:/i.test(text) || !URL.canParse(text)) return null
+  const { href, origin } = new URL(text)
+  return href === `${origin}/` ? origin : null
+}

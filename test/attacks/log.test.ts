@@ -1,0 +1,118 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { eq } from 'drizzle-orm'
+import { afterAll, expect, test, vi } from 'vitest'
+import { users } from '../../db/schema.ts'
+import { openPage, openSite, SITE } from '../support/site.ts'
+
+const lines: string[] = []
+for (const name of ['log', 'info', 'warn', 'error'] as const)
+  vi.spyOn(console, name).mockImplementation((...words) => void lines.push(words.map(String).join(' ')))
+
+const healthy = openSite()
+const [ADDRESS, AGENT, NAME, PASSWORD] = ['203.0.113.77', 'canary-agent/1.0', 'Canary Pilot', 'canary and her password']
+const EMAIL = 'canary@example.com'
+
+type Fault = 'breaks off' | 'HTTP 500' | 'refuses'
+
+/** The database behind a line that carries so many of a request's calls, and fails the rest. */
+const line = { carries: Number.POSITIVE_INFINITY, fault: 'breaks off' as Fault }
+const proxy = createServer(async (request, response) => {
+  const body = await read(request)
+  if (line.carries-- <= 0) {
+    if (line.fault === 'breaks off') return response.destroy()
+    response.writeHead(line.fault === 'HTTP 500' ? 500 : 400, { 'Content-Type': 'application/json' })
+    return response.end(JSON.stringify({ message: 'The stream has expired', code: 'STREAM_EXPIRED' }))
+  }
+  const answer = await fetch(healthy.env.LIBSQL_URL + request.url, { method: request.method ?? 'POST', body })
+  response.writeHead(answer.status, { 'Content-Type': answer.headers.get('Content-Type') ?? '' })
+  response.end(Buffer.from(await answer.arrayBuffer()))
+})
+await new Promise<void>((listening) => proxy.listen(0, '127.0.0.1', listening))
+afterAll(() => void proxy.close())
+
+async function read(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part)
+  return Buffer.concat(parts)
+}
+
+/** A person's call over that line, as our own pages make it. */
+async function call(method: string, path: string, body: unknown, cookie = ''): Promise<Response> {
+  // Counted anew each time: five an hour would be soon used up.
+  const site = openSite({ LIBSQL_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
+  const page = await openPage(healthy, cookie)
+  const response = await site.request(path, {
+    method,
+    headers: {
+      'Content-Type': 'application/json',
+      Origin: SITE,
+      'X-CSRF-Token': page.token,
+      Cookie: page.cookie,
+      'User-Agent': AGENT,
+      'CF-Connecting-IP': ADDRESS,
+    },
+    ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
+  })
+  await site.settle()
+  return response
+}
+
+const account = {
+  name: NAME,
+  email: EMAIL,
+  password: PASSWORD,
+  password_confirmation: PASSWORD,
+  terms_of_service: true,
+}
+expect((await call('POST', '/users', { user: account })).status).toBe(201)
+await healthy.db.update(users).set({ confirmedAt: Date.now() }).where(eq(users.email, EMAIL))
+const signIn = () => call('POST', '/users/sign_in', { user: { email: EMAIL, password: PASSWORD } })
+const cookieOf = (response: Response) => /sign_in=[^;]+/.exec(response.headers.getSetCookie().join('; '))?.[0] ?? ''
+const cookie = cookieOf(await signIn())
+expect(cookie).not.toBe('')
+
+const calls: [string, () => Promise<Response>][] = [
+  ['sign up', () => call('POST', '/users', { user: { ...account, email: `new-${EMAIL}` } })],
+  ['sign in', signIn],
+  ['ask for a link', () => call('POST', '/users/confirmation', { user: { email: EMAIL } })],
+  ['ask for a new password', () => call('POST', '/users/password', { user: { email: EMAIL } })],
+  ['confirm', () => call('GET', '/users/confirmation?confirmation_token=canary-token', null)],
+  [
+    'change the profile',
+    () =>
+      call(
+        'PUT',
+        '/users',
+        {
+          user: {
+            ...account,
+            current_password: PASSWORD,
+            password: `x${PASSWORD}`,
+            password_confirmation: `x${PASSWORD}`,
+          },
+        },
+        cookie,
+      ),
+  ],
+  [
+    'write to sales',
+    () => call('POST', '/api/v1/contact_sales', { name: NAME, email: EMAIL, source: 'Referral', message: 'canary' }),
+  ],
+  ['see the devices', () => call('GET', '/api/v1/users/sign_ins', null, cookie)],
+  ['close the account', () => call('DELETE', '/users', { user: { current_password: PASSWORD } }, cookie)],
+]
+
+test.each(calls)('%s: whenever the database fails, no log line holds anything personal', async (_, act) => {
+  for (const fault of ['breaks off', 'HTTP 500', 'refuses'] as const)
+    for (let carries = 0; carries < 4; carries++) {
+      lines.length = 0
+      Object.assign(line, { fault, carries })
+      const { status } = await act()
+      // Each of these begins with a read or a write: without any it cannot succeed, and the log says why.
+      if (carries === 0) expect([status >= 500, lines.length > 0], fault).toEqual([true, true])
+      const written = lines.join('\n')
+      expect(written).not.toMatch(/canary|scrypt\$|203\.0\.113/i)
+      expect(written).not.toContain(cookie.slice('sign_in='.length))
+    }
+})

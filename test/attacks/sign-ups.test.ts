@@ -1,0 +1,100 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { subscriptions, users } from '../../db/schema.ts'
+import { newAddress, openAccount, PASSWORD, signUpFields } from '../support/account.ts'
+
+/** A site, an address, and everything that somebody may do with it. */
+function setup() {
+  const { browser, ctx, sent, settle, clock } = openAccount()
+  const email = newAddress()
+  const lastLink = () =>
+    /confirmation_token=([\w-]+)/.exec(sent.findLast((mail) => mail.to === email)?.text ?? '')?.[1] ?? ''
+  return {
+    ctx,
+    clock,
+    sent,
+    async signUp(name: string, password: string) {
+      const user = { ...signUpFields(email), name, password, password_confirmation: password }
+      expect((await browser.json('POST', '/users', { user })).status).toBe(201)
+      await settle()
+      return lastLink()
+    },
+    async resend() {
+      await browser.json('POST', '/users/confirmation', { user: { email } })
+      await settle()
+      return lastLink()
+    },
+    confirm: async (link: string) => (await browser.request(`/users/confirmation?confirmation_token=${link}`)).status,
+    async signIn(password: string) {
+      await browser.open('/sign_in')
+      return (await browser.json('POST', '/users/sign_in', { user: { email, password } })).status
+    },
+    row: async () => (await ctx.db.select().from(users).where(eq(users.email, email)))[0],
+  }
+}
+
+const EVIL = 'the password of eve'
+
+test('a thief who signs up first with my address: my link confirms my sign-up, with my name and password', async () => {
+  const { signUp, confirm, signIn, row } = setup()
+  const theirs = await signUp('Eve', EVIL)
+  const mine = await signUp('Ada', PASSWORD)
+  expect(await confirm(theirs)).toBe(422)
+  expect((await row())?.confirmedAt).toBeNull()
+  expect(await confirm(mine)).toBe(200)
+  expect((await row())?.name).toBe('Ada')
+  expect(await signIn(EVIL)).toBe(401)
+  expect(await signIn(PASSWORD)).toBe(200)
+  expect(await confirm(theirs)).toBe(422)
+})
+
+test('a thief who signs up after me: my link is dead, and the mail says that something is wrong', async () => {
+  const { signUp, confirm, row, sent } = setup()
+  const mine = await signUp('Ada', PASSWORD)
+  await signUp('Eve', EVIL)
+  expect(await confirm(mine)).toBe(422)
+  expect((await row())?.confirmedAt).toBeNull()
+  expect(sent.at(-1)?.text).toContain("If you didn't just sign up, don't use this link.")
+})
+
+test('a sign-up that lands while the link of another is being confirmed', async () => {
+  const { ctx, signUp, confirm, signIn, row } = setup()
+  const theirs = await signUp('Eve', EVIL)
+  const client = ctx.db.$client
+  const { batch } = client
+  let mine = ''
+  // Between the look at their link and the write that confirms.
+  client.batch = (async (...args: Parameters<typeof batch>) => {
+    client.batch = batch
+    mine = await signUp('Ada', PASSWORD)
+    return batch.apply(client, args)
+  }) as typeof batch
+  expect(await confirm(theirs)).toBe(422)
+  expect(await row()).toMatchObject({ name: 'Ada', confirmedAt: null })
+  expect(await ctx.db.$count(subscriptions, eq(subscriptions.userId, (await row())?.id ?? ''))).toBe(0)
+  expect(await confirm(mine)).toBe(200)
+  expect(await signIn(EVIL)).toBe(401)
+  expect(await signIn(PASSWORD)).toBe(200)
+})
+
+test('after the confirmation another sign-up changes nothing, and the link still answers', async () => {
+  const { signUp, confirm, row } = setup()
+  const link = await signUp('Ada', PASSWORD)
+  expect(await Promise.all([confirm(link), confirm(link)])).toEqual([200, 200])
+  const confirmed = await row()
+  await signUp('Eve', EVIL)
+  expect(await confirm(link)).toBe(200)
+  expect(await row()).toEqual(confirmed)
+})
+
+test('a link that was sent again is for the latest sign-up, and kills none of its own', async () => {
+  const { signUp, resend, confirm, signIn } = setup()
+  const theirs = await signUp('Eve', EVIL)
+  const theirsAgain = await resend()
+  const mine = await signUp('Ada', PASSWORD)
+  const again = await resend()
+  for (const dead of [theirs, theirsAgain]) expect(await confirm(dead)).toBe(422)
+  expect(await confirm(again)).toBe(200)
+  expect(await confirm(mine)).toBe(200)
+  expect(await signIn(PASSWORD)).toBe(200)
+})

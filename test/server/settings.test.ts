@@ -1,0 +1,105 @@
+import { expect, test, vi } from 'vitest'
+import { createContext } from '../../src/server/context.ts'
+import type { Env } from '../../src/server/env.ts'
+import { openSite } from '../support/site.ts'
+
+const written = vi.spyOn(console, 'error').mockReturnValue()
+const SENTENCE = "This site isn't set up correctly. Its operator finds the reason in the log."
+const settingsLines = () =>
+  written.mock.calls.map(([line]) => JSON.parse(line)).filter((line) => line.event === 'settings_wrong')
+
+const MALFORMED: [keyof Env, string][] = [
+  ['SITE_ORIGINS', ''],
+  ['SITE_ORIGINS', ' , '],
+  ['SITE_ORIGINS', 'example.com'],
+  ['SITE_ORIGINS', 'https://example.com/site'],
+  ['SITE_ORIGINS', 'https://example.com ftp://example.com'],
+  ['SITE_ORIGINS', 'https://example.com,javascript:alert(1)'],
+  ['SECRET_KEY', 'too-short-canary'],
+  ['SECRET_KEY', 'a-secret-of-thirty-two-characters-or-more,'],
+  ['PASSWORD_PEPPER', ' '],
+  ['LIBSQL_URL', 'file:canary.db'],
+  ['LIBSQL_URL', 'canary.turso.io'],
+  ['LIBSQL_AUTH_TOKEN', 'canary\n'],
+  ['AWS_REGION', 'us-east-1a-canary'],
+  ['AWS_ACCESS_KEY_ID', 'canary\n'],
+  ['AWS_SECRET_ACCESS_KEY', 'can ary'],
+  ['EC2_LAUNCH_TEMPLATE', ''],
+  ['EC2_ENDPOINT', 'canary'],
+  ['STRIPE_SECRET_KEY', 'pk_live_canary'],
+  ['STRIPE_WEBHOOK_SECRET', 'we_canary'],
+  ['STRIPE_API_BASE', 'canary'],
+  ['STRIPE_CHECKOUT_ORIGIN', 'https://canary.example/pay'],
+  ['PLANS_FOR_SALE', 'yes'],
+  ['MAIL_FROM', 'Canary'],
+  ['MAIL_FROM', 'Canary <canary>'],
+  ['OPERATOR_EMAIL', 'Op <canary@example.com>'],
+]
+const OPTIONAL = new Set([
+  'LIBSQL_AUTH_TOKEN',
+  'EC2_ENDPOINT',
+  'STRIPE_API_BASE',
+  'STRIPE_CHECKOUT_ORIGIN',
+  'PLANS_FOR_SALE',
+])
+const NEEDED = [...new Set(MALFORMED.map(([name]) => name))].filter((name) => !OPTIONAL.has(name))
+
+test.each([...MALFORMED, ...NEEDED.map((name) => [name, undefined] as const)])(
+  '%s = %j is told at the first request, trigger or object, by its name alone',
+  async (name, value) => {
+    written.mockClear()
+    const { env, request } = openSite({ [name]: value } as Partial<Env>)
+    for (const path of ['/', '/dashboard', '/api/v1/users/get_session']) {
+      const response = await request(path)
+      expect(response.status).toBe(503)
+      expect(await response.json()).toMatchObject({ error: SENTENCE, errors: [SENTENCE] })
+    }
+    const lines = settingsLines()
+    expect(lines).toHaveLength(3)
+    for (const { message } of lines) {
+      expect(message).toMatch(value === undefined ? `${name} is missing.` : new RegExp(`^${name} must .*\\.$`))
+      expect(message.toLowerCase()).not.toContain('canary')
+    }
+    // What triggers and objects begin with.
+    await expect(createContext(env, () => {})).rejects.toThrow(SENTENCE)
+  },
+)
+
+test('everything that is wrong is said at once', async () => {
+  written.mockClear()
+  const { request } = openSite({ MAIL_FROM: undefined, AWS_REGION: 'moon' } as unknown as Partial<Env>)
+  await request('/')
+  expect(settingsLines()[0].message).toBe('AWS_REGION must be a region like us-east-1. MAIL_FROM is missing.')
+})
+
+test('origins are read as browsers write them', async () => {
+  const { env, request } = openSite({ SITE_ORIGINS: ' HTTPS://Example.COM:443/ ,, http://localhost:8787/\n' })
+  const { config } = await createContext(env, () => {})
+  expect(config.origins).toEqual(['https://example.com', 'http://localhost:8787'])
+  for (const [origin, status] of [
+    ['https://example.com', 422],
+    ['http://localhost:8787', 422],
+    ['https://example.com.evil.example', 403],
+  ] as const) {
+    const headers = { Origin: origin, 'Content-Type': 'application/json' }
+    const body = JSON.stringify({ user: { email: 'nobody' } })
+    expect((await request('/users/confirmation', { method: 'POST', headers, body })).status, origin).toBe(status)
+  }
+})
+
+test('the settings are looked at once, not for every request', async () => {
+  const { env } = openSite()
+  await createContext(env, () => {})
+  const read = vi.fn()
+  const watched = new Proxy(env, {
+    get: (target, name) => {
+      if (name === 'SECRET_KEY') read()
+      return Reflect.get(target, name)
+    },
+  })
+  await createContext(watched, () => {})
+  const first = read.mock.calls.length
+  await createContext(watched, () => {})
+  expect(first).toBeGreaterThan(0)
+  expect(read.mock.calls.length).toBe(first)
+})
