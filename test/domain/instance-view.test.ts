@@ -38,6 +38,7 @@ test('a view survives its address', () => {
     }),
   )
   expect(instanceViewPath(NEWEST_FIRST)).toBe('/console')
+  expect(NEWEST_FIRST).toEqual({ sort: 'launch_time', order: 'desc', filter: '' })
   expect(parseInstanceView(new URLSearchParams('sort=password&order=up'))).toEqual(NEWEST_FIRST)
   expect(parseInstanceView(new URLSearchParams('sort=name')).order).toBe('asc')
   expect(parseInstanceView(new URLSearchParams('order=asc'))).toEqual({ ...NEWEST_FIRST, order: 'asc' })
