@@ -67,7 +67,7 @@ test('from sign up to a stopped server, without reloading once', async () => {
   await page.getByRole('button', { name: /^Stop / }).click()
   await page
     .locator('main')
-    .getByText(/^Server stopped\. It ran \d+s\. Not billed: the free trial and \d+s of loading\.$/)
+    .getByText(/^Server stopped\. You used \d+s of your free trial\. Startup \(\d+s\) was free\.$/)
     .waitFor()
   await page.getByText('stopped', { exact: true }).waitFor()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })

@@ -4,6 +4,7 @@ import { jobs, serverSessions, servers, users } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import { gpusOf } from '../../domain/plan.ts'
+import { NOT_CHARGED } from '../../domain/receipt.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
 import { SUSPENDED } from '../../domain/start-cost.ts'
 import type { Availability } from '../../domain/wire.ts'
@@ -16,6 +17,7 @@ import { settleCheckout } from './checkout.ts'
 import { countUsage, getUsage, type Usage, usageQueries } from './usage.ts'
 
 const LIST_LIMIT = 100
+const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`
 
 /** The user's latest runs, newest first. */
 export function listServersQuery(ctx: Context, userId: string | SQL) {
@@ -164,7 +166,7 @@ export async function stopServer(
  * Writes down that a run ends: the meter's end, the stop job, and the end of a start that was still going. Changes nothing when
  * the end was written down before.
  * @param until the last moment that may be billed
- * @param failure why it was not the user's wish; the stop job then clears up and fails with it
+ * @param failure why it was not the user's wish; the stop job then clears up and fails with it, and so does the start
  */
 export async function requestStop(
   ctx: Context,
@@ -180,7 +182,8 @@ export async function requestStop(
         ${failure?.message ?? null}, ${now}, ${now}, ${now}
       FROM server_sessions WHERE ${open}`),
     ctx.db.run(sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now},
-      error_code = coalesce(error_code, 'stopped'), error_message = coalesce(error_message, 'The start was stopped. Nothing was billed.')
+      error_code = coalesce(error_code, ${failure?.code ?? 'stopped'}),
+      error_message = coalesce(error_message, ${failure ? `${failure.message} ${NOT_CHARGED}` : START_CANCELLED})
       WHERE session_id = ${session.id} AND kind = 'server_start' AND run_at IS NOT NULL
       AND EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
     ctx.db.run(sql`UPDATE server_sessions SET stop_requested_at = ${now},
