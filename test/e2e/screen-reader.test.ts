@@ -48,7 +48,7 @@ test('sign in, start, open, stop, by what is read out alone', async () => {
 
   // Buttons of the same word are told apart by the session that they belong to.
   await page.getByRole('button', { name: /^Stop ses_/ }).click()
-  await expect.poll(said, { timeout: 50_000 }).toMatch(/Server stopped\. It ran/)
+  await expect.poll(said, { timeout: 50_000 }).toMatch(/Server stopped\. You used/)
   await page.getByRole('row', { name: /stopped/ }).waitFor()
 
   const everything = await said()
