@@ -19,6 +19,7 @@ const servers = Array.from({ length: 20 }, (_, i): Server => {
     pending: false,
     stopping: false,
     startedAt: new Date(startedAt).toISOString(),
+    billed_from: new Date(startedAt).toISOString(),
     end_time: i ? new Date(startedAt + HOUR).toISOString() : null,
     ip_address: i ? null : '127.0.0.9',
     instance_type: 'g6.4xlarge',

@@ -26,6 +26,7 @@ const RUNNING: Server = {
   stopping: false,
   end_time: null,
   startedAt: iso(3_725),
+  billed_from: iso(3_605),
   ip_address: '203.0.113.24',
   instance_type: 'g6.4xlarge',
   error_message: null,
@@ -34,11 +35,21 @@ const ended = { active: false, end_time: iso(60) }
 
 /** A run in each of its states, by the word of its badge. */
 const SERVERS: [state: string, server: Server][] = [
-  ['provisioning', { ...RUNNING, active: false, pending: true, startedAt: null, ip_address: null }],
-  ['running, connecting', RUNNING],
+  ['provisioning', { ...RUNNING, active: false, pending: true, startedAt: null, billed_from: null, ip_address: null }],
+  ['running, connecting', { ...RUNNING, startedAt: iso(95), billed_from: null }],
+  ['running', RUNNING],
   ['stopping', { ...RUNNING, stopping: true, end_time: iso(0) }],
   ['stopped', { ...RUNNING, ...ended }],
-  ['error', { ...RUNNING, ...ended, startedAt: null, error_message: 'The server did not come up within 10 minutes.' }],
+  [
+    'error',
+    {
+      ...RUNNING,
+      ...ended,
+      startedAt: null,
+      billed_from: null,
+      error_message: 'The server did not come up within 10 minutes.',
+    },
+  ],
 ]
 
 const PREMIUM: Subscription = {
@@ -135,7 +146,15 @@ export const DASHBOARD: Specimen[] = [
     name: 'ActionsCard',
     file: `${FOLDER}/ActionsCard.tsx`,
     states: [
-      ['open', <ActionsCard key="a" canStart onStart={nothing} hint="Free: 30.00 trial minutes are left." />],
+      [
+        'open',
+        <ActionsCard
+          key="a"
+          canStart
+          onStart={nothing}
+          hint="You have 30.00 free minutes. Startup time doesn't count."
+        />,
+      ],
       [
         'closed, and why',
         <ActionsCard key="a" canStart={false} onStart={nothing} hint="One server at a time: stop this one first." />,

@@ -6,7 +6,7 @@ const UNITS_PER_CENT = 100_000
 
 /**
  * Billed seconds of a run: whole seconds that lie inside it, so never more than it ran.
- * @param start ms since 1970 of the first observed `running`
+ * @param start ms since 1970 of the server's first answer
  * @param end ms since 1970 of the accepted stop, or of now while it runs
  */
 export function runSeconds(start: number, end: number): number {

@@ -50,7 +50,7 @@ function secondsUsed({ monthlyUsage }: Summary): number {
   return Math.round(monthlyUsage.hoursUsed * 3600)
 }
 
-function secondsAt({ startedAt, end_time }: Server, at: number): number {
-  if (!startedAt) return 0
-  return runSeconds(Date.parse(startedAt), end_time ? Math.min(at, Date.parse(end_time)) : at)
+function secondsAt({ billed_from, end_time }: Server, at: number): number {
+  if (!billed_from) return 0
+  return runSeconds(Date.parse(billed_from), end_time ? Math.min(at, Date.parse(end_time)) : at)
 }

@@ -1,6 +1,6 @@
 export type PlanType = 'demo' | 'basic' | 'premium' | 'enterprise'
 
-/** A demo is the free trial: this many minutes of running servers, once. */
+/** A demo is the free trial: this many minutes of server time, once. */
 export const TRIAL_MINUTES = 30
 
 export type Plan = {
@@ -8,7 +8,7 @@ export type Plan = {
   name: string
   /** Whole dollars a month; null where the price is agreed by contract. */
   dollarsPerMonth: number | null
-  /** Hours of running servers that a cycle includes. */
+  /** Hours of server time that a cycle includes. */
   hours: number
   /** NVIDIA L4 of the largest server that it allows. */
   gpus: number

@@ -1,5 +1,8 @@
 import { runSeconds } from './billing.ts'
+import { TRIAL_MINUTES } from './plan.ts'
 import { formatUptime } from './server.ts'
+
+export const NOT_CHARGED = "You weren't charged."
 
 export type ReceiptOf = {
   requestedAt: number
@@ -11,32 +14,27 @@ export type ReceiptOf = {
   refused: number
 }
 
-/** What ran, and what is not billed: the trial, the time from the request until it ran, and what was refused on the way. */
+/** What was used, and what was free: the trial, and everything from the request until the server answered. */
 export function receipt(run: ReceiptOf): string {
   const { billedFrom, meteredUntil, mustStopAt } = run
-  if (billedFrom === null || meteredUntil === null) return 'Server stopped before it was running. Nothing was billed.'
-  const why =
-    mustStopAt !== null && meteredUntil >= mustStopAt
-      ? 'Your free trial minutes are used up, so the server was stopped.'
-      : 'Server stopped.'
-  return `${why} ${whatRan({ ...run, billedFrom, meteredUntil })}`
+  if (billedFrom === null || meteredUntil === null) return `Server stopped before it was ready. ${NOT_CHARGED}`
+  if (mustStopAt !== null && meteredUntil >= mustStopAt)
+    return `Your ${TRIAL_MINUTES} free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.`
+  return `Server stopped. ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
 }
 
 /** The same for a run that ended by itself, after the sentence that says why. */
 export function lostReceipt(reason: string, run: ReceiptOf): string {
   const { billedFrom, meteredUntil } = run
   return billedFrom === null || meteredUntil === null
-    ? reason
-    : `${reason} ${whatRan({ ...run, billedFrom, meteredUntil })}`
+    ? `${reason} ${NOT_CHARGED}`
+    : `${reason} ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
 }
 
-function whatRan(run: ReceiptOf & { billedFrom: number; meteredUntil: number }): string {
+function whatWasUsed(run: ReceiptOf & { billedFrom: number; meteredUntil: number }): string {
   const { requestedAt, billedFrom, meteredUntil, mustStopAt, refused } = run
-  const free = [
-    ...(mustStopAt === null ? [] : ['the free trial']),
-    `${formatUptime(runSeconds(requestedAt, billedFrom))} of loading`,
-    ...(refused ? [`${refused} refused ${refused === 1 ? 'launch' : 'launches'}`] : []),
-  ]
-  const and = new Intl.ListFormat('en-GB', { type: 'conjunction' })
-  return `It ran ${formatUptime(runSeconds(billedFrom, meteredUntil))}. Not billed: ${and.format(free)}.`
+  const used = `You used ${formatUptime(runSeconds(billedFrom, meteredUntil))}${mustStopAt === null ? '' : ' of your free trial'}.`
+  const startup = formatUptime(runSeconds(requestedAt, billedFrom))
+  const launches = refused ? `, ${refused} refused ${refused === 1 ? 'launch' : 'launches'}` : ''
+  return `${used} Startup (${startup}${launches}) was free.`
 }

@@ -145,8 +145,9 @@ function further(known: Server, news: Server): Server {
 }
 
 function stage(server: Server): number {
-  if (!isLive(server)) return 3
-  if (server.stopping) return 2
+  if (!isLive(server)) return 4
+  if (server.stopping) return 3
+  if (server.billed_from) return 2
   return server.active ? 1 : 0
 }
 

@@ -4,6 +4,8 @@ import type { Server } from './wire.ts'
 export const SERVER_WEB_PORT = 5173
 /** A start that is not running by then gives up. */
 export const START_DEADLINE_MS = 10 * 60_000
+/** A server that runs, but does not answer by then, is stopped. */
+export const ANSWER_DEADLINE_MS = 10 * 60_000
 
 export type ServerStatus = 'running' | 'provisioning' | 'stopping' | 'stopped' | 'error'
 export type BadgeColor = 'green' | 'grey' | 'yellow' | 'red' | 'dark'

@@ -1,19 +1,19 @@
 import { trialMinutesLeft } from './billing.ts'
-import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND } from './plan.ts'
+import { OVERAGE_DOLLARS_PER_HOUR } from './plan.ts'
 import { isLive } from './server.ts'
 import type { Server, Summary } from './wire.ts'
 
 export const SUSPENDED = 'Your account is suspended until its overdue invoice is paid.'
 export const TRIAL_OVER = 'Your trial minutes are used up. Choose a plan to start servers again.'
-const RATE = `$${OVERAGE_DOLLARS_PER_HOUR} an hour ($${OVERAGE_DOLLARS_PER_SECOND} a second)`
+const RATE = `$${OVERAGE_DOLLARS_PER_HOUR}/h, billed by the second`
 
 /** What a start would cost, and what is still free: one sentence to read before it, where `startRefusal` has none. */
 export function startCost({ subscription, monthlyUsage }: Summary): string {
   if (subscription?.sub_type === 'demo')
-    return `Free: ${trialMinutesLeft(monthlyUsage.hoursUsed).toFixed(2)} trial minutes are left, and loading does not count.`
+    return `You have ${trialMinutesLeft(monthlyUsage.hoursUsed).toFixed(2)} free minutes. Startup time doesn't count.`
   const left = (subscription?.hours ?? 0) - monthlyUsage.hoursUsed
-  if (left > 0) return `Free for ${left.toFixed(2)} more hours of your plan, then ${RATE}. Loading is free.`
-  return `Costs ${RATE} from the moment it runs. Loading is free.`
+  if (left > 0) return `${left.toFixed(2)} hours left in your plan, then ${RATE}. Startup is free.`
+  return `${RATE} once your server answers. Startup is free.`
 }
 
 /** Why Start is closed, for a person; null when it is open. */

@@ -12,6 +12,8 @@ export type Server = {
   stopping: boolean
   end_time: string | null
   startedAt: string | null
+  /** When it first answered: what is before is free. */
+  billed_from: string | null
   ip_address: string | null
   instance_type: string
   error_message: string | null

@@ -85,7 +85,7 @@ function Runs({ statement }: { statement: Statement }) {
         <EmptyState>Nothing ran in this period.</EmptyState>
       )}
       <p className="statement-sum">{howItAddsUp(statement)}</p>
-      <p className="hint">Not billed: loading, failed starts, and the time after a stop was accepted.</p>
+      <p className="hint">Free of charge: startup, failed starts and shutdown.</p>
     </Card>
   )
 }

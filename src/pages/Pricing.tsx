@@ -10,7 +10,7 @@ export function Pricing() {
           <span>Hours included.</span> <span>The rest by the second.</span>
         </h1>
         <p className="muted">
-          Every plan is billed in USD. Loading a server is free; whole seconds count from running to stop.
+          Prices in USD. You pay from the second your server answers until you stop it; startup is free.
         </p>
       </header>
       <PlanColumns />

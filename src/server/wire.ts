@@ -20,6 +20,7 @@ export function toServer(row: SessionRow): Server {
     stopping: live && row.stopRequestedAt !== null,
     end_time: toIso(row.meteredUntil ?? row.stopRequestedAt ?? row.endedAt),
     startedAt: toIso(row.runningAt),
+    billed_from: toIso(row.billedFrom),
     ip_address: live ? row.ipAddress : null,
     instance_type: row.instanceType,
     error_message: row.errorMessage,

@@ -6,14 +6,15 @@ import type { Server, Summary } from '../../src/domain/wire.ts'
 
 const START = Date.UTC(2026, 10, 21, 2) + 437
 
-function run(startedAt: number, end: number | null = null): Server {
+function run(billedFrom: number, end: number | null = null): Server {
   return {
     id: 'ses_1',
     server_id: 'srv_1',
     active: end === null,
     pending: false,
     stopping: false,
-    startedAt: new Date(startedAt).toISOString(),
+    startedAt: new Date(billedFrom - 180_000).toISOString(),
+    billed_from: new Date(billedFrom).toISOString(),
     end_time: end === null ? null : new Date(end).toISOString(),
     ip_address: null,
     instance_type: 'g6.4xlarge',

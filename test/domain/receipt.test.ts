@@ -3,28 +3,30 @@ import { lostReceipt, receipt } from '../../src/domain/receipt.ts'
 
 const run = { requestedAt: 0, billedFrom: 12_400, meteredUntil: 75_900, mustStopAt: null, refused: 0 }
 
-test('what ran and what is not billed', () => {
-  expect(receipt(run)).toBe('Server stopped. It ran 1m 2s. Not billed: 12s of loading.')
+test('what was used and what was free', () => {
+  expect(receipt(run)).toBe('Server stopped. You used 1m 2s. Startup (12s) was free.')
   expect(receipt({ ...run, refused: 1 })).toBe(
-    'Server stopped. It ran 1m 2s. Not billed: 12s of loading and 1 refused launch.',
+    'Server stopped. You used 1m 2s. Startup (12s, 1 refused launch) was free.',
   )
   expect(receipt({ ...run, billedFrom: null, meteredUntil: null })).toBe(
-    'Server stopped before it was running. Nothing was billed.',
+    "Server stopped before it was ready. You weren't charged.",
   )
 })
 
 test('in a trial, before its end and at it', () => {
   expect(receipt({ ...run, mustStopAt: 80_000 })).toBe(
-    'Server stopped. It ran 1m 2s. Not billed: the free trial and 12s of loading.',
+    'Server stopped. You used 1m 2s of your free trial. Startup (12s) was free.',
   )
   expect(receipt({ ...run, mustStopAt: 75_900, refused: 2 })).toBe(
-    'Your free trial minutes are used up, so the server was stopped. It ran 1m 2s. Not billed: the free trial, 12s of loading and 2 refused launches.',
+    'Your 30 free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.',
   )
 })
 
 test('of a server that ended by itself', () => {
-  expect(lostReceipt('It is gone.', run)).toBe('It is gone. It ran 1m 2s. Not billed: 12s of loading.')
-  expect(lostReceipt('It never ran.', { ...run, billedFrom: null, meteredUntil: null })).toBe('It never ran.')
+  expect(lostReceipt('It is gone.', run)).toBe('It is gone. You used 1m 2s. Startup (12s) was free.')
+  expect(lostReceipt('It never ran.', { ...run, billedFrom: null, meteredUntil: null })).toBe(
+    "It never ran. You weren't charged.",
+  )
 })
 
 test('without a beginning or an end nothing was metered', () => {

@@ -24,6 +24,7 @@ const server = (id: string, change: Partial<Server> = {}): Server => ({
   stopping: false,
   end_time: null,
   startedAt: null,
+  billed_from: null,
   ip_address: null,
   instance_type: 'g6.4xlarge',
   error_message: null,
@@ -218,7 +219,7 @@ describe('what is told of a job', () => {
     const stopped = job('j', {
       status: 'failed',
       error_code: 'stopped',
-      error_message: 'The start was stopped. Nothing was billed.',
+      error_message: "Start cancelled. You weren't charged.",
       updated_at: at(3),
     })
     const stop = job('s', { kind: 'server_stop', created_at: at(3), updated_at: at(4) })

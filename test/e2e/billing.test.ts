@@ -54,7 +54,7 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
   await shot(page, 'account')
 
   await open(page, '/dashboard')
-  await page.getByText(/^Free for 5\.00 more hours of your plan/).waitFor()
+  await page.getByText(/^5\.00 hours left in your plan/).waitFor()
   await page.getByRole('button', { name: 'Start Server' }).click()
   await page.getByText('running', { exact: true }).waitFor()
   await page.getByText(/in your plan$/).waitFor()
@@ -63,7 +63,7 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
   await page.getByText(/28,8\d\d s · \$5\.2\d+$/).waitFor()
   await shot(page, 'meter')
   await page.getByRole('button', { name: /^Stop ses/ }).click()
-  await page.getByText(/^Server stopped\. It ran 8h 0m \d+s\. Not billed: \d+s of loading\.$/).waitFor()
+  await page.getByText(/^Server stopped\. You used 8h 0m \d+s\. Startup \(\d+s\) was free\.$/).waitFor()
 
   await advance(31 * DAY)
   await open(page, '/billing_history')

@@ -53,7 +53,7 @@ test('a running server: its meter and the trial count by the second, its address
   const { page, context } = await openDashboard()
   const complaints = complaintsOf(page)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-  await page.getByText(/^Free: 30\.00 trial minutes/).waitFor()
+  await page.getByText(/^You have 30\.00 free minutes/).waitFor()
   await page.getByRole('button', { name: 'Start Server' }).click()
   await page.getByText(/^[2-9] s · \$0\.00 free trial$/).waitFor()
   await page.getByText('One server at a time').waitFor()

@@ -36,9 +36,9 @@ test('sign in, start, open, stop, by what is read out alone', async () => {
     'heading "Monthly Usage" [level=2]',
     'heading "Sessions" [level=2]',
   ])
-  expect(before.join('\n')).toMatch(/Free trial:.*30\.00.*minutes left\. Only running time counts\./s)
+  expect(before.join('\n')).toMatch(/Free trial:.*30\.00.*minutes left\. Startup time doesn’t count\./s)
 
-  await page.getByRole('button', { name: 'Start Server', description: /^Free: 30\.00 trial minutes are left/ }).click()
+  await page.getByRole('button', { name: 'Start Server', description: /^You have 30\.00 free minutes/ }).click()
   await expect.poll(said, { timeout: 50_000 }).toContain('Your server is running.')
   const address = page.getByRole('row', { name: /running/ }).getByRole('link')
   await address.waitFor()
@@ -48,7 +48,7 @@ test('sign in, start, open, stop, by what is read out alone', async () => {
 
   // Buttons of the same word are told apart by the session that they belong to.
   await page.getByRole('button', { name: /^Stop ses_/ }).click()
-  await expect.poll(said, { timeout: 50_000 }).toMatch(/Server stopped\. It ran/)
+  await expect.poll(said, { timeout: 50_000 }).toMatch(/Server stopped\. You used/)
   await page.getByRole('row', { name: /stopped/ }).waitFor()
 
   const everything = await said()

@@ -21,6 +21,8 @@ vi.spyOn(console, 'error').mockImplementation(() => {})
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 type Scenario = {
+  /** How long its machines run before they answer. */
+  answerMs?: number
   prepare(world: World, customer: Customer): Promise<unknown>
   play(world: World, customer: Customer): Promise<unknown>
 }
@@ -59,6 +61,34 @@ const scenarios: Record<string, Scenario> = {
       await finishJobs(world, customer)
     },
   },
+  'start of an image that loads': {
+    answerMs: 3_000,
+    async prepare(world, customer) {
+      await pressStart(world, customer)
+      await isOn(world, customer)
+    },
+    play: finishJobs,
+  },
+  'stop of a start whose image loads': {
+    answerMs: Number.POSITIVE_INFINITY,
+    async prepare(world, customer) {
+      await pressStart(world, customer)
+      await isOn(world, customer)
+    },
+    async play(world, customer) {
+      await pressed(pressStop(world, customer))
+      await finishJobs(world, customer)
+    },
+  },
+  'end of a server that never answers': {
+    answerMs: Number.POSITIVE_INFINITY,
+    async prepare(world, customer) {
+      await pressStart(world, customer)
+      await isOn(world, customer)
+      world.advance(600)
+    },
+    play: settle,
+  },
   'end of a vanished instance': {
     async prepare(world, customer) {
       await running(world, customer)
@@ -67,6 +97,11 @@ const scenarios: Record<string, Scenario> = {
     },
     play: settle,
   },
+}
+
+/** The machine runs; whether it answers is another matter. */
+async function isOn(world: World, { user }: Customer): Promise<void> {
+  await world.ringUntil(user.id, async () => (await latestRun(world, user.id)).runningAt !== null)
 }
 
 /** A person whose click failed sees an error; the program was killed, or no answer came. */
@@ -78,7 +113,8 @@ async function pressed(press: Promise<unknown>): Promise<void> {
 const countsFor = (mishap: Mishap) => (call: string) => (mishap === 'lost before' ? !isSelect(call) : !isRead(call))
 
 async function play(world: World, name: string, mishap: Mishap, n: number): Promise<string[]> {
-  const { prepare, play } = scenarios[name] as Scenario
+  const { prepare, play, answerMs = 0 } = scenarios[name] as Scenario
+  world.answerMs = answerMs
   const about = `${name}, ${mishap} at call ${n}`
   const customer = await newCustomer(world)
   const { id } = customer.user
@@ -95,7 +131,7 @@ async function play(world: World, name: string, mishap: Mishap, n: number): Prom
   await finishJobs(world, customer)
   const [run] = await runsOf(world, id)
   if (run?.endedAt === null) {
-    expect((await latestRun(world, id)).runningAt, `${about}: a finished start runs`).not.toBeNull()
+    expect((await latestRun(world, id)).billedFrom, `${about}: a finished start answers`).not.toBeNull()
     world.advance(5)
     await pressStop(world, customer)
   }

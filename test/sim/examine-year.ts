@@ -60,7 +60,7 @@ export async function examineYear(world: YearWorld, customers: Customer[], until
       if (start < ran.start || end > ran.end) report.wrong.push(`${id} is billed beyond what EC2 saw running`)
     expectSame(
       `what ${id} was metered`,
-      theirs.filter((row) => row.runningAt !== null).map((row) => [row.runningAt, row.meteredUntil]),
+      theirs.filter((row) => row.billedFrom !== null).map((row) => [row.billedFrom, row.meteredUntil]),
       seen.map((run) => [run.start, run.end]),
     )
     const written = (ledger.get(id) ?? []).filter((record) => record.periodEnd <= until)

@@ -36,8 +36,8 @@ export async function seenPlans(world: YearWorld, customers: Customer[]): Promis
 }
 
 /**
- * A customer's runs, from EC2's record, what the API was seen to answer, and when stops were accepted: a run counts from the first
- * sight of it running until its stop was accepted, its trial was over, or, where it vanished before that, until it was last seen.
+ * A customer's runs, from EC2's record, what it and the server itself were seen to answer, and when stops were accepted: a run counts
+ * from its server's first answer until its stop was accepted, its trial was over, or, where it vanished before that, until it was last seen.
  */
 export function seenRuns(
   world: YearWorld,
@@ -49,19 +49,20 @@ export function seenRuns(
   return customer.sessions.flatMap((session) => {
     const sight = world.sights.get(session)
     const record = records.get(session)?.find((r) => r.runningAt !== null)
-    if (!sight || !record?.runningAt) return []
+    if (!sight || sight.first === null || !record?.runningAt) return []
+    const { first } = sight
     const stopped = customer.stopped.get(session) ?? Infinity
-    if (stopped <= sight.first) return []
-    const second = Math.ceil(sight.first / 1000)
+    if (stopped <= first) return []
+    const second = Math.ceil(first / 1000)
     const trialEnd = (second + TRIAL_SECONDS - trialUsed) * 1000
     const told = world.told.get(customer.user.id) ?? Infinity
-    const inTrial = plans.some((plan) => plan.trial && plan.from <= sight.first) && sight.first < told
+    const inTrial = plans.some((plan) => plan.trial && plan.from <= first) && first < told
     let end = inTrial && trialEnd <= told ? Math.min(stopped, trialEnd) : stopped
     const gone = record.shuttingDownAt ?? Infinity
     // Looked for only once it was gone, though it went after the end: that it ran until then was not seen either.
     const lookedTooLate = sight.last < end && sight.missed !== null && sight.missed >= gone
     if (gone < end || lookedTooLate) end = sight.last
     if (inTrial) trialUsed += Math.max(0, Math.floor(end / 1000) - second)
-    return [{ start: sight.first, end, ran: { start: record.runningAt, end: gone } }]
+    return [{ start: first, end, ran: { start: record.runningAt, end: gone } }]
   })
 }

@@ -13,8 +13,11 @@ import { type BillingStack, type DatabaseKind, openBillingStack } from '../suppo
 import { flakyDatabase } from './flaky-database.ts'
 import { Timeline } from './timeline.ts'
 
-/** When the API first and last told the product that a run's instance is running, and first that it no longer is. */
-export type Sight = { first: number; last: number; missed: number | null }
+/**
+ * When a run's server first answered the product, when the product last saw it up, and when EC2 first told it that the instance no
+ * longer is.
+ */
+export type Sight = { first: number | null; last: number; missed: number | null }
 
 export type YearWorld = BillingStack & {
   ec2: Ec2StandIn
@@ -32,6 +35,9 @@ export type YearWorld = BillingStack & {
 }
 
 export const BOOT_MS = 4_000
+/** How long a machine runs before its image answers: most at once, some after minutes, a few never. */
+const ANSWERS_AFTER_MS = [0, 0, 0, 0, 7_000, 7_000, 50_000, 200_000, 400_000]
+const ONE_IN_NEVER_ANSWERS = 25
 
 /** The product's own verbs and jobs around both stand-ins, under one clock that jumps from event to event. */
 export async function openYearWorld(start: number, places: number, database: DatabaseKind): Promise<YearWorld> {
@@ -79,8 +85,31 @@ export async function openYearWorld(start: number, places: number, database: Dat
   }
 
   const { payments } = stack.ctx
+  let machines = 0
+  const answersFrom = new Map<string, number>()
+  function answersAt(host: string): string | null {
+    const machine = ec2.instances().find(({ publicIp, state }) => publicIp === host && state === 'running')
+    if (!machine) return null
+    let from = answersFrom.get(machine.instanceId)
+    if (from === undefined) {
+      machines += 1
+      const record = ec2.history().find(({ instanceId }) => instanceId === machine.instanceId)
+      const after = ANSWERS_AFTER_MS[machines % ANSWERS_AFTER_MS.length] ?? 0
+      from = machines % ONE_IN_NEVER_ANSWERS === 0 ? Infinity : (record?.runningAt ?? Infinity) + after
+      answersFrom.set(machine.instanceId, from)
+    }
+    return clock.now >= from ? (machine.tags.session ?? '') : null
+  }
+
   const ctx = {
     ...stack.ctx,
+    async reach(host: string) {
+      const run = answersAt(host)
+      if (run === null) return { status: 'unreachable', code: 'ECONNREFUSED' }
+      const sight = sights.get(run)
+      sights.set(run, { missed: null, ...sight, first: sight?.first ?? clock.now, last: clock.now })
+      return { status: 'reachable' }
+    },
     payments: {
       ...payments,
       async findSubscription(id) {
@@ -98,7 +127,7 @@ export async function openYearWorld(start: number, places: number, database: Dat
         if (instance) runOf.set(id, instance.tags.session ?? '')
         const run = runOf.get(id) ?? ''
         const sight = sights.get(run)
-        if (isRunning) sights.set(run, { missed: null, ...sight, first: sight?.first ?? clock.now, last: clock.now })
+        if (isRunning) sights.set(run, { first: null, missed: null, ...sight, last: clock.now })
         else if (sight) sight.missed ??= clock.now
         return instance
       },

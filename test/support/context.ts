@@ -30,6 +30,8 @@ export class World {
   readonly published: Published[] = []
   readonly mails: Mail[] = []
   readonly reached: string[] = []
+  /** How long a machine of this world runs before something answers on it: an image that loads. */
+  answerMs = 0
   readonly objects = new Map<string, KeptStorage>()
   wire: Wire = (_, effect) => effect()
   process!: Process
@@ -82,6 +84,13 @@ export class World {
     kept.alarm ??= this.clock.ms + 2_000
   }
 
+  /** What answers at an address: an instance that has run for long enough. */
+  answers(host: string): boolean {
+    const found = this.ec2.instances().find(({ publicIp, state }) => publicIp === host && state === 'running')
+    const record = this.ec2.history().find(({ instanceId }) => instanceId === found?.instanceId)
+    return record?.runningAt != null && this.clock.ms >= record.runningAt + this.answerMs
+  }
+
   /** Rings until `done`, or until no alarm is left. */
   async ringUntil(userId: string, done: () => Promise<boolean>, atMost = 2_000): Promise<void> {
     for (let rings = 0; this.nextAlarm(userId) !== null; rings++) {
@@ -115,10 +124,11 @@ export class Process {
       now: () => world.clock.ms,
       cloud: wiredCloud(cloud, call),
       mailer: { send: async (mail) => void world.mails.push(mail) },
-      reach: async (host) => {
-        world.reached.push(host)
-        return { status: 'reachable' }
-      },
+      reach: (host) =>
+        call('reach', async () => {
+          world.reached.push(host)
+          return world.answers(host) ? { status: 'reachable' } : { status: 'unreachable', code: 'ECONNREFUSED' }
+        }),
       channel: (userId) => ({
         arm: () => call('channel: arm', () => this.alarm(userId).arm(userId)),
         wake: () => call('channel: wake', () => this.alarm(userId).wake(userId)),

@@ -14,7 +14,8 @@ export async function expectAlwaysTrue(world: World, userId: string, about: stri
   expect(live.length, `${about}: live runs`).toBeLessThanOrEqual(1)
   expect(aliveOf(world, userId).length, `${about}: instances alive`).toBeLessThanOrEqual(1)
   for (const run of runs) {
-    if (run.runningAt === null) expect(run.meteredUntil, `${about}: a run that never ran is not metered`).toBeNull()
+    if (run.billedFrom === null)
+      expect(run.meteredUntil, `${about}: a run that never answered is not metered`).toBeNull()
     else expectNotBilledBeyondRun(world, userId, run, about)
   }
   for (const { id } of await jobsOf(world, userId)) {
@@ -29,12 +30,12 @@ type Run = Awaited<ReturnType<typeof runsOf>>[number]
 /** Inside of what EC2 itself says, to the millisecond; up to now, or to its end. */
 function expectNotBilledBeyondRun(world: World, userId: string, run: Run, about: string): void {
   const instance = instancesOf(world, userId).find(({ instanceId }) => instanceId === run.instanceId)
-  const from = run.runningAt ?? 0
+  const from = run.billedFrom ?? 0
   // Until the stop has looked whether the instance was still there, only what was confirmed is certain.
   const until = run.endedAt === null ? (run.confirmedAt ?? from) : (run.meteredUntil ?? Infinity)
   const end = instance?.shuttingDownAt ?? world.clock.ms
-  expect(from, `${about}: the meter starts when the instance runs`).toBeGreaterThanOrEqual(
-    instance?.runningAt ?? Infinity,
+  expect(from, `${about}: the meter starts when the server answers`).toBeGreaterThanOrEqual(
+    (instance?.runningAt ?? Infinity) + world.answerMs,
   )
   expect(until, `${about}: the meter ends when the instance ends`).toBeLessThanOrEqual(end)
   const ran = (end - (instance?.runningAt ?? 0)) / 1000

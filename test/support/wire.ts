@@ -13,7 +13,7 @@ export type Mishap = 'cut before' | 'cut after' | 'lost before' | 'lost after'
 export const isSelect = (call: string) => /^db: select/i.test(call)
 
 /** Calls that change nothing outside. */
-export const isRead = (call: string) => isSelect(call) || /^ec2: (find|list)/.test(call)
+export const isRead = (call: string) => isSelect(call) || /^(ec2: (find|list)|reach)/.test(call)
 
 /** Counts the calls that `counts` wants, and lets the mishap befall the n-th (from 1). */
 export function wireWithMishap(mishap: Mishap, n: number, counts: (call: string) => boolean) {

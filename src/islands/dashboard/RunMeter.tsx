@@ -1,9 +1,10 @@
 import { runCost } from '../../domain/live-usage.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
 
-/** The meter of a running server: billed seconds, and the dollars that they add to the bill. */
+/** The meter of a running server: billed seconds, and the dollars that they add to the bill. It stands still until the server answers. */
 export function RunMeter({ server, summary, now }: { server: Server; summary: Summary; now: number }) {
-  if (!server.active || server.stopping || !server.startedAt) return null
+  if (!server.active || server.stopping) return null
+  if (!server.billed_from) return <span className="run-meter">startup is free</span>
   const { seconds, units, free } = runCost(server, summary, now)
   return (
     <span className="run-meter" title="Billed so far">

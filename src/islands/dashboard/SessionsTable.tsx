@@ -106,7 +106,7 @@ function actionsOf(server: Server, onStop: Props['onStop']) {
   )
 }
 
-/** The seconds that are billed, so that the row, the meter and the receipt say the same. */
+/** Whole seconds since the machine runs. The meter, which starts when it answers, counts on its own. */
 function uptime({ startedAt, end_time }: Server, now: number): string {
   if (!startedAt) return '—'
   return formatUptime(runSeconds(Date.parse(startedAt), end_time ? Date.parse(end_time) : now))

@@ -5,7 +5,7 @@ export function TrialBanner({ minutesLeft }: { minutesLeft: number }) {
   return (
     <Alert kind={minutesLeft > 0 ? 'info' : 'warning'} quiet>
       Free trial: <strong className="mono">{minutesLeft.toFixed(2)}</strong> minutes left.
-      {minutesLeft > 0 ? ' Only running time counts.' : null}
+      {minutesLeft > 0 ? ' Startup time doesn’t count.' : null}
     </Alert>
   )
 }

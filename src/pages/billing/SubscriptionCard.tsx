@@ -32,7 +32,7 @@ export function SubscriptionCard({ subscription, csrfToken, flash }: Subscriptio
         <FlashAlert flash={flash} />
         <p>
           <strong>{planName(plan_type)}</strong>
-          {sub_type === 'demo' ? ': 30 minutes of running servers, once' : `: ${subscription.hours} hours a cycle`}
+          {sub_type === 'demo' ? ': 30 minutes of server time' : `: ${subscription.hours} hours a cycle`}
         </p>
         {current_period_end ? (
           <p>

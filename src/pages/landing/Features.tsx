@@ -16,7 +16,7 @@ const FEATURES: { title: string; text: string; picture: ReactNode }[] = [
   },
   {
     title: 'Cloud sessions',
-    text: 'A server of your own with an NVIDIA L4. Loading is free; the meter runs in whole seconds from running to stop.',
+    text: 'A server of your own with an NVIDIA L4. Startup is free: you pay only from the second it answers until you stop it.',
     picture: <SessionTimeline />,
   },
   {

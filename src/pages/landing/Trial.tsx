@@ -7,7 +7,8 @@ export function Trial() {
   return (
     <Section id="trial" label="Trial" title={`${TRIAL_MINUTES} minutes of a server, free`}>
       <p className="muted lead">
-        An account takes a name, an email address and a password; no card. Only the time that a server runs counts.
+        No card: all you need is a name, an email address and a password. Your minutes only count once your server
+        answers.
       </p>
       <ButtonLink href="/sign_up" look="primary">
         Try it

@@ -28,7 +28,7 @@ export function TimeSteps() {
   )
 }
 
-/** A session: getting ready is free, the meter starts when the server runs and ends at the stop. */
+/** A session: startup is free, the meter starts when the server answers and ends at the stop. */
 export function SessionTimeline() {
   return (
     <Diagram>
@@ -37,13 +37,13 @@ export function SessionTimeline() {
       <path className="mint" d="M86 60H262" strokeWidth="8" />
       <path className="faint" d="M86 34V92M262 34V92" />
       <text x="8" y="44">
-        loading
+        startup
       </text>
       <text x="8" y="86">
         $0
       </text>
       <text x="96" y="44">
-        running
+        ready
       </text>
       <text x="96" y="86">
         600 s × $0.0004861

@@ -7,6 +7,7 @@ import {
   PREMIUM,
   TRIAL_MINUTES,
 } from '../../domain/plan.ts'
+import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
 
 export function Billing() {
   return (
@@ -14,14 +15,17 @@ export function Billing() {
       <h2 id="billing">1. Prices and billing</h2>
       <ol>
         <li>
-          {`Running time is billed per second. The price is $${OVERAGE_DOLLARS_PER_HOUR} per hour, which is `}
+          {`Server time is billed per second. The price is $${OVERAGE_DOLLARS_PER_HOUR} per hour, which is `}
           <span className="mono">{`$${OVERAGE_DOLLARS_PER_SECOND}`}</span> per second.
         </li>
         <li>
-          A run is counted in whole seconds, from the moment at which we first observe that the server is running to the
-          moment at which your request to stop it is accepted. Parts of a second at either end are not counted.
+          We count server time in whole seconds, from the moment your server first answers on its web port until we
+          accept your request to stop it. Parts of a second at either end are not counted.
         </li>
-        <li>Loading a server and shutting it down are free. A server that fails to start costs nothing.</li>
+        <li>
+          {`Startup and shutdown are free, however long they take. A server that has not answered ${ANSWER_DEADLINE_MS / 60_000} minutes after its machine
+          came up is stopped, and costs nothing. So does every other start that fails.`}
+        </li>
         <li>{`A plan includes hours in every cycle: ${BASIC.name} ${BASIC.hours}, ${PREMIUM.name} ${PREMIUM.hours}. Only what goes beyond them is billed per second. Hours that are not used do not carry over.`}</li>
         <li>
           Your cycle starts on the day of the month on which the plan started, counted in UTC. Where a month lacks that
@@ -36,7 +40,7 @@ export function Billing() {
         <li>
           {`While an invoice is overdue, we may suspend the account: you cannot start servers until you pay, and we email you when that begins. ${STOP_AFTER_DAYS} days later we stop any server that is still running; we email you the day before. Until it stops, a running server is billed.`}
         </li>
-        <li>{`The free trial is ${TRIAL_MINUTES} minutes of running time, once for each person. It ends by itself and turns into nothing that costs money.`}</li>
+        <li>{`The free trial is ${TRIAL_MINUTES} minutes of server time, once for each person. It ends by itself and turns into nothing that costs money.`}</li>
         <li>A subscription can be cancelled at any time. It then runs to the end of its cycle and does not renew.</li>
       </ol>
     </>

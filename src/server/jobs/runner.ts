@@ -87,10 +87,10 @@ async function publishJob(ctx: Context, id: string, publish: Publish): Promise<v
   if (row) publish(toJob(row.job, row.session))
 }
 
-/** A stop ended the start that was under way: whoever listens hears that too. */
+/** A stop ended the start that was under way: its listeners must hear that. */
 async function publishStopped(ctx: Context, session: SessionRow, publish: Publish): Promise<void> {
   const [row] = await withSessions(ctx)
-    .where(and(eq(jobs.sessionId, session.id), eq(jobs.kind, 'server_start'), eq(jobs.errorCode, 'stopped')))
+    .where(and(eq(jobs.sessionId, session.id), eq(jobs.kind, 'server_start'), eq(jobs.status, 'failed')))
     .orderBy(desc(jobs.createdAt))
     .limit(1)
   if (row) publish(toJob(row.job, row.session))

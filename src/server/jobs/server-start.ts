@@ -4,8 +4,11 @@ import { jobs } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import { gpusOf } from '../../domain/plan.ts'
-import { START_DEADLINE_MS } from '../../domain/server.ts'
+import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../domain/server.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
+import { log } from '../log.ts'
+import { alertOperator } from '../services/alerts.ts'
+import { requestStop } from '../services/servers.ts'
 import { getUsage } from '../services/usage.ts'
 import {
   clearLaunches,
@@ -23,10 +26,11 @@ const LOOK_AGAIN_MS = 2_000
 /** An instance that EC2 does not know after this time was never there, or is gone. */
 const UNKNOWN_FOR_MS = 60_000
 
-/** Launches an instance in the reserved place, watches it boot, and starts the meter when it is seen running with an address. */
+/** Launches an instance in the reserved place, watches it boot, and starts the meter when its simulator answers. */
 export const stepServerStart: Step = async (run) => {
   const { ctx, job, session, report } = run
   if (job.errorCode) return clearUp(run)
+  if (session.runningAt !== null && session.ipAddress) return awaitAnswer(run, session.runningAt, session.ipAddress)
   if (ctx.now() - job.createdAt >= START_DEADLINE_MS)
     return fail(run, 'timeout', 'The server was not ready within 10 minutes. Nothing was billed; please try again.')
 
@@ -52,7 +56,7 @@ export const stepServerStart: Step = async (run) => {
     await report('Waiting for an address…')
     return { wait: LOOK_AGAIN_MS }
   }
-  return startMeter(run, instance.publicIp)
+  return recordRunning(run, instance.publicIp)
 }
 
 async function launchInstance(run: Run, launch: LaunchRow): Promise<Outcome> {
@@ -81,20 +85,56 @@ async function launchInstance(run: Run, launch: LaunchRow): Promise<Outcome> {
   return fail(run, 'no_capacity', ALL_RESERVED)
 }
 
+/** From here on the run is watched and its uptime counts. It is not billed yet. */
+async function recordRunning({ ctx, session }: Run, ipAddress: string): Promise<Outcome> {
+  const now = ctx.now()
+  await ctx.db.run(sql`UPDATE server_sessions SET running_at = ${now}, confirmed_at = ${now}, ip_address = ${ipAddress}
+    WHERE id = ${session.id} AND running_at IS NULL AND stop_requested_at IS NULL`)
+  return { wait: 0 }
+}
+
+/** The machine is on; its image may take minutes more, and those are free. */
+async function awaitAnswer(run: Run, runningAt: number, ipAddress: string): Promise<Outcome> {
+  const { ctx, job, session, report } = run
+  await report('Waiting for the simulator to answer…')
+  const askedAt = ctx.now()
+  const answer = await ctx.reach(ipAddress, SERVER_WEB_PORT).catch((error) => {
+    log('reach_failed', { jobId: job.id }, error)
+    return { status: 'unreachable' }
+  })
+  if (answer.status === 'reachable') return startMeter(run)
+  const now = ctx.now()
+  if (now - runningAt < ANSWER_DEADLINE_MS) return { wait: Math.max(0, askedAt + LOOK_AGAIN_MS - now) }
+  await alertOperator(ctx, {
+    matter: 'no_answer',
+    subject: 'A server never answered',
+    sentences: [
+      `EC2 says that it runs, but nothing answered on port ${SERVER_WEB_PORT} for 10 minutes. We end it and bill nothing.`,
+      'Start a server yourself. If it does not answer either, look at the image and the security group of the launch template.',
+    ],
+    fields: { jobId: job.id, instanceId: session.instanceId },
+  })
+  await requestStop(ctx, session, now, {
+    code: 'no_answer',
+    message: 'Your server did not answer within 10 minutes, so we stopped it.',
+  })
+  return 'finished'
+}
+
 /**
  * Conditional on no stop having been accepted meanwhile: a start never bills a run that its user already ended. And a plan that began
  * meanwhile is not ended with the trial.
  */
-async function startMeter({ ctx, job, session }: Run, ipAddress: string): Promise<Outcome> {
+async function startMeter({ ctx, job, session }: Run): Promise<Outcome> {
   const now = ctx.now()
   const usage = await getUsage(ctx, session.userId)
   const mustStopAt =
     usage.subscription?.subType === 'demo' ? (Math.ceil(now / 1000) + trialSecondsLeft(usage.seconds)) * 1000 : null
   await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE server_sessions SET running_at = ${now}, billed_from = ${now}, confirmed_at = ${now}, ip_address = ${ipAddress},
+    ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${now}, confirmed_at = ${now},
       must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${session.userId} AND ended_at IS NULL
         AND sub_type = 'demo') THEN ${mustStopAt} END
-      WHERE id = ${session.id} AND running_at IS NULL AND stop_requested_at IS NULL`),
+      WHERE id = ${session.id} AND billed_from IS NULL AND stop_requested_at IS NULL`),
     ctx.db.run(sql`UPDATE jobs SET status = 'succeeded', result = 'Your server is running.', run_at = NULL, updated_at = ${now}
       WHERE id = ${job.id} AND run_at IS NOT NULL`),
   ])

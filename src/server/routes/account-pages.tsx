@@ -19,7 +19,7 @@ import { settleCheckout } from '../services/checkout.ts'
 import { findAddressOfLink } from '../services/confirmation.ts'
 import { listDevices } from '../services/devices.ts'
 
-const SIGN_UP = '30 minutes of a running simulation server, free: make an account with a name, an email and a password.'
+const SIGN_UP = '30 minutes of a simulation server, free: make an account with a name, an email and a password.'
 const SIGN_IN = 'Sign in to start, watch and stop your simulation servers.'
 
 /** The screens of the account. Each shows once what the screen before, or a refused form, left for it. */

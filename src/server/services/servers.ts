@@ -4,18 +4,22 @@ import { jobs, serverSessions, servers, users } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import { gpusOf } from '../../domain/plan.ts'
+import { NOT_CHARGED } from '../../domain/receipt.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
 import { SUSPENDED } from '../../domain/start-cost.ts'
-import type { Availability } from '../../domain/wire.ts'
+import { tooEarly } from '../../domain/start-limits.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { log } from '../log.ts'
 import type { JobRow, SessionRow } from '../wire.ts'
 import { settleCheckout } from './checkout.ts'
-import { countUsage, getUsage, type Usage, usageQueries } from './usage.ts'
+import { isOfferedAt } from './places.ts'
+import { countedStartsQuery, isWithinLimits } from './start-limits.ts'
+import { getUsage, type Usage } from './usage.ts'
 
 const LIST_LIMIT = 100
+const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`
 
 /** The user's latest runs, newest first. */
 export function listServersQuery(ctx: Context, userId: string | SQL) {
@@ -27,28 +31,10 @@ export function listServersQuery(ctx: Context, userId: string | SQL) {
     .limit(LIST_LIMIT)
 }
 
-/** Looks at every place of the fleet that the user's plan allows, in the order in which they would be reserved. */
-export async function findAvailability(ctx: Context, userId: string): Promise<Availability> {
-  const [history, runs, places] = await ctx.db.batch([
-    ...usageQueries(ctx, userId),
-    ctx.db.select().from(servers).orderBy(desc(servers.gpus), servers.position),
-  ])
-  const { subscription } = countUsage(history, runs, ctx.now())
-  const allowed = places.filter((place) => place.gpus <= gpusOf(subscription?.planType))
-  const candidates = allowed.map((place) => ({
-    instance_type: place.instanceType,
-    availability_zone: place.availabilityZone,
-    server_id: place.id,
-    available: place.reservedBy === null,
-    reason: place.reservedBy === null ? null : 'Reserved',
-  }))
-  return { ServerAvailable: candidates.some((candidate) => candidate.available), candidates }
-}
-
 /**
  * Reserves a place, the given one or the largest free one that the user's plan allows, and queues the job that launches an
  * instance in it.
- * @throws payment_required, conflict (one is live already), not_found (no such place for this plan), unavailable (none is free)
+ * @throws payment_required, conflict (one is live already), not_found (no such place for this plan), too_many, unavailable (none is free)
  */
 export async function startServer(
   ctx: Context,
@@ -72,9 +58,10 @@ export async function startServer(
   const mine = and(eq(serverSessions.id, sessionId), eq(serverSessions.userId, userId))
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE servers SET reserved_by = ${sessionId}, reserved_at = ${now}
-      WHERE id = (SELECT id FROM servers WHERE reserved_by IS NULL AND gpus <= ${gpus} ${wanted}
+      WHERE id = (SELECT id FROM servers WHERE reserved_by IS NULL AND ${isOfferedAt(now)} AND gpus <= ${gpus} ${wanted}
         ORDER BY gpus DESC, position LIMIT 1)
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
+      AND ${isWithinLimits(userId, now)}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at)
       SELECT ${sessionId}, ${userId}, id, instance_type, ${now} FROM servers WHERE reserved_by = ${sessionId}`),
@@ -86,7 +73,7 @@ export async function startServer(
     ctx.db.select().from(serverSessions).where(mine),
     ctx.db.select().from(jobs).where(eq(jobs.id, jobId)),
   ])
-  if (!session || !job) throw await whyNotStarted(ctx, userId, serverId, gpus)
+  if (!session || !job) throw await whyNotStarted(ctx, userId, { serverId, gpus, now })
   ctx.background(channel.wake(userId))
   return { session, job }
 }
@@ -102,8 +89,12 @@ async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
   return asked ? getUsage(ctx, userId) : usage
 }
 
-async function whyNotStarted(ctx: Context, userId: string, serverId: string | null, gpus: number): Promise<AppError> {
-  const [[live], place, [account]] = await ctx.db.batch([
+async function whyNotStarted(
+  ctx: Context,
+  userId: string,
+  { serverId, gpus, now }: { serverId: string | null; gpus: number; now: number },
+): Promise<AppError> {
+  const [[live], place, [account], starts] = await ctx.db.batch([
     ctx.db
       .select({ id: serverSessions.id })
       .from(serverSessions)
@@ -111,14 +102,20 @@ async function whyNotStarted(ctx: Context, userId: string, serverId: string | nu
     ctx.db
       .select({ id: servers.id })
       .from(servers)
-      .where(and(eq(servers.id, serverId ?? ''), lte(servers.gpus, gpus))),
+      .where(and(eq(servers.id, serverId ?? ''), isNull(servers.retiredAt), lte(servers.gpus, gpus))),
     ctx.db.select({ closedAt: users.closedAt }).from(users).where(eq(users.id, userId)),
+    countedStartsQuery(ctx, userId, now),
   ])
   // Closed since this request was let in: nobody could stop what it would start.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
   if (serverId !== null && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
-  return new AppError('unavailable', serverId ? 'This server is reserved right now. Choose another one.' : ALL_RESERVED)
+  const early = tooEarly(
+    starts.map((start) => start.requestedAt),
+    now,
+  )
+  if (early) return new AppError('too_many', early.sentence, { retryAfter: early.seconds })
+  return new AppError('unavailable', serverId ? 'This server is not free right now. Choose another one.' : ALL_RESERVED)
 }
 
 /**
@@ -164,7 +161,7 @@ export async function stopServer(
  * Writes down that a run ends: the meter's end, the stop job, and the end of a start that was still going. Changes nothing when
  * the end was written down before.
  * @param until the last moment that may be billed
- * @param failure why it was not the user's wish; the stop job then clears up and fails with it
+ * @param failure why it was not the user's wish; the stop job then clears up and fails with it, and so does the start
  * @param when an SQL condition: without it being true in that moment nothing is stopped
  */
 export async function requestStop(
@@ -182,7 +179,8 @@ export async function requestStop(
         ${failure?.message ?? null}, ${now}, ${now}, ${now}
       FROM server_sessions WHERE ${open}`),
     ctx.db.run(sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now},
-      error_code = coalesce(error_code, 'stopped'), error_message = coalesce(error_message, 'The start was stopped. Nothing was billed.')
+      error_code = coalesce(error_code, ${failure?.code ?? 'stopped'}),
+      error_message = coalesce(error_message, ${failure ? `${failure.message} ${NOT_CHARGED}` : START_CANCELLED})
       WHERE session_id = ${session.id} AND kind = 'server_start' AND run_at IS NOT NULL
       AND EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
     ctx.db.run(sql`UPDATE server_sessions SET stop_requested_at = ${now},

@@ -33,11 +33,8 @@ export function usageQueries(ctx: Context, userId: string | SQL) {
         and(
           eq(serverSessions.userId, userId),
           isNotNull(serverSessions.runningAt),
-          or(
-            isNull(serverSessions.meteredUntil),
-            gt(serverSessions.meteredUntil, ctx.now() - LONGEST_CYCLE_MS),
-            inDemo,
-          ),
+          // One that never answered keeps no end of its meter.
+          or(isNull(serverSessions.endedAt), gt(serverSessions.meteredUntil, ctx.now() - LONGEST_CYCLE_MS), inDemo),
         ),
       )
       .orderBy(desc(serverSessions.requestedAt)),

@@ -35,12 +35,20 @@ const SERVER: Server = {
   stopping: false,
   end_time: null,
   startedAt: null,
+  billed_from: null,
   ip_address: null,
   instance_type: 'g6.4xlarge',
   error_message: null,
 }
 const AVAILABLE = { ServerAvailable: true, candidates: [] }
-const RUNNING = { ...SERVER, pending: false, active: true, startedAt: '2020-01-01T00:00:00Z', ip_address: '127.0.0.9' }
+const RUNNING = {
+  ...SERVER,
+  pending: false,
+  active: true,
+  startedAt: '2020-01-01T00:00:00Z',
+  billed_from: '2020-01-01T00:02:00Z',
+  ip_address: '127.0.0.9',
+}
 
 /** Presses Start; both answers are made up. */
 async function start(page: Page, available: unknown, started?: { status: number; json: unknown }): Promise<void> {
@@ -274,9 +282,12 @@ const SCENES: Scene[] = [
     'a session whose address does not answer yet',
     async (page) => {
       await answer(page, '/api/v1/aws/check_server_ip_status', 200, { status: 'unreachable', code: null })
-      await withServers(page, [RUNNING])
+      await withServers(page, [{ ...RUNNING, billed_from: null }])
     },
-    [[2, 'text', 'Connecting...']],
+    [
+      [2, 'text', 'Connecting...'],
+      [2, 'text', 'startup is free'],
+    ],
   ),
   {
     at: 'a session whose address answers 5 s later',

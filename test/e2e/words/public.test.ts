@@ -103,7 +103,7 @@ const SCENES: Scene[] = [
       [2, 'title', 'Terms of Service'],
       [2, 'region', 'In plain language'],
       [2, 'heading', '1. Prices and billing', { note: 'the full terms' }],
-      [9, 'text', 'The free trial is 30 minutes of running time'],
+      [9, 'text', 'The free trial is 30 minutes of server time'],
       [9, 'text', 'Basic 5, Premium 30'],
       [9, 'text', '$1.75 per hour'],
       [9, 'text', '$0.0004861'],

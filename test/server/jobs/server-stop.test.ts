@@ -32,16 +32,16 @@ test('a stop ends the meter when it is accepted, and its receipt says how long t
   await settle(world, ada)
   const ended = await latestRun(world, ada.user.id)
   expect(ended.meteredUntil).toBe(session.meteredUntil)
-  const seconds = runSeconds(ended.runningAt ?? 0, ended.meteredUntil ?? 0)
-  const loading = formatUptime(runSeconds(ended.requestedAt, ended.runningAt ?? 0))
+  const seconds = runSeconds(ended.billedFrom ?? 0, ended.meteredUntil ?? 0)
+  const startup = formatUptime(runSeconds(ended.requestedAt, ended.billedFrom ?? 0))
   expect(sentences(world, ada).slice(-2)).toEqual([
     'Stopping server...',
-    `Server stopped. It ran ${formatUptime(seconds)}. Not billed: ${loading} of loading.`,
+    `Server stopped. You used ${formatUptime(seconds)}. Startup (${startup}) was free.`,
   ])
   await expectNothingLeft(ada)
 })
 
-test('the receipt counts what was refused on the way, and the loading that this took', async () => {
+test('the receipt counts what was refused on the way, and the startup time that this took', async () => {
   await freshPlaces(world, 3)
   const ada = await newCustomer(world)
   world.ec2.inject('InsufficientInstanceCapacity', 2)
@@ -50,7 +50,7 @@ test('the receipt counts what was refused on the way, and the loading that this 
   await pressStop(world, ada)
   await settle(world, ada)
   expect(sentences(world, ada).at(-1)).toMatch(
-    /^Server stopped\. It ran 1m \d+s\. Not billed: \d+s of loading and 2 refused launches\.$/,
+    /^Server stopped\. You used 1m \d+s\. Startup \(\d+s, 2 refused launches\) was free\.$/,
   )
 })
 
@@ -68,8 +68,8 @@ test.each([
   await settle(world, ada)
   await expectNothingLeft(ada)
   const said = sentences(world, ada)
-  expect(said).toContain('The start was stopped. Nothing was billed.')
-  expect(said.at(-1)).toBe('Server stopped before it was running. Nothing was billed.')
+  expect(said).toContain("Start cancelled. You weren't charged.")
+  expect(said.at(-1)).toBe("Server stopped before it was ready. You weren't charged.")
   expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, meteredUntil: null, errorMessage: null })
   expect(await jobsOf(world, ada.user.id)).toMatchObject([
     { kind: 'server_start', status: 'failed', errorCode: 'stopped' },
@@ -94,28 +94,31 @@ test('a start can be stopped while it waits for an address', async () => {
   expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, meteredUntil: null })
 })
 
-test.each(['ec2: launch', 'db: batch update "launches" set', 'db: batch UPDATE server_sessions SET running'])(
-  'a stop accepted while a step of the start is at "%s" is obeyed',
-  async (moment) => {
-    await freshPlaces(world, 2)
-    const ada = await newCustomer(world)
-    await pressStart(world, ada)
-    if (moment.includes('launches')) world.ec2.inject('InsufficientInstanceCapacity', 1)
-    let stopped = false
-    world.wire = async (call, effect) => {
-      if (!stopped && call.startsWith(moment)) {
-        stopped = true
-        await pressStop(world, ada)
-      }
-      return effect()
+test.each([
+  'ec2: launch',
+  'db: batch update "launches" set',
+  'db: UPDATE server_sessions SET running',
+  'reach',
+  'db: batch UPDATE server_sessions SET billed',
+])('a stop accepted while a step of the start is at "%s" is obeyed', async (moment) => {
+  await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  if (moment.includes('launches')) world.ec2.inject('InsufficientInstanceCapacity', 1)
+  let stopped = false
+  world.wire = async (call, effect) => {
+    if (!stopped && call.startsWith(moment)) {
+      stopped = true
+      await pressStop(world, ada)
     }
-    await settle(world, ada)
-    world.wire = (_, effect) => effect()
-    expect(stopped).toBe(true)
-    await expectNothingLeft(ada)
-    expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, meteredUntil: null })
-  },
-)
+    return effect()
+  }
+  await settle(world, ada)
+  world.wire = (_, effect) => effect()
+  expect(stopped).toBe(true)
+  await expectNothingLeft(ada)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ billedFrom: null, meteredUntil: null })
+})
 
 test('a start that fails while a stop is accepted keeps the reason that was told: it was stopped', async () => {
   await freshPlaces(world, 1)

@@ -36,7 +36,7 @@ test('an instance that vanished is noticed within a minute; its run ends at the 
   const [, stop] = await jobsOf(world, ada.user.id)
   expect(stop).toMatchObject({ kind: 'server_stop', status: 'failed', errorCode: 'instance_lost' })
   expect(sentences(world, ada).at(-1)).toMatch(
-    /^Your server ended unexpectedly\. Only the time until it was last seen running is counted\. It ran [\dms ]+\. Not billed: \d+s of loading\.$/,
+    /^Your server ended unexpectedly\. Only the time until it was last seen running is counted\. You used [\dms ]+\. Startup \(\d+s\) was free\.$/,
   )
 })
 

@@ -8,10 +8,16 @@ test('a server is started, becomes running, is reachable, and is stopped', async
   const ada = await newPerson(url)
   const started = await ada.post('/api/v1/aws/auto_cloud_start_request')
   expect([started.status, started.body.errors]).toEqual([202, []])
-  expect(started.body.server).toMatchObject({ active: false, pending: true, stopping: false, startedAt: null })
+  expect(started.body.server).toMatchObject({
+    active: false,
+    pending: true,
+    stopping: false,
+    startedAt: null,
+    billed_from: null,
+  })
 
   const list = async () => (await ada.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
-  const running = await waitFor(async () => (await list()).find((server) => server.active && server.ip_address))
+  const running = await waitFor(async () => (await list()).find((server) => server.billed_from && server.ip_address))
   const reach = await ada.post('/api/v1/aws/check_server_ip_status', { ip_address: running.ip_address })
   expect(reach.status).toBe(200)
 

@@ -2,7 +2,8 @@ import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { servers, users } from '../../../db/schema.ts'
 import { checkServerAddress } from '../../../src/server/services/addresses.ts'
-import { findAvailability, startServer, stopServer } from '../../../src/server/services/servers.ts'
+import { findAvailability } from '../../../src/server/services/availability.ts'
+import { startServer, stopServer } from '../../../src/server/services/servers.ts'
 import { openWorld } from '../../support/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../support/fleet.ts'
 import { ownDatabase } from '../../support/own-database.ts'
@@ -124,6 +125,7 @@ test('only the own running server is ever contacted', async () => {
     ...[`::ffff:${own}`, '2130706433', '0x7f000001', '0177.0.0.1', '10.0.0.1', '192.168.0.1', '172.16.0.1'],
     ...['169.254.169.254', 'fd00:ec2::254', 'metadata.google.internal', '100.64.0.1', '8.8.8.8', "' OR 1=1 --", '%'],
   ]
+  world.reached.length = 0
   for (const address of refused)
     await expect(checkServerAddress(world.ctx, ada.user.id, address), address).rejects.toMatchObject({
       code: 'not_found',

@@ -1,0 +1,70 @@
+import { parseArgs } from 'node:util'
+import { openDatabase } from '../db/client.ts'
+import { addPlaces, listPlaces, retirePlace } from '../src/server/services/places.ts'
+
+const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
+  npm run fleet -- add --type <instance type> --zone <availability zone> --gpus <n> [--count <n>]
+  npm run fleet -- retire <place id>
+  npm run fleet -- list`
+
+try {
+  console.log(await run())
+} catch (error) {
+  console.error(error instanceof Error ? error.message : String(error))
+  process.exitCode = 1
+}
+
+async function run(): Promise<string> {
+  const { command, id, values } = readArguments()
+  const url = process.env.LIBSQL_URL
+  if (!url) throw new Error(USAGE)
+  const hand = { db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN), now: Date.now }
+  if (command === 'add') {
+    const added = await addPlaces(hand, {
+      instanceType: values.type ?? '',
+      availabilityZone: values.zone ?? '',
+      gpus: Number(values.gpus),
+      count: Number(values.count ?? 1),
+    })
+    return `Added ${added.join(', ')}.`
+  }
+  if (command === 'retire') {
+    const { retiredAt, reservedBy } = await retirePlace(hand, id)
+    const since = new Date(retiredAt ?? 0).toISOString()
+    return `${id} is retired since ${since}.${reservedBy ? ' The server that runs in it goes on until it is stopped.' : ''}`
+  }
+  return table(await listPlaces(hand))
+}
+
+function readArguments() {
+  try {
+    const text = { type: 'string' } as const
+    const { positionals, values } = parseArgs({
+      allowPositionals: true,
+      options: { type: text, zone: text, gpus: text, count: text },
+    })
+    const [command = '', id = ''] = positionals
+    const wants = { add: 1, retire: 2, list: 1 }[command]
+    if (positionals.length !== wants || (command !== 'add' && Object.keys(values).length)) throw new Error(USAGE)
+    return { command, id, values }
+  } catch {
+    throw new Error(USAGE)
+  }
+}
+
+/** In columns, as wide as what is in them. */
+function table(places: Awaited<ReturnType<typeof listPlaces>>): string {
+  const rows = [
+    ['ID', 'TYPE', 'ZONE', 'GPUS', 'STATE', 'SINCE'],
+    ...places.map((place) => [place.id, place.type, place.zone, String(place.gpus), place.state, place.since ?? '']),
+  ]
+  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
+  return rows
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}

@@ -1,0 +1,28 @@
+import { formatUptime } from './server.ts'
+
+/** So many starts in any such time. Starting costs nobody anything until the server answers, and each one is a machine at EC2. */
+export const START_LIMITS = [
+  { starts: 10, ms: 10 * 60_000, during: '10 minutes' },
+  { starts: 30, ms: 60 * 60_000, during: 'an hour' },
+] as const
+export const LONGEST_LIMIT_MS = Math.max(...START_LIMITS.map(({ ms }) => ms))
+
+/**
+ * Whether one more start at `now` would be too many.
+ * @param starts when the counted ones of the longest time were requested, in ms since 1970, in any order
+ * @returns the seconds until the next one is allowed, and a sentence for the person; null when it is allowed
+ */
+export function tooEarly(starts: number[], now: number): { seconds: number; sentence: string } | null {
+  const newestFirst = starts.toSorted((a, b) => b - a)
+  const waits = START_LIMITS.map((limit) => ({
+    ...limit,
+    wait: (newestFirst[limit.starts - 1] ?? Number.NEGATIVE_INFINITY) + limit.ms - now,
+  }))
+  const longest = waits.reduce((a, b) => (b.wait > a.wait ? b : a))
+  if (longest.wait <= 0) return null
+  const seconds = Math.ceil(longest.wait / 1000)
+  return {
+    seconds,
+    sentence: `You can start ${longest.starts} servers in ${longest.during}. Try again in ${formatUptime(seconds)}.`,
+  }
+}

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { servers } from '../../db/schema.ts'
+import { ownDatabase } from '../support/own-database.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const operations = readFileSync(resolve(ROOT, 'docs/operations.md'), 'utf8')
+const commands = operations.split('\n').filter((line) => line.startsWith('npm run fleet -- '))
+const database = await ownDatabase()
+
+/** As an operator types it. */
+function type(command: string) {
+  const [npm = '', ...words] = command.split(' ')
+  return run(npm, ['--silent', ...words])
+}
+
+/** What was said on either stream, and whether it went well. */
+async function run(program: string, words: string[]): Promise<{ ok: boolean; said: string }> {
+  const env = { ...process.env, LIBSQL_URL: database.url }
+  return promisify(execFile)(program, words, { cwd: ROOT, env }).then(
+    ({ stdout }) => ({ ok: true, said: stdout.trim() }),
+    (error: { stderr: string }) => ({ ok: false, said: error.stderr.trim() }),
+  )
+}
+
+test('the documented commands keep the fleet', { timeout: 60_000 }, async () => {
+  expect(commands.map((command) => command.split(' ')[4])).toEqual(['list', 'add', 'add', 'retire'])
+  const [list = '', addOne = '', addThree = '', retire = ''] = commands
+  expect(await type(list)).toEqual({ ok: true, said: 'ID  TYPE  ZONE  GPUS  STATE  SINCE' })
+
+  const one = await type(addOne)
+  expect(one.said).toMatch(/^Added srv_[\w-]+\.$/)
+  expect((await type(addThree)).said).toMatch(/^Added srv_[\w-]+, srv_[\w-]+, srv_[\w-]+\.$/)
+  expect(await database.$count(servers)).toBe(4)
+
+  const id = /srv_[\w-]+/.exec(one.said)?.[0] ?? ''
+  const retired = await type(retire.replace('srv_…', id))
+  expect(retired.said).toMatch(new RegExp(`^${id} is retired since 20[\\dTZ:.-]+\\.$`))
+  expect(await type(retire.replace('srv_…', id))).toEqual(retired)
+  const rows = (await type(list)).said.split('\n').map((row) => row.split(/ {2,}/))
+  expect(rows).toHaveLength(5)
+  expect(rows.find(([first]) => first === id)?.slice(1, 5)).toEqual(['g6.4xlarge', 'us-east-1a', '1', 'retired'])
+  expect(rows.filter((row) => row[3] === '4').map((row) => row[4])).toEqual(['free', 'free', 'free'])
+})
+
+test.each([
+  ['add --type g6 --zone us-east-1a --gpus 1', '--type must be an EC2 instance type'],
+  ['add --type g6.4xlarge --zone us-east-1a', '--gpus must be the number'],
+  ['retire srv_none', 'There is no place with the id srv_none'],
+  ['retire', 'Usage, with LIBSQL_URL'],
+  ['add --size 3', 'Usage, with LIBSQL_URL'],
+])('"%s" is refused in a sentence', { timeout: 30_000 }, async (words, sentence) => {
+  const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', ...words.split(' ')])
+  expect(ok).toBe(false)
+  expect(said).toContain(sentence)
+  expect(said).not.toContain('    at ')
+})

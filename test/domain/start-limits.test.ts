@@ -1,0 +1,45 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { START_LIMITS, tooEarly } from '../../src/domain/start-limits.ts'
+
+const MINUTE = 60_000
+
+test('the eleventh start within 10 minutes waits until the first of them is 10 minutes old', () => {
+  const starts = Array.from({ length: 10 }, (_, i) => i * 20_000)
+  expect(tooEarly(starts.slice(1), 5 * MINUTE)).toBeNull()
+  expect(tooEarly(starts, 5 * MINUTE)).toEqual({
+    seconds: 300,
+    sentence: 'You can start 10 servers in 10 minutes. Try again in 5m 0s.',
+  })
+  expect(tooEarly(starts, 10 * MINUTE - 1)?.seconds).toBe(1)
+  expect(tooEarly(starts, 10 * MINUTE)).toBeNull()
+})
+
+test('the thirty-first start within an hour waits longer', () => {
+  const starts = Array.from({ length: 30 }, (_, i) => i * 90_000)
+  expect(tooEarly(starts, 50 * MINUTE)).toEqual({
+    seconds: 600,
+    sentence: 'You can start 30 servers in an hour. Try again in 10m 0s.',
+  })
+  expect(tooEarly(starts, 60 * MINUTE)).toBeNull()
+})
+
+test('however someone presses: never more than the limits, and the wait is exact to the second', () => {
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 5 * MINUTE }), { minLength: 20, maxLength: 120 }), (pauses) => {
+      const accepted: number[] = []
+      let now = 0
+      for (const pause of pauses) {
+        now += pause
+        const early = tooEarly(accepted, now)
+        if (early) {
+          expect(tooEarly(accepted, now + (early.seconds - 1) * 1000)).not.toBeNull()
+          expect(tooEarly(accepted, now + early.seconds * 1000)).toBeNull()
+        } else accepted.push(now)
+      }
+      for (const { starts, ms } of START_LIMITS)
+        for (const from of accepted)
+          expect(accepted.filter((at) => at >= from && at < from + ms).length).toBeLessThanOrEqual(starts)
+    }),
+  )
+})

@@ -1,0 +1,110 @@
+import { expect, test } from 'vitest'
+import { serverSessions } from '../../../db/schema.ts'
+import { AppError } from '../../../src/domain/error.ts'
+import { newId } from '../../../src/server/id.ts'
+import { openWorld } from '../../support/context.ts'
+import { freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../support/fleet.ts'
+import { ownDatabase } from '../../support/own-database.ts'
+import { pressStart, pressStop, settle } from '../../support/play.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+type Customer = Awaited<ReturnType<typeof newCustomer>>
+
+/** Runs that are over, requested so many seconds ago. */
+async function started(customer: Customer, secondsAgo: number[]) {
+  const [place] = await world.db.query.servers.findMany({ limit: 1 })
+  await world.db.insert(serverSessions).values(
+    secondsAgo.map((seconds) => {
+      const at = world.clock.ms - seconds * 1000
+      const ended = { stopRequestedAt: at + 500, endedAt: at + 1_000 }
+      return {
+        id: newId('ses'),
+        userId: customer.user.id,
+        serverId: place?.id ?? '',
+        requestedAt: at,
+        ...ended,
+        instanceType: 'g6',
+      }
+    }),
+  )
+}
+const every = (seconds: number, count: number, from = seconds) =>
+  Array.from({ length: count }, (_, i) => from + i * seconds)
+
+async function refusal(customer: Customer): Promise<AppError> {
+  const error = await pressStart(world, customer).catch((thrown) => thrown)
+  expect(error).toBeInstanceOf(AppError)
+  return error
+}
+
+test('ten starts in 10 minutes, canceled at once, are followed by no eleventh', async () => {
+  await freshPlaces(world, 2)
+  const [ada, eve] = [await newCustomer(world, { demo: true }), await newCustomer(world)]
+  const first = world.clock.ms
+  for (let n = 0; n < 10; n++) {
+    await pressStart(world, ada)
+    await pressStop(world, ada)
+    await settle(world, ada)
+  }
+  expect(world.clock.ms - first).toBeLessThan(600_000)
+  const { code, message, retryAfter = 0 } = await refusal(ada)
+  expect([code, message]).toEqual([
+    'too_many',
+    expect.stringMatching(/^You can start 10 servers in 10 minutes\. Try again in \d+m \d+s\.$/),
+  ])
+  expect(await runsOf(world, ada.user.id)).toHaveLength(10)
+  // Not for others.
+  await pressStart(world, eve)
+  // Exact: not a second before, and then.
+  world.advance(retryAfter - 1)
+  expect(await refusal(ada)).toMatchObject({ code: 'too_many', retryAfter: 1 })
+  world.advance(1)
+  expect((await pressStart(world, ada)).session.endedAt).toBeNull()
+})
+
+test('thirty in an hour', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await started(ada, every(115, 30, 60))
+  expect(await refusal(ada)).toMatchObject({ code: 'too_many', retryAfter: 3_600 - (60 + 29 * 115) })
+  const bob = await newCustomer(world)
+  await started(bob, [...every(115, 29, 60), 3_600])
+  expect((await pressStart(world, bob)).session.endedAt).toBeNull()
+})
+
+test('a start that found no capacity does not count, and neither does a refused one', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await started(ada, every(10, 9))
+  world.ec2.inject('InsufficientInstanceCapacity', 1)
+  await pressStart(world, ada)
+  await settle(world, ada)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ errorCode: 'no_capacity' }])
+  await freshPlaces(world, 0)
+  for (let n = 0; n < 3; n++) expect(await refusal(ada)).toMatchObject({ code: 'unavailable' })
+  await freshPlaces(world, 1)
+  await pressStart(world, ada)
+  // While it is live that is what one hears first.
+  expect(await refusal(ada)).toMatchObject({ code: 'conflict' })
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect(await refusal(ada)).toMatchObject({ code: 'too_many' })
+})
+
+test('the database counts when it reserves: a start that came in between counts', async () => {
+  await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  await started(ada, every(10, 9))
+  let came = false
+  world.wire = async (call, effect) => {
+    if (!came && call.startsWith('db: batch UPDATE servers SET reserved')) {
+      came = true
+      await started(ada, [0])
+    }
+    return effect()
+  }
+  expect(await refusal(ada)).toMatchObject({ code: 'too_many' })
+  world.wire = (_, effect) => effect()
+  expect(came).toBe(true)
+  expect((await latestRun(world, ada.user.id)).endedAt).not.toBeNull()
+})

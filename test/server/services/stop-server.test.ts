@@ -1,0 +1,61 @@
+import { expect, test, vi } from 'vitest'
+import { onlyMishaps, openWorld } from '../../support/context.ts'
+import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../support/fleet.ts'
+import { ownDatabase } from '../../support/own-database.ts'
+import { pressStart, pressStop, running, settle } from '../../support/play.ts'
+import { Cut } from '../../support/wire.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+vi.spyOn(console, 'error').mockImplementation(() => {})
+
+test('a stop whose program dies right after writing it down is carried out by the alarm that was set before', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  // The alarm that watches it was lost: only the stop's own is left.
+  world.kept(ada.user.id).alarm = null
+  world.wire = async (call, effect) => {
+    const answer = await effect()
+    if (call.startsWith('db: batch INSERT INTO jobs')) throw new Cut(call)
+    return answer
+  }
+  await pressStop(world, ada).catch(onlyMishaps)
+  world.wire = (_, effect) => effect()
+  world.restart()
+  expect((await latestRun(world, ada.user.id)).stopRequestedAt).not.toBeNull()
+  expect(world.nextAlarm(ada.user.id)).not.toBeNull()
+  await settle(world, ada)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
+test('a stop that comes after the end of the trial is metered up to that end', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true, secondsUsed: 1_700 })
+  const { mustStopAt } = await running(world, ada)
+  world.advance(160)
+  expect(world.clock.ms).toBeGreaterThan(mustStopAt ?? Number.NaN)
+  expect((await pressStop(world, ada)).session.meteredUntil).toBe(mustStopAt)
+  await settle(world, ada)
+})
+
+test('a start that failed and is clearing up keeps its reason when it is stopped', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  await world.ring(ada.user.id)
+  const [instance] = aliveOf(world, ada.user.id)
+  world.advance(601)
+  // It gives up; the instance needs 3 s to end.
+  await world.ring(ada.user.id)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ errorCode: 'timeout', runAt: expect.any(Number) }])
+  expect(instance).toBeDefined()
+  await pressStop(world, ada)
+  await settle(world, ada)
+  const [start, stop] = await jobsOf(world, ada.user.id)
+  expect(start).toMatchObject({ kind: 'server_start', status: 'failed', errorCode: 'timeout' })
+  expect(start?.errorMessage).toMatch(/within 10 minutes/)
+  expect(stop).toMatchObject({ kind: 'server_stop', status: 'succeeded' })
+  // Who listens to the start hears its end.
+  const told = world.published.filter(({ job }) => job.id === start?.id).at(-1)
+  expect(told?.job).toMatchObject({ status: 'failed', error_code: 'timeout' })
+})
