@@ -81,6 +81,7 @@ export async function openYearWorld(start: number, places: number, database: Dat
   const { payments } = stack.ctx
   const ctx = {
     ...stack.ctx,
+    random: () => 0,
     payments: {
       ...payments,
       async findSubscription(id) {
@@ -106,6 +107,7 @@ export async function openYearWorld(start: number, places: number, database: Dat
     channel: (userId: string) => ({
       arm: async () => setAlarm(userId, clock.now + 30_000),
       wake: async () => setAlarm(userId, clock.now),
+      revive: async () => setAlarm(userId, clock.now),
       disconnect: async () => {},
     }),
     background: (work: Promise<unknown>) => void work.catch(() => {}),

@@ -20,7 +20,7 @@ afterAll(() => stack.close())
 const ctx = {
   ...stack.ctx,
   counter: memoryCounters(),
-  channel: () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} }),
+  channel: () => ({ arm: async () => {}, wake: async () => {}, revive: async () => {}, disconnect: async () => {} }),
   config: { ...stack.ctx.config, passwordPepper: 'pepper' },
 } as Context
 
