@@ -44,14 +44,17 @@ function statusAnswer(instance: Instance, now: number): Xml {
   }
 }
 
-export function describeInstanceStatus(request: QueryRequest, { instances, now }: Ec2Account): { [name: string]: Xml } {
+export function describeInstanceStatus(
+  request: QueryRequest,
+  { instances, now, region }: Ec2Account,
+): { [name: string]: Xml } {
   const ids = request.list('InstanceId')
   if (ids.length > mostIds) {
     const message = `${ids.length} exceeds the maximum number of instance IDs that can be specified (${mostIds}). Please specify fewer than ${mostIds} instance IDs.`
     throw new Ec2Error('InvalidRequest', message)
   }
   const filter = requestFilter(request, statusFields(now()))
-  const known = ids.length > 0 ? instances.named(ids) : instances.described()
+  const known = ids.length > 0 ? instances.named(ids, region) : instances.described(region)
   const seen = request.flag('IncludeAllInstances')
     ? known
     : known.filter((instance) => stateOf(instance, now()) === 'running')

@@ -27,10 +27,13 @@ export function instanceFields(now: number): FilterFields<Instance> {
   }
 }
 
-export function describeInstances(request: QueryRequest, { instances, now }: Ec2Account): { [name: string]: Xml } {
+export function describeInstances(
+  request: QueryRequest,
+  { instances, now, region }: Ec2Account,
+): { [name: string]: Xml } {
   const ids = request.list('InstanceId')
   const filter = requestFilter(request, instanceFields(now()))
-  const chosen = (ids.length > 0 ? instances.named(ids) : instances.described()).filter(filter)
+  const chosen = (ids.length > 0 ? instances.named(ids, region) : instances.described(region)).filter(filter)
   const { page, nextToken } = pageOf(request, chosen)
   const reservations = Map.groupBy(page, (instance) => instance.reservationId)
   return {

@@ -36,9 +36,12 @@ export class Instances {
     return this.#instances.filter((instance) => isTokenKept(instance, this.#now()))
   }
 
-  described(): Instance[] {
+  /** In that region: another one knows nothing of them. */
+  described(region = ''): Instance[] {
     const now = this.#now()
-    return this.#instances.filter((instance) => isDescribed(instance, now))
+    return this.#instances.filter(
+      (instance) => isDescribed(instance, now) && instance.availabilityZone.startsWith(region),
+    )
   }
 
   running(): Instance[] {
@@ -47,12 +50,12 @@ export class Instances {
   }
 
   /** The named instances in the order named; throws what EC2 throws when one is malformed or unknown. */
-  named(ids: string[]): Instance[] {
+  named(ids: string[], region = ''): Instance[] {
     const malformed = ids.find((id) => !/^i-([0-9a-f]{8}|[0-9a-f]{17})$/.test(id))
     if (malformed !== undefined) {
       throw new Ec2Error('InvalidInstanceID.Malformed', `Invalid id: "${malformed}" (expecting "i-...")`)
     }
-    const byId = new Map(this.described().map((instance) => [instance.id, instance]))
+    const byId = new Map(this.described(region).map((instance) => [instance.id, instance]))
     const unknown = ids.filter((id) => !byId.has(id))
     if (unknown.length === 1) {
       throw new Ec2Error('InvalidInstanceID.NotFound', `The instance ID '${unknown[0]}' does not exist`)
@@ -75,8 +78,10 @@ export class Instances {
   }
 
   /** All or none, as EC2 does: an unknown id among them throws before anything is changed. */
-  terminate(ids: string[]): Termination[] {
-    return this.named(ids).map((instance) => this.#end(instance, this.#shutdownMs, 'Client.UserInitiatedShutdown'))
+  terminate(ids: string[], region = ''): Termination[] {
+    return this.named(ids, region).map((instance) =>
+      this.#end(instance, this.#shutdownMs, 'Client.UserInitiatedShutdown'),
+    )
   }
 
   /** Gone behind everybody's back, without a moment of shutting down. */

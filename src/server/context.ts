@@ -18,6 +18,8 @@ export type Context = {
   db: Database
   /** ms since 1970, UTC */
   now: () => number
+  /** In [0, 1): spreads what is tried again. */
+  random: () => number
   cloud: Cloud
   payments: Payments
   mailer: Mailer
@@ -52,6 +54,7 @@ export async function createContext(env: Env, background: Context['background'])
   return {
     db: sharedDatabase(env),
     now: await readClock(env),
+    random: Math.random,
     cloud: onDemand(async () => (await import('./providers/ec2.ts')).ec2Cloud(env)),
     payments: onDemand(async () => (await import('./providers/stripe.ts')).stripePayments(env)),
     mailer: emailBinding(env),
@@ -68,6 +71,7 @@ function reachable(channel: JobChannelCalls): JobChannelCalls {
   return {
     arm: (userId) => answered(channel.arm(userId)),
     wake: (userId) => answered(channel.wake(userId)),
+    revive: (userId) => answered(channel.revive(userId)),
     disconnect: (signInIds) => answered(channel.disconnect(signInIds)),
   }
 }

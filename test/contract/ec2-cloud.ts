@@ -21,7 +21,7 @@ export function cloudSuite(
     })
     const launched = async (token: string) => {
       const instance = await cloud.launch(launch(token))
-      if (instance === 'no_capacity') throw new Error('no capacity')
+      if ('refused' in instance) throw instance.error
       return instance
     }
 

@@ -110,6 +110,7 @@ export async function openYearWorld(start: number, places: number, database: Dat
       sights.set(run, { missed: null, ...sight, first: sight?.first ?? clock.now, last: clock.now })
       return { status: 'reachable' }
     },
+    random: () => 0,
     payments: {
       ...payments,
       async findSubscription(id) {
@@ -135,6 +136,7 @@ export async function openYearWorld(start: number, places: number, database: Dat
     channel: (userId: string) => ({
       arm: async () => setAlarm(userId, clock.now + 30_000),
       wake: async () => setAlarm(userId, clock.now),
+      revive: async () => setAlarm(userId, clock.now),
       disconnect: async () => {},
     }),
     background: (work: Promise<unknown>) => void work.catch(() => {}),

@@ -34,6 +34,8 @@ export class World {
   answerMs = 0
   readonly objects = new Map<string, KeptStorage>()
   wire: Wire = (_, effect) => effect()
+  /** How far retries are spread; 0: not at all. */
+  random = () => 0
   process!: Process
   readonly ec2: Ec2StandIn
   readonly databaseUrl: string
@@ -122,6 +124,7 @@ export class Process {
     this.ctx = {
       db: wiredDatabase(openTestDatabase(world.databaseUrl), call),
       now: () => world.clock.ms,
+      random: () => world.random(),
       cloud: wiredCloud(cloud, call),
       mailer: { send: async (mail) => void world.mails.push(mail) },
       reach: (host) =>
@@ -132,6 +135,7 @@ export class Process {
       channel: (userId) => ({
         arm: () => call('channel: arm', () => this.alarm(userId).arm(userId)),
         wake: () => call('channel: wake', () => this.alarm(userId).wake(userId)),
+        revive: () => call('channel: revive', () => this.alarm(userId).revive(userId)),
         disconnect: async () => {},
       }),
       payments: absent('payments'),
@@ -174,7 +178,10 @@ export class Process {
       const next = await run(this.ctx, userId)
       return next === null ? null : next - this.ctx.now()
     }
-    alarm = new JobAlarm(storageOf(world.kept(userId), alive), look, () => world.clock.ms)
+    alarm = new JobAlarm(storageOf(world.kept(userId), alive), look, {
+      now: () => world.clock.ms,
+      random: () => world.random(),
+    })
     this.#alarms.set(userId, alarm)
     return alarm
   }

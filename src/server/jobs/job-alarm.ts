@@ -1,7 +1,7 @@
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
 import { log } from '../log.ts'
 
-/** What survives the object: the user's id, until when it was armed, and its one alarm. */
+/** What survives the object: the user's id, until when it was armed, how many looks in a row failed, and its one alarm. */
 export type AlarmStorage = {
   get(key: string): Promise<unknown>
   put(entries: Record<string, unknown>): Promise<void>
@@ -13,6 +13,7 @@ export type Look = (userId: string) => Promise<number | null>
 /** No work that was written down waits longer than this for someone to look at it, whatever happens to the one who wrote it. */
 export const FALLBACK_MS = 30_000
 const RETRY_MS = 5_000
+const LATEST_RETRY_MS = 30_000
 
 /** When a user's jobs are looked at. Keeps no alarm while there is nothing to wait for. */
 export class JobAlarm {
@@ -21,11 +22,13 @@ export class JobAlarm {
   readonly #storage: AlarmStorage
   readonly #look: Look
   readonly #now: () => number
+  readonly #random: () => number
 
-  constructor(storage: AlarmStorage, look: Look, now: () => number = Date.now) {
+  constructor(storage: AlarmStorage, look: Look, { now = Date.now, random = Math.random } = {}) {
     this.#storage = storage
     this.#look = look
     this.#now = now
+    this.#random = random
   }
 
   async arm(userId: string): Promise<void> {
@@ -41,6 +44,12 @@ export class JobAlarm {
     await this.#storage.setAlarm(this.#now())
   }
 
+  /** The second net: looks now if the alarm was lost, and leaves one that is still to come where it is. */
+  async revive(userId: string): Promise<void> {
+    const alarm = await this.#storage.getAlarm()
+    if (alarm === null || alarm < this.#now() - FALLBACK_MS) await this.wake(userId)
+  }
+
   /** The fallback is set before any work, and nothing is thrown: an alarm that keeps throwing is given up for good. */
   async ring(): Promise<void> {
     await this.#storage.setAlarm(this.#now() + FALLBACK_MS)
@@ -50,10 +59,23 @@ export class JobAlarm {
     try {
       const wait = await this.#look(userId)
       await this.#setNext(wait === null ? null : this.#now() + Math.max(0, wait))
+      if (await this.#failures()) await this.#storage.put({ failures: 0 })
     } catch (error) {
       log('alarm_failed', { userId }, error)
-      await this.#storage.setAlarm(this.#now() + RETRY_MS)
+      await this.#retry()
     }
+  }
+
+  /** The database is away, for thousands at once: they come back ever more rarely, and not all at the same time. */
+  async #retry(): Promise<void> {
+    const failures = await this.#failures()
+    const backOff = Math.min(LATEST_RETRY_MS, RETRY_MS * 2 ** Math.min(failures, 5)) * (1 + this.#random() / 2)
+    await this.#storage.setAlarm(this.#now() + (this.#woken ? 0 : Math.round(backOff)))
+    await this.#storage.put({ failures: failures + 1 })
+  }
+
+  async #failures(): Promise<number> {
+    return Number((await this.#storage.get('failures')) ?? 0)
   }
 
   async #setNext(due: number | null): Promise<void> {

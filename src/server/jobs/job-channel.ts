@@ -30,6 +30,10 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
     await this.jobAlarm.wake(userId)
   }
 
+  async revive(userId: string): Promise<void> {
+    await this.jobAlarm.revive(userId)
+  }
+
   async disconnect(signInIds: string[] | 'all'): Promise<void> {
     this.sockets.disconnect(signInIds)
   }

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts'
 import { log } from '../log.ts'
 import { currentJobsQuery } from '../services/dashboard.ts'
 import { type JobRow, type SessionRow, toJob } from '../wire.ts'
+import { alertIfRefused } from './refusals.ts'
 import { stepServerStart } from './server-start.ts'
 import { stepServerStop } from './server-stop.ts'
 import type { Step } from './step.ts'
@@ -13,21 +14,23 @@ import { watchRunning } from './watch.ts'
 /** To add a job kind: one file with its step, one line here. */
 const STEPS: Record<JobKind, Step> = { server_start: stepServerStart, server_stop: stepServerStop }
 
-/** A step that failed for a passing reason is tried again after 2, 4, 8… 30 s; a deadline is the step's own affair. */
-const retryDelay = (attempts: number) => Math.min(30_000, 1_000 * 2 ** Math.min(attempts, 5))
+/**
+ * A step that failed for a passing reason is tried again after 2, 4, 8… 30 s, and up to half as long again, so that those that failed
+ * together do not come back together. A deadline is the step's own affair.
+ */
+const retryDelay = (attempts: number, random: number) =>
+  Math.min(30_000, 1_000 * 2 ** Math.min(attempts, 5)) * (1 + random / 2)
 
 export type Publish = (job: Job) => void
 
 /**
- * Runs the user's due jobs one step each, oldest first, and looks at the running server. Safe to repeat and to be cut anywhere.
+ * Runs the user's due jobs one step each, oldest first, and then looks at the running server: one that just started is watched from now on.
+ * Safe to repeat and to be cut anywhere.
  * @returns when something is due again (ms since 1970), null when nothing is
  */
 export async function runDue(ctx: Context, userId: string, publish: Publish): Promise<number | null> {
-  let watchAt = await watchRunning(ctx, userId)
-  const due = await listDue(ctx, userId)
-  for (const { job, session } of due) await runStep(ctx, job, session, publish)
-  // A start that just finished is watched from now on.
-  if (due.length) watchAt = await watchRunning(ctx, userId)
+  for (const { job, session } of await listDue(ctx, userId)) await runStep(ctx, job, session, publish)
+  const watchAt = await watchRunning(ctx, userId)
   const [next] = await ctx.db
     .select({ at: sql<number | null>`min(${jobs.runAt})` })
     .from(jobs)
@@ -66,8 +69,11 @@ async function runStep(ctx: Context, job: JobRow, session: SessionRow, publish: 
     if (outcome === 'finished') return await publishJob(ctx, job.id, publish)
     await writeUnfinished(ctx, job, { runAt: ctx.now() + outcome.wait, attempts: 0 })
   } catch (error) {
-    log('job_step_failed', { jobId: job.id, kind: job.kind, attempts: job.attempts }, error)
-    const again = { runAt: ctx.now() + retryDelay(job.attempts + 1), attempts: job.attempts + 1 }
+    const fields = { jobId: job.id, sessionId: session.id, kind: job.kind, attempts: job.attempts }
+    log('job_step_failed', fields, error)
+    await alertIfRefused(ctx, error, fields)
+    const attempts = job.attempts + 1
+    const again = { runAt: Math.round(ctx.now() + retryDelay(attempts, ctx.random())), attempts }
     // The write that ended the job may have happened although no answer came.
     if (!(await writeUnfinished(ctx, job, again))) await publishJob(ctx, job.id, publish)
   }

@@ -2,7 +2,6 @@ import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { jobs } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
-import { AppError } from '../../domain/error.ts'
 import { gpusOf } from '../../domain/plan.ts'
 import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../domain/server.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
@@ -18,13 +17,15 @@ import {
   moveToNextPlace,
   recordInstance,
   recordLaunch,
-  recordRetry,
+  recordRefusal,
 } from './launches.ts'
+import { alertLaunchRefused } from './refusals.ts'
+import { nextLookIn, takeLook } from './sight.ts'
 import type { Outcome, Run, Step } from './step.ts'
 
 const LOOK_AGAIN_MS = 2_000
-/** An instance that EC2 does not know after this time was never there, or is gone. */
-const UNKNOWN_FOR_MS = 60_000
+const LAUNCH_REFUSED =
+  'Our cloud provider refused to launch a server. We have been told. Nothing was billed; please try again later.'
 
 /** Launches an instance in the reserved place, watches it boot, and starts the meter when its simulator answers. */
 export const stepServerStart: Step = async (run) => {
@@ -34,23 +35,21 @@ export const stepServerStart: Step = async (run) => {
   if (ctx.now() - job.createdAt >= START_DEADLINE_MS)
     return fail(run, 'timeout', 'The server was not ready within 10 minutes. Nothing was billed; please try again.')
 
-  let launch = await findOpenLaunch(ctx, session)
-  if (!launch) {
-    await report('Reserving a server…')
-    launch = await recordLaunch(ctx, session)
-  } else if (!launch.instanceId) await recordRetry(ctx, launch)
+  const open = await findOpenLaunch(ctx, session)
+  if (!open) await report('Reserving a server…')
+  const launch = open ?? (await recordLaunch(ctx, session))
   if (!launch.instanceId) {
     await report(`Launching ${session.instanceType}…`)
-    return launchInstance(run, launch)
+    return launchInstance(run, launch, open === null)
   }
 
-  const instance = await ctx.cloud.findInstance(launch.instanceId)
-  if (!instance && ctx.now() - launch.createdAt < UNKNOWN_FOR_MS) return { wait: LOOK_AGAIN_MS }
-  if (instance?.state === 'pending') {
+  const instance = await takeLook(ctx, session, await ctx.cloud.findInstance(launch.instanceId))
+  if (instance === 'unseen') return { wait: nextLookIn(ctx, session.unseenSince) }
+  if (instance !== 'lost' && instance.state === 'pending') {
     await report('Booting…')
     return { wait: LOOK_AGAIN_MS }
   }
-  if (instance?.state !== 'running')
+  if (instance === 'lost' || instance.state !== 'running')
     return fail(run, 'instance_lost', 'The server ended before it was ready. Nothing was billed; please try again.')
   if (!instance.publicIp) {
     await report('Waiting for an address…')
@@ -59,27 +58,29 @@ export const stepServerStart: Step = async (run) => {
   return recordRunning(run, instance.publicIp)
 }
 
-async function launchInstance(run: Run, launch: LaunchRow): Promise<Outcome> {
+async function launchInstance(run: Run, launch: LaunchRow, isFirstRequest: boolean): Promise<Outcome> {
   const { ctx, session } = run
   const [place] = await ctx.db.query.servers.findMany({ where: (servers, { eq }) => eq(servers.id, launch.serverId) })
   if (!place) throw new Error(`launch ${launch.token} names no place`)
-  try {
-    const launched = await ctx.cloud.launch({
-      token: launch.token,
-      instanceType: place.instanceType,
-      availabilityZone: place.availabilityZone,
-      name: `proving-ground ${session.id}`,
-      tags: { session: session.id, user: session.userId },
-    })
-    if (launched !== 'no_capacity') {
-      await recordInstance(ctx, launch, launched.id)
-      await run.report('Booting…')
-      return { wait: LOOK_AGAIN_MS }
-    }
-  } catch (error) {
-    if (error instanceof AppError && !error.retryable) return fail(run, 'launch_refused', error.message)
-    throw error
+  const answer = await ctx.cloud.launch({
+    token: launch.token,
+    instanceType: place.instanceType,
+    availabilityZone: place.availabilityZone,
+    name: `proving-ground ${session.id}`,
+    tags: { session: session.id, user: session.userId },
+  })
+  if (!('refused' in answer)) {
+    await recordInstance(ctx, launch, answer.id)
+    await run.report('Booting…')
+    return { wait: LOOK_AGAIN_MS }
   }
+  await alertLaunchRefused(run, place, answer)
+  if (answer.refused === 'account') {
+    // An earlier request with this token may have been carried out: then only looking tells.
+    if (isFirstRequest) await recordRefusal(ctx, launch)
+    return fail(run, 'launch_refused', LAUNCH_REFUSED)
+  }
+  // EC2 answers a repeated token with its instance before it looks at capacity: one that refuses made none.
   const { subscription } = await getUsage(ctx, session.userId)
   if (await moveToNextPlace(ctx, session, launch, gpusOf(subscription?.planType))) return { wait: 0 }
   return fail(run, 'no_capacity', ALL_RESERVED)
@@ -155,7 +156,8 @@ async function fail(run: Run, errorCode: string, errorMessage: string): Promise<
 
 async function clearUp({ ctx, job, session, report }: Run): Promise<Outcome> {
   await report('Clearing up…')
-  if (!(await clearLaunches(ctx, session))) return { wait: LOOK_AGAIN_MS }
+  const wait = await clearLaunches(ctx, session)
+  if (wait !== null) return { wait }
   const now = ctx.now()
   await writeBatch(ctx.db, [
     // A stop accepted meanwhile ends the run itself.

@@ -4,15 +4,16 @@ import { launches } from '../../../db/schema.ts'
 import { lostReceipt, receipt } from '../../domain/receipt.ts'
 import { confirmMeter } from './confirm-meter.ts'
 import { clearLaunches, freePlace } from './launches.ts'
+import { nextLookIn } from './sight.ts'
 import type { Step } from './step.ts'
-
-const LOOK_AGAIN_MS = 2_000
 
 /** Terminates the run's instance, waits until it is gone, and frees the place. The meter ended when the stop was accepted. */
 export const stepServerStop: Step = async ({ ctx, job, session, report }) => {
   await report('Stopping server...')
   const metered = await confirmMeter(ctx, session)
-  if (!(await clearLaunches(ctx, session))) return { wait: LOOK_AGAIN_MS }
+  if (metered === 'unseen') return { wait: nextLookIn(ctx, session.unseenSince) }
+  const wait = await clearLaunches(ctx, session)
+  if (wait !== null) return { wait }
   const now = ctx.now()
   const refused = await ctx.db.$count(launches, sql`session_id = ${session.id} AND outcome = 'refused'`)
   const run = { ...metered, refused }

@@ -34,14 +34,16 @@ export type Launch = {
   tags: Record<string, string>
 }
 
+/** EC2 said no: only to this place, or to the whole account, where the next place would get the same answer. */
+export type LaunchRefusal = { refused: 'place' | 'account'; code: string; error: AppError }
+
 /**
  * Where instances come from. Every call may throw an `AppError`: 'unavailable' when nothing is known about the outcome or the
  * cloud is busy, 'provider_failed' when the cloud said no.
  */
 export type Cloud = {
-  /** 'no_capacity' when this place has none now. */
-  launch(launch: Launch): Promise<CloudInstance | 'no_capacity'>
-  /** Null when the cloud does not know the id: gone, or launched a moment ago. */
+  launch(launch: Launch): Promise<CloudInstance | LaunchRefusal>
+  /** Null when the cloud does not know the id, which proves nothing: its answers are eventually consistent. */
   findInstance(id: string): Promise<CloudInstance | null>
   findByToken(token: string): Promise<CloudInstance | null>
   /** Safe to repeat, and for an instance that is already gone. */
@@ -60,14 +62,27 @@ const TOKEN_TAG = 'launch'
 const TIMEOUT_MS = 10_000
 /** Thousands of instances come in several pages. */
 const LIST_TIMEOUT_MS = 20_000
-const NO_CAPACITY = new Set([
-  'InsufficientInstanceCapacity',
+/** Codes that are about one zone: its capacity, its subnet, what it offers. */
+const PLACE_REFUSALS = new Set([
+  'InsufficientCapacity',
+  'InsufficientFreeAddressesInSubnet',
   'InsufficientHostCapacity',
-  'InstanceLimitExceeded',
-  'VcpuLimitExceeded',
+  'InsufficientInstanceCapacity',
+  'InsufficientReservedInstanceCapacity',
+  'InsufficientVolumeCapacity',
+  'InvalidAvailabilityZone',
+  'ReservationCapacityExceeded',
+  'UnfulfillableCapacity',
+  'Unsupported',
+  'VolumeTypeNotAvailableInZone',
 ])
+/** Codes for any bad input: about one zone if the message names it (`No default subnet for availability zone: 'us-east-1e'`). */
+const INPUT_REFUSALS = new Set(['InvalidInput', 'InvalidParameterValue', 'MissingInput'])
 const BUSY = new Set([
+  'EC2ThrottledException',
   'RequestLimitExceeded',
+  'RequestThrottled',
+  'RequestThrottledException',
   'Throttling',
   'ThrottlingException',
   'InternalError',
@@ -123,8 +138,9 @@ export function ec2Cloud(env: Ec2Env): Cloud {
         if (!instance) throw new Error('RunInstances answered without an instance')
         return toInstance(instance)
       } catch (error) {
-        if (error instanceof Error && NO_CAPACITY.has(error.name)) return 'no_capacity'
-        throw translate(error)
+        const scope = refusalScope(error, availabilityZone)
+        if (!scope) throw translate(error)
+        return { refused: scope, code: (error as Error).name, error: translate(error) }
       }
     },
 
@@ -188,7 +204,7 @@ function translate(cause: unknown): AppError {
   if (isRefusal(cause))
     return new AppError(
       'provider_failed',
-      'The cloud provider refused the request. We have been told; please try again later.',
+      'Our cloud provider turned this request down. Please try again in a few minutes.',
       { cause },
     )
   return new AppError('unavailable', 'The cloud provider did not answer. Please try again in a moment.', {
@@ -197,8 +213,19 @@ function translate(cause: unknown): AppError {
   })
 }
 
+/** A refusal that we do not know is the account's: to try it on every place would not help. Null: no refusal, nothing is known. */
+function refusalScope(error: unknown, zone: string): LaunchRefusal['refused'] | null {
+  if (!isAnswer(error)) return null
+  if (PLACE_REFUSALS.has(error.name) || (INPUT_REFUSALS.has(error.name) && error.message.includes(zone))) return 'place'
+  return isRefusal(error) ? 'account' : null
+}
+
+function isAnswer(error: unknown): error is Error & { $metadata: object } {
+  return error instanceof Error && '$metadata' in error && '$fault' in error
+}
+
 function isRefusal(error: unknown): boolean {
-  if (!(error instanceof Error && '$metadata' in error && '$fault' in error)) return false
+  if (!isAnswer(error)) return false
   const { httpStatusCode = 0 } = error.$metadata as { httpStatusCode?: number }
   return httpStatusCode < 500 && !BUSY.has(error.name)
 }

@@ -1,24 +1,28 @@
 import { inArray, sql } from 'drizzle-orm'
 import type { Context } from '../context.ts'
+import { log } from '../log.ts'
 import { fourAtOnce } from './four-at-once.ts'
 
 const BATCH = 500
 const LATE_MS = 5_000
-/** A running server is looked at every 30 s; one that was not for three times that was forgotten. */
+/** A running server is looked at every 30 s, while EC2 is throttled every 60 s; one that was not seen for that long may have been forgotten. */
 const FORGOTTEN_MS = 90_000
 
 /**
- * The second net below the alarms: wakes every channel whose work is overdue. Driven by what the database says, so that it does
- * not matter how often it runs.
+ * The second net below the alarms: wakes every channel whose work is overdue, and sees to it that one whose server was not seen lately has an
+ * alarm. Driven by what the database says, so that it does not matter how often it runs.
  */
 export async function wakeOverdue(ctx: Context): Promise<number> {
   const now = ctx.now()
-  const rows = await ctx.db.all<{ user_id: string }>(sql`
-    SELECT user_id FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
-    UNION SELECT user_id FROM server_sessions WHERE ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NOT NULL
+  const rows = await ctx.db.all<{ user_id: string; due: 0 | 1 }>(sql`SELECT user_id, max(due) AS due FROM (
+    SELECT user_id, 1 AS due FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
+    UNION SELECT user_id, coalesce(must_stop_at <= ${now}, 0) FROM server_sessions
+      WHERE ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NOT NULL
       AND (confirmed_at < ${now - FORGOTTEN_MS} OR must_stop_at <= ${now})
-    LIMIT ${BATCH}`)
-  await fourAtOnce(rows, (row) => ctx.channel(row.user_id).wake(row.user_id))
+    ) GROUP BY user_id LIMIT ${BATCH}`)
+  await fourAtOnce(rows, ({ user_id, due }) =>
+    due ? ctx.channel(user_id).wake(user_id) : ctx.channel(user_id).revive(user_id),
+  )
   return rows.length
 }
 
@@ -39,6 +43,13 @@ export async function endOrphans(ctx: Context): Promise<string[]> {
   }
   const orphans = alive.filter((instance) => ended.has(instance.tags.session ?? '')).map((instance) => instance.id)
   // One that cannot be ended now is tried again by the next sweep.
-  await fourAtOnce(orphans, (id) => ctx.cloud.terminate(id))
+  await fourAtOnce(orphans, async (id) => {
+    try {
+      await ctx.cloud.terminate(id)
+    } catch (error) {
+      log('orphan_not_ended', { instanceId: id }, error)
+      throw error
+    }
+  })
   return orphans
 }

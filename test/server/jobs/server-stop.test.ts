@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
 import { launches } from '../../../db/schema.ts'
 import { runSeconds } from '../../../src/domain/billing.ts'
+import { AppError } from '../../../src/domain/error.ts'
 import { formatUptime } from '../../../src/domain/server.ts'
 import { stopServer } from '../../../src/server/services/servers.ts'
 import { openWorld } from '../../support/context.ts'
@@ -127,7 +128,7 @@ test('a start that fails while a stop is accepted keeps the reason that was told
   const real = world.ctx.cloud.launch
   world.ctx.cloud.launch = async () => {
     await pressStop(world, ada)
-    return 'no_capacity'
+    return { refused: 'place', code: 'InsufficientInstanceCapacity', error: new AppError('unavailable', '') }
   }
   await settle(world, ada)
   world.ctx.cloud.launch = real

@@ -23,7 +23,7 @@ const ctx = {
   ...stack.ctx,
   counter: memoryCounters(),
   hasher: { derive: deriveKey },
-  channel: () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} }),
+  channel: () => ({ arm: async () => {}, wake: async () => {}, revive: async () => {}, disconnect: async () => {} }),
   config: { ...stack.ctx.config, passwordPepper: 'pepper' },
 } as Context
 

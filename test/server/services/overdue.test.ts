@@ -33,6 +33,7 @@ describe('an overdue invoice', () => {
     const channel = () => ({
       arm: async () => {},
       wake: async (id: string) => void woken.push(id),
+      revive: async () => {},
       disconnect: async () => {},
     })
     ctx = { ...stack.ctx, channel } as Context
