@@ -3,15 +3,7 @@ import { createCheckout, expireCheckout, getCheckout } from './checkout.ts'
 import { createCreditNote } from './credit-notes.ts'
 import { missing, noSuch } from './failure.ts'
 import { list, type Params, record, text } from './form.ts'
-import {
-  createInvoice,
-  createInvoiceItem,
-  finalizeInvoice,
-  getInvoice,
-  payInvoice,
-  sendInvoice,
-  voidInvoice,
-} from './invoices.ts'
+import { createInvoice, createInvoiceItem, finalizeInvoice, getInvoice, sendInvoice, voidInvoice } from './invoices.ts'
 import { listPage } from './list-page.ts'
 import type {
   CheckoutSession,
@@ -24,6 +16,7 @@ import type {
   StripeEvent,
   Subscription,
 } from './objects.ts'
+import { payInvoice } from './plan-invoices.ts'
 import { cancelSubscription, getSubscription, updateSubscription } from './subscriptions.ts'
 
 type Call = (account: Account, params: Params, id: string) => unknown
@@ -68,7 +61,7 @@ const CALLS: Record<string, Call> = {
       account.store.all<Invoice>('invoices'),
       params,
       '/v1/invoices',
-      equal(params, 'customer', 'status', 'collection_method'),
+      (invoice) => ofSubscription(params)(invoice) && equal(params, 'customer', 'status', 'collection_method')(invoice),
     ),
   'GET /v1/invoices/:id': (account, _, id) => getInvoice(account, id),
   'POST /v1/invoices/:id/finalize': (account, _, id) => finalizeInvoice(account, id),
@@ -138,6 +131,11 @@ function find<T>(account: Account, collection: string, what: string, id: string)
   const object = account.store.get<T>(collection, id)
   if (!object) throw noSuch(what, id)
   return object
+}
+
+function ofSubscription(params: Params): (invoice: Invoice) => boolean {
+  const wanted = text(params, 'subscription')
+  return ({ parent }) => wanted === undefined || parent?.subscription_details.subscription === wanted
 }
 
 /** Filters that compare a field with a parameter of the same name. */
