@@ -35,6 +35,8 @@ const RATES = {
   },
 } satisfies Record<string, { email?: Rate; address: Rate; network: Rate }>
 
+const CHECKOUTS: Rate = { count: 6, perMs: HOUR_MS }
+
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
 /** @throws too_many, with the seconds to wait. The same for every mail address, whether or not somebody has it. */
@@ -64,15 +66,21 @@ export async function limitGuesses(ctx: LimitContext, secret: string): Promise<{
   return { forgive: () => answered(counter.forgive()) }
 }
 
+/** Counts one visit to a checkout page: each costs calls to the payment provider. @throws too_many */
+export async function limitCheckouts(ctx: LimitContext, userId: string): Promise<void> {
+  const counter = ctx.counter(counterName('checkout', 'user', userId))
+  refuseFor(await answered(counter.takeExactly(CHECKOUTS, ctx.now())), 'You opened too many checkout pages.')
+}
+
 /** Hashed: what is counted is nobody's business in a log. */
 function counterName(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 }
 
-function refuseFor(waitMs: number): void {
+function refuseFor(waitMs: number, sentence = 'Too many attempts.'): void {
   if (waitMs <= 0) return
   const seconds = Math.ceil(waitMs / 1000)
-  throw new AppError('too_many', `Too many attempts. Please try again in ${inWords(seconds)}.`, { retryAfter: seconds })
+  throw new AppError('too_many', `${sentence} Please try again in ${inWords(seconds)}.`, { retryAfter: seconds })
 }
 
 function inWords(seconds: number): string {

@@ -15,7 +15,7 @@ describe('the calls about money', () => {
   beforeAll(async () => {
     vi.spyOn(console, 'error').mockReturnValue()
     stripe = await startStripe({ dataDir, webhookSecret: 'whsec_x' })
-    site = openSite({ STRIPE_API_BASE: stripe.apiBase })
+    site = openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'true' })
   })
   afterAll(async () => {
     await stripe.close()
