@@ -77,7 +77,7 @@ async function launchInstance(run: Run, launch: LaunchRow): Promise<Outcome> {
     throw error
   }
   const { subscription } = await getUsage(ctx, session.userId)
-  if (await moveToNextPlace(ctx, session, launch, gpusOf(subscription?.planType))) return { wait: 0 }
+  if (await moveToNextPlace(ctx, session, launch, gpusOf(subscription))) return { wait: 0 }
   return fail(run, 'no_capacity', ALL_RESERVED)
 }
 

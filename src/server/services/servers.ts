@@ -3,9 +3,9 @@ import { writeBatch } from '../../../db/client.ts'
 import { jobs, serverSessions, servers, users } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
-import { gpusOf } from '../../domain/plan.ts'
+import { gpusOf, isUnpaid } from '../../domain/plan.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
-import { SUSPENDED } from '../../domain/start-cost.ts'
+import { PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../domain/start-cost.ts'
 import type { Availability } from '../../domain/wire.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
@@ -13,6 +13,7 @@ import { newId } from '../id.ts'
 import { log } from '../log.ts'
 import type { JobRow, SessionRow } from '../wire.ts'
 import { settleCheckout } from './checkout.ts'
+import { settlePlan } from './pay-plan.ts'
 import { countUsage, getUsage, type Usage, usageQueries } from './usage.ts'
 
 const LIST_LIMIT = 100
@@ -34,7 +35,7 @@ export async function findAvailability(ctx: Context, userId: string): Promise<Av
     ctx.db.select().from(servers).orderBy(desc(servers.gpus), servers.position),
   ])
   const { subscription } = countUsage(history, runs, ctx.now())
-  const allowed = places.filter((place) => place.gpus <= gpusOf(subscription?.planType))
+  const allowed = places.filter((place) => place.gpus <= gpusOf(subscription))
   const candidates = allowed.map((place) => ({
     instance_type: place.instanceType,
     availability_zone: place.availabilityZone,
@@ -57,7 +58,8 @@ export async function startServer(
 ): Promise<{ session: SessionRow; job: JobRow }> {
   const userId = signIn.user.id
   const usage = await getUsageOfPayer(ctx, userId)
-  if (signIn.suspended) throw new AppError('payment_required', SUSPENDED)
+  if (signIn.suspended) throw new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
+  if (isUnpaid(usage.subscription)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
   if (usage.subscription?.subType === 'demo' && trialSecondsLeft(usage.seconds) === 0)
     throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')
 
@@ -67,7 +69,7 @@ export async function startServer(
   const sessionId = newId('ses')
   const jobId = newId('job')
   const now = ctx.now()
-  const gpus = gpusOf(usage.subscription?.planType)
+  const gpus = gpusOf(usage.subscription)
   const wanted = serverId === null ? sql`` : sql`AND id = ${serverId}`
   const mine = and(eq(serverSessions.id, sessionId), eq(serverSessions.userId, userId))
   await writeBatch(ctx.db, [
@@ -91,12 +93,15 @@ export async function startServer(
   return { session, job }
 }
 
-/** Somebody on a trial may have paid for a plan a moment ago: what came of an open checkout is asked before the trial is held against them. */
+/** Somebody on a trial, or with an unpaid plan, may have paid a moment ago: Stripe is asked before that is held against them. */
 async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
   const usage = await getUsage(ctx, userId)
-  if (usage.subscription?.subType !== 'demo') return usage
-  const asked = await settleCheckout(ctx, userId).catch((error) => {
-    log('checkout_not_settled', { userId }, error)
+  const { subscription } = usage
+  const isDemo = subscription?.subType === 'demo'
+  if (!isDemo && !isUnpaid(subscription)) return usage
+  const ask = isDemo ? settleCheckout(ctx, userId) : settlePlan(ctx, subscription?.stripeSubscriptionId ?? null)
+  const asked = await ask.catch((error) => {
+    log('payment_not_settled', { userId }, error)
     return false
   })
   return asked ? getUsage(ctx, userId) : usage
