@@ -36,6 +36,11 @@ export function Billing() {
           While an invoice is overdue we may suspend the account: no server can be started until it is paid. A server
           that runs already goes on, and is billed, until you stop it.
         </li>
+        <li>
+          A plan is charged in advance, at the start of each cycle. If that payment fails, the plan includes no hours
+          from that cycle on, and no server can be started until it is paid. A server that is already running keeps
+          running and is billed per second. Once you pay, the hours of the current cycle are included again.
+        </li>
         <li>{`The free trial is ${TRIAL_MINUTES} minutes of running time, once for each person. It ends by itself and turns into nothing that costs money.`}</li>
         <li>A subscription can be cancelled at any time. It then runs to the end of its cycle and does not renew.</li>
       </ol>

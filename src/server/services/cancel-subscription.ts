@@ -19,13 +19,7 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
     .from(subscriptions)
     .where(and(eq(subscriptions.userId, user.id), eq(subscriptions.subType, 'paid'), isNull(subscriptions.endedAt)))
   if (!plan) throw nothingToCancel()
-  if (plan.stripeSubscriptionId) {
-    if (plan.status === 'incomplete') await ctx.payments.cancelNow(plan.stripeSubscriptionId)
-    // A key of its own each time: setting it again is harmless, and an old answer must not hide that it was taken back since.
-    else await ctx.payments.cancelAtPeriodEnd(plan.stripeSubscriptionId, newId('req'))
-    await syncSubscription(ctx, plan.stripeSubscriptionId)
-    return
-  }
+  if (plan.stripeSubscriptionId) return cancelAtStripe(ctx, plan.id, plan.stripeSubscriptionId, plan.status)
   if (plan.cancelAt !== null && plan.cancelAt <= ctx.now()) throw nothingToCancel()
   const cancelAt = periodAt(plan.anchor, ctx.now()).end
   await writeBatch(ctx.db, [
@@ -35,6 +29,21 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
       .where(and(eq(subscriptions.id, plan.id), isNull(subscriptions.endedAt))),
     dueQuery(ctx.db, user.id, ctx.now()),
   ])
+}
+
+async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, status: string): Promise<void> {
+  try {
+    if (status === 'incomplete') await ctx.payments.cancelNow(stripeId)
+    // A key of its own each time: setting it again is harmless, and an old answer must not hide that it was taken back since.
+    else await ctx.payments.cancelAtPeriodEnd(stripeId, newId('req'))
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
+    // Stripe refuses to cancel what has ended there, also when we have not heard of that yet.
+    await syncSubscription(ctx, stripeId)
+    const stands = and(eq(subscriptions.id, planId), isNull(subscriptions.endedAt))
+    throw (await ctx.db.$count(subscriptions, stands)) > 0 ? error : nothingToCancel()
+  }
+  await syncSubscription(ctx, stripeId)
 }
 
 function nothingToCancel(): AppError {

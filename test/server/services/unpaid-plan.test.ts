@@ -165,6 +165,13 @@ describe('a plan that nobody pays', () => {
     expect(await stack.db.$count(checkouts, eq(checkouts.status, 'open'))).toBe(0)
   })
 
+  test('over at Stripe before we have heard of it: there is nothing to cancel, and it is recorded', async () => {
+    await buy('basic', 'declined_later')
+    await ctx.payments.cancelNow((await plan())?.stripeSubscriptionId ?? '')
+    await expect(cancelAtPeriodEnd(ctx, user)).rejects.toMatchObject({ code: 'not_found' })
+    expect(await plan()).toMatchObject({ status: 'canceled' })
+  })
+
   describe('every state that Stripe has', () => {
     /** As if Stripe said so of the plan that the user has bought. */
     async function hear(status: string, found: PaidSubscription, ended = false) {
