@@ -21,11 +21,12 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
   if (!plan) throw nothingToCancel()
   if (plan.stripeSubscriptionId) return cancelAtStripe(ctx, plan.id, plan.stripeSubscriptionId, plan.status)
   if (plan.cancelAt !== null && plan.cancelAt <= ctx.now()) throw nothingToCancel()
+  if (plan.cancelAt !== null) return
   const cancelAt = periodAt(plan.anchor, ctx.now()).end
   await writeBatch(ctx.db, [
     ctx.db
       .update(subscriptions)
-      .set({ cancelAtPeriodEnd: true, cancelAt: plan.cancelAt ?? cancelAt })
+      .set({ cancelAtPeriodEnd: true, cancelAt })
       .where(and(eq(subscriptions.id, plan.id), isNull(subscriptions.endedAt))),
     dueQuery(ctx.db, user.id, ctx.now()),
   ])

@@ -1,4 +1,4 @@
-import { and, asc, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
+import { and, asc, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { type Database, isDatabaseBusy, type Query, writeBatch } from '../../../db/client.ts'
 import { checkouts, serverSessions, subscriptions, users } from '../../../db/schema.ts'
 import { type ClosedCycle, closeCycles, type Ledger } from '../../domain/closing.ts'
@@ -148,8 +148,8 @@ async function recordQueries(
 
 /**
  * Has closing look at the account at once: it goes with everything that changes where a cycle ends. Always a change, also where the account is
- * due already, so that a closing that read it before writes nothing.
+ * due already, so that a closing that read it before writes nothing. Only with a change: what a person can repeat must not keep closing away.
  */
-export function dueQuery(db: Database, userId: string, at: number): Query {
-  return db.run(sql`UPDATE users SET billing_due_at = min(billing_due_at - 1, ${at}) WHERE id = ${userId}`)
+export function dueQuery(db: Database, userId: string, at: number, when: SQL = sql`1`): Query {
+  return db.run(sql`UPDATE users SET billing_due_at = min(billing_due_at - 1, ${at}) WHERE id = ${userId} AND ${when}`)
 }

@@ -6,8 +6,8 @@ import { ENTERPRISE, isUnpaid, PLANS, type PlanType } from '../../domain/plan.ts
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import type { PaidSubscription } from '../providers/payments.ts'
-import { alertOperator } from './alerts.ts'
 import { dueQuery } from './close-cycles.ts'
+import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
 import { planBeforeChange } from './plan-spans.ts'
 import { findWithTime } from './stripe-time.ts'
 
@@ -40,12 +40,7 @@ function retryWhenTaken(cause: unknown, record: () => Promise<void>): Promise<vo
 
 async function giveUp(ctx: Context, stripeId: string, cause: unknown): Promise<never> {
   if (!isUniqueViolation(cause)) throw cause
-  const subject = 'A paid plan could not be recorded'
-  const sentences = [
-    `The database refuses the subscription ${stripeId} because another plan of the same account stands. The customer pays and has no plan.`,
-    'End the other plan, or cancel and refund the subscription in the Stripe dashboard. Stripe is asked again every hour.',
-  ]
-  await alertOperator(ctx, { matter: `plan_not_recorded:${stripeId}`, subject, sentences, fields: { stripeId } }, cause)
+  await alertNotRecorded(ctx, stripeId, cause)
   throw new AppError('conflict', "We couldn't set up the plan you paid for. We've been notified and will fix it.", {
     cause,
   })
@@ -118,6 +113,7 @@ function subscriptionQueries(
     endedAt,
   }
   return [
+    dueQuery(ctx.db, userId, now, sql`NOT ${isKnown(found.id, row)}`),
     // A trial, or a plan granted by hand, ends where the paid one begins, unless it was over before. One that was granted after the paid one
     // had begun never held. A plan that is over at Stripe ends nothing that began later, and an older answer nothing at all.
     ctx.db.run(sql`UPDATE subscriptions SET cancel_at = NULL,
@@ -144,7 +140,6 @@ function subscriptionQueries(
     ctx.db.run(
       sql`UPDATE users SET stripe_customer_id = coalesce(stripe_customer_id, ${found.customerId}) WHERE id = ${userId}`,
     ),
-    dueQuery(ctx.db, userId, now),
     // What runs is no longer a trial's.
     ctx.db.run(sql`UPDATE server_sessions SET must_stop_at = NULL WHERE user_id = ${userId} AND stop_requested_at IS NULL
       AND ${endedAt === null ? 1 : 0} AND NOT ${newer}`),
@@ -153,6 +148,14 @@ function subscriptionQueries(
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NOT NULL)`),
   ]
 }
+
+/** Nothing about the plan has changed that decides where its cycles end, and what they include. */
+function isKnown(stripeId: string, row: Pick<SubscriptionRow, (typeof DECISIVE)[number]>) {
+  const same = DECISIVE.map((field) => sql`${subscriptions[field]} IS ${row[field]}`)
+  return sql`EXISTS (SELECT 1 FROM ${subscriptions} WHERE ${subscriptions.stripeSubscriptionId} = ${stripeId} AND ${sql.join(same, sql` AND `)})`
+}
+
+const DECISIVE = ['planType', 'hours', 'anchor', 'cancelAt', 'endedAt', 'paidUntil'] as const
 
 function paidUntilQuery(unpaidFrom: number | null, endedAt: number | null) {
   if (unpaidFrom !== null) return sql`min(coalesce(${subscriptions.paidUntil}, ${unpaidFrom}), ${unpaidFrom})`
@@ -174,26 +177,6 @@ async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow |
 /** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */
 async function refuseSecond(ctx: Context, second: PaidSubscription): Promise<Query[]> {
   await ctx.payments.cancelNow(second.id)
-  await alertOperator(ctx, {
-    matter: `second_plan_canceled:${second.id}`,
-    subject: 'A second plan was canceled: refund it',
-    sentences: [
-      `Somebody who has a plan paid for another one (${second.id}). It was canceled at once.`,
-      'Refund its first invoice in the Stripe dashboard.',
-    ],
-    fields: { stripeId: second.id },
-  })
+  await alertSecond(ctx, second.id)
   return []
-}
-
-async function alertIgnored(ctx: Context, stripeId: string, unknown: string): Promise<void> {
-  await alertOperator(ctx, {
-    matter: `subscription_ignored:${stripeId}`,
-    subject: 'A subscription at Stripe belongs to no plan of ours',
-    sentences: [
-      `We know nothing of the subscription ${stripeId}: ${unknown} is not ours. If a customer pays for it, they have no plan.`,
-      'Cancel and refund it in the Stripe dashboard, or give it the metadata user_id and the price of a plan.',
-    ],
-    fields: { stripeId },
-  })
 }

@@ -1,8 +1,9 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { billingRecords, outbox, serverSessions, subscriptions } from '../../../db/schema.ts'
+import { billingRecords, outbox, serverSessions, subscriptions, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import type { Context } from '../../../src/server/context.ts'
+import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
 import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
 import { grantPlan } from '../../../src/server/services/grants.ts'
 import { syncSubscription } from '../../../src/server/services/subscription-sync.ts'
@@ -108,6 +109,24 @@ describe('a paid plan that meets another one', () => {
     expect(cancelNow).toHaveBeenCalledWith('sub_second')
     expect(await shown()).toEqual([['basic', 'active', true]])
     expect(await alerts()).toContain('A second plan was canceled: refund it')
+  })
+
+  test('what changes nothing, however often it is asked for, keeps no closing away', async () => {
+    const dueAt = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.billingDueAt
+    await pay('basic')
+    await settleCheckout(stack.ctx, user.id)
+    await stack.passTime(stack.clock.now + HOUR, HOUR)
+    const due = await dueAt()
+    await syncSubscription(stack.ctx, await stripeId())
+    expect(await dueAt()).toBe(due)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    expect(await dueAt()).toBe(stack.clock.now)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    expect(await dueAt()).toBe(stack.clock.now)
+    user = await stack.newUser()
+    await stack.insertPlan(user.id)
+    for (let n = 0; n < 3; n++) await cancelAtPeriodEnd(stack.ctx, user)
+    expect(await dueAt()).toBe(-1)
   })
 
   test('what the database keeps refusing is a conflict and an alert, asked again hourly, and then it is recorded', async () => {
