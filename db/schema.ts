@@ -219,7 +219,7 @@ export const subscriptions = sqliteTable(
   ],
 )
 
-/** A visit to Stripe's checkout page, written down before it is opened there. While one is open, no cycle of its user is closed. */
+/** A visit to Stripe's checkout page, written down before it is opened there. While one is open, cycles that end meanwhile wait up to 25 hours. */
 export const checkouts = sqliteTable(
   'checkouts',
   {

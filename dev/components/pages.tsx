@@ -6,8 +6,8 @@ import { BillingCard } from '../../src/pages/billing/BillingCard.tsx'
 import { BillsTable } from '../../src/pages/billing/BillsTable.tsx'
 import { Corrections, WhatWasCorrected } from '../../src/pages/billing/Correction.tsx'
 import { SubscriptionCard } from '../../src/pages/billing/SubscriptionCard.tsx'
-import { SuspendedNotice } from '../../src/pages/billing/SuspendedNotice.tsx'
 import { Failure } from '../../src/pages/Failure.tsx'
+import { AccountNotice } from '../../src/pages/layout/AccountNotice.tsx'
 import { NotFound } from '../../src/pages/NotFound.tsx'
 import { PLANS, summaryOf } from './dashboard.tsx'
 import { nothing, type Specimen } from './specimen.ts'
@@ -128,9 +128,12 @@ export const PAGES: Specimen[] = [
     states: [['on the statement that was corrected', <Corrections key="c" corrections={[CREDIT]} />]],
   },
   {
-    name: 'SuspendedNotice',
-    file: 'src/pages/billing/SuspendedNotice.tsx',
-    states: [['on the dashboard', <SuspendedNotice key="s" />]],
+    name: 'AccountNotice',
+    file: 'src/pages/layout/AccountNotice.tsx',
+    states: [
+      ['suspended', <AccountNotice key="s" issue="suspended" />],
+      ['a plan that is not paid', <AccountNotice key="p" issue="plan_unpaid" />],
+    ],
   },
   {
     name: 'InstanceTable',

@@ -56,13 +56,13 @@ export function expireCheckout(account: Account, id: string): CheckoutSession {
   return session
 }
 
-/** The button "Pay". Safe to press twice: the second press finds it done. */
-export function payCheckout(account: Account, id: string): CheckoutSession {
+/** The buttons "Pay". Safe to press twice: the second press finds it done. */
+export function payCheckout(account: Account, id: string, declinedLater: boolean): CheckoutSession {
   const session = getCheckout(account, id)
   if (session.status === 'complete') return session
   if (session.status === 'expired') throw invalid('This checkout session has expired.')
   const price = account.store.get<Price>('prices', session.price) as Price
-  const subscription = startSubscription(account, session, price, session.subscription_metadata)
+  const subscription = startSubscription(account, session, price, session.subscription_metadata, declinedLater)
   session.status = 'complete'
   session.payment_status = 'paid'
   session.subscription = subscription.id

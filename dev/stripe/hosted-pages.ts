@@ -1,18 +1,24 @@
 import type { Account } from './account.ts'
 import { getCheckout, payCheckout } from './checkout.ts'
 import { Failure } from './failure.ts'
-import { getInvoice, isPayable, payInvoice } from './invoices.ts'
+import { getInvoice, isPayable } from './invoices.ts'
 import type { Customer, InvoiceItem, Price, Product } from './objects.ts'
 import { page, text } from './page.ts'
+import { payInvoice } from './plan-invoices.ts'
 
 export type HostedAnswer = { status: number; body: string } | { location: string }
 
 /** The pages that Stripe hosts for its customers: checkout and invoice. Null for any other path. */
-export function answerHosted(account: Account, method: string, path: string): HostedAnswer | null {
+export function answerHosted(
+  account: Account,
+  method: string,
+  path: string,
+  form: URLSearchParams,
+): HostedAnswer | null {
   const checkout = path.match(/^\/c\/pay\/(\w+)$/)?.[1]
   const invoice = path.match(/^\/i\/(\w+)(?:\/pdf)?$/)?.[1]
   try {
-    if (checkout) return method === 'POST' ? pressPayCheckout(account, checkout) : showCheckout(account, checkout)
+    if (checkout) return method === 'POST' ? pressPayCheckout(account, checkout, form) : showCheckout(account, checkout)
     if (invoice) return method === 'POST' ? pressPayInvoice(account, invoice) : showInvoice(account, invoice)
     return null
   } catch (error) {
@@ -21,8 +27,8 @@ export function answerHosted(account: Account, method: string, path: string): Ho
   }
 }
 
-function pressPayCheckout(account: Account, id: string): HostedAnswer {
-  const session = payCheckout(account, id)
+function pressPayCheckout(account: Account, id: string, form: URLSearchParams): HostedAnswer {
+  const session = payCheckout(account, id, form.get('card') === 'declined_later')
   return { location: session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', session.id) }
 }
 
@@ -39,7 +45,8 @@ function showCheckout(account: Account, id: string): HostedAnswer {
   const back = session.cancel_url ? `<a class="button quiet" href="${text(session.cancel_url)}">Back</a>` : ''
   const body =
     session.status === 'open'
-      ? `<form method="post"><button>Pay ${dollars(price.unit_amount)}</button></form>${back}
+      ? `<form method="post"><button>Pay ${dollars(price.unit_amount)}</button></form>
+         <form method="post"><button class="quiet" name="card" value="declined_later">Pay, declined at renewals</button></form>${back}
          <p class="small">Test mode: no card is asked for and no money moves.</p>`
       : `<p class="badge">${session.status === 'complete' ? 'Paid' : 'Expired'}</p>${
           session.status === 'complete' ? `<a class="button" href="${text(session.success_url)}">Continue</a>` : back

@@ -1,7 +1,7 @@
 import type { Account } from './account.ts'
 import { invalid, missing, noSuch } from './failure.ts'
 import { flag, integer, type Params, record, text } from './form.ts'
-import type { Customer, Invoice, InvoiceItem, Subscription } from './objects.ts'
+import type { Customer, Invoice, InvoiceItem } from './objects.ts'
 
 const DAY = 86_400
 
@@ -98,15 +98,6 @@ export function sendInvoice(account: Account, id: string): Invoice {
   return invoice
 }
 
-/** A second payment of a paid invoice is an error in the API; the hosted page asks first. */
-export function payInvoice(account: Account, id: string): Invoice {
-  const invoice = getInvoice(account, id)
-  if (invoice.status === 'paid') throw invalid('Invoice is already paid')
-  if (!isPayable(invoice)) throw invalid(`A ${invoice.status} invoice cannot be paid.`)
-  settle(account, invoice, account.now())
-  return invoice
-}
-
 export function isPayable({ status }: Invoice): boolean {
   return status === 'open' || status === 'uncollectible'
 }
@@ -131,41 +122,13 @@ export function markUncollectible(account: Account, id: string): Invoice {
   return invoice
 }
 
-/** The plan's own price, taken from the card at the beginning of each period. */
-export function chargePlan(
-  account: Account,
-  subscription: Subscription,
-  reason: Invoice['billing_reason'],
-  at: number,
-) {
-  const owner = account.store.get<Customer>('customers', subscription.customer)
-  const item = subscription.items.data[0]
-  if (!owner || !item) return
-  const invoice = draft(account, owner, at)
-  invoice.billing_reason = reason
-  invoice.parent = {
-    type: 'subscription_details',
-    subscription_details: { subscription: subscription.id, metadata: subscription.metadata },
-  }
-  invoice.period_start = item.current_period_start
-  invoice.period_end = item.current_period_end
-  setTotal(invoice, item.price.unit_amount)
-  invoice.status = 'open'
-  invoice.status_transitions.finalized_at = at
-  invoice.hosted_invoice_url = `${account.apiBase}/i/${invoice.id}`
-  invoice.invoice_pdf = `${account.apiBase}/i/${invoice.id}/pdf`
-  subscription.latest_invoice = invoice.id
-  save(account, invoice, 'invoice.finalized', at)
-  settle(account, invoice, at)
-}
-
 export function getInvoice(account: Account, id: string): Invoice {
   const invoice = account.store.get<Invoice>('invoices', id)
   if (!invoice) throw noSuch('invoice', id)
   return invoice
 }
 
-function settle(account: Account, invoice: Invoice, at: number): void {
+export function settle(account: Account, invoice: Invoice, at: number): void {
   invoice.status = 'paid'
   invoice.status_transitions.paid_at = at
   setTotal(invoice, invoice.total)
@@ -173,7 +136,7 @@ function settle(account: Account, invoice: Invoice, at: number): void {
   account.announce('invoice.payment_succeeded', invoice, at)
 }
 
-function setTotal(invoice: Invoice, total: number): void {
+export function setTotal(invoice: Invoice, total: number): void {
   const fromBalance = (invoice.ending_balance ?? invoice.starting_balance) - invoice.starting_balance
   const left = total - fromBalance - invoice.pre_payment_credit_notes_amount
   invoice.subtotal = total
@@ -183,7 +146,7 @@ function setTotal(invoice: Invoice, total: number): void {
   invoice.amount_remaining = invoice.status === 'paid' || invoice.status === 'void' ? 0 : left
 }
 
-function draft(account: Account, owner: Customer, created: number): Invoice {
+export function draft(account: Account, owner: Customer, created: number): Invoice {
   return {
     id: account.newId('in'),
     object: 'invoice',
@@ -218,7 +181,7 @@ function draft(account: Account, owner: Customer, created: number): Invoice {
   }
 }
 
-function save(account: Account, invoice: Invoice, event: string, at?: number): void {
+export function save(account: Account, invoice: Invoice, event: string, at?: number): void {
   account.store.put('invoices', invoice.id, invoice)
   account.announce(event, invoice, at)
 }

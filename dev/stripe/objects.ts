@@ -57,7 +57,7 @@ export type Subscription = {
   start_date: number
   livemode: false
   customer: string
-  status: 'active' | 'past_due' | 'canceled'
+  status: 'active' | 'past_due' | 'unpaid' | 'incomplete' | 'incomplete_expired' | 'trialing' | 'paused' | 'canceled'
   billing_cycle_anchor: number
   cancel_at: number | null
   cancel_at_period_end: boolean

@@ -9,7 +9,6 @@ import {
   finalizeInvoice,
   getInvoice,
   markUncollectible,
-  payInvoice,
   sendInvoice,
   voidInvoice,
 } from './invoices.ts'
@@ -25,6 +24,7 @@ import type {
   StripeEvent,
   Subscription,
 } from './objects.ts'
+import { payInvoice } from './plan-invoices.ts'
 import { cancelSubscription, getSubscription, updateSubscription } from './subscriptions.ts'
 
 type Call = (account: Account, params: Params, id: string) => unknown
@@ -69,7 +69,7 @@ const CALLS: Record<string, Call> = {
       account.store.all<Invoice>('invoices'),
       params,
       '/v1/invoices',
-      equal(params, 'customer', 'status', 'collection_method'),
+      (invoice) => ofSubscription(params)(invoice) && equal(params, 'customer', 'status', 'collection_method')(invoice),
     ),
   'GET /v1/invoices/:id': (account, _, id) => getInvoice(account, id),
   'POST /v1/invoices/:id/finalize': (account, _, id) => finalizeInvoice(account, id),
@@ -140,6 +140,11 @@ function find<T>(account: Account, collection: string, what: string, id: string)
   const object = account.store.get<T>(collection, id)
   if (!object) throw noSuch(what, id)
   return object
+}
+
+function ofSubscription(params: Params): (invoice: Invoice) => boolean {
+  const wanted = text(params, 'subscription')
+  return ({ parent }) => wanted === undefined || parent?.subscription_details.subscription === wanted
 }
 
 /** Filters that compare a field with a parameter of the same name. */

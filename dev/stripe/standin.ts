@@ -127,8 +127,9 @@ export async function startStripe(options: StripeOptions): Promise<StripeStandIn
     response.end(answer.body)
   }
 
-  function answerPage(request: IncomingMessage, response: ServerResponse): void {
-    const answer = answerHosted(account, request.method ?? 'GET', new URL(request.url ?? '/', apiBase).pathname)
+  function answerPage(request: IncomingMessage, response: ServerResponse, body: string): void {
+    const { pathname } = new URL(request.url ?? '/', apiBase)
+    const answer = answerHosted(account, request.method ?? 'GET', pathname, new URLSearchParams(body))
     account.store.commit()
     if (!answer) response.writeHead(404, { 'content-type': 'text/plain' }).end('Not found')
     else if ('location' in answer) response.writeHead(303, { location: answer.location }).end()
@@ -144,7 +145,7 @@ export async function startStripe(options: StripeOptions): Promise<StripeStandIn
     request.on('end', () => {
       passTime()
       if (request.url?.startsWith('/v1/')) answerCall(request, response, body)
-      else answerPage(request, response)
+      else answerPage(request, response, body)
       void webhooks.deliver()
     })
   })

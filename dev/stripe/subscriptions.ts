@@ -1,8 +1,11 @@
 import type { Account } from './account.ts'
 import { invalid, noSuch } from './failure.ts'
 import { flag, list, type Params, text } from './form.ts'
-import { chargePlan } from './invoices.ts'
-import type { CheckoutSession, Price, Subscription } from './objects.ts'
+import type { CheckoutSession, Invoice, Price, Subscription } from './objects.ts'
+import { chargePlan, declineAtRenewals } from './plan-invoices.ts'
+
+/** Stripe tries a card again for two weeks. */
+const TRIED_FOR = 14 * 86_400
 
 /** What a paid checkout makes. */
 export function startSubscription(
@@ -10,6 +13,7 @@ export function startSubscription(
   session: CheckoutSession,
   price: Price,
   metadata: Record<string, string>,
+  declinedLater: boolean,
 ) {
   const now = account.now()
   const id = account.newId('sub')
@@ -43,6 +47,7 @@ export function startSubscription(
     metadata,
   }
   chargePlan(account, subscription, 'subscription_create', now)
+  if (declinedLater) declineAtRenewals(account, subscription)
   save(account, subscription, 'customer.subscription.created', now)
   return subscription
 }
@@ -76,13 +81,15 @@ export function cancelSubscription(account: Account, id: string, at = account.no
   return subscription
 }
 
-/** Periods that ended by the clock: the next one begins and is paid for, or the subscription ends. */
+/** Periods that ended by the clock: the next one begins and is paid for, or is past due, or the subscription ends. */
 export function renewSubscriptions(account: Account): void {
   for (const subscription of account.store.all<Subscription>('subscriptions'))
     while (subscription.status !== 'canceled') {
       const item = subscription.items.data[0]
-      if (!item || item.current_period_end > account.now()) break
+      if (!item) break
       const at = item.current_period_end
+      giveUp(account, subscription, Math.min(at, account.now()))
+      if (at > account.now()) break
       if (subscription.cancel_at_period_end) {
         cancelSubscription(account, subscription.id, at)
         break
@@ -92,6 +99,18 @@ export function renewSubscriptions(account: Account): void {
       chargePlan(account, subscription, 'subscription_cycle', at)
       save(account, subscription, 'customer.subscription.updated', at)
     }
+}
+
+/** Two weeks of declined cards are enough: it stays, unpaid. */
+function giveUp(account: Account, subscription: Subscription, by: number): void {
+  if (subscription.status !== 'past_due') return
+  const first = account.store
+    .all<Invoice>('invoices')
+    .find(({ parent, status }) => parent?.subscription_details.subscription === subscription.id && status === 'open')
+  const at = (first?.created ?? Number.POSITIVE_INFINITY) + TRIED_FOR
+  if (at > by) return
+  subscription.status = 'unpaid'
+  save(account, subscription, 'customer.subscription.updated', at)
 }
 
 export function getSubscription(account: Account, id: string): Subscription {

@@ -29,6 +29,20 @@ export function delayAfter(failures: number): number {
 export type Rate = { count: number; perMs: number }
 
 /**
+ * So many in any such time, to the millisecond, as the moments of those that were taken: for few of something dear.
+ * @returns `waitMs` above 0: refused, and nothing was taken
+ */
+export function takeExactlyFrom(
+  taken: number[],
+  { count, perMs }: Rate,
+  now: number,
+): { taken: number[]; waitMs: number } {
+  const recent = taken.filter((at) => at > now - perMs)
+  const oldest = recent[recent.length - count]
+  return oldest === undefined ? { taken: [...recent, now], waitMs: 0 } : { taken: recent, waitMs: oldest + perMs - now }
+}
+
+/**
  * So many in any such time, as one number: the moment at which all that was taken is paid off (GCRA).
  * @returns `waitMs` above 0: refused, and nothing was taken
  */

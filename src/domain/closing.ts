@@ -5,6 +5,8 @@ import { type Cycle, cycleFrom, type PlanSpan } from './cycle.ts'
 export const CLOSING_GRACE_MS = 2 * 60_000
 /** A cycle that has to wait is looked at again after this time. */
 const LOOK_AGAIN_MS = 5 * 60_000
+/** Stripe closes a checkout page a day after it was opened, and we open one within an hour of writing it down. */
+export const CHECKOUT_HOLDS_MS = 25 * 3_600_000
 /** A closed account whose last cycle is closed: there is nothing to look for any more. */
 const NEVER = Number.MAX_SAFE_INTEGER
 /** At once: after a longer outage the rest follows in the next batch. */
@@ -41,12 +43,22 @@ export function cycleSeconds(cycle: Cycle, runs: MeteredRun[]): number {
 
 export type ClosedCycle = { cycle: Cycle; seconds: number; amountCents: number }
 
+export type Ledger = {
+  /** Where the last closed cycle ended. */
+  from: number
+  closedAt: number | null
+  spans: PlanSpan[]
+  runs: MeteredRun[]
+  /** When the checkout page was opened that nobody has paid at, or left, as far as we know. */
+  checkoutOpenedAt?: number | null
+}
+
 /**
  * The cycles from `from` on that have ended and can no longer change, how far that goes, and when to look again.
  * A cycle without a plan in which nothing ran leaves no record. A closed account's last cycle ends where it was closed.
  */
 export function closeCycles(
-  account: { from: number; closedAt: number | null; spans: PlanSpan[]; runs: MeteredRun[] },
+  account: Ledger,
   now: number,
 ): { closed: ClosedCycle[]; billedUntil: number; dueAt: number } {
   const closed: ClosedCycle[] = []
@@ -57,7 +69,7 @@ export function closeCycles(
     const whole = cycleFrom(account.spans, billedUntil)
     const cycle = { ...whole, end: Math.min(whole.end, last) }
     if (cycle.end + CLOSING_GRACE_MS > now) return { closed, billedUntil, dueAt: dueAt(cycle, now) }
-    if (!account.runs.every((run) => isSettledBefore(cycle.end, run)))
+    if (isHeldUp(account, cycle, now) || !account.runs.every((run) => isSettledBefore(cycle.end, run)))
       return { closed, billedUntil, dueAt: now + LOOK_AGAIN_MS }
     const seconds = cycleSeconds(cycle, account.runs)
     if (seconds > 0 || cycle.plan?.subType === 'paid')
@@ -65,6 +77,15 @@ export function closeCycles(
     billedUntil = cycle.end
   }
   return { closed, billedUntil, dueAt: now }
+}
+
+/**
+ * A plan may have begun at the open checkout page, and the webhook that says so be late. It cannot have begun in a cycle that was over before
+ * the page was opened: so the pages of one cycle hold it up until 25 h after its end at most, however often one is opened.
+ */
+function isHeldUp({ checkoutOpenedAt }: Ledger, cycle: Cycle, now: number): boolean {
+  const openedAt = checkoutOpenedAt ?? Infinity
+  return openedAt < cycle.end && now < openedAt + CHECKOUT_HOLDS_MS
 }
 
 /** A trial has no end of its own: it is looked at monthly, whatever ends it says so. */

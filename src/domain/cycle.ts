@@ -8,6 +8,8 @@ export type PlanSpan = {
   hours: number
   anchor: number
   endsAt: number | null
+  /** Not paid from here on: what begins later has none of its hours. */
+  paidUntil?: number | null
   /** What it was before it was changed, for the cycles that begin before `until`. */
   earlier?: EarlierPlan | null
 }
@@ -27,7 +29,9 @@ export type Cycle = Period & {
  */
 export function cycleFrom(spans: PlanSpan[], from: number): Cycle {
   const plan = planAt(spans, from)
-  const nextAnchor = Math.min(...spans.filter((span) => span.anchor > from).map((span) => span.anchor), Infinity)
+  // One that ended where it began never held: it cuts nothing.
+  const later = spans.filter(({ anchor, endsAt }) => anchor > from && (endsAt === null || endsAt > anchor))
+  const nextAnchor = Math.min(...later.map((span) => span.anchor), Infinity)
   const ends = Math.min(plan?.endsAt ?? Infinity, nextAnchor)
   if (!plan) return { start: from, end: Math.min(calendarMonth(from).end, ends), plan, includedHours: 0, trial: false }
   const natural = plan.subType === 'demo' ? Infinity : periodAt(plan.anchor, from).end
@@ -36,7 +40,7 @@ export function cycleFrom(spans: PlanSpan[], from: number): Cycle {
     start: from,
     end: Math.min(natural, ends),
     plan: larger,
-    includedHours: larger.hours,
+    includedHours: from < (plan.paidUntil ?? Infinity) ? larger.hours : 0,
     trial: plan.subType === 'demo',
   }
 }

@@ -24,6 +24,8 @@ type Options = {
   retryAfter?: number
   /** The field of a form that the first sentence is about. */
   field?: string | null
+  /** A path of ours where the person can do something about it. */
+  page?: string
 }
 
 /** For `catch`: what of ours is no AppError yet becomes one with the sentence that its call has for that. */
@@ -40,6 +42,7 @@ export class AppError extends Error {
   readonly retryable: boolean
   readonly retryAfter: number | undefined
   readonly field: string | null
+  readonly page: string | undefined
 
   constructor(code: ErrorCode, sentence: string, options: Options = {}) {
     super(sentence, { cause: options.cause })
@@ -49,5 +52,6 @@ export class AppError extends Error {
     this.retryable = options.retryable ?? false
     this.retryAfter = options.retryAfter
     this.field = options.field ?? null
+    this.page = options.page
   }
 }

@@ -79,9 +79,17 @@ export function planName(type: PlanType): string {
   return { demo: 'Free trial', basic: 'Basic', premium: 'Premium', enterprise: 'Enterprise' }[type]
 }
 
-/** NVIDIA L4 of the largest server that may be started: with a trial or without a plan, as on Basic. */
-export function gpusOf(type: PlanType | undefined): number {
-  return PLANS.find((plan) => plan.type === type)?.gpus ?? BASIC.gpus
+/** NVIDIA L4 of the largest server that may be started: with a trial, an unpaid plan or none, as on Basic. */
+export function gpusOf(current: { planType: PlanType; status: string } | null): number {
+  if (isUnpaid(current)) return BASIC.gpus
+  return PLANS.find((plan) => plan.type === current?.planType)?.gpus ?? BASIC.gpus
+}
+
+/** Stripe's states of a subscription that nobody pays: no hours, no starts. */
+export const UNPAID_STATUSES = ['past_due', 'unpaid', 'incomplete', 'paused']
+
+export function isUnpaid(plan: { status: string } | null): boolean {
+  return plan !== null && UNPAID_STATUSES.includes(plan.status)
 }
 
 export const CANCEL_FAILED = 'Failed to cancel subscription'

@@ -1,9 +1,12 @@
 import { trialMinutesLeft } from './billing.ts'
-import { OVERAGE_DOLLARS_PER_HOUR } from './plan.ts'
+import { isUnpaid, OVERAGE_DOLLARS_PER_HOUR } from './plan.ts'
 import { isLive } from './server.ts'
 import type { Server, Summary } from './wire.ts'
 
 export const SUSPENDED = 'Your account is suspended until its overdue invoice is paid.'
+export const PLAN_UNPAID = 'Your plan is not paid. Pay its open invoice to start servers again.'
+/** Leads to Stripe's page of that invoice. */
+export const PAY_PLAN = '/subscriptions/pay'
 export const TRIAL_OVER = 'Your trial minutes are used up. Choose a plan to start servers again.'
 const RATE = `$${OVERAGE_DOLLARS_PER_HOUR}/h, billed by the second`
 
@@ -22,6 +25,7 @@ export function startRefusal(
   servers: Pick<Server, 'active' | 'pending'>[],
 ): string | null {
   if (suspended) return SUSPENDED
+  if (isUnpaid(subscription)) return PLAN_UNPAID
   if (servers.some(isLive)) return 'One server at a time: stop this one before you start another.'
   if (subscription?.sub_type === 'demo' && trialMinutesLeft(monthlyUsage.hoursUsed) <= 0) return TRIAL_OVER
   return null

@@ -1,9 +1,10 @@
 import { useEffect, useReducer, useState } from 'react'
 import { trialMinutesLeft } from '../domain/billing.ts'
 import { usageAt } from '../domain/live-usage.ts'
+import { isUnpaid } from '../domain/plan.ts'
 import { isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
-import { SUSPENDED, startCost, startRefusal, TRIAL_OVER } from '../domain/start-cost.ts'
+import { PAY_PLAN, PLAN_UNPAID, SUSPENDED, startCost, startRefusal, TRIAL_OVER } from '../domain/start-cost.ts'
 import type { Job, Server, Summary } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../pages/parts/Button.tsx'
 import { ErrorState } from '../pages/parts/States.tsx'
@@ -47,7 +48,8 @@ export function Dashboard(props: DashboardProps) {
 
   // A notice of the page itself, outside of this island, comes or goes with it.
   useEffect(() => {
-    if (counted.suspended !== props.summary.suspended) location.reload()
+    const [was, is] = [props.summary, counted]
+    if (is.suspended !== was.suspended || isUnpaid(is.subscription) !== isUnpaid(was.subscription)) location.reload()
   }, [counted])
 
   const summary = usageAt(counted, list.servers, now)
@@ -101,6 +103,7 @@ export function Dashboard(props: DashboardProps) {
       <div className="grid grid-2">
         <ActionsCard canStart={canStart} onStart={() => void start()} hint={refusal ?? startCost(summary)}>
           {refusal === SUSPENDED ? <a href="/billing_history">See and pay it</a> : null}
+          {refusal === PLAN_UNPAID ? <a href={PAY_PLAN}>Pay the open invoice</a> : null}
           {refusal === TRIAL_OVER ? <a href="/subscriptions">See the plans</a> : null}
         </ActionsCard>
         <UsageCard usage={monthlyUsage} subscription={subscription} />

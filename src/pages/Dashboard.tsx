@@ -1,12 +1,10 @@
 import { Dashboard as DashboardIsland, type DashboardProps } from '../islands/Dashboard.tsx'
-import { SuspendedNotice } from './billing/SuspendedNotice.tsx'
 import { Island } from './Island.tsx'
 import { Alert } from './parts/Alert.tsx'
 
 export function Dashboard(props: DashboardProps) {
   return (
     <div className="page stack">
-      {props.summary.suspended ? <SuspendedNotice /> : null}
       <noscript>
         <Alert kind="warning">
           Without JavaScript this page shows what runs as of when it was loaded. Refresh shows how it went on.

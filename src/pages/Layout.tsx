@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import type { User } from '../domain/wire.ts'
 import { bootstrapJson } from './bootstrap-json.ts'
+import { type AccountIssue, AccountNotice } from './layout/AccountNotice.tsx'
 import { Footer } from './layout/Footer.tsx'
 import { Sidebar } from './layout/Sidebar.tsx'
 import { TopBar } from './layout/TopBar.tsx'
@@ -10,6 +11,8 @@ import { Spinner } from './parts/States.tsx'
 
 export type LayoutProps = {
   user: User | null
+  /** What keeps them from starting servers. */
+  notice?: AccountIssue | null
   /** Path and query of the request: marks the current link. */
   path: string
   title: string
@@ -83,6 +86,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <TopBar user={user} csrfToken={csrfToken} />
         {user ? <Sidebar path={path} {...switcher} /> : null}
         <main id="main" tabIndex={-1}>
+          {rest.notice ? <AccountNotice issue={rest.notice} /> : null}
           {rest.flash ? (
             <div className="page page-flash">
               <FlashAlert flash={rest.flash} />

@@ -18,6 +18,7 @@ export const ACCESS: Record<string, Access> = {
   'GET /sign_in': 'guest',
   'GET /sign_up': 'guest',
   'GET /subscriptions': 'user',
+  'GET /subscriptions/pay': 'user',
   'GET /dashboard': 'user',
   'GET /account_overview': 'user',
   'GET /billing_history': 'user',

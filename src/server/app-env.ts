@@ -5,7 +5,7 @@ import type { Context } from './context.ts'
 import type { Env } from './env.ts'
 
 /** Who makes this request: the sign-in row that the cookie names, and its user. */
-export type CurrentSignIn = { id: string; user: User; suspended: boolean; expiresAt: number }
+export type CurrentSignIn = { id: string; user: User; suspended: boolean; planUnpaid: boolean; expiresAt: number }
 
 /** What Hono hands to every handler. */
 export type AppEnv = {

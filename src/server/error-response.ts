@@ -31,7 +31,8 @@ export function statusOf(error: AppError): ContentfulStatusCode {
 
 /** The body of every refusal; some calls carry the list as `Errors` too, or more. */
 export function errorBody(error: AppError) {
-  return { error: error.message, message: error.message, errors: error.errors }
+  const body = { error: error.message, message: error.message, errors: error.errors }
+  return error.page === undefined ? body : { ...body, page: error.page }
 }
 
 /** Anything that is not ours is logged with the request's id and answered with a fixed sentence: never a vendor's words. */

@@ -31,7 +31,8 @@ export function renderPage(
   body: ReactNode,
   status: ContentfulStatusCode = 200,
 ): Response {
-  const user = c.get('signIn')?.user ?? null
+  const signIn = c.get('signIn')
+  const user = signIn?.user ?? null
   const { pathname, search } = new URL(c.req.url)
   const origin = c.var.ctx.config.origins[0] ?? ''
   const theme = themeOf(c)
@@ -40,6 +41,7 @@ export function renderPage(
     <Layout
       {...head}
       user={user}
+      notice={signIn?.suspended ? 'suspended' : signIn?.planUnpaid ? 'plan_unpaid' : null}
       path={keep ? c.req.path : pathname + search}
       origin={origin}
       csrfToken={keep ? null : csrfToken(c)}

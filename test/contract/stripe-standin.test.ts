@@ -85,6 +85,39 @@ describe('the Stripe adapter against the stand-in', () => {
     expect(await find()).toMatchObject({ status: 'canceled', endedAt: end })
   })
 
+  test('a card that is declined at renewals: past due, unpaid after two weeks, active once its latest open invoice is paid', async () => {
+    now = Date.UTC(2028, 0, 31, 9)
+    const customer = await payments().createCustomer({ id: 'user_8', email: 'eight@example.com' }, 'customer-8')
+    const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_8' }, 'checkout-8')
+    const shown = await (await fetch(session.url as string)).text()
+    expect(shown).toContain(
+      '<button class="quiet" name="card" value="declined_later">Pay, declined at renewals</button>',
+    )
+    await fetch(session.url as string, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams({ card: 'declined_later' }),
+    })
+    const id = (await payments().getCheckout(session.id)).subscriptionId as string
+    const state = async () => {
+      const found = await payments().findSubscription(id)
+      return [found?.status, new Date(found?.periodStart ?? 0).toISOString().slice(0, 10)]
+    }
+    expect([await state(), await payments().findPlanPayPage(id)]).toEqual([['active', '2028-01-31'], null])
+    now = Date.UTC(2028, 1, 29, 9)
+    expect(await state()).toEqual(['past_due', '2028-02-29'])
+    now += 14 * DAY
+    expect(await state()).toEqual(['unpaid', '2028-02-29'])
+    now = Date.UTC(2028, 2, 31, 9)
+    expect(await state()).toEqual(['unpaid', '2028-03-31'])
+    const page = await payments().findPlanPayPage(id)
+    expect(await (await fetch(page as string)).text()).toContain('Pay $25.00')
+    expect((await press(page as string)).status).toBe(303)
+    expect([await state(), await payments().findPlanPayPage(id)]).toEqual([['active', '2028-03-31'], null])
+    now = Date.UTC(2028, 3, 30, 9)
+    expect(await state()).toEqual(['past_due', '2028-04-30'])
+  })
+
   test('an abandoned checkout expires, and an expired one cannot be paid', async () => {
     const customer = await payments().createCustomer({ id: 'user_2', email: 'two@example.com' }, 'customer-2')
     const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_2' }, 'checkout-2')

@@ -6,6 +6,7 @@ import {
   FORGOTTEN_AFTER_MS,
   FREE_GUESSES,
   type Guesses,
+  takeExactlyFrom,
   takeFrom,
 } from '../../src/domain/attempts.ts'
 
@@ -101,4 +102,26 @@ test('whoever guesses without a pause gets some thirty guesses in a day', () => 
     if (next.waitMs === 0) looked++
   }
   expect(looked).toBeLessThan(45)
+})
+
+test('an exact rate: never more in any such time, and what is refused may come when it says', () => {
+  const rate = { count: 6, perMs: 3_600_000 }
+  fc.assert(
+    fc.property(steps(3_600_000), (gaps) => {
+      let taken: number[] = []
+      const all: number[] = []
+      let now = START
+      for (const gap of gaps) {
+        now += gap
+        const next = takeExactlyFrom(taken, rate, now)
+        taken = next.taken
+        if (next.waitMs === 0) all.push(now)
+        else {
+          expect(takeExactlyFrom(taken, rate, now + next.waitMs - 1).waitMs).toBe(1)
+          expect(takeExactlyFrom(taken, rate, now + next.waitMs).waitMs).toBe(0)
+        }
+        expect(all.filter((at) => at > now - rate.perMs).length).toBeLessThanOrEqual(rate.count)
+      }
+    }),
+  )
 })

@@ -1,8 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runSeconds, runSecondsWithin } from '../../src/domain/billing.ts'
-import { type ClosedCycle, closeCycles, isSettledBefore, type MeteredRun } from '../../src/domain/closing.ts'
-import type { PlanSpan } from '../../src/domain/cycle.ts'
+import {
+  CHECKOUT_HOLDS_MS,
+  CLOSING_GRACE_MS,
+  type ClosedCycle,
+  closeCycles,
+  isSettledBefore,
+  type MeteredRun,
+} from '../../src/domain/closing.ts'
+import { cycleFrom, type PlanSpan } from '../../src/domain/cycle.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -127,6 +134,78 @@ describe('closing', () => {
             : runSecondsWithin(v.billedFrom, v.meteredUntil ?? Infinity, { start: -Infinity, end: at })
         expect(secondsBefore(view)).toBe(secondsBefore(last))
       }),
+    )
+  })
+
+  test('what was requested at the very end of a period does not hold it up; a millisecond before, it does', () => {
+    const at = Date.UTC(2028, 5, 1)
+    const loading = (requestedAt: number): MeteredRun => ({
+      requestedAt,
+      billedFrom: null,
+      confirmedAt: null,
+      meteredUntil: null,
+      endedAt: null,
+    })
+    expect([at - 1, at, at + 1].map((requestedAt) => isSettledBefore(at, loading(requestedAt)))).toEqual([
+      false,
+      true,
+      true,
+    ])
+  })
+
+  test('a period that ends within a second waits for that second’s end, which is its own', () => {
+    const at = Date.UTC(2028, 5, 1) + 250
+    const running = (confirmedAt: number): MeteredRun => ({
+      requestedAt: at - HOUR,
+      billedFrom: at - HOUR,
+      confirmedAt,
+      meteredUntil: null,
+      endedAt: null,
+    })
+    const seconds = (until: number) => runSecondsWithin(at - HOUR, until, { start: at - HOUR, end: at })
+    // Seen at its end and stopped there, it lacks the second that one stopped 750 ms later has.
+    expect(seconds(at + 750) - seconds(at)).toBe(1)
+    expect([at, at + 749, at + 750].map((confirmedAt) => isSettledBefore(at, running(confirmedAt)))).toEqual([
+      false,
+      false,
+      true,
+    ])
+  })
+
+  test('an open checkout holds up what ends after it was opened, for 25 hours', () => {
+    const cycleEnd = Date.UTC(2028, 1, 1)
+    const closedAt = (openedAt: number) => {
+      const account = { from: born, closedAt: null, spans: [], runs: [], checkoutOpenedAt: openedAt }
+      for (let now = cycleEnd; now < cycleEnd + 2 * DAY; now += 60_000)
+        if (closeCycles(account, now).billedUntil > born) return now - cycleEnd
+      return null
+    }
+    expect(closedAt(cycleEnd - HOUR)).toBe(CHECKOUT_HOLDS_MS - HOUR)
+    expect(closedAt(cycleEnd - 1)).toBe(CHECKOUT_HOLDS_MS)
+    for (const openedAt of [cycleEnd, cycleEnd + HOUR, cycleEnd - 30 * HOUR])
+      expect(closedAt(openedAt)).toBe(CLOSING_GRACE_MS)
+  })
+
+  test('whatever checkouts are opened when, every cycle is closed 25 hours after its end at the latest', () => {
+    const openings = fc.array(fc.integer({ min: 1, max: 3 * DAY }), { maxLength: 120 })
+    fc.assert(
+      fc.property(openings, fc.integer({ min: 1, max: 48 * HOUR }), (gaps, openFor) => {
+        let at = born
+        const opened = gaps.map((gap) => (at += gap))
+        let from = born
+        let dueAt = born
+        for (let now = born; now < born + 120 * DAY; now = Math.max(now + 60_000, dueAt)) {
+          const current = opened.findLast((openedAt) => openedAt <= now)
+          const checkoutOpenedAt = current !== undefined && now < current + openFor ? current : null
+          const next = closeCycles({ from, closedAt: null, spans: [], runs: [], checkoutOpenedAt }, now)
+          for (let { end } = cycleFrom([], from); end <= next.billedUntil; end = cycleFrom([], end).end)
+            expect(now - end).toBeLessThanOrEqual(CHECKOUT_HOLDS_MS + 5 * 60_000)
+          from = next.billedUntil
+          dueAt = next.dueAt
+        }
+        expect(from).toBeGreaterThanOrEqual(Date.UTC(2028, 3, 1))
+      }),
+      { numRuns: 200 },
     )
   })
 })

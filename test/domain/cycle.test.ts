@@ -150,3 +150,24 @@ function span(cycle: Cycle) {
   const text = (at: number) => new Date(at).toISOString().slice(0, 16)
   return [text(cycle.start), text(cycle.end), cycle.plan?.planType ?? null]
 }
+
+test('what begins once a plan is no longer paid has none of its hours, what began before has all', () => {
+  const anchor = utc('2028-01-31T10:00:00')
+  const plan = { ...paid(anchor), paidUntil: utc('2028-03-31T10:00:00') }
+  const earlier = { planType: 'premium' as const, hours: 30, until: utc('2028-05-31T10:00:00') }
+  const hours = (span: PlanSpan) =>
+    cyclesBetween([span], anchor, utc('2028-05-01T00:00:00')).map((cycle) => cycle.includedHours)
+  expect(hours(plan)).toEqual([5, 5, 0, 0])
+  expect(hours({ ...plan, earlier })).toEqual([30, 30, 0, 0])
+  expect(cycleFrom([{ ...plan, paidUntil: anchor }], anchor).includedHours).toBe(0)
+  expect(cycleFrom([{ ...plan, paidUntil: anchor + 1 }], anchor).includedHours).toBe(5)
+})
+
+test('a plan that ended where it began cuts nothing: the hours of the one around it are given once', () => {
+  const anchor = utc('2028-01-10T10:00:00')
+  for (const later of [anchor, anchor + 500, anchor + day])
+    expect(cycleFrom([paid(anchor), { ...paid(later, later), hours: 30 }], anchor)).toMatchObject({
+      end: utc('2028-02-10T10:00:00'),
+      includedHours: 5,
+    })
+})

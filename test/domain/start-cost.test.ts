@@ -34,6 +34,11 @@ test('while Start is closed: why', () => {
   expect(startRefusal(trial(0.5), [])).toContain('Your trial minutes are used up.')
   expect(startRefusal(summary({ hours: 5 }, 6), [])).toBeNull()
   expect(startRefusal({ ...summary({ hours: 5 }, 0), suspended: true }, [])).toContain('Your account is suspended')
+  const plan = summary({ hours: 0 }, 0)
+  const inState = (status: string) => ({ ...plan, subscription: plan.subscription && { ...plan.subscription, status } })
+  for (const status of ['past_due', 'unpaid', 'incomplete', 'paused'])
+    expect(startRefusal(inState(status), [])).toContain('Your plan is not paid.')
+  for (const status of ['active', 'trialing', 'canceled']) expect(startRefusal(inState(status), [])).toBeNull()
 })
 
 test('a trial is open until its last second, and nobody needs a plan', () => {

@@ -30,6 +30,7 @@ export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'GET /sign_in': GUESTS,
   'GET /sign_up': GUESTS,
   'GET /subscriptions': PAGE,
+  'GET /subscriptions/pay': PAGE,
   'GET /dashboard': PAGE,
   'GET /account_overview': PAGE,
   'GET /billing_history': PAGE,

@@ -54,6 +54,7 @@ test('a route that is not in the table is refused, whoever asks', async () => {
       c.set('signIn', {
         id: 'in_1',
         suspended: false,
+        planUnpaid: false,
         expiresAt: 0,
         user: { id: 'u', name: 'n', email: 'e', admin: true },
       })

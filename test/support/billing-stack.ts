@@ -10,6 +10,7 @@ import type { Context } from '../../src/server/context.ts'
 import { newId } from '../../src/server/id.ts'
 import { stripePayments } from '../../src/server/providers/stripe.ts'
 import { runBilling } from '../../src/server/services/run-billing.ts'
+import { memoryCounters } from './counters.ts'
 import { openTestDatabase } from './database.ts'
 import { inProcessDatabase } from './in-process-database.ts'
 
@@ -46,7 +47,13 @@ export async function openBillingStack(
       timeoutMs,
     ),
     background: () => {},
-    config: { origins: ['http://site.test'] },
+    counter: memoryCounters(),
+    config: {
+      origins: ['http://site.test'],
+      plansForSale: true,
+      mailFrom: 'hello@site.test',
+      operatorEmail: 'operator@site.test',
+    },
   } as unknown as Context
   await db
     .insert(servers)
@@ -108,9 +115,10 @@ export async function openBillingStack(
       await db.update(checkouts).set({ checkAt: null })
     },
 
-    /** A person presses "Pay" on one of Stripe's pages. */
-    async press(url: string | null | undefined) {
-      const response = await fetch(url ?? '', { method: 'POST', redirect: 'manual' })
+    /** A person presses "Pay" on one of Stripe's pages, or "Pay, declined at renewals". */
+    async press(url: string | null | undefined, card?: 'declined_later') {
+      const body = new URLSearchParams(card ? { card } : {})
+      const response = await fetch(url ?? '', { method: 'POST', redirect: 'manual', body })
       if (response.status !== 303) throw new Error(`${url} answered ${response.status}`)
     },
 

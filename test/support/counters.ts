@@ -1,10 +1,11 @@
-import { countGuess, type Guesses, takeFrom } from '../../src/domain/attempts.ts'
+import { countGuess, type Guesses, takeExactlyFrom, takeFrom } from '../../src/domain/attempts.ts'
 import type { CounterCalls } from '../../src/server/limits/counter-calls.ts'
 
 /** The counters' rules without their objects: for tests of what is counted. The objects themselves are tested in workerd. */
 export function memoryCounters(): (name: string) => CounterCalls {
   const guesses = new Map<string, Guesses>()
   const taken = new Map<string, number>()
+  const moments = new Map<string, number[]>()
   return (name) => ({
     async guess(now) {
       const next = countGuess(guesses.get(name) ?? null, now)
@@ -17,6 +18,11 @@ export function memoryCounters(): (name: string) => CounterCalls {
     async take(rate, now) {
       const next = takeFrom(taken.get(name) ?? null, rate, now)
       taken.set(name, next.paidOffAt)
+      return next.waitMs
+    },
+    async takeExactly(rate, now) {
+      const next = takeExactlyFrom(moments.get(name) ?? [], rate, now)
+      moments.set(name, next.taken)
       return next.waitMs
     },
   })

@@ -40,6 +40,11 @@ export function Billing() {
         <li>
           {`While an invoice is overdue, we may suspend the account: you cannot start servers until you pay, and we email you when that begins. ${STOP_AFTER_DAYS} days later we stop any server that is still running; we email you the day before. Until it stops, a running server is billed.`}
         </li>
+        <li>
+          A plan is charged in advance, at the start of each cycle. If that payment fails, the plan includes no hours
+          from that cycle on, and no server can be started until it is paid. A server that is already running keeps
+          running and is billed per second. Once you pay, the hours of the current cycle are included again.
+        </li>
         <li>{`The free trial is ${TRIAL_MINUTES} minutes of server time, once for each person. It ends by itself and turns into nothing that costs money.`}</li>
         <li>A subscription can be cancelled at any time. It then runs to the end of its cycle and does not renew.</li>
       </ol>

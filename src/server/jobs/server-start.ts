@@ -82,7 +82,7 @@ async function launchInstance(run: Run, launch: LaunchRow, isFirstRequest: boole
   }
   // EC2 answers a repeated token with its instance before it looks at capacity: one that refuses made none.
   const { subscription } = await getUsage(ctx, session.userId)
-  if (await moveToNextPlace(ctx, session, launch, gpusOf(subscription?.planType))) return { wait: 0 }
+  if (await moveToNextPlace(ctx, session, launch, gpusOf(subscription))) return { wait: 0 }
   return fail(run, 'no_capacity', ALL_RESERVED)
 }
 

@@ -1,5 +1,12 @@
 import { DurableObject } from 'cloudflare:workers'
-import { countGuess, FORGOTTEN_AFTER_MS, type Guesses, type Rate, takeFrom } from '../../domain/attempts.ts'
+import {
+  countGuess,
+  FORGOTTEN_AFTER_MS,
+  type Guesses,
+  type Rate,
+  takeExactlyFrom,
+  takeFrom,
+} from '../../domain/attempts.ts'
 import type { Env } from '../env.ts'
 import type { CounterCalls } from './counter-calls.ts'
 
@@ -18,6 +25,12 @@ export class AttemptCounter extends DurableObject<Env> implements CounterCalls {
   async take(rate: Rate, now: number): Promise<number> {
     const { paidOffAt, waitMs } = takeFrom((await this.ctx.storage.get<number>('paidOffAt')) ?? null, rate, now)
     if (waitMs === 0) await this.keep('paidOffAt', paidOffAt, rate.perMs)
+    return waitMs
+  }
+
+  async takeExactly(rate: Rate, now: number): Promise<number> {
+    const { taken, waitMs } = takeExactlyFrom((await this.ctx.storage.get<number[]>('taken')) ?? [], rate, now)
+    if (waitMs === 0) await this.keep('taken', taken, rate.perMs)
     return waitMs
   }
 

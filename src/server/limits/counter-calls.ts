@@ -8,4 +8,6 @@ export type CounterCalls = {
   forgive(): Promise<void>
   /** @returns ms to wait; 0: taken */
   take(rate: Rate, now: number): Promise<number>
+  /** The same, never more than the rate in any such time: `take` allows up to twice as many around a full pause. */
+  takeExactly(rate: Rate, now: number): Promise<number>
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { Rate } from '../../domain/attempts.ts'
 import { AppError } from '../../domain/error.ts'
 import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
@@ -27,6 +28,8 @@ type Limits = { email?: number; address: number; network: number; perPerson: num
 
 /** Growth ends at so many times what a fresh address or network has. */
 const MOST_GROWTH = 5
+
+const CHECKOUTS: Rate = { count: 6, perMs: HOUR_MS }
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
@@ -82,15 +85,21 @@ export function sessionSecret(userId: string): string {
   return `${userId} current`
 }
 
+/** Counts one visit to a checkout page: each costs calls to the payment provider. @throws too_many */
+export async function limitCheckouts(ctx: LimitContext, userId: string): Promise<void> {
+  const counter = ctx.counter(counterName('checkout', 'user', userId))
+  refuseFor(await answered(counter.takeExactly(CHECKOUTS, ctx.now())), 'You opened too many checkout pages.')
+}
+
 /** Hashed: what is counted is nobody's business in a log. */
 function counterName(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 }
 
-function refuseFor(waitMs: number): void {
+function refuseFor(waitMs: number, sentence = 'Too many attempts.'): void {
   if (waitMs <= 0) return
   const seconds = Math.ceil(waitMs / 1000)
-  throw new AppError('too_many', `Too many attempts. Please try again in ${inWords(seconds)}.`, { retryAfter: seconds })
+  throw new AppError('too_many', `${sentence} Please try again in ${inWords(seconds)}.`, { retryAfter: seconds })
 }
 
 function inWords(seconds: number): string {

@@ -9,9 +9,13 @@ export type PaidSubscription = {
   userId: string | null
   /** Null for a price that is not one of ours. */
   planType: PlanType | null
+  /** The plan that we wrote on it at its checkout. */
+  boughtAs: PlanType | null
   status: string
   createdAt: number
   anchor: number
+  /** Of the current period, paid or not. */
+  periodStart: number
   cancelAtPeriodEnd: boolean
   /** When it will end, once that is decided. */
   cancelAt: number | null
@@ -65,6 +69,8 @@ export type Payments = {
   expireCheckout(id: string): Promise<Checkout>
 
   findSubscription(id: string): Promise<PaidSubscription | null>
+  /** The page where its latest open invoice is paid, which makes it active again; null when none is open. */
+  findPlanPayPage(subscriptionId: string): Promise<string | null>
   cancelAtPeriodEnd(id: string, key: string): Promise<PaidSubscription>
   cancelNow(id: string): Promise<void>
 

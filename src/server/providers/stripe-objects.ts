@@ -13,15 +13,18 @@ const msOrNull = (seconds: number | null | undefined) => (seconds ? seconds * 10
 const idOf = (object: string | { id: string }) => (typeof object === 'string' ? object : object.id)
 
 export function toSubscription(s: Stripe.Subscription): PaidSubscription {
-  const key = s.items.data[0]?.price.lookup_key
+  const [item] = s.items.data
+  const key = item?.price.lookup_key
   return {
     id: s.id,
     customerId: idOf(s.customer),
     userId: s.metadata.user_id ?? null,
     planType: PLANS.find((plan) => priceLookupKey(plan.type) === key)?.type ?? null,
+    boughtAs: PLANS.find((plan) => plan.type === s.metadata.plan_type)?.type ?? null,
     status: s.status,
     createdAt: ms(s.created),
     anchor: ms(s.billing_cycle_anchor),
+    periodStart: ms(item?.current_period_start ?? s.billing_cycle_anchor),
     cancelAtPeriodEnd: s.cancel_at_period_end,
     cancelAt: msOrNull(s.cancel_at),
     endedAt: msOrNull(s.ended_at),
@@ -52,7 +55,10 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
 }
 
 export function toEvent(event: Stripe.Event): PaymentEvent {
-  const object = event.data.object as { id?: string; object?: string }
+  const object = event.data.object as { id?: string; object?: string; parent?: Stripe.Invoice['parent'] }
+  // The invoice of a plan's price is of interest for what it makes of the plan.
+  const plan = object.object === 'invoice' ? object.parent?.subscription_details?.subscription : null
+  if (plan) return { id: event.id, type: event.type, about: 'subscription', objectId: idOf(plan) }
   const about = {
     subscription: 'subscription' as const,
     'checkout.session': 'checkout' as const,

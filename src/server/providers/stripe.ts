@@ -62,6 +62,12 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
 
     findSubscription: (id) => orNull(() => ask(async (s) => toSubscription(await s.subscriptions.retrieve(id)))),
 
+    findPlanPayPage: (subscription) =>
+      ask(async (s) => {
+        const { data } = await s.invoices.list({ subscription, status: 'open', limit: 1 })
+        return data[0]?.hosted_invoice_url ?? null
+      }),
+
     cancelAtPeriodEnd: (id, idempotencyKey) =>
       ask(async (s) =>
         toSubscription(await s.subscriptions.update(id, { cancel_at_period_end: true }, { idempotencyKey })),

@@ -1,15 +1,17 @@
 import { Hono } from 'hono'
 import { billMonth } from '../../domain/bill.ts'
+import { PAY_PLAN } from '../../domain/start-cost.ts'
 import { dollarsPerMonth, hoursPerDay } from '../../domain/usage-chart.ts'
 import { BillingHistory } from '../../pages/BillingHistory.tsx'
 import { BillingStatement } from '../../pages/BillingStatement.tsx'
 import { Subscriptions } from '../../pages/Subscriptions.tsx'
 import { type AppEnv, signedIn } from '../app-env.ts'
-import { takeFlash } from '../forms/flash.ts'
+import { setFlash, takeFlash } from '../forms/flash.ts'
 import { csrfToken } from '../middleware/csrf.ts'
 import { readAlong } from '../read-along.ts'
 import { renderPage } from '../render.tsx'
 import { findStatement, getBillingHistory } from '../services/billing-history.ts'
+import { findPlanPayPage } from '../services/pay-plan.ts'
 import { countUsage, toSummary } from '../services/usage.ts'
 
 /** The screens about money. */
@@ -38,6 +40,15 @@ export const billingPages = new Hono<AppEnv>()
       { title: `Statement ${statement.start_date}`, noIndex: true },
       <BillingStatement statement={statement} email={user.email} />,
     )
+  })
+  .get(PAY_PLAN, async (c) => {
+    const page = await findPlanPayPage(c.var.ctx, signedIn(c).user.id)
+    if (page) return c.redirect(page, 303)
+    setFlash(c, {
+      kind: 'success',
+      message: 'Your plan has no open invoice. Contact us if you still cannot start servers.',
+    })
+    return c.redirect('/billing_history', 303)
   })
   .get('/subscriptions', (c) => {
     const { ctx } = c.var

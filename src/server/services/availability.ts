@@ -13,7 +13,7 @@ export async function findAvailability(ctx: Context, userId: string): Promise<Av
   ])
   const now = ctx.now()
   const { subscription } = countUsage(history, runs, now)
-  const allowed = places.filter((place) => place.gpus <= gpusOf(subscription?.planType))
+  const allowed = places.filter((place) => place.gpus <= gpusOf(subscription))
   const candidates = allowed.map((place) => {
     const reason = whyNotOffered(place, now)
     return {

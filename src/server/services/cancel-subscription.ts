@@ -1,14 +1,16 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { subscriptions, users } from '../../../db/schema.ts'
+import { writeBatch } from '../../../db/client.ts'
+import { subscriptions } from '../../../db/schema.ts'
 import { periodAt } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
 import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
+import { dueQuery } from './close-cycles.ts'
 import { syncSubscription } from './subscription-sync.ts'
 
 /**
- * Has the user's plan end with its current period. Asked again it changes nothing.
+ * Has the user's plan end with its current period; one whose first payment never came ends at once. Asked again it changes nothing.
  * @throws not_found (no plan that renews), unavailable, provider_failed
  */
 export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void> {
@@ -17,19 +19,32 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
     .from(subscriptions)
     .where(and(eq(subscriptions.userId, user.id), eq(subscriptions.subType, 'paid'), isNull(subscriptions.endedAt)))
   if (!plan) throw nothingToCancel()
-  if (plan.stripeSubscriptionId) {
-    // A key of its own each time: setting it again is harmless, and an old answer must not hide that it was taken back since.
-    await ctx.payments.cancelAtPeriodEnd(plan.stripeSubscriptionId, newId('req'))
-    await syncSubscription(ctx, plan.stripeSubscriptionId)
-    return
-  }
+  if (plan.stripeSubscriptionId) return cancelAtStripe(ctx, plan.id, plan.stripeSubscriptionId, plan.status)
   if (plan.cancelAt !== null && plan.cancelAt <= ctx.now()) throw nothingToCancel()
+  if (plan.cancelAt !== null) return
   const cancelAt = periodAt(plan.anchor, ctx.now()).end
-  await ctx.db
-    .update(subscriptions)
-    .set({ cancelAtPeriodEnd: true, cancelAt: plan.cancelAt ?? cancelAt })
-    .where(eq(subscriptions.id, plan.id))
-  await ctx.db.update(users).set({ billingDueAt: ctx.now() }).where(eq(users.id, user.id))
+  await writeBatch(ctx.db, [
+    ctx.db
+      .update(subscriptions)
+      .set({ cancelAtPeriodEnd: true, cancelAt })
+      .where(and(eq(subscriptions.id, plan.id), isNull(subscriptions.endedAt))),
+    dueQuery(ctx.db, user.id, ctx.now()),
+  ])
+}
+
+async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, status: string): Promise<void> {
+  try {
+    if (status === 'incomplete') await ctx.payments.cancelNow(stripeId)
+    // A key of its own each time: setting it again is harmless, and an old answer must not hide that it was taken back since.
+    else await ctx.payments.cancelAtPeriodEnd(stripeId, newId('req'))
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
+    // Stripe refuses to cancel what has ended there, also when we have not heard of that yet.
+    await syncSubscription(ctx, stripeId)
+    const stands = and(eq(subscriptions.id, planId), isNull(subscriptions.endedAt))
+    throw (await ctx.db.$count(subscriptions, stands)) > 0 ? error : nothingToCancel()
+  }
+  await syncSubscription(ctx, stripeId)
 }
 
 function nothingToCancel(): AppError {

@@ -2,10 +2,11 @@ import { and, eq, isNull } from 'drizzle-orm'
 import { isUniqueViolation } from '../../../db/client.ts'
 import { checkouts, subscriptions } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { PLANS, type PlanType } from '../../domain/plan.ts'
+import { isUnpaid, PLANS, type PlanType } from '../../domain/plan.ts'
 import type { User } from '../../domain/wire.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { newId } from '../id.ts'
+import { limitCheckouts } from '../limits/limits.ts'
 import type { Checkout } from '../providers/payments.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { ensureCustomer } from './customers.ts'
@@ -14,15 +15,18 @@ type CheckoutRow = typeof checkouts.$inferSelect
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+const NOT_FOR_SALE = 'Plans are not for sale yet. Contact sales if you need one now.'
 
 /**
  * Where the user pays for a plan. Asked twice it is the same page; for another plan the page before is closed first, so that nobody
  * pays for two.
- * @throws invalid (no such plan for sale, or they have one), unavailable, provider_failed
+ * @throws invalid (nothing or no such plan is for sale, or they have one), too_many, unavailable, provider_failed, conflict
  */
 export async function createCheckout(ctx: Context, user: User, input: { planType: string }): Promise<{ url: string }> {
+  if (!ctx.config.plansForSale) throw new AppError('invalid', NOT_FOR_SALE)
   const plan = PLANS.find(({ type, dollarsPerMonth }) => type === input.planType && dollarsPerMonth !== null)
   if (!plan) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
+  await limitCheckouts(ctx, user.id)
   const open = await settleOpenCheckout(ctx, user.id, plan.type)
   if (open?.url) return { url: open.url }
   await refuseSecondPlan(ctx, user.id)
@@ -56,15 +60,17 @@ async function settleOpenCheckout(ctx: Context, userId: string, planType: PlanTy
   const row = await findOpenCheckout(ctx, userId)
   if (!row) return null
   if (!row.stripeSessionId) {
-    if (row.planType === planType && row.createdAt > ctx.now() - DAY_MS) return { row, url: null }
+    // No later: Stripe keeps a page open for a day, and no cycle waits for one for more than 25 hours (CHECKOUT_HOLDS_MS).
+    if (row.planType === planType && row.createdAt > ctx.now() - HOUR_MS) return { row, url: null }
     await closeUnopened(ctx, row)
     return null
   }
+  if (row.planType !== planType) {
+    await expire(ctx, row.stripeSessionId)
+    return null
+  }
   const checkout = await syncCheckout(ctx, row.stripeSessionId)
-  if (checkout.status !== 'open') return null
-  if (row.planType === planType) return { row, url: checkout.url }
-  await expire(ctx, row.stripeSessionId)
-  return null
+  return checkout.status === 'open' ? { row, url: checkout.url } : null
 }
 
 /** Nobody pays at the page any more that the user may still have open. What was paid there is a plan by then. */
@@ -72,12 +78,22 @@ export async function closeOpenCheckout(ctx: Context, userId: string): Promise<v
   const row = await findOpenCheckout(ctx, userId)
   if (!row) return
   if (!row.stripeSessionId) return closeUnopened(ctx, row)
-  if ((await syncCheckout(ctx, row.stripeSessionId)).status === 'open') await expire(ctx, row.stripeSessionId)
+  await expire(ctx, row.stripeSessionId)
 }
 
+/** Stripe expires only what is open: a page that it refuses to expire was paid or is over, and is asked about. */
 async function expire(ctx: Context, stripeSessionId: string): Promise<void> {
-  await ctx.payments.expireCheckout(stripeSessionId)
-  await syncCheckout(ctx, stripeSessionId)
+  try {
+    await ctx.payments.expireCheckout(stripeSessionId)
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
+    await syncCheckout(ctx, stripeSessionId)
+    return
+  }
+  await ctx.db
+    .update(checkouts)
+    .set({ status: 'expired', checkAt: null })
+    .where(eq(checkouts.stripeSessionId, stripeSessionId))
 }
 
 async function refuseSecondPlan(ctx: Context, userId: string): Promise<void> {
@@ -85,7 +101,8 @@ async function refuseSecondPlan(ctx: Context, userId: string): Promise<void> {
     .select()
     .from(subscriptions)
     .where(and(eq(subscriptions.userId, userId), eq(subscriptions.subType, 'paid'), isNull(subscriptions.endedAt)))
-  if (current && (current.cancelAt ?? Infinity) > ctx.now())
+  // An unpaid one ends at Stripe once another one is paid: see subscription-sync.ts.
+  if (current && !isUnpaid(current) && (current.cancelAt ?? Infinity) > ctx.now())
     throw new AppError('invalid', 'You already have a plan. Cancel it first, or contact sales to change it.')
 }
 
@@ -120,8 +137,6 @@ async function openAtStripe(ctx: Context, row: Pick<CheckoutRow, 'id' | 'userId'
 /** The answer that named the page was lost: asked again it is known, and then it can be closed. Stripe closes it itself after a day. */
 export async function closeUnopened(ctx: Context, row: CheckoutRow): Promise<void> {
   if (row.createdAt > ctx.now() - DAY_MS) {
-    const { id, status } = await openAtStripe(ctx, row)
-    if (status === 'open') await ctx.payments.expireCheckout(id)
-    await syncCheckout(ctx, id)
+    await expire(ctx, (await openAtStripe(ctx, row)).id)
   } else await ctx.db.update(checkouts).set({ status: 'expired', checkAt: null }).where(eq(checkouts.id, row.id))
 }

@@ -12,6 +12,7 @@ import { limitGuesses, sessionSecret } from '../limits/limits.ts'
 import { accountClosedMail } from '../mails/account.ts'
 import { cancelAtPeriodEnd } from './cancel-subscription.ts'
 import { closeOpenCheckout } from './checkout.ts'
+import { dueQuery } from './close-cycles.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 import { requestStop } from './servers.ts'
 
@@ -48,8 +49,8 @@ export async function closeAccount(
       sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND closed_at IS NULL)`,
     ),
     // The open cycle ends here, and is billed while the address is still known.
-    ctx.db.run(sql`UPDATE users SET closed_at = ${now}, billing_due_at = min(billing_due_at, ${now})
-      WHERE id = ${user.id} AND closed_at IS NULL`),
+    ctx.db.run(sql`UPDATE users SET closed_at = ${now} WHERE id = ${user.id} AND closed_at IS NULL`),
+    dueQuery(ctx.db, user.id, now),
     // Its plan is ended at Stripe by the next trigger.
     ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE user_id = ${user.id} AND check_at IS NOT NULL`),
     ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${user.id} AND revoked_at IS NULL`),

@@ -1,26 +1,18 @@
-import { and, asc, eq, gt, inArray, isNull, lte, sql } from 'drizzle-orm'
-import { type Query, writeBatch } from '../../../db/client.ts'
-import { billingRecords, checkouts, invoices, serverSessions, subscriptions, users } from '../../../db/schema.ts'
-import { closeCycles } from '../../domain/closing.ts'
-import type { PlanSpan } from '../../domain/cycle.ts'
+import { and, asc, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import { type Database, isDatabaseBusy, type Query, writeBatch } from '../../../db/client.ts'
+import { checkouts, serverSessions, subscriptions, users } from '../../../db/schema.ts'
+import { type ClosedCycle, closeCycles, type Ledger } from '../../domain/closing.ts'
+import { AppError } from '../../domain/error.ts'
 import type { Context } from '../context.ts'
-import { log } from '../log.ts'
+import { alertOperator } from './alerts.ts'
 import { toSpan } from './plan-spans.ts'
 import { recordId } from './record-id.ts'
 
 const BATCH = 100
 const BATCHES = 20
-const LOOK_AGAIN_MS = 5 * 60_000
 const AFTER_FAILURE_MS = 60 * 60_000
 
-type Account = {
-  id: string
-  from: number
-  closedAt: number | null
-  spans: PlanSpan[]
-  runs: (typeof serverSessions.$inferSelect)[]
-  waits: boolean
-}
+type Account = Ledger & { id: string; read: Pick<typeof users.$inferSelect, 'billedUntil' | 'billingDueAt'> }
 
 /**
  * Closes every cycle that has ended: a record for each, an invoice to be made where something is owed. Goes by what the
@@ -40,14 +32,19 @@ export async function closeDueCycles(ctx: Context, batches = BATCHES): Promise<n
 
 async function listDueAccounts(ctx: Context): Promise<Account[]> {
   const due = await ctx.db
-    .select({ id: users.id, billedUntil: users.billedUntil, createdAt: users.createdAt, closedAt: users.closedAt })
+    .select({
+      id: users.id,
+      read: { billedUntil: users.billedUntil, billingDueAt: users.billingDueAt },
+      createdAt: users.createdAt,
+      closedAt: users.closedAt,
+    })
     .from(users)
     .where(lte(users.billingDueAt, ctx.now()))
     .orderBy(asc(users.billingDueAt))
     .limit(BATCH)
   if (due.length === 0) return []
   const ids = due.map((user) => user.id)
-  const first = Math.min(...due.map((user) => user.billedUntil || user.createdAt))
+  const first = Math.min(...due.map(({ read, createdAt }) => read.billedUntil || createdAt))
   const theirs = inArray(serverSessions.userId, ids)
   const [plans, metered, unmetered, open] = await ctx.db.batch([
     ctx.db.select().from(subscriptions).where(inArray(subscriptions.userId, ids)),
@@ -61,74 +58,98 @@ async function listDueAccounts(ctx: Context): Promise<Account[]> {
       .from(serverSessions)
       .where(and(theirs, isNull(serverSessions.meteredUntil), sql`(ended_at IS NULL OR billed_from IS NOT NULL)`)),
     ctx.db
-      .select({ userId: checkouts.userId })
+      .select({ userId: checkouts.userId, createdAt: checkouts.createdAt })
       .from(checkouts)
       .where(sql`${inArray(checkouts.userId, ids)} AND status = 'open'`),
   ])
-  return due.map(({ id, billedUntil, createdAt, closedAt }) => ({
+  return due.map(({ id, read, createdAt, closedAt }) => ({
     id,
-    from: billedUntil || createdAt,
+    read,
+    from: read.billedUntil || createdAt,
     closedAt,
     spans: plans.filter((plan) => plan.userId === id).map(toSpan),
     runs: [...metered, ...unmetered].filter((run) => run.userId === id),
-    // Somebody at the checkout may have had a plan for a while already: the webhook that says so can be late.
-    waits: open.some((checkout) => checkout.userId === id),
+    checkoutOpenedAt: open.find((checkout) => checkout.userId === id)?.createdAt ?? null,
   }))
 }
 
-/** One that cannot be written must not hold up the others: it is set aside for an hour. */
+/** One that cannot be written must not hold up the others, nor head every batch: it is set aside for an hour. */
 async function closeTogether(ctx: Context, accounts: Account[]): Promise<void> {
   const writes = await Promise.all(accounts.map((account) => closingQueries(ctx, account)))
   try {
     await writeBatch(ctx.db, writes.flat())
   } catch (error) {
-    if (accounts.length === 1) throw error
+    if (isOutage(error)) throw error
     for (const [i, account] of accounts.entries())
       await writeBatch(ctx.db, writes[i] ?? []).catch(async (cause) => {
-        log('closing_failed', { userId: account.id }, cause)
-        await ctx.db
-          .update(users)
-          .set({ billingDueAt: ctx.now() + AFTER_FAILURE_MS })
-          .where(eq(users.id, account.id))
+        if (isOutage(cause)) throw cause
+        await alertOperator(
+          ctx,
+          {
+            matter: 'closing_failed',
+            subject: 'A bill could not be written',
+            sentences: [
+              'Closing the cycle of an account failed. It is tried again every hour; until then nothing is billed to it.',
+              'The log names the account (closing_failed) and says what the database refused.',
+            ],
+            fields: { userId: account.id },
+          },
+          cause,
+        )
+        await ctx.db.run(
+          sql`UPDATE users SET billing_due_at = ${ctx.now() + AFTER_FAILURE_MS} WHERE ${asRead(account)}`,
+        )
       })
   }
 }
 
+/** The database itself: the next trigger tries again. */
+function isOutage(error: unknown): boolean {
+  return error instanceof AppError || isDatabaseBusy(error)
+}
+
+/**
+ * Written only while the account stands as it was read. Of two closings at once the second writes nothing; nor does one beside which a
+ * plan was changed or the account closed (`dueQuery`): the next one looks again.
+ */
+function asRead({ id, read }: Account) {
+  return sql`id = ${id} AND billed_until = ${read.billedUntil} AND billing_due_at = ${read.billingDueAt}`
+}
+
 async function closingQueries(ctx: Context, account: Account): Promise<Query[]> {
+  const { closed, billedUntil, dueAt } = closeCycles(account, ctx.now())
+  const records = await Promise.all(closed.map((cycle) => recordQueries(ctx, account, cycle)))
+  return [
+    ...records.flat(),
+    ctx.db.run(sql`UPDATE users SET billed_until = ${billedUntil}, billing_due_at = ${dueAt} WHERE ${asRead(account)}`),
+  ]
+}
+
+/** The record's id is the same for the same period. */
+async function recordQueries(
+  ctx: Context,
+  account: Account,
+  { cycle, seconds, amountCents }: ClosedCycle,
+): Promise<Query[]> {
   const now = ctx.now()
-  const user = eq(users.id, account.id)
-  if (account.waits)
-    return [
-      ctx.db
-        .update(users)
-        .set({ billingDueAt: now + LOOK_AGAIN_MS })
-        .where(user),
-    ]
-  const { closed, billedUntil, dueAt } = closeCycles(account, now)
-  const queries: Query[] = []
-  for (const { cycle, seconds, amountCents } of closed) {
-    // The same for the same period, so that two closings at once write one record and one invoice.
-    const id = await recordId(`${account.id} ${cycle.start}`)
-    const record = {
-      id,
-      userId: account.id,
-      periodStart: cycle.start,
-      periodEnd: cycle.end,
-      planType: cycle.plan?.planType ?? null,
-      includedHours: cycle.includedHours,
-      trial: cycle.trial,
-      seconds,
-      amountCents,
-      createdAt: now,
-    }
-    queries.push(ctx.db.insert(billingRecords).values(record).onConflictDoNothing())
-    if (amountCents === 0) continue
-    const invoice = { recordId: id, userId: account.id, step: 'draft' as const, nextAt: now, createdAt: now }
-    queries.push(ctx.db.insert(invoices).values(invoice).onConflictDoNothing())
-  }
-  queries.push(
-    ctx.db.run(sql`UPDATE users SET billed_until = max(billed_until, ${billedUntil}), billing_due_at = ${dueAt}
-      WHERE id = ${account.id} AND billed_until <= ${billedUntil}`),
-  )
-  return queries
+  const id = await recordId(`${account.id} ${cycle.start}`)
+  const stands = sql`EXISTS (SELECT 1 FROM users WHERE ${asRead(account)})`
+  const record = ctx.db.run(sql`INSERT INTO billing_records
+    (id, user_id, period_start, period_end, plan_type, included_hours, trial, seconds, amount_cents, created_at)
+    SELECT ${id}, ${account.id}, ${cycle.start}, ${cycle.end}, ${cycle.plan?.planType ?? null}, ${cycle.includedHours},
+      ${cycle.trial ? 1 : 0}, ${seconds}, ${amountCents}, ${now} WHERE ${stands}`)
+  if (amountCents === 0) return [record]
+  return [
+    record,
+    ctx.db.run(sql`INSERT INTO invoices (record_id, user_id, step, next_at, created_at)
+      SELECT ${id}, ${account.id}, 'draft', ${now}, ${now} WHERE ${stands}`),
+  ]
+}
+
+/**
+ * Has closing look at the account at once: it goes with everything that changes where a cycle ends. Always a change, also where the account is
+ * due already, so that a closing that read it before writes nothing. Only with a change: what a person can repeat must not keep closing away.
+ */
+export function dueQuery(db: Database, userId: string, at: number, when: SQL = sql`1`): Query {
+  return db.run(sql`UPDATE users SET billing_due_at = min(billing_due_at - 1, ${at}) WHERE id = ${userId} AND ${when}`)
 }

@@ -4,6 +4,7 @@ import { subscriptions, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import type { PlanType } from '../../domain/plan.ts'
 import { newId } from '../id.ts'
+import { dueQuery } from './close-cycles.ts'
 
 /** What an operator does by hand. It needs no more than a database and a clock. */
 type Hand = { db: Database; now: () => number }
@@ -69,9 +70,4 @@ function endQuery(db: Database, userId: string, at: number) {
   return db.run(sql`UPDATE subscriptions SET ended_at = max(anchor, min(${at}, coalesce(cancel_at, ${at}))), cancel_at = NULL,
     status = CASE sub_type WHEN 'demo' THEN 'ended' ELSE 'canceled' END
     WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL`)
-}
-
-/** Closing looks at the account at once. */
-function dueQuery(db: Database, userId: string, at: number) {
-  return db.run(sql`UPDATE users SET billing_due_at = min(billing_due_at, ${at}) WHERE id = ${userId}`)
 }

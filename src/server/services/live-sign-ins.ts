@@ -1,6 +1,7 @@
-import { and, eq, gt, inArray, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, exists, gt, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
-import { signIns, users } from '../../../db/schema.ts'
+import { signIns, subscriptions, users } from '../../../db/schema.ts'
+import { UNPAID_STATUSES } from '../../domain/plan.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
 
@@ -26,18 +27,33 @@ export async function findSignIn<T extends Reads>(
       lastSeenAt: signIns.lastSeenAt,
       user: { id: users.id, name: users.name, email: users.email, admin: users.admin },
       suspendedAt: users.suspendedAt,
+      planUnpaid: exists(unpaidPlan(ctx)),
     })
     .from(signIns)
     .innerJoin(users, eq(users.id, signIns.userId))
     .where(and(eq(signIns.id, id), stillCounts(ctx.now())))
   const [[row], ...rows] = await ctx.db.batch([found, ...along])
   if (!row) return null
-  const { user, expiresAt, lastSeenAt } = row
+  const { user, expiresAt, lastSeenAt, suspendedAt, planUnpaid } = row
   return {
-    signIn: { id: row.id, user, suspended: row.suspendedAt !== null, expiresAt },
+    signIn: { id: row.id, user, suspended: suspendedAt !== null, planUnpaid: Boolean(planUnpaid), expiresAt },
     lastSeenAt,
     along: rows as unknown as BatchResponse<T>,
   }
+}
+
+function unpaidPlan(ctx: Pick<Context, 'db' | 'now'>) {
+  return ctx.db
+    .select({ id: subscriptions.id })
+    .from(subscriptions)
+    .where(
+      and(
+        eq(subscriptions.userId, users.id),
+        isNull(subscriptions.endedAt),
+        inArray(subscriptions.status, UNPAID_STATUSES),
+        or(isNull(subscriptions.cancelAt), gt(subscriptions.cancelAt, ctx.now())),
+      ),
+    )
 }
 
 /** Reads that go to the database together. */

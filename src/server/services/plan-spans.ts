@@ -6,9 +6,10 @@ type SubscriptionRow = typeof subscriptions.$inferSelect
 
 /** A plan whose end is decided counts as ended there, whether or not Stripe has told us yet, and however late Stripe carried it out. */
 export function toSpan(row: SubscriptionRow): PlanSpan {
-  const { planType, subType, hours, anchor } = row
+  const { planType, subType, hours, anchor, paidUntil } = row
   const ends = [row.endedAt, row.cancelAt].filter((at) => at !== null)
-  return { planType, subType, hours, anchor, endsAt: ends.length ? Math.min(...ends) : null, earlier: earlierPlan(row) }
+  const endsAt = ends.length ? Math.min(...ends) : null
+  return { planType, subType, hours, anchor, endsAt, paidUntil, earlier: earlierPlan(row) }
 }
 
 function earlierPlan(row: SubscriptionRow): EarlierPlan | null {

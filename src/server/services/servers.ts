@@ -3,10 +3,10 @@ import { writeBatch } from '../../../db/client.ts'
 import { jobs, serverSessions, servers, users } from '../../../db/schema.ts'
 import { trialSecondsLeft } from '../../domain/billing.ts'
 import { AppError } from '../../domain/error.ts'
-import { gpusOf } from '../../domain/plan.ts'
+import { gpusOf, isUnpaid } from '../../domain/plan.ts'
 import { NOT_CHARGED } from '../../domain/receipt.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
-import { SUSPENDED } from '../../domain/start-cost.ts'
+import { PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../domain/start-cost.ts'
 import { tooEarly } from '../../domain/start-limits.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
@@ -14,6 +14,7 @@ import { newId } from '../id.ts'
 import { log } from '../log.ts'
 import type { JobRow, SessionRow } from '../wire.ts'
 import { settleCheckout } from './checkout.ts'
+import { settlePlan } from './pay-plan.ts'
 import { isOfferedAt } from './places.ts'
 import { countedStartsQuery, isWithinLimits } from './start-limits.ts'
 import { getUsage, type Usage } from './usage.ts'
@@ -43,7 +44,8 @@ export async function startServer(
 ): Promise<{ session: SessionRow; job: JobRow }> {
   const userId = signIn.user.id
   const usage = await getUsageOfPayer(ctx, userId)
-  if (signIn.suspended) throw new AppError('payment_required', SUSPENDED)
+  if (signIn.suspended) throw new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
+  if (isUnpaid(usage.subscription)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
   if (usage.subscription?.subType === 'demo' && trialSecondsLeft(usage.seconds) === 0)
     throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')
 
@@ -53,7 +55,7 @@ export async function startServer(
   const sessionId = newId('ses')
   const jobId = newId('job')
   const now = ctx.now()
-  const gpus = gpusOf(usage.subscription?.planType)
+  const gpus = gpusOf(usage.subscription)
   const wanted = serverId === null ? sql`` : sql`AND id = ${serverId}`
   const mine = and(eq(serverSessions.id, sessionId), eq(serverSessions.userId, userId))
   await writeBatch(ctx.db, [
@@ -62,7 +64,7 @@ export async function startServer(
         ORDER BY gpus DESC, position LIMIT 1)
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
       AND ${isWithinLimits(userId, now)}
-      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL)`),
+      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at)
       SELECT ${sessionId}, ${userId}, id, instance_type, ${now} FROM servers WHERE reserved_by = ${sessionId}`),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
@@ -78,12 +80,15 @@ export async function startServer(
   return { session, job }
 }
 
-/** Somebody on a trial may have paid for a plan a moment ago: what came of an open checkout is asked before the trial is held against them. */
+/** Somebody on a trial, or with an unpaid plan, may have paid a moment ago: Stripe is asked before that is held against them. */
 async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
   const usage = await getUsage(ctx, userId)
-  if (usage.subscription?.subType !== 'demo') return usage
-  const asked = await settleCheckout(ctx, userId).catch((error) => {
-    log('checkout_not_settled', { userId }, error)
+  const { subscription } = usage
+  const isDemo = subscription?.subType === 'demo'
+  if (!isDemo && !isUnpaid(subscription)) return usage
+  const ask = isDemo ? settleCheckout(ctx, userId) : settlePlan(ctx, subscription?.stripeSubscriptionId ?? null)
+  const asked = await ask.catch((error) => {
+    log('payment_not_settled', { userId }, error)
     return false
   })
   return asked ? getUsage(ctx, userId) : usage
@@ -103,11 +108,12 @@ async function whyNotStarted(
       .select({ id: servers.id })
       .from(servers)
       .where(and(eq(servers.id, serverId ?? ''), isNull(servers.retiredAt), lte(servers.gpus, gpus))),
-    ctx.db.select({ closedAt: users.closedAt }).from(users).where(eq(users.id, userId)),
+    ctx.db.select({ closedAt: users.closedAt, suspendedAt: users.suspendedAt }).from(users).where(eq(users.id, userId)),
     countedStartsQuery(ctx, userId, now),
   ])
   // Closed since this request was let in: nobody could stop what it would start.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
+  if (account.suspendedAt !== null) return new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
   if (serverId !== null && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
   const early = tooEarly(

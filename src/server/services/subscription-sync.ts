@@ -1,12 +1,13 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { type Query, writeBatch } from '../../../db/client.ts'
+import { isUniqueViolation, type Query, writeBatch } from '../../../db/client.ts'
 import { subscriptions, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { ENTERPRISE, PLANS, type PlanType } from '../../domain/plan.ts'
+import { ENTERPRISE, isUnpaid, PLANS, type PlanType } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
-import { log } from '../log.ts'
 import type { PaidSubscription } from '../providers/payments.ts'
+import { dueQuery } from './close-cycles.ts'
+import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
 import { planBeforeChange } from './plan-spans.ts'
 import { findWithTime } from './stripe-time.ts'
 
@@ -14,18 +15,35 @@ type SubscriptionRow = typeof subscriptions.$inferSelect
 
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
-/** Nothing was paid yet: not a plan. */
-const NOT_BEGUN = new Set(['incomplete', 'incomplete_expired'])
 
 /**
  * Takes over what Stripe says of a subscription, whatever made us ask. Safe to repeat and in any order.
  * @param also written in the same batch
+ * @throws conflict when it cannot be recorded: then the operator was told, and whatever made us ask may ask again
  */
 export async function syncSubscription(ctx: Context, stripeId: string, also: Query[] = []): Promise<void> {
   const { found, askedAt } = await findWithTime(ctx, () => ctx.payments.findSubscription(stripeId))
-  const ours = found && !NOT_BEGUN.has(found.status) ? await takeOver(ctx, found, askedAt) : []
-  const queries = [...ours, ...also]
-  if (queries.length) await writeBatch(ctx.db, queries)
+  const record = async () => {
+    const queries = [...(found ? await takeOver(ctx, found, askedAt) : []), ...also]
+    if (queries.length) await writeBatch(ctx.db, queries)
+  }
+  // Another plan of theirs was written since the rows were read: read again, it is a rival.
+  await record()
+    .catch((cause) => retryWhenTaken(cause, record))
+    .catch((cause) => giveUp(ctx, stripeId, cause))
+}
+
+function retryWhenTaken(cause: unknown, record: () => Promise<void>): Promise<void> {
+  if (!isUniqueViolation(cause)) throw cause
+  return record()
+}
+
+async function giveUp(ctx: Context, stripeId: string, cause: unknown): Promise<never> {
+  if (!isUniqueViolation(cause)) throw cause
+  await alertNotRecorded(ctx, stripeId, cause)
+  throw new AppError('conflict', "We couldn't set up the plan you paid for. We've been notified and will fix it.", {
+    cause,
+  })
 }
 
 async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number): Promise<Query[]> {
@@ -35,12 +53,14 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
     ctx.db.select().from(subscriptions).where(eq(subscriptions.userId, userId)),
   ])
   const known = rows.find((row) => row.stripeSubscriptionId === found.id)
+  const stands = (row: SubscriptionRow) => row.endedAt === null && ctx.now() < (row.cancelAt ?? Infinity)
+  // Its first payment is still due, or never came: it takes the place of no plan.
+  if (!known && (found.status === 'incomplete_expired' || (found.status === 'incomplete' && rows.some(stands))))
+    return []
   // A price that is none of ours any more changes nothing about a plan that began with one.
-  const plan =
-    PLANS.find(({ type }) => type === found.planType && type !== ENTERPRISE.type) ??
-    (known && { type: known.planType, hours: known.hours })
+  const plan = sold(found.planType) ?? (known && { type: known.planType, hours: known.hours }) ?? sold(found.boughtAs)
   if (!user || !plan) {
-    log('subscription_ignored', { stripeId: found.id, why: user ? 'unknown price' : 'unknown user' })
+    if (found.endedAt === null) await alertIgnored(ctx, found.id, user ? 'its price' : 'its user')
     return []
   }
   const rival = rows.find(
@@ -48,7 +68,13 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   )
   if (rival?.stripeSubscriptionId && found.endedAt === null) {
     await syncSubscription(ctx, rival.stripeSubscriptionId)
-    const standing = await findStanding(ctx, rival.id)
+    let standing = await findStanding(ctx, rival.id)
+    // What nobody pays makes way for what was paid.
+    if (isUnpaid(standing) && !isUnpaid(found)) {
+      await ctx.payments.cancelNow(rival.stripeSubscriptionId)
+      await syncSubscription(ctx, rival.stripeSubscriptionId)
+      standing = await findStanding(ctx, rival.id)
+    }
     // It was to be over by now, and Stripe is about to end it: whoever tells us comes again.
     if (standing && (standing.cancelAt ?? Infinity) <= ctx.now())
       throw new AppError('unavailable', 'Your plan before is just ending. Please try again in a moment.', {
@@ -67,8 +93,12 @@ function subscriptionQueries(
   askedAt: number,
 ): Query[] {
   const now = ctx.now()
-  const { userId, endedAt, cancelAt } = found
+  const { userId, cancelAt } = found
+  // Never paid, it was never a plan.
+  const endedAt = found.status === 'incomplete_expired' ? found.anchor : found.endedAt
+  const paidUntil = isUnpaid(found) ? found.periodStart : null
   const checkAt = endedAt === null ? Math.min(now + DAY_MS, Math.max(now, cancelAt ?? Infinity) + MINUTE_MS) : null
+  const newer = sql`EXISTS (SELECT 1 FROM subscriptions WHERE stripe_subscription_id = ${found.id} AND synced_at > ${askedAt})`
   const row = {
     planType: plan.type,
     status: found.status,
@@ -76,17 +106,21 @@ function subscriptionQueries(
     hours: plan.hours,
     cancelAtPeriodEnd: found.cancelAtPeriodEnd,
     cancelAt,
+    paidUntil,
     ...plan.before,
     syncedAt: askedAt,
     checkAt,
     endedAt,
   }
   return [
-    // A trial, or a plan granted by hand, ends where the paid one begins, unless it was over before.
+    dueQuery(ctx.db, userId, now, sql`NOT ${isKnown(found.id, row)}`),
+    // A trial, or a plan granted by hand, ends where the paid one begins, unless it was over before. One that was granted after the paid one
+    // had begun never held. A plan that is over at Stripe ends nothing that began later, and an older answer nothing at all.
     ctx.db.run(sql`UPDATE subscriptions SET cancel_at = NULL,
       ended_at = max(anchor, min(${found.anchor}, coalesce(cancel_at, ${found.anchor}))),
       status = CASE sub_type WHEN 'demo' THEN 'ended' ELSE 'canceled' END
-      WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL AND anchor <= ${found.anchor}`),
+      WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL
+      AND (anchor <= ${found.anchor} OR ${endedAt === null ? 1 : 0}) AND NOT ${newer}`),
     ctx.db
       .insert(subscriptions)
       .values({
@@ -99,18 +133,37 @@ function subscriptionQueries(
       })
       .onConflictDoUpdate({
         target: subscriptions.stripeSubscriptionId,
-        set: row,
+        // What was not paid stays so when the plan ends, and several periods that were not paid count from the first.
+        set: { ...row, paidUntil: paidUntilQuery(paidUntil, endedAt) },
         setWhere: sql`${subscriptions.syncedAt} <= ${askedAt}`,
       }),
-    ctx.db.run(sql`UPDATE users SET billing_due_at = min(billing_due_at, ${now}),
-      stripe_customer_id = coalesce(stripe_customer_id, ${found.customerId}) WHERE id = ${userId}`),
+    ctx.db.run(
+      sql`UPDATE users SET stripe_customer_id = coalesce(stripe_customer_id, ${found.customerId}) WHERE id = ${userId}`,
+    ),
     // What runs is no longer a trial's.
     ctx.db.run(sql`UPDATE server_sessions SET must_stop_at = NULL WHERE user_id = ${userId} AND stop_requested_at IS NULL
-      AND ${endedAt === null ? 1 : 0}`),
+      AND ${endedAt === null ? 1 : 0} AND NOT ${newer}`),
     // An account that was closed meanwhile has it ended by the next trigger.
     ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE stripe_subscription_id = ${found.id} AND ended_at IS NULL
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NOT NULL)`),
   ]
+}
+
+/** Nothing about the plan has changed that decides where its cycles end, and what they include. */
+function isKnown(stripeId: string, row: Pick<SubscriptionRow, (typeof DECISIVE)[number]>) {
+  const same = DECISIVE.map((field) => sql`${subscriptions[field]} IS ${row[field]}`)
+  return sql`EXISTS (SELECT 1 FROM ${subscriptions} WHERE ${subscriptions.stripeSubscriptionId} = ${stripeId} AND ${sql.join(same, sql` AND `)})`
+}
+
+const DECISIVE = ['planType', 'hours', 'anchor', 'cancelAt', 'endedAt', 'paidUntil'] as const
+
+function paidUntilQuery(unpaidFrom: number | null, endedAt: number | null) {
+  if (unpaidFrom !== null) return sql`min(coalesce(${subscriptions.paidUntil}, ${unpaidFrom}), ${unpaidFrom})`
+  return endedAt === null ? null : sql`${subscriptions.paidUntil}`
+}
+
+function sold(planType: PlanType | null) {
+  return PLANS.find(({ type }) => type === planType && type !== ENTERPRISE.type)
 }
 
 async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow | null> {
@@ -123,7 +176,7 @@ async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow |
 
 /** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */
 async function refuseSecond(ctx: Context, second: PaidSubscription): Promise<Query[]> {
-  log('second_plan_canceled', { stripeId: second.id, todo: 'refund its first invoice' })
   await ctx.payments.cancelNow(second.id)
+  await alertSecond(ctx, second.id)
   return []
 }

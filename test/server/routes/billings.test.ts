@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { billingRecords, subscriptions } from '../../../db/schema.ts'
 import { type StripeStandIn, startStripe } from '../../../dev/stripe/standin.ts'
@@ -10,12 +11,14 @@ import { openSite, SITE } from '../../support/site.ts'
 
 describe('the calls about money', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'billings-'))
+  /** How far Stripe's clock is ahead of ours. */
+  let ahead = 0
   let stripe: StripeStandIn
   let site: ReturnType<typeof openSite>
   beforeAll(async () => {
     vi.spyOn(console, 'error').mockReturnValue()
-    stripe = await startStripe({ dataDir, webhookSecret: 'whsec_x' })
-    site = openSite({ STRIPE_API_BASE: stripe.apiBase })
+    stripe = await startStripe({ dataDir, webhookSecret: 'whsec_x', now: () => Date.now() + ahead })
+    site = openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'true' })
   })
   afterAll(async () => {
     await stripe.close()
@@ -155,11 +158,80 @@ describe('the calls about money', () => {
       expect((await site.request(path)).headers.get('Location')).toBe('/sign_in')
   })
 
-  test('until plans are for sale, the buttons say so and do nothing', async () => {
+  test('until plans are for sale, the buttons say so and do nothing, and the call is refused', async () => {
     const { cookie } = await site.signInAs('user')
+    site.env.PLANS_FOR_SALE = 'false'
     const page = await (await get('/subscriptions', cookie)).text()
+    const bought = await post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' })
+    site.env.PLANS_FOR_SALE = 'true'
+    const sentence = 'Plans are not for sale yet. Contact sales if you need one now.'
+    expect([bought.status, await bought.json()]).toEqual([422, expect.objectContaining({ Errors: [sentence] })])
     expect(page.match(/<button[^>]*disabled[^>]*>Coming Soon!<\/button>/g)).toHaveLength(2)
     expect(page).toContain('Most Popular')
     expect(page).toContain('<a href="/contact_sales">ask sales for one</a>')
+  })
+
+  test('the seventh checkout page of an hour: 429, with when to come back', async () => {
+    const { cookie } = await site.signInAs('user')
+    const buy = () => post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' })
+    for (let n = 0; n < 6; n++) expect((await buy()).status).toBe(200)
+    const seventh = await buy()
+    expect([seventh.status, Number(seventh.headers.get('Retry-After'))]).toEqual([429, expect.any(Number)])
+    expect(Number(seventh.headers.get('Retry-After'))).toBeGreaterThan(3500)
+    expect(((await seventh.json()) as { Errors: string[] }).Errors).toHaveLength(1)
+  })
+
+  test('a plan that is not paid: every page says so, a start names the page to pay on, and that leads to Stripe', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    const bought = await post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' })
+    const { url } = (await bought.json()) as { url: string }
+    await fetch(url, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ card: 'declined_later' }) })
+    await get('/account_overview?checkout=done', cookie)
+    const pages = ['/dashboard', '/subscriptions', '/account_overview', '/billing_history', '/devices', '/pricing']
+    const link = '<a href="/subscriptions/pay">Pay the open invoice</a>'
+    const notices = () =>
+      Promise.all(pages.map(async (path) => (await (await get(path, cookie)).text()).includes(link)))
+    expect(await notices()).toEqual(pages.map(() => false))
+    expect((await get('/subscriptions/pay', cookie)).headers.get('Location')).toBe('/billing_history')
+
+    ahead = 32 * 86_400_000
+    await stripe.settle()
+    const [plan] = await site.db.select().from(subscriptions).where(eq(subscriptions.userId, userId))
+    const event = JSON.stringify({
+      id: `evt_${newId('req')}`,
+      type: 'invoice.payment_failed',
+      data: {
+        object: {
+          id: 'in_x',
+          object: 'invoice',
+          parent: { type: 'subscription_details', subscription_details: { subscription: plan?.stripeSubscriptionId } },
+        },
+      },
+    })
+    const told = await site.request('/webhooks/stripe', {
+      method: 'POST',
+      headers: { 'Stripe-Signature': signature(event, 'whsec_x', Math.floor(Date.now() / 1000)) },
+      body: event,
+    })
+    expect(told.status).toBe(200)
+    expect(await notices()).toEqual(pages.map(() => true))
+    const refused = await post('/api/v1/aws/auto_cloud_start_request', cookie)
+    expect([refused.status, await refused.json()]).toEqual([
+      402,
+      expect.objectContaining({
+        errors: ['Your plan is not paid. Pay its open invoice to start servers again.'],
+        page: '/subscriptions/pay',
+        server: null,
+      }),
+    ])
+    const summary = (await (await get('/api/v1/billings/summary', cookie)).json()) as { subscription: object }
+    expect(summary.subscription).toMatchObject({ status: 'past_due' })
+    const way = await get('/subscriptions/pay', cookie)
+    expect([way.status, way.headers.get('Location')]).toEqual([303, expect.stringContaining(`${stripe.apiBase}/i/in_`)])
+    await fetch(way.headers.get('Location') ?? '', { method: 'POST', redirect: 'manual' })
+    // Stripe's own word is asked for, and there is nothing left to pay.
+    const back = await get('/subscriptions/pay', cookie)
+    expect(back.headers.get('Location')).toBe('/billing_history')
+    expect(await notices()).toEqual(pages.map(() => false))
   })
 })

@@ -44,6 +44,81 @@ describe('checkout', () => {
     expect(await visits()).toEqual([])
   })
 
+  test('nothing is sold before plans are for sale, whatever asks', async () => {
+    const ctx = { ...stack.ctx, config: { ...stack.ctx.config, plansForSale: false } }
+    const calls = stack.stripe.calls().length
+    await expect(createCheckout(ctx, user, { planType: 'basic' })).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('Plans are not for sale yet.'),
+    })
+    expect([await visits(), stack.stripe.calls().length - calls]).toEqual([[], 0])
+  })
+
+  test('six pages an hour, also when they are asked for at once, and few calls to Stripe', async () => {
+    const calls = () => stack.stripe.calls().length
+    const counted = async (planType: string) => {
+      const before = calls()
+      await buy(planType)
+      return calls() - before
+    }
+    // Customer looked for and made, price, page; then the page is closed, price, page; the same page is only looked at.
+    expect([await counted('basic'), await counted('premium'), await counted('premium')]).toEqual([4, 3, 1])
+    const before = calls()
+    const tries = await Promise.allSettled(Array.from({ length: 17 }, () => buy('premium')))
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    expect(calls() - before).toBe(3)
+    stack.clock.now += HOUR - 1
+    await expect(buy('premium')).rejects.toMatchObject({
+      code: 'too_many',
+      retryAfter: 1,
+      message: 'You opened too many checkout pages. Please try again in 1 second.',
+    })
+    stack.clock.now += 1
+    await buy('premium')
+    // Nobody else waits for that.
+    user = await stack.newUser()
+    await buy('basic')
+  })
+
+  test('a page that is opened anew every day, and never paid at, puts no bill off by more than 25 hours', {
+    timeout: 240_000,
+  }, async () => {
+    stack.clock.now = Date.UTC(2030, 0, 15, 12)
+    user = await stack.newUser()
+    const from = stack.clock.now
+    const running = await stack.insertRun(user.id, { from, until: null, confirmedAt: from + 200 * DAY })
+    for (let day = 0; day < 105; day++) {
+      await buy('premium')
+      await stack.passTime(stack.clock.now + DAY, 4 * HOUR)
+    }
+    const { rows } = await stack.db.$client.execute(
+      `SELECT period_end, created_at, amount_cents FROM billing_records WHERE user_id = '${user.id}' ORDER BY period_start`,
+    )
+    const seconds = [from, Date.UTC(2030, 1, 1), Date.UTC(2030, 2, 1), Date.UTC(2030, 3, 1)]
+    expect(rows.map((row) => row.amount_cents)).toEqual(
+      seconds.slice(1).map((end, i) => Math.round(((end - (seconds[i] ?? 0)) / 1000) * 0.04861)),
+    )
+    for (const row of rows) expect(Number(row.created_at) - Number(row.period_end)).toBeLessThanOrEqual(30 * HOUR)
+    await stack.db.run(
+      `UPDATE server_sessions SET metered_until = ${stack.clock.now}, ended_at = 1 WHERE id = '${running}'`,
+    )
+  })
+
+  test('a row whose page was never opened is good for an hour: a page lasts a day, and no cycle waits longer', async () => {
+    stack.stripe.inject('error', 1, 3)
+    await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+    stack.clock.now += HOUR - 1
+    await buy('basic')
+    expect(await visits()).toHaveLength(1)
+    user = await stack.newUser()
+    stack.stripe.inject('error', 1, 3)
+    await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+    stack.clock.now += HOUR
+    await buy('basic')
+    expect((await visits()).map((visit) => visit.status).sort()).toEqual(['expired', 'open'])
+    stack.clock.now += 1
+  })
+
   test('asked twice it is the same page; for another plan the first page is closed', async () => {
     const first = await buy('basic')
     expect(await buy('basic')).toEqual(first)

@@ -201,3 +201,27 @@ describe('webhooks of a subscription', () => {
     expect(after?.cancelAtPeriodEnd).toBe(true)
   })
 })
+
+describe('the signature of a webhook', () => {
+  const payload = JSON.stringify({ id: 'evt_x', object: 'event', type: 'x', data: { object: {} } })
+  const at = () => Math.floor(stack.clock.now / 1000)
+  const read = (signed: string) => stack.ctx.payments.readEvent(payload, signed, stack.clock.now)
+
+  test.each(['', 't=1', 'v1=', 't=,v1=', 't=NaN,v1=00', 'v0=00'])('%o is none', async (signed) => {
+    await expect(read(signed)).rejects.toMatchObject({ code: 'malformed' })
+    await expect(receiveStripeEvent(stack.ctx, { payload, signature: signed })).rejects.toMatchObject({
+      code: 'malformed',
+    })
+  })
+
+  test('counts for five minutes, and only with our secret', async () => {
+    expect(await read(signature(payload, 'whsec_local', at() - 300))).toMatchObject({ id: 'evt_x', about: 'other' })
+    for (const signed of [
+      signature(payload, 'whsec_local', at() - 301),
+      signature(payload, 'whsec_local', at() - 3600),
+      signature(payload, 'whsec_other', at()),
+      signature(`${payload} `, 'whsec_local', at()),
+    ])
+      await expect(read(signed)).rejects.toMatchObject({ code: 'malformed' })
+  })
+})

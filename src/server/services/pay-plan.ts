@@ -1,0 +1,33 @@
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { subscriptions } from '../../../db/schema.ts'
+import { UNPAID_STATUSES } from '../../domain/plan.ts'
+import type { Context } from '../context.ts'
+import { syncSubscription } from './subscription-sync.ts'
+
+/**
+ * Where the user pays the open invoice of their plan; null when there is none: the plan is paid, or Stripe waits for something else.
+ * @throws unavailable, provider_failed
+ */
+export async function findPlanPayPage(ctx: Context, userId: string): Promise<string | null> {
+  const [plan] = await ctx.db
+    .select({ stripeId: subscriptions.stripeSubscriptionId })
+    .from(subscriptions)
+    .where(
+      and(
+        eq(subscriptions.userId, userId),
+        isNull(subscriptions.endedAt),
+        inArray(subscriptions.status, UNPAID_STATUSES),
+      ),
+    )
+  if (!plan?.stripeId) return null
+  const page = await ctx.payments.findPlanPayPage(plan.stripeId)
+  if (!page) await settlePlan(ctx, plan.stripeId)
+  return page
+}
+
+/** A webhook may take a while to say that a plan was paid. @returns whether there was something to ask */
+export async function settlePlan(ctx: Context, stripeId: string | null): Promise<boolean> {
+  if (!stripeId) return false
+  await syncSubscription(ctx, stripeId)
+  return true
+}

@@ -1,0 +1,251 @@
+import { createServer } from 'node:http'
+import { asc, eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { billingRecords, checkouts, serverSessions, servers, subscriptions } from '../../../db/schema.ts'
+import { addMonths } from '../../../src/domain/billing.ts'
+import type { User } from '../../../src/domain/wire.ts'
+import type { Context } from '../../../src/server/context.ts'
+import type { PaidSubscription } from '../../../src/server/providers/payments.ts'
+import { findAvailability } from '../../../src/server/services/availability.ts'
+import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
+import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
+import { findPlanPayPage } from '../../../src/server/services/pay-plan.ts'
+import { startServer } from '../../../src/server/services/servers.ts'
+import { receiveStripeEvent } from '../../../src/server/services/stripe-events.ts'
+import { syncSubscription } from '../../../src/server/services/subscription-sync.ts'
+import { getUsage, toSummary } from '../../../src/server/services/usage.ts'
+import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+describe('a plan that nobody pays', () => {
+  let stack: BillingStack
+  let ctx: Context
+  let user: User
+  const webhook = createServer(async (request, response) => {
+    const payload = Buffer.concat(await request.toArray()).toString()
+    const signature = String(request.headers['stripe-signature'])
+    const taken = await receiveStripeEvent(stack.ctx, { payload, signature }).then(
+      () => 200,
+      () => 500,
+    )
+    response.writeHead(taken).end()
+  })
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
+    const channel = () => ({
+      arm: async () => {},
+      wake: async () => {},
+      revive: async () => {},
+      disconnect: async () => {},
+    })
+    ctx = { ...stack.ctx, channel } as Context
+    await stack.db
+      .insert(servers)
+      .values({ id: 'srv_4', instanceType: 'g6.12xlarge', availabilityZone: 'us-east-1a', gpus: 4, position: 1 })
+    await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
+  })
+  beforeEach(async () => {
+    await stack.forgetEverybody()
+    user = await stack.newUser()
+  })
+  afterAll(async () => {
+    await stack.close()
+    webhook.closeAllConnections()
+    webhook.close()
+  })
+
+  const withWebhooks = () =>
+    stack.stripe.setWebhookUrl(`http://127.0.0.1:${(webhook.address() as { port: number }).port}/`)
+  const plans = () =>
+    stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)).orderBy(asc(subscriptions.createdAt))
+  const plan = async () => (await plans()).at(-1)
+  const bills = async () =>
+    (
+      await stack.db
+        .select()
+        .from(billingRecords)
+        .where(eq(billingRecords.userId, user.id))
+        .orderBy(asc(billingRecords.periodStart))
+    ).map((r) => [r.planType, r.includedHours, r.amountCents])
+  const summary = async () => toSummary(await getUsage(ctx, user.id))
+  const sizes = async () => (await findAvailability(ctx, user.id)).candidates.map(({ server_id }) => server_id).sort()
+
+  async function buy(planType: string, card?: 'declined_later') {
+    await stack.press((await createCheckout(ctx, user, { planType })).url, card)
+    await settleCheckout(ctx, user.id)
+  }
+  async function start(): Promise<string> {
+    const tried = await startServer(ctx, { user, suspended: false }).then(
+      () => 'started',
+      (error) => `${error.code}: ${error.message} ${error.page}`,
+    )
+    await stack.db.update(serverSessions).set({ endedAt: stack.clock.now }).where(eq(serverSessions.userId, user.id))
+    await stack.db.update(servers).set({ reservedBy: null })
+    return tried
+  }
+  const REFUSED =
+    'payment_required: Your plan is not paid. Pay its open invoice to start servers again. /subscriptions/pay'
+
+  test('its renewal is declined: no hours, no starts, and all of it again once its invoice is paid', async () => {
+    withWebhooks()
+    await buy('premium', 'declined_later')
+    const anchor = (await plan())?.anchor ?? 0
+    expect([await start(), await sizes()]).toEqual(['started', ['srv_1', 'srv_4']])
+    await stack.insertRun(user.id, { from: anchor + DAY, until: anchor + DAY + 10 * HOUR })
+    stack.clock.now = anchor + 31 * DAY + 60_000
+    await stack.stripe.settle()
+    const renewed = Date.UTC(2028, 1, 10, 9)
+    expect(await plan()).toMatchObject({ status: 'past_due', paidUntil: renewed })
+    await stack.insertRun(user.id, { from: renewed + HOUR, until: renewed + 3 * HOUR })
+    stack.clock.now = renewed + DAY
+    expect(await summary()).toMatchObject({
+      subscription: { status: 'past_due', hours: 0 },
+      monthlyUsage: { hoursUsed: 2, amountOwedDollars: 3.5 },
+    })
+    expect([await start(), await sizes()]).toEqual([REFUSED, ['srv_1']])
+    // The period before was paid: its cycle has its hours.
+    await stack.passTime(renewed + 2 * DAY, DAY)
+    expect(await bills()).toEqual([['premium', 30, 0]])
+
+    stack.clock.now = renewed + 15 * DAY
+    await stack.stripe.settle()
+    expect(await plan()).toMatchObject({ status: 'unpaid', paidUntil: renewed })
+    await stack.press(await findPlanPayPage(ctx, user.id))
+    await stack.stripe.settle()
+    expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
+    expect(await findPlanPayPage(ctx, user.id)).toBeNull()
+    expect(await summary()).toMatchObject({ subscription: { hours: 30 }, monthlyUsage: { amountOwedDollars: 0 } })
+    expect([await start(), await sizes()]).toEqual(['started', ['srv_1', 'srv_4']])
+    stack.stripe.setWebhookUrl('')
+  })
+
+  test('never paid again: every cycle from then on is without its hours, also when it ends', async () => {
+    await buy('basic', 'declined_later')
+    const anchor = (await plan())?.anchor ?? 0
+    for (const day of [1, 40, 70, 100]) {
+      const from = anchor + day * DAY
+      await stack.insertRun(user.id, { from, until: from + 4 * HOUR })
+    }
+    await stack.passTime(anchor + 95 * DAY, DAY)
+    const paidUntil = addMonths(anchor, 1)
+    expect(await plan()).toMatchObject({ status: 'unpaid', paidUntil })
+    await ctx.payments.cancelNow((await plan())?.stripeSubscriptionId ?? '')
+    await stack.passTime(anchor + 125 * DAY, DAY)
+    expect(await plan()).toMatchObject({ status: 'canceled', paidUntil })
+    expect((await bills()).slice(0, 4)).toEqual([
+      ['basic', 5, 0],
+      ['basic', 0, 700],
+      ['basic', 0, 700],
+      ['basic', 0, 0],
+    ])
+  })
+
+  test('paid while the webhook is late: asked at the start, it starts', async () => {
+    await buy('basic', 'declined_later')
+    stack.clock.now += 32 * DAY
+    await syncSubscription(ctx, (await plan())?.stripeSubscriptionId ?? '')
+    expect(await start()).toBe(REFUSED)
+    await stack.press(await findPlanPayPage(ctx, user.id))
+    stack.stripe.inject('error')
+    expect(await start()).toBe(REFUSED)
+    expect(await start()).toBe('started')
+  })
+
+  test('it can be cancelled, and another one can be bought in its place', async () => {
+    await buy('premium', 'declined_later')
+    stack.clock.now += 32 * DAY
+    const first = (await plan())?.stripeSubscriptionId ?? ''
+    await syncSubscription(ctx, first)
+    await cancelAtPeriodEnd(ctx, user)
+    expect(await plan()).toMatchObject({ status: 'past_due', cancelAtPeriodEnd: true, endedAt: null })
+    await buy('basic')
+    expect((await plans()).map(({ planType, status }) => [planType, status])).toEqual([
+      ['premium', 'canceled'],
+      ['basic', 'active'],
+    ])
+    expect((await ctx.payments.findSubscription(first))?.status).toBe('canceled')
+    expect([await start(), (await summary()).subscription?.hours]).toEqual(['started', 5])
+    expect(await stack.db.$count(checkouts, eq(checkouts.status, 'open'))).toBe(0)
+  })
+
+  test('over at Stripe before we have heard of it: there is nothing to cancel, and it is recorded', async () => {
+    await buy('basic', 'declined_later')
+    await ctx.payments.cancelNow((await plan())?.stripeSubscriptionId ?? '')
+    await expect(cancelAtPeriodEnd(ctx, user)).rejects.toMatchObject({ code: 'not_found' })
+    expect(await plan()).toMatchObject({ status: 'canceled' })
+  })
+
+  describe('every state that Stripe has', () => {
+    /** As if Stripe said so of the plan that the user has bought. */
+    async function hear(status: string, found: PaidSubscription, ended = false) {
+      const said = { ...found, status, endedAt: ended ? stack.clock.now : null }
+      stack.clock.now += 1000
+      const payments = { ...ctx.payments, findSubscription: async () => said }
+      await syncSubscription({ ...ctx, payments } as Context, found.id)
+      return { ...ctx, payments } as Context
+    }
+    async function bought() {
+      const { url } = await createCheckout(ctx, user, { planType: 'premium' })
+      await stack.press(url)
+      const [visit] = await stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
+      const { subscriptionId } = await ctx.payments.getCheckout(visit?.stripeSessionId ?? '')
+      return (await ctx.payments.findSubscription(subscriptionId ?? '')) as PaidSubscription
+    }
+    async function result(heard: Context) {
+      const own = ctx
+      ctx = heard
+      const { subscription } = await summary()
+      const all = [subscription?.status ?? null, subscription?.hours ?? null, (await start()).split(':')[0]]
+      const largest = (await sizes()).at(-1)
+      ctx = own
+      return [...all, largest]
+    }
+
+    test.each([
+      ['active', false, ['active', 30, 'started', 'srv_4']],
+      ['trialing', false, ['trialing', 30, 'started', 'srv_4']],
+      ['past_due', false, ['past_due', 0, 'payment_required', 'srv_1']],
+      ['unpaid', false, ['unpaid', 0, 'payment_required', 'srv_1']],
+      ['incomplete', false, ['incomplete', 0, 'payment_required', 'srv_1']],
+      ['paused', false, ['paused', 0, 'payment_required', 'srv_1']],
+      ['canceled', true, [null, null, 'started', 'srv_1']],
+      ['incomplete_expired', false, [null, null, 'started', 'srv_1']],
+    ])('%s: of a plan that we know', async (status, ended, expected) => {
+      const found = await bought()
+      await hear('active', found)
+      expect(await result(await hear(status, found, ended))).toEqual(expected)
+    })
+
+    test.each([
+      ['active', false, ['active', 30, 'started', 'srv_4']],
+      ['trialing', false, ['trialing', 30, 'started', 'srv_4']],
+      ['past_due', false, ['past_due', 0, 'payment_required', 'srv_1']],
+      ['unpaid', false, ['unpaid', 0, 'payment_required', 'srv_1']],
+      ['incomplete', false, ['incomplete', 0, 'payment_required', 'srv_1']],
+      ['paused', false, ['paused', 0, 'payment_required', 'srv_1']],
+      ['canceled', true, [null, null, 'started', 'srv_1']],
+      ['incomplete_expired', false, [null, null, 'started', 'srv_1']],
+    ])('%s: the first thing we hear', async (status, ended, expected) => {
+      expect(await result(await hear(status, await bought(), ended))).toEqual(expected)
+    })
+
+    test.each(['incomplete', 'incomplete_expired'])('%s takes the place of no plan', async (status) => {
+      await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+      expect(await result(await hear(status, await bought()))).toEqual(['trialing', 0.5, 'started', 'srv_1'])
+      expect(await plans()).toHaveLength(1)
+    })
+
+    test('a first payment that never came: cancelled at once, and never a plan', async () => {
+      const found = await bought()
+      const heard = await hear('incomplete', found)
+      const cancelNow = vi.fn(async () => {})
+      await cancelAtPeriodEnd({ ...heard, payments: { ...heard.payments, cancelNow } }, user)
+      expect(cancelNow).toHaveBeenCalledWith(found.id)
+      await hear('incomplete_expired', found)
+      expect(await plan()).toMatchObject({ status: 'incomplete_expired', endedAt: found.anchor })
+    })
+  })
+})
