@@ -78,7 +78,9 @@ describe('the Stripe adapter against stripe-mock', () => {
     const subscription = await payments.findSubscription('sub_1')
     expect(subscription).toMatchObject({ id: 'sub_1', planType: null })
     expect(subscription?.anchor).toBeGreaterThan(1_000_000_000_000)
-    expect(await payments.findPlanPayPage('sub_1')).toSatisfy((page: string | null) => page === null || page.startsWith('https://'))
+    expect(await payments.findPlanPayPage('sub_1')).toSatisfy(
+      (page: string | null) => page === null || page.startsWith('https://'),
+    )
     expect((await payments.cancelAtPeriodEnd('sub_1', 'key-3')).id).toBe('sub_1')
     await payments.cancelNow('sub_1')
   })
