@@ -23,7 +23,6 @@ export async function startBenchSite({ files = true } = {}) {
     dataDir,
     libsqlUrl: database.url,
     ec2BootMs: 300,
-    webPort: await freePort(),
     fleetSize: 60,
     log: () => {},
   })

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestProject } from 'vitest/node'
-import { freePort } from '../../dev/free-port.ts'
 import { startStack } from '../../dev/stack.ts'
 
 declare module 'vitest' {
@@ -17,7 +16,7 @@ declare module 'vitest' {
 /** One stack for the whole run; every test makes its own user in it. Tests that move the clock or inject faults start their own. */
 export default async function setup(project: TestProject) {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-test-'))
-  const stack = await startStack({ dataDir, ec2BootMs: 300, webPort: await freePort(), fleetSize: 200, log: () => {} })
+  const stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 200, log: () => {} })
   project.provide('url', stack.url)
   project.provide('databaseUrl', stack.services.vars.LIBSQL_URL as string)
   project.provide('ec2Endpoint', stack.services.vars.EC2_ENDPOINT as string)

@@ -36,7 +36,7 @@ async function startObservedStack() {
   await new Promise<void>((listening) => observer.listen(0, '127.0.0.1', listening))
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-hibernation-'))
   const port = await freePort()
-  const services = await startServices({ dataDir, port, ec2BootMs: 100, webPort: await freePort(), log: () => {} })
+  const services = await startServices({ dataDir, port, ec2BootMs: 100, log: () => {} })
   services.vars.OBSERVER = `http://127.0.0.1:${(observer.address() as AddressInfo).port}`
   const dist = resolve(import.meta.dirname, '../../../dist')
   const files = readdirSync(join(dist, 'worker'), { recursive: true, encoding: 'utf8' }).filter((f) =>
