@@ -8,7 +8,7 @@ export default {
     '**',
     '!src/domain/**',
     '!test/domain/**',
-    '!test/docs/**',
+    '!test/docs/billing.test.ts',
     '!docs/billing.md',
     '!package.json',
     '!vitest.mutants.config.ts',
