@@ -44,7 +44,10 @@ function statusAnswer(instance: Instance, now: number): Xml {
   }
 }
 
-export function describeInstanceStatus(request: QueryRequest, { instances, now, region }: Ec2Account): { [name: string]: Xml } {
+export function describeInstanceStatus(
+  request: QueryRequest,
+  { instances, now, region }: Ec2Account,
+): { [name: string]: Xml } {
   const ids = request.list('InstanceId')
   if (ids.length > mostIds) {
     const message = `${ids.length} exceeds the maximum number of instance IDs that can be specified (${mostIds}). Please specify fewer than ${mostIds} instance IDs.`

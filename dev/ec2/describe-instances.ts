@@ -27,7 +27,10 @@ export function instanceFields(now: number): FilterFields<Instance> {
   }
 }
 
-export function describeInstances(request: QueryRequest, { instances, now, region }: Ec2Account): { [name: string]: Xml } {
+export function describeInstances(
+  request: QueryRequest,
+  { instances, now, region }: Ec2Account,
+): { [name: string]: Xml } {
   const ids = request.list('InstanceId')
   const filter = requestFilter(request, instanceFields(now()))
   const chosen = (ids.length > 0 ? instances.named(ids, region) : instances.described(region)).filter(filter)

@@ -79,7 +79,9 @@ export class Instances {
 
   /** All or none, as EC2 does: an unknown id among them throws before anything is changed. */
   terminate(ids: string[], region = ''): Termination[] {
-    return this.named(ids, region).map((instance) => this.#end(instance, this.#shutdownMs, 'Client.UserInitiatedShutdown'))
+    return this.named(ids, region).map((instance) =>
+      this.#end(instance, this.#shutdownMs, 'Client.UserInitiatedShutdown'),
+    )
   }
 
   /** Gone behind everybody's back, without a moment of shutting down. */

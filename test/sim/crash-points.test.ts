@@ -1,4 +1,5 @@
 import { describe, expect, test, vi } from 'vitest'
+import { servers } from '../../db/schema.ts'
 import { onlyMishaps, openWorld, type World } from '../support/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../support/fleet.ts'
 import { expectAlwaysTrue, expectSettled } from '../support/invariants.ts'
@@ -35,6 +36,8 @@ const scenarios: Record<string, Scenario> = {
   },
   'start that moves to another place': {
     async prepare(world) {
+      // What earlier plays set aside is offered again: each needs two places.
+      await world.db.update(servers).set({ setAsideUntil: 0 })
       world.ec2.inject('InsufficientInstanceCapacity', 1)
     },
     async play(world, customer) {

@@ -105,7 +105,7 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
     await turns.run(tasks)
     if (world.process.killed) world.restart()
     if (random.chance(0.5)) await late.shift()?.()
-    world.advance(random.pick([1, 2, 3, 5, 10, 35, 70, 200]))
+    world.advance(random.pick([1, 2, 3, 5, 10, 35, 70, 200, 700]))
     for (const { user } of people) await expectAlwaysTrue(world, user.id, `${about}, round ${round}`)
   }
 

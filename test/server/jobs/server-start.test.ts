@@ -169,7 +169,7 @@ test('a launch that AWS refuses fails at once, in our words', async () => {
   await settle(world, ada)
   expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'launch_refused' }])
   expect(sentences(world, ada).at(-1)).toBe(
-    'The cloud provider refused the request. We have been told; please try again later.',
+    'Our cloud provider refused to launch a server. We have been told. Nothing was billed; please try again later.',
   )
   expect(await holders(world)).not.toContain((await latestRun(world, ada.user.id)).id)
 })

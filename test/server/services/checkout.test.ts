@@ -69,7 +69,12 @@ describe('checkout', () => {
     await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
     await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR / 2 })
     stack.clock.now += HOUR
-    const channel = () => ({ arm: async () => {}, wake: async () => {}, revive: async () => {}, disconnect: async () => {} })
+    const channel = () => ({
+      arm: async () => {},
+      wake: async () => {},
+      revive: async () => {},
+      disconnect: async () => {},
+    })
     const start = () => startServer({ ...stack.ctx, channel } as typeof stack.ctx, { user, suspended: false })
     await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
     const { url } = await buy('basic')

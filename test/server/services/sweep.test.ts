@@ -42,6 +42,60 @@ test('what is on time, or over, is left asleep', async () => {
   expect(world.nextAlarm(ada.user.id)).toBeNull()
 })
 
+test('a trial that is over is woken at once, though its server was seen a moment ago', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 })
+  const run = await running(world, ada)
+  for (let looks = 0; looks < 2; looks++) await world.ring(ada.user.id)
+  world.kept(ada.user.id).alarm = null
+  world.clock.ms = (run.mustStopAt ?? 0) - 500
+  await wakeOverdue(world.ctx)
+  expect(world.nextAlarm(ada.user.id)).toBeNull()
+  world.clock.ms = run.mustStopAt ?? 0
+  await wakeOverdue(world.ctx)
+  expect(world.nextAlarm(ada.user.id)).not.toBeNull()
+  await settle(world, ada)
+  const ended = await latestRun(world, ada.user.id)
+  expect((ended.stopRequestedAt ?? 0) - (ended.mustStopAt ?? 0)).toBeLessThan(1_000)
+})
+
+test('a server that was not seen for long keeps the alarm that is still to come', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  await world.ring(ada.user.id)
+  world.advance(100)
+  world.kept(ada.user.id).alarm = world.clock.ms + 20_000
+  const alarm = world.nextAlarm(ada.user.id)
+  await wakeOverdue(world.ctx)
+  expect(world.nextAlarm(ada.user.id)).toBe(alarm)
+  await pressStop(world, ada)
+  await settle(world, ada)
+})
+
+test('an orphan is found behind a thousand instances of others', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  const session = (await latestRun(world, ada.user.id)).id
+  await launch('the last one', { session, user: ada.user.id })
+  const { listInstances } = cloud
+  const [known] = await listInstances()
+  const others = Array.from({ length: 1_000 }, (_, i) => ({
+    ...(known as NonNullable<typeof known>),
+    id: `i-${i}`,
+    state: 'running' as const,
+    tags: { session: `ses_of-another-stage-${i}` },
+  }))
+  cloud.listInstances = async () => [...others, ...(await listInstances())]
+  const ended = await endOrphans(world.ctx)
+  cloud.listInstances = listInstances
+  expect(ended).toHaveLength(1)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
 test('an instance whose run has ended is ended; those of live runs and of strangers stay', async () => {
   await freshPlaces(world, 2)
   const [gone, live] = [await newCustomer(world), await newCustomer(world)]
@@ -72,6 +126,9 @@ test('an orphan that cannot be ended now does not keep the others alive', async 
   world.ec2.inject('UnauthorizedOperation', 1, { action: 'TerminateInstances' })
   const silence = vi.spyOn(console, 'error').mockImplementation(() => {})
   await expect(endOrphans(world.ctx)).rejects.toMatchObject({ code: 'provider_failed' })
+  const [line] = silence.mock.calls.map(([text]) => JSON.parse(String(text)))
+  expect(line).toMatchObject({ event: 'orphan_not_ended', instanceId: expect.stringMatching(/^i-/) })
+  expect(line.error.at(-1)).toMatchObject({ code: 'UnauthorizedOperation', requestId: expect.any(String) })
   silence.mockRestore()
   expect(aliveOf(world, ada.user.id)).toHaveLength(1)
   await endOrphans(world.ctx)
