@@ -165,7 +165,7 @@ test('a trial is over to the second while EC2 throttles every look', async () =>
   const run = await running(world, ada)
   const silence = vi.spyOn(console, 'error').mockImplementation(() => {})
   world.ec2.inject('RequestLimitExceeded', 1_000, { action: 'DescribeInstances', instance_id: run.instanceId ?? '' })
-  while ((await latestRun(world, ada.user.id)).stopRequestedAt === null) await world.ring(ada.user.id)
+  await world.ringUntil(ada.user.id, async () => (await latestRun(world, ada.user.id)).stopRequestedAt !== null, 20)
   silence.mockRestore()
   const { mustStopAt, stopRequestedAt } = await latestRun(world, ada.user.id)
   expect((stopRequestedAt ?? 0) - (mustStopAt ?? 0)).toBeGreaterThanOrEqual(0)
