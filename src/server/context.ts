@@ -71,7 +71,7 @@ function reachable(channel: JobChannelCalls): JobChannelCalls {
   return {
     arm: (userId) => answered(channel.arm(userId)),
     wake: (userId) => answered(channel.wake(userId)),
-    revive: (userId) => answered(channel.revive(userId)),
+    revive: (userId, now) => answered(channel.revive(userId, now)),
     disconnect: (signInIds) => answered(channel.disconnect(signInIds)),
   }
 }

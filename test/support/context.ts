@@ -135,7 +135,7 @@ export class Process {
       channel: (userId) => ({
         arm: () => call('channel: arm', () => this.alarm(userId).arm(userId)),
         wake: () => call('channel: wake', () => this.alarm(userId).wake(userId)),
-        revive: () => call('channel: revive', () => this.alarm(userId).revive(userId)),
+        revive: (_, now) => call('channel: revive', () => this.alarm(userId).revive(userId, now)),
         disconnect: async () => {},
       }),
       payments: absent('payments'),
@@ -176,7 +176,8 @@ export class Process {
     const run = jobRunner(publish)
     const look = async () => {
       const next = await run(this.ctx, userId)
-      return next === null ? null : next - this.ctx.now()
+      const at = this.ctx.now()
+      return { at, wait: next === null ? null : next - at }
     }
     alarm = new JobAlarm(storageOf(world.kept(userId), alive), look, {
       now: () => world.clock.ms,

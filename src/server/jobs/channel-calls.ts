@@ -4,8 +4,8 @@ export type JobChannelCalls = {
   arm(userId: string): Promise<void>
   /** After something was written: look at the jobs now. */
   wake(userId: string): Promise<void>
-  /** From the sweep: look at the jobs now if no alarm will. */
-  revive(userId: string): Promise<void>
+  /** From the sweep: look at the jobs now if no alarm will, or if nobody has looked for long. @param now the caller's clock */
+  revive(userId: string, now: number): Promise<void>
   /** Closes the sockets of these sign-ins; of all with 'all'. */
   disconnect(signInIds: string[] | 'all'): Promise<void>
 }

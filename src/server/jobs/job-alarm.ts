@@ -1,19 +1,21 @@
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
 import { log } from '../log.ts'
 
-/** What survives the object: the user's id, until when it was armed, how many looks in a row failed, and its one alarm. */
+/** What survives the object: the user's id, until when it was armed, when it looked last, how many looks in a row failed, and its one alarm. */
 export type AlarmStorage = {
   get(key: string): Promise<unknown>
   put(entries: Record<string, unknown>): Promise<void>
 } & Pick<DurableObjectStorage, 'getAlarm' | 'setAlarm' | 'deleteAlarm'>
 
-/** Looks at a user's jobs. @returns in how many ms something is due again, null when nothing is */
-export type Look = (userId: string) => Promise<number | null>
+/** Looks at a user's jobs: `at` which moment of the product's clock, and in how many ms something is due again, null when nothing is. */
+export type Look = (userId: string) => Promise<{ at: number; wait: number | null }>
 
 /** No work that was written down waits longer than this for someone to look at it, whatever happens to the one who wrote it. */
 export const FALLBACK_MS = 30_000
 const RETRY_MS = 5_000
 const LATEST_RETRY_MS = 30_000
+/** Even a throttled look is repeated sooner: after so long the alarm cannot be relied on, or the product's clock was moved. */
+const FORGOTTEN_MS = 90_000
 
 /** When a user's jobs are looked at. Keeps no alarm while there is nothing to wait for. */
 export class JobAlarm {
@@ -44,10 +46,12 @@ export class JobAlarm {
     await this.#storage.setAlarm(this.#now())
   }
 
-  /** The second net: looks now if the alarm was lost, and leaves one that is still to come where it is. */
-  async revive(userId: string): Promise<void> {
+  /** The second net: looks now if the alarm was lost or nobody looked for long, and leaves one that is still to come where it is. */
+  async revive(userId: string, now: number): Promise<void> {
     const alarm = await this.#storage.getAlarm()
-    if (alarm === null || alarm < this.#now() - FALLBACK_MS) await this.wake(userId)
+    const lookedAt = Number((await this.#storage.get('lookedAt')) ?? 0)
+    const isLost = alarm === null || alarm < this.#now() - FALLBACK_MS
+    if (isLost || lookedAt < now - FORGOTTEN_MS) await this.wake(userId)
   }
 
   /** The fallback is set before any work, and nothing is thrown: an alarm that keeps throwing is given up for good. */
@@ -57,9 +61,9 @@ export class JobAlarm {
     if (typeof userId !== 'string') return this.#storage.deleteAlarm()
     this.#woken = false
     try {
-      const wait = await this.#look(userId)
+      const { at, wait } = await this.#look(userId)
       await this.#setNext(wait === null ? null : this.#now() + Math.max(0, wait))
-      if (await this.#failures()) await this.#storage.put({ failures: 0 })
+      await this.#storage.put({ failures: 0, lookedAt: at })
     } catch (error) {
       log('alarm_failed', { userId }, error)
       await this.#retry()

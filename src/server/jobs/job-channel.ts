@@ -30,8 +30,8 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
     await this.jobAlarm.wake(userId)
   }
 
-  async revive(userId: string): Promise<void> {
-    await this.jobAlarm.revive(userId)
+  async revive(userId: string, now: number): Promise<void> {
+    await this.jobAlarm.revive(userId, now)
   }
 
   async disconnect(signInIds: string[] | 'all'): Promise<void> {
@@ -55,11 +55,12 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
     socket.close(code === 1005 || code === 1006 ? 1000 : code, reason)
   }
 
-  private async look(userId: string): Promise<number | null> {
+  private async look(userId: string) {
     const ctx = await this.openContext()
     await this.sockets.endSignedOut(ctx)
     const next = await this.runJobs(ctx, userId)
-    return next === null ? null : next - ctx.now()
+    const at = ctx.now()
+    return { at, wait: next === null ? null : next - at }
   }
 
   private openContext(): Promise<Context> {

@@ -21,7 +21,7 @@ export async function wakeOverdue(ctx: Context): Promise<number> {
       AND (confirmed_at < ${now - FORGOTTEN_MS} OR must_stop_at <= ${now})
     ) GROUP BY user_id LIMIT ${BATCH}`)
   await fourAtOnce(rows, ({ user_id, due }) =>
-    due ? ctx.channel(user_id).wake(user_id) : ctx.channel(user_id).revive(user_id),
+    due ? ctx.channel(user_id).wake(user_id) : ctx.channel(user_id).revive(user_id, now),
   )
   return rows.length
 }

@@ -13,7 +13,7 @@ beforeEach(() => {
   clock.ms = 1_000_000
   spread.random = 0
   kept = new KeptStorage()
-  look = async () => null
+  look = async () => ({ at: clock.ms, wait: null })
   alarm = open(() => {})
 })
 
@@ -44,7 +44,7 @@ test('a process that dies at its work has left an alarm', async () => {
   let seen: number | null = null
   look = async () => {
     seen = kept.alarm
-    return null
+    return { at: clock.ms, wait: null }
   }
   await ring()
   expect(seen).toBe(clock.ms + FALLBACK_MS)
@@ -75,11 +75,11 @@ test.each(['ends well', 'fails'])('woken during a look that %s, it looks again a
   look = async () => {
     await alarm.wake('user_1')
     if (how === 'fails') throw new Error('the database is away')
-    return 60_000
+    return { at: clock.ms, wait: 60_000 }
   }
   await ring()
   expect(kept.alarm).toBe(clock.ms)
-  look = async () => 60_000
+  look = async () => ({ at: clock.ms, wait: 60_000 })
   await ring()
   expect(kept.alarm).toBe(clock.ms + 60_000)
 })
@@ -102,7 +102,7 @@ test('looks that fail are repeated ever more rarely, also by the next process, a
 
   // A look that succeeds ends that: the next failure is a first one.
   spread.random = 0
-  look = async () => 1_000
+  look = async () => ({ at: clock.ms, wait: 1_000 })
   await ring()
   look = async () => {
     throw new Error('the database is away')
@@ -112,12 +112,26 @@ test('looks that fail are repeated ever more rarely, also by the next process, a
 })
 
 test('revived, it rings now if the alarm was lost or is long past, and leaves one that is to come', async () => {
-  await alarm.revive('user_1')
+  kept.values.set('lookedAt', clock.ms)
+  await alarm.revive('user_1', clock.ms)
   expect(kept.alarm).toBe(clock.ms)
   kept.alarm = clock.ms + 45_000
-  await alarm.revive('user_1')
+  await alarm.revive('user_1', clock.ms)
   expect(kept.alarm).toBe(clock.ms + 45_000)
   kept.alarm = clock.ms - FALLBACK_MS - 1
-  await alarm.revive('user_1')
+  await alarm.revive('user_1', clock.ms)
+  expect(kept.alarm).toBe(clock.ms)
+})
+
+test('revived, it rings now if its last look is long past by the clock of the product', async () => {
+  const now = 9_000_000
+  kept.values.set('userId', 'user_1')
+  kept.alarm = clock.ms
+  const due = clock.ms + 60_000
+  look = async () => ({ at: now, wait: 60_000 })
+  await ring()
+  await alarm.revive('user_1', now + 90_000)
+  expect(kept.alarm).toBe(due)
+  await alarm.revive('user_1', now + 90_001)
   expect(kept.alarm).toBe(clock.ms)
 })

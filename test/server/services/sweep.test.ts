@@ -65,7 +65,9 @@ test('a server that was not seen for long keeps the alarm that is still to come'
   await running(world, ada)
   await world.ring(ada.user.id)
   world.advance(100)
+  // EC2 throttles: the last look was a minute ago and saw nothing.
   world.kept(ada.user.id).alarm = world.clock.ms + 20_000
+  world.kept(ada.user.id).values.set('lookedAt', world.clock.ms - 60_000)
   const alarm = world.nextAlarm(ada.user.id)
   await wakeOverdue(world.ctx)
   expect(world.nextAlarm(ada.user.id)).toBe(alarm)
