@@ -160,10 +160,11 @@ describe('the calls about money', () => {
 
   test('until plans are for sale, the buttons say so and do nothing, and the call is refused', async () => {
     const { cookie } = await site.signInAs('user')
-    site.env.PLANS_FOR_SALE = 'false'
+    const selling = site
+    site = openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'false' })
     const page = await (await get('/subscriptions', cookie)).text()
     const bought = await post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' })
-    site.env.PLANS_FOR_SALE = 'true'
+    site = selling
     const sentence = 'Plans are not for sale yet. Contact sales if you need one now.'
     expect([bought.status, await bought.json()]).toEqual([422, expect.objectContaining({ Errors: [sentence] })])
     expect(page.match(/<button[^>]*disabled[^>]*>Coming Soon!<\/button>/g)).toHaveLength(2)
