@@ -86,6 +86,9 @@ async function open(
     await page.goto(url + path)
     const isPlain = scripts === 'without scripts' || (await page.locator('[data-island]').count()) === 0
     if (!isPlain) await page.waitForFunction(() => (window as unknown as { seen: Seen }).seen.usable !== null)
+    // The browser tells of a paint after it, and of a larger one later.
+    await page.waitForFunction(() => !Number.isNaN((window as unknown as { seen: Seen }).seen.paint))
+    await page.waitForTimeout(500)
     const seen = await page.evaluate(() => (window as unknown as { seen: Seen }).seen)
     return { usable: seen.usable ?? Number.NaN, paint: seen.paint }
   } finally {

@@ -20,7 +20,7 @@ export function Island<P extends object>({
       {/* React moves these into the head, each once. */}
       {files ? <script type="module" async src={files.script} /> : null}
       {files?.preload.map((file) => (
-        <link key={file} rel="modulepreload" href={file} />
+        <link key={file} rel="modulepreload" href={file} fetchPriority="low" />
       ))}
       <div data-island={name}>
         <Component {...props} />
