@@ -58,6 +58,8 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   // Its first payment is still due, or never came: it takes the place of no plan.
   if (!known && (found.status === 'incomplete_expired' || (found.status === 'incomplete' && rows.some(stands))))
     return []
+  // A second plan that was canceled at once: it never held, so it cuts no cycle of the plan that stood beside it.
+  if (!known && found.endedAt !== null && rows.some((row) => stoodBeside(row, found))) return []
   // A price that is none of ours any more changes nothing about a plan that began with one.
   const plan = sold(found.planType) ?? (known && { type: known.planType, hours: known.hours }) ?? sold(found.boughtAs)
   if (!user || !plan) {
@@ -191,6 +193,10 @@ async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow |
     .from(subscriptions)
     .where(and(eq(subscriptions.id, id), isNull(subscriptions.endedAt)))
   return row ?? null
+}
+
+function stoodBeside(row: SubscriptionRow, { anchor, endedAt }: PaidSubscription): boolean {
+  return row.stripeSubscriptionId !== null && row.anchor < (endedAt ?? Infinity) && anchor < (row.endedAt ?? Infinity)
 }
 
 /** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */

@@ -215,6 +215,35 @@ describe('a plan that nobody pays', () => {
     expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
   })
 
+  test('paid again while the page of another plan is open: paying there too gives no hours twice', async () => {
+    await buy('premium', 'declined_later')
+    const first = (await plan())?.stripeSubscriptionId ?? ''
+    const anchor = (await plan())?.anchor ?? 0
+    const [renewed, over] = [addMonths(anchor, 1), addMonths(anchor, 2)]
+    stack.clock.now = renewed + HOUR
+    await syncSubscription(ctx, first)
+    const { url } = await createCheckout(ctx, user, { planType: 'basic' })
+    await stack.press(await findPlanPayPage(ctx, user.id))
+    await syncSubscription(ctx, first)
+    await stack.insertRun(user.id, { from: renewed + 2 * HOUR, until: renewed + 20 * HOUR })
+    stack.clock.now = renewed + 20 * HOUR
+    withWebhooks()
+    await stack.press(url)
+    stack.clock.now += 5_000
+    await stack.stripe.settle()
+    // Stripe tells us that we canceled it.
+    stack.clock.now += 5_000
+    await stack.stripe.settle()
+    stack.stripe.setWebhookUrl('')
+    await stack.insertRun(user.id, { from: renewed + 2 * DAY, until: renewed + 2 * DAY + 30 * HOUR })
+    expect((await plans()).map(({ planType, status }) => [planType, status])).toEqual([['premium', 'active']])
+    await stack.passTime(over + 2 * DAY, DAY)
+    expect(await bills()).toEqual([
+      ['premium', 30, 0],
+      ['premium', 30, 3150],
+    ])
+  })
+
   test('asking again and again, periods later, keeps no bill from being written', async () => {
     await buy('basic', 'declined_later')
     const stripeId = (await plan())?.stripeSubscriptionId ?? ''
