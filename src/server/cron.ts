@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 import { log } from './log.ts'
-import { freeClosedAddresses } from './services/close-account.ts'
+import { freeClosedAddresses, stopServersOfClosed } from './services/close-account.ts'
 import { deliverMail } from './services/outbox.ts'
 import { forgetTraces } from './services/retention.ts'
 import { runBilling } from './services/run-billing.ts'
@@ -12,7 +12,7 @@ import { endOrphans, wakeOverdue } from './services/sweep.ts'
  * at once.
  */
 export const TASKS: Record<string, ((ctx: Context) => Promise<unknown>)[]> = {
-  '* * * * *': [wakeOverdue, endOrphans],
+  '* * * * *': [wakeOverdue, stopServersOfClosed, endOrphans],
   '*/1 * * * *': [runBilling],
   '0-59 * * * *': [deliverMail, freeClosedAddresses],
   '17 4 * * *': [forgetTraces],

@@ -1,6 +1,6 @@
 import type { InStatement } from '@libsql/client/web'
 import { expect, test } from 'vitest'
-import { freeClosedAddresses } from '../../src/server/services/close-account.ts'
+import { freeClosedAddresses, stopServersOfClosed } from '../../src/server/services/close-account.ts'
 import { closeDueCycles } from '../../src/server/services/close-cycles.ts'
 import { advanceInvoices } from '../../src/server/services/invoicing.ts'
 import { deliverMail } from '../../src/server/services/outbox.ts'
@@ -39,7 +39,7 @@ test('what is asked for every run of a server, and every minute, is found by an 
   await pressStop(world, ada)
   await settle(world, ada)
   const minutely = [wakeOverdue, endOrphans, deliverMail, freeClosedAddresses, closeDueCycles, advanceInvoices]
-  for (const task of [...minutely, stopOverdueServers, reconcilePlans]) await task(world.ctx)
+  for (const task of [...minutely, stopOverdueServers, stopServersOfClosed, reconcilePlans]) await task(world.ctx)
   await collectPersonalData(world.ctx, ada.user)
 
   expect(asked.size).toBeGreaterThan(40)

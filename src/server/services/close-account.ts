@@ -1,4 +1,4 @@
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import { serverSessions, users } from '../../../db/schema.ts'
@@ -13,10 +13,12 @@ import { accountClosedMail } from '../mails/account.ts'
 import { cancelAtPeriodEnd } from './cancel-subscription.ts'
 import { closeOpenCheckout } from './checkout.ts'
 import { dueQuery } from './close-cycles.ts'
+import { fourAtOnce } from './four-at-once.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 import { requestStop } from './servers.ts'
 
 const ADDRESS_KEPT_MS = 30 * 24 * 3_600_000
+const MOST_AT_ONCE = 100
 
 /**
  * Has a plan end with its period, stops the user's server, ends every sign-in and every link, and closes the account. What was
@@ -75,6 +77,20 @@ async function stopLiveServer(ctx: Context, userId: string): Promise<void> {
     .from(serverSessions)
     .where(and(eq(serverSessions.userId, userId), isNull(serverSessions.endedAt)))
   for (const session of live) await requestStop(ctx, session, ctx.now())
+}
+
+/** Whatever became of the closing: nobody is left who could stop what runs, and nothing of it is billed any more. Run by cron. */
+export async function stopServersOfClosed(ctx: Context): Promise<void> {
+  const left = await ctx.db
+    .select({ id: serverSessions.id, userId: serverSessions.userId })
+    .from(serverSessions)
+    .innerJoin(users, eq(users.id, serverSessions.userId))
+    .where(and(isNull(serverSessions.endedAt), isNull(serverSessions.stopRequestedAt), isNotNull(users.closedAt)))
+    .limit(MOST_AT_ONCE)
+  await fourAtOnce(left, async (session) => {
+    await requestStop(ctx, session, ctx.now())
+    await ctx.channel(session.userId).wake(session.userId)
+  })
 }
 
 /**

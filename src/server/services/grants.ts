@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { type Database, writeBatch } from '../../../db/client.ts'
 import { subscriptions, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import type { PlanType } from '../../domain/plan.ts'
+import { type PlanType, TRIAL_MINUTES } from '../../domain/plan.ts'
 import { newId } from '../id.ts'
 import { dueQuery } from './close-cycles.ts'
 
@@ -34,11 +34,14 @@ export async function grantPlan(
       createdAt: at,
     }),
     dueQuery(db, userId, at),
-    // What runs is the new plan's, unless that is a trial: then it keeps its end.
-    db.run(sql`UPDATE server_sessions SET must_stop_at = NULL
-      WHERE user_id = ${userId} AND stop_requested_at IS NULL AND ${isDemo ? 0 : 1}`),
+    // What runs is the new plan's. A trial's ends with its minutes, whatever it was before.
+    db.run(sql`UPDATE server_sessions SET must_stop_at = ${isDemo ? sql`coalesce(must_stop_at, ${trialEnd(at)})` : null}
+      WHERE user_id = ${userId} AND stop_requested_at IS NULL AND (${isDemo ? 0 : 1} OR billed_from IS NOT NULL)`),
   ])
 }
+
+/** Of a server that runs when the trial begins. One that has not answered yet gets its end when it does. */
+const trialEnd = (at: number) => Math.ceil(at / 1000) * 1000 + TRIAL_MINUTES * 60_000
 
 /** Takes a granted plan, or a trial, away. @throws not_found, conflict */
 export async function endGrantedPlan({ db, now }: Hand, email: string): Promise<void> {

@@ -6,6 +6,7 @@ import type { InvoiceStep } from '../../domain/invoice.ts'
 import { PAYMENT_DAYS } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
 import { log } from '../log.ts'
+import { alertOperator } from './alerts.ts'
 import { chargeText } from './charge-text.ts'
 import { giveCredit } from './crediting.ts'
 import { ensureCustomer } from './customers.ts'
@@ -19,6 +20,16 @@ const MINUTE = 60_000
 const LONGEST_WAIT_MS = 6 * 60 * MINUTE
 /** After about an hour of asking in vain. */
 const SILENT_AFTER = 6
+
+/** Only a person can mend it, and what is never sent is never paid. */
+const REFUSED = {
+  matter: 'invoice_refused',
+  subject: 'A bill could not be invoiced',
+  sentences: [
+    'Stripe refused a step of an invoice or a credit, or what it has differs from our bill. We try again every few hours; until then nobody is asked to pay.',
+    'The log names the bill (invoice_step_failed) and says why. Correct it in the Stripe dashboard.',
+  ],
+}
 
 /** Goes on with every invoice that is not sent yet. */
 export async function advanceInvoices(ctx: Context): Promise<number> {
@@ -48,7 +59,9 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
     if (invoice?.step === 'sent' && invoice.stripeInvoiceId) await syncInvoice(ctx, invoice.stripeInvoiceId)
   } catch (error) {
     const refused = error instanceof AppError && !error.retryable
-    log('invoice_step_failed', { recordId: record.id, step: invoice?.step, refused }, error)
+    const fields = { recordId: record.id, step: invoice?.step, refused }
+    log('invoice_step_failed', fields, error)
+    if (refused) await alertOperator(ctx, { ...REFUSED, fields }, error)
     await noteFailure(ctx, invoice ?? found, error).catch((cause) =>
       log('invoice_note_failed', { recordId: record.id }, cause),
     )

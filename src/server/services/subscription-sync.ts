@@ -14,6 +14,7 @@ import { findWithTime } from './stripe-time.ts'
 type SubscriptionRow = typeof subscriptions.$inferSelect
 
 const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 
 /**
@@ -57,6 +58,8 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   // Its first payment is still due, or never came: it takes the place of no plan.
   if (!known && (found.status === 'incomplete_expired' || (found.status === 'incomplete' && rows.some(stands))))
     return []
+  // A second plan that was canceled at once: it never held, so it cuts no cycle of the plan that stood beside it.
+  if (!known && found.endedAt !== null && rows.some((row) => stoodBeside(row, found))) return []
   // A price that is none of ours any more changes nothing about a plan that began with one.
   const plan = sold(found.planType) ?? (known && { type: known.planType, hours: known.hours }) ?? sold(found.boughtAs)
   if (!user || !plan) {
@@ -113,7 +116,7 @@ function subscriptionQueries(
     endedAt,
   }
   return [
-    dueQuery(ctx.db, userId, now, sql`NOT ${isKnown(found.id, row)}`),
+    dueQuery(ctx.db, userId, now, sql`NOT ${isKnown(found, row)}`),
     // A trial, or a plan granted by hand, ends where the paid one begins, unless it was over before. One that was granted after the paid one
     // had begun never held. A plan that is over at Stripe ends nothing that began later, and an older answer nothing at all.
     ctx.db.run(sql`UPDATE subscriptions SET cancel_at = NULL,
@@ -133,8 +136,12 @@ function subscriptionQueries(
       })
       .onConflictDoUpdate({
         target: subscriptions.stripeSubscriptionId,
-        // What was not paid stays so when the plan ends, and several periods that were not paid count from the first.
-        set: { ...row, paidUntil: paidUntilQuery(paidUntil, endedAt) },
+        set: {
+          ...row,
+          paidUntil: paidUntilQuery(found),
+          // Soon: the period that was paid is still without its hours.
+          checkAt: sql`CASE WHEN ${isUnbilledUnpaid(found)} THEN ${Math.min(now + HOUR_MS, checkAt ?? Infinity)} ELSE ${checkAt} END`,
+        },
         setWhere: sql`${subscriptions.syncedAt} <= ${askedAt}`,
       }),
     ctx.db.run(
@@ -150,16 +157,30 @@ function subscriptionQueries(
 }
 
 /** Nothing about the plan has changed that decides where its cycles end, and what they include. */
-function isKnown(stripeId: string, row: Pick<SubscriptionRow, (typeof DECISIVE)[number]>) {
+function isKnown(found: PaidSubscription, row: Pick<SubscriptionRow, (typeof DECISIVE)[number]>) {
   const same = DECISIVE.map((field) => sql`${subscriptions[field]} IS ${row[field]}`)
-  return sql`EXISTS (SELECT 1 FROM ${subscriptions} WHERE ${subscriptions.stripeSubscriptionId} = ${stripeId} AND ${sql.join(same, sql` AND `)})`
+  return sql`EXISTS (SELECT 1 FROM ${subscriptions} WHERE ${subscriptions.stripeSubscriptionId} = ${found.id}
+    AND ${sql.join(same, sql` AND `)} AND ${subscriptions.paidUntil} IS ${paidUntilQuery(found)})`
 }
 
-const DECISIVE = ['planType', 'hours', 'anchor', 'cancelAt', 'endedAt', 'paidUntil'] as const
+const DECISIVE = ['planType', 'hours', 'anchor', 'cancelAt', 'endedAt'] as const
 
-function paidUntilQuery(unpaidFrom: number | null, endedAt: number | null) {
-  if (unpaidFrom !== null) return sql`min(coalesce(${subscriptions.paidUntil}, ${unpaidFrom}), ${unpaidFrom})`
-  return endedAt === null ? null : sql`${subscriptions.paidUntil}`
+/**
+ * Of a known plan. What was not paid stays so when the plan ends, and several periods that were not paid count from the first. A payment
+ * that comes after a period pays for the next one: that period is billed without its hours first.
+ */
+function paidUntilQuery(found: PaidSubscription) {
+  const { periodStart, endedAt } = found
+  if (isUnpaid(found)) return sql`min(coalesce(${subscriptions.paidUntil}, ${periodStart}), ${periodStart})`
+  if (endedAt !== null) return sql`${subscriptions.paidUntil}`
+  return sql`(CASE WHEN ${isUnbilledUnpaid(found)} THEN ${subscriptions.paidUntil} END)`
+}
+
+/** Paid for again, while the bill of a period before that was not paid is not written yet. */
+function isUnbilledUnpaid(found: PaidSubscription) {
+  const { periodStart, userId } = found
+  return sql`(${found.endedAt === null && !isUnpaid(found) ? 1 : 0} AND ${subscriptions.paidUntil} < ${periodStart}
+    AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND billed_until < ${periodStart}))`
 }
 
 function sold(planType: PlanType | null) {
@@ -172,6 +193,10 @@ async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow |
     .from(subscriptions)
     .where(and(eq(subscriptions.id, id), isNull(subscriptions.endedAt)))
   return row ?? null
+}
+
+function stoodBeside(row: SubscriptionRow, { anchor, endedAt }: PaidSubscription): boolean {
+  return row.stripeSubscriptionId !== null && row.anchor < (endedAt ?? Infinity) && anchor < (row.endedAt ?? Infinity)
 }
 
 /** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */

@@ -5,6 +5,7 @@ import type { User } from '../../../src/domain/wire.ts'
 import type { Context } from '../../../src/server/context.ts'
 import { hashPassword } from '../../../src/server/credentials/password.ts'
 import { deriveKey } from '../../../src/server/credentials/scrypt.ts'
+import { runCron } from '../../../src/server/cron.ts'
 import { newId } from '../../../src/server/id.ts'
 import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
 import { closeAccount } from '../../../src/server/services/close-account.ts'
@@ -104,4 +105,19 @@ test('a server that was started while the account was being closed is stopped, t
   await close()
   const [run] = await stack.db.select().from(serverSessions).where(eq(serverSessions.id, started))
   expect(run?.stopRequestedAt).toBe(stack.clock.now)
+})
+
+test('a server that outlived the closing, because the process died in it, is stopped by the next trigger', async () => {
+  const until = stack.clock.now
+  const alive = await stack.insertRun((await stack.newUser()).id, { from: until, until: null })
+  const left = await stack.insertRun(user.id, { from: until, until: null })
+  await stack.db.update(users).set({ closedAt: until }).where(eq(users.id, user.id))
+  stack.clock.now += MINUTE
+  const woken: string[] = []
+  const channel = () => ({ ...ctx.channel(''), wake: async (id: string) => void woken.push(id) })
+  await runCron({ ...ctx, channel, cloud: { listInstances: async () => [] } } as unknown as Context, '* * * * *')
+  const stops = async (id: string) =>
+    (await stack.db.select().from(serverSessions).where(eq(serverSessions.id, id)))[0]?.stopRequestedAt
+  expect([await stops(left), await stops(alive)]).toEqual([stack.clock.now, null])
+  expect(woken).toContain(user.id)
 })

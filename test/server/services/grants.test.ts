@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { billingRecords, subscriptions, users } from '../../../db/schema.ts'
+import { billingRecords, serverSessions, subscriptions, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
 import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
@@ -71,6 +71,20 @@ test.each<[string, (user: User) => Promise<unknown>]>([
     [null, 7200, 350],
     ['basic', 0, 0],
   ])
+})
+
+test('a trial that is granted while a server runs ends it after 30 minutes', async () => {
+  const user = await stack.newUser()
+  const run = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
+  stack.clock.now += HOUR + 1
+  await grantPlan(stack.ctx, user.email, { type: 'demo', hours: 0.5 })
+  const [row] = await stack.db.select().from(serverSessions).where(eq(serverSessions.id, run))
+  expect(row?.mustStopAt).toBe(Math.ceil(stack.clock.now / 1000) * 1000 + HOUR / 2)
+  // Granted again it is another trial, but what runs keeps its end.
+  stack.clock.now += HOUR / 4
+  await grantPlan(stack.ctx, user.email, { type: 'demo', hours: 0.5 })
+  const [again] = await stack.db.select().from(serverSessions).where(eq(serverSessions.id, run))
+  expect(again?.mustStopAt).toBe(row?.mustStopAt)
 })
 
 test('a plan that is paid through Stripe is left alone, and an unknown address is named', async () => {

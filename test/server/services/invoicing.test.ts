@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { billingRecords, invoices, users } from '../../../db/schema.ts'
+import { billingRecords, invoices, outbox, users } from '../../../db/schema.ts'
 import { closeDueCycles } from '../../../src/server/services/close-cycles.ts'
 import { advanceInvoices } from '../../../src/server/services/invoicing.ts'
 import { receiveStripeEvent } from '../../../src/server/services/stripe-events.ts'
@@ -141,9 +141,12 @@ describe('invoicing', () => {
     await advanceInvoices(stack.ctx)
     expect((await billOf(user.id))?.step).toBe('finalize')
     await stack.db.update(billingRecords).set({ amountCents: 175 }).where(eq(billingRecords.userId, user.id))
+    const told = () => stack.db.$count(outbox, eq(outbox.subject, 'A bill could not be invoiced'))
+    expect(await told()).toBe(0)
     stack.clock.now += DAY
     await advanceInvoices(stack.ctx)
     expect((await atStripe(user.email)).bills).toEqual([['draft', 999]])
+    expect(await told()).toBe(1)
     expect(await billOf(user.id)).toMatchObject({ step: 'finalize', status: null })
     expect((await billOf(user.id))?.lastError).toContain('999')
   })

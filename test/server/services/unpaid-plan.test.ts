@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { billingRecords, checkouts, serverSessions, servers, subscriptions } from '../../../db/schema.ts'
+import { billingRecords, checkouts, serverSessions, servers, subscriptions, users } from '../../../db/schema.ts'
 import { addMonths } from '../../../src/domain/billing.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import type { Context } from '../../../src/server/context.ts'
@@ -9,6 +9,7 @@ import type { PaidSubscription } from '../../../src/server/providers/payments.ts
 import { findAvailability } from '../../../src/server/services/availability.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
 import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
+import { closeDueCycles } from '../../../src/server/services/close-cycles.ts'
 import { findPlanPayPage } from '../../../src/server/services/pay-plan.ts'
 import { startServer } from '../../../src/server/services/servers.ts'
 import { receiveStripeEvent } from '../../../src/server/services/stripe-events.ts'
@@ -176,6 +177,90 @@ describe('a plan that nobody pays', () => {
     await ctx.payments.cancelNow((await plan())?.stripeSubscriptionId ?? '')
     await expect(cancelAtPeriodEnd(ctx, user)).rejects.toMatchObject({ code: 'not_found' })
     expect(await plan()).toMatchObject({ status: 'canceled' })
+  })
+
+  test('a page held open over the end of a period gives it no hours by paying for the next one', async () => {
+    await buy('premium', 'declined_later')
+    const stripeId = (await plan())?.stripeSubscriptionId ?? ''
+    const anchor = (await plan())?.anchor ?? 0
+    const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
+    await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + 11 * DAY })
+    // Stripe still tries the card when the next period begins.
+    const tried = { ...(await ctx.payments.findSubscription(stripeId)), status: 'past_due' } as PaidSubscription
+    const say = (change: Partial<PaidSubscription>) => {
+      const payments = { ...stack.ctx.payments, findSubscription: async () => ({ ...tried, ...change }) }
+      return syncSubscription({ ...ctx, payments } as Context, stripeId)
+    }
+    stack.clock.now = unpaid + HOUR
+    await say({ periodStart: unpaid })
+    await closeDueCycles(ctx)
+    stack.clock.now = next - HOUR
+    await createCheckout(ctx, user, { planType: 'basic' })
+    await stack.db.update(checkouts).set({ checkAt: null }).where(eq(checkouts.userId, user.id))
+    stack.clock.now = next + HOUR
+    await say({ periodStart: next })
+    await closeDueCycles(ctx)
+    expect(await bills()).toEqual([['premium', 30, 0]])
+    await say({ periodStart: next, status: 'active' })
+    expect(await plan()).toMatchObject({ status: 'active', paidUntil: unpaid })
+    expect((await plan())?.checkAt).toBe(next + 2 * HOUR)
+    stack.clock.now = next + 25 * HOUR
+    await closeDueCycles(ctx)
+    expect(await bills()).toEqual([
+      ['premium', 30, 0],
+      ['premium', 0, 41999],
+    ])
+    // The one that was paid for has them.
+    await say({ periodStart: next, status: 'active' })
+    expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
+  })
+
+  test('paid again while the page of another plan is open: paying there too gives no hours twice', async () => {
+    await buy('premium', 'declined_later')
+    const first = (await plan())?.stripeSubscriptionId ?? ''
+    const anchor = (await plan())?.anchor ?? 0
+    const [renewed, over] = [addMonths(anchor, 1), addMonths(anchor, 2)]
+    stack.clock.now = renewed + HOUR
+    await syncSubscription(ctx, first)
+    const { url } = await createCheckout(ctx, user, { planType: 'basic' })
+    await stack.press(await findPlanPayPage(ctx, user.id))
+    await syncSubscription(ctx, first)
+    await stack.insertRun(user.id, { from: renewed + 2 * HOUR, until: renewed + 20 * HOUR })
+    stack.clock.now = renewed + 20 * HOUR
+    withWebhooks()
+    await stack.press(url)
+    stack.clock.now += 5_000
+    await stack.stripe.settle()
+    // Stripe tells us that we canceled it.
+    stack.clock.now += 5_000
+    await stack.stripe.settle()
+    stack.stripe.setWebhookUrl('')
+    await stack.insertRun(user.id, { from: renewed + 2 * DAY, until: renewed + 2 * DAY + 30 * HOUR })
+    expect((await plans()).map(({ planType, status }) => [planType, status])).toEqual([['premium', 'active']])
+    await stack.passTime(over + 2 * DAY, DAY)
+    expect(await bills()).toEqual([
+      ['premium', 30, 0],
+      ['premium', 30, 3150],
+    ])
+  })
+
+  test('asking again and again, periods later, keeps no bill from being written', async () => {
+    await buy('basic', 'declined_later')
+    const stripeId = (await plan())?.stripeSubscriptionId ?? ''
+    const found = (await ctx.payments.findSubscription(stripeId)) as PaidSubscription
+    const say = (periodStart: number) => {
+      stack.clock.now += 1000
+      const said = { ...found, status: 'past_due', periodStart }
+      const payments = { ...stack.ctx.payments, findSubscription: async () => said }
+      return syncSubscription({ ...ctx, payments } as Context, stripeId)
+    }
+    const dueAt = async () =>
+      (await stack.db.select().from(users).where(eq(users.id, user.id))).map(({ billingDueAt }) => billingDueAt)
+    await say(addMonths(found.anchor, 1))
+    await say(addMonths(found.anchor, 2))
+    const before = await dueAt()
+    await say(addMonths(found.anchor, 2))
+    expect(await dueAt()).toEqual(before)
   })
 
   describe('every state that Stripe has', () => {
