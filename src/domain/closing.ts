@@ -17,6 +17,7 @@ export type MeteredRun = {
   requestedAt: number
   billedFrom: number | null
   confirmedAt: number | null
+  stopRequestedAt: number | null
   meteredUntil: number | null
   endedAt: number | null
 }
@@ -24,7 +25,8 @@ export type MeteredRun = {
 /** Whether nothing that may still happen to a run changes its seconds before `at`. */
 export function isSettledBefore(at: number, run: MeteredRun): boolean {
   if (run.requestedAt >= at || run.endedAt !== null) return true
-  if (run.billedFrom === null) return false
+  // Once its stop was accepted, no meter starts.
+  if (run.billedFrom === null) return run.stopRequestedAt !== null
   const confirmedAt = run.confirmedAt ?? run.billedFrom
   // The second that `at` cuts counts before it, if the run lasts to that second's end.
   const lastSecond = Math.ceil(at / 1000) * 1000

@@ -35,7 +35,7 @@ describe('the worked examples of docs/billing.md', () => {
     }))
     const runs = example.runs.map(([from, until]) => ({
       requestedAt: Date.parse(from) - 30_000,
-      runningAt: Date.parse(from),
+      stopRequestedAt: Date.parse(until),
       billedFrom: Date.parse(from),
       confirmedAt: Date.parse(until),
       meteredUntil: Date.parse(until),

@@ -19,6 +19,7 @@ const loading: MeteredRun = {
   billedFrom: null,
   confirmedAt: null,
   meteredUntil: null,
+  stopRequestedAt: null,
   endedAt: null,
 }
 const running: MeteredRun = { ...loading, billedFrom: AT - HOUR + 20_000 }
@@ -27,6 +28,7 @@ const ended = (from: number, until: number): MeteredRun => ({
   billedFrom: from,
   confirmedAt: until,
   meteredUntil: until,
+  stopRequestedAt: until,
   endedAt: until + 1_000,
 })
 const paid: PlanSpan = {
@@ -43,6 +45,8 @@ describe('before an instant a run is settled', () => {
 
   test('when it was requested at it or later, or has ended', () => {
     expect([AT - 1, AT, AT + 1].map((requestedAt) => settled({ ...loading, requestedAt }))).toEqual([false, true, true])
+    expect(settled(loading)).toBe(false)
+    expect(settled({ ...loading, stopRequestedAt: AT + HOUR })).toBe(true)
     expect(settled({ ...loading, endedAt: AT + HOUR })).toBe(true)
     expect(settled({ ...running, endedAt: AT + HOUR })).toBe(true)
   })

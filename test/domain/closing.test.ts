@@ -29,6 +29,7 @@ function viewAt(now: number, { start, length, watch }: TrueRun): MeteredRun | nu
     billedFrom: now < start ? null : start,
     confirmedAt: now < start ? null : now >= stop + 1_000 ? stop : start + Math.floor((seen - start) / watch) * watch,
     meteredUntil: now < stop ? null : stop,
+    stopRequestedAt: now < stop ? null : stop,
     endedAt: now < stop + 5_000 ? null : stop + 5_000,
   }
 }
@@ -144,6 +145,7 @@ describe('closing', () => {
       billedFrom: null,
       confirmedAt: null,
       meteredUntil: null,
+      stopRequestedAt: null,
       endedAt: null,
     })
     expect([at - 1, at, at + 1].map((requestedAt) => isSettledBefore(at, loading(requestedAt)))).toEqual([
@@ -160,6 +162,7 @@ describe('closing', () => {
       billedFrom: at - HOUR,
       confirmedAt,
       meteredUntil: null,
+      stopRequestedAt: null,
       endedAt: null,
     })
     const seconds = (until: number) => runSecondsWithin(at - HOUR, until, { start: at - HOUR, end: at })
