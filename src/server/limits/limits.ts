@@ -3,6 +3,7 @@ import type { Rate } from '../../domain/attempts.ts'
 import { AppError } from '../../domain/error.ts'
 import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
+import { log } from '../log.ts'
 import { networkOf } from './network.ts'
 import { countPeople } from './people.ts'
 
@@ -61,10 +62,24 @@ export async function limitCalls(
   refuseFor(Math.max(...waits))
 }
 
-/** Counts one guess at somebody's password. @throws too_many */
-export async function limitGuesses(ctx: LimitContext, secret: string): Promise<{ forgive: () => Promise<void> }> {
-  refuseFor(await answered(guessCounter(ctx, secret).guess(ctx.now())))
-  return { forgive: () => forgiveGuesses(ctx, secret) }
+/**
+ * One guess at somebody's password, counted before it is looked at. A right one is forgiven with all before it. One that could not be looked at
+ * told nobody anything and is taken back: or those who try again while we are busy would be locked out for it.
+ * @throws too_many, and what `isRight` throws
+ */
+export async function limitGuesses(
+  ctx: LimitContext,
+  secret: string,
+  isRight: () => Promise<boolean>,
+): Promise<boolean> {
+  const counter = guessCounter(ctx, secret)
+  refuseFor(await answered(counter.guess(ctx.now())))
+  const right = await isRight().catch(async (error) => {
+    await counter.takeBack().catch((cause) => log('guess_not_taken_back', {}, cause))
+    throw error
+  })
+  if (right) await answered(counter.forgive())
+  return right
 }
 
 export function forgiveGuesses(ctx: Pick<Context, 'counter'>, secret: string): Promise<void> {

@@ -32,14 +32,15 @@ export async function signIn(
 ): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
   const { email, password } = requireValid(signInForm, input)
   await limitCalls(ctx, 'sign_in', attempt)
-  const guesses = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice))
-  const [found] = await ctx.db
-    .select()
-    .from(users)
-    .where(and(eq(users.email, email), isNull(users.closedAt)))
-  const right = await verifyPassword(ctx, password, found?.passwordHash ?? null)
+  let found: typeof users.$inferSelect | undefined
+  const right = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice), async () => {
+    ;[found] = await ctx.db
+      .select()
+      .from(users)
+      .where(and(eq(users.email, email), isNull(users.closedAt)))
+    return verifyPassword(ctx, password, found?.passwordHash ?? null)
+  })
   if (!found || !right) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
-  await guesses.forgive()
   if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
 
   const now = ctx.now()

@@ -210,3 +210,25 @@ test('forwarded headers are not believed', async () => {
   for (let i = 0; i < 70; i++) await signIn(browser, newAddress(), 'simulate')
   expect(hashes.count).toBe(60)
 })
+
+test('while no password can be looked at, nobody is locked out by trying again', async () => {
+  const { account, app, ctx } = setup()
+  const session = openBrowser(app)
+  const { email } = await signedInUser(session, account)
+  const owner = await from(app, '203.0.113.8')
+  const { hasher } = ctx
+  const close = (password: string) => session.json('DELETE', '/users', { user: { current_password: password } })
+
+  for (let i = 0; i < 4; i++) expect((await signIn(owner, email, 'a guess')).status).toBe(401)
+  ctx.hasher = { derive: async () => null }
+  const refused = await Promise.all(Array.from({ length: 20 }, () => signIn(owner, email, PASSWORD)))
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503, 429]))
+  for (let i = 0; i < 20; i++) expect((await signIn(owner, email, PASSWORD)).status).toBe(503)
+  for (let i = 0; i < 20; i++) expect((await close(PASSWORD)).status).toBe(503)
+  ctx.hasher = hasher
+
+  // What was looked at before still counts: the next wrong one is the fifth.
+  expect((await signIn(owner, email, 'a guess')).status).toBe(401)
+  expect((await signIn(owner, email, PASSWORD)).status).toBe(429)
+  expect((await close('a guess')).status).toBe(422)
+})
