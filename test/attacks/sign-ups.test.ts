@@ -98,3 +98,14 @@ test('a link that was sent again is for the latest sign-up, and kills none of it
   expect(await confirm(mine)).toBe(200)
   expect(await signIn(PASSWORD)).toBe(200)
 })
+
+test('a thief who signs up after me: the link that I request because mine is dead says whose sign-up it confirms', async () => {
+  const { signUp, resend, confirm, sent } = setup()
+  const mine = await signUp('Ada', PASSWORD)
+  await resend()
+  expect(sent.at(-1)?.text).not.toContain("don't use this link")
+  await signUp('Eve', EVIL)
+  expect(await confirm(mine)).toBe(422)
+  await resend()
+  expect(sent.at(-1)?.text).toContain("If you didn't just sign up, don't use this link.")
+})
