@@ -43,14 +43,18 @@ export async function confirmEmail(ctx: Context, token: string): Promise<void> {
         ),
       ),
     ctx.db.update(emailTokens).set({ usedAt: now }).where(isAlive),
-    // One trial a person, whatever came of it.
-    ctx.db.run(sql`
-      INSERT INTO subscriptions (id, user_id, plan_type, sub_type, status, anchor, hours, created_at)
-      SELECT ${newId('sub')}, ${userId}, 'demo', 'demo', 'trialing', ${now}, ${TRIAL_MINUTES / 60}, ${now}
-      WHERE EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND confirmed_at IS NOT NULL AND closed_at IS NULL)
-      AND NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId})`),
+    trialQuery(ctx, userId, now),
   ])
   if (!confirmed?.rowsAffected) throw new AppError('invalid', CONFIRMATION_FAILED)
+}
+
+/** One trial a person, whatever came of it: for the batch that confirms their address now. */
+export function trialQuery(ctx: Pick<Context, 'db'>, userId: string, now: number) {
+  return ctx.db.run(sql`
+    INSERT INTO subscriptions (id, user_id, plan_type, sub_type, status, anchor, hours, created_at)
+    SELECT ${newId('sub')}, ${userId}, 'demo', 'demo', 'trialing', ${now}, ${TRIAL_MINUTES / 60}, ${now}
+    WHERE EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND confirmed_at = ${now} AND closed_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId})`)
 }
 
 /**
