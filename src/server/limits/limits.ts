@@ -30,7 +30,13 @@ type Limits = { email?: number; address: number; network: number; perPerson: num
 /** Growth ends at so many times what a fresh address or network has. */
 const MOST_GROWTH = 5
 
-const CHECKOUTS: Rate = { count: 6, perMs: HOUR_MS }
+/** How often one person may do what costs us hashes, mails or calls to the payment provider, from wherever. */
+const PERSONAL = {
+  checkout: { count: 6, perMs: HOUR_MS, sentence: 'You opened too many checkout pages.' },
+  new_password: { count: 10, perMs: HOUR_MS },
+  /** From browsers that are known, in the place of the limits by address: a neighbor uses those up. */
+  known_sign_in: { count: 60, perMs: HOUR_MS / 4 },
+} satisfies Record<string, Rate & { sentence?: string }>
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
@@ -100,10 +106,11 @@ export function sessionSecret(userId: string): string {
   return `${userId} current`
 }
 
-/** Counts one visit to a checkout page: each costs calls to the payment provider. @throws too_many */
-export async function limitCheckouts(ctx: LimitContext, userId: string): Promise<void> {
-  const counter = ctx.counter(counterName('checkout', 'user', userId))
-  refuseFor(await answered(counter.takeExactly(CHECKOUTS, ctx.now())), 'You opened too many checkout pages.')
+/** @param person the user's id, or the address that they sign in with @throws too_many */
+export async function limitPerson(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): Promise<void> {
+  const { count, perMs, sentence }: Rate & { sentence?: string } = PERSONAL[act]
+  const counter = ctx.counter(counterName(act, 'user', person))
+  refuseFor(await answered(counter.takeExactly({ count, perMs }, ctx.now())), sentence)
 }
 
 /** Hashed: what is counted is nobody's business in a log. */

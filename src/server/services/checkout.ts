@@ -6,7 +6,7 @@ import { isUnpaid, PLANS, type PlanType } from '../../domain/plan.ts'
 import type { User } from '../../domain/wire.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { newId } from '../id.ts'
-import { limitCheckouts } from '../limits/limits.ts'
+import { limitPerson } from '../limits/limits.ts'
 import type { Checkout } from '../providers/payments.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { ensureCustomer } from './customers.ts'
@@ -26,7 +26,7 @@ export async function createCheckout(ctx: Context, user: User, input: { planType
   if (!ctx.config.plansForSale) throw new AppError('invalid', NOT_FOR_SALE)
   const plan = PLANS.find(({ type, dollarsPerMonth }) => type === input.planType && dollarsPerMonth !== null)
   if (!plan) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
-  await limitCheckouts(ctx, user.id)
+  await limitPerson(ctx, 'checkout', user.id)
   const open = await settleOpenCheckout(ctx, user.id, plan.type)
   if (open?.url) return { url: open.url }
   await refuseSecondPlan(ctx, user.id)

@@ -10,7 +10,7 @@ import { type Context, siteOrigin } from '../context.ts'
 import { hashPassword, verifyPassword } from '../credentials/password.ts'
 import { refuseCommonPassword } from '../credentials/password-rule.ts'
 import { requireValid } from '../form-rules.ts'
-import { limitGuesses, sessionSecret } from '../limits/limits.ts'
+import { limitGuesses, limitPerson, sessionSecret } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mails/account.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
@@ -37,6 +37,7 @@ async function changePassword(
   name: string,
   password: { current: string; next: string },
 ): Promise<void> {
+  await limitPerson(ctx, 'new_password', user.id)
   let stored = ''
   const right = await limitGuesses(ctx, sessionSecret(user.id), async () => {
     const [row] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
