@@ -33,6 +33,7 @@ const MOST_GROWTH = 5
 /** How often one person may do what costs us hashes, mails or calls to the payment provider, from wherever. */
 const PERSONAL = {
   checkout: { count: 6, perMs: HOUR_MS, sentence: 'You opened too many checkout pages.' },
+  pay_page: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
   /** From browsers that are known, in the place of the limits by address: a neighbor uses those up. */
   known_sign_in: { count: 60, perMs: HOUR_MS / 4 },

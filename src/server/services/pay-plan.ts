@@ -2,11 +2,12 @@ import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { subscriptions } from '../../../db/schema.ts'
 import { UNPAID_STATUSES } from '../../domain/plan.ts'
 import type { Context } from '../context.ts'
+import { limitPerson } from '../limits/limits.ts'
 import { syncSubscription } from './subscription-sync.ts'
 
 /**
  * Where the user pays the open invoice of their plan; null when there is none: the plan is paid, or Stripe waits for something else.
- * @throws unavailable, provider_failed
+ * @throws too_many, unavailable, provider_failed
  */
 export async function findPlanPayPage(ctx: Context, userId: string): Promise<string | null> {
   const [plan] = await ctx.db
@@ -20,6 +21,7 @@ export async function findPlanPayPage(ctx: Context, userId: string): Promise<str
       ),
     )
   if (!plan?.stripeId) return null
+  await limitPerson(ctx, 'pay_page', userId)
   const page = await ctx.payments.findPlanPayPage(plan.stripeId)
   if (!page) await settlePlan(ctx, plan.stripeId)
   return page
