@@ -4,7 +4,7 @@ import { AppError } from '../../domain/error.ts'
 import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
 import { log } from '../log.ts'
-import { networkOf } from './network.ts'
+import { connectionOf, networkOf } from './network.ts'
 import { countPeople } from './people.ts'
 
 /** Who asks, as far as the network tells; null when it does not, as on a machine of one's own. */
@@ -13,9 +13,9 @@ export type Caller = { address: string | null }
 const HOUR_MS = 3_600_000
 
 /**
- * How often each call may be made in `perMs`: about one mail address, from one address, from one network. A campus or a company comes from one
- * address, so the last two grow with the people who signed in from there, by `perPerson` for each. Below 1 for what makes new people: nobody's
- * sign-ups pay for more than half as many.
+ * How often each call may be made in `perMs`: about one mail address, from one address (a /64 of IPv6, which one machine may fill), from one
+ * network. A campus or a company comes from one address, so the last two grow with the people who signed in from there, by `perPerson` for
+ * each. Below 1 for what makes new people: nobody's sign-ups pay for more than half as many.
  */
 const RATES = {
   sign_in: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
@@ -61,7 +61,7 @@ export async function limitCalls(
     return more ? Math.min(wait, await take(`more by ${place}`, who, more)) : wait
   }
   // First, so that what is refused here uses up nothing of its neighbors'.
-  if (address !== null) refuseFor(await takeFrom('address', address))
+  if (address !== null) refuseFor(await takeFrom('address', connectionOf(address)))
   const waits = await Promise.all([
     address === null ? 0 : takeFrom('network', networkOf(address)),
     email !== null && limits.email ? take('email', email, limits.email) : 0,
