@@ -82,7 +82,7 @@ export async function limitGuesses(
   const counter = guessCounter(ctx, secret)
   refuseFor(await answered(counter.guess(ctx.now())))
   const right = await isRight().catch(async (error) => {
-    await counter.takeBack().catch((cause) => log('guess_not_taken_back', {}, cause))
+    await answered(counter.takeBack()).catch((cause) => log('guess_not_taken_back', {}, cause))
     throw error
   })
   if (right) await answered(counter.forgive())
