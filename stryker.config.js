@@ -17,7 +17,7 @@ export default {
   // A loop that never ends is told from a machine that is busy.
   timeoutMS: 20_000,
   tempDirName: '.cache/stryker',
-  reporters: ['progress-append-only', 'clear-text', 'html'],
+  reporters: ['progress', 'clear-text', 'html'],
   clearTextReporter: { logTests: false, reportTests: false },
   htmlReporter: { fileName: 'test-results/mutants.html' },
   thresholds: { high: 95, low: 90, break: 90 },

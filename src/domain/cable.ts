@@ -47,11 +47,11 @@ export function isOwnJobsChannel(identifier: string, userId: string): boolean {
 }
 
 function parseObject(text: string): Record<string, unknown> | null {
+  let value: unknown
   try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown> | null) : null
-    // Stryker disable next-line BlockStatement: to give back nothing is to give back no object.
+    value = JSON.parse(text)
   } catch {
-    return null
+    // What is no JSON is no object.
   }
+  return typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown> | null) : null
 }

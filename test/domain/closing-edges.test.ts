@@ -49,6 +49,11 @@ describe('before an instant a run is settled', () => {
 
   test('when its meter begins at it or later', () => {
     expect([AT - 1, AT, AT + 1].map((billedFrom) => settled({ ...loading, billedFrom }))).toEqual([false, true, true])
+    // In a second that the instant cuts, too.
+    const cut = (billedFrom: number) => settled({ ...loading, billedFrom }, AT + 1)
+    expect([AT, AT + 1, AT + 2].map(cut)).toEqual([false, true, true])
+    // Whoever was only seen to load may still begin before it.
+    expect(settled({ ...loading, confirmedAt: AT + HOUR })).toBe(false)
   })
 
   test('when it was seen to run to the end of the second that the instant cuts', () => {

@@ -32,7 +32,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     const failures = []
     if (servers.ok) dispatch({ type: 'fetched', servers: servers.body.servers ?? [] })
     else failures.push(sentence(servers, 'Failed to load servers'))
-    if (summary.ok) setSummary({ ...summary.body, monthlyUsage: { ...NOTHING_USED, ...summary.body.monthlyUsage } })
+    if (summary.ok) setSummary(complete(summary.body))
     else failures.push(sentence(summary, 'Failed to load billing'))
     // Both may have failed for the same reason: said once.
     if (failures.length) dispatch({ type: 'fetch_failed', message: [...new Set(failures)].join(', ') })
@@ -75,6 +75,17 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   }
 
   return { busy, readAt, refresh, start, stop }
+}
+
+/** A field that an answer leaves out says that there is nothing of it. */
+function complete(summary: Partial<Summary>): Summary {
+  return {
+    subscription: null,
+    suspended: false,
+    as_of: '',
+    ...summary,
+    monthlyUsage: { ...NOTHING_USED, ...summary.monthlyUsage },
+  }
 }
 
 /** The server's own sentence; without an answer the call's. */

@@ -80,7 +80,8 @@ async function launchInstance(run: Run, launch: LaunchRow, isFirstRequest: boole
     if (isFirstRequest) await recordRefusal(ctx, launch)
     return fail(run, 'launch_refused', LAUNCH_REFUSED)
   }
-  // EC2 answers a repeated token with its instance before it looks at capacity: one that refuses made none.
+  // EC2 answers a repeated token with its instance before it looks at capacity: one that refuses made none. Should an earlier request still
+  // be on its way, the sweep ends what it makes.
   const { subscription } = await getUsage(ctx, session.userId)
   if (await moveToNextPlace(ctx, session, launch, gpusOf(subscription))) return { wait: 0 }
   return fail(run, 'no_capacity', ALL_RESERVED)

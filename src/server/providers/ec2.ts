@@ -22,6 +22,8 @@ export type CloudInstance = {
   privateIp: string | null
   publicIp: string | null
   launchTime: number | null
+  /** Of the launch that made it; null where it is none of ours. */
+  token: string | null
   tags: Record<string, string>
 }
 
@@ -191,6 +193,7 @@ function toInstance(instance: Ec2Instance): CloudInstance {
     privateIp: instance.PrivateIpAddress || null,
     publicIp: instance.PublicIpAddress || null,
     launchTime: instance.LaunchTime?.getTime() ?? null,
+    token: tags[TOKEN_TAG] ?? null,
     tags,
   }
 }

@@ -42,8 +42,8 @@ export const billingPages = new Hono<AppEnv>()
     )
   })
   .get(PAY_PLAN, async (c) => {
-    // GET asks Stripe, and writes down what it says.
-    if (c.req.method === 'HEAD') return c.body(null)
+    // HEAD asks Stripe nothing and leaves no message.
+    if (c.req.method === 'HEAD') return c.redirect('/billing_history', 303)
     const page = await findPlanPayPage(c.var.ctx, signedIn(c).user.id)
     if (page) return c.redirect(page, 303)
     setFlash(c, {

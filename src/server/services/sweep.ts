@@ -27,21 +27,33 @@ export async function wakeOverdue(ctx: Context): Promise<number> {
 }
 
 /**
- * Ends instances of ours that no run owns any more: a request that EC2 carried out after we had given it up. Instances that this
- * database has never heard of are left alone: they may belong to another stage in the same account.
+ * Ends instances of ours that no run owns any more: their run has ended, or EC2 carried out a request after we had given it up. Instances
+ * that this database has never heard of are left alone: they may belong to another stage in the same account.
  */
 export async function endOrphans(ctx: Context): Promise<string[]> {
   const alive = (await ctx.cloud.listInstances()).filter(
     (instance) => instance.state === 'running' || instance.state === 'pending',
   )
-  const sessionIds = [...new Set(alive.map((instance) => instance.tags.session ?? ''))]
-  const ended = new Set<string>()
-  for (let i = 0; i < sessionIds.length; i += BATCH) {
-    const rows = await ctx.db.all<{ id: string }>(sql`SELECT id FROM server_sessions
-      WHERE ended_at IS NOT NULL AND ${inArray(sql`id`, sessionIds.slice(i, i + BATCH))}`)
-    for (const { id } of rows) ended.add(id)
+  const orphans: string[] = []
+  for (let i = 0; i < alive.length; i += BATCH) {
+    const some = alive.slice(i, i + BATCH)
+    const [runs, launches] = await Promise.all([
+      ctx.db.all<{ id: string }>(sql`SELECT id FROM server_sessions
+        WHERE ended_at IS NOT NULL AND ${inArray(
+          sql`id`,
+          some.map(({ tags }) => tags.session ?? ''),
+        )}`),
+      ctx.db.all<{ token: string }>(sql`SELECT token FROM launches
+        WHERE outcome IN ('refused', 'gone') AND ${inArray(
+          sql`token`,
+          some.map(({ token }) => token ?? ''),
+        )}`),
+    ])
+    const ended = new Set(runs.map(({ id }) => id))
+    const givenUp = new Set(launches.map(({ token }) => token))
+    for (const { id, tags, token } of some)
+      if (ended.has(tags.session ?? '') || givenUp.has(token ?? '')) orphans.push(id)
   }
-  const orphans = alive.filter((instance) => ended.has(instance.tags.session ?? '')).map((instance) => instance.id)
   // One that cannot be ended now is tried again by the next sweep.
   await fourAtOnce(orphans, async (id) => {
     try {

@@ -22,12 +22,12 @@ describe.each(STOCK_CLIENTS)('%s', (_, connect) => {
     const ready = await succeeded(client, started.job_id)
     expect(ready).toMatchObject({ kind: 'server_start', result: 'Your server is running.', server: { active: true } })
     const progress = client.jobs.map((job) => job.progress).filter((said, i, all) => said && said !== all[i - 1])
-    expect(progress).toEqual(['Reserv', 'Launch', 'Bootin'].map((said) => expect.stringMatching(`^${said}`)))
+    expect(progress).toEqual(['Reserv', 'Launch', 'Bootin', 'Waitin'].map((said) => expect.stringMatching(`^${said}`)))
 
     const stop = { server_id: ready.server?.server_id, session_id: ready.server?.id }
     const stopped = await succeeded(client, (await ada.post(STOP, stop)).body.job_id)
     expect(stopped).toMatchObject({ kind: 'server_stop', server: { active: false, pending: false } })
-    expect(stopped.result).toMatch(/^Server stopped\. It ran \d+s\./)
+    expect(stopped.result).toMatch(/^Server stopped\. You used \d+s of your free trial\./)
     expect(client.state).toEqual({ connected: 1, disconnected: 0, rejected: 0 })
     client.stop()
   })

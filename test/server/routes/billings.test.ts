@@ -25,8 +25,8 @@ describe('the calls about money', () => {
     rmSync(dataDir, { recursive: true, force: true })
   })
 
-  const post = (path: string, cookie: string, body?: unknown, at = site) =>
-    at.request(path, {
+  const post = (path: string, cookie: string, body?: unknown) =>
+    site.request(path, {
       method: 'POST',
       headers: {
         Cookie: cookie,
@@ -36,7 +36,7 @@ describe('the calls about money', () => {
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-  const get = (path: string, cookie: string, at = site) => at.request(path, { headers: { Cookie: cookie } })
+  const get = (path: string, cookie: string) => site.request(path, { headers: { Cookie: cookie } })
 
   async function insertRecord(userId: string) {
     const id = newId('bill')
@@ -160,9 +160,11 @@ describe('the calls about money', () => {
 
   test('until plans are for sale, the buttons say so and do nothing, and the call is refused', async () => {
     const { cookie } = await site.signInAs('user')
-    const closed = openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'false' })
-    const page = await (await get('/subscriptions', cookie, closed)).text()
-    const bought = await post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' }, closed)
+    const selling = site
+    site = openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'false' })
+    const page = await (await get('/subscriptions', cookie)).text()
+    const bought = await post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' })
+    site = selling
     const sentence = 'Plans are not for sale yet. Contact sales if you need one now.'
     expect([bought.status, await bought.json()]).toEqual([422, expect.objectContaining({ Errors: [sentence] })])
     expect(page.match(/<button[^>]*disabled[^>]*>Coming Soon!<\/button>/g)).toHaveLength(2)

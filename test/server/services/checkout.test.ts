@@ -1,9 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { checkouts, subscriptions, users } from '../../../db/schema.ts'
+import { checkouts, invoices, subscriptions, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/services/cancel-subscription.ts'
 import { createCheckout, settleCheckout } from '../../../src/server/services/checkout.ts'
+import { syncInvoice } from '../../../src/server/services/invoice-sync.ts'
 import { reconcilePlans } from '../../../src/server/services/reconcile.ts'
 import { startServer } from '../../../src/server/services/servers.ts'
 import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
@@ -90,6 +91,12 @@ describe('checkout', () => {
     for (let day = 0; day < 105; day++) {
       await buy('premium')
       await stack.passTime(stack.clock.now + DAY, 4 * HOUR)
+      // What is billed is paid, or the server would be stopped.
+      const bills = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+      for (const bill of bills.filter(({ status }) => status === 'open')) {
+        await stack.press(bill.hostedUrl)
+        await syncInvoice(stack.ctx, bill.stripeInvoiceId ?? '')
+      }
     }
     const { rows } = await stack.db.$client.execute(
       `SELECT period_end, created_at, amount_cents FROM billing_records WHERE user_id = '${user.id}' ORDER BY period_start`,

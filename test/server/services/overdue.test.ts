@@ -163,7 +163,7 @@ describe('an overdue invoice', () => {
     expect([await subjects(), (await runOf(id))?.stopRequestedAt]).toEqual([[SUSPENDED, WARNED], null])
     await cron(now + MINUTE + DAY)
     expect((await stops()).map((row) => [row.kind, row.status, row.errorCode])).toEqual([
-      ['server_start', 'failed', 'stopped'],
+      ['server_start', 'failed', 'suspended'],
       ['server_stop', 'queued', 'suspended'],
     ])
     expect(await runOf(id)).toMatchObject({ stopRequestedAt: now + MINUTE + DAY, meteredUntil: null })

@@ -1,4 +1,5 @@
 import { expect, test, vi } from 'vitest'
+import { launches } from '../../../db/schema.ts'
 import { endOrphans, wakeOverdue } from '../../../src/server/services/sweep.ts'
 import { openWorld } from '../../support/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../support/fleet.ts'
@@ -96,6 +97,26 @@ test('an orphan is found behind a thousand instances of others', async () => {
   cloud.listInstances = listInstances
   expect(ended).toHaveLength(1)
   expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
+test('an instance of a launch that was given up is ended while its run goes on', async () => {
+  await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  const run = await running(world, ada)
+  const [own] = aliveOf(world, ada.user.id)
+  await world.db.insert(launches).values({
+    token: 'given up',
+    sessionId: run.id,
+    serverId: run.serverId,
+    createdAt: world.clock.ms,
+    outcome: 'refused',
+  })
+  await launch('given up', { session: run.id, user: ada.user.id })
+  expect(aliveOf(world, ada.user.id)).toHaveLength(2)
+  expect(await endOrphans(world.ctx)).toHaveLength(1)
+  expect(aliveOf(world, ada.user.id).map(({ instanceId }) => instanceId)).toEqual([own?.instanceId])
+  await pressStop(world, ada)
+  await settle(world, ada)
 })
 
 test('an instance whose run has ended is ended; those of live runs and of strangers stay', async () => {
