@@ -33,11 +33,15 @@ const MOST_GROWTH = 5
 /** How often one person may do what costs us hashes, mails or calls to the payment provider, from wherever. */
 const PERSONAL = {
   checkout: { count: 6, perMs: HOUR_MS, sentence: 'You opened too many checkout pages.' },
+  /** Whether they have paid by now. */
+  ask_stripe: { count: 60, perMs: HOUR_MS },
   pay_page: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
   /** From browsers that are known, in the place of the limits by address: a neighbor uses those up. */
   known_sign_in: { count: 60, perMs: HOUR_MS / 4 },
-} satisfies Record<string, Rate & { sentence?: string }>
+} satisfies Record<string, Personal>
+
+type Personal = Rate & { sentence?: string }
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
@@ -109,9 +113,18 @@ export function sessionSecret(userId: string): string {
 
 /** @param person the user's id, or the address that they sign in with @throws too_many */
 export async function limitPerson(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): Promise<void> {
-  const { count, perMs, sentence }: Rate & { sentence?: string } = PERSONAL[act]
-  const counter = ctx.counter(counterName(act, 'user', person))
-  refuseFor(await answered(counter.takeExactly({ count, perMs }, ctx.now())), sentence)
+  const { sentence }: Personal = PERSONAL[act]
+  refuseFor(await waitOf(ctx, act, person), sentence)
+}
+
+/** For what can be left out. */
+export async function mayStill(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): Promise<boolean> {
+  return (await waitOf(ctx, act, person)) === 0
+}
+
+function waitOf(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): Promise<number> {
+  const { count, perMs } = PERSONAL[act]
+  return answered(ctx.counter(counterName(act, 'user', person)).takeExactly({ count, perMs }, ctx.now()))
 }
 
 /** Hashed: what is counted is nobody's business in a log. */

@@ -6,7 +6,7 @@ import { isUnpaid, PLANS, type PlanType } from '../../domain/plan.ts'
 import type { User } from '../../domain/wire.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { newId } from '../id.ts'
-import { limitPerson } from '../limits/limits.ts'
+import { limitPerson, mayStill } from '../limits/limits.ts'
 import type { Checkout } from '../providers/payments.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { ensureCustomer } from './customers.ts'
@@ -38,11 +38,11 @@ export async function createCheckout(ctx: Context, user: User, input: { planType
 
 /**
  * Back from the checkout page: what came of it is asked at once, the webhook may take a while.
- * @returns whether there was something to ask
+ * @returns whether there was something to ask, and it was not asked too often
  */
 export async function settleCheckout(ctx: Context, userId: string): Promise<boolean> {
   const row = await findOpenCheckout(ctx, userId)
-  if (!row?.stripeSessionId) return false
+  if (!row?.stripeSessionId || !(await mayStill(ctx, 'ask_stripe', userId))) return false
   await syncCheckout(ctx, row.stripeSessionId)
   return true
 }

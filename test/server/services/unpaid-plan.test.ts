@@ -106,6 +106,9 @@ describe('a plan that nobody pays', () => {
       monthlyUsage: { hoursUsed: 2, amountOwedDollars: 3.5 },
     })
     expect([await start(), await sizes()]).toEqual([REFUSED, ['srv_1']])
+    const before = stack.stripe.calls().length
+    for (let i = 0; i < 70; i++) expect(await start()).toBe(REFUSED)
+    expect(stack.stripe.calls().length - before).toBeLessThanOrEqual(60)
     // The period before was paid: its cycle has its hours.
     await stack.passTime(renewed + 2 * DAY, DAY)
     expect(await bills()).toEqual([['premium', 30, 0]])
