@@ -8,8 +8,8 @@ type WranglerConfig = {
   ratelimits: { name: string; namespace_id: string; simple: { limit: number; period: 10 | 60 } }[]
 }
 
-/** Each of the spellings in `wrangler.toml` that mean every minute. */
-export const everyMinute = (cron: string) => /^(\*|\*\/1|0-59) \* \* \* \*$/.test(cron)
+/** Each of the schedules in `wrangler.toml` that mean every minute, but for one of the hour. */
+export const everyMinute = (cron: string) => /^(\*|0-58|1-59) \* \* \* \*$/.test(cron)
 
 /** What the local stack takes over from the deployment's own configuration. */
 export function readWranglerConfig() {

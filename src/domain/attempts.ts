@@ -20,6 +20,12 @@ export function countGuess(guesses: Guesses | null, now: number): { guesses: Gue
   return { guesses: { failures, lastAt: now, blockedUntil: now + delayAfter(failures) }, waitMs: 0 }
 }
 
+/** For one that nobody could look at. What the guesses before it cost still stands, from the moment of the last. */
+export function takeBackGuess(guesses: Guesses): Guesses {
+  const failures = Math.max(0, guesses.failures - 1)
+  return { ...guesses, failures, blockedUntil: guesses.lastAt + delayAfter(failures) }
+}
+
 /** Doubles with every failure from the fifth on, up to an hour. */
 export function delayAfter(failures: number): number {
   if (failures < FREE_GUESSES) return 0

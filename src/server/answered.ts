@@ -1,13 +1,21 @@
 import { AppError } from '../domain/error.ts'
 
 const RETRY_AFTER_S = 5
+/** A full queue of hashes is worked off in a few seconds, on a slow machine in ten. */
+const LONGEST_WAIT_MS = 15_000
 
-/** A Durable Object that cannot be reached is no fault of the request: it may be tried again. */
+/** A Durable Object that cannot be reached, or says nothing, is no fault of the request: it may be tried again. */
 export async function answered<T>(call: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('A Durable Object did not answer')), LONGEST_WAIT_MS)
+  })
   try {
-    return await call
+    return await Promise.race([call, silence])
   } catch (cause) {
     throw busy(cause)
+  } finally {
+    clearTimeout(timer)
   }
 }
 

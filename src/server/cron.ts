@@ -7,14 +7,14 @@ import { runBilling } from './services/run-billing.ts'
 import { endOrphans, wakeOverdue } from './services/sweep.ts'
 
 /**
- * The tasks of each trigger in `wrangler.toml`. Fleet, money and mail fire every minute, each under a spelling of its own, so that one
- * that hangs uses up the connections of its own invocation alone. All are driven by what the database says: they may run late, twice, or
- * at once.
+ * The tasks of each trigger in `wrangler.toml`. Fleet, money and mail fire every minute, each by a schedule of its own, so that one that
+ * hangs uses up the connections of its own invocation alone. Money rests in the last minute of an hour and mail in the first: nobody promises
+ * that two spellings of one schedule stay two triggers. All are driven by what the database says: they may run late, twice, or at once.
  */
 export const TASKS: Record<string, ((ctx: Context) => Promise<unknown>)[]> = {
   '* * * * *': [wakeOverdue, stopServersOfClosed, endOrphans],
-  '*/1 * * * *': [runBilling],
-  '0-59 * * * *': [deliverMail, freeClosedAddresses],
+  '0-58 * * * *': [runBilling],
+  '1-59 * * * *': [deliverMail, freeClosedAddresses],
   '17 4 * * *': [forgetTraces],
 }
 

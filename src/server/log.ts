@@ -23,11 +23,11 @@ function causeOf(error: unknown): unknown {
 }
 
 function toCause(error: unknown): Cause {
-  if (!(error instanceof Error)) return { message: String(error) }
+  if (!(error instanceof Error)) return { message: withoutAddresses(String(error)) }
   const { message, stack } = withoutParameters(error)
   const { code, requestId, status } = vendorDetails(error)
   return {
-    message,
+    message: withoutAddresses(message),
     ...(code ? { code } : {}),
     ...(requestId ? { requestId } : {}),
     ...(status ? { status } : {}),
@@ -57,6 +57,11 @@ const text = (value: unknown) => (typeof value === 'string' && value ? value : u
 function withoutParameters(error: Error): { message: string; stack: string | undefined } {
   if (!('params' in error && 'query' in error)) return { message: error.message, stack: framesOf(error) }
   return { message: `Failed query: ${String(error.query)}`, stack: framesOf(error) }
+}
+
+/** Vendors quote whom a mail was for. */
+function withoutAddresses(message: string): string {
+  return message.replace(/[^\s<>()"'`,;:=&]{1,64}(@|%40)[^\s<>()"'`,;:=&@]{1,254}\.[\p{L}\d-]{2,}/giu, '[address]')
 }
 
 /** The stack's lines without the message in front of them. */

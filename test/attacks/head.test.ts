@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
 import { afterAll, expect, test, vi } from 'vitest'
-import { checkouts, emailTokens, signIns } from '../../db/schema.ts'
+import { checkouts, emailTokens, signIns, subscriptions } from '../../db/schema.ts'
 import { app } from '../../src/server/app.ts'
 import { hashEmailToken } from '../../src/server/services/email-tokens.ts'
 import { openSite, SITE } from '../support/site.ts'
@@ -52,6 +52,12 @@ test('HEAD changes nothing, whatever GET does there', async () => {
   await site.db.insert(emailTokens).values({ hash: hashEmailToken('the-token'), ...link })
   const page = { planType: 'basic' as const, stripeSessionId: 'cs_1', status: 'open' as const, createdAt: now }
   await site.db.insert(checkouts).values({ id: 'checkout_1', userId, ...page })
+
+  // The way to its open invoice asks Stripe, and writes down what it says.
+  const unpaid = { planType: 'basic' as const, subType: 'paid' as const, status: 'past_due', hours: 20 }
+  await site.db
+    .insert(subscriptions)
+    .values({ id: 'sub_1', userId, stripeSubscriptionId: 'sub_1', ...unpaid, anchor: now, createdAt: now })
 
   const before = await everything()
   const paths = new Set(app.routes.filter((route) => route.method === 'GET').map((route) => route.path))

@@ -25,6 +25,14 @@ function setup() {
       return lastLink()
     },
     confirm: async (link: string) => (await browser.request(`/users/confirmation?confirmation_token=${link}`)).status,
+    async reset(password: string) {
+      await browser.json('POST', '/users/password', { user: { email } })
+      await settle()
+      const text = sent.findLast((mail) => mail.to === email)?.text ?? ''
+      const user = { password, password_confirmation: password }
+      const token = /reset_password_token=([\w-]+)/.exec(text)?.[1] ?? ''
+      return (await browser.json('PUT', '/users/password', { user: { ...user, reset_password_token: token } })).status
+    },
     async signIn(password: string) {
       await browser.open('/sign_in')
       return (await browser.json('POST', '/users/sign_in', { user: { email, password } })).status
@@ -97,4 +105,30 @@ test('a link that was sent again is for the latest sign-up, and kills none of it
   expect(await confirm(again)).toBe(200)
   expect(await confirm(mine)).toBe(200)
   expect(await signIn(PASSWORD)).toBe(200)
+})
+
+test('a thief who signs up after me: the link that I request because mine is dead says whose sign-up it confirms', async () => {
+  const { signUp, resend, confirm, sent } = setup()
+  const mine = await signUp('Ada', PASSWORD)
+  await resend()
+  expect(sent.at(-1)?.text).not.toContain("don't use this link")
+  await signUp('Eve', EVIL)
+  expect(await confirm(mine)).toBe(422)
+  await resend()
+  expect(sent.at(-1)?.text).toContain("If you didn't just sign up, don't use this link.")
+})
+
+test('a thief who signs up with my address again and again: a reset by mail makes it mine for good', async () => {
+  const { ctx, signUp, reset, signIn, row } = setup()
+  await signUp('Eve', EVIL)
+  expect(await reset(PASSWORD)).toBe(200)
+  const trials = () => ctx.db.select().from(subscriptions)
+  expect(await signIn(PASSWORD)).toBe(200)
+  const mine = await row()
+  expect((await trials()).filter(({ userId }) => userId === mine?.id)).toMatchObject([{ planType: 'demo' }])
+  await signUp('Eve', EVIL)
+  expect(await row()).toEqual(mine)
+  expect(await signIn(EVIL)).toBe(401)
+  expect(await reset('a newer one')).toBe(200)
+  expect((await trials()).filter(({ userId }) => userId === mine?.id)).toHaveLength(1)
 })

@@ -5,6 +5,7 @@ import {
   delayAfter,
   FREE_GUESSES,
   type Guesses,
+  takeBackGuess,
   takeExactlyFrom,
   takeFrom,
 } from '../../src/domain/attempts.ts'
@@ -122,4 +123,19 @@ test('an exact rate: never more in any such time, and what is refused may come w
       }
     }),
   )
+})
+
+test('a guess that is taken back leaves what the ones before it cost', () => {
+  let guesses: Guesses | null = null
+  let now = START
+  for (let i = 0; i < FREE_GUESSES + 2; i++) {
+    const { waitMs } = countGuess(guesses, now)
+    now += waitMs
+    guesses = countGuess(guesses, now).guesses
+  }
+  const back = takeBackGuess(guesses as Guesses)
+  expect(back).toEqual({ failures: FREE_GUESSES + 1, lastAt: now, blockedUntil: now + delayAfter(FREE_GUESSES + 1) })
+  const none = { failures: 0, lastAt: now, blockedUntil: now }
+  expect(takeBackGuess({ failures: 1, lastAt: now, blockedUntil: now })).toEqual(none)
+  expect(takeBackGuess(none)).toEqual(none)
 })

@@ -65,3 +65,18 @@ test('an error that causes itself does not end the program', () => {
 test('what is no error is written, too', () => {
   expect(lineOf('just words').error).toEqual([{ message: 'just words' }])
 })
+
+test("blackens mail addresses in a vendor's words, and keeps the rest", () => {
+  for (const [said, kept] of [
+    ['destination address ada.o+1@example.co.uk is not verified', 'destination address [address] is not verified'],
+    ['Invalid email address: <Ädä@example.com>', 'Invalid email address: <[address]>'],
+    ['to="ada@example.com",from=\'b@c.de\'', 'to="[address]",from=\'[address]\''],
+    ['email=ada%40example.com&name=x', 'email=[address]&name=x'],
+    ['GET /x@2 of @libsql/client at 12:00', 'GET /x@2 of @libsql/client at 12:00'],
+  ]) {
+    const { line, error } = lineOf(new AppError('provider_failed', 'They said no.', { cause: new Error(said) }))
+    expect(error[1]?.message).toBe(kept)
+    expect(line).not.toMatch(/ada\b|Ädä|b@c/i)
+  }
+  expect(lineOf('550 5.1.1 <ada@example.com> unknown').line).not.toContain('ada@')
+})

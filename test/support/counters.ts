@@ -1,4 +1,4 @@
-import { countGuess, type Guesses, takeExactlyFrom, takeFrom } from '../../src/domain/attempts.ts'
+import { countGuess, type Guesses, takeBackGuess, takeExactlyFrom, takeFrom } from '../../src/domain/attempts.ts'
 import type { CounterCalls } from '../../src/server/limits/counter-calls.ts'
 
 /** The counters' rules without their objects: for tests of what is counted. The objects themselves are tested in workerd. */
@@ -11,6 +11,10 @@ export function memoryCounters(): (name: string) => CounterCalls {
       const next = countGuess(guesses.get(name) ?? null, now)
       guesses.set(name, next.guesses)
       return next.waitMs
+    },
+    async takeBack() {
+      const known = guesses.get(name)
+      if (known) guesses.set(name, takeBackGuess(known))
     },
     async forgive() {
       guesses.delete(name)

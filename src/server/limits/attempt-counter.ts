@@ -4,6 +4,7 @@ import {
   FORGOTTEN_AFTER_MS,
   type Guesses,
   type Rate,
+  takeBackGuess,
   takeExactlyFrom,
   takeFrom,
 } from '../../domain/attempts.ts'
@@ -16,6 +17,11 @@ export class AttemptCounter extends DurableObject<Env> implements CounterCalls {
     const { guesses, waitMs } = countGuess((await this.ctx.storage.get<Guesses>('guesses')) ?? null, now)
     if (waitMs === 0) await this.keep('guesses', guesses, FORGOTTEN_AFTER_MS)
     return waitMs
+  }
+
+  async takeBack(): Promise<void> {
+    const guesses = await this.ctx.storage.get<Guesses>('guesses')
+    if (guesses) await this.keep('guesses', takeBackGuess(guesses), FORGOTTEN_AFTER_MS)
   }
 
   async forgive(): Promise<void> {

@@ -4,6 +4,8 @@ import type { Rate } from '../../domain/attempts.ts'
 export type CounterCalls = {
   /** @returns ms to wait; 0: the guess is counted and may be looked at */
   guess(now: number): Promise<number>
+  /** The guess could not be looked at: it counts no more. */
+  takeBack(): Promise<void>
   /** The guess was right. */
   forgive(): Promise<void>
   /** @returns ms to wait; 0: taken */

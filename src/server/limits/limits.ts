@@ -3,7 +3,8 @@ import type { Rate } from '../../domain/attempts.ts'
 import { AppError } from '../../domain/error.ts'
 import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
-import { networkOf } from './network.ts'
+import { log } from '../log.ts'
+import { connectionOf, networkOf } from './network.ts'
 import { countPeople } from './people.ts'
 
 /** Who asks, as far as the network tells; null when it does not, as on a machine of one's own. */
@@ -12,9 +13,9 @@ export type Caller = { address: string | null }
 const HOUR_MS = 3_600_000
 
 /**
- * How often each call may be made in `perMs`: about one mail address, from one address, from one network. A campus or a company comes from one
- * address, so the last two grow with the people who signed in from there, by `perPerson` for each. Below 1 for what makes new people: nobody's
- * sign-ups pay for more than half as many.
+ * How often each call may be made in `perMs`: about one mail address, from one address (a /64 of IPv6, which one machine may fill), from one
+ * network. A campus or a company comes from one address, so the last two grow with the people who signed in from there, by `perPerson` for
+ * each. Below 1 for what makes new people: nobody's sign-ups pay for more than half as many.
  */
 const RATES = {
   sign_in: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
@@ -29,7 +30,18 @@ type Limits = { email?: number; address: number; network: number; perPerson: num
 /** Growth ends at so many times what a fresh address or network has. */
 const MOST_GROWTH = 5
 
-const CHECKOUTS: Rate = { count: 6, perMs: HOUR_MS }
+/** How often one person may do what costs us hashes, mails or calls to the payment provider, from wherever. */
+const PERSONAL = {
+  checkout: { count: 6, perMs: HOUR_MS, sentence: 'You opened too many checkout pages.' },
+  /** Whether they have paid by now. */
+  ask_stripe: { count: 60, perMs: HOUR_MS },
+  pay_page: { count: 20, perMs: HOUR_MS },
+  new_password: { count: 10, perMs: HOUR_MS },
+  /** From browsers that are known, in the place of the limits by address: a neighbor uses those up. */
+  known_sign_in: { count: 60, perMs: HOUR_MS / 4 },
+} satisfies Record<string, Personal>
+
+type Personal = Rate & { sentence?: string }
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
@@ -53,7 +65,7 @@ export async function limitCalls(
     return more ? Math.min(wait, await take(`more by ${place}`, who, more)) : wait
   }
   // First, so that what is refused here uses up nothing of its neighbors'.
-  if (address !== null) refuseFor(await takeFrom('address', address))
+  if (address !== null) refuseFor(await takeFrom('address', connectionOf(address)))
   const waits = await Promise.all([
     address === null ? 0 : takeFrom('network', networkOf(address)),
     email !== null && limits.email ? take('email', email, limits.email) : 0,
@@ -61,10 +73,24 @@ export async function limitCalls(
   refuseFor(Math.max(...waits))
 }
 
-/** Counts one guess at somebody's password. @throws too_many */
-export async function limitGuesses(ctx: LimitContext, secret: string): Promise<{ forgive: () => Promise<void> }> {
-  refuseFor(await answered(guessCounter(ctx, secret).guess(ctx.now())))
-  return { forgive: () => forgiveGuesses(ctx, secret) }
+/**
+ * One guess at somebody's password, counted before it is looked at. A right one is forgiven with all before it. One that could not be looked at
+ * told nobody anything and is taken back: or those who try again while we are busy would be locked out for it.
+ * @throws too_many, and what `isRight` throws
+ */
+export async function limitGuesses(
+  ctx: LimitContext,
+  secret: string,
+  isRight: () => Promise<boolean>,
+): Promise<boolean> {
+  const counter = guessCounter(ctx, secret)
+  refuseFor(await answered(counter.guess(ctx.now())))
+  const right = await isRight().catch(async (error) => {
+    await answered(counter.takeBack()).catch((cause) => log('guess_not_taken_back', {}, cause))
+    throw error
+  })
+  if (right) await answered(counter.forgive())
+  return right
 }
 
 export function forgiveGuesses(ctx: Pick<Context, 'counter'>, secret: string): Promise<void> {
@@ -85,10 +111,20 @@ export function sessionSecret(userId: string): string {
   return `${userId} current`
 }
 
-/** Counts one visit to a checkout page: each costs calls to the payment provider. @throws too_many */
-export async function limitCheckouts(ctx: LimitContext, userId: string): Promise<void> {
-  const counter = ctx.counter(counterName('checkout', 'user', userId))
-  refuseFor(await answered(counter.takeExactly(CHECKOUTS, ctx.now())), 'You opened too many checkout pages.')
+/** @param person the user's id, or the address that they sign in with @throws too_many */
+export async function limitPerson(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): Promise<void> {
+  const { sentence }: Personal = PERSONAL[act]
+  refuseFor(await waitOf(ctx, act, person), sentence)
+}
+
+/** For what can be left out. */
+export async function mayStill(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): Promise<boolean> {
+  return (await waitOf(ctx, act, person)) === 0
+}
+
+function waitOf(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): Promise<number> {
+  const { count, perMs } = PERSONAL[act]
+  return answered(ctx.counter(counterName(act, 'user', person)).takeExactly({ count, perMs }, ctx.now()))
 }
 
 /** Hashed: what is counted is nobody's business in a log. */

@@ -1,20 +1,24 @@
 import { sql } from 'drizzle-orm'
 import type { Context } from '../context.ts'
-import { networkOf } from './network.ts'
+import { connectionOf, networkOf } from './network.ts'
 
 const SEEN_WITHIN_MS = 90 * 24 * 3_600_000
 
-/** How many people signed in from this address, or from its network, within 90 days. Only confirmed ones can. Stops at `most`. */
+/**
+ * How many people signed in from this address (a /64 of IPv6), or from its network, within 90 days. Only confirmed ones can. Stops at `most`.
+ * A /64 is found by how its addresses begin; one that ends in zeros may be written shorter, and grows less.
+ */
 export async function countPeople(
   ctx: Pick<Context, 'db' | 'now'>,
   address: string,
   from: 'address' | 'network',
   most: number,
 ): Promise<number> {
+  const connection = connectionOf(address)
   const [row] = await ctx.db.all<{ people: number }>(sql`
     SELECT count(*) AS people FROM (
       SELECT DISTINCT user_id FROM sign_ins
       WHERE network = ${networkOf(address)} AND last_seen_at > ${ctx.now() - SEEN_WITHIN_MS}
-      ${from === 'address' ? sql`AND address = ${address}` : sql``} LIMIT ${most})`)
+      ${from === 'address' ? sql`AND (address = ${connection} OR address LIKE ${`${connection}:%`})` : sql``} LIMIT ${most})`)
   return row?.people ?? 0
 }

@@ -10,12 +10,12 @@ export function confirmEmailMail(origin: string, token: string): MailContent {
   ])
 }
 
-/** For an address that was signed up with before and is not confirmed yet: perhaps by somebody else, perhaps this time. */
+/** For an address with more than one sign-up that is not confirmed yet: perhaps one is somebody else's, perhaps the latest. */
 export function confirmLatestMail(origin: string, token: string): MailContent {
   return composeMail('Confirm your email address', [
     'Someone, probably you, signed up for Proving Ground with this address again. This link confirms the latest sign-up and its password:',
     confirmLink(origin, token),
-    'The link works for 24 hours. Links from earlier emails no longer work.',
+    'The link works for 24 hours. Links from before that sign-up no longer work.',
     "If you didn't just sign up, don't use this link. Sign up again to replace that sign-up with your own:",
     { link: `${origin}/sign_up`, label: 'Sign up' },
   ])

@@ -6,7 +6,7 @@ import { isUnpaid, PLANS, type PlanType } from '../../domain/plan.ts'
 import type { User } from '../../domain/wire.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { newId } from '../id.ts'
-import { limitCheckouts } from '../limits/limits.ts'
+import { limitPerson, mayStill } from '../limits/limits.ts'
 import type { Checkout } from '../providers/payments.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { ensureCustomer } from './customers.ts'
@@ -26,7 +26,7 @@ export async function createCheckout(ctx: Context, user: User, input: { planType
   if (!ctx.config.plansForSale) throw new AppError('invalid', NOT_FOR_SALE)
   const plan = PLANS.find(({ type, dollarsPerMonth }) => type === input.planType && dollarsPerMonth !== null)
   if (!plan) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
-  await limitCheckouts(ctx, user.id)
+  await limitPerson(ctx, 'checkout', user.id)
   const open = await settleOpenCheckout(ctx, user.id, plan.type)
   if (open?.url) return { url: open.url }
   await refuseSecondPlan(ctx, user.id)
@@ -38,11 +38,11 @@ export async function createCheckout(ctx: Context, user: User, input: { planType
 
 /**
  * Back from the checkout page: what came of it is asked at once, the webhook may take a while.
- * @returns whether there was something to ask
+ * @returns whether there was something to ask, and it was not asked too often
  */
 export async function settleCheckout(ctx: Context, userId: string): Promise<boolean> {
   const row = await findOpenCheckout(ctx, userId)
-  if (!row?.stripeSessionId) return false
+  if (!row?.stripeSessionId || !(await mayStill(ctx, 'ask_stripe', userId))) return false
   await syncCheckout(ctx, row.stripeSessionId)
   return true
 }

@@ -31,11 +31,11 @@ export async function closeAccount(
   input: InferInput<typeof closeAccountForm>,
 ): Promise<void> {
   const { current_password } = requireValid(closeAccountForm, input)
-  const guesses = await limitGuesses(ctx, sessionSecret(user.id))
-  const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
-  if (!(await verifyPassword(ctx, current_password, stored?.hash ?? null)))
-    throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
-  await guesses.forgive()
+  const right = await limitGuesses(ctx, sessionSecret(user.id), async () => {
+    const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
+    return verifyPassword(ctx, current_password, stored?.hash ?? null)
+  })
+  if (!right) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
   await closeOpenCheckout(ctx, user.id)
   await endPlan(ctx, user)
   const channel = ctx.channel(user.id)

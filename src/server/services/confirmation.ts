@@ -9,8 +9,8 @@ import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
 import { type Caller, limitCalls } from '../limits/limits.ts'
-import { confirmEmailMail } from '../mails/account.ts'
-import { CONFIRM_LIFETIME_MS, hashEmailToken, newEmailToken } from './email-tokens.ts'
+import { confirmEmailMail, confirmLatestMail } from '../mails/account.ts'
+import { CONFIRM_LIFETIME_MS, hashEmailToken, hasKilledLinks, newEmailToken } from './email-tokens.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
 /**
@@ -43,19 +43,23 @@ export async function confirmEmail(ctx: Context, token: string): Promise<void> {
         ),
       ),
     ctx.db.update(emailTokens).set({ usedAt: now }).where(isAlive),
-    // One trial a person, whatever came of it.
-    ctx.db.run(sql`
-      INSERT INTO subscriptions (id, user_id, plan_type, sub_type, status, anchor, hours, created_at)
-      SELECT ${newId('sub')}, ${userId}, 'demo', 'demo', 'trialing', ${now}, ${TRIAL_MINUTES / 60}, ${now}
-      WHERE EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND confirmed_at IS NOT NULL AND closed_at IS NULL)
-      AND NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId})`),
+    trialQuery(ctx, userId, now),
   ])
   if (!confirmed?.rowsAffected) throw new AppError('invalid', CONFIRMATION_FAILED)
 }
 
+/** One trial a person, whatever came of it: for the batch that confirms their address now. */
+export function trialQuery(ctx: Pick<Context, 'db'>, userId: string, now: number) {
+  return ctx.db.run(sql`
+    INSERT INTO subscriptions (id, user_id, plan_type, sub_type, status, anchor, hours, created_at)
+    SELECT ${newId('sub')}, ${userId}, 'demo', 'demo', 'trialing', ${now}, ${TRIAL_MINUTES / 60}, ${now}
+    WHERE EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND confirmed_at = ${now} AND closed_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId})`)
+}
+
 /**
  * A new link for the latest sign-up of an address that waits for one. Its other links stay alive: anybody may request this. The answer is the
- * same for every address.
+ * same for every address; the mail says so when that sign-up replaced another.
  */
 export async function resendConfirmation(
   ctx: Context,
@@ -66,17 +70,16 @@ export async function resendConfirmation(
   await limitCalls(ctx, 'resend', caller, email)
   const { token, hash } = newEmailToken()
   const now = ctx.now()
+  const origin = siteOrigin(ctx)
+  const isSent = sql`EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash})`
+  const isLatest = hasKilledLinks(sql`(SELECT id FROM users WHERE email = ${email})`)
   await writeBatch(ctx.db, [
     ctx.db.run(sql`
       INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
       SELECT ${hash}, id, 'confirm', ${now}, ${now + CONFIRM_LIFETIME_MS} FROM users
       WHERE email = ${email} AND confirmed_at IS NULL AND closed_at IS NULL`),
-    mailQuery(
-      ctx,
-      email,
-      confirmEmailMail(siteOrigin(ctx), token),
-      sql`EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash})`,
-    ),
+    mailQuery(ctx, email, confirmEmailMail(origin, token), sql`${isSent} AND NOT ${isLatest}`),
+    mailQuery(ctx, email, confirmLatestMail(origin, token), sql`${isSent} AND ${isLatest}`),
   ])
   ctx.background(deliverMail(ctx))
 }

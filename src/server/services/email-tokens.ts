@@ -15,6 +15,11 @@ export function hashEmailToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
+/** Whether a later sign-up ended some. */
+export function hasKilledLinks(userId: SQL): SQL {
+  return sql`EXISTS (SELECT 1 FROM email_tokens WHERE user_id = ${userId} AND purpose = 'confirm' AND expires_at = created_at)`
+}
+
 /** Ends the confirmation links of a user. Their rows stay for a while: a dead link still tells whom it was mailed to. */
 export function killConfirmLinks(ctx: Pick<Context, 'db'>, userId: SQL) {
   return ctx.db.run(

@@ -10,6 +10,7 @@ import { refuseCommonPassword } from '../credentials/password-rule.ts'
 import { requireValid } from '../form-rules.ts'
 import { type Caller, forgiveGuesses, limitCalls, sessionSecret, signInSecret } from '../limits/limits.ts'
 import { passwordChangedMail, resetPasswordMail } from '../mails/account.ts'
+import { trialQuery } from './confirmation.ts'
 import { hashEmailToken, newEmailToken, RESET_LIFETIME_MS } from './email-tokens.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
@@ -40,7 +41,8 @@ export async function requestPasswordReset(
 
 /**
  * A new password for the holder of a mailed link, once. Ends every sign-in and every other link, forgives the guesses that were counted, and
- * mails the owner.
+ * mails the owner. Who holds the link has shown that the address is theirs, so this confirms it: a stranger who signs up with it again and again
+ * would else replace the password each time.
  * @returns the account's address
  * @throws invalid
  */
@@ -71,8 +73,9 @@ export async function resetPassword(
   const [update] = await writeBatch(ctx.db, [
     // The link may have been used while we hashed.
     ctx.db.run(sql`
-      UPDATE users SET password_hash = ${passwordHash} WHERE id = ${found.userId} AND closed_at IS NULL
+      UPDATE users SET password_hash = ${passwordHash}, confirmed_at = coalesce(confirmed_at, ${now}) WHERE id = ${found.userId} AND closed_at IS NULL
       AND EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash} AND used_at IS NULL)`),
+    trialQuery(ctx, found.userId, now),
     ctx.db.run(sql`
       UPDATE email_tokens SET used_at = ${now}
       WHERE user_id = ${found.userId} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),

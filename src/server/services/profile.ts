@@ -10,7 +10,7 @@ import { type Context, siteOrigin } from '../context.ts'
 import { hashPassword, verifyPassword } from '../credentials/password.ts'
 import { refuseCommonPassword } from '../credentials/password-rule.ts'
 import { requireValid } from '../form-rules.ts'
-import { limitGuesses, sessionSecret } from '../limits/limits.ts'
+import { limitGuesses, limitPerson, sessionSecret } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mails/account.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
@@ -37,11 +37,14 @@ async function changePassword(
   name: string,
   password: { current: string; next: string },
 ): Promise<void> {
-  const guesses = await limitGuesses(ctx, sessionSecret(user.id))
-  const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
-  if (!(await verifyPassword(ctx, password.current, stored?.hash ?? null)) || !stored)
-    throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
-  await guesses.forgive()
+  await limitPerson(ctx, 'new_password', user.id)
+  let stored = ''
+  const right = await limitGuesses(ctx, sessionSecret(user.id), async () => {
+    const [row] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
+    stored = row?.hash ?? ''
+    return verifyPassword(ctx, password.current, row?.hash ?? null)
+  })
+  if (!right) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
   const passwordHash = await hashPassword(ctx, password.next)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND password_hash = ${passwordHash})`
   const others = and(eq(signIns.userId, user.id), ne(signIns.id, signInId), isNull(signIns.revokedAt))
@@ -50,7 +53,7 @@ async function changePassword(
     ctx.db
       .update(users)
       .set({ name, passwordHash })
-      .where(and(eq(users.id, user.id), eq(users.passwordHash, stored.hash))),
+      .where(and(eq(users.id, user.id), eq(users.passwordHash, stored))),
     ctx.db.update(signIns).set({ revokedAt: ctx.now() }).where(and(others, changed)).returning({ id: signIns.id }),
     // A link that somebody else may have asked for is a way in, too.
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${ctx.now()}

@@ -86,7 +86,7 @@ async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
   const { subscription } = usage
   const isDemo = subscription?.subType === 'demo'
   if (!isDemo && !isUnpaid(subscription)) return usage
-  const ask = isDemo ? settleCheckout(ctx, userId) : settlePlan(ctx, subscription?.stripeSubscriptionId ?? null)
+  const ask = isDemo ? settleCheckout(ctx, userId) : settlePlan(ctx, userId, subscription?.stripeSubscriptionId ?? null)
   const asked = await ask.catch((error) => {
     log('payment_not_settled', { userId }, error)
     return false

@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 import { hashPassword, needsRehash, verifyPassword } from '../credentials/password.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
-import { type Caller, limitCalls, limitGuesses, signInSecret } from '../limits/limits.ts'
+import { type Caller, limitCalls, limitGuesses, limitPerson, signInSecret } from '../limits/limits.ts'
 import { networkOf } from '../limits/network.ts'
 import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 
@@ -16,7 +16,7 @@ import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 export type Device = { userAgent: string | null; address: string | null }
 
 export type SignInAttempt = Caller & {
-  /** This browser's id, when it was signed in to the account before: its guesses are counted by themselves. */
+  /** This browser's id, when it was signed in to the account before: its guesses and sign-ins are counted by themselves. */
   knownDevice: string | null
 }
 
@@ -31,15 +31,16 @@ export async function signIn(
   attempt: SignInAttempt,
 ): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
   const { email, password } = requireValid(signInForm, input)
-  await limitCalls(ctx, 'sign_in', attempt)
-  const guesses = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice))
-  const [found] = await ctx.db
-    .select()
-    .from(users)
-    .where(and(eq(users.email, email), isNull(users.closedAt)))
-  const right = await verifyPassword(ctx, password, found?.passwordHash ?? null)
+  await (attempt.knownDevice === null ? limitCalls(ctx, 'sign_in', attempt) : limitPerson(ctx, 'known_sign_in', email))
+  let found: typeof users.$inferSelect | undefined
+  const right = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice), async () => {
+    ;[found] = await ctx.db
+      .select()
+      .from(users)
+      .where(and(eq(users.email, email), isNull(users.closedAt)))
+    return verifyPassword(ctx, password, found?.passwordHash ?? null)
+  })
   if (!found || !right) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
-  await guesses.forgive()
   if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
 
   const now = ctx.now()

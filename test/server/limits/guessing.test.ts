@@ -210,3 +210,67 @@ test('forwarded headers are not believed', async () => {
   for (let i = 0; i < 70; i++) await signIn(browser, newAddress(), 'simulate')
   expect(hashes.count).toBe(60)
 })
+
+test('while no password can be looked at, nobody is locked out by trying again', async () => {
+  const { account, app, ctx } = setup()
+  const session = openBrowser(app)
+  const { email } = await signedInUser(session, account)
+  const owner = await from(app, '203.0.113.8')
+  const { hasher } = ctx
+  const close = (password: string) => session.json('DELETE', '/users', { user: { current_password: password } })
+
+  for (let i = 0; i < 4; i++) expect((await signIn(owner, email, 'a guess')).status).toBe(401)
+  ctx.hasher = { derive: async () => null }
+  const refused = await Promise.all(Array.from({ length: 20 }, () => signIn(owner, email, PASSWORD)))
+  expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503, 429]))
+  for (let i = 0; i < 20; i++) expect((await signIn(owner, email, PASSWORD)).status).toBe(503)
+  for (let i = 0; i < 20; i++) expect((await close(PASSWORD)).status).toBe(503)
+  ctx.hasher = hasher
+
+  // What was looked at before still counts: the next wrong one is the fifth.
+  expect((await signIn(owner, email, 'a guess')).status).toBe(401)
+  expect((await signIn(owner, email, PASSWORD)).status).toBe(429)
+  expect((await close('a guess')).status).toBe(422)
+})
+
+test('somebody who changes their own password over and over makes us hash and mail ten times an hour', async () => {
+  const { account, app, clock, sent, settle } = setup()
+  const browser = openBrowser(app)
+  await signedInUser(browser, account)
+  hashes.count = 0
+  sent.length = 0
+  const change = () =>
+    browser.json('PUT', '/users', {
+      user: { name: 'A', current_password: PASSWORD, password: PASSWORD, password_confirmation: PASSWORD },
+    })
+  const statuses: number[] = []
+  for (let i = 0; i < 12; i++) statuses.push((await change()).status)
+  await settle()
+  expect(statuses).toEqual([...Array(10).fill(200), 429, 429])
+  expect([hashes.count, sent.length]).toEqual([20, 10])
+  clock.ms += 3_600_000
+  expect((await change()).status).toBe(200)
+})
+
+test('one person who uses up the sign-ins of a campus keeps out nobody whose browser is known', async () => {
+  const { account, app, clock } = setup()
+  const CAMPUS = '203.0.113.50'
+  const { email } = await signedInUser(openBrowser(app), account)
+  const owner = await from(app, CAMPUS)
+  expect((await signIn(owner, email, PASSWORD)).status).toBe(200)
+  const bad = await from(app, CAMPUS)
+  for (let i = 0; i < 80; i++) await signIn(bad, newAddress(), 'simulate')
+  expect((await signIn(bad, newAddress(), 'simulate')).status).toBe(429)
+  await owner.json('DELETE', '/users/sign_out')
+  await owner.open('/sign_in')
+  expect((await signIn(owner, email, PASSWORD)).status).toBe(200)
+
+  // Known browsers have a limit of their own: right passwords cost hashes as well.
+  hashes.count = 0
+  const statuses: number[] = []
+  for (let i = 0; i < 70; i++) statuses.push((await signIn(owner, email, PASSWORD)).status)
+  expect(statuses.at(-1)).toBe(429)
+  expect(hashes.count).toBeLessThanOrEqual(60)
+  clock.ms += 3_600_000 / 4
+  expect((await signIn(owner, email, PASSWORD)).status).toBe(200)
+})

@@ -114,3 +114,19 @@ test('a sign-in names the network that it came from', async () => {
   const rows = await ctx.db.select().from(signIns).where(eq(signIns.userId, id))
   expect(rows.map((row) => row.network).sort()).toEqual(['2001:db8:7', null].sort())
 })
+
+test('IPv6: a machine that may choose its addresses counts as one, and keeps out nobody else in its network', async () => {
+  const { signUps } = newNetwork()
+  const [mine, neighbor] = ['2001:db8:77:1', '2001:db8:77:2']
+  expect(await signUps((i) => `${mine}:${i + 1}:a:b:c`)).toBe(20)
+  expect(await signUps(`${neighbor}::1`)).toBe(20)
+})
+
+test('IPv6: people of a connection are counted, whatever address of it they have now', async () => {
+  const { people, signUps } = newNetwork()
+  await people(20, '2001:db8:78:1:1:a:b:c')
+  await people(20, '2001:db8:78:1::5')
+  await people(20, '2001:db8:78:11::5')
+  expect(await signUps('2001:db8:78:1::9')).toBe(20 + 20)
+  expect(await signUps('2001:db8:78:2::9')).toBe(20)
+})

@@ -126,6 +126,17 @@ describe('checkout', () => {
     stack.clock.now += 1
   })
 
+  test('coming back from an open page, or pressing Start, over and over asks Stripe 60 times an hour', async () => {
+    await buy('basic')
+    const before = stack.stripe.calls().length
+    const answers: boolean[] = []
+    for (let i = 0; i < 70; i++) answers.push(await settleCheckout(stack.ctx, user.id))
+    expect(answers.filter(Boolean)).toHaveLength(60)
+    expect(stack.stripe.calls().length - before).toBe(60)
+    stack.clock.now += HOUR
+    expect(await settleCheckout(stack.ctx, user.id)).toBe(true)
+  })
+
   test('asked twice it is the same page; for another plan the first page is closed', async () => {
     const first = await buy('basic')
     expect(await buy('basic')).toEqual(first)

@@ -107,6 +107,9 @@ describe('a plan that nobody pays', () => {
       monthlyUsage: { hoursUsed: 2, amountOwedDollars: 3.5 },
     })
     expect([await start(), await sizes()]).toEqual([REFUSED, ['srv_1']])
+    const before = stack.stripe.calls().length
+    for (let i = 0; i < 70; i++) expect(await start()).toBe(REFUSED)
+    expect(stack.stripe.calls().length - before).toBeLessThanOrEqual(60)
     // The period before was paid: its cycle has its hours.
     await stack.passTime(renewed + 2 * DAY, DAY)
     expect(await bills()).toEqual([['premium', 30, 0]])
@@ -114,6 +117,13 @@ describe('a plan that nobody pays', () => {
     stack.clock.now = renewed + 15 * DAY
     await stack.stripe.settle()
     expect(await plan()).toMatchObject({ status: 'unpaid', paidUntil: renewed })
+    // The page asks Stripe each time it is opened.
+    const asked = stack.stripe.calls().length
+    const opened = await Promise.allSettled(Array.from({ length: 50 }, () => findPlanPayPage(ctx, user.id)))
+    expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
+    expect(opened.at(-1)).toMatchObject({ reason: { code: 'too_many' } })
+    expect(stack.stripe.calls().length - asked).toBeLessThanOrEqual(40)
+    stack.clock.now += HOUR
     await stack.press(await findPlanPayPage(ctx, user.id))
     await stack.stripe.settle()
     expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
