@@ -18,7 +18,7 @@ export const users = sqliteTable(
     confirmedAt: integer('confirmed_at'),
     /** Set while a bill is overdue: starting is refused. */
     suspendedAt: integer('suspended_at'),
-    /** While suspended: when the mail went out that what runs will be stopped tomorrow. */
+    /** While suspended: when we mailed that we will stop the running server tomorrow. */
     stopWarnedAt: integer('stop_warned_at'),
     closedAt: integer('closed_at'),
     stripeCustomerId: text('stripe_customer_id').unique(),

@@ -28,7 +28,7 @@ export function chargePlan(
   invoice.period_end = item.current_period_end
   setTotal(invoice, item.price.unit_amount)
   subscription.latest_invoice = invoice.id
-  // Of what nobody has paid for weeks, Stripe no longer tries to collect more.
+  // After weeks without a payment Stripe stops collecting.
   if (subscription.status === 'unpaid') {
     save(account, invoice, 'invoice.created', at)
     return
