@@ -9,7 +9,7 @@ import type { PaidSubscription } from '../providers/payments.ts'
 import { dueQuery } from './close-cycles.ts'
 import { type Heard, isUnbilledUnpaid, paidUntilQuery, wasPaidInTime } from './paid-until.ts'
 import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
-import { planBeforeChange } from './plan-spans.ts'
+import { planBeforeChange, toSpan } from './plan-spans.ts'
 import { findWithTime } from './stripe-time.ts'
 
 type SubscriptionRow = typeof subscriptions.$inferSelect
@@ -180,7 +180,8 @@ async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow |
 }
 
 function stoodBeside(row: SubscriptionRow, { anchor, endedAt }: PaidSubscription): boolean {
-  return row.stripeSubscriptionId !== null && row.anchor < (endedAt ?? Infinity) && anchor < (row.endedAt ?? Infinity)
+  const until = toSpan(row).endsAt ?? Infinity
+  return row.stripeSubscriptionId !== null && row.anchor < (endedAt ?? Infinity) && anchor < until
 }
 
 /** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */
