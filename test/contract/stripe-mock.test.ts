@@ -82,6 +82,7 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
     expect(await payments.findPlanPayPage('sub_1')).toSatisfy(
       (page: string | null) => page === null || page.startsWith('https://'),
     )
+    expect(typeof (await payments.wasPaidWithin('sub_1', { start: 0, end: 1 }))).toBe('boolean')
     expect((await payments.cancelAtPeriodEnd('sub_1', 'key-3')).id).toBe('sub_1')
     await payments.cancelNow('sub_1')
   })

@@ -114,6 +114,12 @@ describe('the Stripe adapter against the stand-in', () => {
     expect(await (await fetch(page as string)).text()).toContain('Pay $25.00')
     expect((await press(page as string)).status).toBe(303)
     expect([await state(), await payments().findPlanPayPage(id)]).toEqual([['active', '2028-03-31'], null])
+    const paidIn = (start: number, end: number) => payments().wasPaidWithin(id, { start, end })
+    expect([await paidIn(now, now + 1), await paidIn(now - DAY, now), await paidIn(now + 1, now + DAY)]).toEqual([
+      true,
+      false,
+      false,
+    ])
     now = Date.UTC(2028, 3, 30, 9)
     expect(await state()).toEqual(['past_due', '2028-04-30'])
   })

@@ -71,6 +71,8 @@ export type Payments = {
   findSubscription(id: string): Promise<PaidSubscription | null>
   /** The page where its latest open invoice is paid, which makes it active again; null when none is open. */
   findPlanPayPage(subscriptionId: string): Promise<string | null>
+  /** Whether an invoice of it was paid in that time: half-open, ms since 1970. */
+  wasPaidWithin(subscriptionId: string, time: { start: number; end: number }): Promise<boolean>
   cancelAtPeriodEnd(id: string, key: string): Promise<PaidSubscription>
   cancelNow(id: string): Promise<void>
 

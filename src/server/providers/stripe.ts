@@ -68,6 +68,13 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
         return data[0]?.hosted_invoice_url ?? null
       }),
 
+    wasPaidWithin: (subscription, { start, end }) =>
+      ask(async (s) => {
+        const { data } = await s.invoices.list({ subscription, status: 'paid', limit: 100 })
+        const times = data.map((invoice) => toInvoice(invoice).paidAt ?? 0)
+        return times.some((at) => start <= at && at < end)
+      }),
+
     cancelAtPeriodEnd: (id, idempotencyKey) =>
       ask(async (s) =>
         toSubscription(await s.subscriptions.update(id, { cancel_at_period_end: true }, { idempotencyKey })),

@@ -7,8 +7,9 @@ import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import type { PaidSubscription } from '../providers/payments.ts'
 import { dueQuery } from './close-cycles.ts'
+import { type Heard, isUnbilledUnpaid, paidUntilQuery, wasPaidInTime } from './paid-until.ts'
 import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
-import { planBeforeChange } from './plan-spans.ts'
+import { planBeforeChange, toSpan } from './plan-spans.ts'
 import { findWithTime } from './stripe-time.ts'
 
 type SubscriptionRow = typeof subscriptions.$inferSelect
@@ -86,12 +87,13 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
     if (standing) return refuseSecond(ctx, found)
   }
   const before = known && known.planType !== plan.type ? planBeforeChange(known) : {}
-  return subscriptionQueries(ctx, { ...found, userId }, { ...plan, before }, askedAt)
+  const paidInTime = known ? await wasPaidInTime(ctx, known, found) : false
+  return subscriptionQueries(ctx, { ...found, userId, paidInTime }, { ...plan, before }, askedAt)
 }
 
 function subscriptionQueries(
   ctx: Context,
-  found: PaidSubscription & { userId: string },
+  found: Heard,
   plan: { type: PlanType; hours: number; before: Partial<SubscriptionRow> },
   askedAt: number,
 ): Query[] {
@@ -157,31 +159,13 @@ function subscriptionQueries(
 }
 
 /** Nothing about the plan has changed that decides where its cycles end, and what they include. */
-function isKnown(found: PaidSubscription, row: Pick<SubscriptionRow, (typeof DECISIVE)[number]>) {
+function isKnown(found: Heard, row: Pick<SubscriptionRow, (typeof DECISIVE)[number]>) {
   const same = DECISIVE.map((field) => sql`${subscriptions[field]} IS ${row[field]}`)
   return sql`EXISTS (SELECT 1 FROM ${subscriptions} WHERE ${subscriptions.stripeSubscriptionId} = ${found.id}
     AND ${sql.join(same, sql` AND `)} AND ${subscriptions.paidUntil} IS ${paidUntilQuery(found)})`
 }
 
 const DECISIVE = ['planType', 'hours', 'anchor', 'cancelAt', 'endedAt'] as const
-
-/**
- * Of a known plan. What was not paid stays so when the plan ends, and several periods that were not paid count from the first. A payment
- * that comes after a period pays for the next one: that period is billed without its hours first.
- */
-function paidUntilQuery(found: PaidSubscription) {
-  const { periodStart, endedAt } = found
-  if (isUnpaid(found)) return sql`min(coalesce(${subscriptions.paidUntil}, ${periodStart}), ${periodStart})`
-  if (endedAt !== null) return sql`${subscriptions.paidUntil}`
-  return sql`(CASE WHEN ${isUnbilledUnpaid(found)} THEN ${subscriptions.paidUntil} END)`
-}
-
-/** Paid for again, while the bill of a period before that was not paid is not written yet. */
-function isUnbilledUnpaid(found: PaidSubscription) {
-  const { periodStart, userId } = found
-  return sql`(${found.endedAt === null && !isUnpaid(found) ? 1 : 0} AND ${subscriptions.paidUntil} < ${periodStart}
-    AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND billed_until < ${periodStart}))`
-}
 
 function sold(planType: PlanType | null) {
   return PLANS.find(({ type }) => type === planType && type !== ENTERPRISE.type)
@@ -196,7 +180,8 @@ async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow |
 }
 
 function stoodBeside(row: SubscriptionRow, { anchor, endedAt }: PaidSubscription): boolean {
-  return row.stripeSubscriptionId !== null && row.anchor < (endedAt ?? Infinity) && anchor < (row.endedAt ?? Infinity)
+  const until = toSpan(row).endsAt ?? Infinity
+  return row.stripeSubscriptionId !== null && row.anchor < (endedAt ?? Infinity) && anchor < until
 }
 
 /** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */

@@ -225,6 +225,35 @@ describe('a plan that nobody pays', () => {
     expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
   })
 
+  test.each(['renewed', 'canceled'])(
+    'paid in its last second, heard of when it is %s: it has its hours',
+    async (then) => {
+      await buy('premium', 'declined_later')
+      const stripeId = (await plan())?.stripeSubscriptionId ?? ''
+      const anchor = (await plan())?.anchor ?? 0
+      const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
+      await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + DAY + 30 * HOUR })
+      stack.clock.now = unpaid + HOUR
+      await syncSubscription(ctx, stripeId)
+      if (then === 'canceled') await cancelAtPeriodEnd(ctx, user)
+      expect(await plan()).toMatchObject({ status: 'past_due', paidUntil: unpaid })
+      await closeDueCycles(ctx)
+      stack.clock.now = next - 1000
+      await stack.press(await findPlanPayPage(ctx, user.id))
+      stack.clock.now = next + 30_000
+      await syncSubscription(ctx, stripeId)
+      expect(await plan()).toMatchObject(
+        then === 'renewed' ? { status: 'past_due', paidUntil: next } : { status: 'canceled', paidUntil: null },
+      )
+      stack.clock.now = next + HOUR
+      await closeDueCycles(ctx)
+      expect(await bills()).toEqual([
+        ['premium', 30, 0],
+        ['premium', 30, 0],
+      ])
+    },
+  )
+
   test('paid again while the page of another plan is open: paying there too gives no hours twice', async () => {
     await buy('premium', 'declined_later')
     const first = (await plan())?.stripeSubscriptionId ?? ''
