@@ -14,12 +14,13 @@ const FORGOTTEN_MS = 90_000
  */
 export async function wakeOverdue(ctx: Context): Promise<number> {
   const now = ctx.now()
+  // Where there are more, what is due goes first, and nobody is always left out.
   const rows = await ctx.db.all<{ user_id: string; due: 0 | 1 }>(sql`SELECT user_id, max(due) AS due FROM (
     SELECT user_id, 1 AS due FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
     UNION SELECT user_id, coalesce(must_stop_at <= ${now}, 0) FROM server_sessions
       WHERE ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NOT NULL
       AND (confirmed_at < ${now - FORGOTTEN_MS} OR must_stop_at <= ${now})
-    ) GROUP BY user_id LIMIT ${BATCH}`)
+    ) GROUP BY user_id ORDER BY due DESC, random() LIMIT ${BATCH}`)
   await fourAtOnce(rows, ({ user_id, due }) =>
     due ? ctx.channel(user_id).wake(user_id) : ctx.channel(user_id).revive(user_id, now),
   )

@@ -121,7 +121,11 @@ describe('a plan that nobody pays', () => {
     const asked = stack.stripe.calls().length
     const opened = await Promise.allSettled(Array.from({ length: 50 }, () => findPlanPayPage(ctx, user.id)))
     expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
-    expect(opened.at(-1)).toMatchObject({ reason: { code: 'too_many' } })
+    // They are at once, so any twenty may be the ones.
+    const refused = opened.filter(({ status }) => status === 'rejected')
+    expect(refused).toEqual(
+      refused.map(() => expect.objectContaining({ reason: expect.objectContaining({ code: 'too_many' }) })),
+    )
     expect(stack.stripe.calls().length - asked).toBeLessThanOrEqual(40)
     stack.clock.now += HOUR
     await stack.press(await findPlanPayPage(ctx, user.id))
