@@ -56,7 +56,7 @@ const JOB = { id: 'job_1', status: 'running' } as Job
 const told = (identifier: string) => ({ identifier, message: { event: 'job.updated', job: JOB } })
 
 vi.stubGlobal('WebSocketRequestResponsePair', class {})
-beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout'] }))
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
 test('a sign-in that expired hears nothing, and is told that it ended', async () => {
