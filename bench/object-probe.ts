@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { WorkerModule } from '../dev/workerd.ts'
+import type { WorkerModule } from '../dev/build.ts'
 
 export type Wake = { userId: string; what: 'constructed' | 'fetch' | 'message' | 'alarm' | 'call' }
 

@@ -1,6 +1,9 @@
 import { resolve } from 'node:path'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
 
+/** A file of the built Worker, as workerd takes it. */
+export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
+
 /** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
 export const clientOptions: Rolldown.RolldownOptions = {
   input: ['src/client.tsx', 'src/public.ts', 'src/styles/app.css', 'src/styles/public.css'],

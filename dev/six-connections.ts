@@ -1,4 +1,4 @@
-import type { WorkerModule } from './workerd.ts'
+import type { WorkerModule } from './build.ts'
 
 /**
  * The Worker with an entry around it that has it queue as the platform does and workerd does not: of one invocation (a request, a trigger, an

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { WorkerModule } from './build.ts'
 import { devRoutes } from './dev-routes.ts'
 import { freePort } from './free-port.ts'
 import { type Services, type StackOptions, startServices } from './services.ts'
-import { startWorkerd, type Workerd, type WorkerModule } from './workerd.ts'
+import { startWorkerd, type Workerd } from './workerd.ts'
 import { everyMinute, readWranglerConfig } from './wrangler-config.ts'
 
 export type Stack = { url: string; services: Services; workerd: Workerd; close(): Promise<void> }

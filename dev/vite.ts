@@ -2,12 +2,12 @@ import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
 import devServer from '@hono/vite-dev-server'
 import { build, createServer, type Plugin, type Rolldown, type ViteDevServer } from 'vite'
-import { awsXmlInWorkerd, workerBuild } from './build.ts'
+import { awsXmlInWorkerd, type WorkerModule, workerBuild } from './build.ts'
 import { devRoutes } from './dev-routes.ts'
 import { freePort } from './free-port.ts'
 import { type Services, type StackOptions, startServices } from './services.ts'
 import { STYLES, startCrons } from './stack.ts'
-import { startWorkerd, type Workerd, type WorkerModule, workerdOptions } from './workerd.ts'
+import { startWorkerd, type Workerd, workerdOptions } from './workerd.ts'
 
 /**
  * The stack with hot reload: pages and calls run in Node under Vite; the Durable Object, its sockets and the bindings live in workerd,

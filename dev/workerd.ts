@@ -1,10 +1,9 @@
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
+import type { WorkerModule } from './build.ts'
 import { childProcesses } from './child-processes.ts'
 import type { Services } from './services.ts'
 import { sixConnections } from './six-connections.ts'
 import { readWranglerConfig } from './wrangler-config.ts'
-
-export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
 
 export type Workerd = {
   mf: Miniflare
