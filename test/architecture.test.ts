@@ -8,8 +8,9 @@ const ROOT = resolve(import.meta.dirname, '..')
 const ROOMS: [room: string, mayImport: string[]][] = [
   ['src/domain/', []],
   ['db/', ['src/domain/']],
-  ['src/pages/', ['src/domain/', 'src/islands/']],
-  ['src/islands/', ['src/domain/', 'src/pages/']],
+  ['src/ui/', ['src/domain/']],
+  ['src/islands/', ['src/domain/', 'src/ui/']],
+  ['src/pages/', ['src/domain/', 'src/ui/', 'src/islands/']],
   ['src/client.tsx', ['src/islands/']],
   ['src/public.ts', ['src/islands/', 'src/client.tsx']],
   ['src/server/providers/', ['src/domain/', 'src/server/env.ts']],
@@ -26,7 +27,7 @@ const ROOMS: [room: string, mayImport: string[]][] = [
       ...files('src/server'),
     ],
   ],
-  ['src/server/', ['src/domain/', 'db/', 'src/pages/', 'src/islands/', 'src/server/']],
+  ['src/server/', ['src/domain/', 'db/', 'src/ui/', 'src/pages/', 'src/islands/', 'src/server/']],
 ]
 
 const NOT_FOR_SERVICES = [

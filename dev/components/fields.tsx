@@ -1,7 +1,7 @@
-import { Checkbox, Field, PasswordField, Select, TextArea } from '../../src/pages/parts/Field.tsx'
+import { Checkbox, Field, PasswordField, Select, TextArea } from '../../src/ui/Field.tsx'
 import { nothing, type Specimen } from './specimen.ts'
 
-const file = 'src/pages/parts/Field.tsx'
+const file = 'src/ui/Field.tsx'
 const OPTIONS = ['Google Search', 'Social Media', 'Referral']
 
 export const FIELDS: Specimen[] = [

@@ -1,16 +1,16 @@
-import { Alert, type AlertKind } from '../../src/pages/parts/Alert.tsx'
-import { Badge, type BadgeColour } from '../../src/pages/parts/Badge.tsx'
-import { BarChart } from '../../src/pages/parts/BarChart.tsx'
-import { Button, ButtonLink } from '../../src/pages/parts/Button.tsx'
-import { Card } from '../../src/pages/parts/Card.tsx'
-import { DataTable } from '../../src/pages/parts/DataTable.tsx'
-import { DefinitionStats } from '../../src/pages/parts/DefinitionStats.tsx'
-import { FlashAlert } from '../../src/pages/parts/FlashAlert.tsx'
-import { HiddenFields } from '../../src/pages/parts/HiddenFields.tsx'
-import { Icon, type IconName, Outline } from '../../src/pages/parts/Icon.tsx'
-import { Meter } from '../../src/pages/parts/Meter.tsx'
-import { EmptyState, ErrorState, Spinner } from '../../src/pages/parts/States.tsx'
-import { Time, TimeIn } from '../../src/pages/parts/Time.tsx'
+import { Alert, type AlertKind } from '../../src/ui/Alert.tsx'
+import { Badge, type BadgeColour } from '../../src/ui/Badge.tsx'
+import { BarChart } from '../../src/ui/BarChart.tsx'
+import { Button, ButtonLink } from '../../src/ui/Button.tsx'
+import { Card } from '../../src/ui/Card.tsx'
+import { DataTable } from '../../src/ui/DataTable.tsx'
+import { DefinitionStats } from '../../src/ui/DefinitionStats.tsx'
+import { FlashAlert } from '../../src/ui/FlashAlert.tsx'
+import { HiddenFields } from '../../src/ui/HiddenFields.tsx'
+import { Icon, type IconName, Outline } from '../../src/ui/Icon.tsx'
+import { Meter } from '../../src/ui/Meter.tsx'
+import { EmptyState, ErrorState, Spinner } from '../../src/ui/States.tsx'
+import { Time, TimeIn } from '../../src/ui/Time.tsx'
 import { nothing, type Specimen } from './specimen.ts'
 
 const KINDS: AlertKind[] = ['danger', 'success', 'info', 'warning']
@@ -41,7 +41,7 @@ const DAYS = Array.from({ length: 30 }, (_, day) => ({ label: `Nov ${day + 1}`, 
 export const PARTS: Specimen[] = [
   {
     name: 'Alert',
-    file: 'src/pages/parts/Alert.tsx',
+    file: 'src/ui/Alert.tsx',
     states: [
       ...KINDS.map((kind): [string, React.ReactNode] => [
         kind,
@@ -59,7 +59,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'FlashAlert',
-    file: 'src/pages/parts/FlashAlert.tsx',
+    file: 'src/ui/FlashAlert.tsx',
     states: [
       ['success', <FlashAlert key="s" flash={{ kind: 'success', message: 'Profile updated successfully!' }} />],
       ['danger', <FlashAlert key="d" flash={{ kind: 'danger', message: 'Invalid email or password.' }} />],
@@ -68,7 +68,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'Badge',
-    file: 'src/pages/parts/Badge.tsx',
+    file: 'src/ui/Badge.tsx',
     states: COLOURS.map((colour) => [
       colour,
       <Badge key={colour} colour={colour}>
@@ -78,7 +78,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'Button',
-    file: 'src/pages/parts/Button.tsx',
+    file: 'src/ui/Button.tsx',
     states: [
       ['default', <Button key="b">Refresh</Button>],
       [
@@ -127,7 +127,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'ButtonLink',
-    file: 'src/pages/parts/Button.tsx',
+    file: 'src/ui/Button.tsx',
     states: [
       [
         'default, primary, small',
@@ -145,7 +145,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'Card',
-    file: 'src/pages/parts/Card.tsx',
+    file: 'src/ui/Card.tsx',
     states: [
       [
         'with a title',
@@ -169,7 +169,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'DataTable',
-    file: 'src/pages/parts/DataTable.tsx',
+    file: 'src/ui/DataTable.tsx',
     states: [
       ['rows', <DataTable key="t" caption="Vehicles" columns={COLUMNS} rows={ROWS} />],
       [
@@ -183,7 +183,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'DefinitionStats',
-    file: 'src/pages/parts/DefinitionStats.tsx',
+    file: 'src/ui/DefinitionStats.tsx',
     states: [
       [
         'figures, some with a hint',
@@ -200,7 +200,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'Meter',
-    file: 'src/pages/parts/Meter.tsx',
+    file: 'src/ui/Meter.tsx',
     states: [
       ['none', <Meter key="m" label="Included hours" value={0} max={5} text="0.00 of 5 h" />],
       ['some', <Meter key="m" label="Included hours" value={3.2} max={5} text="3.20 of 5 h" />],
@@ -209,7 +209,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'BarChart',
-    file: 'src/pages/parts/BarChart.tsx',
+    file: 'src/ui/BarChart.tsx',
     states: [
       ['thirty days', <BarChart key="c" bars={DAYS} unit="h" caption="Running time by day" empty="" />],
       [
@@ -230,7 +230,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'EmptyState',
-    file: 'src/pages/parts/States.tsx',
+    file: 'src/ui/States.tsx',
     states: [
       ['a sentence', <EmptyState key="e">No instances found.</EmptyState>],
       [
@@ -243,7 +243,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'ErrorState',
-    file: 'src/pages/parts/States.tsx',
+    file: 'src/ui/States.tsx',
     states: [
       ['a sentence', <ErrorState key="e">Failed to load billing</ErrorState>],
       [
@@ -256,7 +256,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'Spinner',
-    file: 'src/pages/parts/States.tsx',
+    file: 'src/ui/States.tsx',
     states: [
       ['with its words', <Spinner key="s" label="Connecting..." />],
       ['words for a screen reader only', <Spinner key="s" label="Checking your session…" visible={false} />],
@@ -264,7 +264,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'Time',
-    file: 'src/pages/parts/Time.tsx',
+    file: 'src/ui/Time.tsx',
     states: [
       ['full', <Time key="t" at={AT} />],
       ['brief', <Time key="t" at={AT} layout="brief" />],
@@ -274,7 +274,7 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'TimeIn',
-    file: 'src/pages/parts/Time.tsx',
+    file: 'src/ui/Time.tsx',
     states: [
       ['UTC', <TimeIn key="t" at={AT} local={false} />],
       ['the zone of whoever renders it', <TimeIn key="t" at={AT} local />],
@@ -282,17 +282,17 @@ export const PARTS: Specimen[] = [
   },
   {
     name: 'Icon',
-    file: 'src/pages/parts/Icon.tsx',
+    file: 'src/ui/Icon.tsx',
     states: ICONS.map((name) => [name, <Icon key={name} name={name} size={20} />]),
   },
   {
     name: 'Outline',
-    file: 'src/pages/parts/Icon.tsx',
+    file: 'src/ui/Icon.tsx',
     states: [['any path', <Outline key="o" path="M4 20 12 4l8 16Z" size={20} />]],
   },
   {
     name: 'HiddenFields',
-    file: 'src/pages/parts/HiddenFields.tsx',
+    file: 'src/ui/HiddenFields.tsx',
     states: [
       [
         'in a form: nothing to see, two hidden inputs',

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
-import { Alert } from '../pages/parts/Alert.tsx'
-import { Button } from '../pages/parts/Button.tsx'
-import { HiddenFields } from '../pages/parts/HiddenFields.tsx'
+import { Alert } from '../ui/Alert.tsx'
+import { Button } from '../ui/Button.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { request } from './request.ts'
 
 const CREATE_CHECKOUT = '/api/v1/subscriptions/create_checkout_session'

@@ -1,7 +1,7 @@
 import { type FormEvent, useState } from 'react'
-import { Alert } from '../pages/parts/Alert.tsx'
-import { Button } from '../pages/parts/Button.tsx'
-import { TextArea } from '../pages/parts/Field.tsx'
+import { Alert } from '../ui/Alert.tsx'
+import { Button } from '../ui/Button.tsx'
+import { TextArea } from '../ui/Field.tsx'
 import { useFields } from './useFields.ts'
 
 const WAIT_MS = 450

@@ -1,14 +1,14 @@
 import { type FormEvent, useState } from 'react'
 import { checkForm } from '../domain/form.ts'
 import { ALL_FIELDS_REQUIRED, PASSWORDS_DO_NOT_MATCH, PASSWORDS_MATCH, signUpForm } from '../domain/user.ts'
-import { Button } from '../pages/parts/Button.tsx'
-import { Checkbox, Field, PasswordField } from '../pages/parts/Field.tsx'
-import { FlashAlert, type FlashMessage } from '../pages/parts/FlashAlert.tsx'
-import { HiddenFields } from '../pages/parts/HiddenFields.tsx'
+import { Button } from '../ui/Button.tsx'
+import { Checkbox, Field, PasswordField } from '../ui/Field.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { useHydrated } from '../ui/useHydrated.ts'
 import { signUpFailure } from './account-replies.ts'
 import { request } from './request.ts'
 import { emptyFields, type Fields, useFields } from './useFields.ts'
-import { useHydrated } from './useHydrated.ts'
 
 export type SignUpFormProps = { csrfToken: string; flash: FlashMessage | null }
 

@@ -1,4 +1,4 @@
-import { colourMedia, THEME_COLOURS, type Theme } from '../pages/layout/theme.ts'
+import { colourMedia, THEME_COLOURS, type Theme } from '../ui/theme.ts'
 
 /**
  * The theme changes where one stands: what was typed stays, and so does the place that the page was scrolled to. Without this the form is

@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import { FeedbackForm } from '../islands/FeedbackForm.tsx'
 import { ProfileForm, type ProfileFormProps } from '../islands/ProfileForm.tsx'
+import { Card } from '../ui/Card.tsx'
 import { Island } from './Island.tsx'
-import { Card } from './parts/Card.tsx'
 
 type AccountOverviewProps = ProfileFormProps & {
   /** The subscription's and the billing card. */

@@ -1,12 +1,12 @@
 import { type Bill, billMonth, billMonths, totalDollars } from '../domain/bill.ts'
 import { dollars } from '../domain/money.ts'
 import type { Bar } from '../domain/usage-chart.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { BarChart } from '../ui/BarChart.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { Time } from '../ui/Time.tsx'
 import { BillsTable } from './billing/BillsTable.tsx'
-import { Alert } from './parts/Alert.tsx'
-import { BarChart } from './parts/BarChart.tsx'
-import { Button, ButtonLink } from './parts/Button.tsx'
-import { Card } from './parts/Card.tsx'
-import { Time } from './parts/Time.tsx'
 
 type BillingHistoryProps = {
   bills: Bill[]

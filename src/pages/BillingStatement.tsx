@@ -1,14 +1,14 @@
 import type { Statement } from '../domain/bill.ts'
 import { dollars, seconds } from '../domain/money.ts'
 import { OVERAGE_DOLLARS_PER_SECOND } from '../domain/plan.ts'
+import { Badge } from '../ui/Badge.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { DataTable } from '../ui/DataTable.tsx'
+import { DefinitionStats } from '../ui/DefinitionStats.tsx'
+import { EmptyState } from '../ui/States.tsx'
+import { Time } from '../ui/Time.tsx'
 import { Corrections, WhatWasCorrected } from './billing/Correction.tsx'
-import { Badge } from './parts/Badge.tsx'
-import { ButtonLink } from './parts/Button.tsx'
-import { Card } from './parts/Card.tsx'
-import { DataTable } from './parts/DataTable.tsx'
-import { DefinitionStats } from './parts/DefinitionStats.tsx'
-import { EmptyState } from './parts/States.tsx'
-import { Time } from './parts/Time.tsx'
 
 const COLUMNS = [
   { key: 'session', label: 'Session ID', rowHeader: true },

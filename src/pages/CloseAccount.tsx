@@ -1,8 +1,8 @@
+import { Button } from '../ui/Button.tsx'
+import { PasswordField } from '../ui/Field.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { FormPage } from './account/FormPage.tsx'
-import { Button } from './parts/Button.tsx'
-import { PasswordField } from './parts/Field.tsx'
-import { FlashAlert, type FlashMessage } from './parts/FlashAlert.tsx'
-import { HiddenFields } from './parts/HiddenFields.tsx'
 
 export function CloseAccount({ csrfToken, flash }: { csrfToken: string; flash: FlashMessage | null }) {
   return (

@@ -1,9 +1,9 @@
 import type { Message } from '../domain/wire.ts'
+import { Badge } from '../ui/Badge.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
+import { EmptyState } from '../ui/States.tsx'
+import { Time } from '../ui/Time.tsx'
 import { ConsoleTabs } from './console/ConsoleTabs.tsx'
-import { Badge } from './parts/Badge.tsx'
-import { ButtonLink } from './parts/Button.tsx'
-import { EmptyState } from './parts/States.tsx'
-import { Time } from './parts/Time.tsx'
 
 /** What people wrote to sales and which customers want more servers, newest first. */
 export function ConsoleMessages({ messages, older }: { messages: Message[]; older: string | null }) {

@@ -1,9 +1,9 @@
 import { CONTACT_MESSAGE_LIMIT, CONTACT_SOURCES, type ContactField } from '../domain/contact.ts'
 import { characters } from '../domain/person.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { Button } from '../ui/Button.tsx'
+import { Field, Select, TextArea } from '../ui/Field.tsx'
 import { Contours } from './landing/Contours.tsx'
-import { Alert } from './parts/Alert.tsx'
-import { Button } from './parts/Button.tsx'
-import { Field, Select, TextArea } from './parts/Field.tsx'
 
 export type ContactSalesProps = {
   csrfToken: string | null

@@ -1,6 +1,6 @@
 import { Dashboard as DashboardIsland, type DashboardProps } from '../islands/Dashboard.tsx'
+import { Alert } from '../ui/Alert.tsx'
 import { Island } from './Island.tsx'
-import { Alert } from './parts/Alert.tsx'
 
 export function Dashboard(props: DashboardProps) {
   return (

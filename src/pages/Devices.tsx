@@ -1,11 +1,11 @@
 import type { SignIn } from '../domain/wire.ts'
+import { Badge } from '../ui/Badge.tsx'
+import { Button } from '../ui/Button.tsx'
+import { type Column, DataTable } from '../ui/DataTable.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { Time } from '../ui/Time.tsx'
 import { deviceName } from './account/device-name.ts'
-import { Badge } from './parts/Badge.tsx'
-import { Button } from './parts/Button.tsx'
-import { type Column, DataTable } from './parts/DataTable.tsx'
-import { FlashAlert, type FlashMessage } from './parts/FlashAlert.tsx'
-import { HiddenFields } from './parts/HiddenFields.tsx'
-import { Time } from './parts/Time.tsx'
 
 const COLUMNS: Column[] = [
   { key: 'device', label: 'Device', rowHeader: true },

@@ -1,5 +1,5 @@
+import { ButtonLink } from '../ui/Button.tsx'
 import { Contours } from './landing/Contours.tsx'
-import { ButtonLink } from './parts/Button.tsx'
 
 /** A page that could not be shown: why, and what to do next. */
 export function Failure({ sentence, path }: { sentence: string; path: string }) {

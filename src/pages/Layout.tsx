@@ -1,13 +1,13 @@
 import type { ReactNode } from 'react'
 import type { User } from '../domain/wire.ts'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { Spinner } from '../ui/States.tsx'
+import { colourMedia, THEME_COLOURS, type Theme } from '../ui/theme.ts'
 import { bootstrapJson } from './bootstrap-json.ts'
 import { type AccountIssue, AccountNotice } from './layout/AccountNotice.tsx'
 import { Footer } from './layout/Footer.tsx'
 import { Sidebar } from './layout/Sidebar.tsx'
 import { TopBar } from './layout/TopBar.tsx'
-import { colourMedia, THEME_COLOURS, type Theme } from './layout/theme.ts'
-import { FlashAlert, type FlashMessage } from './parts/FlashAlert.tsx'
-import { Spinner } from './parts/States.tsx'
 
 export type LayoutProps = {
   user: User | null

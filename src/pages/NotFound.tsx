@@ -1,5 +1,5 @@
+import { ButtonLink } from '../ui/Button.tsx'
 import { Contours } from './landing/Contours.tsx'
-import { ButtonLink } from './parts/Button.tsx'
 
 /** The title of the document is the heading's. `back` is the referrer's path if it was ours, else null. */
 export const NOT_FOUND_TITLE = 'Oops—page not found'

@@ -1,11 +1,11 @@
 import { ENTERPRISE, PLANS, type Plan, PREMIUM, planName } from '../domain/plan.ts'
 import type { Subscription } from '../domain/wire.ts'
 import { CheckoutButton, checkoutFailure } from '../islands/CheckoutButton.tsx'
+import { Badge } from '../ui/Badge.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Island } from './Island.tsx'
-import { Badge } from './parts/Badge.tsx'
-import { Button, ButtonLink } from './parts/Button.tsx'
-import { Card } from './parts/Card.tsx'
-import { FlashAlert, type FlashMessage } from './parts/FlashAlert.tsx'
 import { HardwareTable } from './pricing/HardwareTable.tsx'
 
 type SubscriptionsProps = {

@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser?.close())
 
-test.each(['src/pages/parts', 'src/pages/billing', 'src/islands/dashboard'])(
+test.each(['src/ui', 'src/pages/billing', 'src/islands/dashboard'])(
   'every component of %s is shown, with its file',
   (folder) => {
     const files = readdirSync(join(ROOT, folder)).filter((file) => file.endsWith('.tsx'))

@@ -1,6 +1,6 @@
 import { useCallback, useState } from 'react'
-import { Alert } from '../../pages/parts/Alert.tsx'
-import { Button, ButtonLink } from '../../pages/parts/Button.tsx'
+import { Alert } from '../../ui/Alert.tsx'
+import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { useCountdown } from '../useCountdown.ts'
 
 const SECONDS = 10

@@ -2,8 +2,8 @@ import { memo } from 'react'
 import { healthColor, instanceStateColor, instanceUptime } from '../../domain/instance.ts'
 import { formatUptime } from '../../domain/server.ts'
 import type { Instance } from '../../domain/wire.ts'
-import { Badge } from '../../pages/parts/Badge.tsx'
-import { TimeIn } from '../../pages/parts/Time.tsx'
+import { Badge } from '../../ui/Badge.tsx'
+import { TimeIn } from '../../ui/Time.tsx'
 
 type Props = { instance: Instance; now: number; local: boolean }
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
-import { Button, ButtonLink } from '../../pages/parts/Button.tsx'
-import { Card } from '../../pages/parts/Card.tsx'
-import { Icon } from '../../pages/parts/Icon.tsx'
+import { Button, ButtonLink } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { Icon } from '../../ui/Icon.tsx'
 import { instead, START } from './ByForm.tsx'
 
 type ActionsCardProps = {

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import type { Server } from '../../domain/wire.ts'
-import { Icon, type IconName } from '../../pages/parts/Icon.tsx'
-import { Spinner } from '../../pages/parts/States.tsx'
+import { Icon, type IconName } from '../../ui/Icon.tsx'
+import { Spinner } from '../../ui/States.tsx'
 import { announce } from '../announce.ts'
 import { useReachable } from '../useReachable.ts'
 

@@ -1,6 +1,6 @@
 import type { MouseEvent } from 'react'
 import type { Server } from '../../domain/wire.ts'
-import { HiddenFields } from '../../pages/parts/HiddenFields.tsx'
+import { HiddenFields } from '../../ui/HiddenFields.tsx'
 
 const FORM = 'by-form'
 

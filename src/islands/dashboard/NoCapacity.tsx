@@ -1,4 +1,4 @@
-import { Button } from '../../pages/parts/Button.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { useCountdown } from '../useCountdown.ts'
 
 const WAIT_S = 30

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { isFinished, isNoCapacity, type Notice } from '../../domain/server-list.ts'
 import type { Job } from '../../domain/wire.ts'
-import { Alert } from '../../pages/parts/Alert.tsx'
+import { Alert } from '../../ui/Alert.tsx'
 import { NoCapacity } from './NoCapacity.tsx'
 
 const HIDE_AFTER_MS = 10_000

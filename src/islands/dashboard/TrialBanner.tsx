@@ -1,4 +1,4 @@
-import { Alert } from '../../pages/parts/Alert.tsx'
+import { Alert } from '../../ui/Alert.tsx'
 
 /** Counts down while a server runs; not read out each time. */
 export function TrialBanner({ minutesLeft }: { minutesLeft: number }) {

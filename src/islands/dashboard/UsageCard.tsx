@@ -1,7 +1,7 @@
 import type { MonthlyUsage, Subscription } from '../../domain/wire.ts'
-import { Card } from '../../pages/parts/Card.tsx'
-import { DefinitionStats } from '../../pages/parts/DefinitionStats.tsx'
-import { Meter } from '../../pages/parts/Meter.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
+import { Meter } from '../../ui/Meter.tsx'
 
 let dollars: Intl.NumberFormat | undefined
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { readBootstrapUser } from '../../domain/user-state.ts'
-import { Button } from '../../pages/parts/Button.tsx'
-import { ErrorState } from '../../pages/parts/States.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { ErrorState } from '../../ui/States.tsx'
 
 /** Appears when the page's own account of who is signed in cannot be read: then nothing that it says can be relied on. */
 export function StateError() {

@@ -1,10 +1,10 @@
 import { dollars } from '../../domain/money.ts'
 import type { Summary } from '../../domain/wire.ts'
-import { Badge } from '../parts/Badge.tsx'
-import { ButtonLink } from '../parts/Button.tsx'
-import { Card } from '../parts/Card.tsx'
-import { DefinitionStats } from '../parts/DefinitionStats.tsx'
-import { Meter } from '../parts/Meter.tsx'
+import { Badge } from '../../ui/Badge.tsx'
+import { ButtonLink } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
+import { Meter } from '../../ui/Meter.tsx'
 
 type BillingCardProps = { summary: Summary; unpaidDollars: number; overdue: boolean; payUrl: string | null }
 

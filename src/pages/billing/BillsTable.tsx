@@ -1,9 +1,9 @@
 import type { Bill } from '../../domain/bill.ts'
 import { dollars } from '../../domain/money.ts'
-import { DataTable } from '../parts/DataTable.tsx'
-import { Icon, type IconName } from '../parts/Icon.tsx'
-import { EmptyState } from '../parts/States.tsx'
-import { Time } from '../parts/Time.tsx'
+import { DataTable } from '../../ui/DataTable.tsx'
+import { Icon, type IconName } from '../../ui/Icon.tsx'
+import { EmptyState } from '../../ui/States.tsx'
+import { Time } from '../../ui/Time.tsx'
 
 const COLUMNS = [
   { key: 'start', label: 'Start Date', rowHeader: true },

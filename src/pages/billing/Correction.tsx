@@ -1,6 +1,6 @@
 import type { Bill, Statement } from '../../domain/bill.ts'
 import { dollars, seconds } from '../../domain/money.ts'
-import { Card } from '../parts/Card.tsx'
+import { Card } from '../../ui/Card.tsx'
 
 /** In place of the runs: they are in the statement that it corrects. */
 export function WhatWasCorrected({ statement }: { statement: Statement }) {

@@ -1,11 +1,11 @@
 import { planName } from '../../domain/plan.ts'
 import type { Subscription } from '../../domain/wire.ts'
-import { Badge } from '../parts/Badge.tsx'
-import { Button, ButtonLink } from '../parts/Button.tsx'
-import { Card } from '../parts/Card.tsx'
-import { FlashAlert, type FlashMessage } from '../parts/FlashAlert.tsx'
-import { HiddenFields } from '../parts/HiddenFields.tsx'
-import { Time } from '../parts/Time.tsx'
+import { Badge } from '../../ui/Badge.tsx'
+import { Button, ButtonLink } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { FlashAlert, type FlashMessage } from '../../ui/FlashAlert.tsx'
+import { HiddenFields } from '../../ui/HiddenFields.tsx'
+import { Time } from '../../ui/Time.tsx'
 
 type SubscriptionCardProps = {
   subscription: Subscription | null

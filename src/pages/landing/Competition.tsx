@@ -1,4 +1,4 @@
-import { DataTable } from '../parts/DataTable.tsx'
+import { DataTable } from '../../ui/DataTable.tsx'
 import { Section } from './Section.tsx'
 
 /** Names and times of an example; the shape of a path is drawn from `turns` and `reach`. */

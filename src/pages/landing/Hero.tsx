@@ -1,6 +1,6 @@
 import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND } from '../../domain/plan.ts'
 import { INSTRUMENTS, readings, STILL } from '../../islands/hero/scene.ts'
-import { ButtonLink } from '../parts/Button.tsx'
+import { ButtonLink } from '../../ui/Button.tsx'
 import { SceneFrame } from './SceneFrame.tsx'
 
 export function Hero() {

@@ -1,4 +1,4 @@
-import { Badge } from '../parts/Badge.tsx'
+import { Badge } from '../../ui/Badge.tsx'
 import { Section } from './Section.tsx'
 
 export function Resources() {

@@ -1,5 +1,5 @@
 import { TRIAL_MINUTES } from '../../domain/plan.ts'
-import { ButtonLink } from '../parts/Button.tsx'
+import { ButtonLink } from '../../ui/Button.tsx'
 import { Section } from './Section.tsx'
 
 /** The last word: what a visitor can do at once. */

@@ -1,5 +1,5 @@
 import { PAY_PLAN } from '../../domain/start-cost.ts'
-import { Alert } from '../parts/Alert.tsx'
+import { Alert } from '../../ui/Alert.tsx'
 
 export type AccountIssue = 'suspended' | 'plan_unpaid'
 

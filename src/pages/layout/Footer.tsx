@@ -1,5 +1,5 @@
+import type { Theme } from '../../ui/theme.ts'
 import { ThemeSwitch } from './ThemeSwitch.tsx'
-import type { Theme } from './theme.ts'
 
 /** The way to help stands in the same place on every page (WCAG 3.2.6). */
 export function Footer(theme: { theme: Theme; csrfToken: string | null }) {

@@ -1,7 +1,7 @@
-import { Outline } from '../parts/Icon.tsx'
+import { Outline } from '../../ui/Icon.tsx'
+import type { Theme } from '../../ui/theme.ts'
 import { FRAME_ICONS, type FrameIcon } from './frame-icons.ts'
 import { ThemeSwitch } from './ThemeSwitch.tsx'
-import type { Theme } from './theme.ts'
 
 type Link = { href: string; label: string; icon: FrameIcon /** Pages that are reached from there. */; parts?: string[] }
 

@@ -1,6 +1,6 @@
-import { Outline } from '../parts/Icon.tsx'
+import { Outline } from '../../ui/Icon.tsx'
+import type { Theme } from '../../ui/theme.ts'
 import { FRAME_ICONS, type FrameIcon } from './frame-icons.ts'
-import type { Theme } from './theme.ts'
 
 const CHOICES: { theme: Theme; icon: FrameIcon; label: string }[] = [
   { theme: 'light', icon: 'sun', label: 'Light theme' },

@@ -1,6 +1,6 @@
 import { directionOf } from '../../domain/person.ts'
 import type { User } from '../../domain/wire.ts'
-import { Outline } from '../parts/Icon.tsx'
+import { Outline } from '../../ui/Icon.tsx'
 import { FRAME_ICONS } from './frame-icons.ts'
 
 /** The mark: a ridge of terrain and the drone above it. */

@@ -7,7 +7,7 @@ import {
   PREMIUM,
 } from '../../domain/plan.ts'
 import { monthTotal, usd } from '../../islands/pricing/month-total.ts'
-import { DataTable } from '../parts/DataTable.tsx'
+import { DataTable } from '../../ui/DataTable.tsx'
 
 const EXAMPLE_HOURS = 12
 const HOURS = [5, 12, 30, 60, 120]

@@ -1,5 +1,5 @@
 import { OVERAGE_DOLLARS_PER_HOUR, PLANS, type Plan } from '../../domain/plan.ts'
-import { DataTable } from '../parts/DataTable.tsx'
+import { DataTable } from '../../ui/DataTable.tsx'
 
 const custom = (plan: Plan, text: string) => (plan.dollarsPerMonth === null ? 'Custom' : text)
 

@@ -1,6 +1,6 @@
 import { PLANS, type Plan, PREMIUM } from '../../domain/plan.ts'
-import { ButtonLink } from '../parts/Button.tsx'
-import { Icon } from '../parts/Icon.tsx'
+import { ButtonLink } from '../../ui/Button.tsx'
+import { Icon } from '../../ui/Icon.tsx'
 
 const ENTERPRISE_LINES = [
   'Hours and hardware by agreement',

@@ -1,6 +1,6 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import { AppError } from '../../domain/error.ts'
-import type { Theme } from '../../pages/layout/theme.ts'
+import type { Theme } from '../../ui/theme.ts'
 import type { AppEnv } from '../app-env.ts'
 import { readCookie, writeCookie } from '../credentials/cookies.ts'
 import { findOwnReferrer } from '../own-path.ts'

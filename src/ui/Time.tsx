@@ -1,5 +1,5 @@
-import { type InstantLayout, instantText, instantTitle } from '../../domain/instant.ts'
-import { useHydrated } from '../../islands/useHydrated.ts'
+import { type InstantLayout, instantText, instantTitle } from '../domain/instant.ts'
+import { useHydrated } from './useHydrated.ts'
 
 type TimeProps = {
   /** ISO 8601; a bare date (YYYY-MM-DD) is a day of the UTC calendar, and is shown without a time. */
