@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type AnySQLiteColumn, index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import type { InvoiceStatus, InvoiceStep } from '../src/domain/invoice.ts'
-import type { PlanType } from '../src/domain/plan.ts'
+import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
+import type { PlanType } from '../src/domain/money/plan.ts'
 import type { JobKind, JobStatus } from '../src/domain/wire.ts'
 
 /** Every time is an integer: milliseconds since 1970 in UTC. Every id is text with a readable prefix. */

@@ -1,5 +1,5 @@
+import { SUSPENDED } from '../../src/domain/money/start-cost.ts'
 import { ALL_RESERVED, STARTING, STOPPING } from '../../src/domain/server-list.ts'
-import { SUSPENDED } from '../../src/domain/start-cost.ts'
 import type { Job, Server, Subscription, Summary } from '../../src/domain/wire.ts'
 import { ActionsCard } from '../../src/islands/dashboard/ActionsCard.tsx'
 import { AddressAs } from '../../src/islands/dashboard/Address.tsx'

@@ -1,5 +1,5 @@
-import type { Bill, Statement } from '../../src/domain/bill.ts'
 import { NEWEST_FIRST } from '../../src/domain/instance-view.ts'
+import type { Bill, Statement } from '../../src/domain/money/bill.ts'
 import type { Instance } from '../../src/domain/wire.ts'
 import { InstanceTable } from '../../src/islands/console/InstanceTable.tsx'
 import { BillingCard } from '../../src/pages/billing/BillingCard.tsx'

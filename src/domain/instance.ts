@@ -1,4 +1,4 @@
-import { runSeconds } from './billing.ts'
+import { runSeconds } from './money/billing.ts'
 import type { BadgeColor } from './server.ts'
 import type { Instance } from './wire.ts'
 

@@ -1,4 +1,4 @@
-import type { PlanType } from './plan.ts'
+import type { PlanType } from './money/plan.ts'
 
 /** The shapes that cross the wire, spelled as clients know them. Times are ISO 8601 in UTC; `docs/api.md` describes every call. */
 export type User = { id: string; name: string; email: string; admin: boolean }

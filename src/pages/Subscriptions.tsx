@@ -1,4 +1,4 @@
-import { ENTERPRISE, PLANS, type Plan, PREMIUM, planName } from '../domain/plan.ts'
+import { ENTERPRISE, PLANS, type Plan, PREMIUM, planName } from '../domain/money/plan.ts'
 import type { Subscription } from '../domain/wire.ts'
 import { CheckoutButton, checkoutFailure } from '../islands/CheckoutButton.tsx'
 import { Badge } from '../ui/Badge.tsx'

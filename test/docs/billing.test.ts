@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { closeCycles } from '../../src/domain/closing.ts'
-import { correctionTo } from '../../src/domain/correction.ts'
-import { PLANS, type PlanType, TRIAL_MINUTES } from '../../src/domain/plan.ts'
+import { closeCycles } from '../../src/domain/money/closing.ts'
+import { correctionTo } from '../../src/domain/money/correction.ts'
+import { PLANS, type PlanType, TRIAL_MINUTES } from '../../src/domain/money/plan.ts'
 
 type Example = {
   born: string

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { addMonths, calendarMonth, periodAt } from '../../src/domain/billing.ts'
 import { instantText } from '../../src/domain/instant.ts'
-import { dollarsPerMonth, hoursPerDay } from '../../src/domain/usage-chart.ts'
+import { addMonths, calendarMonth, periodAt } from '../../src/domain/money/billing.ts'
+import { dollarsPerMonth, hoursPerDay } from '../../src/domain/money/usage-chart.ts'
 
 const zoneBefore = process.env.TZ
 afterEach(() => {

@@ -1,6 +1,6 @@
 import { renderToStaticMarkup } from 'react-dom/server'
 import { expect, test } from 'vitest'
-import type { Bill } from '../../src/domain/bill.ts'
+import type { Bill } from '../../src/domain/money/bill.ts'
 import { BillingHistory } from '../../src/pages/BillingHistory.tsx'
 
 const render = (value: number) =>

@@ -1,4 +1,4 @@
-import { runSeconds } from '../../domain/billing.ts'
+import { runSeconds } from '../../domain/money/billing.ts'
 import { formatUptime } from '../../domain/server.ts'
 import type { Server } from '../../domain/wire.ts'
 import type { Connection } from '../useJobsChannel.ts'

@@ -1,4 +1,4 @@
-import { runCost } from '../../domain/live-usage.ts'
+import { runCost } from '../../domain/money/live-usage.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
 
 /** The meter of a running server: billed seconds, and the dollars that they add to the bill. It stands still until the server answers. */

@@ -1,4 +1,4 @@
-import { runSeconds } from '../../domain/billing.ts'
+import { runSeconds } from '../../domain/money/billing.ts'
 import { canStop, formatUptime, serverStatus, serverStatusColor } from '../../domain/server.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
 import { Badge } from '../../ui/Badge.tsx'

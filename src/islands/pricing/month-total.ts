@@ -1,5 +1,5 @@
-import { overageUnits, unitsToDollars } from '../../domain/billing.ts'
-import type { Plan } from '../../domain/plan.ts'
+import { overageUnits, unitsToDollars } from '../../domain/money/billing.ts'
+import type { Plan } from '../../domain/money/plan.ts'
 
 let format: Intl.NumberFormat | undefined
 

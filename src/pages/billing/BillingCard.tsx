@@ -1,4 +1,4 @@
-import { dollars } from '../../domain/money.ts'
+import { dollars } from '../../domain/money/money.ts'
 import type { Summary } from '../../domain/wire.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'

@@ -1,5 +1,5 @@
-import type { Bill } from '../../domain/bill.ts'
-import { dollars } from '../../domain/money.ts'
+import type { Bill } from '../../domain/money/bill.ts'
+import { dollars } from '../../domain/money/money.ts'
 import { DataTable } from '../../ui/DataTable.tsx'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { EmptyState } from '../../ui/States.tsx'

@@ -1,5 +1,5 @@
-import type { Bill, Statement } from '../../domain/bill.ts'
-import { dollars, seconds } from '../../domain/money.ts'
+import type { Bill, Statement } from '../../domain/money/bill.ts'
+import { dollars, seconds } from '../../domain/money/money.ts'
 import { Card } from '../../ui/Card.tsx'
 
 /** In place of the runs: they are in the statement that it corrects. */

@@ -1,4 +1,4 @@
-import { planName } from '../../domain/plan.ts'
+import { planName } from '../../domain/money/plan.ts'
 import type { Subscription } from '../../domain/wire.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'

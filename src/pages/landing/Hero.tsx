@@ -1,4 +1,4 @@
-import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND } from '../../domain/plan.ts'
+import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND } from '../../domain/money/plan.ts'
 import { INSTRUMENTS, readings, STILL } from '../../islands/hero/scene.ts'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { SceneFrame } from './SceneFrame.tsx'

@@ -1,4 +1,4 @@
-import { OVERAGE_DOLLARS_PER_SECOND } from '../../domain/plan.ts'
+import { OVERAGE_DOLLARS_PER_SECOND } from '../../domain/money/plan.ts'
 import { CAPTIONS } from '../../islands/hero/captions.ts'
 import { DURATION, HEIGHT, STILL, WIDTH } from '../../islands/hero/scene.ts'
 import { Section } from './Section.tsx'

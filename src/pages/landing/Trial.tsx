@@ -1,4 +1,4 @@
-import { TRIAL_MINUTES } from '../../domain/plan.ts'
+import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { Section } from './Section.tsx'
 

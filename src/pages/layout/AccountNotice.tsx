@@ -1,4 +1,4 @@
-import { PAY_PLAN } from '../../domain/start-cost.ts'
+import { PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { Alert } from '../../ui/Alert.tsx'
 
 export type AccountIssue = 'suspended' | 'plan_unpaid'

@@ -1,11 +1,11 @@
-import { overageUnits, unitsToDollars } from '../../domain/billing.ts'
+import { overageUnits, unitsToDollars } from '../../domain/money/billing.ts'
 import {
   BASIC,
   OVERAGE_DOLLARS_PER_HOUR,
   OVERAGE_DOLLARS_PER_SECOND,
   PAYMENT_DAYS,
   PREMIUM,
-} from '../../domain/plan.ts'
+} from '../../domain/money/plan.ts'
 import { monthTotal, usd } from '../../islands/pricing/month-total.ts'
 import { DataTable } from '../../ui/DataTable.tsx'
 

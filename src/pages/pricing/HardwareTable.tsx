@@ -1,4 +1,4 @@
-import { OVERAGE_DOLLARS_PER_HOUR, PLANS, type Plan } from '../../domain/plan.ts'
+import { OVERAGE_DOLLARS_PER_HOUR, PLANS, type Plan } from '../../domain/money/plan.ts'
 import { DataTable } from '../../ui/DataTable.tsx'
 
 const custom = (plan: Plan, text: string) => (plan.dollarsPerMonth === null ? 'Custom' : text)

@@ -1,4 +1,4 @@
-import { PLANS, type Plan, PREMIUM } from '../../domain/plan.ts'
+import { PLANS, type Plan, PREMIUM } from '../../domain/money/plan.ts'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 

@@ -1,4 +1,4 @@
-import { STOP_AFTER_DAYS } from '../../domain/invoice.ts'
+import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
 import {
   BASIC,
   OVERAGE_DOLLARS_PER_HOUR,
@@ -6,7 +6,7 @@ import {
   PAYMENT_DAYS,
   PREMIUM,
   TRIAL_MINUTES,
-} from '../../domain/plan.ts'
+} from '../../domain/money/plan.ts'
 import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
 
 export function Billing() {

@@ -1,5 +1,5 @@
-import { STOP_AFTER_DAYS } from '../../domain/invoice.ts'
-import { OVERAGE_DOLLARS_PER_HOUR, PAYMENT_DAYS, TRIAL_MINUTES } from '../../domain/plan.ts'
+import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
+import { OVERAGE_DOLLARS_PER_HOUR, PAYMENT_DAYS, TRIAL_MINUTES } from '../../domain/money/plan.ts'
 
 export function Summary() {
   return (

@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { launches } from '../../../db/schema.ts'
-import { lostReceipt, receipt } from '../../domain/receipt.ts'
+import { lostReceipt, receipt } from '../../domain/money/receipt.ts'
 import { confirmMeter } from './confirm-meter.ts'
 import { clearLaunches, freePlace } from './launches.ts'
 import { nextLookIn } from './sight.ts'

@@ -1,6 +1,6 @@
 import { instantText } from '../../domain/instant.ts'
-import { STOP_AFTER_DAYS } from '../../domain/invoice.ts'
-import { dollars } from '../../domain/money.ts'
+import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
+import { dollars } from '../../domain/money/money.ts'
 import { toIso } from '../wire.ts'
 import { composeMail, type MailContent } from './mail-content.ts'
 

@@ -1,5 +1,5 @@
-import type { InvoiceStatus } from '../../domain/invoice.ts'
-import type { PlanType } from '../../domain/plan.ts'
+import type { InvoiceStatus } from '../../domain/money/invoice.ts'
+import type { PlanType } from '../../domain/money/plan.ts'
 
 /** A subscription as the payment provider has it now. Times are ms since 1970. */
 export type PaidSubscription = {

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe'
-import type { InvoiceStatus } from '../../domain/invoice.ts'
-import { PLANS, type PlanType } from '../../domain/plan.ts'
+import type { InvoiceStatus } from '../../domain/money/invoice.ts'
+import { PLANS, type PlanType } from '../../domain/money/plan.ts'
 import type { Checkout, Invoice, PaidSubscription, PaymentEvent } from './payments.ts'
 
 /** The lookup keys under which the plans' prices are kept at Stripe. */

@@ -1,6 +1,6 @@
 import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
-import { PLANS, type PlanType } from '../../domain/plan.ts'
+import { PLANS, type PlanType } from '../../domain/money/plan.ts'
 import type { Env } from '../env.ts'
 import type { Payments } from './payments.ts'
 import { orNull, translated } from './stripe-errors.ts'

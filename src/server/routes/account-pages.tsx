@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { SUBSCRIPTION_CANCELLED } from '../../domain/plan.ts'
+import { SUBSCRIPTION_CANCELLED } from '../../domain/money/plan.ts'
 import { AccountOverview } from '../../pages/AccountOverview.tsx'
 import { BillingCard } from '../../pages/billing/BillingCard.tsx'
 import { SubscriptionCard } from '../../pages/billing/SubscriptionCard.tsx'

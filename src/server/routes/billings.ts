@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { type Bill, billMonth, billsToCsv } from '../../domain/bill.ts'
+import { type Bill, billMonth, billsToCsv } from '../../domain/money/bill.ts'
 import type { BillingRecord } from '../../domain/wire.ts'
 import { type AppEnv, signedIn } from '../app-env.ts'
 import { readAlong } from '../read-along.ts'

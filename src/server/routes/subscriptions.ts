@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { orElse } from '../../domain/error.ts'
-import { CANCEL_FAILED, SUBSCRIPTION_CANCELLED } from '../../domain/plan.ts'
+import { CANCEL_FAILED, SUBSCRIPTION_CANCELLED } from '../../domain/money/plan.ts'
 import { answer } from '../answer.ts'
 import { type AppEnv, signedIn } from '../app-env.ts'
 import { cancelAtPeriodEnd } from '../services/cancel-subscription.ts'

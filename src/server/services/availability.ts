@@ -1,6 +1,6 @@
 import { desc, isNull } from 'drizzle-orm'
 import { servers } from '../../../db/schema.ts'
-import { gpusOf } from '../../domain/plan.ts'
+import { gpusOf } from '../../domain/money/plan.ts'
 import type { Availability } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { countUsage, usageQueries } from './usage.ts'

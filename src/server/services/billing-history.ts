@@ -1,9 +1,9 @@
 import { and, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
 import { billingRecords, invoices, serverSessions } from '../../../db/schema.ts'
-import type { Bill, Statement } from '../../domain/bill.ts'
-import { runSecondsWithin, UNITS_PER_SECOND } from '../../domain/billing.ts'
-import { isOverdue, isPaid } from '../../domain/invoice.ts'
-import { planName } from '../../domain/plan.ts'
+import type { Bill, Statement } from '../../domain/money/bill.ts'
+import { runSecondsWithin, UNITS_PER_SECOND } from '../../domain/money/billing.ts'
+import { isOverdue, isPaid } from '../../domain/money/invoice.ts'
+import { planName } from '../../domain/money/plan.ts'
 import type { Context } from '../context.ts'
 import { toIso } from '../wire.ts'
 

@@ -1,4 +1,4 @@
-import { OVERAGE_DOLLARS_PER_SECOND, planName } from '../../domain/plan.ts'
+import { OVERAGE_DOLLARS_PER_SECOND, planName } from '../../domain/money/plan.ts'
 import type { BillingRecordRow } from './invoice-step.ts'
 
 /** What an invoice says. The same words for the same record, always: a repeated call must not differ. */

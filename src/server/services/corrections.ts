@@ -1,8 +1,8 @@
 import { eq, or } from 'drizzle-orm'
 import { type Database, isUniqueViolation, type Query, writeBatch } from '../../../db/client.ts'
 import { billingRecords, invoices } from '../../../db/schema.ts'
-import { correctionTo, creditableCents } from '../../domain/correction.ts'
 import { AppError } from '../../domain/error.ts'
+import { correctionTo, creditableCents } from '../../domain/money/correction.ts'
 import type { BillingRecordRow } from './invoice-step.ts'
 import { recordId } from './record-id.ts'
 

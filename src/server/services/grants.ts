@@ -2,7 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { type Database, writeBatch } from '../../../db/client.ts'
 import { subscriptions, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { type PlanType, TRIAL_MINUTES } from '../../domain/plan.ts'
+import { type PlanType, TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { newId } from '../id.ts'
 import { dueQuery } from './close-cycles.ts'
 

@@ -1,6 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
 import { serverSessions, users } from '../../../db/schema.ts'
-import { runSeconds, UNITS_PER_SECOND } from '../../domain/billing.ts'
+import { runSeconds, UNITS_PER_SECOND } from '../../domain/money/billing.ts'
 import type { Instance } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { toIso } from '../wire.ts'

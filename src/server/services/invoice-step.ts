@@ -1,5 +1,5 @@
 import type { billingRecords, invoices } from '../../../db/schema.ts'
-import type { InvoiceStep } from '../../domain/invoice.ts'
+import type { InvoiceStep } from '../../domain/money/invoice.ts'
 import type { Context } from '../context.ts'
 
 export type InvoiceRow = typeof invoices.$inferSelect

@@ -1,7 +1,7 @@
 import { and, eq, exists, gt, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { signIns, subscriptions, users } from '../../../db/schema.ts'
-import { UNPAID_STATUSES } from '../../domain/plan.ts'
+import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import type { CurrentSignIn } from '../app-env.ts'
 import type { Context } from '../context.ts'
 

@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { invoices, serverSessions, users } from '../../../db/schema.ts'
-import { STOP_AFTER_DAYS, STOP_WARNING_DAYS } from '../../domain/invoice.ts'
+import { STOP_AFTER_DAYS, STOP_WARNING_DAYS } from '../../domain/money/invoice.ts'
 import type { Context } from '../context.ts'
 import { log } from '../log.ts'
 import { stopWarningMail } from '../mails/overdue.ts'

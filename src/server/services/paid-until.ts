@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { subscriptions } from '../../../db/schema.ts'
-import { isUnpaid } from '../../domain/plan.ts'
+import { isUnpaid } from '../../domain/money/plan.ts'
 import type { Context } from '../context.ts'
 import type { PaidSubscription } from '../providers/payments.ts'
 

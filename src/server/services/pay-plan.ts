@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm'
 import { subscriptions } from '../../../db/schema.ts'
-import { UNPAID_STATUSES } from '../../domain/plan.ts'
+import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import type { Context } from '../context.ts'
 import { limitPerson, mayStill } from '../limits/limits.ts'
 import { syncSubscription } from './subscription-sync.ts'

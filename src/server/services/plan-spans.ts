@@ -1,6 +1,6 @@
 import type { subscriptions } from '../../../db/schema.ts'
-import { periodAt } from '../../domain/billing.ts'
-import type { EarlierPlan, PlanSpan } from '../../domain/cycle.ts'
+import { periodAt } from '../../domain/money/billing.ts'
+import type { EarlierPlan, PlanSpan } from '../../domain/money/cycle.ts'
 
 type SubscriptionRow = typeof subscriptions.$inferSelect
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { BASIC, PREMIUM } from '../../../src/domain/plan.ts'
+import { BASIC, PREMIUM } from '../../../src/domain/money/plan.ts'
 import { monthTotal, usd } from '../../../src/islands/pricing/month-total.ts'
 
 test('the example of the pricing page', () => {

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
 import { subscriptions } from '../../../db/schema.ts'
-import { runSeconds } from '../../../src/domain/billing.ts'
+import { runSeconds } from '../../../src/domain/money/billing.ts'
 import { newId } from '../../../src/server/id.ts'
 import { openWorld } from '../../support/context.ts'
 import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../support/fleet.ts'

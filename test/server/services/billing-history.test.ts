@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { billMonths, billsToCsv, totalDollars } from '../../../src/domain/bill.ts'
+import { billMonths, billsToCsv, totalDollars } from '../../../src/domain/money/bill.ts'
 import { findStatement, getBillingHistory, listBills } from '../../../src/server/services/billing-history.ts'
 import { getBillingOverview } from '../../../src/server/services/billing-overview.ts'
 import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'

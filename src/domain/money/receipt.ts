@@ -1,6 +1,6 @@
+import { formatUptime } from '../server.ts'
 import { runSeconds } from './billing.ts'
 import { TRIAL_MINUTES } from './plan.ts'
-import { formatUptime } from './server.ts'
 
 export const NOT_CHARGED = "You weren't charged."
 

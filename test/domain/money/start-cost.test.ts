@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { startCost, startRefusal } from '../../src/domain/start-cost.ts'
-import type { Summary } from '../../src/domain/wire.ts'
+import { startCost, startRefusal } from '../../../src/domain/money/start-cost.ts'
+import type { Summary } from '../../../src/domain/wire.ts'
 
 function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: number, owed = 0): Summary {
   return {

@@ -1,5 +1,5 @@
+import type { Server, Summary } from '../wire.ts'
 import { overageUnits, recordCents, runSeconds } from './billing.ts'
-import type { Server, Summary } from './wire.ts'
 
 /**
  * The summary as it stands at `now`: what runs has gone on since it was counted. Exact as long as no cycle ends in between, and the

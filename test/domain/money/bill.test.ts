@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { billMonth, billMonths, billsToCsv, totalDollars } from '../../src/domain/bill.ts'
-import type { BillingRecord } from '../../src/domain/wire.ts'
+import { billMonth, billMonths, billsToCsv, totalDollars } from '../../../src/domain/money/bill.ts'
+import type { BillingRecord } from '../../../src/domain/wire.ts'
 
 const bill = (change: Partial<BillingRecord> = {}): BillingRecord => ({
   id: 'bill_1',

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { recordCents } from '../../src/domain/billing.ts'
-import { correctionTo, creditableCents } from '../../src/domain/correction.ts'
+import { recordCents } from '../../../src/domain/money/billing.ts'
+import { correctionTo, creditableCents } from '../../../src/domain/money/correction.ts'
 
 test('a record and its corrections, however many, are the record that the last one asked for', () => {
   const seconds = fc.nat(31 * 86_400)

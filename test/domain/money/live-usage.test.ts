@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { overageUnits, recordCents, runSeconds, trialMinutesLeft } from '../../src/domain/billing.ts'
-import { runCost, usageAt } from '../../src/domain/live-usage.ts'
-import type { Server, Summary } from '../../src/domain/wire.ts'
+import { overageUnits, recordCents, runSeconds, trialMinutesLeft } from '../../../src/domain/money/billing.ts'
+import { runCost, usageAt } from '../../../src/domain/money/live-usage.ts'
+import type { Server, Summary } from '../../../src/domain/wire.ts'
 
 const START = Date.UTC(2026, 10, 21, 2) + 437
 

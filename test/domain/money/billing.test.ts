@@ -12,7 +12,7 @@ import {
   trialSecondsLeft,
   unitsToCents,
   unitsToDollars,
-} from '../../src/domain/billing.ts'
+} from '../../../src/domain/money/billing.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const instant = fc.integer({ min: Date.UTC(2020, 0, 1), max: Date.UTC(2040, 0, 1) })

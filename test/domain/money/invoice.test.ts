@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type InvoiceStatus, isOverdue, isPaid } from '../../src/domain/invoice.ts'
+import { type InvoiceStatus, isOverdue, isPaid } from '../../../src/domain/money/invoice.ts'
 
 const DUE = Date.UTC(2028, 0, 16)
 const bill = (amountCents: number, status: InvoiceStatus | null, dueAt: number | null = DUE) => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runSeconds, runSecondsWithin } from '../../src/domain/billing.ts'
+import { runSeconds, runSecondsWithin } from '../../../src/domain/money/billing.ts'
 import {
   CHECKOUT_HOLDS_MS,
   CLOSING_GRACE_MS,
@@ -8,8 +8,8 @@ import {
   closeCycles,
   isSettledBefore,
   type MeteredRun,
-} from '../../src/domain/closing.ts'
-import { cycleFrom, type PlanSpan } from '../../src/domain/cycle.ts'
+} from '../../../src/domain/money/closing.ts'
+import { cycleFrom, type PlanSpan } from '../../../src/domain/money/cycle.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { lostReceipt, receipt } from '../../src/domain/receipt.ts'
+import { lostReceipt, receipt } from '../../../src/domain/money/receipt.ts'
 
 const run = { requestedAt: 0, billedFrom: 12_400, meteredUntil: 75_900, mustStopAt: null, refused: 0 }
 

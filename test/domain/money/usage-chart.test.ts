@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { runSecondsWithin } from '../../src/domain/billing.ts'
-import { dollarsPerMonth, hoursPerDay } from '../../src/domain/usage-chart.ts'
+import { runSecondsWithin } from '../../../src/domain/money/billing.ts'
+import { dollarsPerMonth, hoursPerDay } from '../../../src/domain/money/usage-chart.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 

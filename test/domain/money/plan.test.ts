@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { CANCEL_FAILED, gpusOf, PLANS, type PlanType, planName, SUBSCRIPTION_CANCELLED } from '../../src/domain/plan.ts'
+import {
+  CANCEL_FAILED,
+  gpusOf,
+  PLANS,
+  type PlanType,
+  planName,
+  SUBSCRIPTION_CANCELLED,
+} from '../../../src/domain/money/plan.ts'
 
 test('what is for sale, and what it includes', () => {
   expect(PLANS.map(({ type, dollarsPerMonth, hours }) => [type, dollarsPerMonth, hours])).toEqual([

@@ -1,4 +1,4 @@
-import type { BillingRecord } from './wire.ts'
+import type { BillingRecord } from '../wire.ts'
 
 /** A billing record as its owner sees it: what crosses the wire, and where its invoice is, as a page to pay on and as a file. */
 export type Bill = BillingRecord & {

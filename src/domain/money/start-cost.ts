@@ -1,7 +1,7 @@
+import { isLive } from '../server.ts'
+import type { Server, Summary } from '../wire.ts'
 import { trialMinutesLeft } from './billing.ts'
 import { isUnpaid, OVERAGE_DOLLARS_PER_HOUR } from './plan.ts'
-import { isLive } from './server.ts'
-import type { Server, Summary } from './wire.ts'
 
 export const SUSPENDED = 'Your account is suspended until its overdue invoice is paid.'
 export const PLAN_UNPAID = 'Your plan is not paid. Pay its open invoice to start servers again.'

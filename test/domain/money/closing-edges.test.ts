@@ -5,8 +5,8 @@ import {
   cycleSeconds,
   isSettledBefore,
   type MeteredRun,
-} from '../../src/domain/closing.ts'
-import { cycleFrom, type PlanSpan } from '../../src/domain/cycle.ts'
+} from '../../../src/domain/money/closing.ts'
+import { cycleFrom, type PlanSpan } from '../../../src/domain/money/cycle.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const MINUTE = 60_000

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { runSeconds, runSecondsWithin } from '../../src/domain/billing.ts'
-import { type Cycle, cycleAt, cycleFrom, type PlanSpan, planAt } from '../../src/domain/cycle.ts'
+import { runSeconds, runSecondsWithin } from '../../../src/domain/money/billing.ts'
+import { type Cycle, cycleAt, cycleFrom, type PlanSpan, planAt } from '../../../src/domain/money/cycle.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const day = 86_400_000
