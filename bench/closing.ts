@@ -5,8 +5,8 @@ import { openDatabase, writeBatch } from '../db/client.ts'
 import { migrateDatabase } from '../db/migrate.ts'
 import { billingRecords, serverSessions, servers, users } from '../db/schema.ts'
 import { startSqld } from '../dev/sqld.ts'
+import { closeDueCycles } from '../src/server/billing/bills/close-cycles.ts'
 import type { Context } from '../src/server/context.ts'
-import { closeDueCycles } from '../src/server/services/close-cycles.ts'
 
 /** What closing costs an account when 100, 1,000 and 10,000 are due at once, each with a run to bill. */
 const start = Date.UTC(2028, 0, 1)

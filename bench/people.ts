@@ -1,6 +1,6 @@
 import { openDatabase } from '../db/client.ts'
 import { signIns, subscriptions, users } from '../db/schema.ts'
-import { issueSignInToken } from '../src/server/credentials/sign-in-token.ts'
+import { issueSignInToken } from '../src/server/accounts/credentials/sign-in-token.ts'
 import { newId } from '../src/server/id.ts'
 import type { BenchSite } from './site.ts'
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../db/client.ts'
-import { correctBill } from '../src/server/services/corrections.ts'
+import { correctBill } from '../src/server/billing/bills/corrections.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npx node scripts/correct.ts <bill id> <the seconds that it should say> "<reason, for the customer>"`

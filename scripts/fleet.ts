@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../db/client.ts'
-import { addPlaces, listPlaces, retirePlace } from '../src/server/services/places.ts'
+import { addPlaces, listPlaces, retirePlace } from '../src/server/fleet/places.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npm run fleet -- add --type <instance type> --zone <availability zone> --gpus <n> [--count <n>]

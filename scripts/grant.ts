@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../db/client.ts'
 import { PLANS, type PlanType, TRIAL_MINUTES } from '../src/domain/money/plan.ts'
-import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/services/grants.ts'
+import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/billing/plans/grants.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npx node scripts/grant.ts plan <email> <demo|basic|premium|enterprise> [--hours <n>]

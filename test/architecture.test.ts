@@ -33,8 +33,8 @@ const ROOMS: [room: string, mayImport: string[]][] = [
 const NOT_FOR_SERVICES = [
   'src/server/app.ts',
   'src/server/index.ts',
-  'src/server/error-response.ts',
-  'src/server/render.tsx',
+  'src/server/http/error-response.ts',
+  'src/server/http/render.tsx',
 ]
 
 function files(folder: string): string[] {

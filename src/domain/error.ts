@@ -1,4 +1,4 @@
-/** What went wrong, free of any transport. `src/server/error-response.ts` gives each its HTTP status. */
+/** What went wrong, free of any transport. `src/server/http/error-response.ts` gives each its HTTP status. */
 export type ErrorCode =
   | 'malformed'
   | 'unauthenticated'

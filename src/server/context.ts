@@ -1,16 +1,16 @@
 import { type Database, openDatabase } from '../../db/client.ts'
+import type { HasherCalls } from './accounts/credentials/scrypt.ts'
 import { answered } from './answered.ts'
+import type { Payments } from './billing/payments.ts'
 import { readClock } from './clock.ts'
-import type { HasherCalls } from './credentials/scrypt.ts'
 import type { Env } from './env.ts'
-import type { JobChannelCalls } from './jobs/channel-calls.ts'
+import type { Cloud } from './fleet/ec2.ts'
+import type { JobChannelCalls } from './fleet/jobs/channel-calls.ts'
+import { type Reach, tcpReach } from './fleet/reach.ts'
 import type { CounterCalls } from './limits/counter-calls.ts'
 import { log } from './log.ts'
+import { emailBinding, type Mailer } from './mail/email-binding.ts'
 import { onDemand } from './on-demand.ts'
-import type { Cloud } from './providers/ec2.ts'
-import { emailBinding, type Mailer } from './providers/mail.ts'
-import type { Payments } from './providers/payments.ts'
-import { type Reach, tcpReach } from './providers/reach.ts'
 import { type Config, readConfig } from './settings.ts'
 
 /** Everything a verb needs, built in one place and passed. */
@@ -55,8 +55,8 @@ export async function createContext(env: Env, background: Context['background'])
     db: sharedDatabase(env),
     now: await readClock(env),
     random: Math.random,
-    cloud: onDemand(async () => (await import('./providers/ec2.ts')).ec2Cloud(env)),
-    payments: onDemand(async () => (await import('./providers/stripe.ts')).stripePayments(env)),
+    cloud: onDemand(async () => (await import('./fleet/ec2.ts')).ec2Cloud(env)),
+    payments: onDemand(async () => (await import('./billing/stripe.ts')).stripePayments(env)),
     mailer: emailBinding(env),
     reach: tcpReach,
     channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),

@@ -1,10 +1,10 @@
+import { freeClosedAddresses, stopServersOfClosed } from './accounts/close-account.ts'
+import { forgetTraces } from './accounts/retention.ts'
+import { runBilling } from './billing/run-billing.ts'
 import type { Context } from './context.ts'
+import { endOrphans, wakeOverdue } from './fleet/sweep.ts'
 import { log } from './log.ts'
-import { freeClosedAddresses, stopServersOfClosed } from './services/close-account.ts'
-import { deliverMail } from './services/outbox.ts'
-import { forgetTraces } from './services/retention.ts'
-import { runBilling } from './services/run-billing.ts'
-import { endOrphans, wakeOverdue } from './services/sweep.ts'
+import { deliverMail } from './mail/outbox.ts'
 
 /**
  * The tasks of each trigger in `wrangler.toml`. Fleet, money and mail fire every minute, each by a schedule of its own, so that one that

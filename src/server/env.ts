@@ -1,6 +1,6 @@
 import type { Fetcher, RateLimit, SendEmail } from '@cloudflare/workers-types'
-import type { HasherCalls } from './credentials/scrypt.ts'
-import type { JobChannelCalls } from './jobs/channel-calls.ts'
+import type { HasherCalls } from './accounts/credentials/scrypt.ts'
+import type { JobChannelCalls } from './fleet/jobs/channel-calls.ts'
 import type { CounterCalls } from './limits/counter-calls.ts'
 
 /** What `wrangler.toml`, its secrets and the local stack bind. `docs/operations.md` explains each, `settings.ts` checks them. */

@@ -4,8 +4,8 @@ import { createContext } from './context.ts'
 import { runCron } from './cron.ts'
 import type { Env } from './env.ts'
 
-export { PasswordHasher } from './credentials/password-hasher.ts'
-export { JobChannel } from './jobs/job-channel.ts'
+export { PasswordHasher } from './accounts/credentials/password-hasher.ts'
+export { JobChannel } from './fleet/jobs/job-channel.ts'
 export { AttemptCounter } from './limits/attempt-counter.ts'
 
 export default {

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test, vi } from 'vitest'
-import { ACCESS } from '../../src/server/access.ts'
 import { app } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/env.ts'
+import { ACCESS } from '../../src/server/http/access.ts'
 import { change, openSite, SITE } from '../support/site.ts'
 
 // The log may know what happened: that is what it is for.

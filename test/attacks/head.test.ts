@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
 import { afterAll, expect, test, vi } from 'vitest'
 import { checkouts, emailTokens, signIns, subscriptions } from '../../db/schema.ts'
+import { hashEmailToken } from '../../src/server/accounts/email-tokens.ts'
 import { app } from '../../src/server/app.ts'
-import { hashEmailToken } from '../../src/server/services/email-tokens.ts'
 import { openSite, SITE } from '../support/site.ts'
 
 // The cloud does not answer here.

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { serverSessions, servers } from '../../db/schema.ts'
 import type { Context } from '../../src/server/context.ts'
+import { checkServerAddress } from '../../src/server/fleet/addresses.ts'
 import { newId } from '../../src/server/id.ts'
-import { checkServerAddress } from '../../src/server/services/addresses.ts'
 import { openSite } from '../support/site.ts'
 
 const site = openSite()

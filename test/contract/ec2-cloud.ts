@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Cloud, ec2Cloud } from '../../src/server/providers/ec2.ts'
+import { type Cloud, ec2Cloud } from '../../src/server/fleet/ec2.ts'
 
 type Server = { endpoint: string; launchTemplate: string; stop(): Promise<void> }
 

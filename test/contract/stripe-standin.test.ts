@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type StripeStandIn, startStripe } from '../../dev/stripe/standin.ts'
-import { stripePayments } from '../../src/server/providers/stripe.ts'
+import { stripePayments } from '../../src/server/billing/stripe.ts'
 
 const DAY = 86_400_000
 const env = { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: 'whsec_local' }

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { correctBill } from '../../src/server/services/corrections.ts'
+import { correctBill } from '../../src/server/billing/bills/corrections.ts'
 import { signInByHand, stackAndBrowser, untilHydrated } from '../support/e2e.ts'
 
 const SHOTS = 'test-results/billing'

@@ -6,8 +6,8 @@ import { writeBatch } from '../../db/client.ts'
 import { billingRecords, invoices, users } from '../../db/schema.ts'
 import { startStack } from '../../dev/stack.ts'
 import { newId } from '../../src/server/id.ts'
-import { composeMail } from '../../src/server/mails/mail-content.ts'
-import { mailQuery } from '../../src/server/services/outbox.ts'
+import { composeMail } from '../../src/server/mail/letter.ts'
+import { mailQuery } from '../../src/server/mail/outbox.ts'
 import { openTestDatabase } from '../support/database.ts'
 
 const PEOPLE = 24

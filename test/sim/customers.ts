@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { serverSessions, users } from '../../db/schema.ts'
 import type { User } from '../../src/domain/wire.ts'
-import { cancelAtPeriodEnd } from '../../src/server/services/cancel-subscription.ts'
-import { createCheckout } from '../../src/server/services/checkout.ts'
-import { startServer, stopServer } from '../../src/server/services/servers.ts'
+import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-subscription.ts'
+import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
+import { startServer, stopServer } from '../../src/server/fleet/servers.ts'
 import type { Random } from '../support/random.ts'
 import type { YearWorld } from './year-world.ts'
 

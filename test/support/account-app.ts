@@ -1,8 +1,8 @@
 import { afterEach } from 'vitest'
+import { deriveKey } from '../../src/server/accounts/credentials/scrypt.ts'
 import { createApp } from '../../src/server/app.ts'
 import type { Context } from '../../src/server/context.ts'
-import { deriveKey } from '../../src/server/credentials/scrypt.ts'
-import type { Mail } from '../../src/server/providers/mail.ts'
+import type { Mail } from '../../src/server/mail/email-binding.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
 

@@ -1,4 +1,4 @@
-import type { Flash } from '../../src/server/forms/flash.ts'
+import type { Flash } from '../../src/server/http/flash.ts'
 import { ORIGIN } from './account-app.ts'
 
 type App = { request(path: string, init?: RequestInit): Response | Promise<Response> }

@@ -1,7 +1,7 @@
 import { signature } from '../../dev/stripe/webhooks.ts'
 import type { User } from '../../src/domain/wire.ts'
-import { createCheckout } from '../../src/server/services/checkout.ts'
-import { receiveStripeEvent } from '../../src/server/services/stripe-events.ts'
+import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
+import { receiveStripeEvent } from '../../src/server/billing/stripe-events.ts'
 import type { BillingStack } from './billing-stack.ts'
 
 const HOUR = 3_600_000

@@ -1,4 +1,4 @@
-import { startServer, stopServer } from '../../src/server/services/servers.ts'
+import { startServer, stopServer } from '../../src/server/fleet/servers.ts'
 import type { World } from './context.ts'
 import { jobsOf, latestRun, type newCustomer } from './fleet.ts'
 

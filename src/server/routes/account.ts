@@ -1,13 +1,13 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { ACCOUNT_CLOSED, DEVICE_SIGNED_OUT, SIGNED_OUT_EVERYWHERE } from '../../domain/user.ts'
-import { answer } from '../answer.ts'
-import { type AppEnv, signedIn } from '../app-env.ts'
-import { clearCookie } from '../credentials/cookies.ts'
-import { closeAccount } from '../services/close-account.ts'
-import { listDevices, signOutDevice, signOutEverywhere } from '../services/devices.ts'
-import { collectPersonalData } from '../services/personal-data.ts'
-import { body, text } from './body.ts'
+import { closeAccount } from '../accounts/close-account.ts'
+import { listDevices, signOutDevice, signOutEverywhere } from '../accounts/devices.ts'
+import { collectPersonalData } from '../accounts/personal-data.ts'
+import { type AppEnv, signedIn } from '../http/app-env.ts'
+import { body, text } from '../http/body.ts'
+import { clearCookie } from '../http/cookies.ts'
+import { answer } from '../http/reply.ts'
 
 const confirmation = z.object({ user: z.object({ current_password: text }) })
 

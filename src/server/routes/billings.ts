@@ -1,10 +1,10 @@
 import { Hono } from 'hono'
 import { type Bill, billMonth, billsToCsv } from '../../domain/money/bill.ts'
 import type { BillingRecord } from '../../domain/wire.ts'
-import { type AppEnv, signedIn } from '../app-env.ts'
-import { readAlong } from '../read-along.ts'
-import { listBills } from '../services/billing-history.ts'
-import { countUsage, toSummary } from '../services/usage.ts'
+import { listBills } from '../billing/bills/billing-history.ts'
+import { countUsage, toSummary } from '../billing/bills/usage.ts'
+import { type AppEnv, signedIn } from '../http/app-env.ts'
+import { readAlong } from '../http/read-along.ts'
 
 export const billings = new Hono<AppEnv>()
   .get('/api/v1/billings/summary', (c) => {

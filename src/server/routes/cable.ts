@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { disconnectFrame, SUB_PROTOCOL } from '../../domain/cable.ts'
 import { answered } from '../answered.ts'
-import type { AppEnv } from '../app-env.ts'
+import type { AppEnv } from '../http/app-env.ts'
 
 /** The way in to a user's JobChannel. As in Rails: a foreign origin or protocol is not found, a missing sign-in is told over the socket. */
 export const cable = new Hono<AppEnv>().get('/cable', async (c) => {

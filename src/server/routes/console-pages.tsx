@@ -4,11 +4,11 @@ import { parseInstanceView } from '../../domain/instance-view.ts'
 import type { Instance } from '../../domain/wire.ts'
 import { Console } from '../../pages/Console.tsx'
 import { ConsoleMessages } from '../../pages/ConsoleMessages.tsx'
-import type { AppEnv } from '../app-env.ts'
-import { logError, statusOf, toAppError } from '../error-response.ts'
-import { renderPage } from '../render.tsx'
-import { listInstances } from '../services/instances.ts'
-import { listMessages } from '../services/messages.ts'
+import { listInstances } from '../fleet/instances.ts'
+import type { AppEnv } from '../http/app-env.ts'
+import { logError, statusOf, toAppError } from '../http/error-response.ts'
+import { renderPage } from '../http/render.tsx'
+import { listMessages } from '../mail/messages.ts'
 
 /** The page does not wait longer for the cloud: it shows what is wrong, and asks again by itself. */
 const WAIT_MS = 4_000

@@ -1,11 +1,11 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { CONTACT_RECEIVED } from '../../domain/contact.ts'
-import { answer } from '../answer.ts'
-import type { AppEnv } from '../app-env.ts'
-import { callerOf } from '../credentials/device.ts'
-import { contactSales } from '../services/contact.ts'
-import { body, text } from './body.ts'
+import type { AppEnv } from '../http/app-env.ts'
+import { body, text } from '../http/body.ts'
+import { callerOf } from '../http/caller.ts'
+import { answer } from '../http/reply.ts'
+import { contactSales } from '../mail/contact.ts'
 
 /** `website` is a field that no person sees: whoever fills it is told the same and not kept. */
 const message = z.object({ name: text, email: text, source: text, message: text, website: text })

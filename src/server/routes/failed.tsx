@@ -1,9 +1,9 @@
 import type { Context as HonoContext } from 'hono'
 import { Failure } from '../../pages/Failure.tsx'
-import type { AppEnv } from '../app-env.ts'
-import { errorResponse, logError, statusOf, toAppError } from '../error-response.ts'
-import { findOwnPath } from '../own-path.ts'
-import { renderPage } from '../render.tsx'
+import type { AppEnv } from '../http/app-env.ts'
+import { errorResponse, logError, statusOf, toAppError } from '../http/error-response.ts'
+import { findOwnPath } from '../http/own-path.ts'
+import { renderPage } from '../http/render.tsx'
 
 /** The one error handler: a person who opened a page gets a page, every call its JSON. */
 export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {

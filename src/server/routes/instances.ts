@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
-import type { AppEnv } from '../app-env.ts'
-import { listInstances } from '../services/instances.ts'
+import { listInstances } from '../fleet/instances.ts'
+import type { AppEnv } from '../http/app-env.ts'
 
 export const instances = new Hono<AppEnv>().get('/api/v1/instances', async (c) =>
   c.json(await listInstances(c.var.ctx)),

@@ -1,10 +1,10 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../domain/error.ts'
 import { NOT_FOUND_TITLE, NotFound } from '../../pages/NotFound.tsx'
-import type { AppEnv } from '../app-env.ts'
-import { errorBody } from '../error-response.ts'
-import { findOwnReferrer } from '../own-path.ts'
-import { renderPage } from '../render.tsx'
+import type { AppEnv } from '../http/app-env.ts'
+import { errorBody } from '../http/error-response.ts'
+import { findOwnReferrer } from '../http/own-path.ts'
+import { renderPage } from '../http/render.tsx'
 
 /** Calls get JSON, people a page with ways back. */
 export function notFound(c: HonoContext<AppEnv>): Response {

@@ -1,13 +1,13 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { PASSWORD_RESET, RESET_SENT } from '../../domain/user.ts'
-import { answer } from '../answer.ts'
-import type { AppEnv } from '../app-env.ts'
-import { clearCookie } from '../credentials/cookies.ts'
-import { callerOf } from '../credentials/device.ts'
-import { rememberDevice } from '../credentials/known-device.ts'
-import { requestPasswordReset, resetPassword } from '../services/password-reset.ts'
-import { body, text } from './body.ts'
+import { requestPasswordReset, resetPassword } from '../accounts/password-reset.ts'
+import type { AppEnv } from '../http/app-env.ts'
+import { body, text } from '../http/body.ts'
+import { callerOf } from '../http/caller.ts'
+import { clearCookie } from '../http/cookies.ts'
+import { rememberDevice } from '../http/known-device.ts'
+import { answer } from '../http/reply.ts'
 
 const email = z.object({ user: z.object({ email: text }) })
 const newPassword = z.object({

@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import type { AppEnv } from '../app-env.ts'
+import type { AppEnv } from '../http/app-env.ts'
 import { SEARCHED } from './robots.ts'
 
 /** Much the same from one hour to the next: asked for when the pointer rests on a link. */

@@ -1,5 +1,5 @@
 import { Hono, type Context as HonoContext } from 'hono'
-import type { AppEnv } from '../app-env.ts'
+import type { AppEnv } from '../http/app-env.ts'
 
 /** Where a search may lead. */
 export const SEARCHED = ['/', '/pricing', '/contact_sales', '/terms_of_service', '/sign_up', '/sign_in']

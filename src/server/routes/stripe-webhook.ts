@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
-import type { AppEnv } from '../app-env.ts'
-import { receiveStripeEvent } from '../services/stripe-events.ts'
+import { receiveStripeEvent } from '../billing/stripe-events.ts'
+import type { AppEnv } from '../http/app-env.ts'
 
 /** Where Stripe tells what happened. Anything but a 2xx makes it come again. */
 export const stripeWebhook = new Hono<AppEnv>().post('/webhooks/stripe', async (c) => {

@@ -2,12 +2,12 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { orElse } from '../../domain/error.ts'
 import { CANCEL_FAILED, SUBSCRIPTION_CANCELLED } from '../../domain/money/plan.ts'
-import { answer } from '../answer.ts'
-import { type AppEnv, signedIn } from '../app-env.ts'
-import { cancelAtPeriodEnd } from '../services/cancel-subscription.ts'
-import { createCheckout } from '../services/checkout.ts'
-import { getUsage, toSummary } from '../services/usage.ts'
-import { body, text } from './body.ts'
+import { getUsage, toSummary } from '../billing/bills/usage.ts'
+import { cancelAtPeriodEnd } from '../billing/plans/cancel-subscription.ts'
+import { createCheckout } from '../billing/plans/checkout.ts'
+import { type AppEnv, signedIn } from '../http/app-env.ts'
+import { body, text } from '../http/body.ts'
+import { answer } from '../http/reply.ts'
 
 export const subscriptions = new Hono<AppEnv>()
   .post('/api/v1/subscriptions/cancel_subscription_at_period_end', async (c) => {

@@ -1,9 +1,9 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import { AppError } from '../../domain/error.ts'
 import type { Theme } from '../../ui/theme.ts'
-import type { AppEnv } from '../app-env.ts'
-import { readCookie, writeCookie } from '../credentials/cookies.ts'
-import { findOwnReferrer } from '../own-path.ts'
+import type { AppEnv } from '../http/app-env.ts'
+import { readCookie, writeCookie } from '../http/cookies.ts'
+import { findOwnReferrer } from '../http/own-path.ts'
 
 const YEAR_S = 365 * 24 * 3600
 

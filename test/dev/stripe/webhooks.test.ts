@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { startStripe } from '../../../dev/stripe/standin.ts'
-import { stripePayments } from '../../../src/server/providers/stripe.ts'
+import { stripePayments } from '../../../src/server/billing/stripe.ts'
 
 const env = { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: 'whsec_local' }
 const closers: (() => Promise<unknown> | unknown)[] = []

@@ -1,0 +1,107 @@
+import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
+import type { InferInput } from 'valibot'
+import { writeBatch } from '../../../db/client.ts'
+import { serverSessions, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { CURRENT_PASSWORD_WRONG, closeAccountForm } from '../../domain/user.ts'
+import type { User } from '../../domain/wire.ts'
+import { dueQuery } from '../billing/bills/close-cycles.ts'
+import { cancelAtPeriodEnd } from '../billing/plans/cancel-subscription.ts'
+import { closeOpenCheckout } from '../billing/plans/checkout.ts'
+import type { Context } from '../context.ts'
+import { requestStop } from '../fleet/servers.ts'
+import { requireValid } from '../form-rules.ts'
+import { fourAtOnce } from '../four-at-once.ts'
+import { limitGuesses, sessionSecret } from '../limits/limits.ts'
+import { accountClosedMail } from '../mail/account-letters.ts'
+import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { verifyPassword } from './credentials/password.ts'
+
+const ADDRESS_KEPT_MS = 30 * 24 * 3_600_000
+const MOST_AT_ONCE = 100
+
+/**
+ * Has a plan end with its period, stops the user's server, ends every sign-in and every link, and closes the account. What was
+ * billed stays; what was used until now is billed within minutes.
+ * @throws invalid, too_many; unavailable or provider_failed when a checkout page could not be closed or the plan not be cancelled: then nothing is closed
+ */
+export async function closeAccount(
+  ctx: Context,
+  user: User,
+  input: InferInput<typeof closeAccountForm>,
+): Promise<void> {
+  const { current_password } = requireValid(closeAccountForm, input)
+  const right = await limitGuesses(ctx, sessionSecret(user.id), async () => {
+    const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
+    return verifyPassword(ctx, current_password, stored?.hash ?? null)
+  })
+  if (!right) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
+  await closeOpenCheckout(ctx, user.id)
+  await endPlan(ctx, user)
+  const channel = ctx.channel(user.id)
+  await channel.arm(user.id)
+  // Before, so that no crash leaves a closed account with a running server; after, for a start that came in between.
+  await stopLiveServer(ctx, user.id)
+  const now = ctx.now()
+  await writeBatch(ctx.db, [
+    mailQuery(
+      ctx,
+      user.email,
+      accountClosedMail(),
+      sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND closed_at IS NULL)`,
+    ),
+    // The open cycle ends here, and is billed while the address is still known.
+    ctx.db.run(sql`UPDATE users SET closed_at = ${now} WHERE id = ${user.id} AND closed_at IS NULL`),
+    dueQuery(ctx.db, user.id, now),
+    // Its plan is ended at Stripe by the next trigger.
+    ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE user_id = ${user.id} AND check_at IS NOT NULL`),
+    ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${user.id} AND revoked_at IS NULL`),
+    ctx.db.run(sql`UPDATE email_tokens SET used_at = ${now} WHERE user_id = ${user.id} AND used_at IS NULL`),
+  ])
+  await stopLiveServer(ctx, user.id)
+  ctx.background(Promise.all([channel.disconnect('all'), channel.wake(user.id), deliverMail(ctx)]))
+}
+
+/** Nothing may renew for somebody who can no longer sign in to cancel it. */
+async function endPlan(ctx: Context, user: User): Promise<void> {
+  try {
+    await cancelAtPeriodEnd(ctx, user)
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'not_found')) throw error
+  }
+}
+
+async function stopLiveServer(ctx: Context, userId: string): Promise<void> {
+  const live = await ctx.db
+    .select()
+    .from(serverSessions)
+    .where(and(eq(serverSessions.userId, userId), isNull(serverSessions.endedAt)))
+  for (const session of live) await requestStop(ctx, session, ctx.now())
+}
+
+/** Whatever became of the closing: nobody is left who could stop what runs, and nothing of it is billed any more. Run by cron. */
+export async function stopServersOfClosed(ctx: Context): Promise<void> {
+  const left = await ctx.db
+    .select({ id: serverSessions.id, userId: serverSessions.userId })
+    .from(serverSessions)
+    .innerJoin(users, eq(users.id, serverSessions.userId))
+    .where(and(isNull(serverSessions.endedAt), isNull(serverSessions.stopRequestedAt), isNotNull(users.closedAt)))
+    .limit(MOST_AT_ONCE)
+  await fourAtOnce(left, async (session) => {
+    await requestStop(ctx, session, ctx.now())
+    await ctx.channel(session.userId).wake(session.userId)
+  })
+}
+
+/**
+ * 30 days after its closing an account forgets name, address and password, the mails that went there, and where its sign-ins came
+ * from; its billing records stay. Run by cron.
+ */
+export async function freeClosedAddresses(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
+  const due = sql`closed_at < ${ctx.now() - ADDRESS_KEPT_MS} AND email NOT LIKE 'closed:%'`
+  await writeBatch(ctx.db, [
+    ctx.db.run(sql`DELETE FROM outbox WHERE recipient IN (SELECT email FROM users WHERE ${due})`),
+    ctx.db.run(sql`DELETE FROM sign_ins WHERE user_id IN (SELECT id FROM users WHERE ${due})`),
+    ctx.db.run(sql`UPDATE users SET email = 'closed:' || id, name = '', password_hash = '' WHERE ${due}`),
+  ])
+}

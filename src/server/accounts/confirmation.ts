@@ -1,0 +1,95 @@
+import { and, eq, exists, gt, isNull, sql } from 'drizzle-orm'
+import type { InferInput } from 'valibot'
+import { writeBatch } from '../../../db/client.ts'
+import { emailTokens, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
+import { CONFIRMATION_FAILED, emailForm } from '../../domain/user.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { requireValid } from '../form-rules.ts'
+import { newId } from '../id.ts'
+import { type Caller, limitCalls } from '../limits/limits.ts'
+import { confirmEmailMail, confirmLatestMail } from '../mail/account-letters.ts'
+import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { CONFIRM_LIFETIME_MS, hashEmailToken, hasKilledLinks, newEmailToken } from './email-tokens.ts'
+
+/**
+ * Confirms the address of the sign-up that the link was mailed for, and starts the free trial. The same link again, within its time, does
+ * nothing and succeeds: mail scanners open links before people do.
+ * @throws invalid
+ */
+export async function confirmEmail(ctx: Context, token: string): Promise<void> {
+  const now = ctx.now()
+  const hash = hashEmailToken(token)
+  const isAlive = and(eq(emailTokens.hash, hash), eq(emailTokens.purpose, 'confirm'), gt(emailTokens.expiresAt, now))
+  const [found] = await ctx.db
+    .select({ userId: users.id, confirmedAt: users.confirmedAt })
+    .from(emailTokens)
+    .innerJoin(users, eq(users.id, emailTokens.userId))
+    .where(and(isAlive, isNull(users.closedAt)))
+  if (!found) throw new AppError('invalid', CONFIRMATION_FAILED)
+  if (found.confirmedAt !== null) return
+  const { userId } = found
+  const [confirmed] = await writeBatch(ctx.db, [
+    // Another sign-up with this address may have come in between: then this link is dead, and the password is another's.
+    ctx.db
+      .update(users)
+      .set({ confirmedAt: sql`coalesce(confirmed_at, ${now})` })
+      .where(
+        and(
+          eq(users.id, userId),
+          isNull(users.closedAt),
+          exists(ctx.db.select({ alive: sql`1` }).from(emailTokens).where(isAlive)),
+        ),
+      ),
+    ctx.db.update(emailTokens).set({ usedAt: now }).where(isAlive),
+    trialQuery(ctx, userId, now),
+  ])
+  if (!confirmed?.rowsAffected) throw new AppError('invalid', CONFIRMATION_FAILED)
+}
+
+/** One trial a person, whatever came of it: for the batch that confirms their address now. */
+export function trialQuery(ctx: Pick<Context, 'db'>, userId: string, now: number) {
+  return ctx.db.run(sql`
+    INSERT INTO subscriptions (id, user_id, plan_type, sub_type, status, anchor, hours, created_at)
+    SELECT ${newId('sub')}, ${userId}, 'demo', 'demo', 'trialing', ${now}, ${TRIAL_MINUTES / 60}, ${now}
+    WHERE EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND confirmed_at = ${now} AND closed_at IS NULL)
+    AND NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId})`)
+}
+
+/**
+ * A new link for the latest sign-up of an address that waits for one. Its other links stay alive: anybody may request this. The answer is the
+ * same for every address; the mail says so when that sign-up replaced another.
+ */
+export async function resendConfirmation(
+  ctx: Context,
+  input: InferInput<typeof emailForm>,
+  caller: Caller,
+): Promise<void> {
+  const { email } = requireValid(emailForm, input)
+  await limitCalls(ctx, 'resend', caller, email)
+  const { token, hash } = newEmailToken()
+  const now = ctx.now()
+  const origin = siteOrigin(ctx)
+  const isSent = sql`EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash})`
+  const isLatest = hasKilledLinks(sql`(SELECT id FROM users WHERE email = ${email})`)
+  await writeBatch(ctx.db, [
+    ctx.db.run(sql`
+      INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
+      SELECT ${hash}, id, 'confirm', ${now}, ${now + CONFIRM_LIFETIME_MS} FROM users
+      WHERE email = ${email} AND confirmed_at IS NULL AND closed_at IS NULL`),
+    mailQuery(ctx, email, confirmEmailMail(origin, token), sql`${isSent} AND NOT ${isLatest}`),
+    mailQuery(ctx, email, confirmLatestMail(origin, token), sql`${isSent} AND ${isLatest}`),
+  ])
+  ctx.background(deliverMail(ctx))
+}
+
+/** Whom a confirmation link was mailed to, expired or not: who holds it need not type the address again. */
+export async function findAddressOfLink(ctx: Pick<Context, 'db'>, token: string): Promise<string | null> {
+  const [found] = await ctx.db
+    .select({ email: users.email })
+    .from(emailTokens)
+    .innerJoin(users, eq(users.id, emailTokens.userId))
+    .where(and(eq(emailTokens.hash, hashEmailToken(token)), eq(emailTokens.purpose, 'confirm'), isNull(users.closedAt)))
+  return found?.email ?? null
+}

@@ -1,0 +1,12 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { Env } from '../../env.ts'
+import { type Derivation, type HasherCalls, HashQueue } from './scrypt.ts'
+
+/** Hashes away from the threads that answer pages, and keeps nothing: docs/decisions/007-hashing-in-objects.md. */
+export class PasswordHasher extends DurableObject<Env> implements HasherCalls {
+  private readonly queue = new HashQueue()
+
+  async derive(work: Derivation): Promise<Uint8Array | null> {
+    return this.queue.derive(work)
+  }
+}

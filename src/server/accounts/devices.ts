@@ -1,0 +1,56 @@
+import { and, desc, eq, gt, isNull } from 'drizzle-orm'
+import { signIns } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import type { SignIn } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { toIso } from '../fleet/wire.ts'
+import type { CurrentSignIn } from '../http/app-env.ts'
+import { IDLE_LIMIT_MS } from './live-sign-ins.ts'
+
+const LIST_LIMIT = 100
+
+/** Where the user is signed in now, the latest used first. */
+export async function listDevices(ctx: Context, current: CurrentSignIn): Promise<SignIn[]> {
+  const now = ctx.now()
+  const rows = await ctx.db
+    .select()
+    .from(signIns)
+    .where(
+      and(
+        eq(signIns.userId, current.user.id),
+        isNull(signIns.revokedAt),
+        gt(signIns.expiresAt, now),
+        gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS),
+      ),
+    )
+    .orderBy(desc(signIns.lastSeenAt))
+    .limit(LIST_LIMIT)
+  return rows.map((row) => ({
+    id: row.id,
+    current: row.id === current.id,
+    user_agent: row.userAgent,
+    address: row.address,
+    created_at: toIso(row.createdAt),
+    last_seen_at: toIso(row.lastSeenAt),
+  }))
+}
+
+/** @throws not_found, of somebody else's, too */
+export async function signOutDevice(ctx: Context, userId: string, signInId: string): Promise<void> {
+  const [ended] = await ctx.db
+    .update(signIns)
+    .set({ revokedAt: ctx.now() })
+    .where(and(eq(signIns.id, signInId), eq(signIns.userId, userId), isNull(signIns.revokedAt)))
+    .returning({ id: signIns.id })
+  if (!ended) throw new AppError('not_found', 'There is no such device.')
+  ctx.background(ctx.channel(userId).disconnect([signInId]))
+}
+
+/** The one that asks, too. */
+export async function signOutEverywhere(ctx: Context, userId: string): Promise<void> {
+  await ctx.db
+    .update(signIns)
+    .set({ revokedAt: ctx.now() })
+    .where(and(eq(signIns.userId, userId), isNull(signIns.revokedAt)))
+  ctx.background(ctx.channel(userId).disconnect('all'))
+}

@@ -1,0 +1,89 @@
+import { and, eq, exists, gt, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
+import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
+import { signIns, subscriptions, users } from '../../../db/schema.ts'
+import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
+import type { Context } from '../context.ts'
+import type { CurrentSignIn } from '../http/app-env.ts'
+
+const DAY_MS = 24 * 3600_000
+/** A sign-in that nobody used for this long is over. */
+export const IDLE_LIMIT_MS = DAY_MS
+/** And in any case this long after it began. */
+export const SIGN_IN_LIFETIME_MS = 14 * DAY_MS
+
+/**
+ * The sign-in, if it still counts, its user, and what was to be read along with it in the same round trip: of a sign-in that does not
+ * count, nothing.
+ */
+export async function findSignIn<T extends Reads>(
+  ctx: Pick<Context, 'db' | 'now'>,
+  id: string,
+  along: T,
+): Promise<{ signIn: CurrentSignIn; lastSeenAt: number; along: BatchResponse<T> } | null> {
+  const found = ctx.db
+    .select({
+      id: signIns.id,
+      expiresAt: signIns.expiresAt,
+      lastSeenAt: signIns.lastSeenAt,
+      user: { id: users.id, name: users.name, email: users.email, admin: users.admin },
+      suspendedAt: users.suspendedAt,
+      planUnpaid: exists(unpaidPlan(ctx)),
+    })
+    .from(signIns)
+    .innerJoin(users, eq(users.id, signIns.userId))
+    .where(and(eq(signIns.id, id), stillCounts(ctx.now())))
+  const [[row], ...rows] = await ctx.db.batch([found, ...along])
+  if (!row) return null
+  const { user, expiresAt, lastSeenAt, suspendedAt, planUnpaid } = row
+  return {
+    signIn: { id: row.id, user, suspended: suspendedAt !== null, planUnpaid: Boolean(planUnpaid), expiresAt },
+    lastSeenAt,
+    along: rows as unknown as BatchResponse<T>,
+  }
+}
+
+function unpaidPlan(ctx: Pick<Context, 'db' | 'now'>) {
+  return ctx.db
+    .select({ id: subscriptions.id })
+    .from(subscriptions)
+    .where(
+      and(
+        eq(subscriptions.userId, users.id),
+        isNull(subscriptions.endedAt),
+        inArray(subscriptions.status, UNPAID_STATUSES),
+        or(isNull(subscriptions.cancelAt), gt(subscriptions.cancelAt, ctx.now())),
+      ),
+    )
+}
+
+/** Reads that go to the database together. */
+export type Reads = readonly BatchItem<'sqlite'>[]
+
+/** The user of a sign-in, for reads that go along with finding it. */
+export function userOfSignIn(id: string): SQL {
+  return sql`(SELECT ${signIns.userId} FROM ${signIns} WHERE ${signIns.id} = ${id})`
+}
+
+/** Which of these still count. */
+export async function listLiveSignIns(ctx: Pick<Context, 'db' | 'now'>, ids: string[]): Promise<Set<string>> {
+  const rows = await ctx.db
+    .select({ id: signIns.id })
+    .from(signIns)
+    .innerJoin(users, eq(users.id, signIns.userId))
+    .where(and(inArray(signIns.id, ids), stillCounts(ctx.now())))
+  return new Set(rows.map((row) => row.id))
+}
+
+function stillCounts(now: number) {
+  return and(
+    isNull(signIns.revokedAt),
+    gt(signIns.expiresAt, now),
+    gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS),
+    isNotNull(users.confirmedAt),
+    isNull(users.closedAt),
+  )
+}
+
+export async function noteUse(ctx: Pick<Context, 'db' | 'now'>, id: string): Promise<void> {
+  await ctx.db.update(signIns).set({ lastSeenAt: ctx.now() }).where(eq(signIns.id, id))
+}

@@ -1,0 +1,111 @@
+import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import { invoices, serverSessions, users } from '../../../db/schema.ts'
+import { STOP_AFTER_DAYS, STOP_WARNING_DAYS } from '../../domain/money/invoice.ts'
+import { syncInvoice } from '../billing/bills/invoice-sync.ts'
+import { billsUrl, isOverdue } from '../billing/bills/suspension.ts'
+import type { Context } from '../context.ts'
+import { requestStop } from '../fleet/servers.ts'
+import { fourAtOnce } from '../four-at-once.ts'
+import { log } from '../log.ts'
+import { mailQuery } from '../mail/outbox.ts'
+import { stopWarningMail } from '../mail/overdue-letters.ts'
+
+const DAY_MS = 86_400_000
+const STOP_AFTER_MS = STOP_AFTER_DAYS * DAY_MS
+const WARNING_MS = STOP_WARNING_DAYS * DAY_MS
+/** So long a Stripe that does not answer puts the warning and the stop off. */
+const PATIENCE_MS = 3_600_000
+const BATCH = 40
+
+/** A live server whose owner is suspended. */
+type Run = { id: string; userId: string; email: string; suspendedAt: number | null; stopWarnedAt: number | null }
+
+/** Rows of `users`. Asked when they are found, and again in the write: somebody may pay at any moment. */
+const isToBeWarned = (now: number) =>
+  sql`suspended_at <= ${now - STOP_AFTER_MS + WARNING_MS} AND stop_warned_at IS NULL`
+const isToBeStopped = (now: number) =>
+  sql`suspended_at <= ${now - STOP_AFTER_MS} AND stop_warned_at <= ${now - WARNING_MS}`
+
+/** A late warning puts the stop off: nobody's server is stopped without the day's notice. */
+const stopTime = (suspendedAt: number, warnedAt: number) => Math.max(suspendedAt + STOP_AFTER_MS, warnedAt + WARNING_MS)
+
+/** Warns the suspended whose server still runs, and stops it a day later. Driven by what the database says: may run late, twice or at once. */
+export async function stopOverdueServers(ctx: Context): Promise<void> {
+  await forEachRun(ctx, isToBeStopped(ctx.now()), stopRun)
+  await forEachRun(ctx, isToBeWarned(ctx.now()), warnOwner)
+}
+
+async function forEachRun(ctx: Context, due: SQL, act: (ctx: Context, run: Run) => Promise<void>): Promise<void> {
+  const runs = await ctx.db
+    .select({
+      id: serverSessions.id,
+      userId: serverSessions.userId,
+      email: users.email,
+      suspendedAt: users.suspendedAt,
+      stopWarnedAt: users.stopWarnedAt,
+    })
+    .from(serverSessions)
+    .innerJoin(users, eq(users.id, serverSessions.userId))
+    .where(and(isNull(serverSessions.endedAt), isNull(serverSessions.stopRequestedAt), due))
+    .orderBy(asc(users.suspendedAt))
+    .limit(BATCH)
+  await fourAtOnce(runs, (run) =>
+    act(ctx, run).catch((error) => log('overdue_server_failed', { userId: run.userId, sessionId: run.id }, error)),
+  )
+}
+
+async function warnOwner(ctx: Context, { id, userId, email, suspendedAt }: Run): Promise<void> {
+  const since = (suspendedAt ?? 0) + STOP_AFTER_MS - WARNING_MS
+  if (!(await askAgain(ctx, userId)) && ctx.now() < since + PATIENCE_MS) return
+  const now = ctx.now()
+  const bills = await overdueBills(ctx, userId)
+  const mail = stopWarningMail({
+    cents: bills.reduce((sum, bill) => sum + (bill.remainingCents ?? 0), 0),
+    payUrl: (bills.length === 1 ? bills[0]?.hostedUrl : null) ?? billsUrl(ctx),
+    stopAt: stopTime(suspendedAt ?? 0, now),
+  })
+  const due = sql`${isToBeWarned(now)} AND EXISTS (SELECT 1 FROM server_sessions WHERE id = ${id} AND stop_requested_at IS NULL)`
+  await writeBatch(ctx.db, [
+    mailQuery(
+      ctx,
+      email,
+      mail,
+      sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND ${due})`,
+    ),
+    ctx.db.run(sql`UPDATE users SET stop_warned_at = ${now} WHERE id = ${userId} AND ${due}`),
+  ])
+}
+
+async function stopRun(ctx: Context, run: Run): Promise<void> {
+  const { userId, suspendedAt, stopWarnedAt } = run
+  const since = stopTime(suspendedAt ?? 0, stopWarnedAt ?? 0)
+  if (!(await askAgain(ctx, userId)) && ctx.now() < since + PATIENCE_MS) return
+  const now = ctx.now()
+  const failure = { code: 'suspended', message: 'We stopped your server because an invoice is overdue.' }
+  const due = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND ${isToBeStopped(now)})`
+  await requestStop(ctx, run, now, failure, due)
+  await ctx.channel(userId).wake(userId)
+}
+
+/**
+ * A payment may be news to us, and a stopped server is lost: Stripe is asked once more, and what it says is taken over.
+ * @returns whether it answered
+ */
+async function askAgain(ctx: Context, userId: string): Promise<boolean> {
+  try {
+    for (const { stripeInvoiceId } of await overdueBills(ctx, userId))
+      if (stripeInvoiceId) await syncInvoice(ctx, stripeInvoiceId)
+    return true
+  } catch (error) {
+    log('overdue_not_asked', { userId }, error)
+    return false
+  }
+}
+
+function overdueBills(ctx: Context, userId: string) {
+  return ctx.db
+    .select()
+    .from(invoices)
+    .where(and(eq(invoices.userId, userId), isOverdue(ctx.now())))
+}

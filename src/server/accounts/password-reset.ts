@@ -1,0 +1,93 @@
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import type { InferInput } from 'valibot'
+import { writeBatch } from '../../../db/client.ts'
+import { emailTokens, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { emailForm, newPasswordForm, RESET_FAILED } from '../../domain/user.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { requireValid } from '../form-rules.ts'
+import { type Caller, forgiveGuesses, limitCalls, sessionSecret, signInSecret } from '../limits/limits.ts'
+import { passwordChangedMail, resetPasswordMail } from '../mail/account-letters.ts'
+import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { trialQuery } from './confirmation.ts'
+import { hashPassword } from './credentials/password.ts'
+import { refuseCommonPassword } from './credentials/password-rule.ts'
+import { hashEmailToken, newEmailToken, RESET_LIFETIME_MS } from './email-tokens.ts'
+
+/** Mails a link, if the address has an account. Whoever asks, and for whatever address, sees the same. */
+export async function requestPasswordReset(
+  ctx: Context,
+  input: InferInput<typeof emailForm>,
+  caller: Caller,
+): Promise<void> {
+  const { email } = requireValid(emailForm, input)
+  await limitCalls(ctx, 'reset', caller, email)
+  const { token, hash } = newEmailToken()
+  const now = ctx.now()
+  await writeBatch(ctx.db, [
+    ctx.db.run(sql`
+      INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
+      SELECT ${hash}, id, 'reset', ${now}, ${now + RESET_LIFETIME_MS} FROM users
+      WHERE email = ${email} AND closed_at IS NULL`),
+    mailQuery(
+      ctx,
+      email,
+      resetPasswordMail(siteOrigin(ctx), token),
+      sql`EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash})`,
+    ),
+  ])
+  ctx.background(deliverMail(ctx))
+}
+
+/**
+ * A new password for the holder of a mailed link, once. Ends every sign-in and every other link, forgives the guesses that were counted, and
+ * mails the owner. Who holds the link has shown that the address is theirs, so this confirms it: a stranger who signs up with it again and again
+ * would else replace the password each time.
+ * @returns the account's address
+ * @throws invalid
+ */
+export async function resetPassword(
+  ctx: Context,
+  input: InferInput<typeof newPasswordForm>,
+): Promise<{ email: string }> {
+  const { token, password } = requireValid(newPasswordForm, input)
+  refuseCommonPassword(password)
+  const hash = hashEmailToken(token)
+  const now = ctx.now()
+  const [found] = await ctx.db
+    .select({ userId: users.id, email: users.email })
+    .from(emailTokens)
+    .innerJoin(users, eq(users.id, emailTokens.userId))
+    .where(
+      and(
+        eq(emailTokens.hash, hash),
+        eq(emailTokens.purpose, 'reset'),
+        isNull(emailTokens.usedAt),
+        gt(emailTokens.expiresAt, now),
+        isNull(users.closedAt),
+      ),
+    )
+  if (!found) throw new AppError('invalid', RESET_FAILED)
+  const passwordHash = await hashPassword(ctx, password)
+  const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${found.userId} AND password_hash = ${passwordHash})`
+  const [update] = await writeBatch(ctx.db, [
+    // The link may have been used while we hashed.
+    ctx.db.run(sql`
+      UPDATE users SET password_hash = ${passwordHash}, confirmed_at = coalesce(confirmed_at, ${now}) WHERE id = ${found.userId} AND closed_at IS NULL
+      AND EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash} AND used_at IS NULL)`),
+    trialQuery(ctx, found.userId, now),
+    ctx.db.run(sql`
+      UPDATE email_tokens SET used_at = ${now}
+      WHERE user_id = ${found.userId} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
+    ctx.db.run(sql`
+      UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${found.userId} AND revoked_at IS NULL AND ${changed}`),
+    mailQuery(ctx, found.email, passwordChangedMail(siteOrigin(ctx)), changed),
+  ])
+  if (!update?.rowsAffected) throw new AppError('invalid', RESET_FAILED)
+  // Strangers' guesses must not keep the owner out who has just shown that the mail is theirs.
+  for (const secret of [signInSecret(found.email, null), sessionSecret(found.userId)])
+    ctx.background(forgiveGuesses(ctx, secret))
+  ctx.background(ctx.channel(found.userId).disconnect('all'))
+  ctx.background(deliverMail(ctx))
+  return { email: found.email }
+}

@@ -1,0 +1,76 @@
+import { asc, eq } from 'drizzle-orm'
+import {
+  checkouts,
+  contactMessages,
+  jobs,
+  outbox,
+  serverRequests,
+  serverSessions,
+  signIns,
+  subscriptions,
+  users,
+} from '../../../db/schema.ts'
+import type { User } from '../../domain/wire.ts'
+import { billsQuery, toBill } from '../billing/bills/billing-history.ts'
+import type { Context } from '../context.ts'
+import { toIso, toJob, toServer } from '../fleet/wire.ts'
+
+/** Everything that is kept about a person, for them to take away. */
+export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
+  const { db } = ctx
+  const own = user.id
+  const [[account], devices, plans, visits, runs, work, wishes, messages, mails, bills] = await db.batch([
+    db.select().from(users).where(eq(users.id, own)),
+    db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
+    db.select().from(subscriptions).where(eq(subscriptions.userId, own)).orderBy(asc(subscriptions.createdAt)),
+    db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
+    db.select().from(serverSessions).where(eq(serverSessions.userId, own)).orderBy(asc(serverSessions.requestedAt)),
+    db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
+    db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
+    db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
+    db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt)),
+    billsQuery(ctx, own),
+  ])
+  return {
+    exported_at: toIso(ctx.now()),
+    user: {
+      ...user,
+      created_at: toIso(account?.createdAt ?? null),
+      confirmed_at: toIso(account?.confirmedAt ?? null),
+      suspended_at: toIso(account?.suspendedAt ?? null),
+      stop_warned_at: toIso(account?.stopWarnedAt ?? null),
+    },
+    sign_ins: devices.map((row) => ({
+      id: row.id,
+      user_agent: row.userAgent,
+      address: row.address,
+      created_at: toIso(row.createdAt),
+      last_seen_at: toIso(row.lastSeenAt),
+      revoked_at: toIso(row.revokedAt),
+    })),
+    subscriptions: plans.map((row) => ({
+      plan_type: row.planType,
+      sub_type: row.subType,
+      status: row.status,
+      hours: row.hours,
+      created_at: toIso(row.createdAt),
+      ended_at: toIso(row.endedAt),
+    })),
+    checkouts: visits.map((row) => ({
+      plan_type: row.planType,
+      status: row.status,
+      created_at: toIso(row.createdAt),
+    })),
+    billings: bills.map((row) => toBill(row, ctx.now())),
+    servers: runs.map(toServer),
+    jobs: work.map((row) => toJob(row, null)),
+    server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),
+    // Not what they said: a link that opens the account is for its mailbox alone.
+    mails: mails.map((row) => ({
+      subject: row.subject,
+      created_at: toIso(row.createdAt),
+      sent_at: toIso(row.sentAt),
+    })),
+    contact_messages: messages.map(({ createdAt, ...row }) => ({ ...row, created_at: toIso(createdAt) })),
+  }
+}

@@ -1,0 +1,75 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import type { InferInput } from 'valibot'
+import { signIns, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { INVALID_CREDENTIALS, NOT_CONFIRMED, signInForm } from '../../domain/user.ts'
+import type { User } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { requireValid } from '../form-rules.ts'
+import { newId } from '../id.ts'
+import { type Caller, limitCalls, limitGuesses, limitPerson, signInSecret } from '../limits/limits.ts'
+import { networkOf } from '../limits/network.ts'
+import { hashPassword, needsRehash, verifyPassword } from './credentials/password.ts'
+import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
+
+/** What the list of devices tells their owner. */
+export type Device = { userAgent: string | null; address: string | null }
+
+export type SignInAttempt = Caller & {
+  /** This browser's id, when it was signed in to the account before: its guesses and sign-ins are counted by themselves. */
+  knownDevice: string | null
+}
+
+/**
+ * A new sign-in, each time with an id of its own. One read and one hash, whatever the account's state.
+ * @throws unauthenticated when address and password do not belong together, forbidden when the address is not confirmed, too_many
+ */
+export async function signIn(
+  ctx: Context,
+  input: InferInput<typeof signInForm>,
+  device: Device,
+  attempt: SignInAttempt,
+): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
+  const { email, password } = requireValid(signInForm, input)
+  await (attempt.knownDevice === null ? limitCalls(ctx, 'sign_in', attempt) : limitPerson(ctx, 'known_sign_in', email))
+  let found: typeof users.$inferSelect | undefined
+  const right = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice), async () => {
+    ;[found] = await ctx.db
+      .select()
+      .from(users)
+      .where(and(eq(users.email, email), isNull(users.closedAt)))
+    return verifyPassword(ctx, password, found?.passwordHash ?? null)
+  })
+  if (!found || !right) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
+  if (found.confirmedAt === null) throw new AppError('forbidden', NOT_CONFIRMED)
+
+  const now = ctx.now()
+  const row = { id: newId('in'), expiresAt: now + SIGN_IN_LIFETIME_MS }
+  // A password that was changed while this one was looked at has ended every sign-in: none may come after it.
+  const { rowsAffected } = await ctx.db.run(sql`
+    INSERT INTO sign_ins (id, user_id, created_at, last_seen_at, expires_at, user_agent, address, network)
+    SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${device.userAgent}, ${device.address},
+      ${device.address && networkOf(device.address)} FROM users
+    WHERE id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL`)
+  if (!rowsAffected) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
+  if (needsRehash(found.passwordHash)) ctx.background(rehash(ctx, found, password))
+  const { id, name, admin } = found
+  return { user: { id, name, email, admin }, signIn: row }
+}
+
+/** Ends it and closes its sockets. Safe to repeat. */
+export async function signOut(ctx: Context, userId: string, signInId: string): Promise<void> {
+  await ctx.db
+    .update(signIns)
+    .set({ revokedAt: ctx.now() })
+    .where(and(eq(signIns.id, signInId), eq(signIns.userId, userId), isNull(signIns.revokedAt)))
+  ctx.background(ctx.channel(userId).disconnect([signInId]))
+}
+
+async function rehash(ctx: Context, user: { id: string; passwordHash: string }, password: string): Promise<void> {
+  const passwordHash = await hashPassword(ctx, password)
+  await ctx.db
+    .update(users)
+    .set({ passwordHash })
+    .where(and(eq(users.id, user.id), eq(users.passwordHash, user.passwordHash)))
+}

@@ -1,0 +1,49 @@
+import { sql } from 'drizzle-orm'
+import type { InferInput } from 'valibot'
+import { writeBatch } from '../../../db/client.ts'
+import { users } from '../../../db/schema.ts'
+import { signUpForm } from '../../domain/user.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { requireValid } from '../form-rules.ts'
+import { newId } from '../id.ts'
+import { type Caller, limitCalls } from '../limits/limits.ts'
+import { alreadySignedUpMail, confirmEmailMail, confirmLatestMail } from '../mail/account-letters.ts'
+import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { hashPassword } from './credentials/password.ts'
+import { refuseCommonPassword } from './credentials/password-rule.ts'
+import { CONFIRM_LIFETIME_MS, killConfirmLinks, newEmailToken } from './email-tokens.ts'
+
+/**
+ * An account that waits for its address to be confirmed, and the mail with its link. Anybody may sign up with any address, so until it is
+ * confirmed the latest sign-up counts: it brings its own name and password, and links of earlier ones die. A confirmed address keeps
+ * everything; its owner gets a mail. The answer, the work and the statements are the same for all, so that nobody learns who is a customer.
+ */
+export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>, caller: Caller): Promise<void> {
+  const { name, email, password } = requireValid(signUpForm, input)
+  refuseCommonPassword(password)
+  await limitCalls(ctx, 'sign_up', caller, email)
+  const passwordHash = await hashPassword(ctx, password)
+  const { token, hash } = newEmailToken()
+  const id = newId('user')
+  const now = ctx.now()
+  const origin = siteOrigin(ctx)
+  // A hash has a salt of its own: it names this sign-up and no other.
+  const ours = sql`FROM users WHERE email = ${email} AND password_hash = ${passwordHash}`
+  const isOurs = sql`EXISTS (SELECT 1 ${ours})`
+  const isFirst = sql`EXISTS (SELECT 1 FROM users WHERE id = ${id})`
+  await writeBatch(ctx.db, [
+    ctx.db.insert(users).values({ id, email, name, passwordHash, createdAt: now }).onConflictDoUpdate({
+      target: users.email,
+      set: { name, passwordHash },
+      setWhere: sql`users.confirmed_at IS NULL AND users.closed_at IS NULL`,
+    }),
+    killConfirmLinks(ctx, sql`(SELECT id ${ours})`),
+    ctx.db.run(sql`
+      INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
+      SELECT ${hash}, id, 'confirm', ${now}, ${now + CONFIRM_LIFETIME_MS} ${ours}`),
+    mailQuery(ctx, email, confirmEmailMail(origin, token), isFirst),
+    mailQuery(ctx, email, confirmLatestMail(origin, token), sql`${isOurs} AND NOT ${isFirst}`),
+    mailQuery(ctx, email, alreadySignedUpMail(origin), sql`NOT ${isOurs}`),
+  ])
+  ctx.background(deliverMail(ctx))
+}

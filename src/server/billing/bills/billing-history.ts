@@ -1,0 +1,123 @@
+import { and, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
+import { billingRecords, invoices, serverSessions } from '../../../../db/schema.ts'
+import type { Bill, Statement } from '../../../domain/money/bill.ts'
+import { runSecondsWithin, UNITS_PER_SECOND } from '../../../domain/money/billing.ts'
+import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
+import { planName } from '../../../domain/money/plan.ts'
+import type { Context } from '../../context.ts'
+import { toIso } from '../../fleet/wire.ts'
+
+type Row = { record: typeof billingRecords.$inferSelect; invoice: typeof invoices.$inferSelect | null }
+
+const CHART_MS = 31 * 86_400_000
+
+/** Every closed cycle of the user, newest first. */
+export async function listBills(ctx: Context, userId: string): Promise<Bill[]> {
+  return (await billsQuery(ctx, userId)).map((row) => toBill(row, ctx.now()))
+}
+
+export function billsQuery(ctx: Context, userId: string, which?: SQL) {
+  return ctx.db
+    .select({ record: billingRecords, invoice: invoices })
+    .from(billingRecords)
+    .leftJoin(invoices, eq(invoices.recordId, billingRecords.id))
+    .where(and(eq(billingRecords.userId, userId), which))
+    .orderBy(desc(billingRecords.periodStart), desc(billingRecords.createdAt))
+}
+
+/** The bills, and the user's runs of the last month for the chart, in one round trip. */
+export async function getBillingHistory(ctx: Context, userId: string) {
+  const now = ctx.now()
+  const [rows, runs] = await ctx.db.batch([
+    billsQuery(ctx, userId),
+    ctx.db
+      .select({ start: serverSessions.billedFrom, end: serverSessions.meteredUntil })
+      .from(serverSessions)
+      .where(
+        and(
+          eq(serverSessions.userId, userId),
+          isNotNull(serverSessions.billedFrom),
+          or(isNull(serverSessions.meteredUntil), gt(serverSessions.meteredUntil, now - CHART_MS)),
+        ),
+      ),
+  ])
+  return {
+    bills: rows.map((row) => toBill(row, now)),
+    runs: runs.map(({ start, end }) => ({ start: start ?? now, end: end ?? now })),
+  }
+}
+
+/**
+ * One bill with every run in it; the lines' seconds add up to the bill's. Somebody else's is not found.
+ */
+export async function findStatement(ctx: Context, userId: string, recordId: string): Promise<Statement | null> {
+  const mine = sql`${billingRecords.id} = ${recordId} AND ${billingRecords.userId} = ${userId}`
+  const [[row], runs, corrections] = await ctx.db.batch([
+    ctx.db
+      .select({ record: billingRecords, invoice: invoices })
+      .from(billingRecords)
+      .leftJoin(invoices, eq(invoices.recordId, billingRecords.id))
+      .where(mine),
+    ctx.db
+      .select({ run: serverSessions })
+      .from(serverSessions)
+      .innerJoin(billingRecords, mine)
+      .where(
+        and(
+          eq(serverSessions.userId, userId),
+          lt(serverSessions.billedFrom, billingRecords.periodEnd),
+          or(isNull(serverSessions.meteredUntil), gt(serverSessions.meteredUntil, billingRecords.periodStart)),
+        ),
+      )
+      .orderBy(serverSessions.billedFrom),
+    billsQuery(ctx, userId, eq(billingRecords.corrects, recordId)),
+  ])
+  if (!row) return null
+  const { record } = row
+  const period = { start: record.periodStart, end: record.periodEnd }
+  const lines = runs.map(({ run }) => {
+    const start = Math.max(run.billedFrom ?? 0, period.start)
+    const end = Math.min(run.meteredUntil ?? period.end, period.end)
+    const seconds = runSecondsWithin(run.billedFrom ?? 0, run.meteredUntil ?? Infinity, period)
+    return {
+      session_id: run.id,
+      instance_type: run.instanceType,
+      start: toIso(start),
+      end: toIso(end),
+      seconds,
+      dollars: (seconds * UNITS_PER_SECOND) / 1e7,
+    }
+  })
+  return {
+    ...toBill(row, ctx.now()),
+    included_hours: record.includedHours,
+    trial: record.trial,
+    charged_seconds: record.trial ? 0 : Math.max(0, record.seconds - Math.round(record.includedHours * 3600)),
+    // A correction has no runs of its own: they are in the bill that it corrects.
+    lines: record.corrects ? [] : lines.filter((line) => line.seconds > 0),
+    corrections: corrections.map((correction) => toBill(correction, ctx.now())),
+  }
+}
+
+export function toBill({ record, invoice }: Row, now: number): Bill {
+  const day = (at: number) => toIso(at).slice(0, 10)
+  const bill = { amountCents: record.amountCents, invoice }
+  return {
+    id: record.id,
+    start_date: day(record.periodStart),
+    // The last day that is in it: the period ends where the next one begins.
+    end_date: day(record.periodEnd - 1),
+    amount_owed: record.amountCents / 100,
+    seconds_used: record.seconds,
+    paid: isPaid(bill),
+    overdue: isOverdue(bill, now),
+    transaction_id: invoice?.stripeInvoiceId ?? null,
+    plan: record.planType ? planName(record.planType) : 'No plan',
+    invoice_url: invoice?.hostedUrl ?? null,
+    invoice_pdf: invoice?.pdfUrl ?? null,
+    due_date: invoice?.dueAt ? day(invoice.dueAt) : null,
+    dollars_due: isPaid(bill) ? 0 : (invoice?.remainingCents ?? record.amountCents) / 100,
+    corrects: record.corrects,
+    reason: record.reason,
+  }
+}

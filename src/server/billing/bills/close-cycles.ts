@@ -1,0 +1,155 @@
+import { and, asc, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import { type Database, isDatabaseBusy, type Query, writeBatch } from '../../../../db/client.ts'
+import { checkouts, serverSessions, subscriptions, users } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { type ClosedCycle, closeCycles, type Ledger } from '../../../domain/money/closing.ts'
+import type { Context } from '../../context.ts'
+import { alertOperator } from '../../mail/alerts.ts'
+import { toSpan } from './plan-spans.ts'
+import { recordId } from './record-id.ts'
+
+const BATCH = 100
+const BATCHES = 20
+const AFTER_FAILURE_MS = 60 * 60_000
+
+type Account = Ledger & { id: string; read: Pick<typeof users.$inferSelect, 'billedUntil' | 'billingDueAt'> }
+
+/**
+ * Closes every cycle that has ended: a record for each, an invoice to be made where something is owed. Goes by what the
+ * database says is due, in batches; where it is cut off, the next run goes on. Two at once write the same rows once.
+ * @returns how many accounts were looked at
+ */
+export async function closeDueCycles(ctx: Context, batches = BATCHES): Promise<number> {
+  let looked = 0
+  for (let n = 0; n < batches; n++) {
+    const due = await listDueAccounts(ctx)
+    if (due.length > 0) await closeTogether(ctx, due)
+    looked += due.length
+    if (due.length < BATCH) break
+  }
+  return looked
+}
+
+async function listDueAccounts(ctx: Context): Promise<Account[]> {
+  const due = await ctx.db
+    .select({
+      id: users.id,
+      read: { billedUntil: users.billedUntil, billingDueAt: users.billingDueAt },
+      createdAt: users.createdAt,
+      closedAt: users.closedAt,
+    })
+    .from(users)
+    .where(lte(users.billingDueAt, ctx.now()))
+    .orderBy(asc(users.billingDueAt))
+    .limit(BATCH)
+  if (due.length === 0) return []
+  const ids = due.map((user) => user.id)
+  const first = Math.min(...due.map(({ read, createdAt }) => read.billedUntil || createdAt))
+  const theirs = inArray(serverSessions.userId, ids)
+  const [plans, metered, unmetered, open] = await ctx.db.batch([
+    ctx.db.select().from(subscriptions).where(inArray(subscriptions.userId, ids)),
+    ctx.db
+      .select()
+      .from(serverSessions)
+      .where(and(theirs, gt(serverSessions.meteredUntil, first))),
+    // Starts that failed never answered: they stay without a meter forever.
+    ctx.db
+      .select()
+      .from(serverSessions)
+      .where(and(theirs, isNull(serverSessions.meteredUntil), sql`(ended_at IS NULL OR billed_from IS NOT NULL)`)),
+    ctx.db
+      .select({ userId: checkouts.userId, createdAt: checkouts.createdAt })
+      .from(checkouts)
+      .where(sql`${inArray(checkouts.userId, ids)} AND status = 'open'`),
+  ])
+  return due.map(({ id, read, createdAt, closedAt }) => ({
+    id,
+    read,
+    from: read.billedUntil || createdAt,
+    closedAt,
+    spans: plans.filter((plan) => plan.userId === id).map(toSpan),
+    runs: [...metered, ...unmetered].filter((run) => run.userId === id),
+    checkoutOpenedAt: open.find((checkout) => checkout.userId === id)?.createdAt ?? null,
+  }))
+}
+
+/** One that cannot be written must not hold up the others, nor head every batch: it is set aside for an hour. */
+async function closeTogether(ctx: Context, accounts: Account[]): Promise<void> {
+  const writes = await Promise.all(accounts.map((account) => closingQueries(ctx, account)))
+  try {
+    await writeBatch(ctx.db, writes.flat())
+  } catch (error) {
+    if (isOutage(error)) throw error
+    for (const [i, account] of accounts.entries())
+      await writeBatch(ctx.db, writes[i] ?? []).catch(async (cause) => {
+        if (isOutage(cause)) throw cause
+        await alertOperator(
+          ctx,
+          {
+            matter: 'closing_failed',
+            subject: 'A bill could not be written',
+            sentences: [
+              'Closing the cycle of an account failed. It is tried again every hour; until then nothing is billed to it.',
+              'The log names the account (closing_failed) and says what the database refused.',
+            ],
+            fields: { userId: account.id },
+          },
+          cause,
+        )
+        await ctx.db.run(
+          sql`UPDATE users SET billing_due_at = ${ctx.now() + AFTER_FAILURE_MS} WHERE ${asRead(account)}`,
+        )
+      })
+  }
+}
+
+/** The database itself: the next trigger tries again. */
+function isOutage(error: unknown): boolean {
+  return error instanceof AppError || isDatabaseBusy(error)
+}
+
+/**
+ * Written only while the account stands as it was read. Of two closings at once the second writes nothing; nor does one beside which a
+ * plan was changed or the account closed (`dueQuery`): the next one looks again.
+ */
+function asRead({ id, read }: Account) {
+  return sql`id = ${id} AND billed_until = ${read.billedUntil} AND billing_due_at = ${read.billingDueAt}`
+}
+
+async function closingQueries(ctx: Context, account: Account): Promise<Query[]> {
+  const { closed, billedUntil, dueAt } = closeCycles(account, ctx.now())
+  const records = await Promise.all(closed.map((cycle) => recordQueries(ctx, account, cycle)))
+  return [
+    ...records.flat(),
+    ctx.db.run(sql`UPDATE users SET billed_until = ${billedUntil}, billing_due_at = ${dueAt} WHERE ${asRead(account)}`),
+  ]
+}
+
+/** The record's id is the same for the same period. */
+async function recordQueries(
+  ctx: Context,
+  account: Account,
+  { cycle, seconds, amountCents }: ClosedCycle,
+): Promise<Query[]> {
+  const now = ctx.now()
+  const id = await recordId(`${account.id} ${cycle.start}`)
+  const stands = sql`EXISTS (SELECT 1 FROM users WHERE ${asRead(account)})`
+  const record = ctx.db.run(sql`INSERT INTO billing_records
+    (id, user_id, period_start, period_end, plan_type, included_hours, trial, seconds, amount_cents, created_at)
+    SELECT ${id}, ${account.id}, ${cycle.start}, ${cycle.end}, ${cycle.plan?.planType ?? null}, ${cycle.includedHours},
+      ${cycle.trial ? 1 : 0}, ${seconds}, ${amountCents}, ${now} WHERE ${stands}`)
+  if (amountCents === 0) return [record]
+  return [
+    record,
+    ctx.db.run(sql`INSERT INTO invoices (record_id, user_id, step, next_at, created_at)
+      SELECT ${id}, ${account.id}, 'draft', ${now}, ${now} WHERE ${stands}`),
+  ]
+}
+
+/**
+ * Has closing look at the account at once: it goes with everything that changes where a cycle ends. Always a change, also where the account is
+ * due already, so that a closing that read it before writes nothing. Only with a change: what a person can repeat must not keep closing away.
+ */
+export function dueQuery(db: Database, userId: string, at: number, when: SQL = sql`1`): Query {
+  return db.run(sql`UPDATE users SET billing_due_at = min(billing_due_at - 1, ${at}) WHERE id = ${userId} AND ${when}`)
+}

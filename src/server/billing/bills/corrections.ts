@@ -1,0 +1,65 @@
+import { eq, or } from 'drizzle-orm'
+import { type Database, isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
+import { billingRecords, invoices } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { correctionTo, creditableCents } from '../../../domain/money/correction.ts'
+import type { BillingRecordRow } from './invoice-step.ts'
+import { recordId } from './record-id.ts'
+
+/** What an operator does by hand. It needs no more than a database and a clock. */
+type Hand = { db: Database; now: () => number }
+
+const LONGEST_REASON = 200
+
+/**
+ * Corrects a closed bill by a new record, so that both together say `seconds`. What is to be paid more gets an invoice of its own, what was
+ * paid too much is credited. Asked again for the same seconds it changes nothing.
+ * @returns the new record; null when the bill says so already
+ * @throws not_found, invalid, conflict (of two at once one is written; or the credit exceeds the bill's own invoice)
+ */
+export async function correctBill(
+  { db, now }: Hand,
+  billId: string,
+  { seconds, reason }: { seconds: number; reason: string },
+): Promise<BillingRecordRow | null> {
+  const rows = await db
+    .select()
+    .from(billingRecords)
+    .where(or(eq(billingRecords.id, billId), eq(billingRecords.corrects, billId)))
+  const bill = rows.find((row) => row.id === billId)
+  if (!bill) throw new AppError('not_found', `There is no bill ${billId}.`)
+  if (bill.corrects) throw new AppError('invalid', `${billId} is a correction itself. Correct ${bill.corrects}.`)
+  const longest = Math.ceil((bill.periodEnd - bill.periodStart) / 1000)
+  if (!Number.isInteger(seconds) || seconds < 0 || seconds > longest)
+    throw new AppError('invalid', `The seconds that the bill should say are a whole number from 0 to ${longest}.`)
+  const why = reason.trim()
+  if (!why || why.length > LONGEST_REASON)
+    throw new AppError(
+      'invalid',
+      `Please give a reason of at most ${LONGEST_REASON} characters: the customer reads it.`,
+    )
+  const corrections = rows.filter((row) => row.id !== billId)
+  const change = correctionTo(seconds, bill, corrections)
+  if (change.seconds === 0) return null
+  const creditable = creditableCents(bill, corrections)
+  if (-change.amountCents > creditable)
+    throw new AppError(
+      'conflict',
+      `Only ${creditable} cents of this bill's own invoice are left to credit, not ${-change.amountCents}. Give the rest by hand at Stripe.`,
+    )
+  const id = await recordId(`${billId} correction ${corrections.length + 1}`)
+  const record = { ...bill, ...change, id, corrects: billId, reason: why, createdAt: now() }
+  try {
+    await writeBatch(db, [db.insert(billingRecords).values(record), ...invoiceQueries(db, record)])
+  } catch (cause) {
+    if (!isUniqueViolation(cause)) throw cause
+    throw new AppError('conflict', 'This bill was corrected at the same moment. Look at it, then try again.', { cause })
+  }
+  return record
+}
+
+function invoiceQueries(db: Database, { id, userId, amountCents, createdAt }: BillingRecordRow): Query[] {
+  if (amountCents === 0) return []
+  const step = amountCents > 0 ? ('draft' as const) : ('credit' as const)
+  return [db.insert(invoices).values({ recordId: id, userId, step, nextAt: createdAt, createdAt })]
+}

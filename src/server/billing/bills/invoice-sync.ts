@@ -1,0 +1,37 @@
+import { sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../../db/client.ts'
+import type { Context } from '../../context.ts'
+import { findWithTime } from '../stripe-time.ts'
+import { liftQuery, suspendQueries } from './suspension.ts'
+
+const DAY_MS = 86_400_000
+
+/**
+ * Takes over what Stripe says of an invoice, whatever made us ask: paid or not, and with it whether its user may start servers.
+ * @param also written in the same batch
+ */
+export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Query[] = []): Promise<void> {
+  const { found: invoice, askedAt } = await findWithTime(ctx, () => ctx.payments.findInvoice(stripeInvoiceId))
+  if (!invoice?.recordId) {
+    if (also.length) await writeBatch(ctx.db, also)
+    return
+  }
+  const { recordId, remainingCents, hostedUrl } = invoice
+  const settled = invoice.status === 'paid' || invoice.status === 'void'
+  const dueAt = invoice.dueAt ?? Infinity
+  const overdue = !settled && dueAt <= askedAt
+  // Asked again when it falls due, then daily: a missed webhook costs a day at most.
+  const nextAt = settled ? null : Math.min(ctx.now() + DAY_MS, overdue ? Infinity : dueAt)
+  await writeBatch(ctx.db, [
+    ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${invoice.dueAt},
+      paid_at = ${invoice.paidAt}, remaining_cents = ${remainingCents},
+      hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
+      next_at = CASE WHEN step = 'sent' THEN ${nextAt} ELSE next_at END,
+      attempts = CASE WHEN step = 'sent' THEN 0 ELSE attempts END
+      WHERE record_id = ${recordId} AND synced_at <= ${askedAt}`),
+    // Suspended exactly while an invoice of theirs is overdue.
+    liftQuery(ctx, recordId),
+    ...(overdue ? await suspendQueries(ctx, { recordId, remainingCents, dueAt, hostedUrl }) : []),
+    ...also,
+  ])
+}

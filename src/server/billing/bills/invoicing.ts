@@ -1,0 +1,166 @@
+import { and, asc, eq, lte } from 'drizzle-orm'
+import { writeBatch } from '../../../../db/client.ts'
+import { billingRecords, invoices } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import type { InvoiceStep } from '../../../domain/money/invoice.ts'
+import { PAYMENT_DAYS } from '../../../domain/money/plan.ts'
+import type { Context } from '../../context.ts'
+import { fourAtOnce } from '../../four-at-once.ts'
+import { log } from '../../log.ts'
+import { alertOperator } from '../../mail/alerts.ts'
+import { chargeText } from './charge-text.ts'
+import { giveCredit } from './crediting.ts'
+import { ensureCustomer } from './customers.ts'
+import type { BillingRecordRow, Done, InvoiceRow, StepCall } from './invoice-step.ts'
+import { syncInvoice } from './invoice-sync.ts'
+import { suspendQueries } from './suspension.ts'
+
+const BATCH = 100
+const MINUTE = 60_000
+const LONGEST_WAIT_MS = 6 * 60 * MINUTE
+/** After about an hour of asking in vain. */
+const SILENT_AFTER = 6
+
+/** Only a person can mend it, and what is never sent is never paid. */
+const REFUSED = {
+  matter: 'invoice_refused',
+  subject: 'A bill could not be invoiced',
+  sentences: [
+    'Stripe refused a step of an invoice or a credit, or what it has differs from our bill. We try again every few hours; until then nobody is asked to pay.',
+    'The log names the bill (invoice_step_failed) and says why. Correct it in the Stripe dashboard.',
+  ],
+}
+
+/** Goes on with every invoice that is not sent yet. */
+export async function advanceInvoices(ctx: Context): Promise<number> {
+  const due = await ctx.db
+    .select({ invoice: invoices, record: billingRecords })
+    .from(invoices)
+    .innerJoin(billingRecords, eq(billingRecords.id, invoices.recordId))
+    .where(lte(invoices.nextAt, ctx.now()))
+    .orderBy(asc(invoices.nextAt))
+    .limit(BATCH)
+  await fourAtOnce(due, ({ invoice, record }) => advanceInvoice(ctx, invoice, record))
+  return due.length
+}
+
+/**
+ * Makes the calls that are left, one after the other. Each is written down before it is made; one that was tried before first
+ * looks whether it was done, so that a call is repeated safely for as long as it takes, also when Stripe has forgotten its key.
+ */
+async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRecordRow): Promise<void> {
+  let invoice: InvoiceRow | undefined
+  try {
+    invoice = await claim(ctx, found)
+    while (invoice && invoice.step !== 'sent' && invoice.step !== 'credited') {
+      const done = await STEPS[invoice.step](ctx, invoice, record)
+      invoice = await claim(ctx, invoice, done)
+    }
+    if (invoice?.step === 'sent' && invoice.stripeInvoiceId) await syncInvoice(ctx, invoice.stripeInvoiceId)
+  } catch (error) {
+    const refused = error instanceof AppError && !error.retryable
+    const fields = { recordId: record.id, step: invoice?.step, refused }
+    log('invoice_step_failed', fields, error)
+    if (refused) await alertOperator(ctx, { ...REFUSED, fields }, error)
+    await noteFailure(ctx, invoice ?? found, error).catch((cause) =>
+      log('invoice_note_failed', { recordId: record.id }, cause),
+    )
+  }
+}
+
+/**
+ * Whoever paid a moment ago is not suspended before Stripe was asked; but a Stripe that does not answer does not put an invoice's day off:
+ * then what it said last counts.
+ */
+async function noteFailure(ctx: Context, invoice: InvoiceRow, error: unknown): Promise<void> {
+  const { recordId, remainingCents, dueAt, hostedUrl } = invoice
+  const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)
+  const unanswered = invoice.step === 'sent' && invoice.attempts >= SILENT_AFTER
+  const overdue = unanswered && dueAt !== null && dueAt <= ctx.now() && remainingCents !== null
+  await writeBatch(ctx.db, [
+    ctx.db.update(invoices).set({ lastError }).where(eq(invoices.recordId, recordId)),
+    ...(overdue ? await suspendQueries(ctx, { recordId, remainingCents, dueAt, hostedUrl }) : []),
+  ])
+}
+
+/**
+ * Writes down that the next call is about to be made, and what the last one brought: for one caller only, since it is conditional
+ * on what stood there. The row comes back when it has waited too long.
+ */
+async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<InvoiceRow | undefined> {
+  const attempts = done ? 1 : row.attempts + 1
+  const now = ctx.now()
+  const again = now + Math.min(2 ** attempts * MINUTE, LONGEST_WAIT_MS)
+  // However long it waits between tries, on its day it is asked about.
+  const nextAt = done?.step === 'credited' ? null : row.dueAt && row.dueAt > now ? Math.min(again, row.dueAt) : again
+  const [claimed] = await ctx.db
+    .update(invoices)
+    .set({ ...done, attempts, nextAt, lastError: null })
+    .where(
+      and(
+        eq(invoices.recordId, row.recordId),
+        eq(invoices.step, row.step),
+        eq(invoices.attempts, row.attempts),
+        eq(invoices.nextAt, row.nextAt ?? 0),
+      ),
+    )
+    .returning()
+  return claimed
+}
+
+const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
+  credit: giveCredit,
+
+  async draft(ctx, invoice, record) {
+    const customerId = await ensureCustomer(ctx, record.userId)
+    const before = invoice.attempts > 1 ? await ctx.payments.findInvoiceOf(customerId, record.id) : null
+    const { id } =
+      before ??
+      (await ctx.payments.createInvoice(
+        { customerId, recordId: record.id, description: chargeText(record).title, dueDays: PAYMENT_DAYS },
+        `${record.id}:draft`,
+      ))
+    return { step: 'line', stripeInvoiceId: id }
+  },
+
+  async line(ctx, invoice, record) {
+    const before = invoice.attempts > 1 ? await getInvoice(ctx, invoice) : null
+    if (!before?.totalCents)
+      await ctx.payments.addInvoiceLine(
+        {
+          customerId: await ensureCustomer(ctx, record.userId),
+          invoiceId: invoice.stripeInvoiceId ?? '',
+          cents: record.amountCents,
+          description: chargeText(record).line,
+        },
+        `${record.id}:line`,
+      )
+    return { step: 'finalize' }
+  },
+
+  /** The last moment to notice that the invoice is not the record. */
+  async finalize(ctx, invoice, record) {
+    const before = await getInvoice(ctx, invoice)
+    if (before.totalCents !== record.amountCents)
+      throw new AppError('unexpected', 'The invoice does not match its billing record.', {
+        cause: new Error(`${before.id} is ${before.totalCents} cents, ${record.id} is ${record.amountCents}`),
+      })
+    if (before.status === 'draft') await ctx.payments.finalizeInvoice(before.id, `${record.id}:finalize`)
+    return { step: 'send' }
+  },
+
+  async send(ctx, invoice, record) {
+    const before = invoice.attempts > 1 ? await getInvoice(ctx, invoice) : null
+    if (!before || before.status === 'open')
+      await ctx.payments.sendInvoice(invoice.stripeInvoiceId ?? '', `${record.id}:send`)
+    return { step: 'sent' }
+  },
+}
+
+async function getInvoice(ctx: Context, row: InvoiceRow) {
+  const invoice = row.stripeInvoiceId ? await ctx.payments.findInvoice(row.stripeInvoiceId) : null
+  if (invoice) return invoice
+  throw new AppError('unexpected', 'The invoice is not there.', {
+    cause: new Error(`${row.stripeInvoiceId} of ${row.recordId} is not at Stripe`),
+  })
+}

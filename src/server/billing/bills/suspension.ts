@@ -1,0 +1,58 @@
+import { eq, type SQL, sql } from 'drizzle-orm'
+import type { Query } from '../../../../db/client.ts'
+import { billingRecords, users } from '../../../../db/schema.ts'
+import { type Context, siteOrigin } from '../../context.ts'
+import { mailQuery } from '../../mail/outbox.ts'
+import { suspendedMail } from '../../mail/overdue-letters.ts'
+
+/** An invoice that is known to be unpaid past its day. */
+type OverdueInvoice = { recordId: string; remainingCents: number; dueAt: number; hostedUrl: string | null }
+
+/** Rows of `invoices`. */
+export function isOverdue(now: number): SQL {
+  return sql`status IN ('open', 'uncollectible') AND due_at <= ${now}`
+}
+
+/** Where several bills are paid, or one whose page is not known. */
+export function billsUrl(ctx: Pick<Context, 'config'>): string {
+  return `${siteOrigin(ctx)}/billing_history`
+}
+
+/**
+ * Suspends the invoice's owner, and tells them: one mail a suspension, in the batch of the change. The database decides whether the invoice
+ * is still overdue when it is written. A closed account gets no mail: it can start nothing.
+ */
+export async function suspendQueries(ctx: Context, invoice: OverdueInvoice): Promise<Query[]> {
+  const { recordId, remainingCents: cents, dueAt, hostedUrl } = invoice
+  const [owner] = await ctx.db
+    .select({
+      id: users.id,
+      email: users.email,
+      periodStart: billingRecords.periodStart,
+      periodEnd: billingRecords.periodEnd,
+    })
+    .from(billingRecords)
+    .innerJoin(users, eq(users.id, billingRecords.userId))
+    .where(eq(billingRecords.id, recordId))
+  if (!owner) return []
+  const { id, email, ...period } = owner
+  const now = ctx.now()
+  const due = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${recordId} AND ${isOverdue(now)})`
+  const mail = suspendedMail({ ...period, cents, dueAt, payUrl: hostedUrl ?? billsUrl(ctx) })
+  return [
+    mailQuery(
+      ctx,
+      email,
+      mail,
+      sql`${due} AND EXISTS (SELECT 1 FROM users WHERE id = ${id} AND suspended_at IS NULL AND closed_at IS NULL)`,
+    ),
+    ctx.db.run(sql`UPDATE users SET suspended_at = ${now} WHERE id = ${id} AND suspended_at IS NULL AND ${due}`),
+  ]
+}
+
+/** Lifts the suspension of the record's owner once none of their invoices is overdue. */
+export function liftQuery(ctx: Context, recordId: string): Query {
+  return ctx.db.run(sql`UPDATE users SET suspended_at = NULL, stop_warned_at = NULL
+    WHERE id = (SELECT user_id FROM billing_records WHERE id = ${recordId}) AND suspended_at IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM invoices WHERE user_id = users.id AND ${isOverdue(ctx.now())})`)
+}

@@ -1,0 +1,52 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { writeBatch } from '../../../../db/client.ts'
+import { subscriptions } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { periodAt } from '../../../domain/money/billing.ts'
+import type { User } from '../../../domain/wire.ts'
+import type { Context } from '../../context.ts'
+import { newId } from '../../id.ts'
+import { dueQuery } from '../bills/close-cycles.ts'
+import { syncSubscription } from './subscription-sync.ts'
+
+/**
+ * Has the user's plan end with its current period; one whose first payment never came ends at once. Asked again it changes nothing.
+ * @throws not_found (no plan that renews), unavailable, provider_failed
+ */
+export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void> {
+  const [plan] = await ctx.db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.userId, user.id), eq(subscriptions.subType, 'paid'), isNull(subscriptions.endedAt)))
+  if (!plan) throw nothingToCancel()
+  if (plan.stripeSubscriptionId) return cancelAtStripe(ctx, plan.id, plan.stripeSubscriptionId, plan.status)
+  if (plan.cancelAt !== null && plan.cancelAt <= ctx.now()) throw nothingToCancel()
+  if (plan.cancelAt !== null) return
+  const cancelAt = periodAt(plan.anchor, ctx.now()).end
+  await writeBatch(ctx.db, [
+    ctx.db
+      .update(subscriptions)
+      .set({ cancelAtPeriodEnd: true, cancelAt })
+      .where(and(eq(subscriptions.id, plan.id), isNull(subscriptions.endedAt))),
+    dueQuery(ctx.db, user.id, ctx.now()),
+  ])
+}
+
+async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, status: string): Promise<void> {
+  try {
+    if (status === 'incomplete') await ctx.payments.cancelNow(stripeId)
+    // A key of its own each time: setting it again is harmless, and an old answer must not hide that it was taken back since.
+    else await ctx.payments.cancelAtPeriodEnd(stripeId, newId('req'))
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
+    // Stripe refuses to cancel what has ended there, also when we have not heard of that yet.
+    await syncSubscription(ctx, stripeId)
+    const stands = and(eq(subscriptions.id, planId), isNull(subscriptions.endedAt))
+    throw (await ctx.db.$count(subscriptions, stands)) > 0 ? error : nothingToCancel()
+  }
+  await syncSubscription(ctx, stripeId)
+}
+
+function nothingToCancel(): AppError {
+  return new AppError('not_found', 'You have no subscription to cancel.')
+}

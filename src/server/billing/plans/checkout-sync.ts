@@ -1,0 +1,21 @@
+import { eq } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../../db/client.ts'
+import { checkouts } from '../../../../db/schema.ts'
+import type { Context } from '../../context.ts'
+import type { Checkout } from '../payments.ts'
+import { syncSubscription } from './subscription-sync.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Takes over how a visit to the checkout page ended: with a subscription, or without. One that is still open is asked about hourly. */
+export async function syncCheckout(ctx: Context, stripeSessionId: string, also: Query[] = []): Promise<Checkout> {
+  const checkout = await ctx.payments.getCheckout(stripeSessionId)
+  const open = checkout.status === 'open'
+  const note = ctx.db
+    .update(checkouts)
+    .set(open ? { checkAt: ctx.now() + HOUR_MS } : { status: checkout.status, checkAt: null })
+    .where(eq(checkouts.stripeSessionId, stripeSessionId))
+  if (checkout.subscriptionId) await syncSubscription(ctx, checkout.subscriptionId, [note, ...also])
+  else await writeBatch(ctx.db, [note, ...also])
+  return checkout
+}

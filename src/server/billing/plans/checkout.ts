@@ -1,0 +1,142 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { isUniqueViolation } from '../../../../db/client.ts'
+import { checkouts, subscriptions } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { isUnpaid, PLANS, type PlanType } from '../../../domain/money/plan.ts'
+import type { User } from '../../../domain/wire.ts'
+import { type Context, siteOrigin } from '../../context.ts'
+import { newId } from '../../id.ts'
+import { limitPerson, mayStill } from '../../limits/limits.ts'
+import { ensureCustomer } from '../bills/customers.ts'
+import type { Checkout } from '../payments.ts'
+import { syncCheckout } from './checkout-sync.ts'
+
+type CheckoutRow = typeof checkouts.$inferSelect
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const NOT_FOR_SALE = 'Plans are not for sale yet. Contact sales if you need one now.'
+
+/**
+ * Where the user pays for a plan. Asked twice it is the same page; for another plan the page before is closed first, so that nobody
+ * pays for two.
+ * @throws invalid (nothing or no such plan is for sale, or they have one), too_many, unavailable, provider_failed, conflict
+ */
+export async function createCheckout(ctx: Context, user: User, input: { planType: string }): Promise<{ url: string }> {
+  if (!ctx.config.plansForSale) throw new AppError('invalid', NOT_FOR_SALE)
+  const plan = PLANS.find(({ type, dollarsPerMonth }) => type === input.planType && dollarsPerMonth !== null)
+  if (!plan) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
+  await limitPerson(ctx, 'checkout', user.id)
+  const open = await settleOpenCheckout(ctx, user.id, plan.type)
+  if (open?.url) return { url: open.url }
+  await refuseSecondPlan(ctx, user.id)
+  const row = open?.row ?? (await insertCheckout(ctx, user.id, plan.type))
+  const checkout = await openAtStripe(ctx, row)
+  if (!checkout.url) throw new AppError('conflict', 'This checkout is already finished. Please look at your account.')
+  return { url: checkout.url }
+}
+
+/**
+ * Back from the checkout page: what came of it is asked at once, the webhook may take a while.
+ * @returns whether there was something to ask, and it was not asked too often
+ */
+export async function settleCheckout(ctx: Context, userId: string): Promise<boolean> {
+  const row = await findOpenCheckout(ctx, userId)
+  if (!row?.stripeSessionId || !(await mayStill(ctx, 'ask_stripe', userId))) return false
+  await syncCheckout(ctx, row.stripeSessionId)
+  return true
+}
+
+async function findOpenCheckout(ctx: Context, userId: string): Promise<CheckoutRow | null> {
+  const [row] = await ctx.db
+    .select()
+    .from(checkouts)
+    .where(and(eq(checkouts.userId, userId), eq(checkouts.status, 'open')))
+  return row ?? null
+}
+
+/** What became of the visit before: its page, when it is open and for the same plan, or its row, when Stripe was never reached. */
+async function settleOpenCheckout(ctx: Context, userId: string, planType: PlanType) {
+  const row = await findOpenCheckout(ctx, userId)
+  if (!row) return null
+  if (!row.stripeSessionId) {
+    // No later: Stripe keeps a page open for a day, and no cycle waits for one for more than 25 hours (CHECKOUT_HOLDS_MS).
+    if (row.planType === planType && row.createdAt > ctx.now() - HOUR_MS) return { row, url: null }
+    await closeUnopened(ctx, row)
+    return null
+  }
+  if (row.planType !== planType) {
+    await expire(ctx, row.stripeSessionId)
+    return null
+  }
+  const checkout = await syncCheckout(ctx, row.stripeSessionId)
+  return checkout.status === 'open' ? { row, url: checkout.url } : null
+}
+
+/** Nobody pays at the page any more that the user may still have open. What was paid there is a plan by then. */
+export async function closeOpenCheckout(ctx: Context, userId: string): Promise<void> {
+  const row = await findOpenCheckout(ctx, userId)
+  if (!row) return
+  if (!row.stripeSessionId) return closeUnopened(ctx, row)
+  await expire(ctx, row.stripeSessionId)
+}
+
+/** Stripe expires only what is open: a page that it refuses to expire was paid or is over, and is asked about. */
+async function expire(ctx: Context, stripeSessionId: string): Promise<void> {
+  try {
+    await ctx.payments.expireCheckout(stripeSessionId)
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
+    await syncCheckout(ctx, stripeSessionId)
+    return
+  }
+  await ctx.db
+    .update(checkouts)
+    .set({ status: 'expired', checkAt: null })
+    .where(eq(checkouts.stripeSessionId, stripeSessionId))
+}
+
+async function refuseSecondPlan(ctx: Context, userId: string): Promise<void> {
+  const [current] = await ctx.db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.userId, userId), eq(subscriptions.subType, 'paid'), isNull(subscriptions.endedAt)))
+  // An unpaid one ends at Stripe once another one is paid: see subscription-sync.ts.
+  if (current && !isUnpaid(current) && (current.cancelAt ?? Infinity) > ctx.now())
+    throw new AppError('invalid', 'You already have a plan. Cancel it first, or contact sales to change it.')
+}
+
+async function insertCheckout(ctx: Context, userId: string, planType: PlanType): Promise<CheckoutRow> {
+  const now = ctx.now()
+  const row = { id: newId('chk'), userId, planType, status: 'open' as const, createdAt: now, checkAt: now + HOUR_MS }
+  try {
+    await ctx.db.insert(checkouts).values(row)
+  } catch (cause) {
+    if (!isUniqueViolation(cause)) throw cause
+    throw new AppError('conflict', 'A checkout was opened in another window. Please try again.', { cause })
+  }
+  return { ...row, stripeSessionId: null }
+}
+
+/** The row's id is the key: asked again within a day, it is the same page. */
+async function openAtStripe(ctx: Context, row: Pick<CheckoutRow, 'id' | 'userId' | 'planType'>): Promise<Checkout> {
+  const checkout = await ctx.payments.createCheckout(
+    {
+      customerId: await ensureCustomer(ctx, row.userId),
+      userId: row.userId,
+      planType: row.planType,
+      successUrl: `${siteOrigin(ctx)}/account_overview?checkout=done`,
+      cancelUrl: `${siteOrigin(ctx)}/subscriptions`,
+    },
+    row.id,
+  )
+  await ctx.db.update(checkouts).set({ stripeSessionId: checkout.id }).where(eq(checkouts.id, row.id))
+  return checkout
+}
+
+/** The answer that named the page was lost: asked again it is known, and then it can be closed. Stripe closes it itself after a day. */
+export async function closeUnopened(ctx: Context, row: CheckoutRow): Promise<void> {
+  if (row.createdAt > ctx.now() - DAY_MS) {
+    await expire(ctx, (await openAtStripe(ctx, row)).id)
+  } else await ctx.db.update(checkouts).set({ status: 'expired', checkAt: null }).where(eq(checkouts.id, row.id))
+}

@@ -1,0 +1,76 @@
+import { eq, sql } from 'drizzle-orm'
+import { type Database, writeBatch } from '../../../../db/client.ts'
+import { subscriptions, users } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { type PlanType, TRIAL_MINUTES } from '../../../domain/money/plan.ts'
+import { newId } from '../../id.ts'
+import { dueQuery } from '../bills/close-cycles.ts'
+
+/** What an operator does by hand. It needs no more than a database and a clock. */
+type Hand = { db: Database; now: () => number }
+
+/**
+ * Gives a plan from now on, in place of a trial or of another granted plan.
+ * @throws not_found, conflict (they pay for a plan through Stripe)
+ */
+export async function grantPlan(
+  { db, now }: Hand,
+  email: string,
+  plan: { type: PlanType; hours: number },
+): Promise<void> {
+  const { userId } = await findGrantee(db, email)
+  const at = now()
+  const isDemo = plan.type === 'demo'
+  await writeBatch(db, [
+    endQuery(db, userId, at),
+    db.insert(subscriptions).values({
+      id: newId('sub'),
+      userId,
+      planType: plan.type,
+      subType: isDemo ? 'demo' : 'paid',
+      status: isDemo ? 'trialing' : 'active',
+      anchor: at,
+      hours: plan.hours,
+      createdAt: at,
+    }),
+    dueQuery(db, userId, at),
+    // What runs is the new plan's. A trial's ends with its minutes, whatever it was before.
+    db.run(sql`UPDATE server_sessions SET must_stop_at = ${isDemo ? sql`coalesce(must_stop_at, ${trialEnd(at)})` : null}
+      WHERE user_id = ${userId} AND stop_requested_at IS NULL AND (${isDemo ? 0 : 1} OR billed_from IS NOT NULL)`),
+  ])
+}
+
+/** Of a server that runs when the trial begins. One that has not answered yet gets its end when it does. */
+const trialEnd = (at: number) => Math.ceil(at / 1000) * 1000 + TRIAL_MINUTES * 60_000
+
+/** Takes a granted plan, or a trial, away. @throws not_found, conflict */
+export async function endGrantedPlan({ db, now }: Hand, email: string): Promise<void> {
+  const { userId } = await findGrantee(db, email)
+  await writeBatch(db, [endQuery(db, userId, now()), dueQuery(db, userId, now())])
+}
+
+/** @throws not_found */
+export async function setAdmin({ db }: Hand, email: string, admin: boolean): Promise<void> {
+  const changed = await db.update(users).set({ admin }).where(eq(users.email, email)).returning({ id: users.id })
+  if (changed.length === 0) throw new AppError('not_found', `There is no account with the address ${email}.`)
+}
+
+async function findGrantee(db: Database, email: string): Promise<{ userId: string }> {
+  const rows = await db
+    .select({ userId: users.id, plan: subscriptions })
+    .from(users)
+    .leftJoin(subscriptions, sql`${subscriptions.userId} = ${users.id} AND ${subscriptions.endedAt} IS NULL`)
+    .where(eq(users.email, email))
+  const [row] = rows
+  if (!row) throw new AppError('not_found', `There is no account with the address ${email}.`)
+  if (row.plan?.stripeSubscriptionId)
+    throw new AppError('conflict', 'This account pays for a plan through Stripe. End it there first.')
+  return row
+}
+
+/** One that was cancelled and is over ended then, not now. */
+function endQuery(db: Database, userId: string, at: number) {
+  return db.run(sql`UPDATE subscriptions SET ended_at = max(anchor, min(${at}, coalesce(cancel_at, ${at}))), cancel_at = NULL,
+    status = CASE sub_type WHEN 'demo' THEN 'ended' ELSE 'canceled' END
+    WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL`)
+}

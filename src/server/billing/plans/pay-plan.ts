@@ -1,0 +1,35 @@
+import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { subscriptions } from '../../../../db/schema.ts'
+import { UNPAID_STATUSES } from '../../../domain/money/plan.ts'
+import type { Context } from '../../context.ts'
+import { limitPerson, mayStill } from '../../limits/limits.ts'
+import { syncSubscription } from './subscription-sync.ts'
+
+/**
+ * Where the user pays the open invoice of their plan; null when there is none: the plan is paid, or Stripe waits for something else.
+ * @throws too_many, unavailable, provider_failed
+ */
+export async function findPlanPayPage(ctx: Context, userId: string): Promise<string | null> {
+  const [plan] = await ctx.db
+    .select({ stripeId: subscriptions.stripeSubscriptionId })
+    .from(subscriptions)
+    .where(
+      and(
+        eq(subscriptions.userId, userId),
+        isNull(subscriptions.endedAt),
+        inArray(subscriptions.status, UNPAID_STATUSES),
+      ),
+    )
+  if (!plan?.stripeId) return null
+  await limitPerson(ctx, 'pay_page', userId)
+  const page = await ctx.payments.findPlanPayPage(plan.stripeId)
+  if (!page) await settlePlan(ctx, userId, plan.stripeId)
+  return page
+}
+
+/** A webhook may take a while to say that a plan was paid. @returns whether there was something to ask, and it was not asked too often */
+export async function settlePlan(ctx: Context, userId: string, stripeId: string | null): Promise<boolean> {
+  if (!stripeId || !(await mayStill(ctx, 'ask_stripe', userId))) return false
+  await syncSubscription(ctx, stripeId)
+  return true
+}

@@ -1,0 +1,192 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
+import { subscriptions, users } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { ENTERPRISE, isUnpaid, PLANS, type PlanType } from '../../../domain/money/plan.ts'
+import type { Context } from '../../context.ts'
+import { newId } from '../../id.ts'
+import { dueQuery } from '../bills/close-cycles.ts'
+import { planBeforeChange, toSpan } from '../bills/plan-spans.ts'
+import type { PaidSubscription } from '../payments.ts'
+import { findWithTime } from '../stripe-time.ts'
+import { type Heard, isUnbilledUnpaid, paidUntilQuery, wasPaidInTime } from './paid-until.ts'
+import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
+
+type SubscriptionRow = typeof subscriptions.$inferSelect
+
+const DAY_MS = 86_400_000
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+
+/**
+ * Takes over what Stripe says of a subscription, whatever made us ask. Safe to repeat and in any order.
+ * @param also written in the same batch
+ * @throws conflict when it cannot be recorded: then the operator was told, and whatever made us ask may ask again
+ */
+export async function syncSubscription(ctx: Context, stripeId: string, also: Query[] = []): Promise<void> {
+  const { found, askedAt } = await findWithTime(ctx, () => ctx.payments.findSubscription(stripeId))
+  const record = async () => {
+    const queries = [...(found ? await takeOver(ctx, found, askedAt) : []), ...also]
+    if (queries.length) await writeBatch(ctx.db, queries)
+  }
+  // Another plan of theirs was written since the rows were read: read again, it is a rival.
+  await record()
+    .catch((cause) => retryWhenTaken(cause, record))
+    .catch((cause) => giveUp(ctx, stripeId, cause))
+}
+
+function retryWhenTaken(cause: unknown, record: () => Promise<void>): Promise<void> {
+  if (!isUniqueViolation(cause)) throw cause
+  return record()
+}
+
+async function giveUp(ctx: Context, stripeId: string, cause: unknown): Promise<never> {
+  if (!isUniqueViolation(cause)) throw cause
+  await alertNotRecorded(ctx, stripeId, cause)
+  throw new AppError('conflict', "We couldn't set up the plan you paid for. We've been notified and will fix it.", {
+    cause,
+  })
+}
+
+async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number): Promise<Query[]> {
+  const userId = found.userId ?? ''
+  const [[user], rows] = await ctx.db.batch([
+    ctx.db.select({ id: users.id }).from(users).where(eq(users.id, userId)),
+    ctx.db.select().from(subscriptions).where(eq(subscriptions.userId, userId)),
+  ])
+  const known = rows.find((row) => row.stripeSubscriptionId === found.id)
+  const stands = (row: SubscriptionRow) => row.endedAt === null && ctx.now() < (row.cancelAt ?? Infinity)
+  // Its first payment is still due, or never came: it takes the place of no plan.
+  if (!known && (found.status === 'incomplete_expired' || (found.status === 'incomplete' && rows.some(stands))))
+    return []
+  // A second plan that was canceled at once: it never held, so it cuts no cycle of the plan that stood beside it.
+  if (!known && found.endedAt !== null && rows.some((row) => stoodBeside(row, found))) return []
+  // A price that is none of ours any more changes nothing about a plan that began with one.
+  const plan = sold(found.planType) ?? (known && { type: known.planType, hours: known.hours }) ?? sold(found.boughtAs)
+  if (!user || !plan) {
+    if (found.endedAt === null) await alertIgnored(ctx, found.id, user ? 'its price' : 'its user')
+    return []
+  }
+  const rival = rows.find(
+    (row) => row.endedAt === null && row.stripeSubscriptionId !== null && row.stripeSubscriptionId !== found.id,
+  )
+  if (rival?.stripeSubscriptionId && found.endedAt === null) {
+    await syncSubscription(ctx, rival.stripeSubscriptionId)
+    let standing = await findStanding(ctx, rival.id)
+    // What nobody pays makes way for what was paid.
+    if (isUnpaid(standing) && !isUnpaid(found)) {
+      await ctx.payments.cancelNow(rival.stripeSubscriptionId)
+      await syncSubscription(ctx, rival.stripeSubscriptionId)
+      standing = await findStanding(ctx, rival.id)
+    }
+    // It was to be over by now, and Stripe is about to end it: whoever tells us comes again.
+    if (standing && (standing.cancelAt ?? Infinity) <= ctx.now())
+      throw new AppError('unavailable', 'Your plan before is just ending. Please try again in a moment.', {
+        retryable: true,
+      })
+    if (standing) return refuseSecond(ctx, found)
+  }
+  const before = known && known.planType !== plan.type ? planBeforeChange(known) : {}
+  const paidInTime = known ? await wasPaidInTime(ctx, known, found) : false
+  return subscriptionQueries(ctx, { ...found, userId, paidInTime }, { ...plan, before }, askedAt)
+}
+
+function subscriptionQueries(
+  ctx: Context,
+  found: Heard,
+  plan: { type: PlanType; hours: number; before: Partial<SubscriptionRow> },
+  askedAt: number,
+): Query[] {
+  const now = ctx.now()
+  const { userId, cancelAt } = found
+  // Never paid, it was never a plan.
+  const endedAt = found.status === 'incomplete_expired' ? found.anchor : found.endedAt
+  const paidUntil = isUnpaid(found) ? found.periodStart : null
+  const checkAt = endedAt === null ? Math.min(now + DAY_MS, Math.max(now, cancelAt ?? Infinity) + MINUTE_MS) : null
+  const newer = sql`EXISTS (SELECT 1 FROM subscriptions WHERE stripe_subscription_id = ${found.id} AND synced_at > ${askedAt})`
+  const row = {
+    planType: plan.type,
+    status: found.status,
+    anchor: found.anchor,
+    hours: plan.hours,
+    cancelAtPeriodEnd: found.cancelAtPeriodEnd,
+    cancelAt,
+    paidUntil,
+    ...plan.before,
+    syncedAt: askedAt,
+    checkAt,
+    endedAt,
+  }
+  return [
+    dueQuery(ctx.db, userId, now, sql`NOT ${isKnown(found, row)}`),
+    // A trial, or a plan granted by hand, ends where the paid one begins, unless it was over before. One that was granted after the paid one
+    // had begun never held. A plan that is over at Stripe ends nothing that began later, and an older answer nothing at all.
+    ctx.db.run(sql`UPDATE subscriptions SET cancel_at = NULL,
+      ended_at = max(anchor, min(${found.anchor}, coalesce(cancel_at, ${found.anchor}))),
+      status = CASE sub_type WHEN 'demo' THEN 'ended' ELSE 'canceled' END
+      WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL
+      AND (anchor <= ${found.anchor} OR ${endedAt === null ? 1 : 0}) AND NOT ${newer}`),
+    ctx.db
+      .insert(subscriptions)
+      .values({
+        id: newId('sub'),
+        userId,
+        subType: 'paid',
+        stripeSubscriptionId: found.id,
+        createdAt: now,
+        ...row,
+      })
+      .onConflictDoUpdate({
+        target: subscriptions.stripeSubscriptionId,
+        set: {
+          ...row,
+          paidUntil: paidUntilQuery(found),
+          // Soon: the period that was paid is still without its hours.
+          checkAt: sql`CASE WHEN ${isUnbilledUnpaid(found)} THEN ${Math.min(now + HOUR_MS, checkAt ?? Infinity)} ELSE ${checkAt} END`,
+        },
+        setWhere: sql`${subscriptions.syncedAt} <= ${askedAt}`,
+      }),
+    ctx.db.run(
+      sql`UPDATE users SET stripe_customer_id = coalesce(stripe_customer_id, ${found.customerId}) WHERE id = ${userId}`,
+    ),
+    // What runs is no longer a trial's.
+    ctx.db.run(sql`UPDATE server_sessions SET must_stop_at = NULL WHERE user_id = ${userId} AND stop_requested_at IS NULL
+      AND ${endedAt === null ? 1 : 0} AND NOT ${newer}`),
+    // An account that was closed meanwhile has it ended by the next trigger.
+    ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE stripe_subscription_id = ${found.id} AND ended_at IS NULL
+      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NOT NULL)`),
+  ]
+}
+
+/** Nothing about the plan has changed that decides where its cycles end, and what they include. */
+function isKnown(found: Heard, row: Pick<SubscriptionRow, (typeof DECISIVE)[number]>) {
+  const same = DECISIVE.map((field) => sql`${subscriptions[field]} IS ${row[field]}`)
+  return sql`EXISTS (SELECT 1 FROM ${subscriptions} WHERE ${subscriptions.stripeSubscriptionId} = ${found.id}
+    AND ${sql.join(same, sql` AND `)} AND ${subscriptions.paidUntil} IS ${paidUntilQuery(found)})`
+}
+
+const DECISIVE = ['planType', 'hours', 'anchor', 'cancelAt', 'endedAt'] as const
+
+function sold(planType: PlanType | null) {
+  return PLANS.find(({ type }) => type === planType && type !== ENTERPRISE.type)
+}
+
+async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow | null> {
+  const [row] = await ctx.db
+    .select()
+    .from(subscriptions)
+    .where(and(eq(subscriptions.id, id), isNull(subscriptions.endedAt)))
+  return row ?? null
+}
+
+function stoodBeside(row: SubscriptionRow, { anchor, endedAt }: PaidSubscription): boolean {
+  const until = toSpan(row).endsAt ?? Infinity
+  return row.stripeSubscriptionId !== null && row.anchor < (endedAt ?? Infinity) && anchor < until
+}
+
+/** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */
+async function refuseSecond(ctx: Context, second: PaidSubscription): Promise<Query[]> {
+  await ctx.payments.cancelNow(second.id)
+  await alertSecond(ctx, second.id)
+  return []
+}

@@ -1,0 +1,25 @@
+import { eq } from 'drizzle-orm'
+import { stripeEvents } from '../../../db/schema.ts'
+import type { Context } from '../context.ts'
+import { syncInvoice } from './bills/invoice-sync.ts'
+import { syncCheckout } from './plans/checkout-sync.ts'
+import { syncSubscription } from './plans/subscription-sync.ts'
+
+/**
+ * A webhook. Its effect comes from the object as it is now, never from the event, so that events may come late, twice and in
+ * any order; the event's id is kept in the batch of the effect, so that one that failed half-way comes again.
+ * @throws malformed unless Stripe signed it
+ */
+export async function receiveStripeEvent(ctx: Context, input: { payload: string; signature: string }): Promise<void> {
+  const event = await ctx.payments.readEvent(input.payload, input.signature, ctx.now())
+  const [known] = await ctx.db.select().from(stripeEvents).where(eq(stripeEvents.id, event.id))
+  if (known) return
+  const note = ctx.db
+    .insert(stripeEvents)
+    .values({ id: event.id, type: event.type, receivedAt: ctx.now() })
+    .onConflictDoNothing()
+  if (event.about === 'subscription') await syncSubscription(ctx, event.objectId, [note])
+  else if (event.about === 'checkout') await syncCheckout(ctx, event.objectId, [note])
+  else if (event.about === 'invoice') await syncInvoice(ctx, event.objectId, [note])
+  else await note
+}

@@ -1,0 +1,33 @@
+import { desc, isNull } from 'drizzle-orm'
+import { servers } from '../../../db/schema.ts'
+import { gpusOf } from '../../domain/money/plan.ts'
+import type { Availability } from '../../domain/wire.ts'
+import { countUsage, usageQueries } from '../billing/bills/usage.ts'
+import type { Context } from '../context.ts'
+
+/** Looks at every place of the fleet that the user's plan allows, in the order in which they would be reserved. */
+export async function findAvailability(ctx: Context, userId: string): Promise<Availability> {
+  const [history, runs, places] = await ctx.db.batch([
+    ...usageQueries(ctx, userId),
+    ctx.db.select().from(servers).where(isNull(servers.retiredAt)).orderBy(desc(servers.gpus), servers.position),
+  ])
+  const now = ctx.now()
+  const { subscription } = countUsage(history, runs, now)
+  const allowed = places.filter((place) => place.gpus <= gpusOf(subscription))
+  const candidates = allowed.map((place) => {
+    const reason = whyNotOffered(place, now)
+    return {
+      instance_type: place.instanceType,
+      availability_zone: place.availabilityZone,
+      server_id: place.id,
+      available: reason === null,
+      reason,
+    }
+  })
+  return { ServerAvailable: candidates.some((candidate) => candidate.available), candidates }
+}
+
+function whyNotOffered(place: typeof servers.$inferSelect, now: number): string | null {
+  if (place.reservedBy !== null) return 'Reserved'
+  return place.setAsideUntil > now ? 'Out of capacity' : null
+}

@@ -1,0 +1,58 @@
+import { eq, inArray } from 'drizzle-orm'
+import { serverSessions, users } from '../../../db/schema.ts'
+import { runSeconds, UNITS_PER_SECOND } from '../../domain/money/billing.ts'
+import type { Instance } from '../../domain/wire.ts'
+import { meterEnd } from '../billing/bills/usage.ts'
+import type { Context } from '../context.ts'
+import { toIso } from './wire.ts'
+
+const AT_ONCE = 500
+
+/**
+ * Every cloud instance of ours, newest first, with whose run it serves: the admin's console.
+ * @param withinMs how long to wait for the cloud
+ * @throws unavailable, provider_failed
+ */
+export async function listInstances(ctx: Context, withinMs?: number): Promise<Instance[]> {
+  const instances = await ctx.cloud.listInstances(withinMs)
+  const runs = await findRuns(ctx, [...new Set(instances.flatMap(({ tags }) => tags.session ?? []))])
+  return instances
+    .sort((a, b) => (b.launchTime ?? 0) - (a.launchTime ?? 0))
+    .map((instance) => {
+      const run = runs.get(instance.tags.session ?? '')
+      return {
+        instance_id: instance.id,
+        name: instance.name,
+        instance_type: instance.type,
+        state: instance.state,
+        status_check: instance.statusCheck,
+        private_ip: instance.privateIp,
+        public_ip: instance.publicIp,
+        launch_time: toIso(instance.launchTime),
+        owner_email: run?.email ?? null,
+        // A run's meter belongs to the instance that it ended up with.
+        cost_dollars: run && run.session.instanceId === instance.id ? costSoFar(run.session, ctx.now()) : null,
+      }
+    })
+}
+
+type RunRow = typeof serverSessions.$inferSelect
+
+async function findRuns(ctx: Context, sessionIds: string[]) {
+  const queries = []
+  for (let i = 0; i < sessionIds.length; i += AT_ONCE)
+    queries.push(
+      ctx.db
+        .select({ session: serverSessions, email: users.email })
+        .from(serverSessions)
+        .innerJoin(users, eq(users.id, serverSessions.userId))
+        .where(inArray(serverSessions.id, sessionIds.slice(i, i + AT_ONCE))),
+    )
+  const [first, ...rest] = queries
+  const found = first ? await ctx.db.batch([first, ...rest]) : []
+  return new Map(found.flat().map((row) => [row.session.id, row]))
+}
+
+function costSoFar(run: RunRow, now: number): number {
+  return run.billedFrom === null ? 0 : (runSeconds(run.billedFrom, meterEnd(run, now)) * UNITS_PER_SECOND) / 1e7
+}

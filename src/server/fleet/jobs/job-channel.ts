@@ -1,0 +1,69 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
+import { type Context, createContext } from '../../context.ts'
+import type { Env } from '../../env.ts'
+import type { JobChannelCalls } from './channel-calls.ts'
+import { JobAlarm } from './job-alarm.ts'
+import { JobSockets } from './job-sockets.ts'
+import { jobRunner } from './runner.ts'
+
+/**
+ * One object per user. An alarm runs that user's due jobs, one at a time, and every change of a job is pushed to the user's
+ * sockets. It keeps only what it takes to go on: the user's id, an alarm, the sockets. The truth is in the database.
+ */
+export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
+  private readonly jobAlarm: JobAlarm
+  private readonly sockets: JobSockets
+  private readonly runJobs = jobRunner((job) => this.sockets.push(job))
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    this.jobAlarm = new JobAlarm(ctx.storage, (userId) => this.look(userId))
+    this.sockets = new JobSockets(ctx, () => this.openContext())
+  }
+
+  async arm(userId: string): Promise<void> {
+    await this.jobAlarm.arm(userId)
+  }
+
+  async wake(userId: string): Promise<void> {
+    await this.jobAlarm.wake(userId)
+  }
+
+  async revive(userId: string, now: number): Promise<void> {
+    await this.jobAlarm.revive(userId, now)
+  }
+
+  async disconnect(signInIds: string[] | 'all'): Promise<void> {
+    this.sockets.disconnect(signInIds)
+  }
+
+  override async alarm(): Promise<void> {
+    await this.jobAlarm.ring()
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    return this.sockets.accept(request)
+  }
+
+  override async webSocketMessage(socket: WorkerSocket, message: string | ArrayBuffer): Promise<void> {
+    await this.sockets.receive(socket, message)
+  }
+
+  override async webSocketClose(socket: WorkerSocket, code: number, reason: string): Promise<void> {
+    // 1005 and 1006 may be received but not sent.
+    socket.close(code === 1005 || code === 1006 ? 1000 : code, reason)
+  }
+
+  private async look(userId: string) {
+    const ctx = await this.openContext()
+    await this.sockets.endSignedOut(ctx)
+    const next = await this.runJobs(ctx, userId)
+    const at = ctx.now()
+    return { at, wait: next === null ? null : next - at }
+  }
+
+  private openContext(): Promise<Context> {
+    return createContext(this.env, (work) => this.ctx.waitUntil(work))
+  }
+}

@@ -1,0 +1,192 @@
+import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
+import {
+  confirmFrame,
+  type DisconnectReason,
+  disconnectFrame,
+  isOwnJobsChannel,
+  isReadable,
+  jobFrame,
+  KEEPALIVE,
+  KEEPALIVE_ANSWER,
+  MAX_MESSAGES_PER_SECOND,
+  PING_EVERY_MS,
+  parseCommand,
+  pingFrame,
+  rejectFrame,
+  SUB_PROTOCOL,
+  welcomeFrame,
+} from '../../../domain/cable.ts'
+import type { Job } from '../../../domain/wire.ts'
+import { findSignIn, listLiveSignIns } from '../../accounts/live-sign-ins.ts'
+import type { Context } from '../../context.ts'
+import { log } from '../../log.ts'
+import { currentJobsQuery } from '../dashboard.ts'
+import { toJob } from '../wire.ts'
+
+/** Survives hibernation with its socket. */
+type Attachment = {
+  userId: string
+  signInId: string
+  expiresAt: number
+  identifiers: string[]
+  connectedAt: number
+  /** When its sign-in was last seen to count. */
+  checkedAt: number
+}
+
+/** Tabs and devices of one person; the oldest gives way. */
+const MAX_SOCKETS = 20
+/** Nothing is pushed to a socket whose sign-in was not looked at for so long. */
+const CHECK_EVERY_MS = 60_000
+
+/** A socket may name its channel in a few spellings; its attachment must not grow without end. */
+const MAX_SUBSCRIPTIONS = 4
+const MAX_IDENTIFIER = 300
+
+/** The sockets of one user, in that user's Durable Object: who may hear, what was subscribed to, and that they stay alive. */
+export class JobSockets {
+  private pinging = false
+  private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
+  private readonly ctx: DurableObjectState
+  private readonly openContext: () => Promise<Context>
+
+  constructor(ctx: DurableObjectState, openContext: () => Promise<Context>) {
+    this.ctx = ctx
+    this.openContext = openContext
+    ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEPALIVE, KEEPALIVE_ANSWER))
+    if (ctx.getWebSockets().length) this.keepPinging()
+  }
+
+  /** The upgrade, already checked by the route, which names the user and the sign-in. */
+  accept(request: Request): Response {
+    const pair = new WebSocketPair()
+    const attachment: Attachment = {
+      userId: request.headers.get('x-user-id') ?? '',
+      signInId: request.headers.get('x-sign-in-id') ?? '',
+      expiresAt: Number(request.headers.get('x-expires-at')),
+      identifiers: [],
+      connectedAt: Date.now(),
+      checkedAt: 0,
+    }
+    this.makeRoom()
+    this.ctx.acceptWebSocket(pair[1])
+    pair[1].serializeAttachment(attachment)
+    pair[1].send(welcomeFrame())
+    this.keepPinging()
+    const headers = { 'sec-websocket-protocol': SUB_PROTOCOL }
+    return new Response(null, { status: 101, webSocket: pair[0], headers } as ResponseInit)
+  }
+
+  /** What a client sent. Answered as Rails would: mostly with nothing. */
+  async receive(socket: WorkerSocket, message: string | ArrayBuffer): Promise<void> {
+    if (!isReadable(message) || this.isTooFast(socket)) return socket.close(1008, 'too much')
+    const command = typeof message === 'string' ? parseCommand(message) : null
+    if (!command) return
+    const attachment = socket.deserializeAttachment() as Attachment
+    const { identifier } = command
+    const subscribed = attachment.identifiers.includes(identifier)
+    if (command.command === 'unsubscribe') {
+      const identifiers = attachment.identifiers.filter((other) => other !== identifier)
+      return socket.serializeAttachment({ ...attachment, identifiers })
+    }
+    if (subscribed) return
+    const isRoom = attachment.identifiers.length < MAX_SUBSCRIPTIONS && identifier.length <= MAX_IDENTIFIER
+    if (!isRoom || !isOwnJobsChannel(identifier, attachment.userId)) return sendTo(socket, rejectFrame(identifier))
+    socket.serializeAttachment({ ...attachment, identifiers: [...attachment.identifiers, identifier] })
+    sendTo(socket, confirmFrame(identifier))
+    await this.tellCurrent(socket, identifier, attachment)
+  }
+
+  /** What the client missed. If that cannot be read now, the client is sent away to come back, rather than left without knowing. */
+  private async tellCurrent(socket: WorkerSocket, identifier: string, { userId, signInId }: Attachment): Promise<void> {
+    try {
+      const ctx = await this.openContext()
+      // Signed out between the upgrade and now: the call that closes sockets may have come before this one was here.
+      const found = await findSignIn(ctx, signInId, [currentJobsQuery(ctx, userId)] as const)
+      if (!found) return this.close(socket, 'remote')
+      // Unsubscribed meanwhile.
+      if (!(socket.deserializeAttachment() as Attachment).identifiers.includes(identifier)) return
+      for (const { job, session } of found.along[0]) sendTo(socket, jobFrame(identifier, toJob(job, session)))
+    } catch (error) {
+      log('socket_failed', { userId }, error)
+      sendTo(socket, disconnectFrame('server_restart', true))
+      socket.close(1012, 'server_restart')
+    }
+  }
+
+  disconnect(signInIds: string[] | 'all'): void {
+    for (const socket of this.ctx.getWebSockets()) {
+      const { signInId } = socket.deserializeAttachment() as Attachment
+      if (signInIds === 'all' || signInIds.includes(signInId)) this.close(socket, 'remote')
+    }
+  }
+
+  /** The call that closes sockets may have failed, and an idle sign-in ends without one: asked again before anything is pushed. */
+  async endSignedOut(ctx: Context): Promise<void> {
+    const due = this.ctx.getWebSockets().filter((socket) => {
+      const { checkedAt } = socket.deserializeAttachment() as Attachment
+      return Date.now() - checkedAt > CHECK_EVERY_MS
+    })
+    if (!due.length) return
+    const ids = due.map((socket) => (socket.deserializeAttachment() as Attachment).signInId)
+    const live = await listLiveSignIns(ctx, [...new Set(ids)])
+    for (const socket of due) {
+      const attachment = socket.deserializeAttachment() as Attachment
+      if (live.has(attachment.signInId)) socket.serializeAttachment({ ...attachment, checkedAt: Date.now() })
+      else this.close(socket, 'remote')
+    }
+  }
+
+  private makeRoom(): void {
+    const connectedAt = (socket: WorkerSocket) => (socket.deserializeAttachment() as Attachment).connectedAt
+    const sockets = this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN)
+    const oldestFirst = sockets.sort((a, b) => connectedAt(a) - connectedAt(b))
+    for (const socket of oldestFirst.slice(0, Math.max(0, sockets.length - MAX_SOCKETS + 1)))
+      this.close(socket, 'too_many_sockets')
+  }
+
+  push(job: Job): void {
+    for (const socket of this.ctx.getWebSockets()) {
+      const { identifiers, expiresAt } = socket.deserializeAttachment() as Attachment
+      if (expiresAt < Date.now()) this.close(socket, 'remote')
+      else for (const identifier of identifiers) sendTo(socket, jobFrame(identifier, job))
+    }
+  }
+
+  /** For good: the client does not come back by itself. */
+  private close(socket: WorkerSocket, reason: DisconnectReason): void {
+    sendTo(socket, disconnectFrame(reason))
+    socket.close(1000, reason)
+  }
+
+  private isTooFast(socket: WorkerSocket): boolean {
+    const second = Math.floor(Date.now() / 1000)
+    const last = this.received.get(socket)
+    const count = last?.second === second ? last.count + 1 : 1
+    this.received.set(socket, { second, count })
+    return count > MAX_MESSAGES_PER_SECOND
+  }
+
+  /** Pings sockets that do not keep themselves alive. The timer ends with the last of them, so that the object can hibernate. */
+  private keepPinging(): void {
+    if (this.pinging) return
+    this.pinging = true
+    setTimeout(() => {
+      this.pinging = false
+      const now = Date.now()
+      const silent = this.ctx.getWebSockets().filter((socket) => {
+        const kept = this.ctx.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0
+        return now - kept > 2 * PING_EVERY_MS
+      })
+      for (const socket of silent) sendTo(socket, pingFrame(now))
+      if (silent.length) this.keepPinging()
+    }, PING_EVERY_MS)
+  }
+}
+
+/** A socket that is closing may still be listed, and throws. */
+function sendTo(socket: WorkerSocket, frame: string): void {
+  try {
+    socket.send(frame)
+  } catch {}
+}

@@ -1,0 +1,48 @@
+import type { servers } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import type { Context } from '../../context.ts'
+import { alertOperator } from '../../mail/alerts.ts'
+import type { LaunchRefusal } from '../ec2.ts'
+import type { Run } from './step.ts'
+
+type Place = Pick<typeof servers.$inferSelect, 'id' | 'instanceType' | 'availabilityZone'>
+
+/** EC2 refused a launch: the operator hears of it, once an hour and code. */
+export async function alertLaunchRefused({ ctx, job, session }: Run, place: Place, refusal: LaunchRefusal) {
+  const { instanceType, availabilityZone } = place
+  const { refused, code, error } = refusal
+  const words =
+    refused === 'place'
+      ? {
+          subject: `EC2 launches no ${instanceType} in ${availabilityZone}: ${code}`,
+          sentences: [
+            `EC2 refused to launch a ${instanceType} in ${availabilityZone} (${code}). We set this place aside for 10 minutes and try the others.`,
+            'A lack of capacity passes by itself. If the zone or its subnet is at fault, correct it or retire the place.',
+          ],
+        }
+      : {
+          subject: `EC2 refuses to launch servers: ${code}`,
+          sentences: [
+            `EC2 refused to launch a ${instanceType} (${code}). This concerns the whole account, so customers cannot start servers now.`,
+            'Check the quotas, the permissions of the access key, the launch template and the state of the AWS account.',
+          ],
+        }
+  const fields = { jobId: job.id, sessionId: session.id, placeId: place.id, instanceType, availabilityZone }
+  await alertOperator(ctx, { matter: `launch_refused:${code}`, ...words, fields }, error)
+}
+
+/** EC2 refused another call of a job: it is tried again, but only the operator can mend the reason. */
+export async function alertIfRefused(ctx: Context, error: unknown, fields: Record<string, unknown>): Promise<void> {
+  if (!(error instanceof AppError && error.code === 'provider_failed')) return
+  const code = error.cause instanceof Error ? error.cause.name : 'unknown'
+  const alert = {
+    matter: `ec2_refused:${code}`,
+    subject: `EC2 refuses our calls: ${code}`,
+    sentences: [
+      `EC2 refused to tell about a server or to terminate it (${code}). We keep trying, but a server may run on meanwhile.`,
+      'Check the permissions of the access key and the state of the AWS account.',
+    ],
+    fields,
+  }
+  await alertOperator(ctx, alert, error)
+}

@@ -1,0 +1,117 @@
+import { and, asc, desc, eq, isNotNull, lte, sql } from 'drizzle-orm'
+import { jobs, serverSessions } from '../../../../db/schema.ts'
+import type { Job, JobKind } from '../../../domain/wire.ts'
+import type { Context } from '../../context.ts'
+import { log } from '../../log.ts'
+import { currentJobsQuery } from '../dashboard.ts'
+import { type JobRow, type SessionRow, toJob } from '../wire.ts'
+import { alertIfRefused } from './refusals.ts'
+import { stepServerStart } from './server-start.ts'
+import { stepServerStop } from './server-stop.ts'
+import type { Step } from './step.ts'
+import { watchRunning } from './watch.ts'
+
+/** To add a job kind: one file with its step, one line here. */
+const STEPS: Record<JobKind, Step> = { server_start: stepServerStart, server_stop: stepServerStop }
+
+/**
+ * A step that failed for a passing reason is tried again after 2, 4, 8… 30 s, and up to half as long again, so that those that failed
+ * together do not come back together. A deadline is the step's own affair.
+ */
+const retryDelay = (attempts: number, random: number) =>
+  Math.min(30_000, 1_000 * 2 ** Math.min(attempts, 5)) * (1 + random / 2)
+
+export type Publish = (job: Job) => void
+
+/**
+ * Runs the user's due jobs one step each, oldest first, and then looks at the running server: one that just started is watched from now on.
+ * Safe to repeat and to be cut anywhere.
+ * @returns when something is due again (ms since 1970), null when nothing is
+ */
+export async function runDue(ctx: Context, userId: string, publish: Publish): Promise<number | null> {
+  for (const { job, session } of await listDue(ctx, userId)) await runStep(ctx, job, session, publish)
+  const watchAt = await watchRunning(ctx, userId)
+  const [next] = await ctx.db
+    .select({ at: sql<number | null>`min(${jobs.runAt})` })
+    .from(jobs)
+    .where(and(eq(jobs.userId, userId), isNotNull(jobs.runAt)))
+  const times = [watchAt, next?.at ?? null].filter((at) => at !== null)
+  return times.length ? Math.min(...times) : null
+}
+
+/** Runs them with a memory: what may have ended without being told is told once the database answers again. */
+export function jobRunner(publish: Publish) {
+  let untold = false
+  return async (ctx: Context, userId: string): Promise<number | null> => {
+    const tell = untold
+    untold = true
+    const next = await runDue(ctx, userId, publish)
+    if (tell) for (const { job, session } of await currentJobsQuery(ctx, userId)) publish(toJob(job, session))
+    untold = false
+    return next
+  }
+}
+
+async function runStep(ctx: Context, job: JobRow, session: SessionRow, publish: Publish): Promise<void> {
+  if (job.status === 'queued') {
+    await writeUnfinished(ctx, job, { status: 'running' })
+    if (job.kind === 'server_stop') await publishStopped(ctx, session, publish)
+  }
+  let said = job.status === 'queued' ? null : job.progress
+  const report = async (progress: string) => {
+    if (progress === said) return
+    said = progress
+    await writeUnfinished(ctx, job, { progress })
+    await publishJob(ctx, job.id, publish)
+  }
+  try {
+    const outcome = await STEPS[job.kind]({ ctx, job: { ...job, status: 'running' }, session, report })
+    if (outcome === 'finished') return await publishJob(ctx, job.id, publish)
+    await writeUnfinished(ctx, job, { runAt: ctx.now() + outcome.wait, attempts: 0 })
+  } catch (error) {
+    const fields = { jobId: job.id, sessionId: session.id, kind: job.kind, attempts: job.attempts }
+    log('job_step_failed', fields, error)
+    await alertIfRefused(ctx, error, fields)
+    const attempts = job.attempts + 1
+    const again = { runAt: Math.round(ctx.now() + retryDelay(attempts, ctx.random())), attempts }
+    // The write that ended the job may have happened although no answer came.
+    if (!(await writeUnfinished(ctx, job, again))) await publishJob(ctx, job.id, publish)
+  }
+}
+
+/** Conditional on the job being unfinished: a start that was stopped meanwhile stays as it is. */
+async function writeUnfinished(ctx: Context, job: JobRow, change: Partial<JobRow>): Promise<boolean> {
+  const { rowsAffected } = await ctx.db
+    .update(jobs)
+    .set({ ...change, updatedAt: ctx.now() })
+    .where(and(eq(jobs.id, job.id), isNotNull(jobs.runAt)))
+  return rowsAffected > 0
+}
+
+async function publishJob(ctx: Context, id: string, publish: Publish): Promise<void> {
+  const [row] = await withSessions(ctx).where(eq(jobs.id, id))
+  if (row) publish(toJob(row.job, row.session))
+}
+
+/** A stop ended the start that was under way: its listeners must hear that. */
+async function publishStopped(ctx: Context, session: SessionRow, publish: Publish): Promise<void> {
+  const [row] = await withSessions(ctx)
+    .where(and(eq(jobs.sessionId, session.id), eq(jobs.kind, 'server_start'), eq(jobs.status, 'failed')))
+    .orderBy(desc(jobs.createdAt))
+    .limit(1)
+  if (row) publish(toJob(row.job, row.session))
+}
+
+function listDue(ctx: Context, userId: string) {
+  return withSessions(ctx)
+    .where(and(eq(jobs.userId, userId), isNotNull(jobs.runAt), lte(jobs.runAt, ctx.now())))
+    .orderBy(asc(jobs.runAt))
+}
+
+function withSessions(ctx: Context) {
+  return ctx.db
+    .select({ job: jobs, session: serverSessions })
+    .from(jobs)
+    .innerJoin(serverSessions, eq(jobs.sessionId, serverSessions.id))
+    .$dynamic()
+}

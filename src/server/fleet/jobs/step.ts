@@ -1,0 +1,17 @@
+import type { Context } from '../../context.ts'
+import type { JobRow, SessionRow } from '../wire.ts'
+
+/** What one step of a job is given. */
+export type Run = {
+  ctx: Context
+  job: JobRow
+  session: SessionRow
+  /** Tells the person what is happening now. Kept with the job and pushed; saying the same again does nothing. */
+  report: (progress: string) => Promise<void>
+}
+
+/** How a step ends. A finished job was written down by the step itself, together with what it finished. */
+export type Outcome = { wait: number } | 'finished'
+
+/** One step, safe to repeat: it looks at what is there, does the next thing, and says when to look again. */
+export type Step = (run: Run) => Promise<Outcome>

@@ -1,0 +1,94 @@
+import { asc, eq, type SQL, sql } from 'drizzle-orm'
+import type { Database } from '../../../db/client.ts'
+import { servers } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { newId } from '../id.ts'
+import { toIso } from './wire.ts'
+
+/** A refusal of one zone or subnet keeps its place from being handed out for this long. */
+export const SET_ASIDE_MS = 10 * 60_000
+const MOST_AT_ONCE = 500
+
+/**
+ * Whether a row of `servers` may be handed out: not retired, and not set aside because its zone or subnet refused a launch. Whether it is
+ * reserved is another question.
+ */
+export function isOfferedAt(now: number): SQL {
+  return sql`(retired_at IS NULL AND set_aside_until <= ${now})`
+}
+
+/** What an operator does by hand. It needs no more than a database and a clock. */
+type Hand = { db: Database; now: () => number }
+
+type PlaceRow = typeof servers.$inferSelect
+export type NewPlaces = { instanceType: string; availabilityZone: string; gpus: number; count: number }
+
+/** Adds places, to be handed out after those there are. @throws invalid */
+export async function addPlaces({ db }: Pick<Hand, 'db'>, places: NewPlaces): Promise<string[]> {
+  const { instanceType, availabilityZone, gpus, count } = places
+  if (!/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/.test(instanceType))
+    throw new AppError('invalid', '--type must be an EC2 instance type, such as g6.4xlarge.')
+  if (!/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/.test(availabilityZone))
+    throw new AppError('invalid', '--zone must be an availability zone, such as us-east-1a.')
+  if (!Number.isInteger(gpus) || gpus < 1)
+    throw new AppError('invalid', '--gpus must be the number of NVIDIA L4 of that type, 1 or more.')
+  if (!Number.isInteger(count) || count < 1 || count > MOST_AT_ONCE)
+    throw new AppError('invalid', `--count must be a whole number from 1 to ${MOST_AT_ONCE}.`)
+  const added = await db
+    .insert(servers)
+    .values(
+      Array.from({ length: count }, (_, i) => ({
+        id: newId('srv'),
+        instanceType,
+        availabilityZone,
+        gpus,
+        position: sql`(SELECT coalesce(max(position), 0) FROM servers) + ${i + 1}`,
+      })),
+    )
+    .returning({ id: servers.id })
+  return added.map(({ id }) => id)
+}
+
+/**
+ * From now on the place is never handed out again. What runs in it goes on, and the row stays, because past runs name it.
+ * @returns the place; one that was retired before keeps its time
+ * @throws not_found
+ */
+export async function retirePlace({ db, now }: Hand, id: string): Promise<PlaceRow> {
+  const [place] = await db
+    .update(servers)
+    .set({ retiredAt: sql`coalesce(retired_at, ${now()})` })
+    .where(eq(servers.id, id))
+    .returning()
+  if (!place) throw new AppError('not_found', `There is no place with the id ${id}. List them to see their ids.`)
+  return place
+}
+
+export type PlaceLine = {
+  id: string
+  type: string
+  zone: string
+  gpus: number
+  state: 'free' | 'reserved' | 'set aside' | 'retired' | 'retired, in use'
+  since: string | null
+}
+
+/** Every place there ever was, by size and position. */
+export async function listPlaces({ db, now }: Hand): Promise<PlaceLine[]> {
+  const places = await db.select().from(servers).orderBy(asc(servers.gpus), asc(servers.position))
+  return places.map((place) => ({
+    id: place.id,
+    type: place.instanceType,
+    zone: place.availabilityZone,
+    gpus: place.gpus,
+    ...stateOf(place, now()),
+  }))
+}
+
+function stateOf(place: PlaceRow, now: number): Pick<PlaceLine, 'state' | 'since'> {
+  const { retiredAt, reservedBy, reservedAt, setAsideUntil } = place
+  if (retiredAt !== null) return { state: reservedBy ? 'retired, in use' : 'retired', since: toIso(retiredAt) }
+  if (reservedBy) return { state: 'reserved', since: toIso(reservedAt) }
+  if (setAsideUntil > now) return { state: 'set aside', since: toIso(setAsideUntil - SET_ASIDE_MS) }
+  return { state: 'free', since: null }
+}

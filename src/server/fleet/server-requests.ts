@@ -1,0 +1,44 @@
+import { desc, eq, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import { serverRequests } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import type { User } from '../../domain/wire.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { newId } from '../id.ts'
+import { composeMail } from '../mail/letter.ts'
+import { deliverMail, mailQuery } from '../mail/outbox.ts'
+
+const EVERY_MS = 3_600_000
+
+/**
+ * Keeps the wish for more servers and tells the operator.
+ * @throws too_many when the same user asked within the hour
+ */
+export async function requestMoreServers(ctx: Context, user: User): Promise<void> {
+  const now = ctx.now()
+  const id = newId('req')
+  const mail = composeMail('A customer asks for more servers', [
+    'A customer asks for more servers. The request waits in the console.',
+    { label: 'Open the console', link: `${siteOrigin(ctx)}/console/messages` },
+  ])
+  // The database decides, so that of two clicks at once one counts and one mail is written.
+  const [kept] = await writeBatch(ctx.db, [
+    ctx.db.run(sql`INSERT INTO server_requests (id, user_id, created_at) SELECT ${id}, ${user.id}, ${now}
+      WHERE NOT EXISTS (SELECT 1 FROM server_requests WHERE user_id = ${user.id} AND created_at > ${now - EVERY_MS})`),
+    mailQuery(ctx, ctx.config.operatorEmail, mail, sql`EXISTS (SELECT 1 FROM server_requests WHERE id = ${id})`),
+  ])
+  if (kept?.rowsAffected !== 1) throw await askedBefore(ctx, user, now)
+  ctx.background(deliverMail(ctx))
+}
+
+async function askedBefore(ctx: Context, user: User, now: number): Promise<AppError> {
+  const [recent] = await ctx.db
+    .select({ createdAt: serverRequests.createdAt })
+    .from(serverRequests)
+    .where(eq(serverRequests.userId, user.id))
+    .orderBy(desc(serverRequests.createdAt))
+    .limit(1)
+  return new AppError('too_many', 'You asked for more servers within the last hour. We will get back to you.', {
+    retryAfter: Math.max(1, Math.ceil(((recent?.createdAt ?? now) + EVERY_MS - now) / 1000)),
+  })
+}

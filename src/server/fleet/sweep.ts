@@ -1,0 +1,68 @@
+import { inArray, sql } from 'drizzle-orm'
+import type { Context } from '../context.ts'
+import { fourAtOnce } from '../four-at-once.ts'
+import { log } from '../log.ts'
+
+const BATCH = 500
+const LATE_MS = 5_000
+/** A running server is looked at every 30 s, while EC2 is throttled every 60 s; one that was not seen for that long may have been forgotten. */
+const FORGOTTEN_MS = 90_000
+
+/**
+ * The second net below the alarms: wakes every channel whose work is overdue, and sees to it that one whose server was not seen lately has an
+ * alarm. Driven by what the database says, so that it does not matter how often it runs.
+ */
+export async function wakeOverdue(ctx: Context): Promise<number> {
+  const now = ctx.now()
+  // Where there are more, what is due goes first, and nobody is always left out.
+  const rows = await ctx.db.all<{ user_id: string; due: 0 | 1 }>(sql`SELECT user_id, max(due) AS due FROM (
+    SELECT user_id, 1 AS due FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
+    UNION SELECT user_id, coalesce(must_stop_at <= ${now}, 0) FROM server_sessions
+      WHERE ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NOT NULL
+      AND (confirmed_at < ${now - FORGOTTEN_MS} OR must_stop_at <= ${now})
+    ) GROUP BY user_id ORDER BY due DESC, random() LIMIT ${BATCH}`)
+  await fourAtOnce(rows, ({ user_id, due }) =>
+    due ? ctx.channel(user_id).wake(user_id) : ctx.channel(user_id).revive(user_id, now),
+  )
+  return rows.length
+}
+
+/**
+ * Ends instances of ours that no run owns any more: their run has ended, or EC2 carried out a request after we had given it up. Instances
+ * that this database has never heard of are left alone: they may belong to another stage in the same account.
+ */
+export async function endOrphans(ctx: Context): Promise<string[]> {
+  const alive = (await ctx.cloud.listInstances()).filter(
+    (instance) => instance.state === 'running' || instance.state === 'pending',
+  )
+  const orphans: string[] = []
+  for (let i = 0; i < alive.length; i += BATCH) {
+    const some = alive.slice(i, i + BATCH)
+    const [runs, launches] = await Promise.all([
+      ctx.db.all<{ id: string }>(sql`SELECT id FROM server_sessions
+        WHERE ended_at IS NOT NULL AND ${inArray(
+          sql`id`,
+          some.map(({ tags }) => tags.session ?? ''),
+        )}`),
+      ctx.db.all<{ token: string }>(sql`SELECT token FROM launches
+        WHERE outcome IN ('refused', 'gone') AND ${inArray(
+          sql`token`,
+          some.map(({ token }) => token ?? ''),
+        )}`),
+    ])
+    const ended = new Set(runs.map(({ id }) => id))
+    const givenUp = new Set(launches.map(({ token }) => token))
+    for (const { id, tags, token } of some)
+      if (ended.has(tags.session ?? '') || givenUp.has(token ?? '')) orphans.push(id)
+  }
+  // One that cannot be ended now is tried again by the next sweep.
+  await fourAtOnce(orphans, async (id) => {
+    try {
+      await ctx.cloud.terminate(id)
+    } catch (error) {
+      log('orphan_not_ended', { instanceId: id }, error)
+      throw error
+    }
+  })
+  return orphans
+}

@@ -1,0 +1,45 @@
+import type { jobs, serverSessions } from '../../../db/schema.ts'
+import type { Job, Server } from '../../domain/wire.ts'
+
+export type SessionRow = typeof serverSessions.$inferSelect
+export type JobRow = typeof jobs.$inferSelect
+
+export function toIso(ms: number): string
+export function toIso(ms: number | null): string | null
+export function toIso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}
+
+export function toServer(row: SessionRow): Server {
+  const live = row.endedAt === null
+  return {
+    id: row.id,
+    server_id: row.serverId,
+    active: live && row.runningAt !== null,
+    pending: live && row.runningAt === null,
+    stopping: live && row.stopRequestedAt !== null,
+    end_time: toIso(row.meteredUntil ?? row.stopRequestedAt ?? row.endedAt),
+    startedAt: toIso(row.runningAt),
+    billed_from: toIso(row.billedFrom),
+    ip_address: live ? row.ipAddress : null,
+    instance_type: row.instanceType,
+    error_message: row.errorMessage,
+  }
+}
+
+export function toJob(row: JobRow, session: SessionRow | null): Job {
+  const finished = row.status === 'succeeded' || row.status === 'failed'
+  return {
+    id: row.id,
+    kind: row.kind,
+    status: row.status,
+    progress: finished ? null : row.progress,
+    result: row.result,
+    // While a job clears up after a failure, its message waits until it has failed.
+    error_message: row.status === 'failed' ? row.errorMessage : null,
+    error_code: row.status === 'failed' ? row.errorCode : null,
+    server: session && toServer(session),
+    created_at: toIso(row.createdAt),
+    updated_at: toIso(row.updatedAt),
+  }
+}

@@ -1,0 +1,36 @@
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../../domain/error.ts'
+import type { User } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import type { Env } from '../env.ts'
+
+/** Who makes this request: the sign-in row that the cookie names, and its user. */
+export type CurrentSignIn = { id: string; user: User; suspended: boolean; planUnpaid: boolean; expiresAt: number }
+
+/** What Hono hands to every handler. */
+export type AppEnv = {
+  Bindings: Env
+  Variables: {
+    ctx: Context
+    signIn: CurrentSignIn | null
+    /** What this route had read along with the sign-in: see read-along.ts. */
+    readAlong: readonly unknown[]
+    requestId: string
+    /** The whole answer, when it is the same for every visitor. */
+    sameForAll: string | undefined
+    /** The fields of a plain HTML form, once its CSRF token was checked. */
+    form: URLSearchParams | null
+    /** What CSRF tokens of this answer are bound to. */
+    browserId: string | undefined
+    /** This page has shown, or will show, what the one before left for it. */
+    flashTaken: boolean
+    /** The one foreign origin that a form of this page may lead to. */
+    formTarget: string
+  }
+}
+
+/** The sign-in of a route that only signed-in users reach. @throws unauthenticated */
+export function signedIn(c: HonoContext<AppEnv>): CurrentSignIn {
+  if (!c.var.signIn) throw new AppError('unauthenticated', 'Please sign in first.')
+  return c.var.signIn
+}

@@ -1,0 +1,62 @@
+type Manifest = Record<string, { file: string; css?: string[]; imports?: string[] }>
+
+const built = Object.values(
+  import.meta.glob<Manifest>('../../../dist/client/manifest.json', { eager: true, import: 'default' }),
+)[0]
+
+/** Where the browser finds our files: by the build's manifest, or as Vite serves the sources. */
+function address(source: string): string {
+  if (import.meta.env.DEV || !built) return `/${source}`
+  const entry = built[source]
+  if (!entry) throw new Error(`The build has no ${source}`)
+  return `/${entry.file}`
+}
+
+/** The source's file and all that it imports, so that the browser can ask for them together instead of finding one in the other. */
+function chain(source: string): string[] {
+  if (import.meta.env.DEV || !built) return []
+  const files = new Set<string>()
+  const visit = (key: string) => {
+    const entry = built[key]
+    if (!entry || files.has(`/${entry.file}`)) return
+    files.add(`/${entry.file}`)
+    entry.imports?.forEach(visit)
+  }
+  visit(source)
+  return [...files]
+}
+
+const hotReload = import.meta.env.DEV ? ['/@vite/client'] : []
+
+export type PageAssets = {
+  styles: string[]
+  scripts: string[]
+  /** The style sheet of the pages that come next. */
+  next?: string
+}
+
+const publicStyles = address('src/styles/public.css')
+const textPage = { styles: [publicStyles], scripts: hotReload }
+const publicPage = { styles: [publicStyles], scripts: [...hotReload, address('src/public.ts')] }
+
+/** The script that hydrates islands, and every file that it and this island import: the browser asks for all of them at once. */
+export function islandFiles(name: string): { script: string; preload: string[] } {
+  const script = address('src/client.tsx')
+  const files = [...chain('src/client.tsx'), ...chain(`src/islands/${name}.tsx`)]
+  return { script, preload: [...new Set(files)].filter((file) => file !== script) }
+}
+
+export const ASSETS = {
+  /** Pages of somebody who is signed in. */
+  app: {
+    styles: [address('src/styles/app.css')],
+    scripts: [...hotReload, address('src/client.tsx')],
+    next: publicStyles,
+  },
+  /** Visitors' pages: plain HTML first. */
+  public: publicPage,
+  /** Public pages whose form leads to the pages of somebody who is signed in. */
+  entry: { ...publicPage, next: address('src/styles/app.css') },
+  /** Public pages that are text, and nothing else. */
+  text: textPage,
+} satisfies Record<string, PageAssets>

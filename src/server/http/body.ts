@@ -1,0 +1,32 @@
+import type { MiddlewareHandler } from 'hono'
+import * as z from 'zod/mini'
+import type { AppEnv } from './app-env.ts'
+import { nestFields } from './form-post.ts'
+import { refuseShape, valid } from './valid.ts'
+
+/** The shape of a body that may come as JSON or from a plain HTML form (`user[email]`): `c.req.valid('json')` either way. */
+export function body<S extends z.ZodMiniType>(shape: S) {
+  const json = valid('json', shape)
+  type Body = MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }>
+  const either: Body = async (c, next) => {
+    const form = c.get('form')
+    if (!form) return (json as unknown as Body)(c, next)
+    const result = shape.safeParse(nestFields(form))
+    if (!result.success) throw refuseShape(result.error)
+    c.req.addValidatedData('json', result.data as object)
+    await next()
+  }
+  return either
+}
+
+/** A text that may be left out: the rules say what is missing, not the shape. */
+export const text = z.pipe(
+  z.nullish(z.string()),
+  z.transform((value) => value ?? ''),
+)
+
+/** A checkbox, as JSON or as forms send it. */
+export const checkbox = z.pipe(
+  z.nullish(z.union([z.boolean(), z.enum(['1', 'true', 'on']), z.enum(['0', 'false', 'off', ''])])),
+  z.transform((value) => value === true || value === '1' || value === 'true' || value === 'on'),
+)

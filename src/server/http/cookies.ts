@@ -1,0 +1,26 @@
+import type { Context as HonoContext } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import type { AppEnv } from './app-env.ts'
+
+/** `sign_in`: who; `browser`: what CSRF tokens are bound to; `flash`: a message for the next page; `theme`: light or dark; `known`: accounts it was signed in to before. */
+export type CookieName = 'sign_in' | 'browser' | 'flash' | 'flash_1' | 'flash_2' | 'theme' | 'known'
+
+const HOST_ONLY = { secure: true, prefix: 'host' } as const
+
+function attributes(c: HonoContext<AppEnv>) {
+  const secure = c.var.ctx.config.origins[0]?.startsWith('https:') ?? false
+  return { path: '/', httpOnly: true, sameSite: 'Lax', ...(secure && HOST_ONLY) } as const
+}
+
+export function readCookie(c: HonoContext<AppEnv>, name: CookieName): string | undefined {
+  return 'prefix' in attributes(c) ? getCookie(c, name, 'host') : getCookie(c, name)
+}
+
+/** @param maxAge seconds */
+export function writeCookie(c: HonoContext<AppEnv>, name: CookieName, value: string, maxAge: number): void {
+  setCookie(c, name, value, { ...attributes(c), maxAge })
+}
+
+export function clearCookie(c: HonoContext<AppEnv>, name: CookieName): void {
+  deleteCookie(c, name, attributes(c))
+}

@@ -1,0 +1,80 @@
+import type { Context as HonoContext } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { isDatabaseBusy, NO_ANSWER } from '../../../db/client.ts'
+import { AppError, type ErrorCode } from '../../domain/error.ts'
+import { log } from '../log.ts'
+import type { AppEnv } from './app-env.ts'
+import { setFlash } from './flash.ts'
+import { typedValues } from './form-post.ts'
+import { formScreens } from './form-screens.ts'
+import { matchedRoute } from './matched-route.ts'
+
+const STATUS: Record<ErrorCode, ContentfulStatusCode> = {
+  malformed: 400,
+  unauthenticated: 401,
+  payment_required: 402,
+  forbidden: 403,
+  not_found: 404,
+  conflict: 409,
+  too_large: 413,
+  invalid: 422,
+  too_many: 429,
+  provider_failed: 502,
+  unavailable: 503,
+  unexpected: 500,
+}
+
+export function statusOf(error: AppError): ContentfulStatusCode {
+  return STATUS[error.code]
+}
+
+/** The body of every refusal; some calls carry the list as `Errors` too, or more. */
+export function errorBody(error: AppError) {
+  const body = { error: error.message, message: error.message, errors: error.errors }
+  return error.page === undefined ? body : { ...body, page: error.page }
+}
+
+/** Anything that is not ours is logged with the request's id and answered with a fixed sentence: never a vendor's words. */
+export function toAppError(thrown: unknown): AppError {
+  for (let e = thrown; e instanceof Error; e = e.cause) {
+    if (e instanceof AppError) return e
+    if (isDatabaseBusy(e)) return new AppError('unavailable', NO_ANSWER, { cause: thrown, retryable: true })
+  }
+  if (thrown instanceof HTTPException && thrown.status === 400)
+    return new AppError('malformed', 'The request body is not valid JSON.', { cause: thrown })
+  return new AppError('unexpected', 'Something went wrong on our side. Please try again in a moment.', {
+    cause: thrown,
+  })
+}
+
+/** What some calls carry beside the usual body of a refusal. */
+const EXTRA: Record<string, (error: AppError) => Record<string, unknown>> = {
+  'PUT /users': () => ({ status: 'error' }),
+  'GET /api/v1/users/get_session': () => ({ Body: null }),
+  'POST /api/v1/contact_sales': (error) => ({ Errors: error.errors }),
+  'POST /api/v1/subscriptions/create_checkout_session': (error) => ({ Errors: error.errors }),
+}
+
+/** JSON; for a plain HTML form a redirect back to it, with the sentence and what was typed. */
+export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Record<string, unknown> = {}): Response {
+  const error = toAppError(thrown)
+  const status = statusOf(error)
+  // A refusal that we meant, like a full fleet, is no fault to look into.
+  if (status >= 500 && (error !== thrown || error.cause)) logError(thrown, c)
+  if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
+  const form = c.get('form')
+  if (form) {
+    // Several faults belong to the form, not to one of its fields.
+    const field = error.errors.length === 1 ? error.field : null
+    setFlash(c, { kind: 'danger', message: error.errors.join(', '), field, values: typedValues(form) })
+    const screens = formScreens(matchedRoute(c) ?? '')
+    return c.redirect(error.code === 'unauthenticated' ? '/sign_in' : screens.form, 303)
+  }
+  return c.json({ ...errorBody(error), ...EXTRA[`${c.req.method} ${c.req.path}`]?.(error), ...extra }, status)
+}
+
+/** For the operator: with the request's id, and everything that a person does not see. */
+export function logError(thrown: unknown, c: HonoContext<AppEnv>): void {
+  log('request_failed', { requestId: c.get('requestId'), path: c.req.path }, thrown)
+}

@@ -1,0 +1,66 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Context as HonoContext } from 'hono'
+import { deriveKeys } from '../keys.ts'
+import type { AppEnv } from './app-env.ts'
+import { clearCookie, readCookie, writeCookie } from './cookies.ts'
+
+/** What the next page shows once: a sentence, and what was typed into a form that was refused (never a password). */
+export type Flash = {
+  kind: 'success' | 'danger'
+  message: string
+  /** The field that the sentence is about, by its name in the form. */
+  field?: string | null
+  values?: Record<string, string>
+}
+
+const LIFETIME_S = 60
+/** A browser keeps 4096 bytes of a cookie with its attributes: a long contact message takes three. */
+const NAMES = ['flash', 'flash_1', 'flash_2'] as const
+const PART = 3_800
+
+/** Signed, so that nobody can put words into our mouth; without the typed values when they are too long even so. */
+export function setFlash(c: HonoContext<AppEnv>, flash: Flash): void {
+  const expires = c.var.ctx.now() + LIFETIME_S * 1000
+  let cookie = sign(c, JSON.stringify({ ...flash, expires }))
+  if (cookie.length > PART * NAMES.length) cookie = sign(c, JSON.stringify({ ...flash, values: {}, expires }))
+  NAMES.forEach((name, i) => {
+    const part = cookie.slice(i * PART, (i + 1) * PART)
+    if (part) writeCookie(c, name, part, LIFETIME_S)
+    else if (readCookie(c, name)) clearCookie(c, name)
+  })
+}
+
+/**
+ * Reads it and clears it: whoever asks first has it, so that a page may show it in its own place, and else its frame does. A page that is
+ * fetched ahead, or only its headers, leaves it to the one that is seen.
+ */
+export function takeFlash(c: HonoContext<AppEnv>): Flash | null {
+  const isSeen = c.req.method !== 'HEAD' && !c.req.header('Sec-Purpose')?.startsWith('prefetch')
+  if (c.get('flashTaken') || !isSeen) return null
+  c.set('flashTaken', true)
+  const parts = NAMES.map((name) => readCookie(c, name) ?? '')
+  NAMES.forEach((name, i) => {
+    if (parts[i]) clearCookie(c, name)
+  })
+  const [payload, signature] = parts.join('').split('.')
+  if (!payload || !signature || !isSigned(c, payload, signature)) return null
+  const { expires, ...flash } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Flash & { expires: number }
+  return expires > c.var.ctx.now() ? flash : null
+}
+
+function sign(c: HonoContext<AppEnv>, json: string): string {
+  const payload = Buffer.from(json).toString('base64url')
+  return `${payload}.${mac(deriveKeys(c.var.ctx.config.secretKey, 'flash')[0].key, payload).toString('base64url')}`
+}
+
+function isSigned(c: HonoContext<AppEnv>, payload: string, signature: string): boolean {
+  const given = Buffer.from(signature, 'base64url')
+  return deriveKeys(c.var.ctx.config.secretKey, 'flash').some(({ key }) => {
+    const expected = mac(key, payload)
+    return given.length === expected.length && timingSafeEqual(given, expected)
+  })
+}
+
+function mac(key: Uint8Array, payload: string): Buffer {
+  return createHmac('sha256', key).update(payload).digest()
+}

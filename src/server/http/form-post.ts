@@ -1,0 +1,36 @@
+import type { Context as HonoContext } from 'hono'
+import type { AppEnv } from './app-env.ts'
+
+const FORM = 'application/x-www-form-urlencoded'
+
+export function mediaType(c: HonoContext<AppEnv>): string {
+  return (c.req.header('Content-Type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+}
+
+/** Whether this is what a plain HTML form sends. Such a post is answered with 303 and a message on the next page. */
+export function isFormPost(c: HonoContext<AppEnv>): boolean {
+  return mediaType(c) === FORM
+}
+
+/** `user[email]=…` becomes `{ user: { email: … } }`; a repeated field counts once, the last. */
+export function nestFields(fields: Iterable<[string, string]>): Record<string, unknown> {
+  const nested: Record<string, string | Record<string, string>> = Object.create(null)
+  for (const [name, value] of fields) {
+    const [, group, key] = /^([^[\]]+)\[([^[\]]+)\]$/.exec(name) ?? []
+    if (!group || !key) nested[name] = value
+    else {
+      const known = nested[group]
+      // Filled, not copied for each field: 64 KiB hold thousands of them.
+      const inner: Record<string, string> = typeof known === 'object' ? known : Object.create(null)
+      inner[key] = value
+      nested[group] = inner
+    }
+  }
+  return nested
+}
+
+/** What may be shown again in a refused form: no password, nor what only this one answer was good for. */
+export function typedValues(form: URLSearchParams): Record<string, string> {
+  const kept = [...form].filter(([name]) => !/password(_confirmation)?\]?$|^authenticity_token$|^_method$/i.test(name))
+  return Object.fromEntries(kept)
+}

@@ -1,0 +1,44 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Context as HonoContext } from 'hono'
+import { deriveKeys } from '../keys.ts'
+import type { AppEnv } from './app-env.ts'
+import { readCookie, writeCookie } from './cookies.ts'
+
+const LIFETIME_S = 365 * 24 * 3600
+const MOST_ACCOUNTS = 4
+
+/**
+ * The id of this browser for an account that it was signed in to before; null for every other. Guesses from such a device are
+ * counted by themselves, so that strangers who guess never keep an owner out.
+ */
+export function knownDevice(c: HonoContext<AppEnv>, email: string): string | null {
+  for (const mark of marks(c)) if (isFor(c, mark, email)) return mark.split('.')[0] ?? null
+  return null
+}
+
+/** Tells this browser that its person is the account's. A new id each time: what was counted under the one before is over. */
+export function rememberDevice(c: HonoContext<AppEnv>, email: string): void {
+  const id = randomBytes(12).toString('base64url')
+  const mark = `${id}.${markFor(deriveKeys(c.var.ctx.config.secretKey, 'device')[0].key, id, email)}`
+  const others = marks(c).filter((other) => !isFor(c, other, email))
+  writeCookie(c, 'known', [mark, ...others].slice(0, MOST_ACCOUNTS).join('~'), LIFETIME_S)
+}
+
+function isFor(c: HonoContext<AppEnv>, mark: string, email: string): boolean {
+  const [id, mac] = mark.split('.')
+  const keys = deriveKeys(c.var.ctx.config.secretKey, 'device')
+  return Boolean(id && mac && keys.some(({ key }) => isEqual(mac, markFor(key, id, email))))
+}
+
+function marks(c: HonoContext<AppEnv>): string[] {
+  return (readCookie(c, 'known') ?? '').split('~').filter(Boolean).slice(0, MOST_ACCOUNTS)
+}
+
+function markFor(key: Uint8Array, id: string, email: string): string {
+  return createHmac('sha256', key).update(`${id}\n${email}`).digest('base64url')
+}
+
+function isEqual(a: string, b: string): boolean {
+  const [x, y] = [Buffer.from(a), Buffer.from(b)]
+  return x.length === y.length && timingSafeEqual(x, y)
+}

@@ -1,0 +1,26 @@
+import { bodyLimit } from 'hono/body-limit'
+import { AppError } from '../../../domain/error.ts'
+
+export const MAX_BODY_BYTES = 64 * 1024
+/** What is read and thrown away of a body that is too large. */
+const DRAINED_BYTES = 1024 * 1024
+
+export const limitBody = bodyLimit({
+  maxSize: MAX_BODY_BYTES,
+  onError: async (c) => {
+    await drain(c.req.raw.body)
+    throw new AppError('too_large', 'The request is larger than 64 KiB.')
+  },
+})
+
+/** An answer before the body was read ends the connection, and with it the client's next request on it. */
+async function drain(body: ReadableStream<Uint8Array> | null): Promise<void> {
+  if (!body || body.locked) return
+  const reader = body.getReader()
+  for (let read = 0; read < DRAINED_BYTES; ) {
+    const { done, value } = await reader.read()
+    if (done) return
+    read += value.length
+  }
+  await reader.cancel()
+}

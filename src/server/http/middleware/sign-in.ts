@@ -1,0 +1,36 @@
+import { createMiddleware } from 'hono/factory'
+import { readSignInToken } from '../../accounts/credentials/sign-in-token.ts'
+import { findSignIn, noteUse, userOfSignIn } from '../../accounts/live-sign-ins.ts'
+import type { AppEnv } from '../app-env.ts'
+import { clearCookie, readCookie } from '../cookies.ts'
+import { matchedRoute } from '../matched-route.ts'
+import { readsAlong } from '../read-along.ts'
+
+/** Written down at most this often. */
+const SEEN_EVERY_MS = 5 * 60_000
+
+/** Who is asking: one signature and one round trip, in which the route's own reads may go along; without a cookie neither. A database that is down is an error, never "signed out". */
+export const currentSignIn = createMiddleware<AppEnv>(async (c, next) => {
+  const { ctx } = c.var
+  c.set('signIn', null)
+  c.set('readAlong', [])
+  const cookie = readCookie(c, 'sign_in')
+  if (cookie) {
+    const id = await readSignInToken(ctx, cookie)
+    const found = id ? await findSignIn(ctx, id, readsAlong(matchedRoute(c), ctx, userOfSignIn(id))) : null
+    if (!found) clearCookie(c, 'sign_in')
+    else {
+      c.set('signIn', found.signIn)
+      c.set('readAlong', found.along)
+      const due = ctx.now() - found.lastSeenAt > SEEN_EVERY_MS
+      if (due && isUse(c.req.method, c.req.path)) ctx.background(noteUse(ctx, found.signIn.id))
+    }
+  }
+  await next()
+})
+
+/** A page that was opened or something that was done: not what an open page asks by itself, however long nobody looks at it. */
+function isUse(method: string, path: string): boolean {
+  if (method === 'HEAD' || path === '/cable' || path === '/api/v1/aws/check_server_ip_status') return false
+  return method !== 'GET' || !path.startsWith('/api/')
+}

@@ -1,0 +1,58 @@
+import type { Context as HonoContext } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { ReactNode } from 'react'
+import { renderToString } from 'react-dom/server'
+import { IslandFiles } from '../../pages/Island.tsx'
+import { Layout } from '../../pages/Layout.tsx'
+import { PREFETCH_RULES } from '../routes/prefetch.ts'
+import { themeOf } from '../routes/theme.ts'
+import type { AppEnv } from './app-env.ts'
+import { ASSETS, islandFiles } from './assets.ts'
+import { takeFlash } from './flash.ts'
+import { csrfToken } from './middleware/csrf.ts'
+
+export type PageHead = {
+  title: string
+  description?: string
+  /** Without the product's name behind it. */
+  titleAlone?: boolean
+  /** For pages that no search engine should keep. */
+  noIndex?: boolean
+  /** The same for every visitor: rendered once and kept (middleware/kept-pages.ts). A form on it goes without a token. */
+  same?: boolean
+  /** Without it, what a visitor's way in needs, or the app's for somebody who is signed in. */
+  assets?: keyof typeof ASSETS
+}
+
+/** A whole page for whoever asks. The user stands in its bootstrap block, so that the client need not ask who it is. */
+export function renderPage(
+  c: HonoContext<AppEnv>,
+  { assets = c.get('signIn') ? 'app' : 'entry', same = false, ...head }: PageHead,
+  body: ReactNode,
+  status: ContentfulStatusCode = 200,
+): Response {
+  const signIn = c.get('signIn')
+  const user = signIn?.user ?? null
+  const { pathname, search } = new URL(c.req.url)
+  const origin = c.var.ctx.config.origins[0] ?? ''
+  const theme = themeOf(c)
+  const keep = same && !user && !import.meta.env.DEV
+  const html = `<!doctype html>${renderToString(
+    <Layout
+      {...head}
+      user={user}
+      notice={signIn?.suspended ? 'suspended' : signIn?.planUnpaid ? 'plan_unpaid' : null}
+      path={keep ? c.req.path : pathname + search}
+      origin={origin}
+      csrfToken={keep ? null : csrfToken(c)}
+      theme={theme}
+      flash={keep ? null : takeFlash(c)}
+      assets={ASSETS[assets]}
+    >
+      <IslandFiles value={islandFiles}>{body}</IslandFiles>
+    </Layout>,
+  )}`
+  c.header('Speculation-Rules', `"${PREFETCH_RULES}"`)
+  if (keep) c.set('sameForAll', html)
+  return c.html(html, status) as Response
+}

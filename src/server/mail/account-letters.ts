@@ -1,0 +1,60 @@
+import { composeMail, type MailContent } from './letter.ts'
+
+/** The mails of the account's life. `origin` is the site's first own origin, never what a request claims. */
+
+export function confirmEmailMail(origin: string, token: string): MailContent {
+  return composeMail('Confirm your email address', [
+    'Welcome to Proving Ground. Confirm your email address to start your free trial of 30 minutes:',
+    confirmLink(origin, token),
+    "The link works for 24 hours. If you didn't sign up, you can ignore this email.",
+  ])
+}
+
+/** For an address with more than one sign-up that is not confirmed yet: perhaps one is somebody else's, perhaps the latest. */
+export function confirmLatestMail(origin: string, token: string): MailContent {
+  return composeMail('Confirm your email address', [
+    'Someone, probably you, signed up for Proving Ground with this address again. This link confirms the latest sign-up and its password:',
+    confirmLink(origin, token),
+    'The link works for 24 hours. Links from before that sign-up no longer work.',
+    "If you didn't just sign up, don't use this link. Sign up again to replace that sign-up with your own:",
+    { link: `${origin}/sign_up`, label: 'Sign up' },
+  ])
+}
+
+export function alreadySignedUpMail(origin: string): MailContent {
+  return composeMail('You already have an account', [
+    'Someone, probably you, tried to sign up with this address, but it already has an account. Nothing changed.',
+    { link: `${origin}/sign_in`, label: 'Sign in' },
+    { link: `${origin}/forgot_password`, label: 'Choose a new password if you forgot yours' },
+    'Recently closed your account? You can use this address again 30 days after closing.',
+    "If it wasn't you, you can ignore this email.",
+  ])
+}
+
+function confirmLink(origin: string, token: string) {
+  return { link: `${origin}/confirm_email?confirmation_token=${token}`, label: 'Confirm my email address' }
+}
+
+export function passwordChangedMail(origin: string): MailContent {
+  return composeMail('Your password was changed', [
+    'The password of your account was just changed, and every other device was signed out.',
+    "If it was you, there is nothing to do. If it wasn't, choose a new password right away:",
+    { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+  ])
+}
+
+export function resetPasswordMail(origin: string, token: string): MailContent {
+  return composeMail('Choose a new password', [
+    'Someone, probably you, asked to choose a new password for your account:',
+    { link: `${origin}/reset_password?reset_password_token=${token}`, label: 'Choose a new password' },
+    "The link works once and expires in an hour. If it wasn't you, you can ignore this email: your password hasn't changed.",
+  ])
+}
+
+export function accountClosedMail(): MailContent {
+  return composeMail('Your account is closed', [
+    'Your account is closed, as you asked. Its servers are stopped and every device is signed out.',
+    "If you used more than your plan included, we'll send a final invoice today.",
+    'We keep billing records as long as the law requires. You can use this address for a new account in 30 days.',
+  ])
+}

@@ -1,0 +1,43 @@
+import { sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import type { Context } from '../context.ts'
+import { log } from '../log.ts'
+import { composeMail } from './letter.ts'
+import { mailQuery } from './outbox.ts'
+
+const EVERY_MS = 3_600_000
+
+/** What an operator has to know soon. */
+export type Alert = {
+  /** One mail an hour for each: `launch_refused:VcpuLimitExceeded`. */
+  matter: string
+  /** The mail's subject: what happened. */
+  subject: string
+  /** What it means and what to do, a paragraph each. Nothing personal. */
+  sentences: string[]
+  /** Ids for the log. */
+  fields?: Record<string, unknown>
+}
+
+/**
+ * Logs it, and mails it to the operator once an hour and matter. Never throws: an alert that cannot be written must not undo the work that
+ * raised it.
+ */
+export async function alertOperator(
+  ctx: Pick<Context, 'db' | 'now' | 'config'>,
+  { matter, subject, sentences, fields = {} }: Alert,
+  error?: unknown,
+): Promise<void> {
+  log('alert', { matter, subject, ...fields }, error)
+  const now = ctx.now()
+  const due = sql`NOT EXISTS (SELECT 1 FROM alerts WHERE matter = ${matter} AND told_at > ${now - EVERY_MS})`
+  try {
+    await writeBatch(ctx.db, [
+      mailQuery(ctx, ctx.config.operatorEmail, composeMail(subject, sentences), due),
+      ctx.db.run(sql`INSERT INTO alerts (matter, told_at) SELECT ${matter}, ${now} WHERE ${due}
+        ON CONFLICT (matter) DO UPDATE SET told_at = excluded.told_at`),
+    ])
+  } catch (cause) {
+    log('alert_not_mailed', { matter }, cause)
+  }
+}

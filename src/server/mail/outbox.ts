@@ -1,0 +1,74 @@
+import { asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { outbox } from '../../../db/schema.ts'
+import type { Context } from '../context.ts'
+import { newId } from '../id.ts'
+import { log } from '../log.ts'
+import type { MailContent } from './letter.ts'
+
+const AT_ONCE = 20
+const FIRST_RETRY_MS = 30_000
+const LONGEST_RETRY_MS = 3_600_000
+/** About a day and a half of trying. */
+const MOST_ATTEMPTS = 40
+
+type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer'>
+
+/**
+ * The insert of one mail, for the batch of the change that causes it.
+ * @param when an SQL condition: without it being true in that moment no mail is written
+ */
+export function mailQuery(ctx: Pick<Context, 'db' | 'now'>, to: string, mail: MailContent, when: SQL = sql`1`) {
+  const now = ctx.now()
+  return ctx.db.run(sql`
+    INSERT INTO outbox (id, recipient, subject, text, html, reply_to, created_at, attempts, send_at)
+    SELECT ${newId('mail')}, ${to}, ${mail.subject}, ${mail.text}, ${mail.html}, ${mail.replyTo ?? null}, ${now}, 0, ${now}
+    WHERE ${when}`)
+}
+
+/** Sends what is due. Two may run at once: a row is claimed by moving its next try, so that each is sent by one of them. */
+export async function deliverMail(ctx: OutboxContext): Promise<void> {
+  for (;;) {
+    const claimed = await claim(ctx)
+    for (const mail of claimed) await deliver(ctx, mail)
+    if (claimed.length < AT_ONCE) return
+  }
+}
+
+type OutboxRow = typeof outbox.$inferSelect
+
+function claim(ctx: OutboxContext): Promise<OutboxRow[]> {
+  const now = ctx.now()
+  const due = ctx.db
+    .select({ id: outbox.id })
+    .from(outbox)
+    .where(lte(outbox.sendAt, now))
+    .orderBy(asc(outbox.sendAt))
+    .limit(AT_ONCE)
+  const retryIn = sql`min(${LONGEST_RETRY_MS}, ${FIRST_RETRY_MS} << min(attempts, 10))`
+  return ctx.db
+    .update(outbox)
+    .set({
+      attempts: sql`attempts + 1`,
+      sendAt: sql`CASE WHEN attempts + 1 >= ${MOST_ATTEMPTS} THEN NULL ELSE ${now} + ${retryIn} END`,
+    })
+    .where(inArray(outbox.id, due))
+    .returning()
+}
+
+async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
+  // The mails before it took so long that it is due again: for whoever claims it then.
+  if (mail.sendAt !== null && mail.sendAt <= ctx.now()) return
+  try {
+    const { recipient: to, subject, text, html, replyTo } = mail
+    await ctx.mailer.send({ to, subject, text, html, replyTo: replyTo ?? undefined })
+  } catch (error) {
+    log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
+    return
+  }
+  // What was sent may hold a link that opens an account: it is not kept.
+  const nothing = { text: '', html: '', replyTo: null }
+  await ctx.db
+    .update(outbox)
+    .set({ sentAt: ctx.now(), sendAt: null, ...nothing })
+    .where(eq(outbox.id, mail.id))
+}

@@ -1,0 +1,35 @@
+import { instantText } from '../../domain/instant.ts'
+import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
+import { dollars } from '../../domain/money/money.ts'
+import { toIso } from '../fleet/wire.ts'
+import { composeMail, type MailContent } from './letter.ts'
+
+type Overdue = {
+  cents: number
+  /** Where it is paid. */
+  payUrl: string
+}
+
+const sum = ({ cents }: Overdue) => dollars(cents / 100)
+const day = (at: number) => instantText(toIso(at), false, 'day')
+
+/** `periodEnd` is where the next bill begins: the last day in this one is the one before. */
+export function suspendedMail(bill: Overdue & { periodStart: number; periodEnd: number; dueAt: number }): MailContent {
+  const { periodStart, periodEnd, dueAt, payUrl } = bill
+  return composeMail(`Account suspended: ${sum(bill)} is overdue`, [
+    `Your ${sum(bill)} bill for ${day(periodStart)} – ${day(periodEnd - 1)} was due on ${day(dueAt)}. You can't start servers until it's paid.`,
+    { link: payUrl, label: `Pay ${sum(bill)}` },
+    `If you have a server running, it keeps running for now, and you pay for it as usual. We'll stop it if the bill is still unpaid ${STOP_AFTER_DAYS} days from now, and email you the day before.`,
+    'Once you pay, your account works again right away.',
+  ])
+}
+
+export function stopWarningMail(overdue: Overdue & { stopAt: number }): MailContent {
+  const { payUrl, stopAt } = overdue
+  return composeMail(`We'll stop your server tomorrow: ${sum(overdue)} is overdue`, [
+    `Your account is suspended because ${sum(overdue)} is overdue. If it isn't paid by ${instantText(toIso(stopAt), false)}, we'll stop your server.`,
+    { link: payUrl, label: `Pay ${sum(overdue)}` },
+    'Stopping a server deletes everything on it. Save what you need before then.',
+    'Once you pay, your server keeps running and your account works again right away.',
+  ])
+}

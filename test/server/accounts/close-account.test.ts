@@ -1,0 +1,123 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { billingRecords, checkouts, serverSessions, signIns, subscriptions, users } from '../../../db/schema.ts'
+import type { User } from '../../../src/domain/wire.ts'
+import { closeAccount } from '../../../src/server/accounts/close-account.ts'
+import { hashPassword } from '../../../src/server/accounts/credentials/password.ts'
+import { deriveKey } from '../../../src/server/accounts/credentials/scrypt.ts'
+import { createCheckout, settleCheckout } from '../../../src/server/billing/plans/checkout.ts'
+import { reconcilePlans } from '../../../src/server/billing/plans/reconcile.ts'
+import type { Context } from '../../../src/server/context.ts'
+import { runCron } from '../../../src/server/cron.ts'
+import { newId } from '../../../src/server/id.ts'
+import { openBillingStack } from '../../support/billing-stack.ts'
+import { memoryCounters } from '../../support/counters.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const PASSWORD = 'correct horse 9'
+
+vi.spyOn(console, 'error').mockReturnValue()
+const stack = await openBillingStack(Date.UTC(2028, 4, 10))
+afterAll(() => stack.close())
+const ctx = {
+  ...stack.ctx,
+  counter: memoryCounters(),
+  hasher: { derive: deriveKey },
+  channel: () => ({ arm: async () => {}, wake: async () => {}, revive: async () => {}, disconnect: async () => {} }),
+  config: { ...stack.ctx.config, passwordPepper: 'pepper' },
+} as Context
+
+let user: User
+beforeEach(async () => {
+  await stack.forgetEverybody()
+  user = await stack.newUser()
+  const passwordHash = await hashPassword(ctx, PASSWORD)
+  await stack.db.update(users).set({ passwordHash }).where(eq(users.id, user.id))
+})
+
+const close = () => closeAccount(ctx, user, { current_password: PASSWORD })
+const account = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]
+const plans = () => stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
+
+test('nobody pays for a closed account at a page that was left open, and its last bill does not wait for that', async () => {
+  await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR })
+  stack.clock.now += 2 * HOUR
+  const { url } = await createCheckout(ctx, user, { planType: 'basic' })
+  await close()
+  await expect(stack.press(url)).rejects.toThrow('400')
+  expect(await stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))).toMatchObject([
+    { status: 'expired', checkAt: null },
+  ])
+  await stack.passTime(stack.clock.now + 5 * MINUTE, MINUTE)
+  const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+  expect(records).toMatchObject([{ seconds: 3600, amountCents: 175 }])
+})
+
+test('while Stripe cannot say what became of the page, nothing is closed', async () => {
+  const { url } = await createCheckout(ctx, user, { planType: 'basic' })
+  stack.stripe.inject('error')
+  await expect(close()).rejects.toMatchObject({ code: 'unavailable' })
+  expect((await account())?.closedAt).toBeNull()
+  await close()
+  expect((await account())?.closedAt).not.toBeNull()
+  await expect(stack.press(url)).rejects.toThrow('400')
+})
+
+test('a plan that was paid there before ends with the account, at the next trigger', async () => {
+  await stack.press((await createCheckout(ctx, user, { planType: 'basic' })).url)
+  stack.clock.now += MINUTE
+  await close()
+  await reconcilePlans(ctx)
+  expect(await plans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
+})
+
+test('a plan that is heard of only after the closing ends at the next trigger, too', async () => {
+  await stack.press((await createCheckout(ctx, user, { planType: 'basic' })).url)
+  stack.clock.now += MINUTE
+  await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
+  await settleCheckout(ctx, user.id)
+  stack.clock.now += MINUTE
+  await reconcilePlans(ctx)
+  expect(await plans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
+})
+
+test('every sign-in ends with the account', async () => {
+  const at = { createdAt: stack.clock.now, lastSeenAt: stack.clock.now, expiresAt: stack.clock.now + HOUR }
+  await stack.db.insert(signIns).values([1, 2].map(() => ({ id: newId('in'), userId: user.id, ...at })))
+  await close()
+  const rows = await stack.db.select().from(signIns).where(eq(signIns.userId, user.id))
+  expect(rows.map((row) => row.revokedAt)).toEqual([stack.clock.now, stack.clock.now])
+})
+
+test('a server that was started while the account was being closed is stopped, too', async () => {
+  const client = ctx.db.$client
+  const { batch } = client
+  let started = ''
+  // Between the look for what runs and the write that closes.
+  client.batch = (async (...args: Parameters<typeof batch>) => {
+    if (JSON.stringify(args[0]).includes('UPDATE users SET closed_at')) {
+      client.batch = batch
+      started = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
+    }
+    return batch.apply(client, args)
+  }) as typeof batch
+  await close()
+  const [run] = await stack.db.select().from(serverSessions).where(eq(serverSessions.id, started))
+  expect(run?.stopRequestedAt).toBe(stack.clock.now)
+})
+
+test('a server that outlived the closing, because the process died in it, is stopped by the next trigger', async () => {
+  const until = stack.clock.now
+  const alive = await stack.insertRun((await stack.newUser()).id, { from: until, until: null })
+  const left = await stack.insertRun(user.id, { from: until, until: null })
+  await stack.db.update(users).set({ closedAt: until }).where(eq(users.id, user.id))
+  stack.clock.now += MINUTE
+  const woken: string[] = []
+  const channel = () => ({ ...ctx.channel(''), wake: async (id: string) => void woken.push(id) })
+  await runCron({ ...ctx, channel, cloud: { listInstances: async () => [] } } as unknown as Context, '* * * * *')
+  const stops = async (id: string) =>
+    (await stack.db.select().from(serverSessions).where(eq(serverSessions.id, id)))[0]?.stopRequestedAt
+  expect([await stops(left), await stops(alive)]).toEqual([stack.clock.now, null])
+  expect(woken).toContain(user.id)
+})

@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { COMMON_PASSWORDS } from '../../../../src/server/accounts/credentials/common-passwords.ts'
+import { hashPassword, needsRehash, verifyPassword } from '../../../../src/server/accounts/credentials/password.ts'
+import { refuseCommonPassword } from '../../../../src/server/accounts/credentials/password-rule.ts'
+import { deriveKey, type HasherCalls, HashQueue } from '../../../../src/server/accounts/credentials/scrypt.ts'
+
+const hasher = { derive: deriveKey }
+const peppered = { hasher, config: { passwordPepper: 'pepper' } }
+const otherwise = { hasher, config: { passwordPepper: 'salt' } }
+
+test('a password opens its own hash and no other does; the pepper counts', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.string({ unit: 'grapheme', minLength: 6, maxLength: 128 }),
+      fc.string(),
+      async (password, other) => {
+        const stored = await hashPassword(peppered, password)
+        expect(await verifyPassword(peppered, password, stored)).toBe(true)
+        expect(await verifyPassword(peppered, password.normalize('NFD'), stored)).toBe(true)
+        expect(await verifyPassword(peppered, other, stored)).toBe(other.normalize('NFC') === password.normalize('NFC'))
+        expect(await verifyPassword(otherwise, password, stored)).toBe(false)
+      },
+    ),
+    { numRuns: 5 },
+  )
+})
+
+test('the hash names its own cost, and an old one is told from today’s', async () => {
+  const stored = await hashPassword(peppered, 'a good long password')
+  expect(stored).toMatch(/^scrypt\$16384\$8\$5\$[\w-]{22}\$[\w-]{43}$/)
+  expect(stored).not.toBe(await hashPassword(peppered, 'a good long password'))
+  expect(needsRehash(stored)).toBe(false)
+  expect(needsRehash(stored.replace('16384', '8192'))).toBe(true)
+})
+
+test('a hash that an earlier version stored still opens', async () => {
+  const stored = 'scrypt$16384$8$5$VrnW0qkQMDFoYWup29U_YA$SZvoOtZ_M45YWD93UXfdRWgh7zUSOE2rohhXGZ0rtao'
+  expect(await verifyPassword(peppered, 'simulate', stored)).toBe(true)
+  expect(await verifyPassword(peppered, 'Simulate', stored)).toBe(false)
+})
+
+test('what is hashed elsewhere holds neither the password nor the pepper', async () => {
+  const sent: string[] = []
+  const spy: HasherCalls = {
+    derive(work) {
+      sent.push(Buffer.from(work.secret).toString('latin1'), Buffer.from(work.salt).toString('latin1'))
+      return deriveKey(work)
+    },
+  }
+  await hashPassword({ hasher: spy, config: { passwordPepper: 'pepper' } }, 'a good long password')
+  expect(sent.map((text) => text.length)).toEqual([32, 16])
+  expect(sent.join()).not.toMatch(/password|pepper/)
+})
+
+test('a hasher runs one hash after the other, in the order they came, and refuses what is too many', async () => {
+  const [begun, running] = [[] as number[], { now: 0, most: 0 }]
+  const queue = new HashQueue(async (work) => {
+    begun.push(work.secret[0] as number)
+    running.most = Math.max(running.most, ++running.now)
+    await new Promise((done) => setImmediate(done))
+    running.now--
+    if (work.secret[0] === 2) throw new Error('no memory')
+    return work.secret
+  })
+  const ask = (i: number) =>
+    queue.derive({ secret: new Uint8Array([i]), salt: new Uint8Array(16), cost: { N: 2, r: 1, p: 1 } })
+  const answers = await Promise.allSettled(Array.from({ length: 9 }, (_, i) => ask(i)))
+  expect(
+    answers.map((answer) => (answer.status === 'fulfilled' ? (answer.value?.[0] ?? 'refused') : 'failed')),
+  ).toEqual([0, 1, 'failed', 3, 4, 5, 'refused', 'refused', 'refused'])
+  expect(begun).toEqual([0, 1, 2, 3, 4, 5])
+  expect(running.most).toBe(1)
+  // Room again, also after one that failed.
+  expect(await ask(7)).toEqual(new Uint8Array([7]))
+})
+
+test('when too many wait, the person hears when to try again', async () => {
+  const full = { hasher: { derive: async () => null }, config: { passwordPepper: 'pepper' } }
+  await expect(hashPassword(full, 'a good long password')).rejects.toMatchObject({
+    code: 'unavailable',
+    message: "We're handling a lot of requests right now. Please try again in a moment.",
+    retryAfter: 5,
+  })
+})
+
+test('the 3,000 most common passwords are refused, however they are capitalised', () => {
+  const words = [...COMMON_PASSWORDS]
+  expect(words).toHaveLength(3_000)
+  for (const word of words) {
+    expect(word.length).toBeGreaterThanOrEqual(6)
+    expect(() => refuseCommonPassword(word.toUpperCase())).toThrow('too common')
+  }
+  for (const fine of ['simulate', 'correct horse 9', '']) expect(() => refuseCommonPassword(fine)).not.toThrow()
+})

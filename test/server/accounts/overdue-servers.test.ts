@@ -1,0 +1,388 @@
+import { asc, eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { billingRecords, invoices, jobs, outbox, serverSessions, users } from '../../../db/schema.ts'
+import type { User } from '../../../src/domain/wire.ts'
+import { stopOverdueServers } from '../../../src/server/accounts/overdue-servers.ts'
+import { closeDueCycles } from '../../../src/server/billing/bills/close-cycles.ts'
+import { syncInvoice } from '../../../src/server/billing/bills/invoice-sync.ts'
+import { advanceInvoices } from '../../../src/server/billing/bills/invoicing.ts'
+import { runBilling } from '../../../src/server/billing/run-billing.ts'
+import type { Context } from '../../../src/server/context.ts'
+import { newId } from '../../../src/server/id.ts'
+import { flakyDatabase } from '../../sim/flaky-database.ts'
+import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
+import { openWorld } from '../../support/context.ts'
+import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../support/fleet.ts'
+import { running, settle } from '../../support/play.ts'
+import type { Random } from '../../support/random.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+describe('an overdue invoice', () => {
+  let stack: BillingStack
+  let ctx: Context
+  let user: User
+  let dueAt: number
+  let woken: string[] = []
+
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stack = await openBillingStack(Date.UTC(2028, 0, 1), { timeoutMs: 1_000 })
+    const channel = () => ({
+      arm: async () => {},
+      wake: async (id: string) => void woken.push(id),
+      revive: async () => {},
+      disconnect: async () => {},
+    })
+    ctx = { ...stack.ctx, channel } as Context
+  })
+  afterAll(() => stack.close())
+
+  /** Somebody with an invoice of 1.75 dollars that is due in 15 days. Nobody else is looked at any more. */
+  async function invoiced() {
+    await stack.forgetEverybody()
+    await stack.db.update(users).set({ suspendedAt: null, stopWarnedAt: null })
+    stack.stripe.heal()
+    woken = []
+    stack.clock.now = Math.ceil(stack.clock.now / DAY) * DAY
+    user = await stack.newUser()
+    await stack.insertPlan(user.id, { hours: 0 })
+    await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 2 * HOUR })
+    stack.clock.now += 32 * DAY
+    await closeDueCycles(ctx)
+    await advanceInvoices(ctx)
+    dueAt = (await billOf(user)).dueAt ?? 0
+    expect(dueAt).toBe(stack.clock.now + 15 * DAY)
+  }
+  beforeEach(invoiced)
+
+  const cron = (at: number, context = ctx) => {
+    stack.clock.now = at
+    return runBilling(context)
+  }
+  const rowOf = async ({ id }: User) => (await stack.db.select().from(users).where(eq(users.id, id)))[0]
+  const suspendedAt = async () => (await rowOf(user))?.suspendedAt
+  const warnedAt = async () => (await rowOf(user))?.stopWarnedAt
+  const billOf = async ({ id }: User) =>
+    (await stack.db.select().from(invoices).where(eq(invoices.userId, id)))[0] as typeof invoices.$inferSelect
+  const mails = () =>
+    stack.db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt))
+  const subjects = async () => (await mails()).map(({ subject }) => subject)
+  const stops = () => stack.db.select().from(jobs).where(eq(jobs.userId, user.id))
+  const runOf = async (id: string) => (await stack.db.select().from(serverSessions).where(eq(serverSessions.id, id)))[0]
+  const liveRun = () => stack.insertRun(user.id, { from: dueAt - HOUR, until: null })
+  const webhook = async () => syncInvoice(ctx, (await billOf(user)).stripeInvoiceId ?? '')
+  const pay = async () => stack.press((await billOf(user)).hostedUrl)
+  const atStripe = async (path: string) => {
+    const headers = { authorization: 'Bearer sk' }
+    const response = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { method: 'POST', headers })
+    expect(response.status).toBe(200)
+  }
+
+  const day = (at: number) => new Date(at).toLocaleDateString('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
+
+  const SUSPENDED = 'Account suspended: $1.75 is overdue'
+  const WARNED = "We'll stop your server tomorrow: $1.75 is overdue"
+
+  test('suspends its owner on its day, to the millisecond, with a mail', async () => {
+    // Stripe was last asked at another time of the day.
+    stack.clock.now = dueAt - 10 * HOUR
+    await webhook()
+    await cron(dueAt - 1)
+    expect([await suspendedAt(), await subjects()]).toEqual([null, []])
+    await cron(dueAt)
+    await cron(dueAt + 1)
+    await cron(dueAt + 2 * DAY)
+    expect([await suspendedAt(), await subjects()]).toEqual([dueAt, [SUSPENDED]])
+    const { hostedUrl } = await billOf(user)
+    const [mail] = await mails()
+    const [record] = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+    const periodEnd = record?.periodEnd ?? 0
+    const bill = `$1.75 bill for ${day(dueAt - 47 * DAY)} – ${day(periodEnd - 1)}`
+    expect(mail?.text).toContain(`Your ${bill} was due on ${day(dueAt)}. You can't start servers until it's paid.`)
+    expect(mail?.text).toContain(`Pay $1.75:\n${hostedUrl}`)
+  })
+
+  test('warns two days later, and stops what runs a day after that, to the millisecond', async () => {
+    const run = await liveRun()
+    await cron(dueAt)
+    await cron(dueAt + 2 * DAY - 1)
+    expect([await warnedAt(), await subjects()]).toEqual([null, [SUSPENDED]])
+    await cron(dueAt + 2 * DAY)
+    expect([await warnedAt(), await subjects()]).toEqual([dueAt + 2 * DAY, [SUSPENDED, WARNED]])
+    expect((await mails())[1]?.text).toContain(
+      `If it isn't paid by ${day(dueAt + 3 * DAY)}, 00:00 UTC, we'll stop your server.`,
+    )
+    expect((await mails())[1]?.text).toContain((await billOf(user)).hostedUrl)
+    await cron(dueAt + 3 * DAY - 1)
+    expect([await stops(), woken]).toEqual([[], []])
+    await cron(dueAt + 3 * DAY)
+    await cron(dueAt + 3 * DAY + MINUTE)
+    expect(await stops()).toMatchObject([
+      {
+        kind: 'server_stop',
+        errorCode: 'suspended',
+        errorMessage: 'We stopped your server because an invoice is overdue.',
+      },
+    ])
+    expect(await runOf(run)).toMatchObject({ stopRequestedAt: dueAt + 3 * DAY, meteredUntil: dueAt + 3 * DAY })
+    expect([woken, await subjects()]).toEqual([[user.id], [SUSPENDED, WARNED]])
+  })
+
+  test('a warning that came late puts the stop off by as much', async () => {
+    await liveRun()
+    await cron(dueAt)
+    await cron(dueAt + 12 * DAY)
+    expect([await stops(), await subjects()]).toEqual([[], [SUSPENDED, WARNED]])
+    expect((await mails())[1]?.text).toContain(`by ${day(dueAt + 13 * DAY)}, 00:00 UTC`)
+    await cron(dueAt + 13 * DAY - 1)
+    expect(await stops()).toEqual([])
+    await cron(dueAt + 13 * DAY)
+    expect(await stops()).toHaveLength(1)
+  })
+
+  test('nothing runs, nobody is warned; what still came to run is warned about before it is stopped', async () => {
+    for (const days of [0, 2, 3, 4]) await cron(dueAt + days * DAY)
+    expect(await subjects()).toEqual([SUSPENDED])
+    // A start that was let in just before: it has no instance yet.
+    const [id, now] = [newId('ses'), stack.clock.now]
+    const place = { serverId: 'srv_1', instanceType: 'g6.4xlarge', requestedAt: now }
+    await stack.db.insert(serverSessions).values({ ...place, id, userId: user.id })
+    const job = {
+      id: newId('job'),
+      sessionId: id,
+      kind: 'server_start',
+      status: 'running',
+      createdAt: now,
+      updatedAt: now,
+    } as const
+    await stack.db.insert(jobs).values({ ...job, userId: user.id, runAt: now })
+    await cron(now + MINUTE)
+    expect([await subjects(), (await runOf(id))?.stopRequestedAt]).toEqual([[SUSPENDED, WARNED], null])
+    await cron(now + MINUTE + DAY)
+    expect((await stops()).map((row) => [row.kind, row.status, row.errorCode])).toEqual([
+      ['server_start', 'failed', 'suspended'],
+      ['server_stop', 'queued', 'suspended'],
+    ])
+    expect(await runOf(id)).toMatchObject({ stopRequestedAt: now + MINUTE + DAY, meteredUntil: null })
+  })
+
+  test('paid, everything is lifted at once', async () => {
+    await liveRun()
+    await cron(dueAt)
+    await cron(dueAt + 2 * DAY)
+    await pay()
+    await webhook()
+    expect([await suspendedAt(), await warnedAt()]).toEqual([null, null])
+    await cron(dueAt + 3 * DAY)
+    expect(await stops()).toEqual([])
+  })
+
+  test('paid, and no webhook came: Stripe is asked before anybody is suspended, warned or stopped', async () => {
+    await pay()
+    await cron(dueAt)
+    expect([await suspendedAt(), await subjects()]).toEqual([null, []])
+    for (const days of [2, 3]) {
+      await invoiced()
+      await liveRun()
+      await cron(dueAt)
+      if (days === 3) await cron(dueAt + 2 * DAY)
+      // Asked a moment ago: the daily question is far off.
+      stack.clock.now = dueAt + days * DAY - HOUR
+      await webhook()
+      const before = await subjects()
+      await pay()
+      await cron(dueAt + days * DAY)
+      expect([await suspendedAt(), await warnedAt(), await stops()]).toEqual([null, null, []])
+      expect(await subjects()).toEqual(before)
+    }
+  })
+
+  test('a payment that arrives between the last question and the write wins', async () => {
+    for (const days of [2, 3]) {
+      await invoiced()
+      await liveRun()
+      await cron(dueAt)
+      if (days === 3) await cron(dueAt + 2 * DAY)
+      stack.clock.now = dueAt + days * DAY - HOUR
+      await webhook()
+      const before = await subjects()
+      const overtaken = async (id: string) => {
+        const found = await stack.ctx.payments.findInvoice(id)
+        await pay()
+        stack.clock.now += 1
+        await webhook()
+        return found
+      }
+      await cron(dueAt + days * DAY, { ...ctx, payments: { ...ctx.payments, findInvoice: overtaken } })
+      expect([days, await suspendedAt(), await warnedAt(), await stops()]).toEqual([days, null, null, []])
+      expect(await subjects()).toEqual(before)
+    }
+  })
+
+  test('three crons at once: one mail for each cause, one stop', async () => {
+    await liveRun()
+    const thrice = async (at: number) => {
+      stack.clock.now = at
+      await Promise.all([runBilling(ctx), runBilling(ctx), runBilling(ctx)])
+    }
+    for (const days of [0, 2, 3]) await thrice(dueAt + days * DAY)
+    expect([await subjects(), (await stops()).length]).toEqual([[SUSPENDED, WARNED], 1])
+  })
+
+  test('a cron that is cut at any call to the database, before or after: the next one goes on, and nothing is done twice', {
+    timeout: 180_000,
+  }, async () => {
+    let cuts = 0
+    for (const fault of ['database away', 'database answer lost'] as const)
+      for (let call = 0, cut = true; cut; call++) {
+        await invoiced()
+        await liveRun()
+        cut = false
+        const flaky = flakyDatabase(stack.db, () => {
+          cut = true
+          cuts += 1
+        })
+        const cutCron = async (at: number) => {
+          flaky.inject({ pick: () => fault, between: () => call } as unknown as Random)
+          await cron(at, { ...ctx, db: flaky.db })
+          flaky.heal()
+          // What was claimed and cut is tried again within minutes.
+          await cron(at + 3 * MINUTE)
+        }
+        await cutCron(dueAt)
+        await cutCron(((await suspendedAt()) ?? 0) + 2 * DAY)
+        await cutCron(((await warnedAt()) ?? 0) + DAY)
+        expect([fault, call, await subjects(), (await stops()).length]).toEqual([fault, call, [SUSPENDED, WARNED], 1])
+      }
+    expect(cuts).toBeGreaterThan(40)
+  })
+
+  test('a Stripe that is silent puts its day off by about an hour, and the stop by an hour', async () => {
+    await liveRun()
+    stack.stripe.inject('error', Number.POSITIVE_INFINITY)
+    let at = dueAt
+    for (; at < dueAt + HOUR; at += MINUTE) {
+      await cron(at)
+      expect([at - dueAt, await suspendedAt()]).toEqual([at - dueAt, null])
+    }
+    for (; at < dueAt + HOUR + 5 * MINUTE; at += MINUTE) await cron(at)
+    const since = (await suspendedAt()) ?? 0
+    expect([since > 0, await subjects()]).toEqual([true, [SUSPENDED]])
+    await cron(since + 2 * DAY + HOUR - 1)
+    expect(await warnedAt()).toBeNull()
+    await cron(since + 2 * DAY + HOUR)
+    expect(await subjects()).toEqual([SUSPENDED, WARNED])
+    await cron(since + 3 * DAY + 2 * HOUR - 1)
+    expect(await stops()).toEqual([])
+    await cron(since + 3 * DAY + 2 * HOUR)
+    expect(await stops()).toHaveLength(1)
+    // It had been paid all the time.
+    await pay()
+    stack.stripe.heal()
+    await cron(stack.clock.now + DAY)
+    expect(await suspendedAt()).toBeNull()
+  })
+
+  test('an outage that began days before does not leave it unasked on its day', async () => {
+    stack.clock.now = dueAt - 2 * DAY
+    await pay()
+    stack.stripe.inject('error', Number.POSITIVE_INFINITY)
+    for (let at = dueAt - 2 * DAY; at < dueAt; at += 30 * MINUTE) await cron(at)
+    stack.stripe.heal()
+    await cron(dueAt)
+    expect(await billOf(user)).toMatchObject({ status: 'paid', attempts: 0 })
+    expect([await suspendedAt(), await subjects()]).toEqual([null, []])
+  })
+
+  test('an account that was closed, and perhaps forgotten, gets no mail', async () => {
+    await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
+    await liveRun()
+    for (const days of [0, 2, 3]) await cron(dueAt + days * DAY)
+    expect([await suspendedAt(), await subjects(), (await stops()).length]).toEqual([dueAt, [], 1])
+  })
+
+  test('one that Stripe calls uncollectible suspends as well, and can still be paid', async () => {
+    await atStripe(`invoices/${(await billOf(user)).stripeInvoiceId}/mark_uncollectible`)
+    await cron(dueAt)
+    expect([(await billOf(user)).status, await suspendedAt()]).toEqual(['uncollectible', dueAt])
+    await pay()
+    await webhook()
+    expect(await suspendedAt()).toBeNull()
+  })
+
+  test('of two, paying one changes nothing; paying both lifts it', async () => {
+    const first = await billOf(user)
+    const [record] = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+    const another = {
+      ...record,
+      id: newId('bill'),
+      corrects: record?.id ?? '',
+      reason: 'more',
+      createdAt: stack.clock.now,
+    }
+    await stack.db.insert(billingRecords).values(another as typeof billingRecords.$inferInsert)
+    const times = { nextAt: stack.clock.now + HOUR, createdAt: stack.clock.now }
+    await stack.db.insert(invoices).values({ recordId: another.id, userId: user.id, step: 'draft', ...times })
+    await cron(stack.clock.now + HOUR)
+    const [second] = (await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))).filter(
+      ({ recordId }) => recordId === another.id,
+    )
+    expect(second?.dueAt).toBe(dueAt + HOUR)
+    await liveRun()
+    await cron(dueAt)
+    await cron(dueAt + HOUR)
+    await cron(dueAt + 2 * DAY)
+    expect(await subjects()).toEqual([SUSPENDED, "We'll stop your server tomorrow: $3.50 is overdue"])
+    expect((await mails())[1]?.text).toContain('Pay $3.50:\nhttp://site.test/billing_history')
+    await stack.press(first.hostedUrl)
+    await syncInvoice(ctx, first.stripeInvoiceId ?? '')
+    expect([await suspendedAt(), await warnedAt()]).toEqual([dueAt, dueAt + 2 * DAY])
+    await stack.press(second?.hostedUrl)
+    await syncInvoice(ctx, second?.stripeInvoiceId ?? '')
+    expect([await suspendedAt(), await warnedAt()]).toEqual([null, null])
+  })
+
+  test('an answer that was asked for earlier never overwrites a later one, nor suspends', async () => {
+    const { stripeInvoiceId } = await billOf(user)
+    stack.clock.now = dueAt
+    const answered = Promise.withResolvers<void>()
+    const held = Promise.withResolvers<void>()
+    const slow = async (id: string) => {
+      const found = await stack.ctx.payments.findInvoice(id)
+      answered.resolve()
+      await held.promise
+      return found
+    }
+    const early = syncInvoice({ ...ctx, payments: { ...ctx.payments, findInvoice: slow } }, stripeInvoiceId ?? '')
+    await answered.promise
+    stack.clock.now += 1
+    await pay()
+    await webhook()
+    held.resolve()
+    await early
+    expect(await billOf(user)).toMatchObject({ status: 'paid', nextAt: null, remainingCents: 0, syncedAt: dueAt + 1 })
+    expect([await suspendedAt(), await subjects()]).toEqual([null, []])
+  })
+
+  test('a server that was stopped so says why, with what it ran', async () => {
+    const world = await openWorld(stack.databaseUrl)
+    await freshPlaces(world, 1)
+    const ada = await newCustomer(world)
+    await running(world, ada)
+    world.advance(100)
+    const { ms } = world.clock
+    const marks = { suspendedAt: ms - 3 * DAY, stopWarnedAt: ms - DAY }
+    await world.db.update(users).set(marks).where(eq(users.id, ada.user.id))
+    await stopOverdueServers(world.ctx)
+    await settle(world, ada)
+    const job = (await jobsOf(world, ada.user.id)).find(({ kind }) => kind === 'server_stop')
+    expect(job).toMatchObject({ status: 'failed', errorCode: 'suspended' })
+    expect(job?.errorMessage).toMatch(/^We stopped your server because an invoice is overdue\. .*\b1m \d+s\b/)
+    const run = await latestRun(world, ada.user.id)
+    expect(run.errorMessage).toBe('We stopped your server because an invoice is overdue.')
+    expect(run.endedAt).not.toBeNull()
+  })
+})

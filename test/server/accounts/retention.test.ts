@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import {
+  alerts,
+  contactMessages,
+  emailTokens,
+  outbox,
+  serverRequests,
+  signIns,
+  stripeEvents,
+  users,
+} from '../../../db/schema.ts'
+import { forgetTraces } from '../../../src/server/accounts/retention.ts'
+import { ownDatabase } from '../../support/own-database.ts'
+
+const DAY = 86_400_000
+const now = 1_800_000_000_000
+const ago = (days: number) => now - days * DAY
+
+test('what nobody needs any more is forgotten; what is still of use, and what waits, is kept', async () => {
+  const db = await ownDatabase()
+  const user = { email: 'ada@example.com', name: 'Ada', passwordHash: 'none', createdAt: ago(400) }
+  await db.insert(users).values({ id: 'user_1', ...user })
+  const link = { userId: 'user_1', purpose: 'confirm', createdAt: ago(400) } as const
+  await db.insert(emailTokens).values([
+    { ...link, hash: 'long over', expiresAt: ago(31) },
+    { ...link, hash: 'over', expiresAt: ago(29) },
+    { ...link, hash: 'waits', expiresAt: now + DAY },
+  ])
+  const signIn = { userId: 'user_1', createdAt: ago(400), lastSeenAt: ago(400) }
+  await db.insert(signIns).values([
+    { ...signIn, id: 'long over', expiresAt: ago(91), revokedAt: ago(104) },
+    { ...signIn, id: 'over', expiresAt: ago(89) },
+    { ...signIn, id: 'live', expiresAt: now + DAY },
+  ])
+  await db.insert(stripeEvents).values([
+    { id: 'old', type: 'invoice.paid', receivedAt: ago(91) },
+    { id: 'may come again', type: 'invoice.paid', receivedAt: ago(89) },
+  ])
+  const mail = { recipient: user.email, subject: 'x', text: '', html: '', createdAt: ago(400) }
+  await db.insert(outbox).values([
+    { ...mail, id: 'old', sentAt: ago(91) },
+    { ...mail, id: 'sent', sentAt: ago(89) },
+    { ...mail, id: 'never sent', sentAt: null, sendAt: now },
+    { ...mail, id: 'given up long ago', createdAt: ago(91) },
+    { ...mail, id: 'given up', createdAt: ago(89) },
+  ])
+  const message = { name: 'Ada', email: user.email, source: 'Referral', message: 'Hello' }
+  await db.insert(contactMessages).values([
+    { ...message, id: 'old', createdAt: ago(91) },
+    { ...message, id: 'recent', createdAt: ago(89) },
+  ])
+  await db.insert(serverRequests).values([
+    { userId: 'user_1', id: 'old', createdAt: ago(91) },
+    { userId: 'user_1', id: 'recent', createdAt: ago(89) },
+  ])
+  await db.insert(alerts).values([
+    { matter: 'old', toldAt: ago(1) - 1 },
+    { matter: 'recent', toldAt: ago(1) },
+  ])
+
+  await forgetTraces({ db, now: () => now })
+  await forgetTraces({ db, now: () => now })
+
+  expect((await db.select().from(emailTokens)).map(({ hash }) => hash)).toEqual(['over', 'waits'])
+  expect((await db.select().from(signIns)).map(({ id }) => id)).toEqual(['over', 'live'])
+  expect((await db.select().from(stripeEvents)).map(({ id }) => id)).toEqual(['may come again'])
+  expect((await db.select().from(outbox)).map(({ id }) => id)).toEqual(['sent', 'never sent', 'given up'])
+  expect((await db.select().from(contactMessages)).map(({ id }) => id)).toEqual(['recent'])
+  expect((await db.select().from(serverRequests)).map(({ id }) => id)).toEqual(['recent'])
+  expect((await db.select().from(alerts)).map(({ matter }) => matter)).toEqual(['recent'])
+  expect(await db.select().from(users)).toHaveLength(1)
+})

@@ -1,0 +1,284 @@
+import { asc, eq, inArray } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { writeBatch } from '../../../../db/client.ts'
+import { billingRecords, invoices, outbox, users } from '../../../../db/schema.ts'
+import type { User } from '../../../../src/domain/wire.ts'
+import { closeDueCycles, dueQuery } from '../../../../src/server/billing/bills/close-cycles.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { endGrantedPlan, grantPlan } from '../../../../src/server/billing/plans/grants.ts'
+import type { Context } from '../../../../src/server/context.ts'
+import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+
+const utc = (text: string) => Date.parse(`${text}Z`)
+const HOUR = 3_600_000
+const MINUTE = 60_000
+
+describe('closing of cycles', () => {
+  let stack: BillingStack
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stack = await openBillingStack(utc('2028-01-31T08:30:00'))
+  })
+  afterAll(() => stack.close())
+
+  const recordsOf = (userId: string) =>
+    stack.db
+      .select()
+      .from(billingRecords)
+      .where(eq(billingRecords.userId, userId))
+      .orderBy(asc(billingRecords.periodStart))
+  const newUsers = async (count: number) => {
+    const people = []
+    while (people.length < count) people.push(await stack.newUser())
+    return people
+  }
+  const at = (text: string) => {
+    stack.clock.now = utc(text)
+  }
+
+  test('a run over a boundary is split, each part in its own record, after an outage of months too', async () => {
+    at('2028-01-31T08:30:00')
+    const user = await stack.newUser()
+    await stack.insertPlan(user.id)
+    await stack.insertRun(user.id, { from: utc('2028-02-28T20:00:00'), until: utc('2028-03-01T20:00:00') })
+    at('2028-06-01T00:00:00')
+    await closeDueCycles(stack.ctx)
+    const records = await recordsOf(user.id)
+    expect(records.map((r) => [new Date(r.periodEnd).toISOString().slice(0, 16), r.seconds, r.amountCents])).toEqual([
+      ['2028-02-29T08:30', 12.5 * 3600, Math.round(7.5 * 3600 * 0.04861)],
+      ['2028-03-31T08:30', 35.5 * 3600, Math.round(30.5 * 3600 * 0.04861)],
+      ['2028-04-30T08:30', 0, 0],
+      ['2028-05-31T08:30', 0, 0],
+    ])
+    const bills = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+    expect(bills.map((bill) => bill.recordId).sort()).toEqual(
+      records
+        .filter((r) => r.amountCents > 0)
+        .map((r) => r.id)
+        .sort(),
+    )
+  })
+
+  test('waits until every run that touches the period is settled, however long that takes', async () => {
+    at('2028-07-01T00:00:00')
+    const user = await stack.newUser()
+    const id = await stack.insertRun(user.id, { from: utc('2028-07-31T22:00:00'), until: null })
+    at('2028-08-01T00:10:00')
+    await closeDueCycles(stack.ctx)
+    expect(await recordsOf(user.id)).toEqual([])
+    // It vanished: only what was seen of it counts.
+    await stack.db.run(
+      `UPDATE server_sessions SET metered_until = ${utc('2028-07-31T23:00:00')}, ended_at = ${stack.clock.now} WHERE id = '${id}'`,
+    )
+    at('2028-08-01T00:12:00')
+    await closeDueCycles(stack.ctx)
+    expect(await recordsOf(user.id)).toEqual([])
+    at('2028-08-01T00:16:00')
+    await closeDueCycles(stack.ctx)
+    expect((await recordsOf(user.id)).map((r) => r.seconds)).toEqual([3600])
+  })
+
+  test('a run that was seen running after the boundary does not hold up the period before', async () => {
+    at('2028-09-10T00:00:00')
+    const user = await stack.newUser()
+    const confirmedAt = utc('2028-10-01T00:00:20')
+    await stack.insertRun(user.id, { from: utc('2028-09-30T23:00:00'), until: null, confirmedAt })
+    at('2028-10-01T00:03:00')
+    await closeDueCycles(stack.ctx)
+    expect((await recordsOf(user.id)).map((r) => [r.seconds, r.planType])).toEqual([[3600, null]])
+  })
+
+  test('not at the very end: what was asked for just before may still be on its way', async () => {
+    at('2028-11-30T00:00:00')
+    const user = await stack.newUser()
+    await stack.insertRun(user.id, { from: utc('2028-11-30T10:00:00'), until: utc('2028-11-30T11:00:00') })
+    at('2028-12-01T00:01:00')
+    await closeDueCycles(stack.ctx)
+    expect(await recordsOf(user.id)).toEqual([])
+    at('2028-12-01T00:02:00')
+    await closeDueCycles(stack.ctx)
+    expect(await recordsOf(user.id)).toHaveLength(1)
+  })
+
+  test('twice at once writes every record and invoice once', async () => {
+    at('2029-01-01T00:00:00')
+    const people = await newUsers(30)
+    for (const user of people) {
+      await stack.insertPlan(user.id, { hours: 0 })
+      await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 2 * HOUR })
+    }
+    at('2029-03-02T00:00:00')
+    await Promise.all([closeDueCycles(stack.ctx), closeDueCycles(stack.ctx), closeDueCycles(stack.ctx)])
+    await closeDueCycles(stack.ctx)
+    for (const user of people) {
+      expect((await recordsOf(user.id)).map((r) => r.amountCents)).toEqual([175, 0])
+      expect(await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))).toHaveLength(1)
+    }
+  })
+
+  /** A closing that has read its accounts, and writes only after `meanwhile`. */
+  async function closingBeside(meanwhile: () => Promise<unknown>): Promise<void> {
+    const { batch } = stack.db.$client
+    const client = {
+      ...stack.db.$client,
+      batch: (async (...asked: Parameters<typeof batch>) => {
+        if (asked[1] === 'write') await meanwhile()
+        return batch.apply(stack.db.$client, asked)
+      }) as typeof batch,
+    }
+    const db = Object.create(stack.db, { $client: { value: client } })
+    await closeDueCycles({ ...stack.ctx, db } as Context)
+  }
+
+  test('two at once: what the slower one read and the faster one closed is not written again, nor put back', async () => {
+    at('2029-03-10T00:00:00')
+    await stack.forgetEverybody()
+    const user = await stack.newUser()
+    await stack.insertPlan(user.id, { hours: 0 })
+    await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 2 * HOUR })
+    at('2029-04-10T01:00:00')
+    let faster = 0
+    await closingBeside(async () => {
+      if (faster++ > 0) return
+      at('2029-06-15T00:00:00')
+      await closeDueCycles(stack.ctx)
+    })
+    const [row] = await stack.db.select().from(users).where(eq(users.id, user.id))
+    expect([row?.billedUntil, row?.billingDueAt]).toEqual([utc('2029-06-10T00:00:00'), utc('2029-07-10T00:02:00')])
+    expect((await recordsOf(user.id)).map((r) => r.amountCents)).toEqual([175, 0, 0])
+    expect(await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))).toHaveLength(1)
+  })
+
+  test.each<[string, (user: User) => Promise<unknown>]>([
+    ['cancelled', (user) => cancelAtPeriodEnd(stack.ctx, user)],
+    ['ended', (user) => endGrantedPlan(stack.ctx, user.email)],
+    ['replaced', (user) => grantPlan(stack.ctx, user.email, { type: 'premium', hours: 30 })],
+    [
+      'followed by the end of the account',
+      (user) => writeBatch(stack.db, [dueQuery(stack.db, user.id, stack.clock.now)]),
+    ],
+  ])(
+    'a plan that is %s while a closing runs is looked at at once, not when that closing thought',
+    async (_, change) => {
+      at('2029-03-10T00:00:00')
+      await stack.forgetEverybody()
+      const user = await stack.newUser()
+      await stack.insertPlan(user.id)
+      at('2029-03-20T00:00:00')
+      // Due already: what makes it due again must still be seen.
+      let changed = 0
+      await closingBeside(async () => {
+        if (changed++ === 0) await change(user)
+      })
+      expect(changed).toBeGreaterThan(0)
+      const [row] = await stack.db.select().from(users).where(eq(users.id, user.id))
+      expect(row?.billingDueAt).toBeLessThanOrEqual(stack.clock.now)
+    },
+  )
+
+  test('stops after its batches and goes on where it stopped', async () => {
+    at('2029-04-01T00:00:00')
+    const people = await newUsers(150)
+    for (const user of people) await stack.insertPlan(user.id)
+    at('2029-05-02T00:00:00')
+    const first = await closeDueCycles(stack.ctx, 1)
+    const rest = await closeDueCycles(stack.ctx)
+    expect(first).toBe(100)
+    expect(rest).toBeGreaterThanOrEqual(50)
+    const ids = people.map((user) => user.id)
+    const records = await stack.db.select().from(billingRecords).where(inArray(billingRecords.userId, ids))
+    expect(records.map((record) => record.userId).sort()).toEqual(ids.sort())
+    expect(await closeDueCycles(stack.ctx)).toBe(0)
+  })
+
+  test('of each account no more than the open cycle is read, also beside somebody new', async () => {
+    at('2029-05-10T00:00:00')
+    const user = await stack.newUser()
+    for (let n = 0; n < 30; n++)
+      await stack.insertRun(user.id, { from: stack.clock.now + n * HOUR, until: stack.clock.now + n * HOUR + MINUTE })
+    at('2029-06-01T00:10:00')
+    await closeDueCycles(stack.ctx)
+    expect(await recordsOf(user.id)).toMatchObject([{ seconds: 1800 }])
+    await stack.forgetEverybody()
+    await stack.newUser()
+    await stack.db.update(users).set({ billingDueAt: 0 }).where(eq(users.id, user.id))
+    const client = stack.db.$client
+    const { batch } = client
+    let rows = 0
+    client.batch = (async (...asked: Parameters<typeof batch>) => {
+      const answers = await batch(...asked)
+      for (const answer of answers) rows += answer.rows.length
+      return answers
+    }) as typeof batch
+    expect(await closeDueCycles(stack.ctx)).toBe(2)
+    client.batch = batch
+    expect(rows).toBe(0)
+  })
+
+  test('one account that cannot be written does not hold up the others', async () => {
+    at('2029-06-01T00:00:00')
+    const [broken, fine] = [await stack.newUser(), await stack.newUser()]
+    for (const user of [broken, fine]) await stack.insertPlan(user.id)
+    // A record of that period which is not ours to write: its id is taken by another row of the same period's key.
+    await stack.db.run(`CREATE TRIGGER refuse BEFORE INSERT ON billing_records WHEN NEW.user_id = '${broken.id}'
+      BEGIN SELECT RAISE(ABORT, 'refused'); END`)
+    at('2029-07-01T12:00:00')
+    expect(await closeDueCycles(stack.ctx)).toBeGreaterThanOrEqual(2)
+    expect(await recordsOf(fine.id)).toHaveLength(1)
+    expect(await recordsOf(broken.id)).toHaveLength(0)
+    const alerts = await stack.db.select().from(outbox).where(eq(outbox.subject, 'A bill could not be written'))
+    expect(alerts).toHaveLength(1)
+    // Set aside, also when it is alone: it heads no batch.
+    stack.clock.now += 30 * MINUTE
+    expect(await closeDueCycles(stack.ctx)).toBe(0)
+    stack.clock.now += 31 * MINUTE
+    expect(await closeDueCycles(stack.ctx)).toBe(1)
+    expect(await recordsOf(broken.id)).toHaveLength(0)
+    await stack.db.run('DROP TRIGGER refuse')
+    stack.clock.now += HOUR + MINUTE
+    await closeDueCycles(stack.ctx)
+    expect(await recordsOf(broken.id)).toHaveLength(1)
+  })
+
+  test('a trial is one record over its whole time and costs nothing; nothing used leaves none', async () => {
+    at('2029-08-20T10:00:00')
+    const [user, idle] = [await stack.newUser(), await stack.newUser()]
+    for (const { id } of [user, idle])
+      await stack.insertPlan(id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+    await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 1.25 * HOUR })
+    at('2029-11-05T00:00:00')
+    await closeDueCycles(stack.ctx)
+    expect(await recordsOf(user.id)).toEqual([])
+    const end = utc('2029-11-05T10:00:00')
+    for (const { id } of [user, idle]) {
+      await stack.db.run(`UPDATE subscriptions SET ended_at = ${end} WHERE user_id = '${id}'`)
+      await stack.db.update(users).set({ billingDueAt: 0 }).where(eq(users.id, id))
+    }
+    at('2029-11-05T10:05:00')
+    await closeDueCycles(stack.ctx)
+    expect(await recordsOf(idle.id)).toEqual([])
+    const [record] = await recordsOf(user.id)
+    expect(record).toMatchObject({ seconds: 900, amountCents: 0, trial: true, periodEnd: end })
+  })
+
+  test('a closed account: its last cycle ends there and is invoiced at once; later there is nothing left to close', async () => {
+    at('2029-01-10T12:00:00')
+    await stack.forgetEverybody()
+    const user = await stack.newUser()
+    await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR })
+    stack.clock.now += 5 * HOUR
+    const closedAt = stack.clock.now
+    await stack.db.update(users).set({ closedAt, billingDueAt: closedAt }).where(eq(users.id, user.id))
+    await stack.passTime(closedAt + 5 * MINUTE, MINUTE)
+    expect(await recordsOf(user.id)).toMatchObject([{ periodEnd: closedAt, seconds: 3600, amountCents: 175 }])
+    const bills = () => stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+    expect(await bills()).toMatchObject([{ step: 'sent', status: 'open' }])
+    await stack.db
+      .update(users)
+      .set({ email: `closed:${user.id}` })
+      .where(eq(users.id, user.id))
+    await stack.passTime(closedAt + 70 * 24 * HOUR, 24 * HOUR)
+    expect(await recordsOf(user.id)).toHaveLength(1)
+    expect(await bills()).toMatchObject([{ step: 'sent', lastError: null }])
+  })
+})

@@ -1,0 +1,201 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { billingRecords, invoices, users } from '../../../../db/schema.ts'
+import { billsToCsv, totalDollars } from '../../../../src/domain/money/bill.ts'
+import { findStatement, listBills } from '../../../../src/server/billing/bills/billing-history.ts'
+import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
+import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
+import { correctBill } from '../../../../src/server/billing/bills/corrections.ts'
+import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
+import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+describe('a correction', () => {
+  let stack: BillingStack
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stack = await openBillingStack(Date.UTC(2028, 0, 1))
+  })
+  afterAll(() => stack.close())
+
+  /** A user with one closed cycle of two hours, one of them in the plan, and its open invoice of 1.75 dollars. */
+  async function billed() {
+    await stack.forgetEverybody()
+    const user = await stack.newUser()
+    await stack.insertPlan(user.id, { hours: 1 })
+    await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 3 * HOUR })
+    stack.clock.now += 32 * DAY
+    await closeDueCycles(stack.ctx)
+    await advanceInvoices(stack.ctx)
+    const [bill] = await listBills(stack.ctx, user.id)
+    return { user, billId: bill?.id ?? '', url: bill?.invoice_url }
+  }
+  const correct = (billId: string, seconds: number, reason = 'The clock was wrong.') =>
+    correctBill(stack.ctx, billId, { seconds, reason })
+  const api = async <T>(path: string): Promise<T[]> => {
+    const response = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { headers: { authorization: 'Bearer sk' } })
+    return ((await response.json()) as { data: T[] }).data
+  }
+  type AtStripe = { status: string; total: number; amount_due: number; amount_remaining: number; customer: string }
+  const billsAtStripe = async (recordId: string) =>
+    (await api<AtStripe & { metadata: { record_id: string } }>('invoices?limit=100')).filter(
+      ({ metadata }) => metadata.record_id === recordId,
+    )
+  const creditsAtStripe = async (recordId: string) =>
+    (await api<{ amount: number; type: string; metadata: { record_id: string } }>('credit_notes?limit=100')).filter(
+      ({ metadata }) => metadata.record_id === recordId,
+    )
+  const rowsOf = (userId: string) => stack.db.select().from(billingRecords).where(eq(billingRecords.userId, userId))
+
+  test('downwards, before it was paid: the invoice is smaller by it, the record is as it was', async () => {
+    const { user, billId } = await billed()
+    const [before] = await rowsOf(user.id)
+    const correction = await correct(billId, 5400)
+    expect(correction).toMatchObject({ corrects: billId, seconds: -1800, amountCents: -88 })
+    await advanceInvoices(stack.ctx)
+    expect(await creditsAtStripe(correction?.id ?? '')).toMatchObject([{ amount: 88, type: 'pre_payment' }])
+    expect(await billsAtStripe(billId)).toMatchObject([{ status: 'open', total: 175, amount_remaining: 87 }])
+    expect((await rowsOf(user.id)).find((row) => row.id === billId)).toEqual(before)
+
+    const bills = await listBills(stack.ctx, user.id)
+    expect(bills.map((bill) => [bill.amount_owed, bill.seconds_used, bill.paid, bill.corrects])).toEqual([
+      [-0.88, -1800, true, billId],
+      [1.75, 7200, false, null],
+    ])
+    expect(totalDollars(bills)).toBe(0.87)
+    expect(billsToCsv(bills).split('\r\n')[1]).toMatch(/^2028-01-01,2028-01-31,-0\.88,-1800,true,false,cn_/)
+    expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(0.87)
+    expect(await findStatement(stack.ctx, user.id, billId)).toMatchObject({
+      corrections: [{ id: correction?.id, reason: 'The clock was wrong.' }],
+      lines: [{ seconds: 7200 }],
+    })
+    expect(await findStatement(stack.ctx, user.id, correction?.id ?? '')).toMatchObject({ corrects: billId, lines: [] })
+  })
+
+  test('downwards, after it was paid: the next invoice is smaller by it', async () => {
+    const { user, billId, url } = await billed()
+    await stack.press(url)
+    await stack.passTime(stack.clock.now + 2 * DAY, DAY)
+    const correction = await correct(billId, 0)
+    await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 4 * HOUR })
+    await stack.passTime(stack.clock.now + 40 * DAY, DAY)
+    expect(await creditsAtStripe(correction?.id ?? '')).toMatchObject([{ amount: 175, type: 'post_payment' }])
+    const [next] = await listBills(stack.ctx, user.id)
+    expect(await billsAtStripe(next?.id ?? '')).toMatchObject([{ total: 350, amount_due: 175 }])
+    expect(next).toMatchObject({ amount_owed: 3.5, dollars_due: 1.75 })
+    expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(1.75)
+  })
+
+  test('of all that is overdue: the account is no longer suspended', async () => {
+    const { user, billId } = await billed()
+    await stack.passTime(stack.clock.now + 16 * DAY, DAY)
+    const suspendedAt = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.suspendedAt
+    expect(await suspendedAt()).not.toBeNull()
+    await correct(billId, 3600)
+    await advanceInvoices(stack.ctx)
+    expect(await suspendedAt()).toBeNull()
+    expect((await listBills(stack.ctx, user.id)).map((bill) => bill.paid)).toEqual([true, true])
+  })
+
+  test('upwards: an invoice of its own, due like others', async () => {
+    const { user, billId } = await billed()
+    const correction = await correct(billId, 10_800)
+    expect(correction).toMatchObject({ seconds: 3600, amountCents: 175 })
+    await advanceInvoices(stack.ctx)
+    expect(await billsAtStripe(correction?.id ?? '')).toMatchObject([{ status: 'open', total: 175 }])
+    expect((await listBills(stack.ctx, user.id)).map((bill) => bill.due_date)).toEqual(
+      Array(2).fill(new Date(stack.clock.now + 15 * DAY).toISOString().slice(0, 10)),
+    )
+  })
+
+  test('asked twice, or twice at once, it is one', async () => {
+    const { user, billId } = await billed()
+    const both = await Promise.allSettled([correct(billId, 5400), correct(billId, 5400)])
+    expect(both.some((one) => one.status === 'fulfilled')).toBe(true)
+    expect(await correct(billId, 5400)).toBeNull()
+    expect(await rowsOf(user.id)).toHaveLength(2)
+    await Promise.all([advanceInvoices(stack.ctx), advanceInvoices(stack.ctx)])
+    expect((await billsAtStripe(billId))[0]?.amount_remaining).toBe(87)
+  })
+
+  test('several, each rounded with those before it: together they are one bill of the last seconds', async () => {
+    const { user, billId } = await billed()
+    for (const seconds of [7000, 6999, 6998, 4321]) await correct(billId, seconds)
+    const rows = await rowsOf(user.id)
+    const sum = (key: 'seconds' | 'amountCents') => rows.reduce((total, row) => total + row[key], 0)
+    // (4321 − 3600) × 4861 units are 35.05 cents.
+    expect([sum('seconds'), sum('amountCents')]).toEqual([4321, 35])
+    stack.clock.now += DAY
+    await advanceInvoices(stack.ctx)
+    expect((await billsAtStripe(billId))[0]?.amount_remaining).toBe(35)
+  })
+
+  test('within the plan’s hours it is of seconds only, and asks nothing of Stripe', async () => {
+    const { user, billId } = await billed()
+    await correct(billId, 3600)
+    expect(await correct(billId, 1800)).toMatchObject({ seconds: -1800, amountCents: 0 })
+    const rows = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+    expect(rows).toHaveLength(2)
+  })
+
+  test('what cannot be: an unknown bill, a correction’s correction, odd seconds, no reason, more than was invoiced', async () => {
+    const { billId } = await billed()
+    await expect(correct('bill_none', 1)).rejects.toMatchObject({ code: 'not_found' })
+    for (const seconds of [-1, 1.5, Number.NaN, 40 * 86_400])
+      await expect(correct(billId, seconds)).rejects.toMatchObject({ code: 'invalid' })
+    await expect(correct(billId, 1, ' ')).rejects.toMatchObject({ code: 'invalid' })
+    const up = await correct(billId, 10_800)
+    await expect(correct(up?.id ?? '', 1)).rejects.toMatchObject({ code: 'invalid' })
+    await expect(correct(billId, 0)).rejects.toMatchObject({ code: 'conflict' })
+    expect(await correct(billId, 7200)).toMatchObject({ amountCents: -175 })
+  })
+
+  for (const fault of ['error', 'lost_response'] as const)
+    test(`${fault} at each call of a credit, gone on after minutes or after days, gives it once`, async () => {
+      // The invoice is looked at, its credit notes after a failure, the note is made, the invoice is looked at again.
+      for (const wait of [10 * 60_000, 2 * DAY])
+        for (let call = 0; call < 3; call++) {
+          const { user, billId } = await billed()
+          const correction = await correct(billId, 5400)
+          stack.stripe.inject(fault, 1, call)
+          await advanceInvoices(stack.ctx)
+          stack.clock.now += wait
+          await advanceInvoices(stack.ctx)
+          expect([call, await creditsAtStripe(correction?.id ?? '')]).toMatchObject([call, [{ amount: 88 }]])
+          const rows = await stack.db
+            .select()
+            .from(invoices)
+            .where(eq(invoices.recordId, correction?.id ?? ''))
+          expect(rows).toMatchObject([{ step: 'credited', nextAt: null, lastError: null }])
+          stack.clock.now += DAY
+          await advanceInvoices(stack.ctx)
+          expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(0.87)
+        }
+    })
+
+  test('the command: what it did, that it was done already, and what is wrong', async () => {
+    const { billId } = await billed()
+    const script = join(import.meta.dirname, '../../../../scripts/correct.ts')
+    const run = (...args: string[]) =>
+      promisify(execFile)(process.execPath, [script, ...args], {
+        env: { ...process.env, LIBSQL_URL: stack.databaseUrl },
+      }).then(
+        ({ stdout }) => stdout.trim(),
+        (error: { stderr: string }) => error.stderr.trim(),
+      )
+    expect(await run(billId, '5400', 'Our clock was wrong.')).toMatch(
+      new RegExp(`^bill_\\S+ corrects ${billId} by -1800 seconds and -0.88 dollars\\.$`),
+    )
+    expect(await run(billId, '5400', 'Our clock was wrong.')).toBe(
+      `${billId} says 5400 seconds already. Nothing was changed.`,
+    )
+    expect(await run('bill_none', '1', 'x')).toBe('There is no bill bill_none.')
+    expect(await run(billId, '', 'x')).toMatch('whole number')
+    expect(await run(billId)).toMatch('Usage')
+  })
+})

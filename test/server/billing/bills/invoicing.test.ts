@@ -1,0 +1,201 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { billingRecords, invoices, outbox, users } from '../../../../db/schema.ts'
+import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
+import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
+import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
+import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+import { openTestDatabase } from '../../../support/database.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+/** Calls of one invoice from nothing: find and make the customer, draft, line, look, finalize, send, look. */
+const CALLS = 8
+
+describe('invoicing', () => {
+  let stack: BillingStack
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stack = await openBillingStack(Date.UTC(2028, 0, 1), { timeoutMs: 1_000 })
+  })
+  afterAll(() => stack.close())
+
+  /** A user with one closed cycle of 1.75 dollars and nothing at Stripe yet. Nobody else is looked at any more. */
+  async function billedUser() {
+    await stack.forgetEverybody()
+    const user = await stack.newUser()
+    await stack.insertPlan(user.id, { hours: 0 })
+    await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 2 * HOUR })
+    stack.clock.now += 32 * DAY
+    await closeDueCycles(stack.ctx)
+    return user
+  }
+
+  const api = async <T>(path: string): Promise<T[]> => {
+    const response = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { headers: { authorization: 'Bearer sk' } })
+    return ((await response.json()) as { data: T[] }).data
+  }
+
+  async function atStripe(email: string) {
+    const customers = await api<{ id: string }>(`customers?email=${encodeURIComponent(email)}`)
+    const bills = await api<{ id: string; status: string; total: number }>(`invoices?customer=${customers[0]?.id}`)
+    const lines = await api<{ amount: number }>(`invoiceitems?customer=${customers[0]?.id}`)
+    const mails = await api<{ data: { object: { id: string } } }>('events?type=invoice.sent&limit=100')
+    const sent = mails.filter(({ data }) => data.object.id === bills[0]?.id)
+    return {
+      customers: customers.length,
+      bills: bills.map((b) => [b.status, b.total]),
+      lines: lines.length,
+      sent: sent.length,
+    }
+  }
+  const whole = { customers: 1, bills: [['open', 175]], lines: 1, sent: 1 }
+  const billOf = async (userId: string) =>
+    (await stack.db.select().from(invoices).where(eq(invoices.userId, userId)))[0]
+
+  test('one record, one invoice, due in 15 days', async () => {
+    const user = await billedUser()
+    const before = stack.stripe.calls().length
+    await advanceInvoices(stack.ctx)
+    expect(stack.stripe.calls().length - before).toBe(CALLS)
+    expect(await atStripe(user.email)).toEqual(whole)
+    expect(await billOf(user.id)).toMatchObject({
+      step: 'sent',
+      status: 'open',
+      dueAt: stack.clock.now + 15 * DAY,
+      paidAt: null,
+    })
+  })
+
+  for (const fault of ['error', 'lost_response', 'timeout'] as const)
+    for (const wait of [10 * 60_000, 2 * DAY])
+      test(`${fault} at each call in turn, gone on after ${wait / 60_000} minutes, ends in the same`, async () => {
+        for (let call = 0; call < CALLS; call++) {
+          const user = await billedUser()
+          stack.stripe.inject(fault, 1, call)
+          await advanceInvoices(stack.ctx)
+          const before = await billOf(user.id)
+          expect(before?.step === 'sent' && before.status !== null, `call ${call} failed`).toBe(false)
+          stack.clock.now += wait
+          await advanceInvoices(stack.ctx)
+          // A mail that went out unheard goes out again once Stripe has forgotten the key: the invoice stays one.
+          const mailedTwice = fault === 'lost_response' && wait > DAY && call === CALLS - 2
+          expect([call, await atStripe(user.email)]).toEqual([call, { ...whole, sent: mailedTwice ? 2 : 1 }])
+          expect(await billOf(user.id)).toMatchObject({ step: 'sent', status: 'open', attempts: 0, lastError: null })
+        }
+      })
+
+  test('Stripe down for a week, then back', async () => {
+    const user = await billedUser()
+    stack.stripe.inject('error', Infinity)
+    for (let hour = 0; hour < 7 * 24; hour++) {
+      stack.clock.now += HOUR
+      await advanceInvoices(stack.ctx)
+    }
+    const tried = (await billOf(user.id))?.attempts ?? 0
+    expect(tried).toBeGreaterThan(20)
+    expect(tried).toBeLessThan(60)
+    stack.stripe.heal()
+    await stack.passTime(stack.clock.now + 1.5 * DAY)
+    expect(await atStripe(user.email)).toEqual(whole)
+  })
+
+  test('two at once make one invoice', async () => {
+    const user = await billedUser()
+    const before = stack.stripe.calls().length
+    await Promise.all([advanceInvoices(stack.ctx), advanceInvoices(stack.ctx), advanceInvoices(stack.ctx)])
+    expect(stack.stripe.calls().length - before).toBe(CALLS)
+    expect(await atStripe(user.email)).toEqual(whole)
+  })
+
+  test('one that found it due, and comes to claim it when another has asked, does not ask again', async () => {
+    const user = await billedUser()
+    await advanceInvoices(stack.ctx)
+    stack.clock.now += DAY
+    const db = openTestDatabase(stack.databaseUrl)
+    const { execute } = db.$client
+    const found = Promise.withResolvers<void>()
+    const claims = Promise.withResolvers<void>()
+    db.$client.execute = (async (...args: Parameters<typeof execute>) => {
+      if (/^update/i.test(String((args[0] as { sql?: string }).sql))) {
+        found.resolve()
+        await claims.promise
+      }
+      return execute(...args)
+    }) as typeof execute
+    const late = advanceInvoices({ ...stack.ctx, db })
+    await found.promise
+    await advanceInvoices(stack.ctx)
+    expect(await billOf(user.id)).toMatchObject({ attempts: 0, syncedAt: stack.clock.now })
+    const before = stack.stripe.calls().length
+    claims.resolve()
+    await late
+    expect(stack.stripe.calls().length).toBe(before)
+  })
+
+  test('an invoice that is not its record is never finalized', async () => {
+    const user = await billedUser()
+    await stack.db.run(`UPDATE billing_records SET amount_cents = 999 WHERE user_id = '${user.id}'`)
+    // The line is made, then nothing more.
+    stack.stripe.inject('error', 1, 4)
+    await advanceInvoices(stack.ctx)
+    expect((await billOf(user.id))?.step).toBe('finalize')
+    await stack.db.update(billingRecords).set({ amountCents: 175 }).where(eq(billingRecords.userId, user.id))
+    const told = () => stack.db.$count(outbox, eq(outbox.subject, 'A bill could not be invoiced'))
+    expect(await told()).toBe(0)
+    stack.clock.now += DAY
+    await advanceInvoices(stack.ctx)
+    expect((await atStripe(user.email)).bills).toEqual([['draft', 999]])
+    expect(await told()).toBe(1)
+    expect(await billOf(user.id)).toMatchObject({ step: 'finalize', status: null })
+    expect((await billOf(user.id))?.lastError).toContain('999')
+  })
+
+  test('overdue suspends at its hour, without a webhook; paying lifts it', async () => {
+    const user = await billedUser()
+    await advanceInvoices(stack.ctx)
+    const bill = await billOf(user.id)
+    const suspended = async () =>
+      (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.suspendedAt !== null
+    await stack.passTime((bill?.dueAt ?? 0) - 60_000)
+    expect(await suspended()).toBe(false)
+    await stack.passTime((bill?.dueAt ?? 0) + 60_000, 60_000)
+    expect(await suspended()).toBe(true)
+    await stack.press(bill?.hostedUrl)
+    await stack.passTime(stack.clock.now + 1.5 * DAY)
+    expect(await suspended()).toBe(false)
+    expect(await billOf(user.id)).toMatchObject({ status: 'paid', nextAt: null })
+  })
+
+  test('one paid just before its day is not suspended, though no webhook said so', async () => {
+    const user = await billedUser()
+    await advanceInvoices(stack.ctx)
+    const bill = await billOf(user.id)
+    stack.clock.now = (bill?.dueAt ?? 0) - 60_000
+    await stack.press(bill?.hostedUrl)
+    await stack.passTime(stack.clock.now + 2 * DAY)
+    const [row] = await stack.db.select().from(users).where(eq(users.id, user.id))
+    expect(row?.suspendedAt).toBeNull()
+  })
+
+  test('with two overdue, paying one does not lift it', async () => {
+    const user = await billedUser()
+    await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 2 * HOUR })
+    await stack.passTime(stack.clock.now + 60 * DAY)
+    const bills = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+    expect(bills.map((bill) => bill.status)).toEqual(['open', 'open'])
+    const suspendedAt = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.suspendedAt
+    expect(await suspendedAt()).not.toBeNull()
+    await stack.press(bills[0]?.hostedUrl)
+    await stack.passTime(stack.clock.now + 1.5 * DAY)
+    expect(await suspendedAt()).not.toBeNull()
+    await stack.press(bills[1]?.hostedUrl)
+    await stack.passTime(stack.clock.now + 1.5 * DAY)
+    expect(await suspendedAt()).toBeNull()
+  })
+
+  test('an unsigned webhook is refused', async () => {
+    const unsigned = { payload: '{"id":"evt_1"}', signature: 't=1,v1=aa' }
+    await expect(receiveStripeEvent(stack.ctx, unsigned)).rejects.toMatchObject({ code: 'malformed' })
+  })
+})

@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest'
+import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
+import { openWorld } from '../../../support/context.ts'
+import { freshPlaces, newCustomer } from '../../../support/fleet.ts'
+import { ownDatabase } from '../../../support/own-database.ts'
+import { pressStart, pressStop, running, settle } from '../../../support/play.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+
+test('a trial does not grow back: its minutes count however long ago they were used', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
+  world.advance(100 * 86_400)
+  expect((await getUsage(world.ctx, ada.user.id)).seconds).toBe(1_800)
+  await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'payment_required' })
+})
+
+test('a meter that runs is counted up to the end of its trial', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true, secondsUsed: 1_700 })
+  await running(world, ada)
+  world.advance(3_600)
+  expect((await getUsage(world.ctx, ada.user.id)).seconds).toBe(1_800)
+  await pressStop(world, ada)
+  await settle(world, ada)
+})

@@ -1,0 +1,341 @@
+import { and, eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { checkouts, invoices, subscriptions, users } from '../../../../db/schema.ts'
+import type { User } from '../../../../src/domain/wire.ts'
+import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
+import { startServer } from '../../../../src/server/fleet/servers.ts'
+import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+describe('checkout', () => {
+  let stack: BillingStack
+  let user: User
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stack = await openBillingStack(Date.UTC(2028, 3, 1), { timeoutMs: 1_000 })
+  })
+  beforeEach(async () => {
+    await stack.forgetEverybody()
+    user = await stack.newUser()
+  })
+  afterAll(() => stack.close())
+
+  const buy = (planType: string) => createCheckout(stack.ctx, user, { planType })
+  const visits = () => stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
+  const plans = () => stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
+
+  async function opened() {
+    const api = async <T>(path: string): Promise<T[]> => {
+      const answer = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { headers: { authorization: 'Bearer sk' } })
+      return ((await answer.json()) as { data: T[] }).data
+    }
+    const customers = await api<{ id: string }>(`customers?email=${encodeURIComponent(user.email)}`)
+    const pages = await api<{ status: string }>(`checkout/sessions?customer=${customers[0]?.id}`)
+    return { customers: customers.length, pages: pages.map((page) => page.status) }
+  }
+
+  test('only plans with a price are for sale', async () => {
+    for (const planType of ['demo', 'enterprise', 'free', '', 'constructor'])
+      await expect(buy(planType)).rejects.toMatchObject({ code: 'invalid' })
+    expect(await visits()).toEqual([])
+  })
+
+  test('nothing is sold before plans are for sale, whatever asks', async () => {
+    const ctx = { ...stack.ctx, config: { ...stack.ctx.config, plansForSale: false } }
+    const calls = stack.stripe.calls().length
+    await expect(createCheckout(ctx, user, { planType: 'basic' })).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining('Plans are not for sale yet.'),
+    })
+    expect([await visits(), stack.stripe.calls().length - calls]).toEqual([[], 0])
+  })
+
+  test('six pages an hour, also when they are asked for at once, and few calls to Stripe', async () => {
+    const calls = () => stack.stripe.calls().length
+    const counted = async (planType: string) => {
+      const before = calls()
+      await buy(planType)
+      return calls() - before
+    }
+    // Customer looked for and made, price, page; then the page is closed, price, page; the same page is only looked at.
+    expect([await counted('basic'), await counted('premium'), await counted('premium')]).toEqual([4, 3, 1])
+    const before = calls()
+    const tries = await Promise.allSettled(Array.from({ length: 17 }, () => buy('premium')))
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(3)
+    expect(calls() - before).toBe(3)
+    stack.clock.now += HOUR - 1
+    await expect(buy('premium')).rejects.toMatchObject({
+      code: 'too_many',
+      retryAfter: 1,
+      message: 'You opened too many checkout pages. Please try again in 1 second.',
+    })
+    stack.clock.now += 1
+    await buy('premium')
+    // Nobody else waits for that.
+    user = await stack.newUser()
+    await buy('basic')
+  })
+
+  test('a page that is opened anew every day, and never paid at, puts no bill off by more than 25 hours', {
+    timeout: 240_000,
+  }, async () => {
+    stack.clock.now = Date.UTC(2030, 0, 15, 12)
+    user = await stack.newUser()
+    const from = stack.clock.now
+    const running = await stack.insertRun(user.id, { from, until: null, confirmedAt: from + 200 * DAY })
+    for (let day = 0; day < 105; day++) {
+      await buy('premium')
+      await stack.passTime(stack.clock.now + DAY, 4 * HOUR)
+      // Unpaid bills would stop the server.
+      const open = and(eq(invoices.userId, user.id), eq(invoices.status, 'open'))
+      for (const bill of await stack.db.select().from(invoices).where(open)) {
+        await stack.press(bill.hostedUrl)
+        await syncInvoice(stack.ctx, bill.stripeInvoiceId ?? '')
+      }
+    }
+    const { rows } = await stack.db.$client.execute(
+      `SELECT period_end, created_at, amount_cents FROM billing_records WHERE user_id = '${user.id}' ORDER BY period_start`,
+    )
+    const seconds = [from, Date.UTC(2030, 1, 1), Date.UTC(2030, 2, 1), Date.UTC(2030, 3, 1)]
+    expect(rows.map((row) => row.amount_cents)).toEqual(
+      seconds.slice(1).map((end, i) => Math.round(((end - (seconds[i] ?? 0)) / 1000) * 0.04861)),
+    )
+    for (const row of rows) expect(Number(row.created_at) - Number(row.period_end)).toBeLessThanOrEqual(30 * HOUR)
+    await stack.db.run(
+      `UPDATE server_sessions SET metered_until = ${stack.clock.now}, ended_at = 1 WHERE id = '${running}'`,
+    )
+  })
+
+  test('a row whose page was never opened is good for an hour: a page lasts a day, and no cycle waits longer', async () => {
+    stack.stripe.inject('error', 1, 3)
+    await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+    stack.clock.now += HOUR - 1
+    await buy('basic')
+    expect(await visits()).toHaveLength(1)
+    user = await stack.newUser()
+    stack.stripe.inject('error', 1, 3)
+    await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+    stack.clock.now += HOUR
+    await buy('basic')
+    expect((await visits()).map((visit) => visit.status).sort()).toEqual(['expired', 'open'])
+    stack.clock.now += 1
+  })
+
+  test('coming back from an open page, or pressing Start, over and over asks Stripe 60 times an hour', async () => {
+    await buy('basic')
+    const before = stack.stripe.calls().length
+    const answers: boolean[] = []
+    for (let i = 0; i < 70; i++) answers.push(await settleCheckout(stack.ctx, user.id))
+    expect(answers.filter(Boolean)).toHaveLength(60)
+    expect(stack.stripe.calls().length - before).toBe(60)
+    stack.clock.now += HOUR
+    expect(await settleCheckout(stack.ctx, user.id)).toBe(true)
+  })
+
+  test('asked twice it is the same page; for another plan the first page is closed', async () => {
+    const first = await buy('basic')
+    expect(await buy('basic')).toEqual(first)
+    const other = await buy('premium')
+    expect(other).not.toEqual(first)
+    await expect(stack.press(first.url)).rejects.toThrow('400')
+    await stack.press(other.url)
+    await expect(buy('basic')).rejects.toMatchObject({ code: 'invalid' })
+    expect((await plans()).map((plan) => [plan.planType, plan.hours])).toEqual([['premium', 30]])
+  })
+
+  test('paid and no webhook: found within the hour', async () => {
+    const { url } = await buy('basic')
+    await stack.press(url)
+    expect(await plans()).toEqual([])
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    expect((await plans()).map((plan) => plan.status)).toEqual(['active'])
+    expect((await visits()).map((visit) => visit.status)).toEqual(['complete'])
+  })
+
+  test('paid, no webhook yet, and the trial used up: a server starts at once, as the plan’s', async () => {
+    await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+    await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR / 2 })
+    stack.clock.now += HOUR
+    const channel = () => ({
+      arm: async () => {},
+      wake: async () => {},
+      revive: async () => {},
+      disconnect: async () => {},
+    })
+    const start = () => startServer({ ...stack.ctx, channel } as typeof stack.ctx, { user, suspended: false })
+    await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
+    const { url } = await buy('basic')
+    await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
+    await stack.press(url)
+    stack.stripe.inject('error')
+    await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
+    expect((await start()).job).toMatchObject({ kind: 'server_start', status: 'queued' })
+    expect((await plans()).map((plan) => [plan.planType, plan.status])).toEqual([
+      ['demo', 'ended'],
+      ['basic', 'active'],
+    ])
+  })
+
+  test('abandoned: it expires, and another can be opened', async () => {
+    await buy('basic')
+    stack.clock.now += DAY + HOUR
+    await reconcilePlans(stack.ctx)
+    expect((await visits()).map((visit) => visit.status)).toEqual(['expired'])
+    await stack.press((await buy('basic')).url)
+  })
+
+  test.each(['error', 'lost_response', 'timeout'] as const)(
+    '%s at each call in turn: the same page again, and never two',
+    async (fault) => {
+      // The customer is looked for and made, the price is looked up, the page is made.
+      for (let call = 0; call < 4; call++) {
+        user = await stack.newUser()
+        stack.stripe.inject(fault, 1, call)
+        await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+        const { url } = await buy('basic')
+        expect([call, await opened()]).toEqual([call, { customers: 1, pages: ['open'] }])
+        await stack.press(url)
+        expect(await visits()).toHaveLength(1)
+      }
+    },
+  )
+
+  test.each(['error', 'lost_response', 'timeout'] as const)(
+    '%s while it is asked what came of a visit, and while a plan is cancelled: asked again it is done',
+    async (fault) => {
+      await stack.press((await buy('basic')).url)
+      for (let call = 0; call < 2; call++) {
+        stack.stripe.inject(fault, 1, call)
+        stack.clock.now += HOUR
+        await reconcilePlans(stack.ctx)
+        expect([call, await plans()]).toEqual([call, []])
+      }
+      stack.clock.now += HOUR
+      await reconcilePlans(stack.ctx)
+      expect(await plans()).toMatchObject([{ status: 'active', cancelAtPeriodEnd: false }])
+      for (let call = 0; call < 2; call++) {
+        stack.stripe.inject(fault, 1, call)
+        await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'unavailable' })
+      }
+      await cancelAtPeriodEnd(stack.ctx, user)
+      expect(await plans()).toMatchObject([{ status: 'active', cancelAtPeriodEnd: true }])
+    },
+  )
+
+  test('an answer that was lost and a page never asked for again: it is closed', async () => {
+    // So that closing of cycles does not wait for it.
+    stack.stripe.inject('lost_response', 1, 3)
+    await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    expect((await visits()).map((visit) => visit.status)).toEqual(['expired'])
+  })
+
+  test('no cycle is closed while someone is at the checkout, and the time is the plan’s once it was paid', async () => {
+    stack.clock.now = Date.UTC(2028, 8, 30, 23)
+    user = await stack.newUser()
+    await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + 2 * HOUR })
+    stack.clock.now += HOUR / 2
+    const { url } = await buy('premium')
+    await stack.press(url)
+    // No webhook, and the cron of the month's end comes first.
+    stack.clock.now = Date.UTC(2028, 9, 1, 0, 10)
+    await stack.db
+      .update(checkouts)
+      .set({ checkAt: stack.clock.now + HOUR })
+      .where(eq(checkouts.userId, user.id))
+    await stack.passTime(stack.clock.now + 2 * HOUR, 20 * 60_000)
+    const { rows } = await stack.db.$client.execute(
+      `SELECT plan_type, seconds FROM billing_records WHERE user_id = '${user.id}' ORDER BY period_start`,
+    )
+    expect(rows.map((row) => [row.plan_type, row.seconds])).toEqual([[null, 1800]])
+  })
+
+  test('cancelled at the end of the period, taken back and cancelled again', async () => {
+    await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'not_found' })
+    await stack.press((await buy('basic')).url)
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    const [plan] = await plans()
+    expect(plan).toMatchObject({ cancelAtPeriodEnd: true, endedAt: null })
+    await fetch(`${stack.stripe.apiBase}/v1/subscriptions/${plan?.stripeSubscriptionId}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk' },
+      body: 'cancel_at_period_end=false',
+    })
+    stack.clock.now += DAY
+    await reconcilePlans(stack.ctx)
+    expect((await plans())[0]).toMatchObject({ cancelAtPeriodEnd: false, cancelAt: null })
+    await cancelAtPeriodEnd(stack.ctx, user)
+    expect((await plans())[0]).toMatchObject({ cancelAtPeriodEnd: true })
+    stack.clock.now = (await plans())[0]?.cancelAt ?? 0
+    await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
+    expect((await plans())[0]?.endedAt).toBe(plan?.cancelAt ?? (await plans())[0]?.cancelAt)
+    await stack.press((await buy('premium')).url)
+  })
+
+  test('bought when the plan before was over but Stripe had not ended it yet: it begins once that has ended', async () => {
+    await stack.press((await buy('basic')).url)
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    const [basic] = await plans()
+    const { payments } = stack.ctx
+    const live = await payments.findSubscription(basic?.stripeSubscriptionId ?? '')
+    const late = async (id: string) => (id === live?.id ? live : payments.findSubscription(id))
+    const ctx = { ...stack.ctx, payments: { ...payments, findSubscription: late } }
+    stack.clock.now = (basic?.cancelAt ?? 0) + 60_000
+    await stack.press((await createCheckout(ctx, user, { planType: 'premium' })).url)
+    const [visit] = (await visits()).filter(({ status }) => status === 'open')
+    await expect(settleCheckout(ctx, user.id)).rejects.toMatchObject({ code: 'unavailable' })
+    const { subscriptionId } = await payments.getCheckout(visit?.stripeSessionId ?? '')
+    expect((await payments.findSubscription(subscriptionId ?? ''))?.status).toBe('active')
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    expect((await plans()).map((plan) => [plan.planType, plan.status])).toEqual([
+      ['basic', 'canceled'],
+      ['premium', 'active'],
+    ])
+  })
+
+  test('a closed account pays for nothing more', async () => {
+    await stack.press((await buy('basic')).url)
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
+    stack.clock.now += DAY
+    await reconcilePlans(stack.ctx)
+    expect((await plans())[0]?.status).toBe('canceled')
+  })
+
+  test('paid in two windows at once: one plan stays, the other is ended at Stripe', async () => {
+    await stack.press((await buy('basic')).url)
+    stack.clock.now += HOUR
+    await reconcilePlans(stack.ctx)
+    const [customer] = await stack.db.select().from(users).where(eq(users.id, user.id))
+    const second = await stack.ctx.payments.createCheckout(
+      {
+        customerId: customer?.stripeCustomerId ?? '',
+        userId: user.id,
+        planType: 'premium',
+        successUrl: 'http://site.test/',
+        cancelUrl: 'http://site.test/',
+      },
+      'second',
+    )
+    await stack.press(second.url)
+    const { subscriptionId } = await stack.ctx.payments.getCheckout(second.id)
+    const { syncSubscription } = await import('../../../../src/server/billing/plans/subscription-sync.ts')
+    await syncSubscription(stack.ctx, subscriptionId ?? '')
+    expect((await plans()).map((plan) => plan.planType)).toEqual(['basic'])
+    expect((await stack.ctx.payments.findSubscription(subscriptionId ?? ''))?.status).toBe('canceled')
+  })
+})

@@ -1,0 +1,110 @@
+import { asc, eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { billingRecords, subscriptions } from '../../../../db/schema.ts'
+import type { User } from '../../../../src/domain/wire.ts'
+import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
+import { createCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
+import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+/** Somebody changes the price of a subscription in Stripe's dashboard. */
+describe('a plan that is changed at Stripe', () => {
+  let stack: BillingStack
+  let user: User
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stack = await openBillingStack(Date.UTC(2028, 0, 10))
+  })
+  beforeEach(async () => {
+    await stack.forgetEverybody()
+    user = await stack.newUser()
+  })
+  afterAll(() => stack.close())
+
+  const stripe = async <T>(path: string, body?: string): Promise<T> => {
+    const init = { headers: { authorization: 'Bearer sk' }, ...(body ? { method: 'POST', body } : {}) }
+    return (await (await fetch(`${stack.stripe.apiBase}/v1/${path}`, init)).json()) as T
+  }
+  const plan = async () => (await stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)))[0]
+  const stripeId = async () => (await plan())?.stripeSubscriptionId ?? ''
+
+  async function buy(planType: string) {
+    await stack.press((await createCheckout(stack.ctx, user, { planType })).url)
+    await stack.passTime(stack.clock.now + HOUR, HOUR)
+    return (await plan())?.anchor ?? 0
+  }
+  async function change(planType: string) {
+    const { data } = await stripe<{ data: { id: string }[] }>(`prices?lookup_keys[]=proving_ground_${planType}_monthly`)
+    await stripe(`subscriptions/${await stripeId()}`, `items[0][price]=${data[0]?.id}`)
+  }
+  const notice = async () => syncSubscription(stack.ctx, await stripeId())
+  const ranOn = (at: number, hours: number) => stack.insertRun(user.id, { from: at, until: at + hours * HOUR })
+  const bills = async () => {
+    const records = await stack.db
+      .select()
+      .from(billingRecords)
+      .where(eq(billingRecords.userId, user.id))
+      .orderBy(asc(billingRecords.periodStart))
+    return records.map((r) => [r.planType, r.includedHours, r.amountCents])
+  }
+
+  test('upwards within a period: the whole cycle has the larger plan’s hours', async () => {
+    const anchor = await buy('basic')
+    await ranOn(anchor + DAY, 10)
+    stack.clock.now = anchor + 5 * DAY
+    await change('premium')
+    await notice()
+    await stack.passTime(anchor + 32 * DAY, DAY)
+    expect(await bills()).toEqual([['premium', 30, 0]])
+  })
+
+  test('downwards within a period: what was free stays free, and the next cycle has the smaller plan’s hours', async () => {
+    const anchor = await buy('premium')
+    await ranOn(anchor + DAY, 20)
+    await ranOn(anchor + 40 * DAY, 20)
+    stack.clock.now = anchor + 5 * DAY
+    await change('basic')
+    await notice()
+    await notice()
+    const { subscription, monthlyUsage } = toSummary(await getUsage(stack.ctx, user.id))
+    expect([subscription?.plan_type, subscription?.hours, monthlyUsage.amountOwedDollars]).toEqual(['basic', 30, 0])
+    await stack.passTime(anchor + 64 * DAY, DAY)
+    expect(await bills()).toEqual([
+      ['premium', 30, 0],
+      ['basic', 5, 2625],
+    ])
+  })
+
+  test('up and down again: the largest of them', async () => {
+    const anchor = await buy('basic')
+    await ranOn(anchor + DAY, 20)
+    for (const [day, planType] of [
+      [5, 'premium'],
+      [6, 'basic'],
+    ] as const) {
+      stack.clock.now = anchor + day * DAY
+      await change(planType)
+      await notice()
+    }
+    await stack.passTime(anchor + 32 * DAY, DAY)
+    expect(await bills()).toEqual([['premium', 30, 0]])
+  })
+
+  test('downwards at the boundary: the new period has no hours of the old plan', async () => {
+    const anchor = await buy('premium')
+    await stack.passTime(anchor + 31 * DAY - HOUR, 6 * HOUR)
+    await ranOn(anchor + 33 * DAY, 20)
+    // Nothing was asked since the boundary; the change comes with the renewal.
+    stack.clock.now = anchor + 31 * DAY + 1000
+    await change('basic')
+    await notice()
+    await stack.passTime(anchor + 64 * DAY, DAY)
+    expect(await bills()).toEqual([
+      ['premium', 30, 0],
+      ['basic', 5, 2625],
+    ])
+  })
+})

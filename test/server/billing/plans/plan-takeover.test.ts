@@ -1,0 +1,187 @@
+import { asc, eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { billingRecords, outbox, serverSessions, subscriptions, users } from '../../../../db/schema.ts'
+import type { User } from '../../../../src/domain/wire.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { grantPlan } from '../../../../src/server/billing/plans/grants.ts'
+import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
+import type { Context } from '../../../../src/server/context.ts'
+import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+describe('a paid plan that meets another one', () => {
+  let stack: BillingStack
+  let user: User
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stack = await openBillingStack(Date.UTC(2028, 0, 10, 9) + 700)
+  })
+  beforeEach(async () => {
+    await stack.forgetEverybody()
+    user = await stack.newUser()
+  })
+  afterAll(() => stack.close())
+
+  const plans = async () =>
+    stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)).orderBy(asc(subscriptions.createdAt))
+  const shown = async () => (await plans()).map((p) => [p.planType, p.status, p.endedAt === null])
+  const alerts = async () =>
+    (await stack.db.select().from(outbox).where(eq(outbox.recipient, 'operator@site.test'))).map((m) => m.subject)
+  const pay = async (planType: string) => stack.press((await createCheckout(stack.ctx, user, { planType })).url)
+  async function stripeId(): Promise<string> {
+    const answer = await fetch(`${stack.stripe.apiBase}/v1/subscriptions?limit=1`, {
+      headers: { authorization: 'Bearer sk' },
+    })
+    return ((await answer.json()) as { data: { id: string }[] }).data[0]?.id ?? ''
+  }
+
+  test.each([
+    ['in the same second', 0, 'basic'],
+    ['hours later, by support', 2 * HOUR, 'enterprise'],
+    ['a trial in the same second', 0, 'demo'],
+  ] as const)('granted %s: the paid one holds from its own beginning, once', async (_, later, granted) => {
+    await pay('basic')
+    const paidAt = Math.floor(stack.clock.now / 1000) * 1000
+    stack.clock.now += later
+    await grantPlan(stack.ctx, user.email, { type: granted, hours: 100 })
+    stack.clock.now += HOUR
+    await settleCheckout(stack.ctx, user.id)
+    expect((await shown()).map(([type, , stands]) => [type, stands])).toEqual([
+      [granted, false],
+      ['basic', true],
+    ])
+    await stack.insertRun(user.id, { from: paidAt + DAY, until: paidAt + DAY + 7 * HOUR })
+    await stack.passTime(paidAt + 32 * DAY, DAY)
+    const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+    expect(records.map((r) => [r.planType, r.includedHours, r.amountCents])).toEqual([['basic', 5, 350]])
+    await expect(createCheckout(stack.ctx, user, { planType: 'premium' })).rejects.toMatchObject({ code: 'invalid' })
+  })
+
+  test('a plan that is over at Stripe, and an older answer, end nothing that was granted later', async () => {
+    await pay('basic')
+    const id = await stripeId()
+    await settleCheckout(stack.ctx, user.id)
+    const old = await stack.ctx.payments.findSubscription(id)
+    const askedThen = stack.clock.now
+    stack.clock.now += DAY
+    await stack.ctx.payments.cancelNow(id)
+    await syncSubscription(stack.ctx, id)
+    stack.clock.now += DAY
+    await grantPlan(stack.ctx, user.email, { type: 'enterprise', hours: 100 })
+    await syncSubscription(stack.ctx, id)
+    const late = {
+      ...stack.ctx,
+      now: () => askedThen,
+      payments: { ...stack.ctx.payments, findSubscription: async () => old },
+    }
+    await syncSubscription(late as Context, id)
+    expect(await shown()).toEqual([
+      ['basic', 'canceled', false],
+      ['enterprise', 'active', true],
+    ])
+  })
+
+  test('two of Stripe’s written at the same moment: the second finds the first, is canceled and the operator told', async () => {
+    await pay('basic')
+    const first = await stripeId()
+    await settleCheckout(stack.ctx, user.id)
+    const { payments } = stack.ctx
+    const [row] = await plans()
+    await stack.db.delete(subscriptions).where(eq(subscriptions.userId, user.id))
+    const second = { ...(await payments.findSubscription(first)), id: 'sub_second' }
+    const cancelNow = vi.fn(async () => {})
+    // The first one's row is written after the second's sync has looked for rivals.
+    const { batch } = stack.db
+    const spy = vi.spyOn(stack.db, 'batch').mockImplementationOnce(async (queries) => {
+      const rows = await batch.call(stack.db, queries)
+      if (row) await stack.db.insert(subscriptions).values(row)
+      return rows as never
+    })
+    const findSubscription = async (id: string) => (id === first ? payments.findSubscription(id) : second)
+    await syncSubscription(
+      { ...stack.ctx, payments: { ...payments, cancelNow, findSubscription } } as Context,
+      'sub_second',
+    )
+    spy.mockRestore()
+    expect(cancelNow).toHaveBeenCalledWith('sub_second')
+    expect(await shown()).toEqual([['basic', 'active', true]])
+    expect(await alerts()).toContain('A second plan was canceled: refund it')
+  })
+
+  test('what changes nothing, however often it is asked for, keeps no closing away', async () => {
+    const dueAt = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.billingDueAt
+    await pay('basic')
+    await settleCheckout(stack.ctx, user.id)
+    await stack.passTime(stack.clock.now + HOUR, HOUR)
+    const due = await dueAt()
+    await syncSubscription(stack.ctx, await stripeId())
+    expect(await dueAt()).toBe(due)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    expect(await dueAt()).toBe(stack.clock.now)
+    await cancelAtPeriodEnd(stack.ctx, user)
+    expect(await dueAt()).toBe(stack.clock.now)
+    user = await stack.newUser()
+    await stack.insertPlan(user.id)
+    for (let n = 0; n < 3; n++) await cancelAtPeriodEnd(stack.ctx, user)
+    expect(await dueAt()).toBe(-1)
+  })
+
+  test('what the database keeps refusing is a conflict and an alert, asked again hourly, and then it is recorded', async () => {
+    await pay('basic')
+    await stack.db.run(`CREATE TRIGGER refuse BEFORE INSERT ON subscriptions WHEN NEW.user_id = '${user.id}'
+      BEGIN SELECT RAISE(ABORT, 'UNIQUE constraint failed: subscriptions.user_id'); END`)
+    for (const ask of [
+      () => settleCheckout(stack.ctx, user.id),
+      () => createCheckout(stack.ctx, user, { planType: 'basic' }),
+    ])
+      await expect(ask()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('been notified') })
+    expect(await alerts()).toContain('A paid plan could not be recorded')
+    await stack.db.run('DROP TRIGGER refuse')
+    await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
+    expect(await shown()).toEqual([['basic', 'active', true]])
+  })
+
+  test('bought at a price that has lost its key since: the plan that we wrote on it', async () => {
+    await pay('premium')
+    const found = await stack.ctx.payments.findSubscription(await stripeId())
+    const payments = { ...stack.ctx.payments, findSubscription: async () => found && { ...found, planType: null } }
+    await settleCheckout({ ...stack.ctx, payments } as Context, user.id)
+    expect((await plans()).map((p) => [p.planType, p.hours])).toEqual([['premium', 30]])
+  })
+
+  test('of no user or no plan of ours: nothing is written, and the operator told', async () => {
+    await pay('premium')
+    const found = await stack.ctx.payments.findSubscription(await stripeId())
+    for (const strange of [{ userId: 'user_nobody' }, { planType: null, boughtAs: null }]) {
+      const id = JSON.stringify(strange)
+      const payments = { ...stack.ctx.payments, findSubscription: async () => found && { ...found, ...strange, id } }
+      const before = (await alerts()).length
+      await syncSubscription({ ...stack.ctx, payments } as Context, id)
+      expect(await alerts()).toHaveLength(before + 1)
+    }
+    expect(await plans()).toEqual([])
+  })
+
+  test('a run that is over keeps the end of its trial', async () => {
+    await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+    const [past, running] = [
+      await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR / 4 }),
+      await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: null }),
+    ]
+    stack.clock.now += 2 * HOUR
+    await stack.db
+      .update(serverSessions)
+      .set({ mustStopAt: stack.clock.now + HOUR })
+      .where(eq(serverSessions.userId, user.id))
+    await pay('basic')
+    await settleCheckout(stack.ctx, user.id)
+    const ends = await stack.db.select().from(serverSessions).where(eq(serverSessions.userId, user.id))
+    expect(Object.fromEntries(ends.map((run) => [run.id, run.mustStopAt]))).toEqual({
+      [past]: stack.clock.now + HOUR,
+      [running]: null,
+    })
+  })
+})

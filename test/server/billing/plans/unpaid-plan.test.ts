@@ -1,0 +1,379 @@
+import { createServer } from 'node:http'
+import { asc, eq } from 'drizzle-orm'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { billingRecords, checkouts, serverSessions, servers, subscriptions, users } from '../../../../db/schema.ts'
+import { addMonths } from '../../../../src/domain/money/billing.ts'
+import type { User } from '../../../../src/domain/wire.ts'
+import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
+import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
+import type { PaidSubscription } from '../../../../src/server/billing/payments.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { findPlanPayPage } from '../../../../src/server/billing/plans/pay-plan.ts'
+import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
+import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
+import type { Context } from '../../../../src/server/context.ts'
+import { findAvailability } from '../../../../src/server/fleet/availability.ts'
+import { startServer } from '../../../../src/server/fleet/servers.ts'
+import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+describe('a plan that nobody pays', () => {
+  let stack: BillingStack
+  let ctx: Context
+  let user: User
+  const webhook = createServer(async (request, response) => {
+    const payload = Buffer.concat(await request.toArray()).toString()
+    const signature = String(request.headers['stripe-signature'])
+    const taken = await receiveStripeEvent(stack.ctx, { payload, signature }).then(
+      () => 200,
+      () => 500,
+    )
+    response.writeHead(taken).end()
+  })
+  beforeAll(async () => {
+    vi.spyOn(console, 'error').mockReturnValue()
+    stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
+    const channel = () => ({
+      arm: async () => {},
+      wake: async () => {},
+      revive: async () => {},
+      disconnect: async () => {},
+    })
+    ctx = { ...stack.ctx, channel } as Context
+    await stack.db
+      .insert(servers)
+      .values({ id: 'srv_4', instanceType: 'g6.12xlarge', availabilityZone: 'us-east-1a', gpus: 4, position: 1 })
+    await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
+  })
+  beforeEach(async () => {
+    await stack.forgetEverybody()
+    user = await stack.newUser()
+  })
+  afterAll(async () => {
+    await stack.close()
+    webhook.closeAllConnections()
+    webhook.close()
+  })
+
+  const withWebhooks = () =>
+    stack.stripe.setWebhookUrl(`http://127.0.0.1:${(webhook.address() as { port: number }).port}/`)
+  const plans = () =>
+    stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)).orderBy(asc(subscriptions.createdAt))
+  const plan = async () => (await plans()).at(-1)
+  const bills = async () =>
+    (
+      await stack.db
+        .select()
+        .from(billingRecords)
+        .where(eq(billingRecords.userId, user.id))
+        .orderBy(asc(billingRecords.periodStart))
+    ).map((r) => [r.planType, r.includedHours, r.amountCents])
+  const summary = async () => toSummary(await getUsage(ctx, user.id))
+  const sizes = async () => (await findAvailability(ctx, user.id)).candidates.map(({ server_id }) => server_id).sort()
+
+  async function buy(planType: string, card?: 'declined_later') {
+    await stack.press((await createCheckout(ctx, user, { planType })).url, card)
+    await settleCheckout(ctx, user.id)
+  }
+  async function start(): Promise<string> {
+    const tried = await startServer(ctx, { user, suspended: false }).then(
+      () => 'started',
+      (error) => `${error.code}: ${error.message} ${error.page}`,
+    )
+    await stack.db.update(serverSessions).set({ endedAt: stack.clock.now }).where(eq(serverSessions.userId, user.id))
+    await stack.db.update(servers).set({ reservedBy: null })
+    return tried
+  }
+  const REFUSED =
+    'payment_required: Your plan is not paid. Pay its open invoice to start servers again. /subscriptions/pay'
+
+  test('its renewal is declined: no hours, no starts, and all of it again once its invoice is paid', async () => {
+    withWebhooks()
+    await buy('premium', 'declined_later')
+    const anchor = (await plan())?.anchor ?? 0
+    expect([await start(), await sizes()]).toEqual(['started', ['srv_1', 'srv_4']])
+    await stack.insertRun(user.id, { from: anchor + DAY, until: anchor + DAY + 10 * HOUR })
+    stack.clock.now = anchor + 31 * DAY + 60_000
+    await stack.stripe.settle()
+    const renewed = Date.UTC(2028, 1, 10, 9)
+    expect(await plan()).toMatchObject({ status: 'past_due', paidUntil: renewed })
+    await stack.insertRun(user.id, { from: renewed + HOUR, until: renewed + 3 * HOUR })
+    stack.clock.now = renewed + DAY
+    expect(await summary()).toMatchObject({
+      subscription: { status: 'past_due', hours: 0 },
+      monthlyUsage: { hoursUsed: 2, amountOwedDollars: 3.5 },
+    })
+    expect([await start(), await sizes()]).toEqual([REFUSED, ['srv_1']])
+    const before = stack.stripe.calls().length
+    for (let i = 0; i < 70; i++) expect(await start()).toBe(REFUSED)
+    expect(stack.stripe.calls().length - before).toBeLessThanOrEqual(60)
+    // The period before was paid: its cycle has its hours.
+    await stack.passTime(renewed + 2 * DAY, DAY)
+    expect(await bills()).toEqual([['premium', 30, 0]])
+
+    stack.clock.now = renewed + 15 * DAY
+    await stack.stripe.settle()
+    expect(await plan()).toMatchObject({ status: 'unpaid', paidUntil: renewed })
+    // The page asks Stripe each time it is opened.
+    const asked = stack.stripe.calls().length
+    const opened = await Promise.allSettled(Array.from({ length: 50 }, () => findPlanPayPage(ctx, user.id)))
+    expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
+    // They are at once, so any twenty may be the ones.
+    const refused = opened.filter(({ status }) => status === 'rejected')
+    expect(refused).toEqual(
+      refused.map(() => expect.objectContaining({ reason: expect.objectContaining({ code: 'too_many' }) })),
+    )
+    expect(stack.stripe.calls().length - asked).toBeLessThanOrEqual(40)
+    stack.clock.now += HOUR
+    await stack.press(await findPlanPayPage(ctx, user.id))
+    await stack.stripe.settle()
+    expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
+    expect(await findPlanPayPage(ctx, user.id)).toBeNull()
+    expect(await summary()).toMatchObject({ subscription: { hours: 30 }, monthlyUsage: { amountOwedDollars: 0 } })
+    expect([await start(), await sizes()]).toEqual(['started', ['srv_1', 'srv_4']])
+    stack.stripe.setWebhookUrl('')
+  })
+
+  test('never paid again: every cycle from then on is without its hours, also when it ends', async () => {
+    await buy('basic', 'declined_later')
+    const anchor = (await plan())?.anchor ?? 0
+    for (const day of [1, 40, 70, 100]) {
+      const from = anchor + day * DAY
+      await stack.insertRun(user.id, { from, until: from + 4 * HOUR })
+    }
+    await stack.passTime(anchor + 95 * DAY, DAY)
+    const paidUntil = addMonths(anchor, 1)
+    expect(await plan()).toMatchObject({ status: 'unpaid', paidUntil })
+    await ctx.payments.cancelNow((await plan())?.stripeSubscriptionId ?? '')
+    await stack.passTime(anchor + 125 * DAY, DAY)
+    expect(await plan()).toMatchObject({ status: 'canceled', paidUntil })
+    expect((await bills()).slice(0, 4)).toEqual([
+      ['basic', 5, 0],
+      ['basic', 0, 700],
+      ['basic', 0, 700],
+      ['basic', 0, 0],
+    ])
+  })
+
+  test('paid while the webhook is late: asked at the start, it starts', async () => {
+    await buy('basic', 'declined_later')
+    stack.clock.now += 32 * DAY
+    await syncSubscription(ctx, (await plan())?.stripeSubscriptionId ?? '')
+    expect(await start()).toBe(REFUSED)
+    await stack.press(await findPlanPayPage(ctx, user.id))
+    stack.stripe.inject('error')
+    expect(await start()).toBe(REFUSED)
+    expect(await start()).toBe('started')
+  })
+
+  test('it can be cancelled, and another one can be bought in its place', async () => {
+    await buy('premium', 'declined_later')
+    stack.clock.now += 32 * DAY
+    const first = (await plan())?.stripeSubscriptionId ?? ''
+    await syncSubscription(ctx, first)
+    await cancelAtPeriodEnd(ctx, user)
+    expect(await plan()).toMatchObject({ status: 'past_due', cancelAtPeriodEnd: true, endedAt: null })
+    await buy('basic')
+    expect((await plans()).map(({ planType, status }) => [planType, status])).toEqual([
+      ['premium', 'canceled'],
+      ['basic', 'active'],
+    ])
+    expect((await ctx.payments.findSubscription(first))?.status).toBe('canceled')
+    expect([await start(), (await summary()).subscription?.hours]).toEqual(['started', 5])
+    expect(await stack.db.$count(checkouts, eq(checkouts.status, 'open'))).toBe(0)
+  })
+
+  test('over at Stripe before we have heard of it: there is nothing to cancel, and it is recorded', async () => {
+    await buy('basic', 'declined_later')
+    await ctx.payments.cancelNow((await plan())?.stripeSubscriptionId ?? '')
+    await expect(cancelAtPeriodEnd(ctx, user)).rejects.toMatchObject({ code: 'not_found' })
+    expect(await plan()).toMatchObject({ status: 'canceled' })
+  })
+
+  test('a page held open over the end of a period gives it no hours by paying for the next one', async () => {
+    await buy('premium', 'declined_later')
+    const stripeId = (await plan())?.stripeSubscriptionId ?? ''
+    const anchor = (await plan())?.anchor ?? 0
+    const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
+    await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + 11 * DAY })
+    // Stripe still tries the card when the next period begins.
+    const tried = { ...(await ctx.payments.findSubscription(stripeId)), status: 'past_due' } as PaidSubscription
+    const say = (change: Partial<PaidSubscription>) => {
+      const payments = { ...stack.ctx.payments, findSubscription: async () => ({ ...tried, ...change }) }
+      return syncSubscription({ ...ctx, payments } as Context, stripeId)
+    }
+    stack.clock.now = unpaid + HOUR
+    await say({ periodStart: unpaid })
+    await closeDueCycles(ctx)
+    stack.clock.now = next - HOUR
+    await createCheckout(ctx, user, { planType: 'basic' })
+    await stack.db.update(checkouts).set({ checkAt: null }).where(eq(checkouts.userId, user.id))
+    stack.clock.now = next + HOUR
+    await say({ periodStart: next })
+    await closeDueCycles(ctx)
+    expect(await bills()).toEqual([['premium', 30, 0]])
+    await say({ periodStart: next, status: 'active' })
+    expect(await plan()).toMatchObject({ status: 'active', paidUntil: unpaid })
+    expect((await plan())?.checkAt).toBe(next + 2 * HOUR)
+    stack.clock.now = next + 25 * HOUR
+    await closeDueCycles(ctx)
+    expect(await bills()).toEqual([
+      ['premium', 30, 0],
+      ['premium', 0, 41999],
+    ])
+    // The one that was paid for has them.
+    await say({ periodStart: next, status: 'active' })
+    expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
+  })
+
+  test.each(['renewed', 'canceled'])(
+    'paid in its last second, heard of when it is %s: it has its hours',
+    async (then) => {
+      await buy('premium', 'declined_later')
+      const stripeId = (await plan())?.stripeSubscriptionId ?? ''
+      const anchor = (await plan())?.anchor ?? 0
+      const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
+      await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + DAY + 30 * HOUR })
+      stack.clock.now = unpaid + HOUR
+      await syncSubscription(ctx, stripeId)
+      if (then === 'canceled') await cancelAtPeriodEnd(ctx, user)
+      expect(await plan()).toMatchObject({ status: 'past_due', paidUntil: unpaid })
+      await closeDueCycles(ctx)
+      stack.clock.now = next - 1000
+      await stack.press(await findPlanPayPage(ctx, user.id))
+      stack.clock.now = next + 30_000
+      await syncSubscription(ctx, stripeId)
+      expect(await plan()).toMatchObject(
+        then === 'renewed' ? { status: 'past_due', paidUntil: next } : { status: 'canceled', paidUntil: null },
+      )
+      stack.clock.now = next + HOUR
+      await closeDueCycles(ctx)
+      expect(await bills()).toEqual([
+        ['premium', 30, 0],
+        ['premium', 30, 0],
+      ])
+    },
+  )
+
+  test('paid again while the page of another plan is open: paying there too gives no hours twice', async () => {
+    await buy('premium', 'declined_later')
+    const first = (await plan())?.stripeSubscriptionId ?? ''
+    const anchor = (await plan())?.anchor ?? 0
+    const [renewed, over] = [addMonths(anchor, 1), addMonths(anchor, 2)]
+    stack.clock.now = renewed + HOUR
+    await syncSubscription(ctx, first)
+    const { url } = await createCheckout(ctx, user, { planType: 'basic' })
+    await stack.press(await findPlanPayPage(ctx, user.id))
+    await syncSubscription(ctx, first)
+    await stack.insertRun(user.id, { from: renewed + 2 * HOUR, until: renewed + 20 * HOUR })
+    stack.clock.now = renewed + 20 * HOUR
+    withWebhooks()
+    await stack.press(url)
+    stack.clock.now += 5_000
+    await stack.stripe.settle()
+    // Stripe tells us that we canceled it.
+    stack.clock.now += 5_000
+    await stack.stripe.settle()
+    stack.stripe.setWebhookUrl('')
+    await stack.insertRun(user.id, { from: renewed + 2 * DAY, until: renewed + 2 * DAY + 30 * HOUR })
+    expect((await plans()).map(({ planType, status }) => [planType, status])).toEqual([['premium', 'active']])
+    await stack.passTime(over + 2 * DAY, DAY)
+    expect(await bills()).toEqual([
+      ['premium', 30, 0],
+      ['premium', 30, 3150],
+    ])
+  })
+
+  test('asking again and again, periods later, keeps no bill from being written', async () => {
+    await buy('basic', 'declined_later')
+    const stripeId = (await plan())?.stripeSubscriptionId ?? ''
+    const found = (await ctx.payments.findSubscription(stripeId)) as PaidSubscription
+    const say = (periodStart: number) => {
+      stack.clock.now += 1000
+      const said = { ...found, status: 'past_due', periodStart }
+      const payments = { ...stack.ctx.payments, findSubscription: async () => said }
+      return syncSubscription({ ...ctx, payments } as Context, stripeId)
+    }
+    const dueAt = async () =>
+      (await stack.db.select().from(users).where(eq(users.id, user.id))).map(({ billingDueAt }) => billingDueAt)
+    await say(addMonths(found.anchor, 1))
+    await say(addMonths(found.anchor, 2))
+    const before = await dueAt()
+    await say(addMonths(found.anchor, 2))
+    expect(await dueAt()).toEqual(before)
+  })
+
+  describe('every state that Stripe has', () => {
+    /** As if Stripe said so of the plan that the user has bought. */
+    async function hear(status: string, found: PaidSubscription, ended = false) {
+      const said = { ...found, status, endedAt: ended ? stack.clock.now : null }
+      stack.clock.now += 1000
+      const payments = { ...ctx.payments, findSubscription: async () => said }
+      await syncSubscription({ ...ctx, payments } as Context, found.id)
+      return { ...ctx, payments } as Context
+    }
+    async function bought() {
+      const { url } = await createCheckout(ctx, user, { planType: 'premium' })
+      await stack.press(url)
+      const [visit] = await stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
+      const { subscriptionId } = await ctx.payments.getCheckout(visit?.stripeSessionId ?? '')
+      return (await ctx.payments.findSubscription(subscriptionId ?? '')) as PaidSubscription
+    }
+    async function result(heard: Context) {
+      const own = ctx
+      ctx = heard
+      const { subscription } = await summary()
+      const all = [subscription?.status ?? null, subscription?.hours ?? null, (await start()).split(':')[0]]
+      const largest = (await sizes()).at(-1)
+      ctx = own
+      return [...all, largest]
+    }
+
+    test.each([
+      ['active', false, ['active', 30, 'started', 'srv_4']],
+      ['trialing', false, ['trialing', 30, 'started', 'srv_4']],
+      ['past_due', false, ['past_due', 0, 'payment_required', 'srv_1']],
+      ['unpaid', false, ['unpaid', 0, 'payment_required', 'srv_1']],
+      ['incomplete', false, ['incomplete', 0, 'payment_required', 'srv_1']],
+      ['paused', false, ['paused', 0, 'payment_required', 'srv_1']],
+      ['canceled', true, [null, null, 'started', 'srv_1']],
+      ['incomplete_expired', false, [null, null, 'started', 'srv_1']],
+    ])('%s: of a plan that we know', async (status, ended, expected) => {
+      const found = await bought()
+      await hear('active', found)
+      expect(await result(await hear(status, found, ended))).toEqual(expected)
+    })
+
+    test.each([
+      ['active', false, ['active', 30, 'started', 'srv_4']],
+      ['trialing', false, ['trialing', 30, 'started', 'srv_4']],
+      ['past_due', false, ['past_due', 0, 'payment_required', 'srv_1']],
+      ['unpaid', false, ['unpaid', 0, 'payment_required', 'srv_1']],
+      ['incomplete', false, ['incomplete', 0, 'payment_required', 'srv_1']],
+      ['paused', false, ['paused', 0, 'payment_required', 'srv_1']],
+      ['canceled', true, [null, null, 'started', 'srv_1']],
+      ['incomplete_expired', false, [null, null, 'started', 'srv_1']],
+    ])('%s: the first thing we hear', async (status, ended, expected) => {
+      expect(await result(await hear(status, await bought(), ended))).toEqual(expected)
+    })
+
+    test.each(['incomplete', 'incomplete_expired'])('%s takes the place of no plan', async (status) => {
+      await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+      expect(await result(await hear(status, await bought()))).toEqual(['trialing', 0.5, 'started', 'srv_1'])
+      expect(await plans()).toHaveLength(1)
+    })
+
+    test('a first payment that never came: cancelled at once, and never a plan', async () => {
+      const found = await bought()
+      const heard = await hear('incomplete', found)
+      const cancelNow = vi.fn(async () => {})
+      await cancelAtPeriodEnd({ ...heard, payments: { ...heard.payments, cancelNow } }, user)
+      expect(cancelNow).toHaveBeenCalledWith(found.id)
+      await hear('incomplete_expired', found)
+      expect(await plan()).toMatchObject({ status: 'incomplete_expired', endedAt: found.anchor })
+    })
+  })
+})

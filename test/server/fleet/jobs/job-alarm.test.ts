@@ -1,0 +1,137 @@
+import { beforeEach, expect, test, vi } from 'vitest'
+import { FALLBACK_MS, JobAlarm, type Look } from '../../../../src/server/fleet/jobs/job-alarm.ts'
+import { KeptStorage, storageOf } from '../../../support/alarm-storage.ts'
+
+vi.spyOn(console, 'error').mockImplementation(() => {})
+const clock = { ms: 1_000_000 }
+const spread = { random: 0 }
+let kept: KeptStorage
+let look: Look
+let alarm: JobAlarm
+
+beforeEach(() => {
+  clock.ms = 1_000_000
+  spread.random = 0
+  kept = new KeptStorage()
+  look = async () => ({ at: clock.ms, wait: null })
+  alarm = open(() => {})
+})
+
+/** @param alive throws once the process has been killed: nothing is kept from then on */
+function open(alive: () => void): JobAlarm {
+  const times = { now: () => clock.ms, random: () => spread.random }
+  return new JobAlarm(storageOf(kept, alive), (userId) => look(userId), times)
+}
+
+/** As the platform does: the alarm is no longer set when its handler runs. */
+async function ring(): Promise<void> {
+  clock.ms = Math.max(clock.ms, kept.alarm ?? 0)
+  kept.alarm = null
+  await alarm.ring()
+}
+
+test('a process that dies in its first read has left an alarm', async () => {
+  kept.values.set('userId', 'user_1')
+  const storage = storageOf(kept, () => {})
+  const dying = { ...storage, get: async () => Promise.reject(new Error('killed')) }
+  const doomed = new JobAlarm(dying, look, { now: () => clock.ms })
+  await expect(doomed.ring()).rejects.toThrow('killed')
+  expect(kept.alarm).toBe(clock.ms + FALLBACK_MS)
+})
+
+test('a process that dies at its work has left an alarm', async () => {
+  await alarm.wake('user_1')
+  let seen: number | null = null
+  look = async () => {
+    seen = kept.alarm
+    return { at: clock.ms, wait: null }
+  }
+  await ring()
+  expect(seen).toBe(clock.ms + FALLBACK_MS)
+})
+
+test('armed, it looks again before the time is over, though nothing was due at the look in between', async () => {
+  await alarm.arm('user_1')
+  const until = clock.ms + FALLBACK_MS
+  clock.ms += 1_000
+  kept.alarm = clock.ms
+  await ring()
+  expect(kept.alarm).toBe(until)
+  await ring()
+  expect(kept.alarm).toBeNull()
+})
+
+test('to arm puts an earlier alarm off by nothing, and brings a later one forward', async () => {
+  kept.alarm = clock.ms + 5_000
+  await alarm.arm('user_1')
+  expect(kept.alarm).toBe(clock.ms + 5_000)
+  kept.alarm = clock.ms + 500_000
+  await alarm.arm('user_1')
+  expect(kept.alarm).toBe(clock.ms + FALLBACK_MS)
+})
+
+test.each(['ends well', 'fails'])('woken during a look that %s, it looks again at once', async (how) => {
+  await alarm.wake('user_1')
+  look = async () => {
+    await alarm.wake('user_1')
+    if (how === 'fails') throw new Error('the database is away')
+    return { at: clock.ms, wait: 60_000 }
+  }
+  await ring()
+  expect(kept.alarm).toBe(clock.ms)
+  look = async () => ({ at: clock.ms, wait: 60_000 })
+  await ring()
+  expect(kept.alarm).toBe(clock.ms + 60_000)
+})
+
+test('looks that fail are repeated ever more rarely, also by the next process, and not by all at the same time', async () => {
+  await alarm.wake('user_1')
+  look = async () => {
+    throw new Error('the database is away')
+  }
+  const waits: number[] = []
+  for (let i = 0; i < 5; i++) {
+    await ring()
+    waits.push((kept.alarm ?? 0) - clock.ms)
+    alarm = open(() => {})
+  }
+  expect(waits).toEqual([5_000, 10_000, 20_000, 30_000, 30_000])
+  spread.random = 0.5
+  await ring()
+  expect((kept.alarm ?? 0) - clock.ms).toBe(37_500)
+
+  // A look that succeeds ends that: the next failure is a first one.
+  spread.random = 0
+  look = async () => ({ at: clock.ms, wait: 1_000 })
+  await ring()
+  look = async () => {
+    throw new Error('the database is away')
+  }
+  await ring()
+  expect((kept.alarm ?? 0) - clock.ms).toBe(5_000)
+})
+
+test('revived, it rings now if the alarm was lost or is long past, and leaves one that is to come', async () => {
+  kept.values.set('lookedAt', clock.ms)
+  await alarm.revive('user_1', clock.ms)
+  expect(kept.alarm).toBe(clock.ms)
+  kept.alarm = clock.ms + 45_000
+  await alarm.revive('user_1', clock.ms)
+  expect(kept.alarm).toBe(clock.ms + 45_000)
+  kept.alarm = clock.ms - FALLBACK_MS - 1
+  await alarm.revive('user_1', clock.ms)
+  expect(kept.alarm).toBe(clock.ms)
+})
+
+test('revived, it rings now if its last look is long past by the clock of the product', async () => {
+  const now = 9_000_000
+  kept.values.set('userId', 'user_1')
+  kept.alarm = clock.ms
+  const due = clock.ms + 60_000
+  look = async () => ({ at: now, wait: 60_000 })
+  await ring()
+  await alarm.revive('user_1', now + 90_000)
+  expect(kept.alarm).toBe(due)
+  await alarm.revive('user_1', now + 90_001)
+  expect(kept.alarm).toBe(clock.ms)
+})

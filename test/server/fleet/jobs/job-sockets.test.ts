@@ -1,0 +1,117 @@
+import type { DurableObjectState } from '@cloudflare/workers-types'
+import { eq } from 'drizzle-orm'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { signIns } from '../../../../db/schema.ts'
+import type { Job } from '../../../../src/domain/wire.ts'
+import { JobSockets } from '../../../../src/server/fleet/jobs/job-sockets.ts'
+import { openAccount, signedInUser } from '../../../support/account.ts'
+
+// Sockets as the object finds them when it wakes, and a clock to move: workerd's own does not let a test. What the wire carries is tested in
+// test/contract/cable/ and test/attacks/sockets.test.ts.
+
+const MINUTE = 60_000
+const REMOTE = { type: 'disconnect', reason: 'remote', reconnect: false }
+
+function keptSocket(attachment: object) {
+  let kept: unknown = attachment
+  return {
+    readyState: WebSocket.OPEN as number,
+    frames: [] as unknown[],
+    deserializeAttachment: () => structuredClone(kept),
+    serializeAttachment(value: unknown) {
+      kept = structuredClone(value)
+    },
+    send(frame: string) {
+      if (this.readyState !== WebSocket.OPEN) throw new Error('The socket is closed.')
+      this.frames.push(JSON.parse(frame))
+    },
+    close() {
+      this.readyState = WebSocket.CLOSED
+    },
+  }
+}
+
+/** An object that wakes with these sockets of a signed-in person. */
+async function wake(...attachments: Record<string, unknown>[]) {
+  const account = openAccount()
+  const { ctx } = account
+  const { id: userId } = await signedInUser(account.browser, account)
+  const [row] = await ctx.db.select().from(signIns).where(eq(signIns.userId, userId))
+  const identifier = JSON.stringify({ channel: 'JobsChannel', user_id: userId })
+  const common = { userId, signInId: row?.id, identifiers: [identifier], connectedAt: 0, checkedAt: Date.now() }
+  const sockets = attachments.map((attachment) =>
+    keptSocket({ ...common, expiresAt: Date.now() + 60 * MINUTE, ...attachment }),
+  )
+  const state = {
+    getWebSockets: () => sockets.filter((socket) => socket.readyState === WebSocket.OPEN),
+    setWebSocketAutoResponse() {},
+    getWebSocketAutoResponseTimestamp: () => null,
+  }
+  const jobSockets = new JobSockets(state as unknown as DurableObjectState, async () => ctx)
+  const revoke = () => ctx.db.update(signIns).set({ revokedAt: ctx.now() }).where(eq(signIns.userId, userId))
+  return { ctx, jobSockets, sockets, identifier, revoke }
+}
+
+const JOB = { id: 'job_1', status: 'running' } as Job
+const told = (identifier: string) => ({ identifier, message: { event: 'job.updated', job: JOB } })
+
+vi.stubGlobal('WebSocketRequestResponsePair', class {})
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }))
+afterEach(() => void vi.useRealTimers())
+
+test('a sign-in that expired hears nothing, and is told that it ended', async () => {
+  const { jobSockets, sockets, identifier } = await wake({ expiresAt: Date.now() + MINUTE }, {})
+  jobSockets.push(JOB)
+  vi.setSystemTime(Date.now() + MINUTE + 1)
+  jobSockets.push(JOB)
+  expect(sockets.map((socket) => socket.frames)).toEqual([
+    [told(identifier), REMOTE],
+    [told(identifier), told(identifier)],
+  ])
+  expect(sockets.map((socket) => socket.readyState)).toEqual([WebSocket.CLOSED, WebSocket.OPEN])
+})
+
+test('a sign-in that ended is found within a minute, and the database is not asked more often', async () => {
+  const { ctx, jobSockets, sockets, revoke } = await wake({})
+  await revoke()
+  const asked = vi.spyOn(ctx.db.$client, 'execute')
+  vi.setSystemTime(Date.now() + MINUTE)
+  await jobSockets.endSignedOut(ctx)
+  expect(asked).not.toHaveBeenCalled()
+  vi.setSystemTime(Date.now() + 1)
+  await jobSockets.endSignedOut(ctx)
+  expect(sockets[0]).toMatchObject({ frames: [REMOTE], readyState: WebSocket.CLOSED })
+})
+
+test('a sign-in that still counts is looked at again a minute later', async () => {
+  const { ctx, jobSockets, sockets, revoke } = await wake({ checkedAt: 0 })
+  await jobSockets.endSignedOut(ctx)
+  expect(sockets[0]?.frames).toEqual([])
+  await revoke()
+  vi.setSystemTime(Date.now() + MINUTE + 1)
+  await jobSockets.endSignedOut(ctx)
+  expect(sockets[0]?.frames).toEqual([REMOTE])
+})
+
+test('who signed out between the upgrade and the subscription is not kept', async () => {
+  const { jobSockets, sockets, identifier, revoke } = await wake({ identifiers: [] })
+  await revoke()
+  const [socket] = sockets
+  await jobSockets.receive(socket as never, JSON.stringify({ command: 'subscribe', identifier }))
+  expect(socket).toMatchObject({
+    frames: [{ type: 'confirm_subscription', identifier }, REMOTE],
+    readyState: WebSocket.CLOSED,
+  })
+})
+
+test('an object that wakes pings the sockets that do not keep themselves alive, until the last is gone', async () => {
+  const { sockets } = await wake({})
+  const [socket] = sockets
+  vi.advanceTimersByTime(3_000)
+  expect(socket?.frames).toEqual([{ type: 'ping', message: expect.any(Number) }])
+  vi.advanceTimersByTime(3_000)
+  expect(socket?.frames).toHaveLength(2)
+  socket?.close()
+  vi.advanceTimersByTime(3_000)
+  expect(vi.getTimerCount()).toBe(0)
+})

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest'
+import { openWorld, type World } from '../../../support/context.ts'
+import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../support/fleet.ts'
+import { ownDatabase } from '../../../support/own-database.ts'
+import { finishJobs, pressStart, pressStop, running } from '../../../support/play.ts'
+
+const { url } = await ownDatabase()
+
+function callsSince(world: World, from: number) {
+  const calls = world.ec2.calls().filter(({ at }) => at >= from)
+  const count = (name: string) => calls.filter(({ action }) => action === name).length
+  return { terminate: count('TerminateInstances'), describe: count('DescribeInstances') }
+}
+
+test.each([
+  ['a running server', running],
+  [
+    'a start that boots',
+    async (world: World, customer: Awaited<ReturnType<typeof newCustomer>>) => {
+      await pressStart(world, customer)
+      await world.ring(customer.user.id)
+    },
+  ],
+])(
+  'to stop %s that shuts down for 60 s asks EC2 once to terminate it, and 10 times at most how it is',
+  async (_, begin) => {
+    const world = await openWorld(url, { shutdownMs: 60_000 })
+    await freshPlaces(world, 1)
+    const ada = await newCustomer(world)
+    await begin(world, ada)
+    const from = world.clock.ms
+    await pressStop(world, ada)
+    await finishJobs(world, ada)
+    const calls = callsSince(world, from)
+    expect(calls.terminate).toBe(1)
+    expect(calls.describe).toBeLessThanOrEqual(10)
+    const { endedAt } = await latestRun(world, ada.user.id)
+    expect((endedAt ?? 0) - from).toBeGreaterThanOrEqual(60_000)
+    expect((endedAt ?? 0) - from).toBeLessThan(80_000)
+  },
+)
+
+test('a stop that takes EC2 2 s is done within 5', async () => {
+  const world = await openWorld(url, { shutdownMs: 2_000 })
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  const from = world.clock.ms
+  await pressStop(world, ada)
+  await finishJobs(world, ada)
+  expect(((await latestRun(world, ada.user.id)).endedAt ?? 0) - from).toBeLessThan(5_000)
+})
+
+test('an instance that runs on although EC2 agreed is asked for again after 30 s, and then ever more rarely', async () => {
+  const world = await openWorld(url)
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  const real = world.ctx.cloud.terminate
+  const asked: number[] = []
+  world.ctx.cloud.terminate = async () => void asked.push(world.clock.ms)
+  await pressStop(world, ada)
+  const begun = world.clock.ms
+  while (world.clock.ms < begun + 1_800_000) await world.ring(ada.user.id)
+  const gaps = asked.slice(1).map((at, i) => Math.round((at - (asked[i] ?? 0)) / 1_000))
+  for (const [i, least] of [30, 30, 60, 120, 240, 480].entries()) {
+    expect(gaps[i]).toBeGreaterThanOrEqual(least)
+    expect(gaps[i]).toBeLessThan(least * 1.5 + 15)
+  }
+  expect(asked.length).toBeLessThanOrEqual(7)
+  world.ctx.cloud.terminate = real
+  await finishJobs(world, ada)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})

@@ -1,0 +1,161 @@
+import { sql } from 'drizzle-orm'
+import { afterEach, expect, test, vi } from 'vitest'
+import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
+import { toServer } from '../../../../src/server/fleet/wire.ts'
+import { openWorld } from '../../../support/context.ts'
+import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
+import { ownDatabase } from '../../../support/own-database.ts'
+import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../support/play.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+const written = vi.spyOn(console, 'error').mockImplementation(() => {})
+const NEVER = Number.POSITIVE_INFINITY
+afterEach(() => {
+  world.answerMs = 0
+})
+
+/** Starts a server whose machine runs, and does not answer yet. */
+async function loading(answerMs: number, demo = false) {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo })
+  world.answerMs = answerMs
+  world.reached.length = 0
+  await pressStart(world, ada)
+  await world.ringUntil(ada.user.id, async () => (await latestRun(world, ada.user.id)).runningAt !== null)
+  return ada
+}
+
+test('the meter starts when the server first answers, minutes after its machine runs', async () => {
+  const ada = await loading(180_000)
+  world.advance(60)
+  await world.ring(ada.user.id)
+  const machineRuns = instancesOf(world, ada.user.id)[0]?.runningAt ?? 0
+  const waiting = await latestRun(world, ada.user.id)
+  expect(toServer(waiting)).toMatchObject({
+    active: true,
+    pending: false,
+    startedAt: new Date(waiting.runningAt ?? 0).toISOString(),
+    ip_address: aliveOf(world, ada.user.id)[0]?.publicIp,
+    billed_from: null,
+  })
+  expect(await getUsage(world.ctx, ada.user.id)).toMatchObject({ seconds: 0, sessions: 0, running: 1 })
+  expect(sentences(world, ada).at(-1)).toBe('Waiting for the simulator to answer…')
+
+  await finishJobs(world, ada)
+  const run = await latestRun(world, ada.user.id)
+  expect(run.runningAt).toBe(waiting.runningAt)
+  expect((run.billedFrom ?? 0) - machineRuns).toBeGreaterThanOrEqual(180_000)
+  expect((run.billedFrom ?? 0) - machineRuns).toBeLessThan(183_000)
+  expect(toServer(run).billed_from).toBe(new Date(run.billedFrom ?? 0).toISOString())
+  expect(sentences(world, ada).at(-1)).toBe('Your server is running.')
+  world.advance(20)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect(sentences(world, ada).at(-1)).toMatch(/^Server stopped\. You used (19|20)s\. Startup \(3m \d+s\) was free\.$/)
+})
+
+test('it asks every 2 s', async () => {
+  const ada = await loading(60_000)
+  const asked: number[] = []
+  world.wire = (call, effect) => {
+    if (call === 'reach') asked.push(world.clock.ms)
+    return effect()
+  }
+  await finishJobs(world, ada)
+  world.wire = (_, effect) => effect()
+  expect(asked.length).toBeGreaterThan(25)
+  for (const [i, at] of asked.slice(1).entries()) expect(at - (asked[i] ?? 0)).toBeLessThan(2_100)
+})
+
+test('the minutes of a trial run from the first answer', async () => {
+  const ada = await loading(300_000, true)
+  world.advance(120)
+  await world.ring(ada.user.id)
+  expect((await latestRun(world, ada.user.id)).mustStopAt).toBeNull()
+  await finishJobs(world, ada)
+  const run = await latestRun(world, ada.user.id)
+  expect(run.mustStopAt).toBe((Math.ceil((run.billedFrom ?? 0) / 1000) + 1_800) * 1000)
+  await pressStop(world, ada)
+  await settle(world, ada)
+})
+
+test('a server that never answers is stopped after 10 minutes, and nothing is billed', async () => {
+  const ada = await loading(NEVER, true)
+  const { runningAt } = await latestRun(world, ada.user.id)
+  await settle(world, ada)
+  const ended = await latestRun(world, ada.user.id)
+  expect(ended).toMatchObject({
+    billedFrom: null,
+    meteredUntil: null,
+    mustStopAt: null,
+    errorMessage: 'Your server did not answer within 10 minutes, so we stopped it.',
+  })
+  expect((ended.stopRequestedAt ?? 0) - (runningAt ?? 0)).toBeGreaterThanOrEqual(600_000)
+  expect((ended.stopRequestedAt ?? 0) - (runningAt ?? 0)).toBeLessThan(603_000)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+  expect(await holders(world)).not.toContain(ended.id)
+  expect((await getUsage(world.ctx, ada.user.id)).seconds).toBe(0)
+  const sentence = "Your server did not answer within 10 minutes, so we stopped it. You weren't charged."
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([
+    { kind: 'server_start', status: 'failed', errorCode: 'no_answer', errorMessage: sentence },
+    { kind: 'server_stop', status: 'failed', errorCode: 'no_answer', errorMessage: sentence },
+  ])
+  const starts = world.published.filter(({ userId, job }) => userId === ada.user.id && job.kind === 'server_start')
+  expect(starts.at(-1)?.job).toMatchObject({ status: 'failed', error_code: 'no_answer' })
+  const [mail] = await world.db.all<{ n: number }>(
+    sql`SELECT count(*) AS n FROM outbox WHERE recipient = 'op@b.c' AND subject = 'A server never answered'`,
+  )
+  expect(mail?.n).toBe(1)
+})
+
+test('asking that fails is no answer: it ends all the same', async () => {
+  const ada = await loading(NEVER)
+  const real = world.ctx.reach
+  world.ctx.reach = async () => {
+    throw new Error('no socket')
+  }
+  world.advance(600)
+  await settle(world, ada)
+  world.ctx.reach = real
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ billedFrom: null, endedAt: expect.any(Number) })
+  expect(written.mock.calls.flat().join()).toContain('reach_failed')
+})
+
+test('a server that answers at the first look after a long silence of ours is kept', async () => {
+  const ada = await loading(5_000)
+  world.advance(3_600)
+  await finishJobs(world, ada)
+  const run = await latestRun(world, ada.user.id)
+  expect(run.billedFrom).toBeGreaterThan((run.runningAt ?? 0) + 3_600_000)
+  await pressStop(world, ada)
+  await settle(world, ada)
+})
+
+test('a stop while the image loads bills nothing, and says so', async () => {
+  const ada = await loading(NEVER)
+  world.advance(200)
+  await world.ring(ada.user.id)
+  const { session } = await pressStop(world, ada)
+  expect(session).toMatchObject({ billedFrom: null, meteredUntil: null })
+  await settle(world, ada)
+  expect(sentences(world, ada)).toContain("Start cancelled. You weren't charged.")
+  expect(sentences(world, ada).at(-1)).toBe("Server stopped before it was ready. You weren't charged.")
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
+test('a machine that vanishes while its image loads is noticed within a minute, and nothing is billed', async () => {
+  const ada = await loading(NEVER)
+  world.advance(40)
+  await world.ring(ada.user.id)
+  const vanished = world.clock.ms
+  world.ec2.inject('terminate_instance', 1, { instance_id: aliveOf(world, ada.user.id)[0]?.instanceId ?? '' })
+  await settle(world, ada)
+  const run = await latestRun(world, ada.user.id)
+  expect(run).toMatchObject({ billedFrom: null, meteredUntil: null })
+  expect(run.stopRequestedAt).toBeLessThan(vanished + 60_000)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([
+    { errorCode: 'instance_lost' },
+    { errorCode: 'instance_lost' },
+  ])
+  expect(sentences(world, ada).at(-1)).toMatch(/ You weren't charged\.$/)
+})

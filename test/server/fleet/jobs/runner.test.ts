@@ -1,0 +1,124 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { jobs } from '../../../../db/schema.ts'
+import { openWorld } from '../../../support/context.ts'
+import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
+import { readLog } from '../../../support/operator.ts'
+import { ownDatabase } from '../../../support/own-database.ts'
+import { finishJobs, pressStart, pressStop, running, settle } from '../../../support/play.ts'
+import { Lost } from '../../../support/wire.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+const lines = readLog()
+
+/** Rings once, and says in how many ms the job's next step is due. */
+async function stepOf(userId: string, kind: string): Promise<number> {
+  await world.ring(userId)
+  const job = (await jobsOf(world, userId)).find((row) => row.kind === kind)
+  return (job?.runAt ?? Number.NaN) - world.clock.ms
+}
+
+test('a step that fails is tried again after 2, 4, 8, 16, 30, 30 s', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  const { job } = await pressStart(world, ada)
+  world.ec2.inject('RequestLimitExceeded', 6, { action: 'RunInstances' })
+  const waits: number[] = []
+  while (waits.length < 6) {
+    const wait = await stepOf(ada.user.id, 'server_start')
+    // The alarm that a press armed rings without a step.
+    if (wait > (waits.at(-1) ?? 0) - 100) waits.push(wait)
+  }
+  for (const [i, expected] of [2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
+    expect(waits[i]).toBeLessThanOrEqual(expected)
+    expect(waits[i]).toBeGreaterThan(expected - 50)
+  }
+  const throttled = lines().filter(({ event, jobId }) => event === 'job_step_failed' && jobId === job.id)
+  expect(throttled).toHaveLength(6)
+  for (const line of throttled)
+    expect(line.error?.at(-1)).toMatchObject({ code: 'RequestLimitExceeded', requestId: expect.any(String) })
+})
+
+test('the retries of many are spread: up to half as long again', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  world.ec2.inject('RequestLimitExceeded', 1, { action: 'RunInstances' })
+  world.random = () => 0.5
+  const wait = await stepOf(ada.user.id, 'server_start')
+  world.random = () => 0
+  expect(wait).toBeGreaterThan(2_450)
+  expect(wait).toBeLessThanOrEqual(2_500)
+})
+
+test('after a step that succeeded a failure is a first one again', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  world.ec2.inject('RequestLimitExceeded', 3, { action: 'RunInstances' })
+  while (world.nextAlarm(ada.user.id) !== null) {
+    await world.ring(ada.user.id)
+    if ((await latestRun(world, ada.user.id)).instanceId) break
+  }
+  expect((await jobsOf(world, ada.user.id))[0]).toMatchObject({ attempts: 0 })
+  world.ec2.inject('RequestLimitExceeded', 1, { action: 'DescribeInstances' })
+  const wait = await stepOf(ada.user.id, 'server_start')
+  expect(wait).toBeGreaterThan(1_950)
+  expect(wait).toBeLessThanOrEqual(2_000)
+})
+
+test('an end that could not be told is told once the database answers again', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  await pressStop(world, ada)
+  let away = false
+  world.wire = async (call, effect) => {
+    if (away) throw new Lost(call)
+    const answer = await effect()
+    away = call.startsWith('db: batch UPDATE server_sessions SET ended_at')
+    return answer
+  }
+  while (!away) await world.ring(ada.user.id)
+  const told = () => world.published.filter(({ job }) => job.kind === 'server_stop' && job.server?.active === false)
+  expect(told()).toEqual([])
+  world.wire = (_, effect) => effect()
+  await world.ring(ada.user.id)
+  expect(told().map(({ job }) => job.status)).toEqual(['succeeded'])
+})
+
+test('a server whose start took long is looked at within 30 s of its start', async () => {
+  const slow = await openWorld(world.databaseUrl, { bootMs: 120_000 })
+  await freshPlaces(slow, 1)
+  const ada = await newCustomer(slow)
+  await running(slow, ada)
+  const { runningAt } = await latestRun(slow, ada.user.id)
+  expect(slow.nextAlarm(ada.user.id)).not.toBeNull()
+  await slow.ring(ada.user.id)
+  const { confirmedAt } = await latestRun(slow, ada.user.id)
+  expect((confirmedAt ?? 0) - (runningAt ?? 0)).toBeGreaterThan(0)
+  expect((confirmedAt ?? 0) - (runningAt ?? 0)).toBeLessThan(31_000)
+})
+
+test('a start that fails while a stop is accepted leaves the end to the stop', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  world.ec2.inject('VcpuLimitExceeded', 1)
+  let accepted: number | null = null
+  world.wire = async (call, effect) => {
+    if (accepted === null && call.startsWith('db: batch UPDATE server_sessions SET ended_at')) {
+      accepted = 0
+      accepted = (await pressStop(world, ada)).session.stopRequestedAt
+      world.advance(1)
+    }
+    return effect()
+  }
+  await finishJobs(world, ada)
+  world.wire = (_, effect) => effect()
+  expect(accepted).toBeGreaterThan(0)
+  // The person ended it, and then it has no error.
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ stopRequestedAt: accepted, errorMessage: null })
+  expect(await world.db.select().from(jobs).where(eq(jobs.userId, ada.user.id))).toHaveLength(2)
+  await settle(world, ada)
+})

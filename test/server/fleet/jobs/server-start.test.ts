@@ -1,0 +1,196 @@
+import { eq } from 'drizzle-orm'
+import { expect, test, vi } from 'vitest'
+import { subscriptions } from '../../../../db/schema.ts'
+import { runSeconds } from '../../../../src/domain/money/billing.ts'
+import { newId } from '../../../../src/server/id.ts'
+import { openWorld } from '../../../support/context.ts'
+import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
+import { ownDatabase } from '../../../support/own-database.ts'
+import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../../support/play.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+
+test('a start tells every phase and ends with a running server that has an address', async () => {
+  await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  const { session, job } = await pressStart(world, ada)
+  expect(session).toMatchObject({ runningAt: null, endedAt: null, instanceType: 'g6.4xlarge' })
+  expect(job).toMatchObject({ kind: 'server_start', status: 'queued' })
+  await finishJobs(world, ada)
+
+  expect(sentences(world, ada)).toEqual([
+    'Reserving a server…',
+    'Launching g6.4xlarge…',
+    'Booting…',
+    'Waiting for the simulator to answer…',
+    'Your server is running.',
+  ])
+  const run = await latestRun(world, ada.user.id)
+  const [instance] = aliveOf(world, ada.user.id)
+  expect(run).toMatchObject({ instanceId: instance?.instanceId, ipAddress: instance?.publicIp, mustStopAt: null })
+  expect(run.runningAt).toBeGreaterThanOrEqual(instancesOf(world, ada.user.id)[0]?.runningAt ?? Number.NaN)
+  const last = world.published.filter(({ userId }) => userId === ada.user.id).at(-1)?.job
+  expect(last).toMatchObject({ status: 'succeeded', server: { active: true, pending: false } })
+})
+
+test('a plan that is bought in the moment in which the server comes up is not a trial’s', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true })
+  await pressStart(world, ada)
+  const mine = eq(subscriptions.userId, ada.user.id)
+  world.wire = async (name, effect) => {
+    if (name.startsWith('db: batch UPDATE server_sessions SET billed')) {
+      const [trial] = await world.db.select().from(subscriptions).where(mine)
+      await world.db.update(subscriptions).set({ endedAt: world.clock.ms }).where(mine)
+      const basic = { id: newId('sub'), planType: 'basic', subType: 'paid', endedAt: null, hours: 5 } as const
+      if (trial) await world.db.insert(subscriptions).values({ ...trial, ...basic, anchor: world.clock.ms })
+    }
+    return effect()
+  }
+  await finishJobs(world, ada)
+  world.wire = (_, effect) => effect()
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: expect.any(Number), mustStopAt: null })
+})
+
+test('an instance that runs without an address is waited for', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  const real = world.ctx.cloud.findInstance
+  let looks = 0
+  world.ctx.cloud.findInstance = async (id) => {
+    const found = await real(id)
+    return found?.state === 'running' && looks++ < 2 ? { ...found, publicIp: null } : found
+  }
+  await finishJobs(world, ada)
+  world.ctx.cloud.findInstance = real
+  expect(sentences(world, ada).slice(-3)).toEqual([
+    'Waiting for an address…',
+    'Waiting for the simulator to answer…',
+    'Your server is running.',
+  ])
+})
+
+test('an instance that EC2 does not know yet is waited for', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  world.ec2.inject('InvalidInstanceID.NotFound', 3, { action: 'DescribeInstances' })
+  await finishJobs(world, ada)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'succeeded' }])
+  expect(instancesOf(world, ada.user.id)).toHaveLength(1)
+})
+
+test('a place without capacity is given up for the next one', async () => {
+  const [first, second, third] = await freshPlaces(world, 3, 1)
+  const ada = await newCustomer(world, { premium: true })
+  const { session } = await pressStart(world, ada)
+  expect(session.serverId).toBe(third)
+  world.ec2.inject('InsufficientInstanceCapacity', 2)
+  await finishJobs(world, ada)
+  const run = await latestRun(world, ada.user.id)
+  expect(run).toMatchObject({ serverId: second, instanceType: 'g6.4xlarge' })
+  expect(instancesOf(world, ada.user.id).map((i) => i.availabilityZone)).toEqual(['us-east-1b'])
+  expect(sentences(world, ada)).toContain('Launching g6.12xlarge…')
+  const free = await world.db.query.servers.findMany({ where: (s, { isNull }) => isNull(s.reservedBy) })
+  expect(free.map((place) => place.id).sort()).toEqual([first, third].sort())
+})
+
+test('when no place of the plan has capacity the start fails, and every place is free again', async () => {
+  await freshPlaces(world, 4, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  world.ec2.inject('InsufficientInstanceCapacity', 3)
+  await settle(world, ada)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'no_capacity' }])
+  expect(await latestRun(world, ada.user.id)).toMatchObject({
+    runningAt: null,
+    meteredUntil: null,
+    errorMessage: 'No GPU servers available right now. All servers are reserved.',
+  })
+  expect(await holders(world)).not.toContain((await latestRun(world, ada.user.id)).id)
+  expect(instancesOf(world, ada.user.id)).toEqual([])
+})
+
+test('a start that is not running after 10 minutes gives up: nothing runs, nothing is billed', async () => {
+  const slow = await openWorld(world.databaseUrl, { bootMs: 3_600_000 })
+  await freshPlaces(slow, 1)
+  const ada = await newCustomer(slow)
+  const begun = slow.clock.ms
+  await pressStart(slow, ada)
+  for (let minutes = 0; minutes < 9; minutes += 3) {
+    await slow.ring(ada.user.id)
+    slow.advance(180)
+  }
+  await settle(slow, ada)
+  expect(await jobsOf(slow, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'timeout' }])
+  const run = await latestRun(slow, ada.user.id)
+  expect(run).toMatchObject({ runningAt: null, meteredUntil: null })
+  const failed = slow.published.at(-1)
+  expect(failed?.job.error_message).toBe(
+    'The server was not ready within 10 minutes. Nothing was billed; please try again.',
+  )
+  expect((failed?.at ?? 0) - begun).toBeGreaterThanOrEqual(600_000)
+  expect((failed?.at ?? 0) - begun).toBeLessThan(640_000)
+  expect(aliveOf(slow, ada.user.id)).toEqual([])
+  expect(await holders(slow)).not.toContain(run.id)
+})
+
+test('an instance that ends before it is ready fails the start', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  await world.ring(ada.user.id)
+  world.ec2.inject('terminate_instance', 1, { instance_id: aliveOf(world, ada.user.id)[0]?.instanceId ?? '' })
+  await settle(world, ada)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'instance_lost' }])
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, meteredUntil: null })
+})
+
+test.each(['lost_response', 'timeout', 'RequestLimitExceeded', 'ServerInternal'])(
+  '%s of RunInstances makes no second instance',
+  async (fault) => {
+    await freshPlaces(world, 1)
+    const ada = await newCustomer(world)
+    const patient = AbortSignal.timeout.bind(AbortSignal)
+    const impatient = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => patient(ms === 10_000 ? 300 : ms))
+    await pressStart(world, ada)
+    world.ec2.inject(fault, 2, { action: 'RunInstances' })
+    await finishJobs(world, ada)
+    impatient.mockRestore()
+    expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'succeeded' }])
+    expect(instancesOf(world, ada.user.id)).toHaveLength(1)
+    await pressStop(world, ada)
+    await settle(world, ada)
+    expect(aliveOf(world, ada.user.id)).toEqual([])
+  },
+)
+
+test('a launch that AWS refuses fails at once, in our words', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  world.ec2.inject('UnauthorizedOperation', 1, { action: 'RunInstances' })
+  await settle(world, ada)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'launch_refused' }])
+  expect(sentences(world, ada).at(-1)).toBe(
+    'Our cloud provider refused to launch a server. We have been told. Nothing was billed; please try again later.',
+  )
+  expect(await holders(world)).not.toContain((await latestRun(world, ada.user.id)).id)
+})
+
+test('a demo stops to the second when its minutes are over', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 + 15 })
+  const run = await running(world, ada)
+  await settle(world, ada)
+  const ended = await latestRun(world, ada.user.id)
+  expect(runSeconds(ended.billedFrom ?? 0, ended.meteredUntil ?? 0)).toBe(45)
+  expect(ended.meteredUntil).toBe(run.mustStopAt)
+  const [instance] = instancesOf(world, ada.user.id)
+  expect((instance?.shuttingDownAt ?? 0) - (run.mustStopAt ?? 0)).toBeLessThan(1_000)
+  expect(sentences(world, ada).at(-1)).toBe(
+    'Your 30 free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.',
+  )
+  await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'payment_required' })
+})

@@ -1,0 +1,226 @@
+import { eq } from 'drizzle-orm'
+import { expect, test, vi } from 'vitest'
+import { launches } from '../../../../db/schema.ts'
+import { AppError } from '../../../../src/domain/error.ts'
+import { runSeconds } from '../../../../src/domain/money/billing.ts'
+import { formatUptime } from '../../../../src/domain/server.ts'
+import { stopServer } from '../../../../src/server/fleet/servers.ts'
+import { openWorld } from '../../../support/context.ts'
+import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
+import { ownDatabase } from '../../../support/own-database.ts'
+import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../../support/play.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+
+/** Nothing alive, nothing reserved, one end per job. */
+async function expectNothingLeft(customer: Awaited<ReturnType<typeof newCustomer>>) {
+  expect(aliveOf(world, customer.user.id)).toEqual([])
+  expect(await holders(world)).not.toContain((await latestRun(world, customer.user.id)).id)
+  for (const job of await jobsOf(world, customer.user.id)) expect(['succeeded', 'failed']).toContain(job.status)
+}
+
+test('a stop ends the meter when it is accepted, and its receipt says how long the server ran', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  world.advance(3_725)
+  const accepted = world.clock.ms
+  const { session, job } = await pressStop(world, ada)
+  expect(session.meteredUntil).toBeGreaterThanOrEqual(accepted)
+  expect(session.meteredUntil).toBeLessThan(accepted + 100)
+  expect(job).toMatchObject({ kind: 'server_stop', status: 'queued' })
+  world.advance(20)
+  await settle(world, ada)
+  const ended = await latestRun(world, ada.user.id)
+  expect(ended.meteredUntil).toBe(session.meteredUntil)
+  const seconds = runSeconds(ended.billedFrom ?? 0, ended.meteredUntil ?? 0)
+  const startup = formatUptime(runSeconds(ended.requestedAt, ended.billedFrom ?? 0))
+  expect(sentences(world, ada).slice(-2)).toEqual([
+    'Stopping server...',
+    `Server stopped. You used ${formatUptime(seconds)}. Startup (${startup}) was free.`,
+  ])
+  await expectNothingLeft(ada)
+})
+
+test('the receipt counts what was refused on the way, and the startup time that this took', async () => {
+  await freshPlaces(world, 3)
+  const ada = await newCustomer(world)
+  world.ec2.inject('InsufficientInstanceCapacity', 2)
+  await running(world, ada)
+  world.advance(65)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect(sentences(world, ada).at(-1)).toMatch(
+    /^Server stopped\. You used 1m \d+s\. Startup \(\d+s, 2 refused launches\) was free\.$/,
+  )
+})
+
+test.each([
+  ['reserved', 0],
+  ['launched', 1],
+  ['booting', 2],
+])('a start can be stopped while it is %s', async (_, rings) => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  for (let i = 0; i < rings; i++) await world.ring(ada.user.id)
+  expect(aliveOf(world, ada.user.id)).toHaveLength(Math.min(rings, 1))
+  await pressStop(world, ada)
+  await settle(world, ada)
+  await expectNothingLeft(ada)
+  const said = sentences(world, ada)
+  expect(said).toContain("Start cancelled. You weren't charged.")
+  expect(said.at(-1)).toBe("Server stopped before it was ready. You weren't charged.")
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, meteredUntil: null, errorMessage: null })
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([
+    { kind: 'server_start', status: 'failed', errorCode: 'stopped' },
+    { kind: 'server_stop', status: 'succeeded' },
+  ])
+})
+
+test('a start can be stopped while it waits for an address', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  const real = world.ctx.cloud.findInstance
+  world.ctx.cloud.findInstance = async (id) => {
+    const found = await real(id)
+    return found && { ...found, publicIp: null }
+  }
+  while (sentences(world, ada).at(-1) !== 'Waiting for an address…') await world.ring(ada.user.id)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  world.ctx.cloud.findInstance = real
+  await expectNothingLeft(ada)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: null, meteredUntil: null })
+})
+
+test.each([
+  'ec2: launch',
+  'db: batch update "launches" set',
+  'db: UPDATE server_sessions SET running',
+  'reach',
+  'db: batch UPDATE server_sessions SET billed',
+])('a stop accepted while a step of the start is at "%s" is obeyed', async (moment) => {
+  await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  if (moment.includes('launches')) world.ec2.inject('InsufficientInstanceCapacity', 1)
+  let stopped = false
+  world.wire = async (call, effect) => {
+    if (!stopped && call.startsWith(moment)) {
+      stopped = true
+      await pressStop(world, ada)
+    }
+    return effect()
+  }
+  await settle(world, ada)
+  world.wire = (_, effect) => effect()
+  expect(stopped).toBe(true)
+  await expectNothingLeft(ada)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ billedFrom: null, meteredUntil: null })
+})
+
+test('a start that fails while a stop is accepted keeps the reason that was told: it was stopped', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  const real = world.ctx.cloud.launch
+  world.ctx.cloud.launch = async () => {
+    await pressStop(world, ada)
+    return { refused: 'place', code: 'InsufficientInstanceCapacity', error: new AppError('unavailable', '') }
+  }
+  await settle(world, ada)
+  world.ctx.cloud.launch = real
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([
+    { kind: 'server_start', status: 'failed', errorCode: 'stopped' },
+    { kind: 'server_stop', status: 'succeeded' },
+  ])
+  expect((await latestRun(world, ada.user.id)).errorMessage).toBeNull()
+  await expectNothingLeft(ada)
+})
+
+test('a start that moved to another place is stopped by someone who still sees the first one', async () => {
+  const [first, second] = await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  const { session } = await pressStart(world, ada)
+  world.ec2.inject('InsufficientInstanceCapacity', 1)
+  await finishJobs(world, ada)
+  expect((await latestRun(world, ada.user.id)).serverId).toBe(second)
+  const input = { sessionId: session.id, serverId: first ?? '' }
+  expect((await stopServer(world.ctx, ada.user.id, input)).job.kind).toBe('server_stop')
+  await world.process.settle()
+  await settle(world, ada)
+  await expectNothingLeft(ada)
+})
+
+test.each(['lost_response', 'timeout', 'RequestLimitExceeded', 'UnauthorizedOperation'])(
+  '%s of TerminateInstances delays the end, not the meter',
+  async (fault) => {
+    await freshPlaces(world, 1)
+    const ada = await newCustomer(world)
+    await running(world, ada)
+    world.advance(60)
+    const { session } = await pressStop(world, ada)
+    const patient = AbortSignal.timeout.bind(AbortSignal)
+    const impatient = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => patient(ms === 10_000 ? 300 : ms))
+    world.ec2.inject(fault, 2, { action: 'TerminateInstances' })
+    await settle(world, ada)
+    impatient.mockRestore()
+    expect((await latestRun(world, ada.user.id)).meteredUntil).toBe(session.meteredUntil)
+    await expectNothingLeft(ada)
+  },
+)
+
+test('a server that had vanished before it was stopped is counted until it was last seen', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  await world.ring(ada.user.id)
+  const { confirmedAt } = await latestRun(world, ada.user.id)
+  world.advance(5)
+  world.ec2.inject('terminate_instance', 1, { instance_id: aliveOf(world, ada.user.id)[0]?.instanceId ?? '' })
+  world.advance(15)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  const run = await latestRun(world, ada.user.id)
+  expect(run.meteredUntil).toBe(confirmedAt)
+  expect(run.meteredUntil).toBeLessThanOrEqual(instancesOf(world, ada.user.id)[0]?.shuttingDownAt ?? 0)
+  await expectNothingLeft(ada)
+})
+
+test('an instance that EC2 made after the answer to its launch was given up is found and ended', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  const real = world.ctx.cloud.launch
+  const silent = async () => {
+    throw new Error('no answer')
+  }
+  // Nine minutes of failed tries; the last one is carried out ten seconds after the person gave up.
+  world.ctx.cloud.launch = silent
+  const begun = world.clock.ms
+  while (world.clock.ms < begun + 540_000) {
+    await world.ring(ada.user.id)
+    world.advance(60)
+  }
+  let late: (() => Promise<unknown>) | undefined
+  world.ctx.cloud.launch = async (launch) => {
+    late = () => real(launch)
+    return silent()
+  }
+  await world.ring(ada.user.id)
+  await pressStop(world, ada)
+  await world.ring(ada.user.id)
+  world.advance(10)
+  await late?.()
+  await settle(world, ada)
+  world.ctx.cloud.launch = real
+  const [token] = await world.db
+    .select()
+    .from(launches)
+    .where(eq(launches.sessionId, (await latestRun(world, ada.user.id)).id))
+  expect(token?.outcome).toBe('gone')
+  expect(instancesOf(world, ada.user.id)).toHaveLength(1)
+  await expectNothingLeft(ada)
+})

@@ -1,0 +1,217 @@
+import { eq, inArray } from 'drizzle-orm'
+import { afterEach, expect, test } from 'vitest'
+import { launches, serverSessions } from '../../../../db/schema.ts'
+import { ec2Cloud } from '../../../../src/server/fleet/ec2.ts'
+import { openWorld } from '../../../support/context.ts'
+import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
+import { alertsOf, readLog } from '../../../support/operator.ts'
+import { ownDatabase } from '../../../support/own-database.ts'
+import { finishJobs, pressStart, pressStop, running, settle } from '../../../support/play.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+const lines = readLog()
+type Customer = Awaited<ReturnType<typeof newCustomer>>
+const people: Customer[] = []
+
+/** People with a running server each, who have gone once their test is over. */
+async function runningPeople(count: number): Promise<Customer[]> {
+  await freshPlaces(world, count)
+  for (let i = 0; i < count; i++) {
+    const person = await newCustomer(world)
+    people.push(person)
+    await running(world, person)
+    // Once more for the press that armed it; from now on an alarm is a look.
+    await world.ring(person.user.id)
+  }
+  return people.slice(-count)
+}
+
+afterEach(async () => {
+  for (const person of people.splice(0)) {
+    const run = await latestRun(world, person.user.id)
+    if (run.endedAt === null) await pressStop(world, person).catch(() => {})
+    await settle(world, person)
+  }
+})
+
+/** Live runs whose instances nobody here looks at. @returns their ids */
+async function seenByOthers(count: number): Promise<string[]> {
+  const ids: string[] = []
+  for (let i = 0; i < count; i++) {
+    const person = await newCustomer(world, { secondsUsed: 1 })
+    const { id } = await latestRun(world, person.user.id)
+    ids.push(id)
+    await world.db
+      .update(serverSessions)
+      .set({ endedAt: null, instanceId: `i-${i}` })
+      .where(eq(serverSessions.id, id))
+  }
+  return ids
+}
+
+const lookFails = (code: string, times: number) => world.ec2.inject(code, times, { action: 'DescribeInstances' })
+
+/** The EC2 of another region knows none of ours. @returns what brings the right one back */
+function moveToWrongRegion(): () => void {
+  const right = { ...world.ctx.cloud }
+  const wrong = ec2Cloud({
+    AWS_REGION: 'eu-west-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    EC2_LAUNCH_TEMPLATE: 'proving-ground',
+    EC2_ENDPOINT: world.ec2.endpoint,
+  })
+  Object.assign(world.ctx.cloud, wrong)
+  return () => Object.assign(world.ctx.cloud, right)
+}
+
+/** Every alarm of theirs that is due in that time rings, in order. */
+async function live(customers: Customer[], seconds: number): Promise<void> {
+  const end = world.clock.ms + seconds * 1000
+  for (;;) {
+    const next = customers
+      .map(({ user }) => ({ id: user.id, at: world.nextAlarm(user.id) ?? Number.POSITIVE_INFINITY }))
+      .sort((a, b) => a.at - b.at)[0]
+    if (!next || next.at > end) break
+    await world.ring(next.id)
+  }
+  world.clock.ms = Math.max(world.clock.ms, end)
+}
+
+test('one look that does not find a running server ends nothing, and the next one that does forgets it', async () => {
+  const [ada] = (await runningPeople(1)) as [Customer]
+  lookFails('InvalidInstanceID.NotFound', 1)
+  await world.ring(ada.user.id)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ unseenLooks: 1, stopRequestedAt: null })
+  await world.ring(ada.user.id)
+  const run = await latestRun(world, ada.user.id)
+  expect(run).toMatchObject({ unseenSince: null, unseenLooks: 0, stopRequestedAt: null })
+  expect(run.confirmedAt).toBeGreaterThan(world.clock.ms - 1_000)
+  // It starts anew: three more misses within 90 s of the first of them are not enough.
+  lookFails('InvalidInstanceID.NotFound', 3)
+  for (let looks = 0; looks < 4; looks++) await world.ring(ada.user.id)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ unseenLooks: 0, stopRequestedAt: null })
+  expect(aliveOf(world, ada.user.id)).toHaveLength(1)
+})
+
+test('a server that is not found for 90 s, in three looks and more, is lost, and metered until it was last seen', async () => {
+  const [ada] = (await runningPeople(1)) as [Customer]
+  await world.ring(ada.user.id)
+  const { confirmedAt } = await latestRun(world, ada.user.id)
+  lookFails('InvalidInstanceID.NotFound', 4)
+  await world.ring(ada.user.id)
+  const firstMiss = world.clock.ms
+  await world.ringUntil(ada.user.id, async () => (await latestRun(world, ada.user.id)).stopRequestedAt !== null, 9)
+  expect(world.clock.ms - firstMiss).toBeGreaterThanOrEqual(90_000)
+  expect(world.clock.ms - firstMiss).toBeLessThan(95_000)
+  expect((await latestRun(world, ada.user.id)).unseenLooks).toBe(4)
+  // EC2 finds it again at the stop: what was decided stands, to the second.
+  await settle(world, ada)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ meteredUntil: confirmedAt })
+  expect((await jobsOf(world, ada.user.id)).at(-1)).toMatchObject({ errorCode: 'instance_lost' })
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+  expect((await alertsOf(world)).matters).not.toContain('instances_unseen')
+})
+
+test('two looks are not enough, however long they took', async () => {
+  const [ada] = (await runningPeople(1)) as [Customer]
+  lookFails('InvalidInstanceID.NotFound', 2)
+  await world.ring(ada.user.id)
+  world.advance(300)
+  await world.ring(ada.user.id)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ unseenLooks: 2, stopRequestedAt: null })
+})
+
+test('a wrong region ends nobody: neither what runs nor what is being stopped, and the operator hears of it once', async () => {
+  const customers = await runningPeople(4)
+  const [ada, ben] = customers as [Customer, Customer]
+  const right = moveToWrongRegion()
+  await live(customers, 20)
+  await pressStop(world, ben)
+  const stopped = (await latestRun(world, ben.user.id)).meteredUntil
+  await live(customers, 400)
+  for (const { user } of customers) {
+    expect(aliveOf(world, user.id)).toHaveLength(1)
+    expect((await latestRun(world, user.id)).endedAt).toBeNull()
+    expect(await holders(world)).toContain((await latestRun(world, user.id)).id)
+  }
+  expect((await latestRun(world, ada.user.id)).stopRequestedAt).toBeNull()
+  expect(await alertsOf(world)).toEqual({
+    matters: ['instances_unseen'],
+    mails: ['EC2 does not find 4 of 4 servers'],
+  })
+  expect(lines().filter(({ matter }) => matter === 'instances_unseen').length).toBeGreaterThan(1)
+
+  right()
+  await live(customers, 60)
+  expect((await latestRun(world, ada.user.id)).confirmedAt).toBeGreaterThan(world.clock.ms - 31_000)
+  // The stop is done now, and its meter ended when it was accepted: the instance did run until then.
+  expect(await latestRun(world, ben.user.id)).toMatchObject({ meteredUntil: stopped, endedAt: expect.any(Number) })
+  expect(aliveOf(world, ben.user.id)).toEqual([])
+})
+
+test('four of thirty not found at once are too many to be lost, three are not', async () => {
+  const customers = await runningPeople(4)
+  const bystanders = await seenByOthers(26)
+  const hidden = new Set<string>()
+  const real = world.ctx.cloud.findInstance
+  world.ctx.cloud.findInstance = async (id) => (hidden.has(id) ? null : real(id))
+  const [found, ...lost] = customers as [Customer, ...Customer[]]
+  for (const { user } of [found, ...lost]) hidden.add((await latestRun(world, user.id)).instanceId ?? '')
+  await live(customers, 130)
+  for (const { user } of customers) expect((await latestRun(world, user.id)).stopRequestedAt).toBeNull()
+  hidden.delete((await latestRun(world, found.user.id)).instanceId ?? '')
+  await live(customers, 70)
+  for (const { user } of lost) expect((await latestRun(world, user.id)).stopRequestedAt).not.toBeNull()
+  expect((await latestRun(world, found.user.id)).stopRequestedAt).toBeNull()
+  world.ctx.cloud.findInstance = real
+  await world.db.update(serverSessions).set({ endedAt: world.clock.ms }).where(inArray(serverSessions.id, bystanders))
+})
+
+test('a stop of a server that EC2 does not show for a moment frees nothing before it is gone', async () => {
+  const [ada] = (await runningPeople(1)) as [Customer]
+  world.advance(10)
+  const { session } = await pressStop(world, ada)
+  lookFails('InvalidInstanceID.NotFound', 3)
+  for (let looks = 0; looks < 3; looks++) {
+    await world.ring(ada.user.id)
+    expect((await latestRun(world, ada.user.id)).endedAt).toBeNull()
+  }
+  expect(aliveOf(world, ada.user.id)).toHaveLength(1)
+  await settle(world, ada)
+  expect((await latestRun(world, ada.user.id)).meteredUntil).toBe(session.meteredUntil)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
+test('an instance that EC2 does not show while it is terminated is not gone yet', async () => {
+  const [ada] = (await runningPeople(1)) as [Customer]
+  world.advance(3_600)
+  await live([ada], 1)
+  await pressStop(world, ada)
+  await world.ring(ada.user.id)
+  expect(world.ec2.calls().at(-1)).toMatchObject({ action: 'TerminateInstances' })
+  lookFails('InvalidInstanceID.NotFound', 2)
+  await world.ring(ada.user.id)
+  await world.ring(ada.user.id)
+  const run = await latestRun(world, ada.user.id)
+  expect(run).toMatchObject({ endedAt: null, unseenLooks: 2 })
+  expect(await world.db.select().from(launches).where(eq(launches.sessionId, run.id))).toMatchObject([
+    { outcome: 'launched' },
+  ])
+  expect(await holders(world)).toContain(run.id)
+})
+
+test('a start whose instance is not found for 90 s has failed, and what EC2 shows later is ended', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  const begun = world.clock.ms
+  await world.ring(ada.user.id)
+  lookFails('InvalidInstanceID.NotFound', 20)
+  await world.ringUntil(ada.user.id, async () => (await jobsOf(world, ada.user.id))[0]?.errorCode != null, 30)
+  expect(world.clock.ms - begun).toBeGreaterThanOrEqual(90_000)
+  expect(world.clock.ms - begun).toBeLessThan(110_000)
+  await finishJobs(world, ada)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'instance_lost' }])
+  expect(instancesOf(world, ada.user.id)).toMatchObject([{ shuttingDownAt: expect.any(Number) }])
+})

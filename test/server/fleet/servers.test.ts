@@ -1,0 +1,139 @@
+import { eq, sql } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { servers, users } from '../../../db/schema.ts'
+import { checkServerAddress } from '../../../src/server/fleet/addresses.ts'
+import { findAvailability } from '../../../src/server/fleet/availability.ts'
+import { startServer, stopServer } from '../../../src/server/fleet/servers.ts'
+import { openWorld } from '../../support/context.ts'
+import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../support/fleet.ts'
+import { ownDatabase } from '../../support/own-database.ts'
+import { finishJobs, pressStart, pressStop, running, settle } from '../../support/play.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+
+test('two clicks on Start make one run and one job', async () => {
+  await freshPlaces(world, 5)
+  const ada = await newCustomer(world)
+  const clicks = await Promise.allSettled(Array.from({ length: 5 }, () => pressStart(world, ada)))
+  expect(clicks.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  for (const click of clicks) if (click.status === 'rejected') expect(click.reason).toMatchObject({ code: 'conflict' })
+  expect(await runsOf(world, ada.user.id)).toHaveLength(1)
+  expect(await jobsOf(world, ada.user.id)).toHaveLength(1)
+  expect(await world.db.$count(servers, eq(servers.reservedBy, (await latestRun(world, ada.user.id)).id))).toBe(1)
+})
+
+test('two clicks on Stop are one job, also when one comes later', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  const [first, second] = await Promise.all([pressStop(world, ada), pressStop(world, ada)])
+  expect(second?.job.id).toBe(first?.job.id)
+  world.advance(1)
+  const third = await pressStop(world, ada)
+  expect(third.job.id).toBe(first?.job.id)
+  expect(third.session.meteredUntil).toBe(first?.session.meteredUntil)
+  await settle(world, ada)
+  await expect(pressStop(world, ada)).rejects.toMatchObject({ code: 'conflict' })
+})
+
+test('a start that meets the closing of its account starts nothing', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  world.wire = async (name, effect) => {
+    if (name.startsWith('db: batch UPDATE servers SET reserved_by'))
+      await world.db.update(users).set({ closedAt: world.clock.ms }).where(eq(users.id, ada.user.id))
+    return effect()
+  }
+  await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'unauthenticated' })
+  world.wire = (_, effect) => effect()
+  expect(await runsOf(world, ada.user.id)).toEqual([])
+})
+
+test('the last free place goes to one of those who want it', async () => {
+  await freshPlaces(world, 1)
+  const people = await Promise.all(Array.from({ length: 4 }, () => newCustomer(world)))
+  const starts = await Promise.allSettled(people.map((person) => pressStart(world, person)))
+  expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  for (const start of starts)
+    if (start.status === 'rejected') expect(start.reason).toMatchObject({ code: 'unavailable' })
+  expect((await findAvailability(world.ctx, people[0]?.user.id ?? '')).ServerAvailable).toBe(false)
+})
+
+test("somebody else's run is not there", async () => {
+  await freshPlaces(world, 1)
+  const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
+  const { session } = await pressStart(world, ada)
+  const input = { sessionId: session.id, serverId: session.serverId }
+  await expect(stopServer(world.ctx, eve.user.id, input)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(stopServer(world.ctx, ada.user.id, { ...input, serverId: 'srv_other' })).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ stopRequestedAt: null })
+})
+
+test('a chosen place is reserved if it is free, refused if not, and must exist', async () => {
+  const [, second] = await freshPlaces(world, 2)
+  const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
+  expect((await pressStart(world, ada, second)).session.serverId).toBe(second)
+  await expect(pressStart(world, eve, second)).rejects.toMatchObject({ code: 'unavailable' })
+  await expect(pressStart(world, eve, 'srv_none')).rejects.toMatchObject({ code: 'not_found' })
+  expect(await runsOf(world, eve.user.id)).toEqual([])
+})
+
+test('Premium gets a large place while one is free, then a small one', async () => {
+  const [small, large] = await freshPlaces(world, 2, 1)
+  const [ada, eve] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
+  const { candidates } = await findAvailability(world.ctx, ada.user.id)
+  expect(candidates.flatMap(({ available, server_id }) => (available ? [server_id] : []))).toEqual([large, small])
+  expect((await pressStart(world, ada)).session).toMatchObject({ serverId: large, instanceType: 'g6.12xlarge' })
+  expect((await pressStart(world, eve)).session).toMatchObject({ serverId: small, instanceType: 'g6.4xlarge' })
+})
+
+test('nobody gets a place that is larger than their plan allows, neither by chance nor by its id', async () => {
+  const [large] = await freshPlaces(world, 1, 1)
+  for (const account of [{}, { demo: true }]) {
+    const ada = await newCustomer(world, account)
+    expect((await findAvailability(world.ctx, ada.user.id)).candidates.map((place) => place.server_id)).not.toContain(
+      large,
+    )
+    await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'unavailable' })
+    await expect(pressStart(world, ada, large)).rejects.toMatchObject({ code: 'not_found' })
+  }
+})
+
+test('who may not start reserves nothing', async () => {
+  await freshPlaces(world, 1)
+  const suspended = await newCustomer(world, { suspended: true })
+  const usedUp = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
+  await expect(startServer(world.ctx, suspended)).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(startServer(world.ctx, usedUp)).rejects.toMatchObject({ code: 'payment_required' })
+  expect(
+    (await findAvailability(world.ctx, usedUp.user.id)).candidates.filter(({ available }) => available),
+  ).toHaveLength(1)
+  expect(await world.db.$count(users, sql`id = ${suspended.user.id}`)).toBe(1)
+})
+
+test('only the own running server is ever contacted', async () => {
+  await freshPlaces(world, 2)
+  const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
+  const own = (await running(world, ada)).ipAddress ?? ''
+  const foreign = (await running(world, eve)).ipAddress ?? ''
+  const internal = aliveOf(world, ada.user.id)[0]?.privateIp ?? ''
+  const refused = [
+    ...['', ' ', `${own} `, ` ${own}`, `${own}:5173`, `${own}:22`, `http://${own}`, `${own}/`, `${own}.`, `${own}\n`],
+    ...[foreign, internal, 'localhost', '127.0.0.1', '127.1', '0.0.0.0', '0', '::1', '[::1]', '::ffff:127.0.0.1'],
+    ...[`::ffff:${own}`, '2130706433', '0x7f000001', '0177.0.0.1', '10.0.0.1', '192.168.0.1', '172.16.0.1'],
+    ...['169.254.169.254', 'fd00:ec2::254', 'metadata.google.internal', '100.64.0.1', '8.8.8.8', "' OR 1=1 --", '%'],
+  ]
+  world.reached.length = 0
+  for (const address of refused)
+    await expect(checkServerAddress(world.ctx, ada.user.id, address), address).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  expect(world.reached).toEqual([])
+  expect(await checkServerAddress(world.ctx, ada.user.id, own)).toEqual({ status: 'reachable', code: null })
+  expect(world.reached).toEqual([own])
+  await pressStop(world, ada)
+  await expect(checkServerAddress(world.ctx, ada.user.id, own)).rejects.toMatchObject({ code: 'not_found' })
+  await finishJobs(world, ada)
+})

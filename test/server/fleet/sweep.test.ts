@@ -1,0 +1,159 @@
+import { expect, test, vi } from 'vitest'
+import { launches } from '../../../db/schema.ts'
+import { endOrphans, wakeOverdue } from '../../../src/server/fleet/sweep.ts'
+import { openWorld } from '../../support/context.ts'
+import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../support/fleet.ts'
+import { ownDatabase } from '../../support/own-database.ts'
+import { finishJobs, pressStart, pressStop, running, settle } from '../../support/play.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+const { cloud } = world.ctx
+
+const launch = (token: string, tags: Record<string, string>) =>
+  cloud.launch({ token, instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', name: token, tags })
+
+test('a channel that lost its alarm is woken for a job, and for a running server that nobody looks at', async () => {
+  await freshPlaces(world, 2)
+  const [starting, watched] = [await newCustomer(world), await newCustomer(world)]
+  await running(world, watched)
+  await pressStart(world, starting)
+  world.kept(starting.user.id).alarm = null
+  world.kept(watched.user.id).alarm = null
+  await wakeOverdue(world.ctx)
+  expect([world.nextAlarm(starting.user.id), world.nextAlarm(watched.user.id)]).toEqual([null, null])
+  world.advance(95)
+  await wakeOverdue(world.ctx)
+  await finishJobs(world, starting)
+  expect(await jobsOf(world, starting.user.id)).toMatchObject([{ status: 'succeeded' }])
+  await world.ring(watched.user.id)
+  expect((await latestRun(world, watched.user.id)).confirmedAt).toBeGreaterThan(world.clock.ms - 60_000)
+})
+
+test('what is on time, or over, is left asleep', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  const alarm = world.nextAlarm(ada.user.id)
+  await wakeOverdue(world.ctx)
+  expect(world.nextAlarm(ada.user.id)).toBe(alarm)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  world.advance(3_600)
+  await wakeOverdue(world.ctx)
+  expect(world.nextAlarm(ada.user.id)).toBeNull()
+})
+
+test('a trial that is over is woken at once, though its server was seen a moment ago', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 })
+  const run = await running(world, ada)
+  for (let looks = 0; looks < 2; looks++) await world.ring(ada.user.id)
+  world.kept(ada.user.id).alarm = null
+  world.clock.ms = (run.mustStopAt ?? 0) - 500
+  await wakeOverdue(world.ctx)
+  expect(world.nextAlarm(ada.user.id)).toBeNull()
+  world.clock.ms = run.mustStopAt ?? 0
+  await wakeOverdue(world.ctx)
+  expect(world.nextAlarm(ada.user.id)).not.toBeNull()
+  await settle(world, ada)
+  const ended = await latestRun(world, ada.user.id)
+  expect((ended.stopRequestedAt ?? 0) - (ended.mustStopAt ?? 0)).toBeLessThan(1_000)
+})
+
+test('a server that was not seen for long keeps the alarm that is still to come', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  await world.ring(ada.user.id)
+  world.advance(100)
+  // EC2 throttles: the last look was a minute ago and saw nothing.
+  world.kept(ada.user.id).alarm = world.clock.ms + 20_000
+  world.kept(ada.user.id).values.set('lookedAt', world.clock.ms - 60_000)
+  const alarm = world.nextAlarm(ada.user.id)
+  await wakeOverdue(world.ctx)
+  expect(world.nextAlarm(ada.user.id)).toBe(alarm)
+  await pressStop(world, ada)
+  await settle(world, ada)
+})
+
+test('an orphan is found behind a thousand instances of others', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  const session = (await latestRun(world, ada.user.id)).id
+  await launch('the last one', { session, user: ada.user.id })
+  const { listInstances } = cloud
+  const [known] = await listInstances()
+  const others = Array.from({ length: 1_000 }, (_, i) => ({
+    ...(known as NonNullable<typeof known>),
+    id: `i-${i}`,
+    state: 'running' as const,
+    tags: { session: `ses_of-another-stage-${i}` },
+  }))
+  cloud.listInstances = async () => [...others, ...(await listInstances())]
+  const ended = await endOrphans(world.ctx)
+  cloud.listInstances = listInstances
+  expect(ended).toHaveLength(1)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
+test('an instance of a launch that was given up is ended while its run goes on', async () => {
+  await freshPlaces(world, 2)
+  const ada = await newCustomer(world)
+  const run = await running(world, ada)
+  const [own] = aliveOf(world, ada.user.id)
+  await world.db.insert(launches).values({
+    token: 'given up',
+    sessionId: run.id,
+    serverId: run.serverId,
+    createdAt: world.clock.ms,
+    outcome: 'refused',
+  })
+  await launch('given up', { session: run.id, user: ada.user.id })
+  expect(aliveOf(world, ada.user.id)).toHaveLength(2)
+  expect(await endOrphans(world.ctx)).toHaveLength(1)
+  expect(aliveOf(world, ada.user.id).map(({ instanceId }) => instanceId)).toEqual([own?.instanceId])
+  await pressStop(world, ada)
+  await settle(world, ada)
+})
+
+test('an instance whose run has ended is ended; those of live runs and of strangers stay', async () => {
+  await freshPlaces(world, 2)
+  const [gone, live] = [await newCustomer(world), await newCustomer(world)]
+  await running(world, gone)
+  await pressStop(world, gone)
+  await settle(world, gone)
+  const run = await latestRun(world, gone.user.id)
+  await running(world, live)
+  const late = await launch('late', { session: run.id, user: gone.user.id })
+  const strange = await launch('strange', { session: 'ses_of-another-stage', user: gone.user.id })
+  const untagged = await launch('untagged', {})
+  expect(await endOrphans(world.ctx)).toEqual([(late as { id: string }).id])
+  const alive = world.ec2.instances().filter(({ state }) => state === 'pending' || state === 'running')
+  const ids = alive.map(({ instanceId }) => instanceId)
+  expect(ids).not.toContain((late as { id: string }).id)
+  expect(ids).toEqual(expect.arrayContaining([(strange as { id: string }).id, (untagged as { id: string }).id]))
+  expect(aliveOf(world, live.user.id)).toHaveLength(1)
+})
+
+test('an orphan that cannot be ended now does not keep the others alive', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  const session = (await latestRun(world, ada.user.id)).id
+  for (const token of ['one', 'two', 'three']) await launch(`orphan-${token}`, { session, user: ada.user.id })
+  world.ec2.inject('UnauthorizedOperation', 1, { action: 'TerminateInstances' })
+  const silence = vi.spyOn(console, 'error').mockImplementation(() => {})
+  await expect(endOrphans(world.ctx)).rejects.toMatchObject({ code: 'provider_failed' })
+  const [line] = silence.mock.calls.map(([text]) => JSON.parse(String(text)))
+  expect(line).toMatchObject({ event: 'orphan_not_ended', instanceId: expect.stringMatching(/^i-/) })
+  expect(line.error.at(-1)).toMatchObject({ code: 'UnauthorizedOperation', requestId: expect.any(String) })
+  silence.mockRestore()
+  expect(aliveOf(world, ada.user.id)).toHaveLength(1)
+  await endOrphans(world.ctx)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})

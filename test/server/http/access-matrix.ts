@@ -1,0 +1,76 @@
+import type { Role } from '../../support/site.ts'
+
+/** `in`: the route answers for itself. A path: sent there. A number: refused with it. */
+export type Outcome = 'in' | '/sign_in' | '/dashboard' | 401 | 403
+
+const everyone = (outcome: Outcome): Record<Role, Outcome> => ({
+  visitor: outcome,
+  unconfirmed: outcome,
+  user: outcome,
+  suspended: outcome,
+  admin: outcome,
+})
+
+const PUBLIC = everyone('in')
+const GUESTS: typeof PUBLIC = { ...everyone('/dashboard'), visitor: 'in', unconfirmed: 'in' }
+const PAGE: typeof PUBLIC = { ...everyone('in'), visitor: '/sign_in', unconfirmed: '/sign_in' }
+const CALL: typeof PUBLIC = { ...everyone('in'), visitor: 401, unconfirmed: 401 }
+const ADMIN_PAGE: typeof PUBLIC = { ...everyone('/dashboard'), admin: 'in' }
+const ADMIN_CALL: typeof PUBLIC = { ...CALL, user: 403, suspended: 403 }
+
+/** Who gets in where, written down a second time: the app is held against it route by route. */
+export const MATRIX: Record<string, Record<Role, Outcome>> = {
+  'GET /': PUBLIC,
+  'GET /contact_sales': PUBLIC,
+  'GET /pricing': PUBLIC,
+  'GET /terms_of_service': PUBLIC,
+  'GET /confirm_email': PUBLIC,
+  'GET /forgot_password': PUBLIC,
+  'GET /reset_password': PUBLIC,
+  'GET /sign_in': GUESTS,
+  'GET /sign_up': GUESTS,
+  'GET /subscriptions': PAGE,
+  'GET /subscriptions/pay': PAGE,
+  'GET /dashboard': PAGE,
+  'GET /account_overview': PAGE,
+  'GET /billing_history': PAGE,
+  'GET /billing_history/:id': PAGE,
+  'GET /billing_history.csv': PAGE,
+  'GET /devices': PAGE,
+  'GET /close_account': PAGE,
+  'GET /console': ADMIN_PAGE,
+  'GET /console/messages': ADMIN_PAGE,
+  'POST /users': PUBLIC,
+  'GET /users/confirmation': PUBLIC,
+  'POST /users/confirmation': PUBLIC,
+  'POST /users/password': PUBLIC,
+  'PUT /users/password': PUBLIC,
+  'POST /users/sign_in': PUBLIC,
+  'DELETE /users/sign_out': CALL,
+  'PUT /users': CALL,
+  'DELETE /users': CALL,
+  'GET /api/v1/users/get_session': CALL,
+  'GET /api/v1/users/export': CALL,
+  'GET /api/v1/users/sign_ins': CALL,
+  'DELETE /api/v1/users/sign_ins': CALL,
+  'DELETE /api/v1/users/sign_ins/:id': CALL,
+  'GET /api/v1/servers/get_servers': CALL,
+  'GET /api/v1/aws/server_available': CALL,
+  'POST /api/v1/aws/auto_cloud_start_request': CALL,
+  'POST /api/v1/aws/start': CALL,
+  'POST /api/v1/aws/stop_server': CALL,
+  'POST /api/v1/aws/check_server_ip_status': CALL,
+  'POST /api/servers/request_more': CALL,
+  'GET /api/v1/billings/summary': CALL,
+  'GET /api/v1/billings/history': CALL,
+  'POST /api/v1/subscriptions/cancel_subscription_at_period_end': CALL,
+  'POST /api/v1/subscriptions/create_checkout_session': CALL,
+  'GET /api/v1/instances': ADMIN_CALL,
+  'POST /api/v1/contact_sales': PUBLIC,
+  'POST /theme': PUBLIC,
+  'GET /robots.txt': PUBLIC,
+  'GET /sitemap.xml': PUBLIC,
+  'GET /prefetch.json': PUBLIC,
+  'POST /webhooks/stripe': PUBLIC,
+  'GET /cable': PUBLIC,
+}

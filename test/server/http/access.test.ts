@@ -1,0 +1,69 @@
+import { Hono } from 'hono'
+import { expect, test } from 'vitest'
+import { app } from '../../../src/server/app.ts'
+import { checkAccess } from '../../../src/server/http/access.ts'
+import type { AppEnv } from '../../../src/server/http/app-env.ts'
+import { errorResponse } from '../../../src/server/http/error-response.ts'
+import { change, openSite, type Role } from '../../support/site.ts'
+import { MATRIX, type Outcome } from './access-matrix.ts'
+
+const ROLES: Role[] = ['visitor', 'unconfirmed', 'user', 'suspended', 'admin']
+const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))]
+const site = openSite()
+
+test.each(routes)('%s lets in whom the matrix names, and nobody else', async (route) => {
+  const expected = MATRIX[route]
+  expect(expected, `${route} is not in the matrix`).toBeDefined()
+  const [method = '', pattern = ''] = route.split(' ')
+  const seen: Partial<Record<Role, Outcome>> = {}
+  for (const role of ROLES) {
+    const { cookie } = await site.signInAs(role)
+    const path = pattern.replace(':id', 'in_nobody')
+    const response =
+      method === 'GET'
+        ? await site.request(path, { headers: { Cookie: cookie } })
+        : await change(site, method, path, cookie)
+    seen[role] = outcomeOf(response, route)
+  }
+  expect(seen).toEqual(expected)
+})
+
+test('HEAD is answered as GET is, to those who may not come in, too', async () => {
+  const { cookie } = await site.signInAs('user')
+  for (const Cookie of ['', cookie])
+    for (const path of ['/dashboard', '/console', '/sign_in', '/api/v1/instances']) {
+      const [get, head] = await Promise.all(
+        ['GET', 'HEAD'].map((method) => site.request(path, { method, headers: { Cookie } })),
+      )
+      expect([head?.status, head?.headers.get('Location')], path).toEqual([get?.status, get?.headers.get('Location')])
+    }
+})
+
+/** What these carry may be refused, whoever sends it. */
+const CREDENTIALS_INSIDE = ['POST /users/sign_in', 'POST /webhooks/stripe']
+
+function outcomeOf({ status, headers }: Response, route: string): Outcome {
+  if ((status === 401 || status === 403) && !CREDENTIALS_INSIDE.includes(route)) return status
+  const location = headers.get('Location')
+  return status === 302 && (location === '/sign_in' || location === '/dashboard') ? location : 'in'
+}
+
+test('a route that is not in the table is refused, whoever asks', async () => {
+  const small = new Hono<AppEnv>()
+    .use(async (c, next) => {
+      c.set('signIn', {
+        id: 'in_1',
+        suspended: false,
+        planUnpaid: false,
+        expiresAt: 0,
+        user: { id: 'u', name: 'n', email: 'e', admin: true },
+      })
+      await next()
+    })
+    .use(checkAccess)
+    .get('/forgotten', (c) => c.text('secret'))
+  small.onError((error, c) => errorResponse(error, c))
+  const response = await small.request('/forgotten')
+  expect(response.status).toBe(500)
+  expect(await response.text()).not.toContain('secret')
+})

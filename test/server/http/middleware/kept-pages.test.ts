@@ -1,0 +1,90 @@
+import { createHash } from 'node:crypto'
+import { Hono } from 'hono'
+import { expect, inject, test, vi } from 'vitest'
+import type { Env } from '../../../../src/server/env.ts'
+import type { AppEnv } from '../../../../src/server/http/app-env.ts'
+import { keptPages } from '../../../../src/server/http/middleware/kept-pages.ts'
+import { openSite } from '../../../support/site.ts'
+
+const PAGES = ['/', '/pricing', '/terms_of_service']
+/** With it, whoever goes beyond the kept pages gets an error. */
+const BROKEN = { CLOCK: { fetch: () => Promise.reject(new Error('Not kept')) } } as unknown as Partial<Env>
+
+// With hot reload nothing is kept.
+vi.stubEnv('DEV', false)
+
+let sites = 0
+/** A site of whose pages none was asked for yet, and the same one once only kept pages can be answered. */
+function newSite() {
+  const SITE_ORIGINS = `http://kept-${++sites}.test`
+  return { site: openSite({ SITE_ORIGINS }), keptOnly: openSite({ SITE_ORIGINS, ...BROKEN }) }
+}
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
+
+async function told(response: Response) {
+  const { 'x-request-id': id, date: _, ...headers } = Object.fromEntries(response.headers)
+  return { id, status: response.status, headers, bytes: hashOf(await response.text()) }
+}
+
+test.each(PAGES)('%s is answered the second time as the first, header by header', async (path) => {
+  const { site, keptOnly } = newSite()
+  const { id: firstId, ...first } = await told(await site.request(path))
+  const { id, ...kept } = await told(await keptOnly.request(path))
+  expect(first).toMatchObject({ status: 200, headers: { 'x-frame-options': 'DENY' } })
+  expect(kept).toEqual(first)
+  expect(id).toMatch(/^[0-9a-f-]{36}$/)
+  expect(id).not.toBe(firstId)
+  const head = await told(await keptOnly.request(path, { method: 'HEAD' }))
+  expect(head).toMatchObject({ status: 200, headers: first.headers, bytes: hashOf('') })
+})
+
+test.each(PAGES)('%s is the same from the built Worker, each time', async (path) => {
+  const ask = async () => told(await fetch(inject('url') + path))
+  const { id: _, ...first } = await ask()
+  const { id, ...second } = await ask()
+  expect(second).toEqual(first)
+  expect(id).toMatch(/^[0-9a-f-]{36}$/)
+})
+
+test('every theme has its own', async () => {
+  const { site, keptOnly } = newSite()
+  const ask = async (where: typeof site, cookie: string) =>
+    (await told(await where.request('/', { headers: { Cookie: cookie } }))).bytes
+  const [system, light, none] = ['theme=system', 'theme=light', 'theme=mauve']
+  const rendered = [await ask(site, system), await ask(site, light), await ask(site, none)]
+  expect(new Set(rendered).size).toBe(3)
+  expect([await ask(keptOnly, system), await ask(keptOnly, light), await ask(keptOnly, '')]).toEqual(rendered)
+})
+
+test('on https the cookie of the host alone counts', async () => {
+  const site = openSite({ SITE_ORIGINS: 'https://kept.test' })
+  const ask = async (cookie: string) => (await told(await site.request('/', { headers: { Cookie: cookie } }))).bytes
+  const plain = await ask('')
+  expect(await ask('theme=light')).toBe(plain)
+  expect(await ask('__Host-theme=light')).not.toBe(plain)
+  expect(await ask('theme=system; __Host-theme=light')).toBe(await ask('__Host-theme=light'))
+})
+
+test('somebody who is signed in, a form, and what does not exist go the whole way', async () => {
+  const { site, keptOnly } = newSite()
+  const { cookie } = await site.signInAs('user')
+  for (const path of ['/', '/sign_in', '/no-such-page']) await site.request(path)
+  expect(await (await site.request('/', { headers: { Cookie: cookie } })).text()).toContain('Sign Out')
+  expect((await keptOnly.request('/', { headers: { Cookie: cookie } })).status).toBe(500)
+  expect((await keptOnly.request('/', { method: 'POST' })).status).toBe(500)
+  for (const path of ['/sign_in', '/no-such-page']) expect((await keptOnly.request(path)).status).toBe(500)
+})
+
+test('a page that sets a cookie is nobody else’s', async () => {
+  let rendered = 0
+  const app = new Hono<AppEnv>().use(keptPages).get('/:cookie', (c) => {
+    rendered++
+    c.set('sameForAll', 'hello')
+    if (c.req.param('cookie') === 'with') c.header('Set-Cookie', 'theme=dark')
+    return c.html('hello')
+  })
+  const env = { SITE_ORIGINS: `http://kept-${++sites}.test` }
+  for (const path of ['/with', '/with', '/without', '/without']) await app.request(path, {}, env)
+  expect(rendered).toBe(3)
+})

@@ -1,0 +1,96 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Miniflare } from 'miniflare'
+import { afterAll, expect, test } from 'vitest'
+import { freePort } from '../../../../dev/free-port.ts'
+import { startServices } from '../../../../dev/services.ts'
+import { builtModules } from '../../../../dev/stack.ts'
+import { workerdOptions } from '../../../../dev/workerd.ts'
+import { readWranglerConfig } from '../../../../dev/wrangler-config.ts'
+import { openSite } from '../../../support/site.ts'
+
+const SENTENCE = 'Too many requests from your network. Please try again in a minute.'
+const FULL = { limit: async () => ({ success: false }) }
+const from = (address: string) => ({ headers: { 'CF-Connecting-IP': address } })
+
+test('what the platform counts as too much is refused with 429, Retry-After and a sentence, before anything is read', async () => {
+  const site = openSite({ OUTER_LIMIT: FULL, LIBSQL_URL: 'http://127.0.0.1:1' })
+  const cookie = (await site.signInAs('user')).cookie
+  const call = await site.request('/api/v1/users/get_session', {
+    headers: { ...from('203.0.113.7').headers, Cookie: cookie },
+  })
+  expect([call.status, call.headers.get('Retry-After')]).toEqual([429, '60'])
+  expect(await call.json()).toMatchObject({ error: SENTENCE, errors: [SENTENCE] })
+  const page = await site.request('/dashboard', from('203.0.113.7'))
+  expect([page.status, page.headers.get('Retry-After'), page.headers.get('Cache-Control')]).toEqual([
+    429,
+    '60',
+    'private, no-store',
+  ])
+  expect(await page.text()).toContain(SENTENCE)
+  const change = await site.request('/users', { method: 'POST', ...from('203.0.113.7') })
+  expect(change.status).toBe(429)
+})
+
+test('an address is counted by itself, a /64 of IPv6 as one', async () => {
+  const keys: string[] = []
+  const site = openSite({
+    OUTER_LIMIT: {
+      async limit({ key }) {
+        keys.push(key)
+        return { success: true }
+      },
+    },
+  })
+  for (const address of ['203.0.113.7', '2001:db8:1:2::1', '2001:db8:1:2:ffff::9'])
+    expect((await site.request('/pricing', from(address))).status).toBe(200)
+  expect(keys).toEqual(['203.0.113.7', '2001:db8:1:2', '2001:db8:1:2'])
+})
+
+test('a machine of one’s own, nobody’s address and Stripe are not counted', async () => {
+  const site = openSite({ OUTER_LIMIT: FULL })
+  for (const address of ['127.0.0.1', '::1']) expect((await site.request('/pricing', from(address))).status).toBe(200)
+  expect((await site.request('/pricing')).status).toBe(200)
+  expect((await site.request('/pricing', { headers: { 'X-Forwarded-For': '203.0.113.7' } })).status).toBe(200)
+  expect((await site.request('/webhooks/stripe', { method: 'POST', ...from('203.0.113.7') })).status).not.toBe(429)
+})
+
+test('a binding that fails, answers nonsense or is not there lets everybody in', async () => {
+  const broken = {
+    limit() {
+      throw new Error('the platform is having a day')
+    },
+  }
+  for (const OUTER_LIMIT of [broken, { limit: async () => undefined as never }, undefined])
+    expect((await openSite({ OUTER_LIMIT } as never).request('/pricing', from('203.0.113.7'))).status).toBe(200)
+})
+
+test('the built Worker under the binding of wrangler.toml, as workerd simulates it: one address is full, another is not', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-outer-limit-'))
+  const port = await freePort()
+  const services = await startServices({ dataDir, port, webPort: await freePort(), log: () => {} })
+  const options = workerdOptions({ host: 'localhost', port, dataDir, services, modules: builtModules() })
+  const binding = options.workers.find(({ config }) => config.name === 'app')?.config.env?.OUTER_LIMIT as unknown as {
+    namespace: string
+    simple: { limit: number; period: number }
+  }
+  expect(binding).toMatchObject({ type: 'rate-limit', simple: readWranglerConfig().rateLimits.OUTER_LIMIT?.simple })
+  expect(binding.simple).toEqual({ limit: 1_200, period: 60 })
+  binding.simple.limit = 3
+  const mf = new Miniflare(options)
+  afterAll(async () => {
+    await mf.dispose()
+    await services.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  await mf.ready
+  const ask = async (address: string) => (await fetch(`http://localhost:${port}/sign_in`, from(address))).status
+  const statuses: number[] = []
+  // Windows follow the clock: of seven in two windows, one has at least four.
+  for (let i = 0; i < 7; i++) statuses.push(await ask('203.0.113.7'))
+  expect(statuses.slice(0, 3)).toEqual([200, 200, 200])
+  expect(statuses).toContain(429)
+  expect(await ask('203.0.113.8')).toBe(200)
+  for (let i = 0; i < 7; i++) expect(await ask('127.0.0.1')).toBe(200)
+})

@@ -1,0 +1,63 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { serverSessions, servers, signIns, subscriptions } from '../../../db/schema.ts'
+import { newId } from '../../../src/server/id.ts'
+import { openSite } from '../../support/site.ts'
+
+const site = openSite()
+const PATHS = ['/dashboard', '/subscriptions', '/api/v1/servers/get_servers', '/api/v1/billings/summary']
+const get = (path: string, cookie: string) => site.request(path, { headers: { Cookie: cookie } })
+
+/** Somebody who runs a server, on a plan with hours of their own. */
+async function newTenant(hours: number) {
+  const person = await site.signInAs('user')
+  const [serverId, sessionId, now] = [newId('srv'), newId('ses'), Date.now()]
+  await site.db.insert(servers).values({ id: serverId, instanceType: 'g6', availabilityZone: 'a', position: 0 })
+  await site.db.insert(serverSessions).values({
+    id: sessionId,
+    userId: person.userId,
+    serverId,
+    instanceType: 'g6',
+    requestedAt: now,
+    runningAt: now,
+    billedFrom: now,
+  })
+  await site.db.insert(subscriptions).values({
+    id: newId('sub'),
+    userId: person.userId,
+    planType: 'basic',
+    subType: 'paid',
+    status: 'active',
+    anchor: now,
+    hours,
+    createdAt: now,
+  })
+  return { ...person, sessionId }
+}
+
+test('what is read along with a sign-in is its own user’s', async () => {
+  const [ada, bob] = [await newTenant(5), await newTenant(7)]
+  for (const [me, hours] of [
+    [ada, 5],
+    [bob, 7],
+  ] as const) {
+    const list = (await (await get('/api/v1/servers/get_servers', me.cookie)).json()) as { servers: { id: string }[] }
+    expect(list.servers.map(({ id }) => id)).toEqual([me.sessionId])
+    const summary = await (await get('/api/v1/billings/summary', me.cookie)).json()
+    expect(summary).toMatchObject({ monthlyUsage: { runningServers: 1 }, subscription: { hours } })
+    const dashboard = await (await get('/dashboard', me.cookie)).text()
+    expect([ada, bob].filter(({ sessionId }) => dashboard.includes(sessionId))).toEqual([me])
+  }
+})
+
+test('a sign-in that was revoked gets nothing of it', async () => {
+  const { cookie, signInId, sessionId } = await newTenant(5)
+  await site.db.update(signIns).set({ revokedAt: Date.now() }).where(eq(signIns.id, signInId))
+  for (const path of PATHS) {
+    const response = await get(path, cookie)
+    const body = await response.text()
+    expect([path, response.status]).toEqual([path, path.startsWith('/api/') ? 401 : 302])
+    expect(body).not.toContain(sessionId)
+    expect(body).not.toContain('monthlyUsage')
+  }
+})

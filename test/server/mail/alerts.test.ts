@@ -1,0 +1,41 @@
+import { expect, test, vi } from 'vitest'
+import { alertOperator } from '../../../src/server/mail/alerts.ts'
+import { deliverMail } from '../../../src/server/mail/outbox.ts'
+import { accountContext } from '../../support/account-app.ts'
+
+const written = vi.spyOn(console, 'error').mockImplementation(() => {})
+
+const quota = {
+  matter: 'launch_refused:VcpuLimitExceeded',
+  subject: 'EC2 refuses to launch servers',
+  sentences: ['The quota of this account is used up.'],
+  fields: { jobId: 'job_1' },
+}
+
+test('mails the operator once an hour and matter, and logs each time', async () => {
+  const { ctx, sent, clock } = accountContext()
+  const raise = async (matter = quota.matter) => {
+    await alertOperator(ctx, { ...quota, matter }, new Error('vendor words'))
+    await deliverMail(ctx)
+  }
+  await Promise.all([raise(), raise()])
+  expect(sent.map((mail) => [mail.to, mail.subject])).toEqual([['op@b.c', quota.subject]])
+  await raise('another_matter')
+  expect(sent).toHaveLength(2)
+  clock.ms += 3_600_000 - 1
+  await raise()
+  expect(sent).toHaveLength(2)
+  clock.ms += 1
+  await raise()
+  expect(sent).toHaveLength(3)
+  const lines = written.mock.calls.map(([line]) => JSON.parse(line as string))
+  expect(lines.filter((line) => line.event === 'alert')).toHaveLength(5)
+  expect(lines[0]).toMatchObject({ matter: quota.matter, jobId: 'job_1', error: [{ message: 'vendor words' }] })
+})
+
+test('an alert that cannot be written does not undo the work that raised it', async () => {
+  const { ctx } = accountContext()
+  const broken = { ...ctx, db: { run: () => ({}), $client: {} } as never }
+  await expect(alertOperator(broken, quota)).resolves.toBeUndefined()
+  expect(written.mock.calls.at(-1)?.[0]).toContain('alert_not_mailed')
+})

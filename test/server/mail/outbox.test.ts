@@ -1,0 +1,105 @@
+import { asc } from 'drizzle-orm'
+import fc from 'fast-check'
+import { beforeEach, expect, test, vi } from 'vitest'
+import { outbox } from '../../../db/schema.ts'
+import type { Context } from '../../../src/server/context.ts'
+import type { Mail } from '../../../src/server/mail/email-binding.ts'
+import { composeMail } from '../../../src/server/mail/letter.ts'
+import { deliverMail, mailQuery } from '../../../src/server/mail/outbox.ts'
+import { ownDatabase } from '../../support/own-database.ts'
+
+vi.spyOn(console, 'error').mockImplementation(() => {})
+
+const db = await ownDatabase()
+const clock = { ms: 1_800_000_000_000 }
+const write = (subject: string) =>
+  mailQuery({ db, now: () => clock.ms }, 'a@example.com', composeMail(subject, ['Hello.']))
+const rows = () => db.select().from(outbox).orderBy(asc(outbox.createdAt))
+
+beforeEach(async () => {
+  await db.delete(outbox)
+})
+
+function mailer(fails: (nth: number) => boolean = () => false) {
+  const sent: Mail[] = []
+  let nth = 0
+  const context = {
+    db,
+    now: () => clock.ms,
+    mailer: {
+      async send(mail: Mail) {
+        if (fails(nth++)) throw new Error('no')
+        sent.push(mail)
+      },
+    },
+  } as unknown as Context
+  return { sent, context, deliver: () => deliverMail(context), tries: () => nth }
+}
+
+test('what is due is sent once, however many deliver at once, and what it said is forgotten', async () => {
+  for (let i = 0; i < 45; i++) await write(`mail ${i}`)
+  const { sent, deliver } = mailer()
+  await Promise.all([deliver(), deliver(), deliver()])
+  expect(sent.map((mail) => mail.subject).sort()).toEqual(Array.from({ length: 45 }, (_, i) => `mail ${i}`).sort())
+  expect(sent[0]?.text).toContain('Hello.')
+  for (const row of await rows()) expect([row.text, row.html, row.sendAt, row.sentAt]).toEqual(['', '', null, clock.ms])
+})
+
+test('a mail that waits so long for those before it that another takes it is left to that one', async () => {
+  for (let i = 0; i < 20; i++) await write(`mail ${i}`)
+  const { sent, deliver, context } = mailer()
+  const { send } = context.mailer
+  let another: Promise<void> | undefined
+  context.mailer.send = async (mail) => {
+    await send(mail)
+    clock.ms += 2_000
+    if (sent.length === 16) {
+      another = deliver()
+      await another
+    }
+  }
+  await deliver()
+  expect(another).toBeDefined()
+  expect(sent.map((mail) => mail.subject).sort()).toEqual(Array.from({ length: 20 }, (_, i) => `mail ${i}`).sort())
+})
+
+test('a mail that was not taken is tried again, later each time, and given up in the end', async () => {
+  await write('stubborn')
+  const { sent, deliver, tries } = mailer((nth) => nth < 3)
+  const waits: number[] = []
+  for (let i = 0; i < 3; i++) {
+    await deliver()
+    const [row] = await rows()
+    waits.push((row?.sendAt ?? 0) - clock.ms)
+    await deliver()
+    clock.ms += waits.at(-1) ?? 0
+  }
+  expect(waits).toEqual([30_000, 60_000, 120_000])
+  expect(tries()).toBe(3)
+  await deliver()
+  expect(sent).toHaveLength(1)
+
+  await db.delete(outbox)
+  await write('hopeless')
+  const never = mailer(() => true)
+  for (let i = 0; i < 60; i++) {
+    await never.deliver()
+    clock.ms += 3_600_000
+  }
+  expect(never.tries()).toBe(40)
+})
+
+test('a mail says the same as text and as HTML, and no words of it become markup', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (words) => {
+      const { text, html } = composeMail('Subject', [words, { link: `https://example.com/?q=${words}`, label: words }])
+      expect(text).toContain(words)
+      expect(
+        html.replace(
+          /<\/?(!doctype html|html lang="en"|html|meta charset="utf-8"|title|body|p|br|small|a|a href="[^"<>]*")>/g,
+          '',
+        ),
+      ).not.toMatch(/[<>]/)
+    }),
+  )
+})
