@@ -33,6 +33,7 @@ export const users = sqliteTable(
     index('users_closed').on(t.closedAt).where(sql`closed_at IS NOT NULL`),
   ],
 )
+export type UserRow = typeof users.$inferSelect
 
 /** Who is logged in: the row that a cookie's JWT names, so that it can be revoked. */
 export const signIns = sqliteTable(
@@ -86,6 +87,7 @@ export const servers = sqliteTable('servers', {
   /** Never handed out again. The row stays, because past runs name it. */
   retiredAt: integer('retired_at'),
 })
+export type PlaceRow = typeof servers.$inferSelect
 
 /** A run of a server, from the request to the end of its instance. */
 export const serverSessions = sqliteTable(
@@ -128,6 +130,7 @@ export const serverSessions = sqliteTable(
     index('server_sessions_live').on(t.endedAt).where(sql`ended_at IS NULL`),
   ],
 )
+export type SessionRow = typeof serverSessions.$inferSelect
 
 /** One attempt to launch an instance in one place, written down before EC2 is asked. */
 export const launches = sqliteTable(
@@ -150,6 +153,7 @@ export const launches = sqliteTable(
   },
   (t) => [index('launches_by_session').on(t.sessionId)],
 )
+export type LaunchRow = typeof launches.$inferSelect
 
 export const jobs = sqliteTable(
   'jobs',
@@ -181,6 +185,7 @@ export const jobs = sqliteTable(
     uniqueIndex('one_unfinished_job_per_kind').on(t.sessionId, t.kind).where(sql`run_at IS NOT NULL`),
   ],
 )
+export type JobRow = typeof jobs.$inferSelect
 
 export const subscriptions = sqliteTable(
   'subscriptions',
@@ -218,6 +223,7 @@ export const subscriptions = sqliteTable(
     index('subscriptions_to_check').on(t.checkAt).where(sql`check_at IS NOT NULL`),
   ],
 )
+export type SubscriptionRow = typeof subscriptions.$inferSelect
 
 /** A visit to Stripe's checkout page, written down before it is opened there. While one is open, cycles that end meanwhile wait up to 25 hours. */
 export const checkouts = sqliteTable(
@@ -239,6 +245,7 @@ export const checkouts = sqliteTable(
     index('checkouts_to_check').on(t.checkAt).where(sql`check_at IS NOT NULL`),
   ],
 )
+export type CheckoutRow = typeof checkouts.$inferSelect
 
 /**
  * One closed cycle of one user, or a correction of one: the same period, and what is to be added to its seconds and its amount.
@@ -270,6 +277,7 @@ export const billingRecords = sqliteTable(
     index('billing_records_by_user').on(t.userId, t.periodStart),
   ],
 )
+export type BillingRecordRow = typeof billingRecords.$inferSelect
 
 /**
  * How far a record's invoice has come; of one below 0 cents, its credit. Each call to Stripe is written down before it is made.
@@ -306,6 +314,7 @@ export const invoices = sqliteTable(
   },
   (t) => [index('invoices_by_user').on(t.userId), index('invoices_due').on(t.nextAt).where(sql`next_at IS NOT NULL`)],
 )
+export type InvoiceRow = typeof invoices.$inferSelect
 
 /** Webhooks whose effect is in the database: written in the same batch. */
 export const stripeEvents = sqliteTable('stripe_events', {
@@ -336,6 +345,7 @@ export const outbox = sqliteTable(
     index('outbox_by_recipient').on(t.recipient),
   ],
 )
+export type OutboxRow = typeof outbox.$inferSelect
 
 /** What the operator was told by mail, so that one matter is one mail an hour. */
 export const alerts = sqliteTable('alerts', {

@@ -43,3 +43,10 @@ function utcText(at: string, layout: InstantLayout): string {
 export function instantTitle(at: string): string {
   return at.length === 10 ? `${at} (UTC)` : `${at.slice(0, 19).replace('T', ' ')} UTC`
 }
+
+/** ms since 1970 as the wire has it: ISO 8601 in UTC. */
+export function toIso(ms: number): string
+export function toIso(ms: number | null): string | null
+export function toIso(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString()
+}

@@ -1,5 +1,6 @@
 import { Hono, type Context as HonoContext } from 'hono'
-import { type Context, createContext } from './context.ts'
+import type { Context } from './context.ts'
+import { createContext } from './create-context.ts'
 import { checkAccess } from './http/access.ts'
 import type { AppEnv } from './http/app-env.ts'
 import { csrf } from './http/middleware/csrf.ts'

@@ -1,10 +1,16 @@
 import { freeClosedAddresses, stopServersOfClosed } from './accounts/close-account.ts'
+import { stopOverdueServers } from './accounts/overdue-servers.ts'
 import { forgetTraces } from './accounts/retention.ts'
-import { runBilling } from './billing/run-billing.ts'
+import { closeDueCycles } from './billing/bills/close-cycles.ts'
+import { advanceInvoices } from './billing/bills/invoicing.ts'
+import { reconcilePlans } from './billing/plans/reconcile.ts'
 import type { Context } from './context.ts'
 import { endOrphans, wakeOverdue } from './fleet/sweep.ts'
 import { log } from './log.ts'
 import { deliverMail } from './mail/outbox.ts'
+
+/** Everything that billing does by the clock. */
+export const BILLING_CRON = '0-58 * * * *'
 
 /**
  * The tasks of each trigger in `wrangler.toml`. Fleet, money and mail fire every minute, each by a schedule of its own, so that one that
@@ -13,7 +19,8 @@ import { deliverMail } from './mail/outbox.ts'
  */
 export const TASKS: Record<string, ((ctx: Context) => Promise<unknown>)[]> = {
   '* * * * *': [wakeOverdue, stopServersOfClosed, endOrphans],
-  '0-58 * * * *': [runBilling],
+  // In the order in which one feeds the next.
+  [BILLING_CRON]: [reconcilePlans, closeDueCycles, advanceInvoices, stopOverdueServers],
   '1-59 * * * *': [deliverMail, freeClosedAddresses],
   '17 4 * * *': [forgetTraces],
 }

@@ -1,7 +1,5 @@
 import type { Fetcher, RateLimit, SendEmail } from '@cloudflare/workers-types'
-import type { HasherCalls } from './accounts/credentials/scrypt.ts'
-import type { JobChannelCalls } from './fleet/jobs/channel-calls.ts'
-import type { CounterCalls } from './limits/counter-calls.ts'
+import type { CounterCalls, HasherCalls, JobChannelCalls } from './ports/objects.ts'
 
 /** What `wrangler.toml`, its secrets and the local stack bind. `docs/operations.md` explains each, `settings.ts` checks them. */
 export type Env = {

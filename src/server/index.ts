@@ -1,11 +1,11 @@
 import type { ExecutionContext, ScheduledController } from '@cloudflare/workers-types'
 import { app } from './app.ts'
-import { createContext } from './context.ts'
+import { createContext } from './create-context.ts'
 import { runCron } from './cron.ts'
 import type { Env } from './env.ts'
 
 export { PasswordHasher } from './accounts/credentials/password-hasher.ts'
-export { JobChannel } from './fleet/jobs/job-channel.ts'
+export { JobChannel } from './channel/job-channel.ts'
 export { AttemptCounter } from './limits/attempt-counter.ts'
 
 export default {

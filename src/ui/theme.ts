@@ -1,5 +1,9 @@
 export type Theme = 'light' | 'dark' | 'system'
 
+export function isTheme(value: unknown): value is Theme {
+  return value === 'light' || value === 'dark' || value === 'system'
+}
+
 /** What a browser paints around the page: our ground in each theme. */
 export const THEME_COLOURS = [
   { of: 'dark', colour: '#081012' },

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Cloud, ec2Cloud } from '../../src/server/fleet/ec2.ts'
+import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
+import type { Cloud } from '../../src/server/ports/cloud.ts'
 
 type Server = { endpoint: string; launchTemplate: string; stop(): Promise<void> }
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Payments } from '../../src/server/billing/payments.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
 import { priceLookupKey } from '../../src/server/billing/stripe-objects.ts'
+import type { Payments } from '../../src/server/ports/payments.ts'
 import { startStripeMock, stripeMock } from '../support/stripe-mock.ts'
 import { isSkipped } from '../support/third-party.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { createContext } from '../../src/server/context.ts'
+import { createContext } from '../../src/server/create-context.ts'
 import type { Env } from '../../src/server/env.ts'
 import { openSite } from '../support/site.ts'
 

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { invoices } from '../../db/schema.ts'
-import { runBilling } from '../../src/server/billing/run-billing.ts'
+import { BILLING_CRON, runCron } from '../../src/server/cron.ts'
 import { wakeOverdue } from '../../src/server/fleet/sweep.ts'
 import { type Random, seededRandom } from '../support/random.ts'
 import { type Customer, planCustomer } from './customers.ts'
@@ -49,7 +49,11 @@ async function trigger(world: YearWorld, random: Random, faults: boolean): Promi
   if (faults && random.chance(0.3)) flaky.inject(random)
   const twice = random.chance(0.2)
   if (twice) world.faults['trigger doubled'] = (world.faults['trigger doubled'] ?? 0) + 1
-  await Promise.all([runBilling(triggerCtx), twice ? runBilling(triggerCtx) : null, wakeOverdue(ctx)])
+  await Promise.all([
+    runCron(triggerCtx, BILLING_CRON),
+    twice ? runCron(triggerCtx, BILLING_CRON) : null,
+    wakeOverdue(ctx),
+  ])
   flaky.heal()
   const open = await world.db.select({ url: invoices.hostedUrl }).from(invoices).where(sql`status = 'open'`)
   for (const { url } of open) if (random.chance(0.3)) await world.press(url)

@@ -2,7 +2,7 @@ import { afterEach } from 'vitest'
 import { deriveKey } from '../../src/server/accounts/credentials/scrypt.ts'
 import { createApp } from '../../src/server/app.ts'
 import type { Context } from '../../src/server/context.ts'
-import type { Mail } from '../../src/server/mail/email-binding.ts'
+import type { Mail } from '../../src/server/ports/mailer.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
 

@@ -1,4 +1,4 @@
-import type { AlarmStorage } from '../../src/server/fleet/jobs/job-alarm.ts'
+import type { AlarmStorage } from '../../src/server/channel/job-alarm.ts'
 
 /** What a Durable Object keeps of itself, in memory: it outlives the processes of a test. */
 export class KeptStorage {

@@ -6,9 +6,9 @@ import { checkouts, invoices, serverSessions, servers, subscriptions, users } fr
 import { startSqld } from '../../dev/sqld.ts'
 import { type StripeOptions, startStripe } from '../../dev/stripe/standin.ts'
 import type { User } from '../../src/domain/wire.ts'
-import { runBilling } from '../../src/server/billing/run-billing.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
 import type { Context } from '../../src/server/context.ts'
+import { BILLING_CRON, runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
 import { memoryCounters } from './counters.ts'
 import { openTestDatabase } from './database.ts'
@@ -126,7 +126,7 @@ export async function openBillingStack(
     async passTime(until: number, every = 6 * 3_600_000) {
       while (clock.now < until) {
         clock.now = Math.min(until, clock.now + every)
-        await runBilling(ctx)
+        await runCron(ctx, BILLING_CRON)
       }
     },
 

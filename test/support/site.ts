@@ -6,7 +6,7 @@ import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-
 import { app } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/env.ts'
 import { newId } from '../../src/server/id.ts'
-import type { Mail } from '../../src/server/mail/email-binding.ts'
+import type { Mail } from '../../src/server/ports/mailer.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
 

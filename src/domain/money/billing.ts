@@ -80,3 +80,8 @@ export function calendarMonth(at: number): Period {
   const d = new Date(at)
   return periodAt(Date.UTC(d.getUTCFullYear(), d.getUTCMonth(), 1), at)
 }
+
+/** Where a run's meter stands: its end, or now, but never past the end of its trial. */
+export function meterEnd(run: { meteredUntil: number | null; mustStopAt: number | null }, now: number): number {
+  return Math.min(run.meteredUntil ?? now, run.mustStopAt ?? Number.POSITIVE_INFINITY)
+}

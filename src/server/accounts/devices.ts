@@ -1,11 +1,10 @@
 import { and, desc, eq, gt, isNull } from 'drizzle-orm'
 import { signIns } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
+import { toIso } from '../../domain/instant.ts'
 import type { SignIn } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
-import { toIso } from '../fleet/wire.ts'
-import type { CurrentSignIn } from '../http/app-env.ts'
-import { IDLE_LIMIT_MS } from './live-sign-ins.ts'
+import { type CurrentSignIn, IDLE_LIMIT_MS } from './live-sign-ins.ts'
 
 const LIST_LIMIT = 100
 

@@ -2,8 +2,11 @@ import { and, eq, exists, gt, inArray, isNotNull, isNull, or, type SQL, sql } fr
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { signIns, subscriptions, users } from '../../../db/schema.ts'
 import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
+import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
-import type { CurrentSignIn } from '../http/app-env.ts'
+
+/** Who makes this request: the sign-in row that the cookie names, and its user. */
+export type CurrentSignIn = { id: string; user: User; suspended: boolean; planUnpaid: boolean; expiresAt: number }
 
 const DAY_MS = 24 * 3600_000
 /** A sign-in that nobody used for this long is over. */

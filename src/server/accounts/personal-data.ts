@@ -10,10 +10,11 @@ import {
   subscriptions,
   users,
 } from '../../../db/schema.ts'
+import { toIso } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'
 import { billsQuery, toBill } from '../billing/bills/billing-history.ts'
 import type { Context } from '../context.ts'
-import { toIso, toJob, toServer } from '../fleet/wire.ts'
+import { toJob, toServer } from '../fleet/wire.ts'
 
 /** Everything that is kept about a person, for them to take away. */
 export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {

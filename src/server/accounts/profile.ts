@@ -7,12 +7,12 @@ import { CURRENT_PASSWORD_WRONG, profileForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
-import type { CurrentSignIn } from '../http/app-env.ts'
 import { limitGuesses, limitPerson, sessionSecret } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { hashPassword, verifyPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
+import type { CurrentSignIn } from './live-sign-ins.ts'
 
 /**
  * The name; and the password, when one of its fields is filled. A new password ends every other sign-in and every mailed link, and tells the owner.

@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
-import { signIns, users } from '../../../db/schema.ts'
+import { signIns, type UserRow, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { INVALID_CREDENTIALS, NOT_CONFIRMED, signInForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
@@ -32,7 +32,7 @@ export async function signIn(
 ): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
   const { email, password } = requireValid(signInForm, input)
   await (attempt.knownDevice === null ? limitCalls(ctx, 'sign_in', attempt) : limitPerson(ctx, 'known_sign_in', email))
-  let found: typeof users.$inferSelect | undefined
+  let found: UserRow | undefined
   const right = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice), async () => {
     ;[found] = await ctx.db
       .select()

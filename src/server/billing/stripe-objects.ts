@@ -1,7 +1,7 @@
 import type Stripe from 'stripe'
 import type { InvoiceStatus } from '../../domain/money/invoice.ts'
 import { PLANS, type PlanType } from '../../domain/money/plan.ts'
-import type { Checkout, Invoice, PaidSubscription, PaymentEvent } from './payments.ts'
+import type { Checkout, Invoice, PaidSubscription, PaymentEvent } from '../ports/payments.ts'
 
 /** The lookup keys under which the plans' prices are kept at Stripe. */
 export function priceLookupKey(planType: PlanType): string {

@@ -2,7 +2,7 @@ import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
 import { PLANS, type PlanType } from '../../domain/money/plan.ts'
 import type { Env } from '../env.ts'
-import type { Payments } from './payments.ts'
+import type { Payments } from '../ports/payments.ts'
 import { orNull, translated } from './stripe-errors.ts'
 import { priceLookupKey, toCheckout, toEvent, toInvoice, toSubscription } from './stripe-objects.ts'
 

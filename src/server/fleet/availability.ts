@@ -1,5 +1,5 @@
 import { desc, isNull } from 'drizzle-orm'
-import { servers } from '../../../db/schema.ts'
+import { type PlaceRow, servers } from '../../../db/schema.ts'
 import { gpusOf } from '../../domain/money/plan.ts'
 import type { Availability } from '../../domain/wire.ts'
 import { countUsage, usageQueries } from '../billing/bills/usage.ts'
@@ -27,7 +27,7 @@ export async function findAvailability(ctx: Context, userId: string): Promise<Av
   return { ServerAvailable: candidates.some((candidate) => candidate.available), candidates }
 }
 
-function whyNotOffered(place: typeof servers.$inferSelect, now: number): string | null {
+function whyNotOffered(place: PlaceRow, now: number): string | null {
   if (place.reservedBy !== null) return 'Reserved'
   return place.setAsideUntil > now ? 'Out of capacity' : null
 }

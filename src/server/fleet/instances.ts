@@ -1,10 +1,9 @@
 import { eq, inArray } from 'drizzle-orm'
-import { serverSessions, users } from '../../../db/schema.ts'
-import { runSeconds, UNITS_PER_SECOND } from '../../domain/money/billing.ts'
+import { type SessionRow, serverSessions, users } from '../../../db/schema.ts'
+import { toIso } from '../../domain/instant.ts'
+import { meterEnd, runSeconds, UNITS_PER_SECOND } from '../../domain/money/billing.ts'
 import type { Instance } from '../../domain/wire.ts'
-import { meterEnd } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
-import { toIso } from './wire.ts'
 
 const AT_ONCE = 500
 
@@ -36,8 +35,6 @@ export async function listInstances(ctx: Context, withinMs?: number): Promise<In
     })
 }
 
-type RunRow = typeof serverSessions.$inferSelect
-
 async function findRuns(ctx: Context, sessionIds: string[]) {
   const queries = []
   for (let i = 0; i < sessionIds.length; i += AT_ONCE)
@@ -53,6 +50,6 @@ async function findRuns(ctx: Context, sessionIds: string[]) {
   return new Map(found.flat().map((row) => [row.session.id, row]))
 }
 
-function costSoFar(run: RunRow, now: number): number {
+function costSoFar(run: SessionRow, now: number): number {
   return run.billedFrom === null ? 0 : (runSeconds(run.billedFrom, meterEnd(run, now)) * UNITS_PER_SECOND) / 1e7
 }

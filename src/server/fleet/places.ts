@@ -1,9 +1,9 @@
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/client.ts'
-import { servers } from '../../../db/schema.ts'
+import { type PlaceRow, servers } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
+import { toIso } from '../../domain/instant.ts'
 import { newId } from '../id.ts'
-import { toIso } from './wire.ts'
 
 /** A refusal of one zone or subnet keeps its place from being handed out for this long. */
 export const SET_ASIDE_MS = 10 * 60_000
@@ -20,7 +20,6 @@ export function isOfferedAt(now: number): SQL {
 /** What an operator does by hand. It needs no more than a database and a clock. */
 type Hand = { db: Database; now: () => number }
 
-type PlaceRow = typeof servers.$inferSelect
 export type NewPlaces = { instanceType: string; availabilityZone: string; gpus: number; count: number }
 
 /** Adds places, to be handed out after those there are. @throws invalid */

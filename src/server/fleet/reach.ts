@@ -1,10 +1,5 @@
 import { connect } from 'node:net'
-
-/** Whether something answers at an address: `code` says why not. */
-export type Reach = (
-  host: string,
-  port: number,
-) => Promise<{ status: 'reachable' } | { status: 'unreachable'; code: string }>
+import type { Reach } from '../ports/reach.ts'
 
 const TIMEOUT_MS = 2_000
 

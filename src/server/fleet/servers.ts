@@ -1,23 +1,15 @@
 import { and, desc, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { jobs, serverSessions, servers, users } from '../../../db/schema.ts'
+import { type JobRow, jobs, type SessionRow, serverSessions, servers, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { trialSecondsLeft } from '../../domain/money/billing.ts'
-import { gpusOf, isUnpaid } from '../../domain/money/plan.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
-import { PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../domain/money/start-cost.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
 import { tooEarly } from '../../domain/start-limits.ts'
-import { getUsage, type Usage } from '../billing/bills/usage.ts'
-import { settleCheckout } from '../billing/plans/checkout.ts'
-import { settlePlan } from '../billing/plans/pay-plan.ts'
+import { requireAllowance, suspendedError } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
-import type { CurrentSignIn } from '../http/app-env.ts'
 import { newId } from '../id.ts'
-import { log } from '../log.ts'
 import { isOfferedAt } from './places.ts'
 import { countedStartsQuery, isWithinLimits } from './start-limits.ts'
-import type { JobRow, SessionRow } from './wire.ts'
 
 const LIST_LIMIT = 100
 const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`
@@ -39,15 +31,10 @@ export function listServersQuery(ctx: Context, userId: string | SQL) {
  */
 export async function startServer(
   ctx: Context,
-  signIn: Pick<CurrentSignIn, 'user' | 'suspended'>,
+  { user: { id: userId }, suspended }: { user: { id: string }; suspended: boolean },
   serverId: string | null = null,
 ): Promise<{ session: SessionRow; job: JobRow }> {
-  const userId = signIn.user.id
-  const usage = await getUsageOfPayer(ctx, userId)
-  if (signIn.suspended) throw new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
-  if (isUnpaid(usage.subscription)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
-  if (usage.subscription?.subType === 'demo' && trialSecondsLeft(usage.seconds) === 0)
-    throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')
+  const { gpus } = await requireAllowance(ctx, userId, suspended)
 
   // Only now: Stripe may have been asked first, and the alarm must still lie ahead when the batch is written.
   const channel = ctx.channel(userId)
@@ -55,7 +42,6 @@ export async function startServer(
   const sessionId = newId('ses')
   const jobId = newId('job')
   const now = ctx.now()
-  const gpus = gpusOf(usage.subscription)
   const wanted = serverId === null ? sql`` : sql`AND id = ${serverId}`
   const mine = and(eq(serverSessions.id, sessionId), eq(serverSessions.userId, userId))
   await writeBatch(ctx.db, [
@@ -80,20 +66,6 @@ export async function startServer(
   return { session, job }
 }
 
-/** Somebody on a trial, or with an unpaid plan, may have paid a moment ago: Stripe is asked before that is held against them. */
-async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
-  const usage = await getUsage(ctx, userId)
-  const { subscription } = usage
-  const isDemo = subscription?.subType === 'demo'
-  if (!isDemo && !isUnpaid(subscription)) return usage
-  const ask = isDemo ? settleCheckout(ctx, userId) : settlePlan(ctx, userId, subscription?.stripeSubscriptionId ?? null)
-  const asked = await ask.catch((error) => {
-    log('payment_not_settled', { userId }, error)
-    return false
-  })
-  return asked ? getUsage(ctx, userId) : usage
-}
-
 async function whyNotStarted(
   ctx: Context,
   userId: string,
@@ -113,7 +85,7 @@ async function whyNotStarted(
   ])
   // Closed since this request was let in: nobody could stop what it would start.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
-  if (account.suspendedAt !== null) return new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
+  if (account.suspendedAt !== null) return suspendedError()
   if (serverId !== null && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
   const early = tooEarly(

@@ -1,14 +1,6 @@
-import type { jobs, serverSessions } from '../../../db/schema.ts'
+import type { JobRow, SessionRow } from '../../../db/schema.ts'
+import { toIso } from '../../domain/instant.ts'
 import type { Job, Server } from '../../domain/wire.ts'
-
-export type SessionRow = typeof serverSessions.$inferSelect
-export type JobRow = typeof jobs.$inferSelect
-
-export function toIso(ms: number): string
-export function toIso(ms: number | null): string | null
-export function toIso(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString()
-}
 
 export function toServer(row: SessionRow): Server {
   const live = row.endedAt === null

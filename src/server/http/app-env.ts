@@ -1,11 +1,8 @@
 import type { Context as HonoContext } from 'hono'
 import { AppError } from '../../domain/error.ts'
-import type { User } from '../../domain/wire.ts'
+import type { CurrentSignIn } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
 import type { Env } from '../env.ts'
-
-/** Who makes this request: the sign-in row that the cookie names, and its user. */
-export type CurrentSignIn = { id: string; user: User; suspended: boolean; planUnpaid: boolean; expiresAt: number }
 
 /** What Hono hands to every handler. */
 export type AppEnv = {

@@ -4,12 +4,15 @@ import type { ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { IslandFiles } from '../../pages/Island.tsx'
 import { Layout } from '../../pages/Layout.tsx'
-import { PREFETCH_RULES } from '../routes/prefetch.ts'
-import { themeOf } from '../routes/theme.ts'
+import { isTheme, type Theme } from '../../ui/theme.ts'
 import type { AppEnv } from './app-env.ts'
 import { ASSETS, islandFiles } from './assets.ts'
+import { readCookie } from './cookies.ts'
 import { takeFlash } from './flash.ts'
 import { csrfToken } from './middleware/csrf.ts'
+
+/** Named by a header of every page: inside the page it would be an inline script. */
+export const PREFETCH_RULES = '/prefetch.json'
 
 export type PageHead = {
   title: string
@@ -55,4 +58,10 @@ export function renderPage(
   c.header('Speculation-Rules', `"${PREFETCH_RULES}"`)
   if (keep) c.set('sameForAll', html)
   return c.html(html, status) as Response
+}
+
+/** The cookie's choice; null where nobody chose. */
+function themeOf(c: HonoContext<AppEnv>): Theme | null {
+  const kept = readCookie(c, 'theme')
+  return isTheme(kept) ? kept : null
 }

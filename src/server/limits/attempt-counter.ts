@@ -9,7 +9,7 @@ import {
   takeFrom,
 } from '../../domain/attempts.ts'
 import type { Env } from '../env.ts'
-import type { CounterCalls } from './counter-calls.ts'
+import type { CounterCalls } from '../ports/objects.ts'
 
 /** One object per thing that is counted: it runs one call at a time, so that no two guesses share a number. Empties itself. */
 export class AttemptCounter extends DurableObject<Env> implements CounterCalls {

@@ -1,4 +1,4 @@
-import type { Mail } from './email-binding.ts'
+import type { Mail } from '../ports/mailer.ts'
 
 export type MailContent = Omit<Mail, 'to'>
 

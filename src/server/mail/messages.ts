@@ -1,9 +1,9 @@
 import { and, desc, eq, lt, or, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { contactMessages, serverRequests, users } from '../../../db/schema.ts'
+import { toIso } from '../../domain/instant.ts'
 import type { Message } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
-import { toIso } from '../fleet/wire.ts'
 
 const AT_ONCE = 50
 

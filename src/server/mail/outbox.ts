@@ -1,5 +1,5 @@
 import { asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
-import { outbox } from '../../../db/schema.ts'
+import { type OutboxRow, outbox } from '../../../db/schema.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { log } from '../log.ts'
@@ -33,8 +33,6 @@ export async function deliverMail(ctx: OutboxContext): Promise<void> {
     if (claimed.length < AT_ONCE) return
   }
 }
-
-type OutboxRow = typeof outbox.$inferSelect
 
 function claim(ctx: OutboxContext): Promise<OutboxRow[]> {
   const now = ctx.now()

@@ -1,7 +1,6 @@
-import { instantText } from '../../domain/instant.ts'
+import { instantText, toIso } from '../../domain/instant.ts'
 import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
 import { dollars } from '../../domain/money/money.ts'
-import { toIso } from '../fleet/wire.ts'
 import { composeMail, type MailContent } from './letter.ts'
 
 type Overdue = {

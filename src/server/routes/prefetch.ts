@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import type { AppEnv } from '../http/app-env.ts'
+import { PREFETCH_RULES } from '../http/render.tsx'
 import { SEARCHED } from './robots.ts'
 
 /** Much the same from one hour to the next: asked for when the pointer rests on a link. */
@@ -25,9 +26,6 @@ const RULES = {
     { where: { href_matches: PERSONAL }, eagerness: 'conservative' },
   ],
 }
-
-/** Named by a header of every page (render.tsx): inside the page it would be an inline script. */
-export const PREFETCH_RULES = '/prefetch.json'
 
 export const prefetch = new Hono<AppEnv>().get(PREFETCH_RULES, (c) =>
   c.body(JSON.stringify(RULES), 200, {

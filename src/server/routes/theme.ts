@@ -1,8 +1,8 @@
-import { Hono, type Context as HonoContext } from 'hono'
+import { Hono } from 'hono'
 import { AppError } from '../../domain/error.ts'
-import type { Theme } from '../../ui/theme.ts'
+import { isTheme } from '../../ui/theme.ts'
 import type { AppEnv } from '../http/app-env.ts'
-import { readCookie, writeCookie } from '../http/cookies.ts'
+import { writeCookie } from '../http/cookies.ts'
 import { findOwnReferrer } from '../http/own-path.ts'
 
 const YEAR_S = 365 * 24 * 3600
@@ -15,13 +15,3 @@ export const theme = new Hono<AppEnv>().post('/theme', (c) => {
   // Back to the page that the form stood on, and down to the form.
   return c.redirect(`${findOwnReferrer(c) ?? '/'}#theme`, 303)
 })
-
-/** The cookie's choice; null where nobody chose. */
-export function themeOf(c: HonoContext<AppEnv>): Theme | null {
-  const kept = readCookie(c, 'theme')
-  return isTheme(kept) ? kept : null
-}
-
-export function isTheme(value: unknown): value is Theme {
-  return value === 'light' || value === 'dark' || value === 'system'
-}

@@ -6,8 +6,8 @@ import { stopOverdueServers } from '../../../src/server/accounts/overdue-servers
 import { closeDueCycles } from '../../../src/server/billing/bills/close-cycles.ts'
 import { syncInvoice } from '../../../src/server/billing/bills/invoice-sync.ts'
 import { advanceInvoices } from '../../../src/server/billing/bills/invoicing.ts'
-import { runBilling } from '../../../src/server/billing/run-billing.ts'
 import type { Context } from '../../../src/server/context.ts'
+import { BILLING_CRON, runCron } from '../../../src/server/cron.ts'
 import { newId } from '../../../src/server/id.ts'
 import { flakyDatabase } from '../../sim/flaky-database.ts'
 import { type BillingStack, openBillingStack } from '../../support/billing-stack.ts'
@@ -60,7 +60,7 @@ describe('an overdue invoice', () => {
 
   const cron = (at: number, context = ctx) => {
     stack.clock.now = at
-    return runBilling(context)
+    return runCron(context, BILLING_CRON)
   }
   const rowOf = async ({ id }: User) => (await stack.db.select().from(users).where(eq(users.id, id)))[0]
   const suspendedAt = async () => (await rowOf(user))?.suspendedAt
@@ -226,7 +226,7 @@ describe('an overdue invoice', () => {
     await liveRun()
     const thrice = async (at: number) => {
       stack.clock.now = at
-      await Promise.all([runBilling(ctx), runBilling(ctx), runBilling(ctx)])
+      await Promise.all([runCron(ctx, BILLING_CRON), runCron(ctx, BILLING_CRON), runCron(ctx, BILLING_CRON)])
     }
     for (const days of [0, 2, 3]) await thrice(dueAt + days * DAY)
     expect([await subjects(), (await stops()).length]).toEqual([[SUSPENDED, WARNED], 1])

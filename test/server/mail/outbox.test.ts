@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { outbox } from '../../../db/schema.ts'
 import type { Context } from '../../../src/server/context.ts'
-import type { Mail } from '../../../src/server/mail/email-binding.ts'
 import { composeMail } from '../../../src/server/mail/letter.ts'
 import { deliverMail, mailQuery } from '../../../src/server/mail/outbox.ts'
+import type { Mail } from '../../../src/server/ports/mailer.ts'
 import { ownDatabase } from '../../support/own-database.ts'
 
 vi.spyOn(console, 'error').mockImplementation(() => {})

@@ -1,6 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { Env } from '../../env.ts'
-import { type Derivation, type HasherCalls, HashQueue } from './scrypt.ts'
+import type { Derivation, HasherCalls } from '../../ports/objects.ts'
+import { HashQueue } from './scrypt.ts'
 
 /** Hashes away from the threads that answer pages, and keeps nothing: docs/decisions/007-hashing-in-objects.md. */
 export class PasswordHasher extends DurableObject<Env> implements HasherCalls {

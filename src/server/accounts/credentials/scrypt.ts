@@ -1,12 +1,5 @@
-import { type ScryptOptions, scrypt } from 'node:crypto'
-
-/** What there is to hash: never the password itself, and never the pepper. */
-export type Derivation = { secret: Uint8Array; salt: Uint8Array; cost: Required<Pick<ScryptOptions, 'N' | 'r' | 'p'>> }
-
-export type HasherCalls = {
-  /** @returns the key; null when too many are waiting already */
-  derive(work: Derivation): Promise<Uint8Array | null>
-}
+import { scrypt } from 'node:crypto'
+import type { Derivation, HasherCalls } from '../../ports/objects.ts'
 
 const KEY_BYTES = 32
 /** The one that runs and those that wait: a hash takes up to 0.3 s, so nobody waits much longer than a second. */

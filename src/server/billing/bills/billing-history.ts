@@ -1,13 +1,19 @@
 import { and, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
-import { billingRecords, invoices, serverSessions } from '../../../../db/schema.ts'
+import {
+  type BillingRecordRow,
+  billingRecords,
+  type InvoiceRow,
+  invoices,
+  serverSessions,
+} from '../../../../db/schema.ts'
+import { toIso } from '../../../domain/instant.ts'
 import type { Bill, Statement } from '../../../domain/money/bill.ts'
 import { runSecondsWithin, UNITS_PER_SECOND } from '../../../domain/money/billing.ts'
 import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
 import { planName } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
-import { toIso } from '../../fleet/wire.ts'
 
-type Row = { record: typeof billingRecords.$inferSelect; invoice: typeof invoices.$inferSelect | null }
+type Row = { record: BillingRecordRow; invoice: InvoiceRow | null }
 
 const CHART_MS = 31 * 86_400_000
 

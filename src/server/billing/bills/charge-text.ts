@@ -1,5 +1,5 @@
+import type { BillingRecordRow } from '../../../../db/schema.ts'
 import { OVERAGE_DOLLARS_PER_SECOND, planName } from '../../../domain/money/plan.ts'
-import type { BillingRecordRow } from './invoice-step.ts'
 
 /** What an invoice says. The same words for the same record, always: a repeated call must not differ. */
 export function chargeText(

@@ -1,18 +1,18 @@
 import { and, asc, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { type Database, isDatabaseBusy, type Query, writeBatch } from '../../../../db/client.ts'
-import { checkouts, serverSessions, subscriptions, users } from '../../../../db/schema.ts'
+import { checkouts, serverSessions, subscriptions, type UserRow, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { type ClosedCycle, closeCycles, type Ledger } from '../../../domain/money/closing.ts'
 import type { Context } from '../../context.ts'
+import { stableBillId } from '../../id.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { toSpan } from './plan-spans.ts'
-import { recordId } from './record-id.ts'
 
 const BATCH = 100
 const BATCHES = 20
 const AFTER_FAILURE_MS = 60 * 60_000
 
-type Account = Ledger & { id: string; read: Pick<typeof users.$inferSelect, 'billedUntil' | 'billingDueAt'> }
+type Account = Ledger & { id: string; read: Pick<UserRow, 'billedUntil' | 'billingDueAt'> }
 
 /**
  * Closes every cycle that has ended: a record for each, an invoice to be made where something is owed. Goes by what the
@@ -132,7 +132,7 @@ async function recordQueries(
   { cycle, seconds, amountCents }: ClosedCycle,
 ): Promise<Query[]> {
   const now = ctx.now()
-  const id = await recordId(`${account.id} ${cycle.start}`)
+  const id = await stableBillId(`${account.id} ${cycle.start}`)
   const stands = sql`EXISTS (SELECT 1 FROM users WHERE ${asRead(account)})`
   const record = ctx.db.run(sql`INSERT INTO billing_records
     (id, user_id, period_start, period_end, plan_type, included_hours, trial, seconds, amount_cents, created_at)

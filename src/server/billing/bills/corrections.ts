@@ -1,10 +1,9 @@
 import { eq, or } from 'drizzle-orm'
 import { type Database, isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
-import { billingRecords, invoices } from '../../../../db/schema.ts'
+import { type BillingRecordRow, billingRecords, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { correctionTo, creditableCents } from '../../../domain/money/correction.ts'
-import type { BillingRecordRow } from './invoice-step.ts'
-import { recordId } from './record-id.ts'
+import { stableBillId } from '../../id.ts'
 
 /** What an operator does by hand. It needs no more than a database and a clock. */
 type Hand = { db: Database; now: () => number }
@@ -47,7 +46,7 @@ export async function correctBill(
       'conflict',
       `Only ${creditable} cents of this bill's own invoice are left to credit, not ${-change.amountCents}. Give the rest by hand at Stripe.`,
     )
-  const id = await recordId(`${billId} correction ${corrections.length + 1}`)
+  const id = await stableBillId(`${billId} correction ${corrections.length + 1}`)
   const record = { ...bill, ...change, id, corrects: billId, reason: why, createdAt: now() }
   try {
     await writeBatch(db, [db.insert(billingRecords).values(record), ...invoiceQueries(db, record)])

@@ -1,10 +1,13 @@
 import { eq } from 'drizzle-orm'
-import { invoices } from '../../../../db/schema.ts'
+import { type BillingRecordRow, type InvoiceRow, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
+import type { InvoiceStep } from '../../../domain/money/invoice.ts'
 import type { Context } from '../../context.ts'
 import { chargeText } from './charge-text.ts'
-import type { BillingRecordRow, Done, InvoiceRow } from './invoice-step.ts'
 import { syncInvoice } from './invoice-sync.ts'
+
+/** What a call to Stripe on an invoice's way brought, and which step is next. */
+export type Done = { step: InvoiceStep; stripeInvoiceId?: string }
 
 /**
  * The step of a correction that is below 0: a credit note on the corrected record's invoice. Waits until that is sent; one that was voided owes

@@ -1,7 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import type { Context } from '../../context.ts'
-import { findWithTime } from '../stripe-time.ts'
 import { liftQuery, suspendQueries } from './suspension.ts'
 
 const DAY_MS = 86_400_000
@@ -11,7 +10,9 @@ const DAY_MS = 86_400_000
  * @param also written in the same batch
  */
 export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Query[] = []): Promise<void> {
-  const { found: invoice, askedAt } = await findWithTime(ctx, () => ctx.payments.findInvoice(stripeInvoiceId))
+  // Every change at Stripe sends an event after it: the answer to the latest question is the latest state, in whatever order they are written.
+  const askedAt = ctx.now()
+  const invoice = await ctx.payments.findInvoice(stripeInvoiceId)
   if (!invoice?.recordId) {
     if (also.length) await writeBatch(ctx.db, also)
     return

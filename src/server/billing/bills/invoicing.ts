@@ -1,6 +1,6 @@
 import { and, asc, eq, lte } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { billingRecords, invoices } from '../../../../db/schema.ts'
+import { type BillingRecordRow, billingRecords, type InvoiceRow, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { InvoiceStep } from '../../../domain/money/invoice.ts'
 import { PAYMENT_DAYS } from '../../../domain/money/plan.ts'
@@ -9,9 +9,8 @@ import { fourAtOnce } from '../../four-at-once.ts'
 import { log } from '../../log.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { chargeText } from './charge-text.ts'
-import { giveCredit } from './crediting.ts'
+import { type Done, giveCredit } from './crediting.ts'
 import { ensureCustomer } from './customers.ts'
-import type { BillingRecordRow, Done, InvoiceRow, StepCall } from './invoice-step.ts'
 import { syncInvoice } from './invoice-sync.ts'
 import { suspendQueries } from './suspension.ts'
 
@@ -107,6 +106,9 @@ async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<Invoic
     .returning()
   return claimed
 }
+
+/** One call to Stripe on an invoice's way, safe to repeat. */
+type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillingRecordRow) => Promise<Done>
 
 const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
   credit: giveCredit,

@@ -1,8 +1,6 @@
-import type { subscriptions } from '../../../../db/schema.ts'
+import type { SubscriptionRow } from '../../../../db/schema.ts'
 import { periodAt } from '../../../domain/money/billing.ts'
 import type { EarlierPlan, PlanSpan } from '../../../domain/money/cycle.ts'
-
-type SubscriptionRow = typeof subscriptions.$inferSelect
 
 /** A plan whose end is decided counts as ended there, whether or not Stripe has told us yet, and however late Stripe carried it out. */
 export function toSpan(row: SubscriptionRow): PlanSpan {

@@ -1,13 +1,11 @@
 import { and, desc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
-import { serverSessions, subscriptions, users } from '../../../../db/schema.ts'
-import { recordCents, runSecondsWithin } from '../../../domain/money/billing.ts'
+import { type SessionRow, type SubscriptionRow, serverSessions, subscriptions, users } from '../../../../db/schema.ts'
+import { toIso } from '../../../domain/instant.ts'
+import { meterEnd, recordCents, runSecondsWithin } from '../../../domain/money/billing.ts'
 import { type Cycle, cycleAt } from '../../../domain/money/cycle.ts'
 import type { Summary } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
-import { type SessionRow, toIso } from '../../fleet/wire.ts'
 import { toSpan } from './plan-spans.ts'
-
-export type SubscriptionRow = typeof subscriptions.$inferSelect
 
 const LONGEST_CYCLE_MS = 32 * 86_400_000
 
@@ -78,11 +76,6 @@ export function countUsage(history: PlanHistory, runs: SessionRow[], now: number
     sessions: inCycle.length,
     running: runs.filter((run) => run.endedAt === null).length,
   }
-}
-
-/** Where a run's meter stands: its end, or now, but never past the end of its trial. */
-export function meterEnd(run: SessionRow, now: number): number {
-  return Math.min(run.meteredUntil ?? now, run.mustStopAt ?? Number.POSITIVE_INFINITY)
 }
 
 export async function getUsage(ctx: Context, userId: string): Promise<Usage> {

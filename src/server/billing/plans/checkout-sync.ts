@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { checkouts } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
-import type { Checkout } from '../payments.ts'
+import type { Checkout } from '../../ports/payments.ts'
 import { syncSubscription } from './subscription-sync.ts'
 
 const HOUR_MS = 3_600_000

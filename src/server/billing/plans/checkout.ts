@@ -1,17 +1,15 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { isUniqueViolation } from '../../../../db/client.ts'
-import { checkouts, subscriptions } from '../../../../db/schema.ts'
+import { type CheckoutRow, checkouts, subscriptions } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { isUnpaid, PLANS, type PlanType } from '../../../domain/money/plan.ts'
 import type { User } from '../../../domain/wire.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { limitPerson, mayStill } from '../../limits/limits.ts'
+import type { Checkout } from '../../ports/payments.ts'
 import { ensureCustomer } from '../bills/customers.ts'
-import type { Checkout } from '../payments.ts'
 import { syncCheckout } from './checkout-sync.ts'
-
-type CheckoutRow = typeof checkouts.$inferSelect
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { subscriptions } from '../../../../db/schema.ts'
 import { isUnpaid } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
-import type { PaidSubscription } from '../payments.ts'
+import type { PaidSubscription } from '../../ports/payments.ts'
 
 /** What Stripe says of a plan, and what came in for it. */
 export type Heard = PaidSubscription & { userId: string; paidInTime: boolean }

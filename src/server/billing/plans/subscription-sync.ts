@@ -1,18 +1,15 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
-import { subscriptions, users } from '../../../../db/schema.ts'
+import { type SubscriptionRow, subscriptions, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { ENTERPRISE, isUnpaid, PLANS, type PlanType } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
+import type { PaidSubscription } from '../../ports/payments.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
 import { planBeforeChange, toSpan } from '../bills/plan-spans.ts'
-import type { PaidSubscription } from '../payments.ts'
-import { findWithTime } from '../stripe-time.ts'
 import { type Heard, isUnbilledUnpaid, paidUntilQuery, wasPaidInTime } from './paid-until.ts'
 import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
-
-type SubscriptionRow = typeof subscriptions.$inferSelect
 
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
@@ -24,7 +21,9 @@ const MINUTE_MS = 60_000
  * @throws conflict when it cannot be recorded: then the operator was told, and whatever made us ask may ask again
  */
 export async function syncSubscription(ctx: Context, stripeId: string, also: Query[] = []): Promise<void> {
-  const { found, askedAt } = await findWithTime(ctx, () => ctx.payments.findSubscription(stripeId))
+  // The answer to the latest question is the latest state: see invoice-sync.ts.
+  const askedAt = ctx.now()
+  const found = await ctx.payments.findSubscription(stripeId)
   const record = async () => {
     const queries = [...(found ? await takeOver(ctx, found, askedAt) : []), ...also]
     if (queries.length) await writeBatch(ctx.db, queries)

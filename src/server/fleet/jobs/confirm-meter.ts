@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
+import type { SessionRow } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
-import type { SessionRow } from '../wire.ts'
 import { takeLook } from './sight.ts'
 
 /**

@@ -1,13 +1,10 @@
 import { and, desc, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { launches, servers } from '../../../../db/schema.ts'
+import { type LaunchRow, launches, type SessionRow, servers } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { isOfferedAt, SET_ASIDE_MS } from '../places.ts'
-import type { SessionRow } from '../wire.ts'
 import { nextLookIn, takeLook } from './sight.ts'
-
-export type LaunchRow = typeof launches.$inferSelect
 
 /** An instance that still runs this long after EC2 agreed to terminate it is worth a second request, and each further one twice as long. */
 const ASK_AGAIN_MS = 30_000

@@ -1,11 +1,11 @@
-import type { servers } from '../../../../db/schema.ts'
+import type { PlaceRow } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
-import type { LaunchRefusal } from '../ec2.ts'
+import type { LaunchRefusal } from '../../ports/cloud.ts'
 import type { Run } from './step.ts'
 
-type Place = Pick<typeof servers.$inferSelect, 'id' | 'instanceType' | 'availabilityZone'>
+type Place = Pick<PlaceRow, 'id' | 'instanceType' | 'availabilityZone'>
 
 /** EC2 refused a launch: the operator hears of it, once an hour and code. */
 export async function alertLaunchRefused({ ctx, job, session }: Run, place: Place, refusal: LaunchRefusal) {

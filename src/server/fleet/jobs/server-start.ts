@@ -1,11 +1,9 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { jobs } from '../../../../db/schema.ts'
-import { trialSecondsLeft } from '../../../domain/money/billing.ts'
-import { gpusOf } from '../../../domain/money/plan.ts'
+import { jobs, type LaunchRow } from '../../../../db/schema.ts'
 import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../../domain/server.ts'
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
-import { getUsage } from '../../billing/bills/usage.ts'
+import { getAllowance } from '../../billing/allowance.ts'
 import { log } from '../../log.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { requestStop } from '../servers.ts'
@@ -13,7 +11,6 @@ import {
   clearLaunches,
   findOpenLaunch,
   freePlace,
-  type LaunchRow,
   moveToNextPlace,
   recordInstance,
   recordLaunch,
@@ -82,8 +79,8 @@ async function launchInstance(run: Run, launch: LaunchRow, isFirstRequest: boole
   }
   // EC2 answers a repeated token with its instance before it looks at capacity: one that refuses made none. Should an earlier request still
   // be on its way, the sweep ends what it makes.
-  const { subscription } = await getUsage(ctx, session.userId)
-  if (await moveToNextPlace(ctx, session, launch, gpusOf(subscription))) return { wait: 0 }
+  const { gpus } = await getAllowance(ctx, session.userId)
+  if (await moveToNextPlace(ctx, session, launch, gpus)) return { wait: 0 }
   return fail(run, 'no_capacity', ALL_RESERVED)
 }
 
@@ -129,9 +126,8 @@ async function awaitAnswer(run: Run, runningAt: number, ipAddress: string): Prom
  */
 async function startMeter({ ctx, job, session }: Run): Promise<Outcome> {
   const now = ctx.now()
-  const usage = await getUsage(ctx, session.userId)
-  const mustStopAt =
-    usage.subscription?.subType === 'demo' ? (Math.ceil(now / 1000) + trialSecondsLeft(usage.seconds)) * 1000 : null
+  const { trialSeconds } = await getAllowance(ctx, session.userId)
+  const mustStopAt = trialSeconds === null ? null : (Math.ceil(now / 1000) + trialSeconds) * 1000
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${now}, confirmed_at = ${now},
       must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${session.userId} AND ended_at IS NULL

@@ -1,8 +1,8 @@
 import { sql } from 'drizzle-orm'
+import type { SessionRow } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
-import type { CloudInstance } from '../ec2.ts'
-import type { SessionRow } from '../wire.ts'
+import type { CloudInstance } from '../../ports/cloud.ts'
 
 /** EC2 may not find an instance that runs: only so many looks in a row, over so long, say that it is gone. */
 const LOOKS = 3

@@ -1,5 +1,5 @@
+import type { JobRow, SessionRow } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
-import type { JobRow, SessionRow } from '../wire.ts'
 
 /** What one step of a job is given. */
 export type Run = {

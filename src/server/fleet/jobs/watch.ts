@@ -1,9 +1,8 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
-import { serverSessions } from '../../../../db/schema.ts'
+import { type SessionRow, serverSessions } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 import { log } from '../../log.ts'
 import { requestStop } from '../servers.ts'
-import type { SessionRow } from '../wire.ts'
 import { alertIfRefused } from './refusals.ts'
 import { takeLook } from './sight.ts'
 

@@ -1,7 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
-import { isTheme } from '../../routes/theme.ts'
+import { isTheme } from '../../../ui/theme.ts'
 import type { AppEnv } from '../app-env.ts'
 
 type KeptPage = { body: Uint8Array<ArrayBuffer>; headers: Record<string, string> }

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { COMMON_PASSWORDS } from '../../../../src/server/accounts/credentials/common-passwords.ts'
 import { hashPassword, needsRehash, verifyPassword } from '../../../../src/server/accounts/credentials/password.ts'
 import { refuseCommonPassword } from '../../../../src/server/accounts/credentials/password-rule.ts'
-import { deriveKey, type HasherCalls, HashQueue } from '../../../../src/server/accounts/credentials/scrypt.ts'
+import { deriveKey, HashQueue } from '../../../../src/server/accounts/credentials/scrypt.ts'
+import type { HasherCalls } from '../../../../src/server/ports/objects.ts'
 
 const hasher = { derive: deriveKey }
 const peppered = { hasher, config: { passwordPepper: 'pepper' } }

@@ -6,7 +6,6 @@ import { addMonths } from '../../../../src/domain/money/billing.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
-import type { PaidSubscription } from '../../../../src/server/billing/payments.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { findPlanPayPage } from '../../../../src/server/billing/plans/pay-plan.ts'
@@ -15,6 +14,7 @@ import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events
 import type { Context } from '../../../../src/server/context.ts'
 import { findAvailability } from '../../../../src/server/fleet/availability.ts'
 import { startServer } from '../../../../src/server/fleet/servers.ts'
+import type { PaidSubscription } from '../../../../src/server/ports/payments.ts'
 import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
 
 const HOUR = 3_600_000

@@ -1,11 +1,12 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
-import { type Context, createContext } from '../../context.ts'
-import type { Env } from '../../env.ts'
-import type { JobChannelCalls } from './channel-calls.ts'
+import type { Context } from '../context.ts'
+import { createContext } from '../create-context.ts'
+import type { Env } from '../env.ts'
+import { jobRunner } from '../fleet/jobs/runner.ts'
+import type { JobChannelCalls } from '../ports/objects.ts'
 import { JobAlarm } from './job-alarm.ts'
 import { JobSockets } from './job-sockets.ts'
-import { jobRunner } from './runner.ts'
 
 /**
  * One object per user. An alarm runs that user's due jobs, one at a time, and every change of a job is pushed to the user's

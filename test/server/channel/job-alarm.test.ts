@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { FALLBACK_MS, JobAlarm, type Look } from '../../../../src/server/fleet/jobs/job-alarm.ts'
-import { KeptStorage, storageOf } from '../../../support/alarm-storage.ts'
+import { FALLBACK_MS, JobAlarm, type Look } from '../../../src/server/channel/job-alarm.ts'
+import { KeptStorage, storageOf } from '../../support/alarm-storage.ts'
 
 vi.spyOn(console, 'error').mockImplementation(() => {})
 const clock = { ms: 1_000_000 }

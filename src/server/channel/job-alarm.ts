@@ -1,5 +1,5 @@
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
-import { log } from '../../log.ts'
+import { log } from '../log.ts'
 
 /** What survives the object: the user's id, until when it was armed, when it looked last, how many looks in a row failed, and its one alarm. */
 export type AlarmStorage = {

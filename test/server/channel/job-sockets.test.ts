@@ -1,10 +1,10 @@
 import type { DurableObjectState } from '@cloudflare/workers-types'
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { signIns } from '../../../../db/schema.ts'
-import type { Job } from '../../../../src/domain/wire.ts'
-import { JobSockets } from '../../../../src/server/fleet/jobs/job-sockets.ts'
-import { openAccount, signedInUser } from '../../../support/account.ts'
+import { signIns } from '../../../db/schema.ts'
+import type { Job } from '../../../src/domain/wire.ts'
+import { JobSockets } from '../../../src/server/channel/job-sockets.ts'
+import { openAccount, signedInUser } from '../../support/account.ts'
 
 // Sockets as the object finds them when it wakes, and a clock to move: workerd's own does not let a test. What the wire carries is tested in
 // test/contract/cable/ and test/attacks/sockets.test.ts.

@@ -15,13 +15,13 @@ import {
   rejectFrame,
   SUB_PROTOCOL,
   welcomeFrame,
-} from '../../../domain/cable.ts'
-import type { Job } from '../../../domain/wire.ts'
-import { findSignIn, listLiveSignIns } from '../../accounts/live-sign-ins.ts'
-import type { Context } from '../../context.ts'
-import { log } from '../../log.ts'
-import { currentJobsQuery } from '../dashboard.ts'
-import { toJob } from '../wire.ts'
+} from '../../domain/cable.ts'
+import type { Job } from '../../domain/wire.ts'
+import { findSignIn, listLiveSignIns } from '../accounts/live-sign-ins.ts'
+import type { Context } from '../context.ts'
+import { currentJobsQuery } from '../fleet/dashboard.ts'
+import { toJob } from '../fleet/wire.ts'
+import { log } from '../log.ts'
 
 /** Survives hibernation with its socket. */
 type Attachment = {

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { freePort } from '../../../../dev/free-port.ts'
-import { startServices } from '../../../../dev/services.ts'
-import { startWorkerd } from '../../../../dev/workerd.ts'
-import { KEEPALIVE, KEEPALIVE_ANSWER, PING_EVERY_MS } from '../../../../src/domain/cable.ts'
-import { jobsChannel, openSocket } from '../../../support/cable.ts'
-import { newPerson, waitFor } from '../../../support/client.ts'
+import { freePort } from '../../../dev/free-port.ts'
+import { startServices } from '../../../dev/services.ts'
+import { startWorkerd } from '../../../dev/workerd.ts'
+import { KEEPALIVE, KEEPALIVE_ANSWER, PING_EVERY_MS } from '../../../src/domain/cable.ts'
+import { jobsChannel, openSocket } from '../../support/cable.ts'
+import { newPerson, waitFor } from '../../support/client.ts'
 
 /** The built Worker, with an object that tells this test when it is built (anew, after an eviction) and when its alarm rings. */
 const OBSERVED = `import worker, { JobChannel as Built } from './index.js'
@@ -47,7 +47,7 @@ async function startObservedStack() {
     path,
     contents: readFileSync(join(dist, 'worker', path), 'utf8'),
   }))
-  const { devRoutes } = await import('../../../../dev/dev-routes.ts')
+  const { devRoutes } = await import('../../../dev/dev-routes.ts')
   const routes = devRoutes(services, async () => {})
   const workerd = await startWorkerd({
     host: 'localhost',

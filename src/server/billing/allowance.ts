@@ -1,0 +1,61 @@
+import { AppError } from '../../domain/error.ts'
+import { trialSecondsLeft } from '../../domain/money/billing.ts'
+import { gpusOf, isUnpaid } from '../../domain/money/plan.ts'
+import { PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../domain/money/start-cost.ts'
+import type { Context } from '../context.ts'
+import { log } from '../log.ts'
+import { getUsage, type Usage } from './bills/usage.ts'
+import { settleCheckout } from './plans/checkout.ts'
+import { settlePlan } from './plans/pay-plan.ts'
+
+/** What somebody may start now. */
+export type Allowance = {
+  /** The largest server of their plan. */
+  gpus: number
+  /** Seconds that their free trial still covers; null without a trial. */
+  trialSeconds: number | null
+}
+
+/**
+ * The one question of the fleet: may this person start a server, and which? Stripe is asked first where a payment may be news to us.
+ * @throws payment_required with the page where to pay
+ */
+export async function requireAllowance(ctx: Context, userId: string, suspended: boolean): Promise<Allowance> {
+  const usage = await getUsageOfPayer(ctx, userId)
+  if (suspended) throw suspendedError()
+  if (isUnpaid(usage.subscription)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
+  const allowance = toAllowance(usage)
+  if (allowance.trialSeconds === 0)
+    throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')
+  return allowance
+}
+
+/** The same without a refusal, as it stands in the database. */
+export async function getAllowance(ctx: Context, userId: string): Promise<Allowance> {
+  return toAllowance(await getUsage(ctx, userId))
+}
+
+export function suspendedError(): AppError {
+  return new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
+}
+
+function toAllowance({ subscription, seconds }: Usage): Allowance {
+  return {
+    gpus: gpusOf(subscription),
+    trialSeconds: subscription?.subType === 'demo' ? trialSecondsLeft(seconds) : null,
+  }
+}
+
+/** Somebody on a trial, or with an unpaid plan, may have paid a moment ago: Stripe is asked before that is held against them. */
+async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
+  const usage = await getUsage(ctx, userId)
+  const { subscription } = usage
+  const isDemo = subscription?.subType === 'demo'
+  if (!isDemo && !isUnpaid(subscription)) return usage
+  const ask = isDemo ? settleCheckout(ctx, userId) : settlePlan(ctx, userId, subscription?.stripeSubscriptionId ?? null)
+  const asked = await ask.catch((error) => {
+    log('payment_not_settled', { userId }, error)
+    return false
+  })
+  return asked ? getUsage(ctx, userId) : usage
+}

@@ -1,0 +1,66 @@
+import { type Database, openDatabase } from '../../db/client.ts'
+import { answered } from './answered.ts'
+import { readClock } from './clock.ts'
+import type { Context } from './context.ts'
+import type { Env } from './env.ts'
+import { tcpReach } from './fleet/reach.ts'
+import { log } from './log.ts'
+import { emailBinding } from './mail/email-binding.ts'
+import { onDemand } from './on-demand.ts'
+import type { HasherCalls, JobChannelCalls } from './ports/objects.ts'
+import { readConfig } from './settings.ts'
+
+let database: { url: string; db: Database } | undefined
+
+/** One client for the whole isolate: it holds no connection, so that concurrent requests may share it. */
+function sharedDatabase(env: Env): Database {
+  if (database?.url !== env.LIBSQL_URL)
+    database = { url: env.LIBSQL_URL, db: openDatabase(env.LIBSQL_URL, env.LIBSQL_AUTH_TOKEN) }
+  return database.db
+}
+
+/** @throws unavailable where a setting is missing or malformed */
+export async function createContext(env: Env, background: Context['background']): Promise<Context> {
+  const config = readConfig(env)
+  return {
+    db: sharedDatabase(env),
+    now: await readClock(env),
+    random: Math.random,
+    cloud: onDemand(async () => (await import('./fleet/ec2.ts')).ec2Cloud(env)),
+    payments: onDemand(async () => (await import('./billing/stripe.ts')).stripePayments(env)),
+    mailer: emailBinding(env),
+    reach: tcpReach,
+    channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),
+    counter: (name) => env.ATTEMPT_COUNTER.getByName(name),
+    hasher: inTurn(env.PASSWORD_HASHER),
+    background: (work) => background(work.catch(logFailure)),
+    config,
+  }
+}
+
+function reachable(channel: JobChannelCalls): JobChannelCalls {
+  return {
+    arm: (userId) => answered(channel.arm(userId)),
+    wake: (userId) => answered(channel.wake(userId)),
+    revive: (userId, now) => answered(channel.revive(userId, now)),
+    disconnect: (signInIds) => answered(channel.disconnect(signInIds)),
+  }
+}
+
+/** How many objects hash. What one isolate asks for goes to them in turn, so that no queue fills up before the others. */
+const HASHERS = 8
+let turn: number | undefined
+
+function inTurn(hashers: Env['PASSWORD_HASHER']): HasherCalls {
+  return {
+    derive(work) {
+      turn = ((turn ?? Math.floor(Math.random() * HASHERS)) + 1) % HASHERS
+      return answered(hashers.getByName(`hasher ${turn}`).derive(work))
+    },
+  }
+}
+
+/** Whoever asked has got an answer by then: what fails afterwards is only told to us. */
+function logFailure(error: unknown): void {
+  log('background_failed', {}, error)
+}
