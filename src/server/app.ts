@@ -31,7 +31,7 @@ import { subscriptions } from './routes/subscriptions.ts'
 import { theme } from './routes/theme.ts'
 import { users } from './routes/users.ts'
 
-/** The table of contents: what every request passes, then who answers it. Who may come in where stands in access.ts. */
+/** The table of contents: what every request passes, then who answers it. What is known of each route beforehand stands in site-map.ts. */
 export function createApp(openContext: (c: HonoContext<AppEnv>) => Promise<Context>): Hono<AppEnv> {
   const app: Hono<AppEnv> = new Hono<AppEnv>()
     .use(requestId)

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, expect, test, vi } from 'vitest'
 import { app } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/env.ts'
-import { ACCESS } from '../../src/server/http/access.ts'
+import { SITE_MAP } from '../../src/server/http/site-map.ts'
 import { change, openSite, SITE } from '../support/site.ts'
 
 // The log may know what happened: that is what it is for.
@@ -32,7 +32,7 @@ const fail = async () => {
 
 /** A socket's way in is tried by itself below: it needs headers that no other route knows. */
 const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))].filter(
-  (route) => route in ACCESS && route !== 'GET /cable',
+  (route) => route in SITE_MAP && route !== 'GET /cable',
 )
 
 const healthy = openSite()

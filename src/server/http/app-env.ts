@@ -10,7 +10,7 @@ export type AppEnv = {
   Variables: {
     ctx: Context
     signIn: CurrentSignIn | null
-    /** What this route had read along with the sign-in: see read-along.ts. */
+    /** What this route had read along with the sign-in: see site-map.ts. */
     readAlong: readonly unknown[]
     requestId: string
     /** The whole answer, when it is the same for every visitor. */

@@ -7,8 +7,7 @@ import { log } from '../log.ts'
 import type { AppEnv } from './app-env.ts'
 import { setFlash } from './flash.ts'
 import { typedValues } from './form-post.ts'
-import { formScreens } from './form-screens.ts'
-import { matchedRoute } from './matched-route.ts'
+import { factsOf } from './site-map.ts'
 
 const STATUS: Record<ErrorCode, ContentfulStatusCode> = {
   malformed: 400,
@@ -48,14 +47,6 @@ export function toAppError(thrown: unknown): AppError {
   })
 }
 
-/** What some calls carry beside the usual body of a refusal. */
-const EXTRA: Record<string, (error: AppError) => Record<string, unknown>> = {
-  'PUT /users': () => ({ status: 'error' }),
-  'GET /api/v1/users/get_session': () => ({ Body: null }),
-  'POST /api/v1/contact_sales': (error) => ({ Errors: error.errors }),
-  'POST /api/v1/subscriptions/create_checkout_session': (error) => ({ Errors: error.errors }),
-}
-
 /** JSON; for a plain HTML form a redirect back to it, with the sentence and what was typed. */
 export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Record<string, unknown> = {}): Response {
   const error = toAppError(thrown)
@@ -68,10 +59,9 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
     // Several faults belong to the form, not to one of its fields.
     const field = error.errors.length === 1 ? error.field : null
     setFlash(c, { kind: 'danger', message: error.errors.join(', '), field, values: typedValues(form) })
-    const screens = formScreens(matchedRoute(c) ?? '')
-    return c.redirect(error.code === 'unauthenticated' ? '/sign_in' : screens.form, 303)
+    return c.redirect(error.code === 'unauthenticated' ? '/sign_in' : (factsOf(c)?.form?.at ?? '/dashboard'), 303)
   }
-  return c.json({ ...errorBody(error), ...EXTRA[`${c.req.method} ${c.req.path}`]?.(error), ...extra }, status)
+  return c.json({ ...errorBody(error), ...factsOf(c)?.errorFields?.(error), ...extra }, status)
 }
 
 /** For the operator: with the request's id, and everything that a person does not see. */

@@ -10,6 +10,7 @@ import { ASSETS, islandFiles } from './assets.ts'
 import { readCookie } from './cookies.ts'
 import { takeFlash } from './flash.ts'
 import { csrfToken } from './middleware/csrf.ts'
+import { factsOf } from './site-map.ts'
 
 /** Named by a header of every page: inside the page it would be an inline script. */
 export const PREFETCH_RULES = '/prefetch.json'
@@ -19,8 +20,6 @@ export type PageHead = {
   description?: string
   /** Without the product's name behind it. */
   titleAlone?: boolean
-  /** For pages that no search engine should keep. */
-  noIndex?: boolean
   /** The same for every visitor: rendered once and kept (middleware/kept-pages.ts). A form on it goes without a token. */
   same?: boolean
   /** Without it, what a visitor's way in needs, or the app's for somebody who is signed in. */
@@ -43,6 +42,7 @@ export function renderPage(
   const html = `<!doctype html>${renderToString(
     <Layout
       {...head}
+      noIndex={status !== 200 || !factsOf(c)?.search}
       user={user}
       notice={signIn?.suspended ? 'suspended' : signIn?.planUnpaid ? 'plan_unpaid' : null}
       path={keep ? c.req.path : pathname + search}

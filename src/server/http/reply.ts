@@ -2,8 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { AppEnv } from './app-env.ts'
 import { setFlash } from './flash.ts'
-import { formScreens } from './form-screens.ts'
-import { matchedRoute } from './matched-route.ts'
+import { factsOf } from './site-map.ts'
 
 /**
  * What a call that a plain HTML form may make, too, answers: JSON; for a form a redirect to the screen that comes next, where
@@ -19,5 +18,5 @@ export function answer(
   if (body.message && (form || c.req.header('X-Flash')))
     setFlash(c, { kind: 'success', message: body.message, values: carry })
   if (!form) return c.json(body, status)
-  return c.redirect(formScreens(matchedRoute(c) ?? '').done, 303)
+  return c.redirect(factsOf(c)?.form?.done ?? '/dashboard', 303)
 }

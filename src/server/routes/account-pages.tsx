@@ -36,7 +36,7 @@ export const accountPages = new Hono<AppEnv>()
     const token = c.req.query('confirmation_token') || null
     const email = token ? await findAddressOfLink(c.var.ctx, token) : null
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token, email: email ?? '' }
-    return renderPage(c, { title: 'Confirm your email', noIndex: true }, <ConfirmEmailPage {...form} />)
+    return renderPage(c, { title: 'Confirm your email' }, <ConfirmEmailPage {...form} />)
   })
   .get('/forgot_password', (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
@@ -44,7 +44,7 @@ export const accountPages = new Hono<AppEnv>()
   })
   .get('/reset_password', (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token: c.req.query('reset_password_token') ?? '' }
-    return renderPage(c, { title: 'Choose a new password', noIndex: true }, <ResetPassword {...form} />)
+    return renderPage(c, { title: 'Choose a new password' }, <ResetPassword {...form} />)
   })
   .get('/account_overview', async (c) => {
     const { user } = signedIn(c)
@@ -59,7 +59,7 @@ export const accountPages = new Hono<AppEnv>()
     const profile = { user, csrfToken: csrfToken(c), flash: aboutPlan ? null : flash }
     return renderPage(
       c,
-      { title: 'Account', noIndex: true },
+      { title: 'Account' },
       <AccountOverview
         {...profile}
         subscription={
@@ -76,9 +76,9 @@ export const accountPages = new Hono<AppEnv>()
   .get('/devices', async (c) => {
     const devices = await listDevices(c.var.ctx, signedIn(c))
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
-    return renderPage(c, { title: 'Signed-in devices', noIndex: true }, <Devices {...form} />)
+    return renderPage(c, { title: 'Signed-in devices' }, <Devices {...form} />)
   })
   .get('/close_account', (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
-    return renderPage(c, { title: 'Close my account', noIndex: true }, <CloseAccount {...form} />)
+    return renderPage(c, { title: 'Close my account' }, <CloseAccount {...form} />)
   })

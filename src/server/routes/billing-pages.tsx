@@ -11,8 +11,8 @@ import { findPlanPayPage } from '../billing/plans/pay-plan.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { setFlash, takeFlash } from '../http/flash.ts'
 import { csrfToken } from '../http/middleware/csrf.ts'
-import { readAlong } from '../http/read-along.ts'
 import { renderPage } from '../http/render.tsx'
+import { readAlong } from '../http/site-map.ts'
 
 /** The screens about money. */
 export const billingPages = new Hono<AppEnv>()
@@ -22,7 +22,7 @@ export const billingPages = new Hono<AppEnv>()
     const months = bills.map((bill) => ({ month: billMonth(bill), dollars: bill.amount_owed }))
     return renderPage(
       c,
-      { title: 'Billing History', noIndex: true },
+      { title: 'Billing History' },
       <BillingHistory
         bills={bills}
         month={c.req.query('month') ?? null}
@@ -37,7 +37,7 @@ export const billingPages = new Hono<AppEnv>()
     if (!statement) return c.notFound()
     return renderPage(
       c,
-      { title: `Statement ${statement.start_date}`, noIndex: true },
+      { title: `Statement ${statement.start_date}` },
       <BillingStatement statement={statement} email={user.email} />,
     )
   })
@@ -61,7 +61,7 @@ export const billingPages = new Hono<AppEnv>()
     if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
     return renderPage(
       c,
-      { title: 'Subscriptions', noIndex: true },
+      { title: 'Subscriptions' },
       <Subscriptions subscription={subscription} forSale={forSale} csrfToken={csrfToken(c)} flash={takeFlash(c)} />,
     )
   })

@@ -4,7 +4,7 @@ import type { BillingRecord } from '../../domain/wire.ts'
 import { listBills } from '../billing/bills/billing-history.ts'
 import { countUsage, toSummary } from '../billing/bills/usage.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
-import { readAlong } from '../http/read-along.ts'
+import { readAlong } from '../http/site-map.ts'
 
 export const billings = new Hono<AppEnv>()
   .get('/api/v1/billings/summary', (c) => {

@@ -19,15 +19,11 @@ export const consolePages = new Hono<AppEnv>()
     const { instances, error } = await instancesOrError(c)
     const now = ctx.now()
     const view = parseInstanceView(new URL(c.req.url).searchParams)
-    return renderPage(
-      c,
-      { title: 'Console', noIndex: true },
-      <Console now={now} instances={instances} error={error} view={view} />,
-    )
+    return renderPage(c, { title: 'Console' }, <Console now={now} instances={instances} error={error} view={view} />)
   })
   .get('/console/messages', async (c) => {
     const page = await listMessages(c.var.ctx, c.req.query('before') ?? null)
-    return renderPage(c, { title: 'Messages', noIndex: true }, <ConsoleMessages {...page} />)
+    return renderPage(c, { title: 'Messages' }, <ConsoleMessages {...page} />)
   })
 
 /** Null instances: they are not known. */

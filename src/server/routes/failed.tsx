@@ -4,15 +4,15 @@ import type { AppEnv } from '../http/app-env.ts'
 import { errorResponse, logError, statusOf, toAppError } from '../http/error-response.ts'
 import { findOwnPath } from '../http/own-path.ts'
 import { renderPage } from '../http/render.tsx'
+import { isPage } from '../http/site-map.ts'
 
 /** The one error handler: a person who opened a page gets a page, every call its JSON. */
 export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {
-  const isPage = c.req.method === 'GET' && !/^\/(api|users|webhooks|cable)\b/.test(c.req.path)
   const error = toAppError(thrown)
   const status = statusOf(error)
-  if (!isPage || (status < 500 && status !== 429) || !c.get('ctx')) return errorResponse(thrown, c)
+  if (!isPage(c) || (status < 500 && status !== 429) || !c.get('ctx')) return errorResponse(thrown, c)
   if (status >= 500) logError(thrown, c)
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
   const body = <Failure sentence={error.message} path={findOwnPath(new URL(c.req.url)) ?? '/'} />
-  return renderPage(c, { title: 'This page did not load', noIndex: true, assets: 'public' }, body, status)
+  return renderPage(c, { title: 'This page did not load', assets: 'public' }, body, status)
 }

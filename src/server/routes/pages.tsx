@@ -10,8 +10,8 @@ import { toDashboard } from '../fleet/dashboard.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { type Flash, takeFlash } from '../http/flash.ts'
 import { csrfToken } from '../http/middleware/csrf.ts'
-import { readAlong } from '../http/read-along.ts'
 import { renderPage } from '../http/render.tsx'
+import { readAlong } from '../http/site-map.ts'
 
 const PRICING =
   'Basic $25, Premium $250, Enterprise by agreement: GPU simulation servers with hours included, then $1.75 an hour, billed per second.'
@@ -20,7 +20,7 @@ const TERMS =
 const CONTACT = 'Tell us what you want to simulate, with which vehicles and how many. We answer by email.'
 const sameForAll = { assets: 'public', same: true } as const
 
-/** The site map: each page's path, what it loads, what it shows. Who may see it stands in access.ts. */
+/** Each page's path, what it loads, what it shows. */
 export const pages = new Hono<AppEnv>()
   .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />))
   .get('/pricing', (c) => renderPage(c, { title: 'Pricing', description: PRICING, ...sameForAll }, <Pricing />))
@@ -45,11 +45,7 @@ export const pages = new Hono<AppEnv>()
   .get('/dashboard', (c) => {
     const { user } = signedIn(c)
     const data = toDashboard(readAlong(c, 'GET /dashboard'), c.var.ctx.now())
-    return renderPage(
-      c,
-      { title: 'Dashboard', noIndex: true },
-      <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />,
-    )
+    return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
   })
 
 /** What is wrong with each field of a message that was refused by the rules, found again from what was typed. */

@@ -1,29 +1,13 @@
 import { Hono } from 'hono'
 import type { AppEnv } from '../http/app-env.ts'
 import { PREFETCH_RULES } from '../http/render.tsx'
-import { SEARCHED } from './robots.ts'
+import { pagesWhere, type RouteFacts } from '../http/site-map.ts'
 
-/** Much the same from one hour to the next: asked for when the pointer rests on a link. */
-const STEADY = [...SEARCHED, '/forgot_password', '/confirm_email']
-
-/** Somebody's own: asked for when the link is pressed, so that what was asked for is hardly ever older than the click. */
-const PERSONAL = [
-  '/subscriptions',
-  '/account_overview',
-  '/billing_history',
-  '/billing_history/*',
-  '/devices',
-  '/close_account',
-]
-
-/**
- * Which pages a browser may ask for before a link is followed. Not the dashboard and the console: a browser may show such a page minutes
- * later, and theirs count seconds from when they were answered.
- */
+/** Which pages a browser may ask for before a link is followed: the site map says which, and when. */
 const RULES = {
   prefetch: [
-    { where: { href_matches: STEADY }, eagerness: 'moderate' },
-    { where: { href_matches: PERSONAL }, eagerness: 'conservative' },
+    { where: { href_matches: fetchedAhead('hover') }, eagerness: 'moderate' },
+    { where: { href_matches: fetchedAhead('press') }, eagerness: 'conservative' },
   ],
 }
 
@@ -33,3 +17,8 @@ export const prefetch = new Hono<AppEnv>().get(PREFETCH_RULES, (c) =>
     'Cache-Control': 'public, max-age=86400',
   }),
 )
+
+/** As patterns of URLs: `*` where the route has a parameter. */
+function fetchedAhead(when: RouteFacts['ahead']): string[] {
+  return pagesWhere(({ ahead }) => ahead === when).map((path) => path.replace(/:\w+/g, '*'))
+}

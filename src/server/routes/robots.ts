@@ -1,22 +1,14 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import type { AppEnv } from '../http/app-env.ts'
+import { pagesWhere } from '../http/site-map.ts'
 
-/** Where a search may lead. */
-export const SEARCHED = ['/', '/pricing', '/contact_sales', '/terms_of_service', '/sign_up', '/sign_in']
-
-/** What is of no use to anybody but its owner. */
-const PERSONAL = [
-  '/api/',
-  '/users/',
-  '/confirm_email',
-  '/reset_password',
-  '/dashboard',
-  '/subscriptions',
-  '/account_overview',
-  '/billing_history',
-  '/devices',
-  '/close_account',
-  '/console',
+/** The paths that begin like these are kept from search engines: calls, and the pages that nobody else can use. */
+const BARRED = [
+  ...new Set([
+    '/api/',
+    '/users/',
+    ...pagesWhere(({ search }) => !search).map((path) => path.replace(/(?<=\w)[/.].*/, '')),
+  ]),
 ]
 
 const CACHE = { 'Cache-Control': 'public, max-age=86400' }
@@ -25,7 +17,7 @@ const CACHE = { 'Cache-Control': 'public, max-age=86400' }
 export const robots = new Hono<AppEnv>()
   .get('/robots.txt', (c) =>
     c.text(
-      ['User-agent: *', ...PERSONAL.map((path) => `Disallow: ${path}`), `Sitemap: ${origin(c)}/sitemap.xml`, ''].join(
+      ['User-agent: *', ...BARRED.map((path) => `Disallow: ${path}`), `Sitemap: ${origin(c)}/sitemap.xml`, ''].join(
         '\n',
       ),
       200,
@@ -33,7 +25,9 @@ export const robots = new Hono<AppEnv>()
     ),
   )
   .get('/sitemap.xml', (c) => {
-    const pages = SEARCHED.map((path) => `<url><loc>${origin(c)}${path}</loc></url>`).join('\n')
+    const pages = pagesWhere(({ search }) => search === 'listed')
+      .map((path) => `<url><loc>${origin(c)}${path}</loc></url>`)
+      .join('\n')
     const sitemap = `<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 ${pages}

@@ -9,8 +9,8 @@ import type { AppEnv } from '../http/app-env.ts'
 import { signedIn } from '../http/app-env.ts'
 import { body } from '../http/body.ts'
 import { errorResponse } from '../http/error-response.ts'
-import { readAlong } from '../http/read-along.ts'
 import { answer } from '../http/reply.ts'
+import { readAlong } from '../http/site-map.ts'
 import { valid } from '../http/valid.ts'
 
 /** Servers and their sessions, as the dashboard uses them: its buttons are a plain form's until its script has come. */

@@ -4,6 +4,7 @@ import { app } from '../../../src/server/app.ts'
 import { checkAccess } from '../../../src/server/http/access.ts'
 import type { AppEnv } from '../../../src/server/http/app-env.ts'
 import { errorResponse } from '../../../src/server/http/error-response.ts'
+import { SITE_MAP } from '../../../src/server/http/site-map.ts'
 import { change, openSite, type Role } from '../../support/site.ts'
 import { MATRIX, type Outcome } from './access-matrix.ts'
 
@@ -28,6 +29,10 @@ test.each(routes)('%s lets in whom the matrix names, and nobody else', async (ro
   expect(seen).toEqual(expected)
 })
 
+test('the site map names every route, and none that is gone', () => {
+  expect(Object.keys(SITE_MAP).sort()).toEqual([...routes].sort())
+})
+
 test('HEAD is answered as GET is, to those who may not come in, too', async () => {
   const { cookie } = await site.signInAs('user')
   for (const Cookie of ['', cookie])
@@ -48,7 +53,7 @@ function outcomeOf({ status, headers }: Response, route: string): Outcome {
   return status === 302 && (location === '/sign_in' || location === '/dashboard') ? location : 'in'
 }
 
-test('a route that is not in the table is refused, whoever asks', async () => {
+test('a route that is not in the site map is refused, whoever asks', async () => {
   const small = new Hono<AppEnv>()
     .use(async (c, next) => {
       c.set('signIn', {

@@ -5,11 +5,10 @@ import { connectionOf } from '../../limits/network.ts'
 import type { AppEnv } from '../app-env.ts'
 import { callerOf } from '../caller.ts'
 import { logError } from '../error-response.ts'
+import { factsOf } from '../site-map.ts'
 
 /** The platform's window. It does not tell how much of it is left. */
 const PERIOD_S = 60
-/** Signed by Stripe, checked before anything is read; a month's end comes in one burst. */
-const UNLIMITED = '/webhooks/stripe'
 
 /**
  * The platform's own count of requests per address, before anything else is done for them. Approximate and generous: what matters is counted
@@ -17,7 +16,7 @@ const UNLIMITED = '/webhooks/stripe'
  */
 export const outerLimit = createMiddleware<AppEnv>(async (c, next) => {
   const { address } = callerOf(c)
-  if (address && c.req.path !== UNLIMITED && !(await isWithin(c, connectionOf(address))))
+  if (address && !factsOf(c)?.signedBySender && !(await isWithin(c, connectionOf(address))))
     throw new AppError('too_many', 'Too many requests from your network. Please try again in a minute.', {
       retryAfter: PERIOD_S,
     })

@@ -3,8 +3,7 @@ import { readSignInToken } from '../../accounts/credentials/sign-in-token.ts'
 import { findSignIn, noteUse, userOfSignIn } from '../../accounts/live-sign-ins.ts'
 import type { AppEnv } from '../app-env.ts'
 import { clearCookie, readCookie } from '../cookies.ts'
-import { matchedRoute } from '../matched-route.ts'
-import { readsAlong } from '../read-along.ts'
+import { factsOf } from '../site-map.ts'
 
 /** Written down at most this often. */
 const SEEN_EVERY_MS = 5 * 60_000
@@ -17,20 +16,16 @@ export const currentSignIn = createMiddleware<AppEnv>(async (c, next) => {
   const cookie = readCookie(c, 'sign_in')
   if (cookie) {
     const id = await readSignInToken(ctx, cookie)
-    const found = id ? await findSignIn(ctx, id, readsAlong(matchedRoute(c), ctx, userOfSignIn(id))) : null
+    const facts = factsOf(c)
+    const found = id ? await findSignIn(ctx, id, facts?.reads?.(ctx, userOfSignIn(id)) ?? []) : null
     if (!found) clearCookie(c, 'sign_in')
     else {
       c.set('signIn', found.signIn)
       c.set('readAlong', found.along)
       const due = ctx.now() - found.lastSeenAt > SEEN_EVERY_MS
-      if (due && isUse(c.req.method, c.req.path)) ctx.background(noteUse(ctx, found.signIn.id))
+      // A page that was opened or something that was done, not what an open page asks, however long nobody looks at it.
+      if (due && c.req.method !== 'HEAD' && !facts?.byItself) ctx.background(noteUse(ctx, found.signIn.id))
     }
   }
   await next()
 })
-
-/** A page that was opened or something that was done: not what an open page asks by itself, however long nobody looks at it. */
-function isUse(method: string, path: string): boolean {
-  if (method === 'HEAD' || path === '/cable' || path === '/api/v1/aws/check_server_ip_status') return false
-  return method !== 'GET' || !path.startsWith('/api/')
-}

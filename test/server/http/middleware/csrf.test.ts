@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { app } from '../../../../src/server/app.ts'
-import { ACCESS } from '../../../../src/server/http/access.ts'
 import { issueToken, newBrowserId } from '../../../../src/server/http/csrf-token.ts'
+import { SITE_MAP } from '../../../../src/server/http/site-map.ts'
 import { openPage, openSite, SITE } from '../../../support/site.ts'
 
 const site = openSite()
 const CHANGES = [
   ...new Set(app.routes.filter(({ method }) => !['ALL', 'GET'].includes(method)).map((r) => `${r.method} ${r.path}`)),
-].filter((route) => route in ACCESS && route !== 'POST /webhooks/stripe')
+].filter((route) => route in SITE_MAP && route !== 'POST /webhooks/stripe')
 const NEED_TOKEN = /sign_in|sign_out|^(PUT|DELETE) /
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'

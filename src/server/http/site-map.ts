@@ -1,0 +1,174 @@
+import type { SQL } from 'drizzle-orm'
+import type { BatchResponse } from 'drizzle-orm/batch'
+import type { Context as HonoContext } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import type { AppError } from '../../domain/error.ts'
+import type { Reads } from '../accounts/live-sign-ins.ts'
+import { usageQueries } from '../billing/bills/usage.ts'
+import type { Context } from '../context.ts'
+import { dashboardQueries } from '../fleet/dashboard.ts'
+import { listServersQuery } from '../fleet/servers.ts'
+import type { AppEnv } from './app-env.ts'
+
+/** `guest`: only for those who are not signed in. */
+type Access = 'public' | 'guest' | 'user' | 'admin'
+
+/** What is known about a route before its handler runs. */
+export type RouteFacts = {
+  access: Access
+  /** A page sends people where they may be and fails as a page; a call answers with JSON. */
+  kind: 'page' | 'call'
+  /** `listed` in the sitemap, or only `open` to search engines; they are kept from all other pages. */
+  search?: 'listed' | 'open'
+  /**
+   * A browser may fetch the page before its link is followed: when the pointer rests on it (`hover`, much the same from one hour to the next)
+   * or presses it (`press`, somebody's own). Not the dashboard and the console, which count seconds from when they were answered.
+   */
+  ahead?: 'hover' | 'press'
+  /** What is read of the user in one round trip with the sign-in. */
+  reads?: (ctx: Context, userId: SQL) => Reads
+  /** Where the plain HTML form of this call stands, and where it leads once accepted. The dashboard, if not said. */
+  form?: { at: string; done: string }
+  /** Whether the call needs the page's token: forms do and JSON does not, if not said. */
+  token?: 'always' | 'never'
+  /** The answer carries a token, for a page that was not reloaded. */
+  givesToken?: true
+  /** Stripe signs it: no page of ours sends it, and its bursts are not counted. */
+  signedBySender?: true
+  /** What a refusal carries beside the usual body. */
+  errorFields?: (error: AppError) => Record<string, unknown>
+  /** An open page asks it by itself: no sign that somebody is there. */
+  byItself?: true
+}
+
+const page = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access, facts: Facts) =>
+  ({ access, kind: 'page', ...facts }) as const
+const call = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access, facts: Facts) =>
+  ({ access, kind: 'call', ...facts }) as const
+
+/** Every route, by the method and path it is registered under. There is no default: one that is not here is refused. */
+export const SITE_MAP = {
+  'GET /': page('public', { search: 'listed', ahead: 'hover' }),
+  'GET /pricing': page('public', { search: 'listed', ahead: 'hover' }),
+  'GET /contact_sales': page('public', { search: 'listed', ahead: 'hover' }),
+  'GET /terms_of_service': page('public', { search: 'listed', ahead: 'hover' }),
+  'GET /sign_up': page('guest', { search: 'listed', ahead: 'hover' }),
+  'GET /sign_in': page('guest', { search: 'listed', ahead: 'hover' }),
+  'GET /forgot_password': page('public', { search: 'open', ahead: 'hover' }),
+  'GET /confirm_email': page('public', { ahead: 'hover' }),
+  'GET /reset_password': page('public', {}),
+  'GET /dashboard': page('user', { reads: dashboardQueries }),
+  'GET /subscriptions': page('user', { reads: usageQueries, ahead: 'press' }),
+  'GET /subscriptions/pay': page('user', {}),
+  'GET /account_overview': page('user', { ahead: 'press' }),
+  'GET /billing_history': page('user', { ahead: 'press' }),
+  'GET /billing_history/:id': page('user', { ahead: 'press' }),
+  'GET /billing_history.csv': page('user', {}),
+  'GET /devices': page('user', { ahead: 'press' }),
+  'GET /close_account': page('user', { ahead: 'press' }),
+  'GET /console': page('admin', {}),
+  'GET /console/messages': page('admin', {}),
+
+  'POST /users': call('public', { form: { at: '/sign_up', done: '/sign_in' }, givesToken: true }),
+  'PUT /users': call('user', {
+    form: { at: '/account_overview', done: '/account_overview' },
+    token: 'always',
+    errorFields: () => ({ status: 'error' }),
+  }),
+  'DELETE /users': call('user', { form: { at: '/close_account', done: '/sign_in' }, token: 'always' }),
+  'GET /users/confirmation': call('public', { form: { at: '/confirm_email', done: '/sign_in' } }),
+  'POST /users/confirmation': call('public', { form: { at: '/confirm_email', done: '/sign_in' } }),
+  'POST /users/password': call('public', { form: { at: '/forgot_password', done: '/sign_in' } }),
+  'PUT /users/password': call('public', { form: { at: '/reset_password', done: '/sign_in' }, token: 'always' }),
+  'POST /users/sign_in': call('public', {
+    form: { at: '/sign_in', done: '/dashboard' },
+    token: 'always',
+    givesToken: true,
+  }),
+  'DELETE /users/sign_out': call('user', { form: { at: '/dashboard', done: '/sign_in' }, token: 'always' }),
+  'GET /api/v1/users/get_session': call('user', {
+    givesToken: true,
+    errorFields: () => ({ Body: null }),
+    byItself: true,
+  }),
+  'GET /api/v1/users/export': call('user', {}),
+  'GET /api/v1/users/sign_ins': call('user', { byItself: true }),
+  'DELETE /api/v1/users/sign_ins': call('user', { form: { at: '/devices', done: '/sign_in' }, token: 'always' }),
+  'DELETE /api/v1/users/sign_ins/:id': call('user', { form: { at: '/devices', done: '/devices' }, token: 'always' }),
+
+  'GET /api/v1/servers/get_servers': call('user', {
+    reads: (ctx: Context, userId: SQL) => [listServersQuery(ctx, userId)] as const,
+    byItself: true,
+  }),
+  'GET /api/v1/aws/server_available': call('user', { byItself: true }),
+  'POST /api/v1/aws/auto_cloud_start_request': call('user', {}),
+  'POST /api/v1/aws/start': call('user', {}),
+  'POST /api/v1/aws/stop_server': call('user', {}),
+  'POST /api/v1/aws/check_server_ip_status': call('user', { byItself: true }),
+  'POST /api/servers/request_more': call('user', {}),
+  'GET /api/v1/instances': call('admin', { byItself: true }),
+
+  'GET /api/v1/billings/summary': call('user', { reads: usageQueries, byItself: true }),
+  'GET /api/v1/billings/history': call('user', { byItself: true }),
+  'POST /api/v1/subscriptions/cancel_subscription_at_period_end': call('user', {
+    form: { at: '/account_overview', done: '/account_overview' },
+  }),
+  'POST /api/v1/subscriptions/create_checkout_session': call('user', {
+    form: { at: '/subscriptions', done: '/account_overview' },
+    errorFields: (error: AppError) => ({ Errors: error.errors }),
+  }),
+  'POST /api/v1/contact_sales': call('public', {
+    form: { at: '/contact_sales', done: '/contact_sales' },
+    errorFields: (error: AppError) => ({ Errors: error.errors }),
+  }),
+
+  // Its form stands on pages that are the same for everybody, which hold no token; it changes nothing but a color.
+  'POST /theme': call('public', { token: 'never' }),
+  'GET /robots.txt': call('public', {}),
+  'GET /sitemap.xml': call('public', {}),
+  'GET /prefetch.json': call('public', {}),
+  'POST /webhooks/stripe': call('public', { signedBySender: true }),
+  // Refuses by its own protocol, so that stock clients understand.
+  'GET /cable': call('public', { byItself: true }),
+} satisfies Record<string, RouteFacts>
+
+type SiteMap = typeof SITE_MAP
+
+/** `POST /users/:id`, as it was registered: the handler that will answer, whatever middleware stands before it. Null for a 404. */
+export function matchedRoute(c: HonoContext<AppEnv>): string | null {
+  const handler = matchedRoutes(c).find((route) => route.method !== 'ALL')
+  return handler ? `${handler.method} ${handler.path}` : null
+}
+
+/** Null for a 404, and for a route that is not in the site map: access.ts refuses it. */
+export function factsOf(c: HonoContext<AppEnv>): RouteFacts | null {
+  return (SITE_MAP as Record<string, RouteFacts>)[matchedRoute(c) ?? ''] ?? null
+}
+
+/** Whether a person looks at the answer, rather than a script. */
+export function isPage(c: HonoContext<AppEnv>): boolean {
+  const facts = factsOf(c)
+  return facts ? facts.kind === 'page' : !c.req.path.startsWith('/api/')
+}
+
+/** The paths of the pages for which something holds. */
+export function pagesWhere(holds: (facts: RouteFacts) => boolean): string[] {
+  const found = Object.entries<RouteFacts>(SITE_MAP).filter(([, facts]) => facts.kind === 'page' && holds(facts))
+  return found.map(([route]) => route.slice('GET '.length))
+}
+
+type ReadingRoute = {
+  [Route in keyof SiteMap]: SiteMap[Route] extends { reads: unknown } ? Route : never
+}[keyof SiteMap]
+type ReadsOf<Route extends ReadingRoute> = SiteMap[Route] extends { reads: (...args: never[]) => infer R extends Reads }
+  ? R
+  : never
+
+/** What the route that answers had read with the sign-in. Somebody counts as signed in, and was let in, by then. */
+export function readAlong<Route extends ReadingRoute>(
+  c: HonoContext<AppEnv>,
+  route: Route,
+): BatchResponse<ReadsOf<Route>> {
+  if (matchedRoute(c) !== route) throw new Error(`Another route's reads were asked for: ${route}`)
+  return c.var.readAlong as unknown as BatchResponse<ReadsOf<Route>>
+}
