@@ -128,6 +128,7 @@ test('without scripts the same table sorts and filters by its links and its form
   expect(running).toBeGreaterThan(0)
   expect(running).toBeLessThan(COUNT)
   await page.getByRole('link', { name: 'Owner' }).click()
+  await page.waitForURL('**sort=owner_email**')
   const owners = await column(page, 10).allTextContents()
   expect(owners).toHaveLength(running)
   expect(owners).toEqual([...owners].sort(new Intl.Collator('en', { numeric: true }).compare))
