@@ -1,12 +1,14 @@
+import { DAY_MS, HOUR_MS } from './instant.ts'
+
 /** Guesses at one secret, counted. All times in ms since 1970. */
 export type Guesses = { failures: number; lastAt: number; blockedUntil: number }
 
 /** A person mistypes; a program does nothing else. */
 export const FREE_GUESSES = 5
 const FIRST_DELAY_MS = 5_000
-const LONGEST_DELAY_MS = 3_600_000
+const LONGEST_DELAY_MS = HOUR_MS
 /** After so long without a guess the count starts anew. */
-export const FORGOTTEN_AFTER_MS = 24 * 3_600_000
+export const FORGOTTEN_AFTER_MS = DAY_MS
 
 /**
  * Counts a guess as wrong before it is looked at, so that many at once are counted, too; `forgive` what turns out right.

@@ -1,11 +1,12 @@
+import { MINUTE_MS } from './instant.ts'
 import type { Server } from './wire.ts'
 
 /** Where a server's own page answers once it runs. */
 export const SERVER_WEB_PORT = 5173
 /** A start that is not running by then gives up. */
-export const START_DEADLINE_MS = 10 * 60_000
+export const START_DEADLINE_MS = 10 * MINUTE_MS
 /** A server that runs, but does not answer by then, is stopped. */
-export const ANSWER_DEADLINE_MS = 10 * 60_000
+export const ANSWER_DEADLINE_MS = 10 * MINUTE_MS
 
 export type ServerStatus = 'running' | 'provisioning' | 'stopping' | 'stopped' | 'error'
 export type BadgeColor = 'green' | 'grey' | 'yellow' | 'red' | 'dark'

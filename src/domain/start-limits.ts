@@ -1,9 +1,10 @@
+import { HOUR_MS, MINUTE_MS } from './instant.ts'
 import { formatUptime } from './server.ts'
 
 /** So many starts in any such time. Starting costs nobody anything until the server answers, and each one is a machine at EC2. */
 export const START_LIMITS = [
-  { starts: 10, ms: 10 * 60_000, during: '10 minutes' },
-  { starts: 30, ms: 60 * 60_000, during: 'an hour' },
+  { starts: 10, ms: 10 * MINUTE_MS, during: '10 minutes' },
+  { starts: 30, ms: HOUR_MS, during: 'an hour' },
 ] as const
 export const LONGEST_LIMIT_MS = Math.max(...START_LIMITS.map(({ ms }) => ms))
 

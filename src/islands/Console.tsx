@@ -1,6 +1,8 @@
 import { useDeferredValue, useMemo, useState } from 'react'
 import { fleetFigures, type LoadError } from '../domain/instance.ts'
 import { type InstanceView, instanceViewPath, viewInstances } from '../domain/instance-view.ts'
+import { MINUTE_MS } from '../domain/instant.ts'
+import { dollars } from '../domain/money/money.ts'
 import type { Instance } from '../domain/wire.ts'
 import { Button } from '../ui/Button.tsx'
 import { DefinitionStats } from '../ui/DefinitionStats.tsx'
@@ -20,7 +22,7 @@ export type ConsoleProps = {
   view: InstanceView
 }
 
-const EVERY_MS = 60_000
+const EVERY_MS = MINUTE_MS
 const VIEW_FORM = 'console-view'
 
 export function Console(props: ConsoleProps) {
@@ -70,7 +72,7 @@ export function Console(props: ConsoleProps) {
             { label: 'Running', value: figures.running, hint: `of ${instances.length} instances` },
             { label: 'Coming or going', value: figures.changing },
             { label: 'Impaired', value: figures.unwell },
-            { label: 'Cost so far', value: `$${figures.dollars.toFixed(2)}`, hint: 'before included hours' },
+            { label: 'Cost so far', value: dollars(figures.dollars), hint: 'before included hours' },
           ]}
         />
       )}

@@ -1,5 +1,6 @@
 import type { Statement } from '../domain/money/bill.ts'
-import { dollars, seconds } from '../domain/money/money.ts'
+import { hoursToSeconds } from '../domain/money/billing.ts'
+import { dollars, fineDollars, seconds } from '../domain/money/money.ts'
 import { OVERAGE_DOLLARS_PER_SECOND } from '../domain/money/plan.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
@@ -76,7 +77,7 @@ function Runs({ statement }: { statement: Statement }) {
               start: <Time at={line.start} />,
               end: <Time at={line.end} />,
               seconds: line.seconds.toLocaleString('en-US'),
-              price: `$${line.dollars.toFixed(4)}`,
+              price: fineDollars(line.dollars),
             },
           }))}
           foot={{ session: 'Total', seconds: statement.seconds_used.toLocaleString('en-US') }}
@@ -93,6 +94,6 @@ function Runs({ statement }: { statement: Statement }) {
 function howItAddsUp(statement: Statement): string {
   const { seconds_used, included_hours, charged_seconds, amount_owed, trial } = statement
   if (trial) return `${seconds(seconds_used)} of your free trial. A trial costs nothing.`
-  const included = included_hours ? ` − ${seconds(Math.round(included_hours * 3600))} in the plan` : ''
+  const included = included_hours ? ` − ${seconds(hoursToSeconds(included_hours))} in the plan` : ''
   return `${seconds(seconds_used)}${included} leaves ${seconds(charged_seconds)} × $${OVERAGE_DOLLARS_PER_SECOND} = ${dollars(amount_owed)}`
 }

@@ -1,8 +1,7 @@
-import { TRIAL_MINUTES } from './plan.ts'
+import { UNITS_PER_DOLLAR, UNITS_PER_SECOND } from './money.ts'
+import { type Plan, TRIAL_MINUTES } from './plan.ts'
 
-/** Money is counted in units of 1e-7 USD, so that a second's price is a whole number. */
-export const UNITS_PER_SECOND = 4861
-const UNITS_PER_CENT = 100_000
+const UNITS_PER_CENT = UNITS_PER_DOLLAR / 100
 
 /**
  * Billed seconds of a run: whole seconds that lie inside it, so never more than it ran.
@@ -23,9 +22,19 @@ export function runSecondsWithin(start: number, end: number, period: Period): nu
   return Math.max(0, to - from)
 }
 
-/** The price in units of 1e-7 USD of what was used beyond the included hours. */
+/** Whole seconds: a plan's hours may come with a fraction. */
+export function hoursToSeconds(includedHours: number): number {
+  return Math.round(includedHours * 3600)
+}
+
+/** What was used beyond the included hours. */
+export function chargedSeconds(seconds: number, includedHours: number): number {
+  return Math.max(0, seconds - hoursToSeconds(includedHours))
+}
+
+/** The price of that, in units of 1e-7 USD. */
 export function overageUnits(seconds: number, includedHours: number): number {
-  return Math.max(0, seconds - Math.round(includedHours * 3600)) * UNITS_PER_SECOND
+  return chargedSeconds(seconds, includedHours) * UNITS_PER_SECOND
 }
 
 /** Rounded half up, once per billing record. */
@@ -40,6 +49,16 @@ export function recordCents(seconds: number, cycle: { includedHours: number; tri
 
 export function unitsToDollars(units: number): number {
   return unitsToCents(units) / 100
+}
+
+/** What seconds of server time cost alone, without any plan, to the last fraction of a cent. */
+export function dollarsOf(seconds: number): number {
+  return (seconds * UNITS_PER_SECOND) / UNITS_PER_DOLLAR
+}
+
+/** What a month of `hours` costs in dollars: the plan, and what goes beyond its hours. */
+export function monthTotal(plan: Pick<Plan, 'dollarsPerMonth' | 'hours'>, hours: number): number {
+  return (plan.dollarsPerMonth ?? 0) + unitsToDollars(overageUnits(hoursToSeconds(hours), plan.hours))
 }
 
 /** The rule of the trial banner: 30 minus hoursUsed × 60, never below 0. */

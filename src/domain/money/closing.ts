@@ -1,12 +1,13 @@
+import { HOUR_MS, MINUTE_MS } from '../instant.ts'
 import { calendarMonth, recordCents, runSecondsWithin } from './billing.ts'
 import { type Cycle, cycleFrom, type PlanSpan } from './cycle.ts'
 
 /** A request that was made just before a cycle's end may still be on its way to the database. */
-export const CLOSING_GRACE_MS = 2 * 60_000
+export const CLOSING_GRACE_MS = 2 * MINUTE_MS
 /** A cycle that has to wait is looked at again after this time. */
-const LOOK_AGAIN_MS = 5 * 60_000
+const LOOK_AGAIN_MS = 5 * MINUTE_MS
 /** Stripe closes a checkout page a day after it was opened, and we open one within an hour of writing it down. */
-export const CHECKOUT_HOLDS_MS = 25 * 3_600_000
+export const CHECKOUT_HOLDS_MS = 25 * HOUR_MS
 /** A closed account whose last cycle is closed: there is nothing to look for any more. */
 const NEVER = Number.MAX_SAFE_INTEGER
 /** At once: after a longer outage the rest follows in the next batch. */

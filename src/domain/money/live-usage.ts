@@ -1,5 +1,5 @@
 import type { Server, Summary } from '../wire.ts'
-import { overageUnits, recordCents, runSeconds } from './billing.ts'
+import { hoursToSeconds, overageUnits, recordCents, runSeconds } from './billing.ts'
 
 /**
  * The summary as it stands at `now`: what runs has gone on since it was counted. Exact as long as no cycle ends in between, and the
@@ -43,7 +43,7 @@ export function runCost(run: Server, summary: Summary, now: number): RunCost {
   const used = secondsUsed(summary)
   const hours = subscription?.hours ?? 0
   const units = overageUnits(used, hours) - overageUnits(Math.max(0, used - seconds), hours)
-  return { seconds, units, free: used < hours * 3600 ? 'in your plan' : null }
+  return { seconds, units, free: used < hoursToSeconds(hours) ? 'in your plan' : null }
 }
 
 function secondsUsed({ monthlyUsage }: Summary): number {

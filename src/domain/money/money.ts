@@ -1,8 +1,17 @@
+/** Money is counted in units of 1e-7 USD, so that a second's price is a whole number. */
+export const UNITS_PER_DOLLAR = 10_000_000
+export const UNITS_PER_SECOND = 4861
+
 let format: Intl.NumberFormat | undefined
 
 export function dollars(amount: number): string {
   format ??= new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' })
   return format.format(amount)
+}
+
+/** Of seconds that add up to less than a cent. */
+export function fineDollars(amount: number): string {
+  return `$${amount.toFixed(4)}`
 }
 
 export function seconds(n: number): string {

@@ -1,3 +1,5 @@
+import { UNITS_PER_DOLLAR, UNITS_PER_SECOND } from './money.ts'
+
 export type PlanType = 'demo' | 'basic' | 'premium' | 'enterprise'
 
 /** A demo is the free trial: this many minutes of server time, once. */
@@ -71,7 +73,7 @@ export const PLANS = [BASIC, PREMIUM, ENTERPRISE] as const
 /** What an hour beyond the plan's hours costs, as printed. */
 export const OVERAGE_DOLLARS_PER_HOUR = 1.75
 /** The same, billed: per second. */
-export const OVERAGE_DOLLARS_PER_SECOND = 0.0004861
+export const OVERAGE_DOLLARS_PER_SECOND = UNITS_PER_SECOND / UNITS_PER_DOLLAR
 /** Days between an invoice and the day it is overdue. */
 export const PAYMENT_DAYS = 15
 
@@ -90,6 +92,11 @@ export const UNPAID_STATUSES = ['past_due', 'unpaid', 'incomplete', 'paused']
 
 export function isUnpaid(plan: { status: string } | null): boolean {
   return plan !== null && UNPAID_STATUSES.includes(plan.status)
+}
+
+/** A plan whose end is decided is over there, whether or not Stripe has ended it yet. */
+export function stands(plan: { endedAt: number | null; cancelAt: number | null }, now: number): boolean {
+  return plan.endedAt === null && now < (plan.cancelAt ?? Number.POSITIVE_INFINITY)
 }
 
 export const CANCEL_FAILED = 'Failed to cancel subscription'

@@ -1,6 +1,5 @@
+import { DAY_MS } from '../instant.ts'
 import { runSecondsWithin } from './billing.ts'
-
-const DAY_MS = 86_400_000
 
 export type Bar = { label: string; value: number }
 

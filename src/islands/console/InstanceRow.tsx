@@ -1,5 +1,6 @@
 import { memo } from 'react'
 import { healthColor, instanceStateColor, instanceUptime } from '../../domain/instance.ts'
+import { dollars } from '../../domain/money/money.ts'
 import { formatUptime } from '../../domain/server.ts'
 import type { Instance } from '../../domain/wire.ts'
 import { Badge } from '../../ui/Badge.tsx'
@@ -27,7 +28,7 @@ export const InstanceRow = memo(function InstanceRow({ instance, now, local }: P
       <td>{launch_time ? <TimeIn at={launch_time} local={local} layout="brief" /> : '—'}</td>
       <td>{uptime === null ? '—' : formatUptime(uptime)}</td>
       <td title={owner_email ?? undefined}>{owner_email ?? '—'}</td>
-      <td>{typeof cost_dollars === 'number' ? `$${cost_dollars.toFixed(2)}` : '—'}</td>
+      <td>{typeof cost_dollars === 'number' ? dollars(cost_dollars) : '—'}</td>
     </tr>
   )
 })

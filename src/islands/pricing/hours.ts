@@ -1,4 +1,5 @@
-import { monthTotal, usd } from './month-total.ts'
+import { monthTotal } from '../../domain/money/billing.ts'
+import { dollars } from '../../domain/money/money.ts'
 
 /** The slider for hours a month: shows what each plan would cost. */
 export function mount(box: HTMLElement): void {
@@ -11,7 +12,7 @@ export function mount(box: HTMLElement): void {
     slider.ariaValueText = `${hours} hours`
     for (const total of box.querySelectorAll<HTMLElement>('[data-dollars]')) {
       const plan = { dollarsPerMonth: Number(total.dataset.dollars), hours: Number(total.dataset.hours) }
-      total.textContent = usd(monthTotal(plan, hours))
+      total.textContent = dollars(monthTotal(plan, hours))
     }
   }
   slider.addEventListener('input', show)

@@ -1,4 +1,5 @@
-import { overageUnits, unitsToDollars } from '../../domain/money/billing.ts'
+import { chargedSeconds, hoursToSeconds, monthTotal, overageUnits, unitsToDollars } from '../../domain/money/billing.ts'
+import { dollars, seconds } from '../../domain/money/money.ts'
 import {
   BASIC,
   OVERAGE_DOLLARS_PER_HOUR,
@@ -6,7 +7,6 @@ import {
   PAYMENT_DAYS,
   PREMIUM,
 } from '../../domain/money/plan.ts'
-import { monthTotal, usd } from '../../islands/pricing/month-total.ts'
 import { DataTable } from '../../ui/DataTable.tsx'
 
 const EXAMPLE_HOURS = 12
@@ -14,8 +14,8 @@ const HOURS = [5, 12, 30, 60, 120]
 
 /** The price of hours beyond the plan, worked through once, then for more hours in a table, and with JavaScript for any on a slider. */
 export function Example() {
-  const seconds = (EXAMPLE_HOURS - BASIC.hours) * 3600
-  const overage = unitsToDollars(overageUnits(EXAMPLE_HOURS * 3600, BASIC.hours))
+  const used = hoursToSeconds(EXAMPLE_HOURS)
+  const overage = unitsToDollars(overageUnits(used, BASIC.hours))
   return (
     <section aria-labelledby="overage">
       <h2 id="overage">Beyond the included hours</h2>
@@ -25,9 +25,9 @@ export function Example() {
       <p>
         {`An example: ${EXAMPLE_HOURS} hours on ${BASIC.name}. ${BASIC.hours} are included, ${EXAMPLE_HOURS - BASIC.hours} hours remain: `}
         <span className="mono">
-          {seconds.toLocaleString('en-US')} s × ${OVERAGE_DOLLARS_PER_SECOND} = {usd(overage)}
+          {seconds(chargedSeconds(used, BASIC.hours))} × ${OVERAGE_DOLLARS_PER_SECOND} = {dollars(overage)}
         </span>
-        {`, so the month costs ${usd(monthTotal(BASIC, EXAMPLE_HOURS))}. The rate is the same on both plans: Premium buys larger servers.`}
+        {`, so the month costs ${dollars(monthTotal(BASIC, EXAMPLE_HOURS))}. The rate is the same on both plans: Premium buys larger servers.`}
       </p>
       <div className="card slider" data-enhance="hours" data-needs-script="">
         <label htmlFor="hours">Hours a month</label>
@@ -38,7 +38,7 @@ export function Example() {
             <div key={plan.type}>
               <dt>{plan.name}</dt>
               <dd className="mono" data-dollars={plan.dollarsPerMonth} data-hours={plan.hours}>
-                {usd(monthTotal(plan, EXAMPLE_HOURS))}
+                {dollars(monthTotal(plan, EXAMPLE_HOURS))}
               </dd>
             </div>
           ))}
@@ -55,8 +55,8 @@ export function Example() {
           id: String(hours),
           cells: {
             hours: `${hours} h`,
-            basic: usd(monthTotal(BASIC, hours)),
-            premium: usd(monthTotal(PREMIUM, hours)),
+            basic: dollars(monthTotal(BASIC, hours)),
+            premium: dollars(monthTotal(PREMIUM, hours)),
           },
         }))}
       />

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../domain/instant.ts'
 import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
 import {
   BASIC,
@@ -23,7 +24,7 @@ export function Billing() {
           accept your request to stop it. Parts of a second at either end are not counted.
         </li>
         <li>
-          {`Startup and shutdown are free, however long they take. A server that has not answered ${ANSWER_DEADLINE_MS / 60_000} minutes after its machine
+          {`Startup and shutdown are free, however long they take. A server that has not answered ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes after its machine
           came up is stopped, and costs nothing. So does every other start that fails.`}
         </li>
         <li>{`A plan includes hours in every cycle: ${BASIC.name} ${BASIC.hours}, ${PREMIUM.name} ${PREMIUM.hours}. Only what goes beyond them is billed per second. Hours that are not used do not carry over.`}</li>

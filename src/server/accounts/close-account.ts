@@ -3,6 +3,7 @@ import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import { serverSessions, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
+import { DAY_MS } from '../../domain/instant.ts'
 import { CURRENT_PASSWORD_WRONG, closeAccountForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { dueQuery } from '../billing/bills/close-cycles.ts'
@@ -17,7 +18,7 @@ import { accountClosedMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { verifyPassword } from './credentials/password.ts'
 
-const ADDRESS_KEPT_MS = 30 * 24 * 3_600_000
+const ADDRESS_KEPT_MS = 30 * DAY_MS
 const MOST_AT_ONCE = 100
 
 /**

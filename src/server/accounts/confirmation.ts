@@ -1,4 +1,4 @@
-import { and, eq, exists, gt, isNull, sql } from 'drizzle-orm'
+import { and, eq, exists, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import { emailTokens, users } from '../../../db/schema.ts'
@@ -11,7 +11,7 @@ import { newId } from '../id.ts'
 import { type Caller, limitCalls } from '../limits/limits.ts'
 import { confirmEmailMail, confirmLatestMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
-import { CONFIRM_LIFETIME_MS, hashEmailToken, hasKilledLinks, newEmailToken } from './email-tokens.ts'
+import { hashEmailToken, hasKilledLinks, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
 
 /**
  * Confirms the address of the sign-up that the link was mailed for, and starts the free trial. The same link again, within its time, does
@@ -21,12 +21,12 @@ import { CONFIRM_LIFETIME_MS, hashEmailToken, hasKilledLinks, newEmailToken } fr
 export async function confirmEmail(ctx: Context, token: string): Promise<void> {
   const now = ctx.now()
   const hash = hashEmailToken(token)
-  const isAlive = and(eq(emailTokens.hash, hash), eq(emailTokens.purpose, 'confirm'), gt(emailTokens.expiresAt, now))
+  const isGood = isGoodLink(hash, 'confirm', now)
   const [found] = await ctx.db
     .select({ userId: users.id, confirmedAt: users.confirmedAt })
     .from(emailTokens)
     .innerJoin(users, eq(users.id, emailTokens.userId))
-    .where(and(isAlive, isNull(users.closedAt)))
+    .where(and(isGood, isNull(users.closedAt)))
   if (!found) throw new AppError('invalid', CONFIRMATION_FAILED)
   if (found.confirmedAt !== null) return
   const { userId } = found
@@ -39,10 +39,10 @@ export async function confirmEmail(ctx: Context, token: string): Promise<void> {
         and(
           eq(users.id, userId),
           isNull(users.closedAt),
-          exists(ctx.db.select({ alive: sql`1` }).from(emailTokens).where(isAlive)),
+          exists(ctx.db.select({ alive: sql`1` }).from(emailTokens).where(isGood)),
         ),
       ),
-    ctx.db.update(emailTokens).set({ usedAt: now }).where(isAlive),
+    ctx.db.update(emailTokens).set({ usedAt: now }).where(isGood),
     trialQuery(ctx, userId, now),
   ])
   if (!confirmed?.rowsAffected) throw new AppError('invalid', CONFIRMATION_FAILED)
@@ -69,15 +69,11 @@ export async function resendConfirmation(
   const { email } = requireValid(emailForm, input)
   await limitCalls(ctx, 'resend', caller, email)
   const { token, hash } = newEmailToken()
-  const now = ctx.now()
   const origin = siteOrigin(ctx)
   const isSent = sql`EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash})`
   const isLatest = hasKilledLinks(sql`(SELECT id FROM users WHERE email = ${email})`)
   await writeBatch(ctx.db, [
-    ctx.db.run(sql`
-      INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
-      SELECT ${hash}, id, 'confirm', ${now}, ${now + CONFIRM_LIFETIME_MS} FROM users
-      WHERE email = ${email} AND confirmed_at IS NULL AND closed_at IS NULL`),
+    keepLinkQuery(ctx, hash, 'confirm', sql`email = ${email} AND confirmed_at IS NULL AND closed_at IS NULL`),
     mailQuery(ctx, email, confirmEmailMail(origin, token), sql`${isSent} AND NOT ${isLatest}`),
     mailQuery(ctx, email, confirmLatestMail(origin, token), sql`${isSent} AND ${isLatest}`),
   ])

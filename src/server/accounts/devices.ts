@@ -1,27 +1,19 @@
-import { and, desc, eq, gt, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull } from 'drizzle-orm'
 import { signIns } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { SignIn } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
-import { type CurrentSignIn, IDLE_LIMIT_MS } from './live-sign-ins.ts'
+import { type CurrentSignIn, isLive } from './live-sign-ins.ts'
 
 const LIST_LIMIT = 100
 
 /** Where the user is signed in now, the latest used first. */
 export async function listDevices(ctx: Context, current: CurrentSignIn): Promise<SignIn[]> {
-  const now = ctx.now()
   const rows = await ctx.db
     .select()
     .from(signIns)
-    .where(
-      and(
-        eq(signIns.userId, current.user.id),
-        isNull(signIns.revokedAt),
-        gt(signIns.expiresAt, now),
-        gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS),
-      ),
-    )
+    .where(and(eq(signIns.userId, current.user.id), isLive(ctx.now())))
     .orderBy(desc(signIns.lastSeenAt))
     .limit(LIST_LIMIT)
   return rows.map((row) => ({

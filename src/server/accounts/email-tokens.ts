@@ -1,9 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, isNull, type SQL, sql } from 'drizzle-orm'
+import { emailTokens } from '../../../db/schema.ts'
+import { DAY_MS, HOUR_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 
-export const CONFIRM_LIFETIME_MS = 24 * 3_600_000
-export const RESET_LIFETIME_MS = 3_600_000
+/** What a mailed link is for, and how long it is good. */
+const LIFETIME_MS = { confirm: DAY_MS, reset: HOUR_MS }
+type Purpose = keyof typeof LIFETIME_MS
 
 /** 256 random bits for a link in a mail; only the hash is kept. */
 export function newEmailToken(): { token: string; hash: string } {
@@ -13,6 +16,20 @@ export function newEmailToken(): { token: string; hash: string } {
 
 export function hashEmailToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
+}
+
+/** Keeps a link for each account for which `whose` holds, an SQL condition on `users`. */
+export function keepLinkQuery(ctx: Pick<Context, 'db' | 'now'>, hash: string, purpose: Purpose, whose: SQL) {
+  const now = ctx.now()
+  return ctx.db.run(sql`
+    INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
+    SELECT ${hash}, id, ${purpose}, ${now}, ${now + LIFETIME_MS[purpose]} FROM users WHERE ${whose}`)
+}
+
+/** Whether a link is good, for its row: a confirmation may be opened again within its time, a reset counts once. */
+export function isGoodLink(hash: string, purpose: Purpose, now: number) {
+  const unused = purpose === 'reset' ? isNull(emailTokens.usedAt) : undefined
+  return and(eq(emailTokens.hash, hash), eq(emailTokens.purpose, purpose), gt(emailTokens.expiresAt, now), unused)
 }
 
 /** Whether a later sign-up ended some. */

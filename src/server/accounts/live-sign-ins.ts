@@ -1,6 +1,7 @@
 import { and, eq, exists, gt, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { signIns, subscriptions, users } from '../../../db/schema.ts'
+import { DAY_MS } from '../../domain/instant.ts'
 import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
@@ -8,7 +9,6 @@ import type { Context } from '../context.ts'
 /** Who makes this request: the sign-in row that the cookie names, and its user. */
 export type CurrentSignIn = { id: string; user: User; suspended: boolean; planUnpaid: boolean; expiresAt: number }
 
-const DAY_MS = 24 * 3600_000
 /** A sign-in that nobody used for this long is over. */
 export const IDLE_LIMIT_MS = DAY_MS
 /** And in any case this long after it began. */
@@ -78,13 +78,12 @@ export async function listLiveSignIns(ctx: Pick<Context, 'db' | 'now'>, ids: str
 }
 
 function stillCounts(now: number) {
-  return and(
-    isNull(signIns.revokedAt),
-    gt(signIns.expiresAt, now),
-    gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS),
-    isNotNull(users.confirmedAt),
-    isNull(users.closedAt),
-  )
+  return and(isLive(now), isNotNull(users.confirmedAt), isNull(users.closedAt))
+}
+
+/** Of the sign-in alone: its account may be closed, or not confirmed. */
+export function isLive(now: number) {
+  return and(isNull(signIns.revokedAt), gt(signIns.expiresAt, now), gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS))
 }
 
 export async function noteUse(ctx: Pick<Context, 'db' | 'now'>, id: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { invoices, serverSessions, users } from '../../../db/schema.ts'
+import { DAY_MS, HOUR_MS } from '../../domain/instant.ts'
 import { STOP_AFTER_DAYS, STOP_WARNING_DAYS } from '../../domain/money/invoice.ts'
 import { syncInvoice } from '../billing/bills/invoice-sync.ts'
 import { billsUrl, isOverdue } from '../billing/bills/suspension.ts'
@@ -11,11 +12,10 @@ import { log } from '../log.ts'
 import { mailQuery } from '../mail/outbox.ts'
 import { stopWarningMail } from '../mail/overdue-letters.ts'
 
-const DAY_MS = 86_400_000
 const STOP_AFTER_MS = STOP_AFTER_DAYS * DAY_MS
 const WARNING_MS = STOP_WARNING_DAYS * DAY_MS
 /** So long a Stripe that does not answer puts the warning and the stop off. */
-const PATIENCE_MS = 3_600_000
+const PATIENCE_MS = HOUR_MS
 const BATCH = 40
 
 /** A live server whose owner is suspended. */

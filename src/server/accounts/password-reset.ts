@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { and, eq, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import { emailTokens, users } from '../../../db/schema.ts'
@@ -12,7 +12,7 @@ import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { trialQuery } from './confirmation.ts'
 import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
-import { hashEmailToken, newEmailToken, RESET_LIFETIME_MS } from './email-tokens.ts'
+import { hashEmailToken, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
 
 /** Mails a link, if the address has an account. Whoever asks, and for whatever address, sees the same. */
 export async function requestPasswordReset(
@@ -23,12 +23,8 @@ export async function requestPasswordReset(
   const { email } = requireValid(emailForm, input)
   await limitCalls(ctx, 'reset', caller, email)
   const { token, hash } = newEmailToken()
-  const now = ctx.now()
   await writeBatch(ctx.db, [
-    ctx.db.run(sql`
-      INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
-      SELECT ${hash}, id, 'reset', ${now}, ${now + RESET_LIFETIME_MS} FROM users
-      WHERE email = ${email} AND closed_at IS NULL`),
+    keepLinkQuery(ctx, hash, 'reset', sql`email = ${email} AND closed_at IS NULL`),
     mailQuery(
       ctx,
       email,
@@ -54,19 +50,12 @@ export async function resetPassword(
   refuseCommonPassword(password)
   const hash = hashEmailToken(token)
   const now = ctx.now()
+  const isGood = isGoodLink(hash, 'reset', now)
   const [found] = await ctx.db
     .select({ userId: users.id, email: users.email })
     .from(emailTokens)
     .innerJoin(users, eq(users.id, emailTokens.userId))
-    .where(
-      and(
-        eq(emailTokens.hash, hash),
-        eq(emailTokens.purpose, 'reset'),
-        isNull(emailTokens.usedAt),
-        gt(emailTokens.expiresAt, now),
-        isNull(users.closedAt),
-      ),
-    )
+    .where(and(isGood, isNull(users.closedAt)))
   if (!found) throw new AppError('invalid', RESET_FAILED)
   const passwordHash = await hashPassword(ctx, password)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${found.userId} AND password_hash = ${passwordHash})`
@@ -74,7 +63,7 @@ export async function resetPassword(
     // The link may have been used while we hashed.
     ctx.db.run(sql`
       UPDATE users SET password_hash = ${passwordHash}, confirmed_at = coalesce(confirmed_at, ${now}) WHERE id = ${found.userId} AND closed_at IS NULL
-      AND EXISTS (SELECT 1 FROM email_tokens WHERE hash = ${hash} AND used_at IS NULL)`),
+      AND EXISTS (SELECT 1 FROM ${emailTokens} WHERE ${isGood})`),
     trialQuery(ctx, found.userId, now),
     ctx.db.run(sql`
       UPDATE email_tokens SET used_at = ${now}

@@ -9,9 +9,9 @@ import {
   signIns,
   stripeEvents,
 } from '../../../db/schema.ts'
+import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 
-const DAY = 86_400_000
 /** A link tells for so long whom it was for, so that its holder need not type the address again. */
 const LINK_DAYS = 30
 /** For the owner's own questions: which device was that, when was I written to. Stripe sends an event again for up to 30 days. */
@@ -21,7 +21,7 @@ const ALERT_DAYS = 1
 
 /** Forgets what nobody needs any more. The truth of servers and money is kept. */
 export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
-  const daysAgo = (days: number) => ctx.now() - days * DAY
+  const daysAgo = (days: number) => ctx.now() - days * DAY_MS
   const traces = daysAgo(TRACE_DAYS)
   await writeBatch(ctx.db, [
     ctx.db.delete(emailTokens).where(lt(emailTokens.expiresAt, daysAgo(LINK_DAYS))),

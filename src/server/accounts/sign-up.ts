@@ -11,7 +11,7 @@ import { alreadySignedUpMail, confirmEmailMail, confirmLatestMail } from '../mai
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
-import { CONFIRM_LIFETIME_MS, killConfirmLinks, newEmailToken } from './email-tokens.ts'
+import { keepLinkQuery, killConfirmLinks, newEmailToken } from './email-tokens.ts'
 
 /**
  * An account that waits for its address to be confirmed, and the mail with its link. Anybody may sign up with any address, so until it is
@@ -28,8 +28,8 @@ export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>,
   const now = ctx.now()
   const origin = siteOrigin(ctx)
   // A hash has a salt of its own: it names this sign-up and no other.
-  const ours = sql`FROM users WHERE email = ${email} AND password_hash = ${passwordHash}`
-  const isOurs = sql`EXISTS (SELECT 1 ${ours})`
+  const ours = sql`email = ${email} AND password_hash = ${passwordHash}`
+  const isOurs = sql`EXISTS (SELECT 1 FROM users WHERE ${ours})`
   const isFirst = sql`EXISTS (SELECT 1 FROM users WHERE id = ${id})`
   await writeBatch(ctx.db, [
     ctx.db.insert(users).values({ id, email, name, passwordHash, createdAt: now }).onConflictDoUpdate({
@@ -37,10 +37,8 @@ export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>,
       set: { name, passwordHash },
       setWhere: sql`users.confirmed_at IS NULL AND users.closed_at IS NULL`,
     }),
-    killConfirmLinks(ctx, sql`(SELECT id ${ours})`),
-    ctx.db.run(sql`
-      INSERT INTO email_tokens (hash, user_id, purpose, created_at, expires_at)
-      SELECT ${hash}, id, 'confirm', ${now}, ${now + CONFIRM_LIFETIME_MS} ${ours}`),
+    killConfirmLinks(ctx, sql`(SELECT id FROM users WHERE ${ours})`),
+    keepLinkQuery(ctx, hash, 'confirm', ours),
     mailQuery(ctx, email, confirmEmailMail(origin, token), isFirst),
     mailQuery(ctx, email, confirmLatestMail(origin, token), sql`${isOurs} AND NOT ${isFirst}`),
     mailQuery(ctx, email, alreadySignedUpMail(origin), sql`NOT ${isOurs}`),

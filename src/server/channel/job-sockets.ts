@@ -16,6 +16,7 @@ import {
   SUB_PROTOCOL,
   welcomeFrame,
 } from '../../domain/cable.ts'
+import { MINUTE_MS } from '../../domain/instant.ts'
 import type { Job } from '../../domain/wire.ts'
 import { findSignIn, listLiveSignIns } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
@@ -37,7 +38,7 @@ type Attachment = {
 /** Tabs and devices of one person; the oldest gives way. */
 const MAX_SOCKETS = 20
 /** Nothing is pushed to a socket whose sign-in was not looked at for so long. */
-const CHECK_EVERY_MS = 60_000
+const CHECK_EVERY_MS = MINUTE_MS
 
 /** A socket may name its channel in a few spellings; its attachment must not grow without end. */
 const MAX_SUBSCRIPTIONS = 4

@@ -1,7 +1,7 @@
 import { eq, inArray } from 'drizzle-orm'
 import { type SessionRow, serverSessions, users } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
-import { meterEnd, runSeconds, UNITS_PER_SECOND } from '../../domain/money/billing.ts'
+import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
 import type { Instance } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 
@@ -51,5 +51,5 @@ async function findRuns(ctx: Context, sessionIds: string[]) {
 }
 
 function costSoFar(run: SessionRow, now: number): number {
-  return run.billedFrom === null ? 0 : (runSeconds(run.billedFrom, meterEnd(run, now)) * UNITS_PER_SECOND) / 1e7
+  return run.billedFrom === null ? 0 : dollarsOf(runSeconds(run.billedFrom, meterEnd(run, now)))
 }

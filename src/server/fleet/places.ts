@@ -2,11 +2,11 @@ import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/client.ts'
 import { type PlaceRow, servers } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { toIso } from '../../domain/instant.ts'
+import { MINUTE_MS, toIso } from '../../domain/instant.ts'
 import { newId } from '../id.ts'
 
 /** A refusal of one zone or subnet keeps its place from being handed out for this long. */
-export const SET_ASIDE_MS = 10 * 60_000
+export const SET_ASIDE_MS = 10 * MINUTE_MS
 const MOST_AT_ONCE = 500
 
 /**

@@ -2,13 +2,14 @@ import { desc, eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { serverRequests } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
+import { HOUR_MS } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { newId } from '../id.ts'
 import { composeMail } from '../mail/letter.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 
-const EVERY_MS = 3_600_000
+const EVERY_MS = HOUR_MS
 
 /**
  * Keeps the wish for more servers and tells the operator.

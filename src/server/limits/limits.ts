@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
 import { AppError } from '../../domain/error.ts'
+import { HOUR_MS } from '../../domain/instant.ts'
 import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
 import { log } from '../log.ts'
@@ -9,8 +10,6 @@ import { countPeople } from './people.ts'
 
 /** Who asks, as far as the network tells; null when it does not, as on a machine of one's own. */
 export type Caller = { address: string | null }
-
-const HOUR_MS = 3_600_000
 
 /**
  * How often each call may be made in `perMs`: about one mail address, from one address (a /64 of IPv6, which one machine may fill), from one

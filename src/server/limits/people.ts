@@ -1,8 +1,9 @@
 import { sql } from 'drizzle-orm'
+import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { connectionOf, networkOf } from './network.ts'
 
-const SEEN_WITHIN_MS = 90 * 24 * 3_600_000
+const SEEN_WITHIN_MS = 90 * DAY_MS
 
 /**
  * How many people signed in from this address (a /64 of IPv6), or from its network, within 90 days. Only confirmed ones can. Stops at `most`.

@@ -1,11 +1,12 @@
 import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
+import { HOUR_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { log } from '../log.ts'
 import { composeMail } from './letter.ts'
 import { mailQuery } from './outbox.ts'
 
-const EVERY_MS = 3_600_000
+const EVERY_MS = HOUR_MS
 
 /** What an operator has to know soon. */
 export type Alert = {

@@ -1,5 +1,6 @@
 import { asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { type OutboxRow, outbox } from '../../../db/schema.ts'
+import { HOUR_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { log } from '../log.ts'
@@ -7,7 +8,7 @@ import type { MailContent } from './letter.ts'
 
 const AT_ONCE = 20
 const FIRST_RETRY_MS = 30_000
-const LONGEST_RETRY_MS = 3_600_000
+const LONGEST_RETRY_MS = HOUR_MS
 /** About a day and a half of trying. */
 const MOST_ATTEMPTS = 40
 

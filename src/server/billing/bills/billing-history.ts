@@ -6,16 +6,16 @@ import {
   invoices,
   serverSessions,
 } from '../../../../db/schema.ts'
-import { toIso } from '../../../domain/instant.ts'
+import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import type { Bill, Statement } from '../../../domain/money/bill.ts'
-import { runSecondsWithin, UNITS_PER_SECOND } from '../../../domain/money/billing.ts'
+import { chargedSeconds, dollarsOf, runSecondsWithin } from '../../../domain/money/billing.ts'
 import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
 import { planName } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 
 type Row = { record: BillingRecordRow; invoice: InvoiceRow | null }
 
-const CHART_MS = 31 * 86_400_000
+const CHART_MS = 31 * DAY_MS
 
 /** Every closed cycle of the user, newest first. */
 export async function listBills(ctx: Context, userId: string): Promise<Bill[]> {
@@ -91,14 +91,14 @@ export async function findStatement(ctx: Context, userId: string, recordId: stri
       start: toIso(start),
       end: toIso(end),
       seconds,
-      dollars: (seconds * UNITS_PER_SECOND) / 1e7,
+      dollars: dollarsOf(seconds),
     }
   })
   return {
     ...toBill(row, ctx.now()),
     included_hours: record.includedHours,
     trial: record.trial,
-    charged_seconds: record.trial ? 0 : Math.max(0, record.seconds - Math.round(record.includedHours * 3600)),
+    charged_seconds: record.trial ? 0 : chargedSeconds(record.seconds, record.includedHours),
     // A correction has no runs of its own: they are in the bill that it corrects.
     lines: record.corrects ? [] : lines.filter((line) => line.seconds > 0),
     corrections: corrections.map((correction) => toBill(correction, ctx.now())),

@@ -2,6 +2,7 @@ import { and, asc, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { type Database, isDatabaseBusy, type Query, writeBatch } from '../../../../db/client.ts'
 import { checkouts, serverSessions, subscriptions, type UserRow, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
+import { HOUR_MS } from '../../../domain/instant.ts'
 import { type ClosedCycle, closeCycles, type Ledger } from '../../../domain/money/closing.ts'
 import type { Context } from '../../context.ts'
 import { stableBillId } from '../../id.ts'
@@ -10,7 +11,7 @@ import { toSpan } from './plan-spans.ts'
 
 const BATCH = 100
 const BATCHES = 20
-const AFTER_FAILURE_MS = 60 * 60_000
+const AFTER_FAILURE_MS = HOUR_MS
 
 type Account = Ledger & { id: string; read: Pick<UserRow, 'billedUntil' | 'billingDueAt'> }
 

@@ -1,9 +1,8 @@
 import { sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
+import { DAY_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { liftQuery, suspendQueries } from './suspension.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * Takes over what Stripe says of an invoice, whatever made us ask: paid or not, and with it whether its user may start servers.

@@ -2,6 +2,7 @@ import { and, asc, eq, lte } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { type BillingRecordRow, billingRecords, type InvoiceRow, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
+import { HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
 import type { InvoiceStep } from '../../../domain/money/invoice.ts'
 import { PAYMENT_DAYS } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
@@ -15,8 +16,7 @@ import { syncInvoice } from './invoice-sync.ts'
 import { suspendQueries } from './suspension.ts'
 
 const BATCH = 100
-const MINUTE = 60_000
-const LONGEST_WAIT_MS = 6 * 60 * MINUTE
+const LONGEST_WAIT_MS = 6 * HOUR_MS
 /** After about an hour of asking in vain. */
 const SILENT_AFTER = 6
 
@@ -89,7 +89,7 @@ async function noteFailure(ctx: Context, invoice: InvoiceRow, error: unknown): P
 async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<InvoiceRow | undefined> {
   const attempts = done ? 1 : row.attempts + 1
   const now = ctx.now()
-  const again = now + Math.min(2 ** attempts * MINUTE, LONGEST_WAIT_MS)
+  const again = now + Math.min(2 ** attempts * MINUTE_MS, LONGEST_WAIT_MS)
   // However long it waits between tries, on its day it is asked about.
   const nextAt = done?.step === 'credited' ? null : row.dueAt && row.dueAt > now ? Math.min(again, row.dueAt) : again
   const [claimed] = await ctx.db

@@ -1,13 +1,14 @@
 import { and, desc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { type SessionRow, type SubscriptionRow, serverSessions, subscriptions, users } from '../../../../db/schema.ts'
-import { toIso } from '../../../domain/instant.ts'
+import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import { meterEnd, recordCents, runSecondsWithin } from '../../../domain/money/billing.ts'
 import { type Cycle, cycleAt } from '../../../domain/money/cycle.ts'
+import { stands } from '../../../domain/money/plan.ts'
 import type { Summary } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { toSpan } from './plan-spans.ts'
 
-const LONGEST_CYCLE_MS = 32 * 86_400_000
+const LONGEST_CYCLE_MS = 32 * DAY_MS
 
 /** What it takes to know the current cycle: for one database round trip, alone or together with other reads. */
 export function usageQueries(ctx: Context, userId: string | SQL) {
@@ -67,8 +68,7 @@ export function countUsage(history: PlanHistory, runs: SessionRow[], now: number
     (run) => run.billedFrom !== null && run.billedFrom < cycle.end && meterEnd(run, now) >= cycle.start,
   )
   return {
-    subscription:
-      plans.find((plan) => plan.endedAt === null && now < (plan.cancelAt ?? Number.POSITIVE_INFINITY)) ?? null,
+    subscription: plans.find((plan) => stands(plan, now)) ?? null,
     suspended: history.some((row) => row.suspendedAt !== null),
     cycle,
     at: now,

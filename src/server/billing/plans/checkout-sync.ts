@@ -1,11 +1,10 @@
 import { eq } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { checkouts } from '../../../../db/schema.ts'
+import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import type { Checkout } from '../../ports/payments.ts'
 import { syncSubscription } from './subscription-sync.ts'
-
-const HOUR_MS = 3_600_000
 
 /** Takes over how a visit to the checkout page ended: with a subscription, or without. One that is still open is asked about hourly. */
 export async function syncCheckout(ctx: Context, stripeSessionId: string, also: Query[] = []): Promise<Checkout> {

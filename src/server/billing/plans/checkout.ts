@@ -2,6 +2,7 @@ import { and, eq, isNull } from 'drizzle-orm'
 import { isUniqueViolation } from '../../../../db/client.ts'
 import { type CheckoutRow, checkouts, subscriptions } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
+import { DAY_MS, HOUR_MS } from '../../../domain/instant.ts'
 import { isUnpaid, PLANS, type PlanType } from '../../../domain/money/plan.ts'
 import type { User } from '../../../domain/wire.ts'
 import { type Context, siteOrigin } from '../../context.ts'
@@ -11,8 +12,6 @@ import type { Checkout } from '../../ports/payments.ts'
 import { ensureCustomer } from '../bills/customers.ts'
 import { syncCheckout } from './checkout-sync.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const NOT_FOR_SALE = 'Plans are not for sale yet. Contact sales if you need one now.'
 
 /**

@@ -1,7 +1,8 @@
-import { eq, sql } from 'drizzle-orm'
+import { eq, type SQL, sql } from 'drizzle-orm'
 import { type Database, writeBatch } from '../../../../db/client.ts'
 import { subscriptions, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
+import { MINUTE_MS } from '../../../domain/instant.ts'
 import { type PlanType, TRIAL_MINUTES } from '../../../domain/money/plan.ts'
 import { newId } from '../../id.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
@@ -22,7 +23,7 @@ export async function grantPlan(
   const at = now()
   const isDemo = plan.type === 'demo'
   await writeBatch(db, [
-    endQuery(db, userId, at),
+    endGrantedQuery(db, userId, at),
     db.insert(subscriptions).values({
       id: newId('sub'),
       userId,
@@ -34,19 +35,21 @@ export async function grantPlan(
       createdAt: at,
     }),
     dueQuery(db, userId, at),
-    // What runs is the new plan's. A trial's ends with its minutes, whatever it was before.
-    db.run(sql`UPDATE server_sessions SET must_stop_at = ${isDemo ? sql`coalesce(must_stop_at, ${trialEnd(at)})` : null}
-      WHERE user_id = ${userId} AND stop_requested_at IS NULL AND (${isDemo ? 0 : 1} OR billed_from IS NOT NULL)`),
+    isDemo ? setTrialEndQuery(db, userId, at) : liftTrialEndQuery(db, userId),
   ])
 }
 
-/** Of a server that runs when the trial begins. One that has not answered yet gets its end when it does. */
-const trialEnd = (at: number) => Math.ceil(at / 1000) * 1000 + TRIAL_MINUTES * 60_000
+/** What runs ends with the trial's minutes, whatever it was before. A server that has not answered yet gets its end when it does. */
+function setTrialEndQuery(db: Database, userId: string, at: number) {
+  const end = Math.ceil(at / 1000) * 1000 + TRIAL_MINUTES * MINUTE_MS
+  return db.run(sql`UPDATE server_sessions SET must_stop_at = coalesce(must_stop_at, ${end})
+    WHERE user_id = ${userId} AND stop_requested_at IS NULL AND billed_from IS NOT NULL`)
+}
 
 /** Takes a granted plan, or a trial, away. @throws not_found, conflict */
 export async function endGrantedPlan({ db, now }: Hand, email: string): Promise<void> {
   const { userId } = await findGrantee(db, email)
-  await writeBatch(db, [endQuery(db, userId, now()), dueQuery(db, userId, now())])
+  await writeBatch(db, [endGrantedQuery(db, userId, now()), dueQuery(db, userId, now())])
 }
 
 /** @throws not_found */
@@ -68,9 +71,18 @@ async function findGrantee(db: Database, email: string): Promise<{ userId: strin
   return row
 }
 
-/** One that was cancelled and is over ended then, not now. */
-function endQuery(db: Database, userId: string, at: number) {
+/**
+ * Ends a trial, or a plan granted by hand. One that was cancelled and is over ended then, not now.
+ * @param when an SQL condition on its row
+ */
+export function endGrantedQuery(db: Database, userId: string, at: number, when: SQL = sql`1`) {
   return db.run(sql`UPDATE subscriptions SET ended_at = max(anchor, min(${at}, coalesce(cancel_at, ${at}))), cancel_at = NULL,
     status = CASE sub_type WHEN 'demo' THEN 'ended' ELSE 'canceled' END
-    WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL`)
+    WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL AND ${when}`)
+}
+
+/** What runs is no longer a trial's: nothing stops it when the trial's minutes are over. */
+export function liftTrialEndQuery(db: Database, userId: string, when: SQL = sql`1`) {
+  return db.run(sql`UPDATE server_sessions SET must_stop_at = NULL
+    WHERE user_id = ${userId} AND stop_requested_at IS NULL AND ${when}`)
 }

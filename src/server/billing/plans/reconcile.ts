@@ -1,5 +1,6 @@
 import { and, asc, eq, lte } from 'drizzle-orm'
 import { checkouts, subscriptions, users } from '../../../../db/schema.ts'
+import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import { log } from '../../log.ts'
@@ -8,7 +9,6 @@ import { syncCheckout } from './checkout-sync.ts'
 import { syncSubscription } from './subscription-sync.ts'
 
 const BATCH = 100
-const HOUR_MS = 3_600_000
 
 /**
  * Asks Stripe about everything that was not asked about for a day (an hour, for open checkouts): a webhook that never came is made

@@ -2,18 +2,16 @@ import { and, eq, isNull, sql } from 'drizzle-orm'
 import { isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
 import { type SubscriptionRow, subscriptions, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
-import { ENTERPRISE, isUnpaid, PLANS, type PlanType } from '../../../domain/money/plan.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
+import { ENTERPRISE, isUnpaid, PLANS, type PlanType, stands } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
 import { planBeforeChange, toSpan } from '../bills/plan-spans.ts'
+import { endGrantedQuery, liftTrialEndQuery } from './grants.ts'
 import { type Heard, isUnbilledUnpaid, paidUntilQuery, wasPaidInTime } from './paid-until.ts'
 import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
-
-const DAY_MS = 86_400_000
-const HOUR_MS = 3_600_000
-const MINUTE_MS = 60_000
 
 /**
  * Takes over what Stripe says of a subscription, whatever made us ask. Safe to repeat and in any order.
@@ -54,9 +52,12 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
     ctx.db.select().from(subscriptions).where(eq(subscriptions.userId, userId)),
   ])
   const known = rows.find((row) => row.stripeSubscriptionId === found.id)
-  const stands = (row: SubscriptionRow) => row.endedAt === null && ctx.now() < (row.cancelAt ?? Infinity)
   // Its first payment is still due, or never came: it takes the place of no plan.
-  if (!known && (found.status === 'incomplete_expired' || (found.status === 'incomplete' && rows.some(stands))))
+  if (
+    !known &&
+    (found.status === 'incomplete_expired' ||
+      (found.status === 'incomplete' && rows.some((row) => stands(row, ctx.now()))))
+  )
     return []
   // A second plan that was canceled at once: it never held, so it cuts no cycle of the plan that stood beside it.
   if (!known && found.endedAt !== null && rows.some((row) => stoodBeside(row, found))) return []
@@ -102,6 +103,7 @@ function subscriptionQueries(
   const endedAt = found.status === 'incomplete_expired' ? found.anchor : found.endedAt
   const paidUntil = isUnpaid(found) ? found.periodStart : null
   const checkAt = endedAt === null ? Math.min(now + DAY_MS, Math.max(now, cancelAt ?? Infinity) + MINUTE_MS) : null
+  const isNow = endedAt === null ? 1 : 0
   const newer = sql`EXISTS (SELECT 1 FROM subscriptions WHERE stripe_subscription_id = ${found.id} AND synced_at > ${askedAt})`
   const row = {
     planType: plan.type,
@@ -120,11 +122,7 @@ function subscriptionQueries(
     dueQuery(ctx.db, userId, now, sql`NOT ${isKnown(found, row)}`),
     // A trial, or a plan granted by hand, ends where the paid one begins, unless it was over before. One that was granted after the paid one
     // had begun never held. A plan that is over at Stripe ends nothing that began later, and an older answer nothing at all.
-    ctx.db.run(sql`UPDATE subscriptions SET cancel_at = NULL,
-      ended_at = max(anchor, min(${found.anchor}, coalesce(cancel_at, ${found.anchor}))),
-      status = CASE sub_type WHEN 'demo' THEN 'ended' ELSE 'canceled' END
-      WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL
-      AND (anchor <= ${found.anchor} OR ${endedAt === null ? 1 : 0}) AND NOT ${newer}`),
+    endGrantedQuery(ctx.db, userId, found.anchor, sql`(anchor <= ${found.anchor} OR ${isNow}) AND NOT ${newer}`),
     ctx.db
       .insert(subscriptions)
       .values({
@@ -148,9 +146,7 @@ function subscriptionQueries(
     ctx.db.run(
       sql`UPDATE users SET stripe_customer_id = coalesce(stripe_customer_id, ${found.customerId}) WHERE id = ${userId}`,
     ),
-    // What runs is no longer a trial's.
-    ctx.db.run(sql`UPDATE server_sessions SET must_stop_at = NULL WHERE user_id = ${userId} AND stop_requested_at IS NULL
-      AND ${endedAt === null ? 1 : 0} AND NOT ${newer}`),
+    liftTrialEndQuery(ctx.db, userId, sql`${isNow} AND NOT ${newer}`),
     // An account that was closed meanwhile has it ended by the next trigger.
     ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE stripe_subscription_id = ${found.id} AND ended_at IS NULL
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NOT NULL)`),

@@ -1,4 +1,5 @@
 import { createMiddleware } from 'hono/factory'
+import { MINUTE_MS } from '../../../domain/instant.ts'
 import { readSignInToken } from '../../accounts/credentials/sign-in-token.ts'
 import { findSignIn, noteUse, userOfSignIn } from '../../accounts/live-sign-ins.ts'
 import type { AppEnv } from '../app-env.ts'
@@ -6,7 +7,7 @@ import { clearCookie, readCookie } from '../cookies.ts'
 import { factsOf } from '../site-map.ts'
 
 /** Written down at most this often. */
-const SEEN_EVERY_MS = 5 * 60_000
+const SEEN_EVERY_MS = 5 * MINUTE_MS
 
 /** Who is asking: one signature and one round trip, in which the route's own reads may go along; without a cookie neither. A database that is down is an error, never "signed out". */
 export const currentSignIn = createMiddleware<AppEnv>(async (c, next) => {

@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { monthTotal } from '../../../src/domain/money/billing.ts'
+import { dollars } from '../../../src/domain/money/money.ts'
 import { BASIC, PREMIUM } from '../../../src/domain/money/plan.ts'
-import { monthTotal, usd } from '../../../src/islands/pricing/month-total.ts'
 
 test('the example of the pricing page', () => {
-  expect(usd(monthTotal(BASIC, 12))).toBe('$37.25')
+  expect(dollars(monthTotal(BASIC, 12))).toBe('$37.25')
 })
 
 test('the included hours cost the plan and nothing else; more hours never cost less', () => {
