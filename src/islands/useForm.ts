@@ -61,18 +61,13 @@ export function useForm<F extends Typed>({ rules, flash = null, aboutEmpty, focu
     if (checked?.ok === false) return say({ kind: 'danger', ...checked.faults[0] }, now)
     underWay.current = true
     setBusy(true)
-    let leaving = false
-    try {
-      const next = await send(now, form)
-      leaving = next === null
-      if (next) say(next, now)
-      read()
-    } finally {
-      if (!leaving) {
-        underWay.current = false
-        setBusy(false)
-      }
-    }
+    // It answers for its own failures: what it throws is a fault of ours, and no reason to keep the form closed.
+    const next = await send(now, form).catch(reportError)
+    if (next === null) return
+    underWay.current = false
+    setBusy(false)
+    if (next) say(next, now)
+    read()
   }
 
   /** What an input of the form carries: its name, what was typed into it before, and what is wrong with it. */

@@ -2,7 +2,7 @@
 import { act } from 'react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { usePoll } from '../../src/islands/usePoll.ts'
-import { hide, renderHook } from '../support/hooks.ts'
+import { hide, renderHook, reportError } from '../support/hooks.ts'
 
 /** Every poll that was begun, to be ended by the test. */
 let polls: { signal: AbortSignal; end: () => Promise<void>; fail: (error: Error) => Promise<void> }[]
@@ -21,18 +21,13 @@ function start(everyMs = 1000, enabled = true) {
   return renderHook(({ everyMs, enabled }: Given) => usePoll(poll, everyMs, enabled), { everyMs, enabled })
 }
 
-/** Happy DOM has none. */
-const report = vi.fn()
-
 beforeEach(async () => {
   polls = []
-  vi.stubGlobal('reportError', report)
   vi.useFakeTimers()
   await hide(false)
 })
 afterEach(() => {
   vi.useRealTimers()
-  vi.unstubAllGlobals()
 })
 
 test('polls at its interval, counted from the beginning of a poll', async () => {
@@ -55,7 +50,7 @@ test('calls what the latest render gave it', async () => {
     usePoll(async () => {
       told.push(name)
     }, 1000)
-  const { rerender } = await renderHook(hook, 'first')
+  const { rerender } = await renderHook<string, void>(hook, 'first')
   await rerender('second')
   await pass(1000)
   expect(told).toEqual(['second'])
@@ -123,7 +118,7 @@ test('a poll that fails is reported, and the next one comes all the same', async
   await pass(1000)
   const error = new Error('a fault of ours')
   await last().fail(error)
-  expect(report).toHaveBeenCalledWith(error)
+  expect(reportError).toHaveBeenCalledWith(error)
   await pass(1000)
   expect(polls.length).toBe(2)
 })

@@ -1,16 +1,20 @@
 import { act, createElement, type ReactNode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
-import { afterEach } from 'vitest'
+import { afterEach, vi } from 'vitest'
 
 /** React in happy-dom: for a test file that begins with `@vitest-environment happy-dom`. */
 
-Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true })
+/** What a browser would show as an uncaught error. */
+export const reportError = vi.fn()
+
+Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true, reportError })
 
 const mounted: (() => Promise<void>)[] = []
 
 afterEach(async () => {
   for (const unmount of mounted.splice(0)) await unmount()
   document.body.replaceChildren()
+  reportError.mockClear()
 })
 
 type Page = { element: HTMLElement; render: (node: ReactNode) => Promise<void>; unmount: () => Promise<void> }
@@ -53,6 +57,7 @@ export async function renderHook<P, R>(hook: (props: P) => R, props: P) {
 /** The tab goes behind another one, or comes back. */
 export function hide(hidden: boolean): Promise<void> {
   Object.defineProperty(document, 'hidden', { configurable: true, value: hidden })
+  Object.defineProperty(document, 'visibilityState', { configurable: true, value: hidden ? 'hidden' : 'visible' })
   return act(async () => {
     // It bubbles, as in a browser: some listen at the window.
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
