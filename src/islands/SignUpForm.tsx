@@ -1,6 +1,6 @@
 import {
   ALL_FIELDS_REQUIRED,
-  MIN_PASSWORD,
+  PASSWORD_HINT,
   PASSWORDS_DO_NOT_MATCH,
   PASSWORDS_MATCH,
   signUpForm,
@@ -39,12 +39,7 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
         <HiddenFields csrfToken={csrfToken} />
         <Field {...field('name')} label="Name" autoComplete="name" />
         <Field {...field('email')} label="Email" type="email" autoComplete="email" />
-        <PasswordField
-          {...password('password')}
-          label="Password"
-          autoComplete="new-password"
-          hint={`At least ${MIN_PASSWORD} characters.`}
-        />
+        <PasswordField {...password('password')} label="Password" autoComplete="new-password" hint={PASSWORD_HINT} />
         <PasswordField
           {...password('password_confirmation')}
           label="Confirm Password"

@@ -133,8 +133,11 @@ test('too many sockets: off, and left alone until the tab is looked at', async (
   expect(FakeSocket.opened.length).toBe(2)
   await answer()
   expect(state()).toBe('live')
-  // Back for good: from now on a lost socket is opened again by itself.
-  await socket().drop()
+  // Back for good: a lost socket is opened again by itself, and being looked at changes nothing.
+  await hide(true)
+  await hide(false)
+  expect(FakeSocket.opened.length).toBe(2)
+  await act(async () => window.dispatchEvent(new Event('offline')))
   expect(state()).toBe('reconnecting')
 })
 
