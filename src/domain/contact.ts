@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { rule } from './form.ts'
 import { characters, isEmail, normalEmail, normalName } from './person.ts'
 
 export const CONTACT_SOURCES = ['Google Search', 'Social Media', 'Referral', 'Event / Conference', 'Other'] as const
@@ -9,26 +10,17 @@ export const CONTACT_FAILED = 'There was an error submitting the form. Please tr
 
 export type ContactField = 'name' | 'email' | 'source' | 'message'
 
-type Form = Record<ContactField, string>
-
-const rule = (field: ContactField, holds: (form: Form) => boolean, sentence: string) =>
-  v.rawCheck<Form>(({ dataset, addIssue }) => {
-    if (!dataset.typed || holds(dataset.value)) return
-    const { value } = dataset
-    addIssue({
-      message: sentence,
-      // Stryker disable next-line StringLiteral: words that Valibot's types want and nobody reads.
-      path: [{ type: 'object', origin: 'value', input: value, key: field, value: value[field] }],
-    })
-  })
-
 /** Forms send line breaks as two characters; people count one. */
 const normalMessage = (message: string) => message.replaceAll('\r\n', '\n').trim()
 
 export const contactForm = v.pipe(
   v.object({ name: v.string(), email: v.string(), source: v.string(), message: v.string() }),
   rule('name', ({ name }) => normalName(name) !== '', 'Name is required'),
-  rule('name', ({ name }) => characters(normalName(name)) <= CONTACT_NAME_LIMIT, 'Name cannot exceed 50 characters'),
+  rule(
+    'name',
+    ({ name }) => characters(normalName(name)) <= CONTACT_NAME_LIMIT,
+    `Name cannot exceed ${CONTACT_NAME_LIMIT} characters`,
+  ),
   rule('email', ({ email }) => normalEmail(email) !== '', 'Email is required'),
   rule('email', ({ email }) => normalEmail(email) === '' || isEmail(email), 'Please enter a valid email'),
   rule('source', ({ source }) => (CONTACT_SOURCES as readonly string[]).includes(source), 'Please select an option'),
@@ -36,7 +28,7 @@ export const contactForm = v.pipe(
   rule(
     'message',
     ({ message }) => characters(normalMessage(message)) <= CONTACT_MESSAGE_LIMIT,
-    'Message cannot exceed 2000 characters',
+    `Message cannot exceed ${CONTACT_MESSAGE_LIMIT} characters`,
   ),
   v.transform((form) => ({
     name: normalName(form.name),

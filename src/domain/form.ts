@@ -5,6 +5,22 @@ export type FormFault = { field: string | null; message: string }
 
 type FormSchema = v.GenericSchema<unknown, unknown>
 
+/** One rule of a form: the field that it is about, and the sentence for a person who breaks it. */
+export const rule = <Form extends Record<string, unknown>>(
+  field: keyof Form & string,
+  holds: (form: Form) => boolean,
+  sentence: string,
+) =>
+  v.rawCheck<Form>(({ dataset, addIssue }) => {
+    if (!dataset.typed || holds(dataset.value)) return
+    const { value } = dataset
+    addIssue({
+      message: sentence,
+      // Stryker disable next-line StringLiteral: words that Valibot's types want and nobody reads.
+      path: [{ type: 'object', origin: 'value', input: value, key: field, value: value[field] }],
+    })
+  })
+
 /** The first rule that a form breaks, in the order in which the schema names them, or `every` one; or its value, normalised. */
 export function checkForm<S extends FormSchema>(
   schema: S,

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { rule } from './form.ts'
 import { characters, isEmail, MAX_NAME, normalEmail, normalName, usableName } from './person.ts'
 
 export const MIN_PASSWORD = 6
@@ -27,15 +28,45 @@ export const PASSWORD_RESET = 'Your password is changed. You can sign in now.'
 export const DEVICE_SIGNED_OUT = 'The device is signed out.'
 export const SIGNED_OUT_EVERYWHERE = 'You are signed out everywhere.'
 export const ACCOUNT_CLOSED = 'Your account is closed.'
+export const PASSWORD_HINT = `At least ${MIN_PASSWORD} characters.`
 export const COMMON_PASSWORD = 'This password is too common. Please choose another one.'
 // Stryker restore StringLiteral
 
-const tooLong = `Password cannot exceed ${MAX_PASSWORD} characters.`
+const text = v.string()
+
+type Named = { name: string }
+type Passwords = { password: string; password_confirmation: string }
+
+const nameFits = <Form extends Named>() =>
+  rule<Form>('name', (f) => characters(normalName(f.name)) <= MAX_NAME, `Name cannot exceed ${MAX_NAME} characters.`)
+const nameIsUsable = <Form extends Named>() =>
+  rule<Form>('name', (f) => usableName(f.name), 'Name contains characters that cannot be shown.')
+const emailIsValid = <Form extends { email: string }>() => rule<Form>('email', (f) => isEmail(f.email), INVALID_EMAIL)
+const shortEnough = <Form extends { password: string }>() =>
+  rule<Form>(
+    'password',
+    (f) => characters(f.password) <= MAX_PASSWORD,
+    `Password cannot exceed ${MAX_PASSWORD} characters.`,
+  )
+const longEnough = (password: string) => characters(password) >= MIN_PASSWORD
 const tooShort = `must be at least ${MIN_PASSWORD} characters.`
 
-const text = v.string()
-const longEnough = (password: string) => characters(password) >= MIN_PASSWORD
-const shortEnough = (password: string) => characters(password) <= MAX_PASSWORD
+/** @param wanted whether the form means to give a new password at all */
+const newPasswordRules = <Form extends Passwords>(wanted: (form: Form) => boolean) =>
+  [
+    rule<Form>(
+      'password',
+      (f) => !wanted(f) || Boolean(f.password && f.password_confirmation),
+      'Please fill in both new password fields.',
+    ),
+    rule<Form>(
+      'password_confirmation',
+      (f) => f.password === f.password_confirmation,
+      'New password and confirmation do not match.',
+    ),
+    rule<Form>('password', (f) => !wanted(f) || longEnough(f.password), `New password ${tooShort}`),
+    shortEnough<Form>(),
+  ] as const
 
 export const signUpForm = v.pipe(
   v.object({ name: text, email: text, password: text, password_confirmation: text, terms_of_service: v.boolean() }),
@@ -43,34 +74,13 @@ export const signUpForm = v.pipe(
     (f) => Boolean(normalName(f.name) && normalEmail(f.email) && f.password && f.password_confirmation),
     ALL_FIELDS_REQUIRED,
   ),
-  v.forward(
-    v.check((f) => f.password === f.password_confirmation, PASSWORDS_DO_NOT_MATCH),
-    ['password_confirmation'],
-  ),
-  v.forward(
-    v.check((f) => f.terms_of_service, TERMS_REQUIRED),
-    ['terms_of_service'],
-  ),
-  v.forward(
-    v.check((f) => isEmail(f.email), INVALID_EMAIL),
-    ['email'],
-  ),
-  v.forward(
-    v.check((f) => characters(normalName(f.name)) <= MAX_NAME, `Name cannot exceed ${MAX_NAME} characters.`),
-    ['name'],
-  ),
-  v.forward(
-    v.check((f) => usableName(f.name), 'Name contains characters that cannot be shown.'),
-    ['name'],
-  ),
-  v.forward(
-    v.check((f) => longEnough(f.password), `Password ${tooShort}`),
-    ['password'],
-  ),
-  v.forward(
-    v.check((f) => shortEnough(f.password), tooLong),
-    ['password'],
-  ),
+  rule('password_confirmation', (f) => f.password === f.password_confirmation, PASSWORDS_DO_NOT_MATCH),
+  rule('terms_of_service', (f) => f.terms_of_service, TERMS_REQUIRED),
+  emailIsValid(),
+  nameFits(),
+  nameIsUsable(),
+  rule('password', (f) => longEnough(f.password), `Password ${tooShort}`),
+  shortEnough(),
   v.transform((f) => ({ name: normalName(f.name), email: normalEmail(f.email), password: f.password })),
 )
 
@@ -83,51 +93,20 @@ export const signInForm = v.pipe(
 /** Asks for a mail: the confirmation once more, or a new password. */
 export const emailForm = v.pipe(
   v.object({ email: text }),
-  v.forward(
-    v.check((f) => isEmail(f.email), INVALID_EMAIL),
-    ['email'],
-  ),
+  emailIsValid(),
   v.transform((f) => ({ email: normalEmail(f.email) })),
 )
+
+const CURRENT_PASSWORD_REQUIRED = 'Please enter your current password.'
 
 /** The new password is null when no password field was filled: then only the name changes. */
 export const profileForm = v.pipe(
   v.object({ name: text, current_password: text, password: text, password_confirmation: text }),
-  v.forward(
-    v.check((f) => normalName(f.name) !== '', 'Please enter your name.'),
-    ['name'],
-  ),
-  v.forward(
-    v.check((f) => characters(normalName(f.name)) <= MAX_NAME, `Name cannot exceed ${MAX_NAME} characters.`),
-    ['name'],
-  ),
-  v.forward(
-    v.check((f) => usableName(f.name), 'Name contains characters that cannot be shown.'),
-    ['name'],
-  ),
-  v.forward(
-    v.check((f) => !wantsNewPassword(f) || f.current_password !== '', 'Please enter your current password.'),
-    ['current_password'],
-  ),
-  v.forward(
-    v.check(
-      (f) => !wantsNewPassword(f) || Boolean(f.password && f.password_confirmation),
-      'Please fill in both new password fields.',
-    ),
-    ['password'],
-  ),
-  v.forward(
-    v.check((f) => f.password === f.password_confirmation, 'New password and confirmation do not match.'),
-    ['password_confirmation'],
-  ),
-  v.forward(
-    v.check((f) => !wantsNewPassword(f) || longEnough(f.password), `New password ${tooShort}`),
-    ['password'],
-  ),
-  v.forward(
-    v.check((f) => shortEnough(f.password), tooLong),
-    ['password'],
-  ),
+  rule('name', (f) => normalName(f.name) !== '', 'Please enter your name.'),
+  nameFits(),
+  nameIsUsable(),
+  rule('current_password', (f) => !wantsNewPassword(f) || f.current_password !== '', CURRENT_PASSWORD_REQUIRED),
+  ...newPasswordRules(wantsNewPassword),
   v.transform((f) => ({
     name: normalName(f.name),
     newPassword: wantsNewPassword(f) ? { current: f.current_password, next: f.password } : null,
@@ -137,33 +116,15 @@ export const profileForm = v.pipe(
 /** Behind a mailed link, where the old password is not known. */
 export const newPasswordForm = v.pipe(
   v.object({ reset_password_token: text, password: text, password_confirmation: text }),
-  v.forward(
-    v.check((f) => Boolean(f.password && f.password_confirmation), 'Please fill in both new password fields.'),
-    ['password'],
-  ),
-  v.forward(
-    v.check((f) => f.password === f.password_confirmation, 'New password and confirmation do not match.'),
-    ['password_confirmation'],
-  ),
-  v.forward(
-    v.check((f) => longEnough(f.password), `New password ${tooShort}`),
-    ['password'],
-  ),
-  v.forward(
-    v.check((f) => shortEnough(f.password), tooLong),
-    ['password'],
-  ),
+  ...newPasswordRules<Passwords & { reset_password_token: string }>(() => true),
   v.transform((f) => ({ token: f.reset_password_token, password: f.password })),
 )
 
 export const closeAccountForm = v.pipe(
   v.object({ current_password: text }),
-  v.forward(
-    v.check((f) => f.current_password !== '', 'Please enter your current password.'),
-    ['current_password'],
-  ),
+  rule('current_password', (f) => f.current_password !== '', CURRENT_PASSWORD_REQUIRED),
 )
 
-function wantsNewPassword(f: { current_password: string; password: string; password_confirmation: string }): boolean {
+function wantsNewPassword(f: Passwords & { name: string; current_password: string }): boolean {
   return Boolean(f.current_password || f.password || f.password_confirmation)
 }

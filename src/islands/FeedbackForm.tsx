@@ -1,37 +1,26 @@
-import { type FormEvent, useState } from 'react'
-import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { TextArea } from '../ui/Field.tsx'
-import { useFields } from './useFields.ts'
+import { FlashAlert } from '../ui/FlashAlert.tsx'
+import { useForm } from './useForm.ts'
 
 const WAIT_MS = 450
 
 /** Sends nothing to a server: the specification has it so. */
 export function FeedbackForm() {
-  const { form, fields, read } = useFields()
-  const [state, setState] = useState<'writing' | 'sending' | 'sent'>('writing')
-  const empty = !fields.message?.trim()
-
-  function submit(event: FormEvent) {
-    event.preventDefault()
-    setState('sending')
-    setTimeout(() => {
-      setState('sent')
-      form.current?.reset()
-      read()
-    }, WAIT_MS)
-  }
+  const { form, typed, busy, said } = useForm<{ message: string }>({
+    async send(_, element) {
+      await new Promise((passed) => setTimeout(passed, WAIT_MS))
+      element.reset()
+      return { kind: 'success', message: 'Thanks! We received your feedback.' }
+    },
+  })
 
   return (
     <>
-      {state === 'sent' ? (
-        <Alert kind="success" takesFocus onDismiss={() => setState('writing')}>
-          Thanks! We received your feedback.
-        </Alert>
-      ) : null}
-      <form ref={form} className="stack" onInput={read} onSubmit={submit}>
+      <FlashAlert key={said.nth} flash={said.flash} />
+      <form {...form} className="stack">
         <TextArea id="feedback" name="message" label="What should be better?" rows={4} />
-        <Button type="submit" disabled={empty || state === 'sending'}>
+        <Button type="submit" disabled={busy || !typed.message?.trim()}>
           Send feedback
         </Button>
       </form>

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 
 /**
  * Calls `poll` every `everyMs`, not while the page is hidden, at once when it is shown again after longer than that, and at once when
- * the network is back.
+ * the network is back. Never two at a time: what becomes due during a poll waits for its end.
  * A poll that is under way is aborted when the component goes.
  */
 export function usePoll(poll: (signal: AbortSignal) => Promise<void>, everyMs: number, enabled = true): void {
@@ -14,14 +14,18 @@ export function usePoll(poll: (signal: AbortSignal) => Promise<void>, everyMs: n
     const abort = new AbortController()
     let last = Date.now()
     let timer = 0
+    let underWay = false
     const tick = async () => {
       last = Date.now()
-      await latest.current.poll(abort.signal)
+      underWay = true
+      // A poll answers for its own failures: what it throws is a fault of ours, and no reason to stop.
+      await latest.current.poll(abort.signal).catch(reportError)
+      underWay = false
       schedule()
     }
     const schedule = () => {
       clearTimeout(timer)
-      if (abort.signal.aborted || document.hidden) return
+      if (underWay || abort.signal.aborted || document.hidden) return
       timer = window.setTimeout(tick, Math.max(0, last + latest.current.everyMs - Date.now()))
     }
     const online = () => {

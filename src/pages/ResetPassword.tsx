@@ -1,3 +1,4 @@
+import { PASSWORD_HINT } from '../domain/user.ts'
 import { Button } from '../ui/Button.tsx'
 import { PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
@@ -23,7 +24,7 @@ export function ResetPassword({ token, csrfToken, flash }: ResetPasswordProps) {
           name="user[password]"
           label="New password"
           autoComplete="new-password"
-          hint="At least 6 characters. Every device is signed out."
+          hint={`${PASSWORD_HINT} Every device is signed out.`}
           error={fault('password')}
         />
         <PasswordField

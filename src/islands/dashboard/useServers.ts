@@ -6,6 +6,8 @@ import { type Answer, request } from '../request.ts'
 /** What an answer that does not name it means. */
 const NOTHING_USED = { hoursUsed: 0, serverSessions: 0, runningServers: 0, amountOwedDollars: 0 }
 
+const START = 'start'
+
 type Dispatches = Dispatch<ServerListAction>
 
 /** What the dashboard's buttons do, and the reading of what they changed. */
@@ -14,8 +16,8 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   /** When everything was last read, by this machine's clock. */
   const [readAt, setReadAt] = useState(0)
   const reads = useRef(0)
-  /** Sessions whose stop was asked for and not answered yet: a second click asks for no second one. */
-  const stopping = useRef(new Set<string>())
+  /** Starting, and the sessions that are being stopped, until the answer: a second click sends no second request. */
+  const underWay = useRef(new Set<string>())
   const danger = (text: string) => dispatch({ type: 'told', notice: { kind: 'danger', text, job: null } })
 
   async function refresh(signal?: AbortSignal): Promise<void> {
@@ -40,6 +42,8 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   }
 
   async function start(): Promise<void> {
+    if (underWay.current.has(START)) return
+    underWay.current.add(START)
     setBusy(true)
     dispatch({ type: 'notice_dismissed' })
     try {
@@ -56,18 +60,19 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
       if (!ok) return danger(sentence(started, 'Failed to start server'))
       dispatch({ type: 'started', server: body.server, jobId: body.job_id, at: new Date().toISOString() })
     } finally {
+      underWay.current.delete(START)
       setBusy(false)
     }
   }
 
   async function stop({ id, server_id }: Server): Promise<void> {
-    if (stopping.current.has(id)) return
-    stopping.current.add(id)
+    if (underWay.current.has(id)) return
+    underWay.current.add(id)
     const stopped = await request<{ server: Server; job_id: string }>('POST', '/api/v1/aws/stop_server', {
       server_id,
       session_id: id,
     })
-    stopping.current.delete(id)
+    underWay.current.delete(id)
     const { ok, body } = stopped
     if (!ok) return danger(sentence(stopped, 'Failed to stop server'))
     dispatch({ type: 'stopped', server: body.server, jobId: body.job_id, at: new Date().toISOString() })
