@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http'
 
-export type Trip = { path: string; body: Buffer; answeredAt: number }
+type Trip = { path: string; body: Buffer; answeredAt: number }
 
 export type DatabaseProxy = { url: string; trips: Trip[]; close(): Promise<void> }
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { WorkerModule } from '../dev/build.ts'
 
-export type Wake = { userId: string; what: 'constructed' | 'fetch' | 'message' | 'alarm' | 'call' }
+type Wake = { userId: string; what: 'constructed' | 'fetch' | 'message' | 'alarm' | 'call' }
 
 export type ObjectProbe = {
   /**

@@ -34,7 +34,7 @@ export async function stop(person: Person): Promise<void> {
   await person.call('POST', '/api/v1/aws/stop_server', { server_id: server.server_id, session_id: server.id })
 }
 
-export async function listServers(person: Person): Promise<Server[]> {
+async function listServers(person: Person): Promise<Server[]> {
   const response = await person.call('GET', '/api/v1/servers/get_servers')
   return ((await response.json()) as { servers: Server[] }).servers
 }

@@ -12,7 +12,7 @@ const checksMs = 10_000
 const mostIds = 100
 
 /** The two status checks, here always of one mind: no data before it runs, then under way for a while, then passed. */
-export function checkStatus(instance: Instance, now: number): { status: string; reachability: string | null } {
+function checkStatus(instance: Instance, now: number): { status: string; reachability: string | null } {
   const state = stateOf(instance, now)
   if (state === 'pending') return { status: 'insufficient-data', reachability: 'insufficient-data' }
   if (state !== 'running') return { status: 'not-applicable', reachability: null }

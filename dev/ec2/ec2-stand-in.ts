@@ -29,7 +29,7 @@ export type Ec2Options = {
   log?: (sentence: string) => void
 }
 
-export type RunningOrPastInstance = {
+type RunningOrPastInstance = {
   instanceId: string
   name: string
   state: InstanceState

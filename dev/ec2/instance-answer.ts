@@ -10,7 +10,7 @@ const reasons: Record<string, string> = {
 export const stateAnswer = (state: InstanceState) => ({ code: stateCodes[state], name: state })
 
 /** A time as EC2 writes it: ISO 8601 in UTC. */
-export const isoTime = (ms: number): string => new Date(ms).toISOString()
+const isoTime = (ms: number): string => new Date(ms).toISOString()
 
 function dnsName(prefix: string, ip: string | null, domain: string): string {
   return ip === null ? '' : `${prefix}-${ip.replaceAll('.', '-')}.${domain}`

@@ -11,9 +11,9 @@ import { Store } from './store.ts'
 import { renewSubscriptions } from './subscriptions.ts'
 import { Webhooks } from './webhooks.ts'
 
-export type StripeFault = 'error' | 'lost_response' | 'timeout'
+type StripeFault = 'error' | 'lost_response' | 'timeout'
 
-export type StripeCall = {
+type StripeCall = {
   method: string
   path: string
   idempotencyKey: string | undefined

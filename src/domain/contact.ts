@@ -3,7 +3,7 @@ import { rule } from './form.ts'
 import { characters, isEmail, normalEmail, normalName } from './person.ts'
 
 export const CONTACT_SOURCES = ['Google Search', 'Social Media', 'Referral', 'Event / Conference', 'Other'] as const
-export const CONTACT_NAME_LIMIT = 50
+const CONTACT_NAME_LIMIT = 50
 export const CONTACT_MESSAGE_LIMIT = 2000
 export const CONTACT_RECEIVED = "Thank you for contacting sales! We'll get back to you soon."
 export const CONTACT_FAILED = 'There was an error submitting the form. Please try again later.'

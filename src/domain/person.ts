@@ -2,7 +2,7 @@
 
 export const MAX_NAME = 100
 /** The longest address that SMTP can carry. */
-export const MAX_EMAIL = 254
+const MAX_EMAIL = 254
 
 /** Longer than anything that a rule lets in. */
 const LONGEST_COMPOSED = 4_096

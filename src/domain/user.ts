@@ -2,15 +2,15 @@ import * as v from 'valibot'
 import { rule } from './form.ts'
 import { characters, isEmail, MAX_NAME, normalEmail, normalName, usableName } from './person.ts'
 
-export const MIN_PASSWORD = 6
-export const MAX_PASSWORD = 128
+const MIN_PASSWORD = 6
+const MAX_PASSWORD = 128
 
 /** The sentences of the specification: one definition for the browser and the server. */
 // Stryker disable StringLiteral: words for people, which the tests of the routes and of the browser read.
 export const ALL_FIELDS_REQUIRED = 'All fields are required.'
 export const PASSWORDS_MATCH = 'Passwords match.'
 export const PASSWORDS_DO_NOT_MATCH = 'Passwords do not match.'
-export const TERMS_REQUIRED = 'You must accept the Terms of Service.'
+const TERMS_REQUIRED = 'You must accept the Terms of Service.'
 export const CREDENTIALS_REQUIRED = 'Please enter your email and password.'
 export const INVALID_CREDENTIALS = 'Invalid email or password.'
 export const NOT_CONFIRMED = 'You have to confirm your email address before continuing.'
@@ -21,7 +21,7 @@ export const CONFIRMED = 'Your email address is confirmed. You can sign in now.'
 export const SIGNED_OUT = 'You are signed out.'
 export const PROFILE_UPDATED = 'Profile updated successfully!'
 export const CURRENT_PASSWORD_WRONG = 'Your current password is not correct.'
-export const INVALID_EMAIL = 'Please enter a valid email.'
+const INVALID_EMAIL = 'Please enter a valid email.'
 export const RESET_SENT = 'If this address has an account, a link to choose a new password is on its way.'
 export const RESET_FAILED = 'Invalid or expired password link.'
 export const PASSWORD_RESET = 'Your password is changed. You can sign in now.'

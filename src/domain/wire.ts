@@ -37,7 +37,7 @@ export type Job = {
   updated_at: string
 }
 
-export type Candidate = {
+type Candidate = {
   instance_type: string
   availability_zone: string
   server_id: string

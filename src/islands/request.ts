@@ -1,8 +1,8 @@
 export type Answer<T> = { ok: boolean; status: number; body: T & Refusal }
 /** What every refusal carries. */
-export type Refusal = { error?: string; message?: string; errors?: string[]; status?: string }
+type Refusal = { error?: string; message?: string; errors?: string[]; status?: string }
 
-export const NETWORK_ERROR = 'Network error'
+const NETWORK_ERROR = 'Network error'
 /** A server that says nothing for so long is not reached. */
 const TIMEOUT_MS = 20_000
 

@@ -108,7 +108,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
 }
 
 /** Covers the app while the client asks again who is signed in. The server knew, so it is hidden in every page's first HTML. */
-export function SessionCheck() {
+function SessionCheck() {
   return (
     <div id="session-check" className="veil" role="status" hidden>
       <Spinner label="Checking your session…" />

@@ -1,4 +1,4 @@
-/** What workerd offers beyond the browser's globals; the rest of workers-types would collide with lib.dom. */
+/** What workerd offers beyond Node's globals; the rest of workers-types would collide with Node's types. */
 declare module 'cloudflare:workers' {
   import type { DurableObjectState, WebSocket } from '@cloudflare/workers-types'
 

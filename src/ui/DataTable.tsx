@@ -9,7 +9,7 @@ export type Column = {
   rowHeader?: boolean
 }
 
-export type Row = { id: string; cells: Record<string, ReactNode> }
+type Row = { id: string; cells: Record<string, ReactNode> }
 
 type DataTableProps = {
   caption: string

@@ -11,7 +11,7 @@ import {
 } from '@aws-sdk/client-ec2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
-export type Ec2Server = {
+type Ec2Server = {
   endpoint: string
   /** What a launch on that server must say besides count and token: an image, or a launch template. */
   launch: Partial<RunInstancesCommandInput>

@@ -17,7 +17,7 @@ import { Timeline } from './timeline.ts'
  * When a run's server first answered the product, when the product last saw it up, and when EC2 first told it that the instance no
  * longer is.
  */
-export type Sight = { first: number | null; last: number; missed: number | null }
+type Sight = { first: number | null; last: number; missed: number | null }
 
 export type YearWorld = BillingStack & {
   ec2: Ec2StandIn
@@ -34,7 +34,7 @@ export type YearWorld = BillingStack & {
   alarmDelay: Map<string, number>
 }
 
-export const BOOT_MS = 4_000
+const BOOT_MS = 4_000
 /** How long a machine runs before its image answers: most at once, some after minutes, a few never. */
 const ANSWERS_AFTER_MS = [0, 0, 0, 0, 7_000, 7_000, 50_000, 200_000, 400_000]
 const ONE_IN_NEVER_ANSWERS = 25

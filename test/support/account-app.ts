@@ -7,7 +7,7 @@ import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
 
 export const ORIGIN = 'http://localhost:8787'
-export const SECRET = 'a-secret-of-thirty-two-characters-or-more'
+const SECRET = 'a-secret-of-thirty-two-characters-or-more'
 
 const database = await ownDatabase()
 const settlers: (() => Promise<unknown>)[] = []

@@ -15,7 +15,7 @@ export const ownUpgrade = (client: Client): Headers => ({
 })
 
 /** Asks for a socket with these headers alone. */
-export function upgrade(client: Client, headers: Headers, path = '/cable'): Promise<Upgraded> {
+function upgrade(client: Client, headers: Headers, path = '/cable'): Promise<Upgraded> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(client.url)
     const needed = {

@@ -1,11 +1,11 @@
 import { act, createElement, type ReactNode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
-import { afterEach, vi } from 'vitest'
+import { afterEach, vi, type Mock } from 'vitest'
 
 /** React in happy-dom: for a test file that begins with `@vitest-environment happy-dom`. */
 
 /** What a browser would show as an uncaught error. */
-export const reportError = vi.fn()
+export const reportError: Mock<(error: unknown) => void> = vi.fn()
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true, reportError })
 

@@ -14,7 +14,7 @@ export type Bill = BillingRecord & {
 }
 
 /** One run's part of a record. Times are ISO 8601; `dollars` is before the plan's hours are taken off. */
-export type StatementLine = {
+type StatementLine = {
   session_id: string
   instance_type: string
   start: string

@@ -4,7 +4,7 @@ import { Outline } from '../../ui/Icon.tsx'
 import { FRAME_ICONS } from './frame-icons.ts'
 
 /** The mark: a ridge of terrain and the drone above it. */
-export function Mark() {
+function Mark() {
   return (
     <svg
       width="26"

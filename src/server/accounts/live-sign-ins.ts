@@ -10,7 +10,7 @@ import type { Context } from '../context.ts'
 export type CurrentSignIn = { id: string; user: User; suspended: boolean; planUnpaid: boolean; expiresAt: number }
 
 /** A sign-in that nobody used for this long is over. */
-export const IDLE_LIMIT_MS = DAY_MS
+const IDLE_LIMIT_MS = DAY_MS
 /** And in any case this long after it began. */
 export const SIGN_IN_LIFETIME_MS = 14 * DAY_MS
 

@@ -33,7 +33,7 @@ function toHtml(part: Part): string {
 
 const SIGNATURE = 'Proving Ground: Simulate. Deploy. Win.'
 
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')

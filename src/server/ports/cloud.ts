@@ -15,7 +15,7 @@ export type CloudInstance = {
   tags: Record<string, string>
 }
 
-export type Launch = {
+type Launch = {
   /** The same token never makes two instances. */
   token: string
   instanceType: string

@@ -7,7 +7,7 @@ import { alertIfRefused } from './refusals.ts'
 import { takeLook } from './sight.ts'
 
 /** A running instance is looked at this often, so that one that ended is noticed within a minute. */
-export const WATCH_EVERY_MS = 30_000
+const WATCH_EVERY_MS = 30_000
 /** EC2 stops an instance of ours only at its end: a stopped one does not run again. */
 const ENDED = new Set(['shutting-down', 'terminated', 'stopping', 'stopped'])
 

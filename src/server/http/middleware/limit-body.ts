@@ -1,7 +1,7 @@
 import { bodyLimit } from 'hono/body-limit'
 import { AppError } from '../../../domain/error.ts'
 
-export const MAX_BODY_BYTES = 64 * 1024
+const MAX_BODY_BYTES = 64 * 1024
 /** What is read and thrown away of a body that is too large. */
 const DRAINED_BYTES = 1024 * 1024
 

@@ -1,0 +1,19 @@
+/** `npm run types` reads this as a part of the domain's program: a line that becomes valid is an error. */
+
+// @ts-expect-error The rules know no page.
+void window
+
+// @ts-expect-error
+void document
+
+// @ts-expect-error Nor Node.
+void Buffer
+
+// @ts-expect-error
+void process
+
+// @ts-expect-error They do no I/O.
+void fetch
+
+// @ts-expect-error
+void setTimeout
