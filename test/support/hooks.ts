@@ -1,6 +1,6 @@
 import { act, createElement, type ReactNode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
-import { afterEach, vi, type Mock } from 'vitest'
+import { afterEach, type Mock, vi } from 'vitest'
 
 /** React in happy-dom: for a test file that begins with `@vitest-environment happy-dom`. */
 

@@ -35,6 +35,7 @@ const PERSONAL = {
   /** Whether they have paid by now. */
   ask_stripe: { count: 60, perMs: HOUR_MS },
   pay_page: { count: 20, perMs: HOUR_MS },
+  cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
   /** From browsers that are known, in the place of the limits by address: a neighbor uses those up. */
   known_sign_in: { count: 60, perMs: HOUR_MS / 4 },

@@ -6,12 +6,13 @@ import { periodAt } from '../../../domain/money/billing.ts'
 import type { User } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
+import { limitPerson } from '../../limits/limits.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
 import { syncSubscription } from './subscription-sync.ts'
 
 /**
  * Has the user's plan end with its current period; one whose first payment never came ends at once. Asked again it changes nothing.
- * @throws not_found (no plan that renews), unavailable, provider_failed
+ * @throws not_found (no plan that renews), too_many, unavailable, provider_failed
  */
 export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void> {
   const [plan] = await ctx.db
@@ -19,7 +20,10 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
     .from(subscriptions)
     .where(and(eq(subscriptions.userId, user.id), eq(subscriptions.subType, 'paid'), isNull(subscriptions.endedAt)))
   if (!plan) throw nothingToCancel()
-  if (plan.stripeSubscriptionId) return cancelAtStripe(ctx, plan.id, plan.stripeSubscriptionId, plan.status)
+  if (plan.stripeSubscriptionId) {
+    await limitPerson(ctx, 'cancel_plan', user.id)
+    return cancelAtStripe(ctx, plan.id, plan.stripeSubscriptionId, plan.status)
+  }
   if (plan.cancelAt !== null && plan.cancelAt <= ctx.now()) throw nothingToCancel()
   if (plan.cancelAt !== null) return
   const cancelAt = periodAt(plan.anchor, ctx.now()).end

@@ -59,8 +59,12 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
       (found.status === 'incomplete' && rows.some((row) => stands(row, ctx.now()))))
   )
     return []
-  // A second plan that was canceled at once: it never held, so it cuts no cycle of the plan that stood beside it.
-  if (!known && found.endedAt !== null && rows.some((row) => stoodBeside(row, found))) return []
+  // A second plan that was canceled at once: it never held, so it cuts no cycle of the plan that stood beside it. Told again, since the one
+  // that canceled it may have been cut off before it said so.
+  if (!known && found.endedAt !== null && rows.some((row) => stoodBeside(row, found))) {
+    await alertSecond(ctx, found.id)
+    return []
+  }
   // A price that is none of ours any more changes nothing about a plan that began with one.
   const plan = sold(found.planType) ?? (known && { type: known.planType, hours: known.hours }) ?? sold(found.boughtAs)
   if (!user || !plan) {

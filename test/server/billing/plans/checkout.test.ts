@@ -81,6 +81,17 @@ describe('checkout', () => {
     await buy('basic')
   })
 
+  test('twenty cancellations an hour, also at once: each asks Stripe twice', async () => {
+    await stack.press((await buy('basic')).url)
+    await settleCheckout(stack.ctx, user.id)
+    const before = stack.stripe.calls().length
+    const tries = await Promise.allSettled(Array.from({ length: 50 }, () => cancelAtPeriodEnd(stack.ctx, user)))
+    expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
+    expect(stack.stripe.calls().length - before).toBe(40)
+    stack.clock.now += HOUR
+    await cancelAtPeriodEnd(stack.ctx, user)
+  })
+
   test('a page that is opened anew every day, and never paid at, puts no bill off by more than 25 hours', {
     timeout: 240_000,
   }, async () => {

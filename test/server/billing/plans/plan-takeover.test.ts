@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { billingRecords, outbox, serverSessions, subscriptions, users } from '../../../../db/schema.ts'
+import { billingRecords, outbox, serverSessions, subscriptions, alerts as told, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
@@ -110,6 +110,33 @@ describe('a paid plan that meets another one', () => {
     expect(await shown()).toEqual([['basic', 'active', true]])
     expect(await alerts()).toContain('A second plan was canceled: refund it')
   })
+
+  test.each(['answer', 'mail'])(
+    'a second one, canceled just as the %s is lost: the operator is told by the next look',
+    async (cut) => {
+      await pay('basic')
+      const first = await stripeId()
+      await settleCheckout(stack.ctx, user.id)
+      const { payments } = stack.ctx
+      const customerId = (await payments.findSubscription(first))?.customerId ?? ''
+      const [successUrl, cancelUrl] = ['http://site.test/a', 'http://site.test/b']
+      const page = { customerId, userId: user.id, planType: 'premium' as const, successUrl, cancelUrl }
+      stack.clock.now += HOUR
+      await stack.press((await payments.createCheckout(page, `second:${cut}`)).url)
+      const second = await stripeId()
+      const cancelNow = async (id: string) => {
+        await payments.cancelNow(id)
+        throw new Error('No answer came.')
+      }
+      const dying = cut === 'answer' ? { payments: { ...payments, cancelNow } } : { config: undefined }
+      await syncSubscription({ ...stack.ctx, ...dying } as unknown as Context, second).catch(() => {})
+      expect((await payments.findSubscription(second))?.status).toBe('canceled')
+      await syncSubscription(stack.ctx, second)
+      expect(await shown()).toEqual([['basic', 'active', true]])
+      const matters = (await stack.db.select().from(told)).map(({ matter }) => matter)
+      expect(matters).toContain(`second_plan_canceled:${second}`)
+    },
+  )
 
   test('what changes nothing, however often it is asked for, keeps no closing away', async () => {
     const dueAt = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.billingDueAt
