@@ -95,13 +95,14 @@ export async function stopServersOfClosed(ctx: Context): Promise<void> {
 }
 
 /**
- * 30 days after its closing an account forgets name, address and password, the mails that went there, and where its sign-ins came
- * from; its billing records stay. Run by cron.
+ * 30 days after its closing an account forgets name, address and password, the mails that went there, the messages to sales that
+ * came from there, and where its sign-ins came from; its billing records stay. Run by cron.
  */
 export async function freeClosedAddresses(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
   const due = sql`closed_at < ${ctx.now() - ADDRESS_KEPT_MS} AND email NOT LIKE 'closed:%'`
   await writeBatch(ctx.db, [
     ctx.db.run(sql`DELETE FROM outbox WHERE recipient IN (SELECT email FROM users WHERE ${due})`),
+    ctx.db.run(sql`DELETE FROM contact_messages WHERE email IN (SELECT email FROM users WHERE ${due})`),
     ctx.db.run(sql`DELETE FROM sign_ins WHERE user_id IN (SELECT id FROM users WHERE ${due})`),
     ctx.db.run(sql`UPDATE users SET email = 'closed:' || id, name = '', password_hash = '' WHERE ${due}`),
   ])

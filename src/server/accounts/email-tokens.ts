@@ -32,9 +32,18 @@ export function isGoodLink(hash: string, purpose: Purpose, now: number) {
   return and(eq(emailTokens.hash, hash), eq(emailTokens.purpose, purpose), gt(emailTokens.expiresAt, now), unused)
 }
 
-/** Whether a later sign-up ended some. */
+/** A link that a later sign-up ended. */
+const isKilled = sql`purpose = 'confirm' AND expires_at = created_at`
+
 export function hasKilledLinks(userId: SQL): SQL {
-  return sql`EXISTS (SELECT 1 FROM email_tokens WHERE user_id = ${userId} AND purpose = 'confirm' AND expires_at = created_at)`
+  return sql`EXISTS (SELECT 1 FROM email_tokens WHERE user_id = ${userId} AND ${isKilled})`
+}
+
+/** A killed link is kept as long as its address waits: mails to it warn of the later sign-up. */
+export function forgetLinks(ctx: Pick<Context, 'db'>, endedBefore: number) {
+  return ctx.db.run(sql`
+    DELETE FROM email_tokens WHERE expires_at < ${endedBefore}
+    AND NOT (${isKilled} AND EXISTS (SELECT 1 FROM users WHERE id = user_id AND confirmed_at IS NULL))`)
 }
 
 /** Ends the confirmation links of a user. Their rows stay for a while: a dead link still tells whom it was mailed to. */

@@ -68,13 +68,12 @@ export function userOfSignIn(id: string): SQL {
 }
 
 /** Which of these still count. */
-export async function listLiveSignIns(ctx: Pick<Context, 'db' | 'now'>, ids: string[]): Promise<Set<string>> {
-  const rows = await ctx.db
+export function liveSignInsQuery(ctx: Pick<Context, 'db' | 'now'>, ids: string[]) {
+  return ctx.db
     .select({ id: signIns.id })
     .from(signIns)
     .innerJoin(users, eq(users.id, signIns.userId))
     .where(and(inArray(signIns.id, ids), stillCounts(ctx.now())))
-  return new Set(rows.map((row) => row.id))
 }
 
 function stillCounts(now: number) {

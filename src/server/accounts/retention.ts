@@ -1,16 +1,9 @@
 import { and, isNotNull, isNull, lt } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import {
-  alerts,
-  contactMessages,
-  emailTokens,
-  outbox,
-  serverRequests,
-  signIns,
-  stripeEvents,
-} from '../../../db/schema.ts'
+import { alerts, contactMessages, outbox, serverRequests, signIns, stripeEvents } from '../../../db/schema.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
+import { forgetLinks } from './email-tokens.ts'
 
 /** A link tells for so long whom it was for, so that its holder need not type the address again. */
 const LINK_DAYS = 30
@@ -24,7 +17,7 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
   const daysAgo = (days: number) => ctx.now() - days * DAY_MS
   const traces = daysAgo(TRACE_DAYS)
   await writeBatch(ctx.db, [
-    ctx.db.delete(emailTokens).where(lt(emailTokens.expiresAt, daysAgo(LINK_DAYS))),
+    forgetLinks(ctx, daysAgo(LINK_DAYS)),
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),
     ctx.db.delete(stripeEvents).where(lt(stripeEvents.receivedAt, traces)),
     ctx.db.delete(outbox).where(and(isNotNull(outbox.sentAt), lt(outbox.sentAt, traces))),

@@ -7,7 +7,7 @@ import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
 import { newId } from '../id.ts'
-import { type Caller, limitCalls, limitGuesses, limitPerson, signInSecret } from '../limits/limits.ts'
+import { type Caller, limitCalls, limitGuesses, mayStill, signInSecret } from '../limits/limits.ts'
 import { networkOf } from '../limits/network.ts'
 import { hashPassword, needsRehash, verifyPassword } from './credentials/password.ts'
 import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
@@ -31,7 +31,9 @@ export async function signIn(
   attempt: SignInAttempt,
 ): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
   const { email, password } = requireValid(signInForm, input)
-  await (attempt.knownDevice === null ? limitCalls(ctx, 'sign_in', attempt) : limitPerson(ctx, 'known_sign_in', email))
+  // Once its known devices used up what they have together, they are counted as strangers are: one of them may be somebody else's by now.
+  const known = attempt.knownDevice !== null && (await mayStill(ctx, 'known_sign_in', email))
+  if (!known) await limitCalls(ctx, 'sign_in', attempt)
   let found: UserRow | undefined
   const right = await limitGuesses(ctx, signInSecret(email, attempt.knownDevice), async () => {
     ;[found] = await ctx.db

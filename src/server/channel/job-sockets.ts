@@ -1,8 +1,6 @@
 import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import {
   confirmFrame,
-  type DisconnectReason,
-  disconnectFrame,
   isOwnJobsChannel,
   isReadable,
   jobFrame,
@@ -18,22 +16,12 @@ import {
 } from '../../domain/cable.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import type { Job } from '../../domain/wire.ts'
-import { findSignIn, listLiveSignIns } from '../accounts/live-sign-ins.ts'
+import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
 import { currentJobsQuery } from '../fleet/dashboard.ts'
 import { toJob } from '../fleet/wire.ts'
 import { log } from '../log.ts'
-
-/** Survives hibernation with its socket. */
-type Attachment = {
-  userId: string
-  signInId: string
-  expiresAt: number
-  identifiers: string[]
-  connectedAt: number
-  /** When its sign-in was last seen to count. */
-  checkedAt: number
-}
+import { type Attachment, attachmentOf, closeSocket, restartSocket, sendTo } from './job-socket.ts'
 
 /** Tabs and devices of one person; the oldest gives way. */
 const MAX_SOCKETS = 20
@@ -48,6 +36,9 @@ const MAX_IDENTIFIER = 300
 export class JobSockets {
   private pinging = false
   private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
+  /** The subscriptions that wait for the next read of what is current. */
+  private waiting = new Map<WorkerSocket, Set<string>>()
+  private telling = false
   private readonly ctx: DurableObjectState
   private readonly openContext: () => Promise<Context>
 
@@ -83,7 +74,7 @@ export class JobSockets {
     if (!isReadable(message) || this.isTooFast(socket)) return socket.close(1008, 'too much')
     const command = typeof message === 'string' ? parseCommand(message) : null
     if (!command) return
-    const attachment = socket.deserializeAttachment() as Attachment
+    const attachment = attachmentOf(socket)
     const { identifier } = command
     const subscribed = attachment.identifiers.includes(identifier)
     if (command.command === 'unsubscribe') {
@@ -95,69 +86,88 @@ export class JobSockets {
     if (!isRoom || !isOwnJobsChannel(identifier, attachment.userId)) return sendTo(socket, rejectFrame(identifier))
     socket.serializeAttachment({ ...attachment, identifiers: [...attachment.identifiers, identifier] })
     sendTo(socket, confirmFrame(identifier))
-    await this.tellCurrent(socket, identifier, attachment)
+    this.waiting.set(socket, (this.waiting.get(socket) ?? new Set()).add(identifier))
+    await this.tellWaiting(attachment.userId)
   }
 
-  /** What the client missed. If that cannot be read now, the client is sent away to come back, rather than left without knowing. */
-  private async tellCurrent(socket: WorkerSocket, identifier: string, { userId, signInId }: Attachment): Promise<void> {
+  /** One read at a time, for all that subscribed since the one before: or a few people who subscribe over and over would keep the database busy. */
+  private async tellWaiting(userId: string): Promise<void> {
+    if (this.telling) return
+    this.telling = true
+    try {
+      while (this.waiting.size) {
+        const waiting = this.waiting
+        this.waiting = new Map()
+        await this.tellCurrent(waiting, userId)
+      }
+    } finally {
+      this.telling = false
+    }
+  }
+
+  /** What the clients missed. If that cannot be read now, they are sent away to come back, rather than left without knowing. */
+  private async tellCurrent(waiting: Map<WorkerSocket, Set<string>>, userId: string): Promise<void> {
     try {
       const ctx = await this.openContext()
-      // Signed out between the upgrade and now: the call that closes sockets may have come before this one was here.
-      const found = await findSignIn(ctx, signInId, [currentJobsQuery(ctx, userId)] as const)
-      if (!found) return this.close(socket, 'remote')
-      // Unsubscribed meanwhile.
-      if (!(socket.deserializeAttachment() as Attachment).identifiers.includes(identifier)) return
-      for (const { job, session } of found.along[0]) sendTo(socket, jobFrame(identifier, toJob(job, session)))
+      const ids = [...waiting.keys()].map((socket) => attachmentOf(socket).signInId)
+      const [live, current] = await ctx.db.batch([
+        liveSignInsQuery(ctx, [...new Set(ids)]),
+        currentJobsQuery(ctx, userId),
+      ])
+      for (const [socket, identifiers] of waiting) {
+        const { signInId, identifiers: subscribed } = attachmentOf(socket)
+        // Signed out between the upgrade and now: the call that closes sockets may have come before this one was here.
+        if (!live.some(({ id }) => id === signInId)) {
+          closeSocket(socket, 'remote')
+          continue
+        }
+        // But those that unsubscribed meanwhile.
+        for (const identifier of subscribed.filter((one) => identifiers.has(one)))
+          for (const { job, session } of current) sendTo(socket, jobFrame(identifier, toJob(job, session)))
+      }
     } catch (error) {
       log('socket_failed', { userId }, error)
-      sendTo(socket, disconnectFrame('server_restart', true))
-      socket.close(1012, 'server_restart')
+      for (const socket of waiting.keys()) restartSocket(socket)
     }
   }
 
   disconnect(signInIds: string[] | 'all'): void {
     for (const socket of this.ctx.getWebSockets()) {
-      const { signInId } = socket.deserializeAttachment() as Attachment
-      if (signInIds === 'all' || signInIds.includes(signInId)) this.close(socket, 'remote')
+      const { signInId } = attachmentOf(socket)
+      if (signInIds === 'all' || signInIds.includes(signInId)) closeSocket(socket, 'remote')
     }
   }
 
   /** The call that closes sockets may have failed, and an idle sign-in ends without one: asked again before anything is pushed. */
   async endSignedOut(ctx: Context): Promise<void> {
     const due = this.ctx.getWebSockets().filter((socket) => {
-      const { checkedAt } = socket.deserializeAttachment() as Attachment
+      const { checkedAt } = attachmentOf(socket)
       return Date.now() - checkedAt > CHECK_EVERY_MS
     })
     if (!due.length) return
-    const ids = due.map((socket) => (socket.deserializeAttachment() as Attachment).signInId)
-    const live = await listLiveSignIns(ctx, [...new Set(ids)])
+    const ids = due.map((socket) => attachmentOf(socket).signInId)
+    const live = new Set((await liveSignInsQuery(ctx, [...new Set(ids)])).map(({ id }) => id))
     for (const socket of due) {
-      const attachment = socket.deserializeAttachment() as Attachment
+      const attachment = attachmentOf(socket)
       if (live.has(attachment.signInId)) socket.serializeAttachment({ ...attachment, checkedAt: Date.now() })
-      else this.close(socket, 'remote')
+      else closeSocket(socket, 'remote')
     }
   }
 
   private makeRoom(): void {
-    const connectedAt = (socket: WorkerSocket) => (socket.deserializeAttachment() as Attachment).connectedAt
+    const connectedAt = (socket: WorkerSocket) => attachmentOf(socket).connectedAt
     const sockets = this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN)
     const oldestFirst = sockets.sort((a, b) => connectedAt(a) - connectedAt(b))
     for (const socket of oldestFirst.slice(0, Math.max(0, sockets.length - MAX_SOCKETS + 1)))
-      this.close(socket, 'too_many_sockets')
+      closeSocket(socket, 'too_many_sockets')
   }
 
   push(job: Job): void {
     for (const socket of this.ctx.getWebSockets()) {
-      const { identifiers, expiresAt } = socket.deserializeAttachment() as Attachment
-      if (expiresAt < Date.now()) this.close(socket, 'remote')
+      const { identifiers, expiresAt } = attachmentOf(socket)
+      if (expiresAt < Date.now()) closeSocket(socket, 'remote')
       else for (const identifier of identifiers) sendTo(socket, jobFrame(identifier, job))
     }
-  }
-
-  /** For good: the client does not come back by itself. */
-  private close(socket: WorkerSocket, reason: DisconnectReason): void {
-    sendTo(socket, disconnectFrame(reason))
-    socket.close(1000, reason)
   }
 
   private isTooFast(socket: WorkerSocket): boolean {
@@ -183,11 +193,4 @@ export class JobSockets {
       if (silent.length) this.keepPinging()
     }, PING_EVERY_MS)
   }
-}
-
-/** A socket that is closing may still be listed, and throws. */
-function sendTo(socket: WorkerSocket, frame: string): void {
-  try {
-    socket.send(frame)
-  } catch {}
 }

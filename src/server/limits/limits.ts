@@ -37,8 +37,8 @@ const PERSONAL = {
   pay_page: { count: 20, perMs: HOUR_MS },
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
-  /** From browsers that are known, in the place of the limits by address: a neighbor uses those up. */
-  known_sign_in: { count: 60, perMs: HOUR_MS / 4 },
+  /** From browsers that are known, before the limits by address: a neighbor uses those up. */
+  known_sign_in: { count: 10, perMs: HOUR_MS / 4 },
 } satisfies Record<string, Personal>
 
 type Personal = Rate & { sentence?: string }

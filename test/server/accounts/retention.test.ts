@@ -19,12 +19,18 @@ const ago = (days: number) => now - days * DAY
 test('what nobody needs any more is forgotten; what is still of use, and what waits, is kept', async () => {
   const db = await ownDatabase()
   const user = { email: 'ada@example.com', name: 'Ada', passwordHash: 'none', createdAt: ago(400) }
-  await db.insert(users).values({ id: 'user_1', ...user })
+  await db.insert(users).values([
+    { id: 'user_1', ...user },
+    { id: 'user_2', ...user, email: 'confirmed@example.com', confirmedAt: ago(400) },
+  ])
   const link = { userId: 'user_1', purpose: 'confirm', createdAt: ago(400) } as const
   await db.insert(emailTokens).values([
     { ...link, hash: 'long over', expiresAt: ago(31) },
     { ...link, hash: 'over', expiresAt: ago(29) },
     { ...link, hash: 'waits', expiresAt: now + DAY },
+    // Ended by a later sign-up: the mails to an address that still waits warn of that one.
+    { ...link, hash: 'warns', expiresAt: link.createdAt },
+    { ...link, hash: 'needs not warn', userId: 'user_2', expiresAt: link.createdAt },
   ])
   const signIn = { userId: 'user_1', createdAt: ago(400), lastSeenAt: ago(400) }
   await db.insert(signIns).values([
@@ -61,12 +67,12 @@ test('what nobody needs any more is forgotten; what is still of use, and what wa
   await forgetTraces({ db, now: () => now })
   await forgetTraces({ db, now: () => now })
 
-  expect((await db.select().from(emailTokens)).map(({ hash }) => hash)).toEqual(['over', 'waits'])
+  expect((await db.select().from(emailTokens)).map(({ hash }) => hash)).toEqual(['over', 'waits', 'warns'])
   expect((await db.select().from(signIns)).map(({ id }) => id)).toEqual(['over', 'live'])
   expect((await db.select().from(stripeEvents)).map(({ id }) => id)).toEqual(['may come again'])
   expect((await db.select().from(outbox)).map(({ id }) => id)).toEqual(['sent', 'never sent', 'given up'])
   expect((await db.select().from(contactMessages)).map(({ id }) => id)).toEqual(['recent'])
   expect((await db.select().from(serverRequests)).map(({ id }) => id)).toEqual(['recent'])
   expect((await db.select().from(alerts)).map(({ matter }) => matter)).toEqual(['recent'])
-  expect(await db.select().from(users)).toHaveLength(1)
+  expect(await db.select().from(users)).toHaveLength(2)
 })

@@ -1,9 +1,10 @@
 import type { DurableObjectState } from '@cloudflare/workers-types'
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { signIns } from '../../../db/schema.ts'
+import { jobs, serverSessions, servers, signIns } from '../../../db/schema.ts'
 import type { Job } from '../../../src/domain/wire.ts'
 import { JobSockets } from '../../../src/server/channel/job-sockets.ts'
+import { newId } from '../../../src/server/id.ts'
 import { openAccount, signedInUser } from '../../support/account.ts'
 
 // Sockets as the object finds them when it wakes, and a clock to move: workerd's own does not let a test. What the wire carries is tested in
@@ -49,7 +50,19 @@ async function wake(...attachments: Record<string, unknown>[]) {
   }
   const jobSockets = new JobSockets(state as unknown as DurableObjectState, async () => ctx)
   const revoke = () => ctx.db.update(signIns).set({ revokedAt: ctx.now() }).where(eq(signIns.userId, userId))
-  return { ctx, jobSockets, sockets, identifier, revoke }
+  return { ctx, jobSockets, sockets, identifier, userId, revoke }
+}
+
+async function unfinishedJob({ db, now }: Awaited<ReturnType<typeof wake>>['ctx'], userId: string): Promise<string> {
+  const [serverId, sessionId, id, at] = [newId('srv'), newId('ses'), newId('job'), now()]
+  const instanceType = 'g6.4xlarge'
+  const place = { id: serverId, instanceType, availabilityZone: 'us-east-1a', position: 0 }
+  // Retired, so that no other test gets it.
+  await db.insert(servers).values({ ...place, retiredAt: at })
+  await db.insert(serverSessions).values({ id: sessionId, userId, serverId, instanceType, requestedAt: at })
+  const start = { id, userId, sessionId, kind: 'server_start', status: 'running', runAt: at } as const
+  await db.insert(jobs).values({ ...start, createdAt: at, updatedAt: at })
+  return id
 }
 
 const JOB = { id: 'job_1', status: 'running' } as Job
@@ -102,6 +115,25 @@ test('who signed out between the upgrade and the subscription is not kept', asyn
     frames: [{ type: 'confirm_subscription', identifier }, REMOTE],
     readyState: WebSocket.CLOSED,
   })
+})
+
+test('however often the sockets of a person subscribe, the database is asked once at a time, and each hears what is current', async () => {
+  const { ctx, jobSockets, sockets, identifier, userId } = await wake(...Array(20).fill({ identifiers: [] }))
+  const id = await unfinishedJob(ctx, userId)
+  const batch = ctx.db.batch.bind(ctx.db)
+  let [reads, atOnce, most] = [0, 0, 0]
+  vi.spyOn(ctx.db, 'batch').mockImplementation(((queries: never) => {
+    reads++
+    most = Math.max(most, ++atOnce)
+    return batch(queries).finally(() => atOnce--)
+  }) as never)
+  const say = (socket: unknown, command: string) =>
+    jobSockets.receive(socket as never, JSON.stringify({ command, identifier }))
+  const commands = ['subscribe', 'unsubscribe', 'subscribe']
+  await Promise.all(sockets.flatMap((socket) => commands.map((command) => say(socket, command))))
+  expect([most, reads]).toEqual([1, 2])
+  const heard = { identifier, message: { event: 'job.updated', job: expect.objectContaining({ id }) } }
+  for (const { frames } of sockets) expect(frames.at(-1)).toEqual(heard)
 })
 
 test('an object that wakes pings the sockets that do not keep themselves alive, until the last is gone', async () => {

@@ -270,7 +270,26 @@ test('one person who uses up the sign-ins of a campus keeps out nobody whose bro
   const statuses: number[] = []
   for (let i = 0; i < 70; i++) statuses.push((await signIn(owner, email, PASSWORD)).status)
   expect(statuses.at(-1)).toBe(429)
-  expect(hashes.count).toBeLessThanOrEqual(60)
+  expect(hashes.count).toBeLessThanOrEqual(10)
   clock.ms += 3_600_000 / 4
+  expect((await signIn(owner, email, PASSWORD)).status).toBe(200)
+})
+
+test('a browser that once was signed in does not use up the sign-ins of the others', async () => {
+  const { account, app } = setup()
+  const { email } = await signedInUser(openBrowser(app), account)
+  const former = await from(app, '198.51.100.7')
+  expect((await signIn(former, email, PASSWORD)).status).toBe(200)
+  const owner = await from(app, '203.0.113.50')
+  expect((await signIn(owner, email, PASSWORD)).status).toBe(200)
+  await owner.json('DELETE', '/api/v1/users/sign_ins')
+
+  await former.open('/sign_in')
+  hashes.count = 0
+  const statuses: number[] = []
+  for (let i = 0; i < 150; i++) statuses.push((await signIn(former, email, `guess ${i}`)).status)
+  expect(statuses.at(-1)).toBe(429)
+  expect(hashes.count).toBeLessThanOrEqual(5)
+  await owner.open('/sign_in')
   expect((await signIn(owner, email, PASSWORD)).status).toBe(200)
 })
