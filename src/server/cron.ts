@@ -4,9 +4,8 @@ import { forgetTraces } from './accounts/retention.ts'
 import { closeDueCycles } from './billing/bills/close-cycles.ts'
 import { advanceInvoices } from './billing/bills/invoicing.ts'
 import { reconcilePlans } from './billing/plans/reconcile.ts'
-import type { Context } from './context.ts'
+import { type Context, withLogFields } from './context.ts'
 import { endOrphans, wakeOverdue } from './fleet/sweep.ts'
-import { log } from './log.ts'
 import { deliverMail } from './mail/outbox.ts'
 
 /** Everything that billing does by the clock. */
@@ -29,5 +28,8 @@ export const TASKS: Record<string, ((ctx: Context) => Promise<unknown>)[]> = {
 export async function runCron(ctx: Context, cron: string): Promise<void> {
   const tasks = TASKS[cron]
   if (!tasks) throw new Error(`No task belongs to the trigger "${cron}"`)
-  for (const task of tasks) await task(ctx).catch((error) => log('cron_task_failed', { cron, task: task.name }, error))
+  for (const task of tasks) {
+    const own = withLogFields(ctx, { cron, task: task.name })
+    await task(own).catch((error) => own.log('cron_task_failed', {}, error))
+  }
 }

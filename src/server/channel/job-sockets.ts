@@ -21,7 +21,7 @@ import { findSignIn, listLiveSignIns } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
 import { currentJobsQuery } from '../fleet/dashboard.ts'
 import { toJob } from '../fleet/wire.ts'
-import { log } from '../log.ts'
+import type { Log } from '../log.ts'
 
 /** Survives hibernation with its socket. */
 type Attachment = {
@@ -49,10 +49,12 @@ export class JobSockets {
   private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
   private readonly ctx: DurableObjectState
   private readonly openContext: () => Promise<Context>
+  private readonly log: Log
 
-  constructor(ctx: DurableObjectState, openContext: () => Promise<Context>) {
+  constructor(ctx: DurableObjectState, openContext: () => Promise<Context>, log: Log) {
     this.ctx = ctx
     this.openContext = openContext
+    this.log = log
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEPALIVE, KEEPALIVE_ANSWER))
     if (ctx.getWebSockets().length) this.keepPinging()
   }
@@ -108,7 +110,7 @@ export class JobSockets {
       if (!(socket.deserializeAttachment() as Attachment).identifiers.includes(identifier)) return
       for (const { job, session } of found.along[0]) sendTo(socket, jobFrame(identifier, toJob(job, session)))
     } catch (error) {
-      log('socket_failed', { userId }, error)
+      this.log('socket_failed', { userId }, error)
       sendTo(socket, disconnectFrame('server_restart', true))
       socket.close(1012, 'server_restart')
     }

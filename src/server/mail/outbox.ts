@@ -2,7 +2,6 @@ import { asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { type OutboxRow, outbox } from '../../../db/schema.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
-import { log } from '../log.ts'
 import type { MailContent } from './letter.ts'
 
 const AT_ONCE = 20
@@ -11,7 +10,7 @@ const LONGEST_RETRY_MS = 3_600_000
 /** About a day and a half of trying. */
 const MOST_ATTEMPTS = 40
 
-type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer'>
+type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer' | 'log'>
 
 /**
  * The insert of one mail, for the batch of the change that causes it.
@@ -60,7 +59,7 @@ async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
     const { recipient: to, subject, text, html, replyTo } = mail
     await ctx.mailer.send({ to, subject, text, html, replyTo: replyTo ?? undefined })
   } catch (error) {
-    log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
+    ctx.log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
     return
   }
   // What was sent may hold a link that opens an account: it is not kept.

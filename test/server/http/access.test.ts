@@ -4,6 +4,8 @@ import { app } from '../../../src/server/app.ts'
 import { checkAccess } from '../../../src/server/http/access.ts'
 import type { AppEnv } from '../../../src/server/http/app-env.ts'
 import { errorResponse } from '../../../src/server/http/error-response.ts'
+import { requestId } from '../../../src/server/http/middleware/request-id.ts'
+import { recordLog } from '../../support/recorded-log.ts'
 import { change, openSite, type Role } from '../../support/site.ts'
 import { MATRIX, type Outcome } from './access-matrix.ts'
 
@@ -49,7 +51,9 @@ function outcomeOf({ status, headers }: Response, route: string): Outcome {
 }
 
 test('a route that is not in the table is refused, whoever asks', async () => {
+  const { log, takeLines } = recordLog()
   const small = new Hono<AppEnv>()
+    .use(requestId(log))
     .use(async (c, next) => {
       c.set('signIn', {
         id: 'in_1',
@@ -66,4 +70,5 @@ test('a route that is not in the table is refused, whoever asks', async () => {
   const response = await small.request('/forgotten')
   expect(response.status).toBe(500)
   expect(await response.text()).not.toContain('secret')
+  expect(takeLines()).toMatchObject([{ event: 'request_failed', path: '/forgotten' }])
 })
