@@ -138,3 +138,11 @@ test('no module makes an Intl object when it is loaded', () => {
   )
   expect(made).toEqual([])
 })
+
+/** One log: what went past it would name no request and no job, and nothing personal would be taken out of it. */
+test('nothing writes to the console but the log', () => {
+  const writers = [...sources('src'), ...sources('db')].filter((file) =>
+    /\bconsole\b\s*(\?\.|\.\w|\[)|[=(,]\s*console\b/.test(readFileSync(join(ROOT, file), 'utf8')),
+  )
+  expect(writers).toEqual(['src/server/log.ts'])
+})

@@ -11,6 +11,7 @@ import { outerLimit } from './http/middleware/outer-limit.ts'
 import { requestId } from './http/middleware/request-id.ts'
 import { securityHeaders } from './http/middleware/security-headers.ts'
 import { currentSignIn } from './http/middleware/sign-in.ts'
+import { type Log, log } from './log.ts'
 import { account } from './routes/account.ts'
 import { accountPages } from './routes/account-pages.tsx'
 import { billingPages } from './routes/billing-pages.tsx'
@@ -32,9 +33,9 @@ import { theme } from './routes/theme.ts'
 import { users } from './routes/users.ts'
 
 /** The table of contents: what every request passes, then who answers it. What is known of each route beforehand stands in site-map.ts. */
-export function createApp(openContext: (c: HonoContext<AppEnv>) => Promise<Context>): Hono<AppEnv> {
+export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
   const app: Hono<AppEnv> = new Hono<AppEnv>()
-    .use(requestId)
+    .use(requestId(log))
     .use(keptPages)
     .use(securityHeaders({ dev: import.meta.env.DEV }))
     .use(async (c, next) => {
@@ -69,4 +70,8 @@ export function createApp(openContext: (c: HonoContext<AppEnv>) => Promise<Conte
   return app
 }
 
-export const app = createApp((c) => createContext(c.env, (work) => c.executionCtx.waitUntil(work)))
+function contextOf(c: HonoContext<AppEnv>): Promise<Context> {
+  return createContext(c.env, (work) => c.executionCtx.waitUntil(work), c.var.log)
+}
+
+export const app = createApp(log)

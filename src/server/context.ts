@@ -1,4 +1,5 @@
 import type { Database } from '../../db/client.ts'
+import { bindLog, type Log, type LogFields } from './log.ts'
 import type { Cloud } from './ports/cloud.ts'
 import type { Mailer } from './ports/mailer.ts'
 import type { CounterCalls, HasherCalls, JobChannelCalls } from './ports/objects.ts'
@@ -24,7 +25,14 @@ export type Context = {
   hasher: HasherCalls
   /** Goes on after the answer has left. */
   background: (work: Promise<unknown>) => void
+  /** Knows the request, the trigger or the job. */
+  log: Log
   config: Config
+}
+
+/** The same context for a part of the work: its lines in the log carry these fields. */
+export function withLogFields(ctx: Context, fields: LogFields): Context {
+  return { ...ctx, log: bindLog(ctx.log, fields) }
 }
 
 /** Where links in mails lead: configured, never what a request claims. */

@@ -4,7 +4,7 @@ import { readClock } from './clock.ts'
 import type { Context } from './context.ts'
 import type { Env } from './env.ts'
 import { tcpReach } from './fleet/reach.ts'
-import { log } from './log.ts'
+import type { Log } from './log.ts'
 import { emailBinding } from './mail/email-binding.ts'
 import { onDemand } from './on-demand.ts'
 import type { HasherCalls, JobChannelCalls } from './ports/objects.ts'
@@ -20,8 +20,8 @@ function sharedDatabase(env: Env): Database {
 }
 
 /** @throws unavailable where a setting is missing or malformed */
-export async function createContext(env: Env, background: Context['background']): Promise<Context> {
-  const config = readConfig(env)
+export async function createContext(env: Env, background: Context['background'], log: Log): Promise<Context> {
+  const config = readConfig(env, log)
   return {
     db: sharedDatabase(env),
     now: await readClock(env),
@@ -33,7 +33,9 @@ export async function createContext(env: Env, background: Context['background'])
     channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),
     counter: (name) => env.ATTEMPT_COUNTER.getByName(name),
     hasher: inTurn(env.PASSWORD_HASHER),
-    background: (work) => background(work.catch(logFailure)),
+    // The answer has left by then: only the log hears of a failure.
+    background: (work) => background(work.catch((error) => log('background_failed', {}, error))),
+    log,
     config,
   }
 }
@@ -58,9 +60,4 @@ function inTurn(hashers: Env['PASSWORD_HASHER']): HasherCalls {
       return answered(hashers.getByName(`hasher ${turn}`).derive(work))
     },
   }
-}
-
-/** Whoever asked has got an answer by then: what fails afterwards is only told to us. */
-function logFailure(error: unknown): void {
-  log('background_failed', {}, error)
 }

@@ -3,6 +3,7 @@ import { app } from './app.ts'
 import { createContext } from './create-context.ts'
 import { runCron } from './cron.ts'
 import type { Env } from './env.ts'
+import { log } from './log.ts'
 
 export { PasswordHasher } from './accounts/credentials/password-hasher.ts'
 export { JobChannel } from './channel/job-channel.ts'
@@ -11,7 +12,7 @@ export { AttemptCounter } from './limits/attempt-counter.ts'
 export default {
   fetch: app.fetch,
   async scheduled(controller: ScheduledController, env: Env, execution: ExecutionContext) {
-    const ctx = await createContext(env, (work) => execution.waitUntil(work))
+    const ctx = await createContext(env, (work) => execution.waitUntil(work), log)
     await runCron(ctx, controller.cron)
   },
 }

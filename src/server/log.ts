@@ -3,8 +3,20 @@
  * no address, no name, no parameter of a statement.
  * @param error with all its causes: the vendor's own words, code and request id among them
  */
-export function log(event: string, fields: Record<string, unknown> = {}, error?: unknown): void {
-  console.error(JSON.stringify({ event, ...fields, ...(error === undefined ? {} : { error: causesOf(error) }) }))
+export type Log = (event: string, fields?: LogFields, error?: unknown) => void
+export type LogFields = Record<string, unknown>
+
+export function openLog(write: (line: string) => void): Log {
+  return (event, fields = {}, error) =>
+    write(JSON.stringify({ event, ...fields, ...(error === undefined ? {} : { error: causesOf(error) }) }))
+}
+
+/** The Worker's one way out to the console. Verbs get theirs from their context: it knows what they work for. */
+export const log = openLog((line) => console.error(line))
+
+/** The same log, for a request, a trigger or a job: each line carries these fields, so that it leads back to what caused it. */
+export function bindLog(log: Log, bound: LogFields): Log {
+  return (event, fields, error) => log(event, { ...bound, ...fields }, error)
 }
 
 type Cause = { message: string; code?: string; requestId?: string; status?: number; stack?: string }

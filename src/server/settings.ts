@@ -1,7 +1,7 @@
 import { AppError } from '../domain/error.ts'
 import { isEmail } from '../domain/person.ts'
 import type { Env } from './env.ts'
-import { log } from './log.ts'
+import type { Log } from './log.ts'
 
 export type Config = {
   /** The site's own origins; the first is the one that links name. */
@@ -68,7 +68,7 @@ const configs = new WeakMap<Env, Config>()
  * first of them and not by whatever needs it later. The log names each setting that is wrong, never its value.
  * @throws unavailable
  */
-export function readConfig(env: Env): Config {
+export function readConfig(env: Env, log: Log): Config {
   const known = configs.get(env)
   if (known) return known
   const faults = (Object.keys(RULES) as Setting[])

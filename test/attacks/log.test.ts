@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
-import { afterAll, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { users } from '../../db/schema.ts'
 import { openPage, openSite, SITE } from '../support/site.ts'
 
-const lines: string[] = []
-for (const name of ['log', 'info', 'warn', 'error'] as const)
-  vi.spyOn(console, name).mockImplementation((...words) => void lines.push(words.map(String).join(' ')))
+/** Nothing goes past the log. */
+const printed = (['log', 'info', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name))
+afterEach(() => expect(printed.flatMap(({ mock }) => mock.calls)).toEqual([]))
 
 const healthy = openSite()
 const [ADDRESS, AGENT, NAME, PASSWORD] = ['203.0.113.77', 'canary-agent/1.0', 'Canary Pilot', 'canary and her password']
@@ -37,8 +37,8 @@ async function read(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return Buffer.concat(parts)
 }
 
-/** A person's call over that line, as our own pages make it. */
-async function call(method: string, path: string, body: unknown, cookie = ''): Promise<Response> {
+/** A person's call over that line, as our own pages make it. @returns the answer, and what the log says of it */
+async function call(method: string, path: string, body: unknown, cookie = '') {
   // Counted anew each time: five an hour would be soon used up.
   const site = openSite({ LIBSQL_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
   const page = await openPage(healthy, cookie)
@@ -55,7 +55,7 @@ async function call(method: string, path: string, body: unknown, cookie = ''): P
     ...(method === 'GET' ? {} : { body: JSON.stringify(body) }),
   })
   await site.settle()
-  return response
+  return { response, lines: site.takeLines() }
 }
 
 const account = {
@@ -65,14 +65,14 @@ const account = {
   password_confirmation: PASSWORD,
   terms_of_service: true,
 }
-expect((await call('POST', '/users', { user: account })).status).toBe(201)
+expect((await call('POST', '/users', { user: account })).response.status).toBe(201)
 await healthy.db.update(users).set({ confirmedAt: Date.now() }).where(eq(users.email, EMAIL))
 const signIn = () => call('POST', '/users/sign_in', { user: { email: EMAIL, password: PASSWORD } })
 const cookieOf = (response: Response) => /sign_in=[^;]+/.exec(response.headers.getSetCookie().join('; '))?.[0] ?? ''
-const cookie = cookieOf(await signIn())
+const cookie = cookieOf((await signIn()).response)
 expect(cookie).not.toBe('')
 
-const calls: [string, () => Promise<Response>][] = [
+const calls: [string, () => ReturnType<typeof call>][] = [
   ['sign up', () => call('POST', '/users', { user: { ...account, email: `new-${EMAIL}` } })],
   ['sign in', signIn],
   ['ask for a link', () => call('POST', '/users/confirmation', { user: { email: EMAIL } })],
@@ -103,16 +103,19 @@ const calls: [string, () => Promise<Response>][] = [
   ['close the account', () => call('DELETE', '/users', { user: { current_password: PASSWORD } }, cookie)],
 ]
 
-test.each(calls)('%s: whenever the database fails, no log line holds anything personal', async (_, act) => {
-  for (const fault of ['breaks off', 'HTTP 500', 'refuses'] as const)
-    for (let carries = 0; carries < 4; carries++) {
-      lines.length = 0
-      Object.assign(line, { fault, carries })
-      const { status } = await act()
-      // Each of these begins with a read or a write: without any it cannot succeed, and the log says why.
-      if (carries === 0) expect([status >= 500, lines.length > 0], fault).toEqual([true, true])
-      const written = lines.join('\n')
-      expect(written).not.toMatch(/canary|scrypt\$|203\.0\.113/i)
-      expect(written).not.toContain(cookie.slice('sign_in='.length))
-    }
-})
+test.each(calls)(
+  '%s: whenever the database fails, no log line holds anything personal, and each leads to the request',
+  async (_, act) => {
+    for (const fault of ['breaks off', 'HTTP 500', 'refuses'] as const)
+      for (let carries = 0; carries < 4; carries++) {
+        Object.assign(line, { fault, carries })
+        const { response, lines } = await act()
+        // Each of these begins with a read or a write: without any it cannot succeed, and the log says why.
+        if (carries === 0) expect([response.status >= 500, lines.length > 0], fault).toEqual([true, true])
+        for (const { requestId } of lines) expect(requestId).toBe(response.headers.get('X-Request-Id'))
+        const written = JSON.stringify(lines)
+        expect(written).not.toMatch(/canary|scrypt\$|203\.0\.113/i)
+        expect(written).not.toContain(cookie.slice('sign_in='.length))
+      }
+  },
+)

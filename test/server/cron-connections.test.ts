@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, beforeEach, expect, test } from 'vitest'
 import { billingRecords, invoices, serverSessions, subscriptions, users } from '../../db/schema.ts'
 import type { Context } from '../../src/server/context.ts'
 import { runCron } from '../../src/server/cron.ts'
@@ -8,8 +8,6 @@ import { openBillingStack } from '../support/billing-stack.ts'
 import { openWorld } from '../support/context.ts'
 import { freshPlaces } from '../support/fleet.ts'
 import { ownDatabase } from '../support/own-database.ts'
-
-vi.spyOn(console, 'error').mockReturnValue()
 
 /** How many calls leave the program at once, and how many did altogether. */
 const calls = { open: 0, most: 0, made: 0 }

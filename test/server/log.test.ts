@@ -2,14 +2,15 @@ import { EC2ServiceException } from '@aws-sdk/client-ec2'
 import Stripe from 'stripe'
 import { expect, test, vi } from 'vitest'
 import { AppError } from '../../src/domain/error.ts'
-import { log } from '../../src/server/log.ts'
+import { bindLog, log, openLog } from '../../src/server/log.ts'
 import { testDatabase } from '../support/database.ts'
-
-const written = vi.spyOn(console, 'error').mockImplementation(() => {})
+import { recordLog } from '../support/recorded-log.ts'
 
 function lineOf(error: unknown) {
-  log('something_failed', { jobId: 'job_1' }, error)
-  const [line] = written.mock.calls.at(-1) as [string]
+  let line = ''
+  openLog((written) => {
+    line = written
+  })('something_failed', { jobId: 'job_1' }, error)
   return { line, ...(JSON.parse(line) as { event: string; jobId: string; error: Record<string, unknown>[] }) }
 }
 
@@ -79,4 +80,24 @@ test("blackens mail addresses in a vendor's words, and keeps the rest", () => {
     expect(line).not.toMatch(/ada\b|Ädä|b@c/i)
   }
   expect(lineOf('550 5.1.1 <ada@example.com> unknown').line).not.toContain('ada@')
+})
+
+test('a log of a request, a trigger or a job names it in each line, and one within another names both', () => {
+  const { log, takeLines } = recordLog()
+  const ofUser = bindLog(log, { userId: 'user_1' })
+  const ofJob = bindLog(ofUser, { jobId: 'job_1' })
+  ofJob('job_failed', { attempts: 2 }, new Error('no'))
+  ofUser('watch_failed')
+  log('settings_wrong')
+  expect(takeLines()).toMatchObject([
+    { event: 'job_failed', userId: 'user_1', jobId: 'job_1', attempts: 2, error: [{ message: 'no' }] },
+    { event: 'watch_failed', userId: 'user_1' },
+    { event: 'settings_wrong' },
+  ])
+})
+
+test('goes to the console as one line of JSON', () => {
+  const written = vi.spyOn(console, 'error').mockReturnValueOnce()
+  log('something_failed', { message: 'first\nsecond' })
+  expect(written.mock.calls).toEqual([['{"event":"something_failed","message":"first\\nsecond"}']])
 })

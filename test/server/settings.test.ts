@@ -1,12 +1,11 @@
 import { expect, test, vi } from 'vitest'
 import { createContext } from '../../src/server/create-context.ts'
 import type { Env } from '../../src/server/env.ts'
+import { recordLog } from '../support/recorded-log.ts'
 import { openSite } from '../support/site.ts'
 
-const written = vi.spyOn(console, 'error').mockReturnValue()
+const { log } = recordLog()
 const SENTENCE = "This site isn't set up correctly. Its operator finds the reason in the log."
-const settingsLines = () =>
-  written.mock.calls.map(([line]) => JSON.parse(line)).filter((line) => line.event === 'settings_wrong')
 
 const MALFORMED: [keyof Env, string][] = [
   ['SITE_ORIGINS', ''],
@@ -47,34 +46,36 @@ const NEEDED = [...new Set(MALFORMED.map(([name]) => name))].filter((name) => !O
 test.each([...MALFORMED, ...NEEDED.map((name) => [name, undefined] as const)])(
   '%s = %j is told at the first request, trigger or object, by its name alone',
   async (name, value) => {
-    written.mockClear()
-    const { env, request } = openSite({ [name]: value } as Partial<Env>)
+    const { env, request, takeLines } = openSite({ [name]: value } as Partial<Env>)
     for (const path of ['/', '/dashboard', '/api/v1/users/get_session']) {
       const response = await request(path)
+      const requestId = response.headers.get('X-Request-Id')
       expect(response.status).toBe(503)
       expect(await response.json()).toMatchObject({ error: SENTENCE, errors: [SENTENCE] })
-    }
-    const lines = settingsLines()
-    expect(lines).toHaveLength(3)
-    for (const { message } of lines) {
-      expect(message).toMatch(value === undefined ? `${name} is missing.` : new RegExp(`^${name} must .*\\.$`))
-      expect(message.toLowerCase()).not.toContain('canary')
+      const message = expect.stringMatching(
+        new RegExp(`^${name} ${value === undefined ? 'is missing' : 'must .*'}\\.$`),
+      )
+      const lines = takeLines()
+      expect(lines).toEqual([{ event: 'settings_wrong', requestId, message }])
+      expect(JSON.stringify(lines).toLowerCase()).not.toContain('canary')
     }
     // What triggers and objects begin with.
-    await expect(createContext(env, () => {})).rejects.toThrow(SENTENCE)
+    const own = recordLog()
+    await expect(createContext(env, () => {}, own.log)).rejects.toThrow(SENTENCE)
+    expect(own.takeLines()).toMatchObject([{ event: 'settings_wrong' }])
   },
 )
 
 test('everything that is wrong is said at once', async () => {
-  written.mockClear()
-  const { request } = openSite({ MAIL_FROM: undefined, AWS_REGION: 'moon' } as unknown as Partial<Env>)
+  const { request, takeLines } = openSite({ MAIL_FROM: undefined, AWS_REGION: 'moon' } as unknown as Partial<Env>)
   await request('/')
-  expect(settingsLines()[0].message).toBe('AWS_REGION must be a region like us-east-1. MAIL_FROM is missing.')
+  const message = 'AWS_REGION must be a region like us-east-1. MAIL_FROM is missing.'
+  expect(takeLines()).toMatchObject([{ event: 'settings_wrong', message }])
 })
 
 test('origins are read as browsers write them', async () => {
   const { env, request } = openSite({ SITE_ORIGINS: ' HTTPS://Example.COM:443/ ,, http://localhost:8787/\n' })
-  const { config } = await createContext(env, () => {})
+  const { config } = await createContext(env, () => {}, log)
   expect(config.origins).toEqual(['https://example.com', 'http://localhost:8787'])
   for (const [origin, status] of [
     ['https://example.com', 422],
@@ -89,7 +90,7 @@ test('origins are read as browsers write them', async () => {
 
 test('the settings are looked at once, not for every request', async () => {
   const { env } = openSite()
-  await createContext(env, () => {})
+  await createContext(env, () => {}, log)
   const read = vi.fn()
   const watched = new Proxy(env, {
     get: (target, name) => {
@@ -97,9 +98,9 @@ test('the settings are looked at once, not for every request', async () => {
       return Reflect.get(target, name)
     },
   })
-  await createContext(watched, () => {})
+  await createContext(watched, () => {}, log)
   const first = read.mock.calls.length
-  await createContext(watched, () => {})
+  await createContext(watched, () => {}, log)
   expect(first).toBeGreaterThan(0)
   expect(read.mock.calls.length).toBe(first)
 })

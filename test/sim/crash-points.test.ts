@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { servers } from '../../db/schema.ts'
 import { onlyMishaps, openWorld, type World } from '../support/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../support/fleet.ts'
@@ -18,7 +18,6 @@ const lanes = await Promise.all(
 )
 const setup = lanes[0] as World
 await freshPlaces(setup, 0)
-vi.spyOn(console, 'error').mockImplementation(() => {})
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 type Scenario = {

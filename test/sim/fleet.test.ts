@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { startServer, stopServer } from '../../src/server/fleet/servers.ts'
 import { endOrphans, wakeOverdue } from '../../src/server/fleet/sweep.ts'
 import { toAppError } from '../../src/server/http/error-response.ts'
@@ -21,7 +21,6 @@ const { url: databaseUrl } = await ownDatabase()
 const FIXED = [1, 2]
 const given = process.env.SIM_SEED
 const seeds = given ? [Number(given)] : [...FIXED, Math.floor(Math.random() * 1e9)]
-vi.spyOn(console, 'error').mockImplementation(() => {})
 
 test.each(seeds)('the fleet stays in order with SIM_SEED=%i', async (seed) => {
   const { ran } = await play(seed, ROUNDS)

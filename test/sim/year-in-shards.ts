@@ -18,7 +18,6 @@ else await playAll()
 type World = { customers: number; runs: number; seed: number }
 
 async function playWorld(world: World): Promise<void> {
-  console.error = () => {}
   const report = await playYear({ ...world, database: 'in process' })
   process.send?.(report, () => process.exit())
 }

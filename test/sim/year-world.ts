@@ -9,6 +9,7 @@ import { receiveStripeEvent } from '../../src/server/billing/stripe-events.ts'
 import type { Context } from '../../src/server/context.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import { runDue } from '../../src/server/fleet/jobs/runner.ts'
+import { openLog } from '../../src/server/log.ts'
 import { type BillingStack, type DatabaseKind, openBillingStack } from '../support/billing-stack.ts'
 import { flakyDatabase } from './flaky-database.ts'
 import { Timeline } from './timeline.ts'
@@ -140,6 +141,7 @@ export async function openYearWorld(start: number, places: number, database: Dat
       disconnect: async () => {},
     }),
     background: (work: Promise<unknown>) => void work.catch(() => {}),
+    log: openLog((line) => count(`logged ${JSON.parse(line).event}`)),
   } as Context
 
   const webhook = createServer(async (request, response) => {

@@ -5,6 +5,7 @@ import type { Context } from '../../src/server/context.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
+import { recordLog } from './recorded-log.ts'
 
 export const ORIGIN = 'http://localhost:8787'
 const SECRET = 'a-secret-of-thirty-two-characters-or-more'
@@ -20,6 +21,7 @@ export function accountContext(secretKey = SECRET) {
   const disconnected: string[] = []
   const pending: Promise<unknown>[] = []
   const clock = { ms: 1_800_000_000_000 + Math.floor(Math.random() * 1e6) }
+  const { log, takeLines } = recordLog()
   const ctx = {
     db: database,
     now: () => clock.ms,
@@ -38,15 +40,16 @@ export function accountContext(secretKey = SECRET) {
     counter: memoryCounters(),
     hasher: { derive: deriveKey },
     background: (work: Promise<unknown>) => pending.push(work),
+    log,
     config: { origins: [ORIGIN], secretKey, passwordPepper: 'pepper', mailFrom: 'a@b.c', operatorEmail: 'op@b.c' },
   } as unknown as Context
   const settle = () => Promise.all(pending.splice(0))
   settlers.push(settle)
-  return { ctx, sent, disconnected, clock, settle }
+  return { ctx, sent, disconnected, clock, settle, takeLines }
 }
 
 /** The whole app in this context, with no bindings of the platform. */
 export function accountApp(ctx: Context) {
-  const app = createApp(async () => ctx)
+  const app = createApp(ctx.log, async (c) => ({ ...ctx, log: c.var.log }))
   return { request: async (path: string, init: RequestInit = {}) => app.request(path, init, { SITE_ORIGINS: ORIGIN }) }
 }

@@ -13,6 +13,7 @@ import { newId } from '../../src/server/id.ts'
 import { memoryCounters } from './counters.ts'
 import { openTestDatabase } from './database.ts'
 import { inProcessDatabase } from './in-process-database.ts'
+import { recordLog } from './recorded-log.ts'
 
 export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
 
@@ -35,6 +36,7 @@ export async function openBillingStack(
     : inProcessDatabase(join(dataDir, 'billing.db')))
   const { db, url: databaseUrl } = database
   const standIn = await startStripe({ dataDir: join(dataDir, 'stripe'), now: () => clock.now, ...stripe })
+  const { log, takeLines } = recordLog()
   const ctx = {
     db,
     now: () => clock.now,
@@ -47,6 +49,7 @@ export async function openBillingStack(
       timeoutMs,
     ),
     background: () => {},
+    log,
     counter: memoryCounters(),
     config: {
       origins: ['http://site.test'],
@@ -63,6 +66,7 @@ export async function openBillingStack(
     ctx,
     db,
     databaseUrl,
+    takeLines,
     clock,
     stripe: standIn,
 

@@ -11,10 +11,12 @@ import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
 import type { Context } from '../../src/server/context.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'
+import type { Log } from '../../src/server/log.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { KeptStorage, storageOf } from './alarm-storage.ts'
 import { openTestDatabase } from './database.ts'
+import { type Line, recordLog } from './recorded-log.ts'
 import { Cut, Lost, type Wire } from './wire.ts'
 
 /** A call that leaves the program takes at least this long on the test's clock. */
@@ -33,6 +35,9 @@ export class World {
   readonly reached: string[] = []
   /** How long a machine of this world runs before something answers on it: an image that loads. */
   answerMs = 0
+  readonly log: Log
+  /** What the operator would have read since they were last taken. */
+  readonly takeLines: () => Line[]
   readonly objects = new Map<string, KeptStorage>()
   wire: Wire = (_, effect) => effect()
   /** How far retries are spread; 0: not at all. */
@@ -44,6 +49,9 @@ export class World {
   readonly db: Database
 
   constructor(databaseUrl: string, startedEc2: (now: () => number) => Ec2StandIn) {
+    const { log, takeLines } = recordLog()
+    this.log = log
+    this.takeLines = takeLines
     this.databaseUrl = databaseUrl
     this.db = openTestDatabase(databaseUrl)
     this.ec2 = startedEc2(() => this.clock.ms)
@@ -143,6 +151,7 @@ export class Process {
       counter: absent('counter'),
       hasher: absent('hasher'),
       background: (work) => void this.#background.push(work.catch(onlyMishaps)),
+      log: world.log,
       config: {
         origins: ['http://localhost'],
         secretKey: 's',
@@ -180,7 +189,7 @@ export class Process {
       const at = this.ctx.now()
       return { at, wait: next === null ? null : next - at }
     }
-    alarm = new JobAlarm(storageOf(world.kept(userId), alive), look, {
+    alarm = new JobAlarm(storageOf(world.kept(userId), alive), look, world.log, {
       now: () => world.clock.ms,
       random: () => world.random(),
     })

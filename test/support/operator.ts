@@ -1,4 +1,3 @@
-import { vi } from 'vitest'
 import { alerts, outbox } from '../../db/schema.ts'
 import type { World } from './context.ts'
 
@@ -6,12 +5,4 @@ import type { World } from './context.ts'
 export async function alertsOf(world: World): Promise<{ matters: string[]; mails: string[] }> {
   const [told, mails] = [await world.db.select().from(alerts), await world.db.select().from(outbox)]
   return { matters: told.map(({ matter }) => matter).sort(), mails: mails.map(({ subject }) => subject) }
-}
-
-type Line = { event: string; error?: { code?: string; requestId?: string }[] } & Record<string, unknown>
-
-/** Keeps the log from the terminal. @returns the lines so far */
-export function readLog(): () => Line[] {
-  const written = vi.spyOn(console, 'error').mockImplementation(() => {})
-  return () => written.mock.calls.map(([line]) => JSON.parse(String(line)) as Line)
 }

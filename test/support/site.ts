@@ -3,12 +3,13 @@ import { afterAll } from 'vitest'
 import { signIns, users } from '../../db/schema.ts'
 import { deriveKey } from '../../src/server/accounts/credentials/scrypt.ts'
 import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-token.ts'
-import { app } from '../../src/server/app.ts'
+import { createApp } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/env.ts'
 import { newId } from '../../src/server/id.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
+import { recordLog } from './recorded-log.ts'
 
 export const SITE = 'http://localhost:8787'
 const SECRET = 'a-secret-of-thirty-two-characters-or-more'
@@ -46,6 +47,8 @@ export function openSite(overrides: Partial<Env> = {}) {
     JOB_CHANNEL: { getByName: () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} }) },
     ...overrides,
   } as unknown as Env
+  const { log, takeLines } = recordLog()
+  const app = createApp(log)
   const execution = {
     waitUntil: (work: Promise<unknown>) => pending.push(work),
     passThroughOnException() {},
@@ -57,6 +60,7 @@ export function openSite(overrides: Partial<Env> = {}) {
     db: database,
     mails,
     settle,
+    takeLines,
     request: async (path: string, init: RequestInit = {}) => app.request(path, init, env, execution as never),
     /** A new person of this role, and the cookie of a sign-in; none for a visitor. */
     async signInAs(role: Role): Promise<{ userId: string; signInId: string; cookie: string }> {

@@ -8,7 +8,6 @@ import { billsUrl, isOverdue } from '../billing/bills/suspension.ts'
 import type { Context } from '../context.ts'
 import { requestStop } from '../fleet/servers.ts'
 import { fourAtOnce } from '../four-at-once.ts'
-import { log } from '../log.ts'
 import { mailQuery } from '../mail/outbox.ts'
 import { stopWarningMail } from '../mail/overdue-letters.ts'
 
@@ -51,7 +50,7 @@ async function forEachRun(ctx: Context, due: SQL, act: (ctx: Context, run: Run) 
     .orderBy(asc(users.suspendedAt))
     .limit(BATCH)
   await fourAtOnce(runs, (run) =>
-    act(ctx, run).catch((error) => log('overdue_server_failed', { userId: run.userId, sessionId: run.id }, error)),
+    act(ctx, run).catch((error) => ctx.log('overdue_server_failed', { userId: run.userId, sessionId: run.id }, error)),
   )
 }
 
@@ -98,7 +97,7 @@ async function askAgain(ctx: Context, userId: string): Promise<boolean> {
       if (stripeInvoiceId) await syncInvoice(ctx, stripeInvoiceId)
     return true
   } catch (error) {
-    log('overdue_not_asked', { userId }, error)
+    ctx.log('overdue_not_asked', { userId }, error)
     return false
   }
 }

@@ -3,7 +3,6 @@ import { trialSecondsLeft } from '../../domain/money/billing.ts'
 import { gpusOf, isUnpaid } from '../../domain/money/plan.ts'
 import { PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../domain/money/start-cost.ts'
 import type { Context } from '../context.ts'
-import { log } from '../log.ts'
 import { getUsage, type Usage } from './bills/usage.ts'
 import { settleCheckout } from './plans/checkout.ts'
 import { settlePlan } from './plans/pay-plan.ts'
@@ -54,7 +53,7 @@ async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
   if (!isDemo && !isUnpaid(subscription)) return usage
   const ask = isDemo ? settleCheckout(ctx, userId) : settlePlan(ctx, userId, subscription?.stripeSubscriptionId ?? null)
   const asked = await ask.catch((error) => {
-    log('payment_not_settled', { userId }, error)
+    ctx.log('payment_not_settled', { userId }, error)
     return false
   })
   return asked ? getUsage(ctx, userId) : usage

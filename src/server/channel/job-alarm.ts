@@ -1,5 +1,5 @@
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
-import { log } from '../log.ts'
+import type { Log } from '../log.ts'
 
 /** What survives the object: the user's id, until when it was armed, when it looked last, how many looks in a row failed, and its one alarm. */
 export type AlarmStorage = {
@@ -23,12 +23,14 @@ export class JobAlarm {
   #woken = false
   readonly #storage: AlarmStorage
   readonly #look: Look
+  readonly #log: Log
   readonly #now: () => number
   readonly #random: () => number
 
-  constructor(storage: AlarmStorage, look: Look, { now = Date.now, random = Math.random } = {}) {
+  constructor(storage: AlarmStorage, look: Look, log: Log, { now = Date.now, random = Math.random } = {}) {
     this.#storage = storage
     this.#look = look
+    this.#log = log
     this.#now = now
     this.#random = random
   }
@@ -65,7 +67,7 @@ export class JobAlarm {
       await this.#setNext(wait === null ? null : this.#now() + Math.max(0, wait))
       await this.#storage.put({ failures: 0, lookedAt: at })
     } catch (error) {
-      log('alarm_failed', { userId }, error)
+      this.#log('alarm_failed', { userId }, error)
       await this.#retry()
     }
   }

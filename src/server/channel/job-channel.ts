@@ -4,6 +4,7 @@ import type { Context } from '../context.ts'
 import { createContext } from '../create-context.ts'
 import type { Env } from '../env.ts'
 import { jobRunner } from '../fleet/jobs/runner.ts'
+import { log } from '../log.ts'
 import type { JobChannelCalls } from '../ports/objects.ts'
 import { JobAlarm } from './job-alarm.ts'
 import { JobSockets } from './job-sockets.ts'
@@ -19,8 +20,8 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
-    this.jobAlarm = new JobAlarm(ctx.storage, (userId) => this.look(userId))
-    this.sockets = new JobSockets(ctx, () => this.openContext())
+    this.jobAlarm = new JobAlarm(ctx.storage, (userId) => this.look(userId), log)
+    this.sockets = new JobSockets(ctx, () => this.openContext(), log)
   }
 
   async arm(userId: string): Promise<void> {
@@ -65,6 +66,6 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   }
 
   private openContext(): Promise<Context> {
-    return createContext(this.env, (work) => this.ctx.waitUntil(work))
+    return createContext(this.env, (work) => this.ctx.waitUntil(work), log)
   }
 }

@@ -20,7 +20,7 @@ import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
 import { currentJobsQuery } from '../fleet/dashboard.ts'
 import { toJob } from '../fleet/wire.ts'
-import { log } from '../log.ts'
+import type { Log } from '../log.ts'
 import { type Attachment, attachmentOf, closeSocket, restartSocket, sendTo } from './job-socket.ts'
 
 /** Tabs and devices of one person; the oldest gives way. */
@@ -41,10 +41,12 @@ export class JobSockets {
   private telling = false
   private readonly ctx: DurableObjectState
   private readonly openContext: () => Promise<Context>
+  private readonly log: Log
 
-  constructor(ctx: DurableObjectState, openContext: () => Promise<Context>) {
+  constructor(ctx: DurableObjectState, openContext: () => Promise<Context>, log: Log) {
     this.ctx = ctx
     this.openContext = openContext
+    this.log = log
     ctx.setWebSocketAutoResponse(new WebSocketRequestResponsePair(KEEPALIVE, KEEPALIVE_ANSWER))
     if (ctx.getWebSockets().length) this.keepPinging()
   }
@@ -126,7 +128,7 @@ export class JobSockets {
           for (const { job, session } of current) sendTo(socket, jobFrame(identifier, toJob(job, session)))
       }
     } catch (error) {
-      log('socket_failed', { userId }, error)
+      this.log('socket_failed', { userId }, error)
       for (const socket of waiting.keys()) restartSocket(socket)
     }
   }

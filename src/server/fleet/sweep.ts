@@ -1,7 +1,6 @@
 import { inArray, sql } from 'drizzle-orm'
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
-import { log } from '../log.ts'
 
 const BATCH = 500
 const LATE_MS = 5_000
@@ -60,7 +59,7 @@ export async function endOrphans(ctx: Context): Promise<string[]> {
     try {
       await ctx.cloud.terminate(id)
     } catch (error) {
-      log('orphan_not_ended', { instanceId: id }, error)
+      ctx.log('orphan_not_ended', { instanceId: id }, error)
       throw error
     }
   })

@@ -3,6 +3,7 @@ import { AppError } from '../../domain/error.ts'
 import type { CurrentSignIn } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
 import type { Env } from '../env.ts'
+import type { Log } from '../log.ts'
 
 /** What Hono hands to every handler. */
 export type AppEnv = {
@@ -13,6 +14,8 @@ export type AppEnv = {
     /** What this route had read along with the sign-in: see site-map.ts. */
     readAlong: readonly unknown[]
     requestId: string
+    /** The request's own, also while it has no context. */
+    log: Log
     /** The whole answer, when it is the same for every visitor. */
     sameForAll: string | undefined
     /** The fields of a plain HTML form, once its CSRF token was checked. */

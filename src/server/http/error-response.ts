@@ -3,7 +3,6 @@ import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { isDatabaseBusy, NO_ANSWER } from '../../../db/client.ts'
 import { AppError, type ErrorCode } from '../../domain/error.ts'
-import { log } from '../log.ts'
 import type { AppEnv } from './app-env.ts'
 import { setFlash } from './flash.ts'
 import { typedValues } from './form-post.ts'
@@ -64,7 +63,7 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
   return c.json({ ...errorBody(error), ...factsOf(c)?.errorFields?.(error), ...extra }, status)
 }
 
-/** For the operator: with the request's id, and everything that a person does not see. */
+/** For the operator: everything that a person does not see. */
 export function logError(thrown: unknown, c: HonoContext<AppEnv>): void {
-  log('request_failed', { requestId: c.get('requestId'), path: c.req.path }, thrown)
+  c.var.log('request_failed', { path: c.req.path }, thrown)
 }

@@ -4,7 +4,6 @@ import { AppError } from '../../domain/error.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
 import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
-import { log } from '../log.ts'
 import { connectionOf, networkOf } from './network.ts'
 import { countPeople } from './people.ts'
 
@@ -79,14 +78,14 @@ export async function limitCalls(
  * @throws too_many, and what `isRight` throws
  */
 export async function limitGuesses(
-  ctx: LimitContext,
+  ctx: LimitContext & Pick<Context, 'log'>,
   secret: string,
   isRight: () => Promise<boolean>,
 ): Promise<boolean> {
   const counter = guessCounter(ctx, secret)
   refuseFor(await answered(counter.guess(ctx.now())))
   const right = await isRight().catch(async (error) => {
-    await answered(counter.takeBack()).catch((cause) => log('guess_not_taken_back', {}, cause))
+    await answered(counter.takeBack()).catch((cause) => ctx.log('guess_not_taken_back', {}, cause))
     throw error
   })
   if (right) await answered(counter.forgive())

@@ -2,7 +2,6 @@ import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
-import { log } from '../log.ts'
 import { composeMail } from './letter.ts'
 import { mailQuery } from './outbox.ts'
 
@@ -25,11 +24,11 @@ export type Alert = {
  * raised it.
  */
 export async function alertOperator(
-  ctx: Pick<Context, 'db' | 'now' | 'config'>,
+  ctx: Pick<Context, 'db' | 'now' | 'log' | 'config'>,
   { matter, subject, sentences, fields = {} }: Alert,
   error?: unknown,
 ): Promise<void> {
-  log('alert', { matter, subject, ...fields }, error)
+  ctx.log('alert', { matter, subject, ...fields }, error)
   const now = ctx.now()
   const due = sql`NOT EXISTS (SELECT 1 FROM alerts WHERE matter = ${matter} AND told_at > ${now - EVERY_MS})`
   try {
@@ -39,6 +38,6 @@ export async function alertOperator(
         ON CONFLICT (matter) DO UPDATE SET told_at = excluded.told_at`),
     ])
   } catch (cause) {
-    log('alert_not_mailed', { matter }, cause)
+    ctx.log('alert_not_mailed', { matter }, cause)
   }
 }

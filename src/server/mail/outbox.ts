@@ -3,7 +3,6 @@ import { type OutboxRow, outbox } from '../../../db/schema.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
-import { log } from '../log.ts'
 import type { MailContent } from './letter.ts'
 
 const AT_ONCE = 20
@@ -12,7 +11,7 @@ const LONGEST_RETRY_MS = HOUR_MS
 /** About a day and a half of trying. */
 const MOST_ATTEMPTS = 40
 
-type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer'>
+type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer' | 'log'>
 
 /**
  * The insert of one mail, for the batch of the change that causes it.
@@ -61,7 +60,7 @@ async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
     const { recipient: to, subject, text, html, replyTo } = mail
     await ctx.mailer.send({ to, subject, text, html, replyTo: replyTo ?? undefined })
   } catch (error) {
-    log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
+    ctx.log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
     return
   }
   // What was sent may hold a link that opens an account: it is not kept.

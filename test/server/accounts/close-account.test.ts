@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { billingRecords, checkouts, serverSessions, signIns, subscriptions, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { closeAccount } from '../../../src/server/accounts/close-account.ts'
@@ -12,17 +12,19 @@ import { runCron } from '../../../src/server/cron.ts'
 import { newId } from '../../../src/server/id.ts'
 import { openBillingStack } from '../../support/billing-stack.ts'
 import { memoryCounters } from '../../support/counters.ts'
+import { inBrief } from '../../support/recorded-log.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const PASSWORD = 'correct horse 9'
 
-vi.spyOn(console, 'error').mockReturnValue()
 const stack = await openBillingStack(Date.UTC(2028, 4, 10))
 afterAll(() => stack.close())
+afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 const ctx = {
   ...stack.ctx,
   counter: memoryCounters(),
+  mailer: { send: async () => {} },
   hasher: { derive: deriveKey },
   channel: () => ({ arm: async () => {}, wake: async () => {}, revive: async () => {}, disconnect: async () => {} }),
   config: { ...stack.ctx.config, passwordPepper: 'pepper' },

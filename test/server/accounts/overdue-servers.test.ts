@@ -1,5 +1,5 @@
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { billingRecords, invoices, jobs, outbox, serverSessions, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { stopOverdueServers } from '../../../src/server/accounts/overdue-servers.ts'
@@ -15,6 +15,7 @@ import { openWorld } from '../../support/context.ts'
 import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../support/fleet.ts'
 import { running, settle } from '../../support/play.ts'
 import type { Random } from '../../support/random.ts'
+import { inBrief } from '../../support/recorded-log.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -28,7 +29,6 @@ describe('an overdue invoice', () => {
   let woken: string[] = []
 
   beforeAll(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
     stack = await openBillingStack(Date.UTC(2028, 0, 1), { timeoutMs: 1_000 })
     const channel = () => ({
       arm: async () => {},
@@ -39,6 +39,7 @@ describe('an overdue invoice', () => {
     ctx = { ...stack.ctx, channel } as Context
   })
   afterAll(() => stack.close())
+  afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
   /** Somebody with an invoice of 1.75 dollars that is due in 15 days. Nobody else is looked at any more. */
   async function invoiced() {
@@ -258,6 +259,10 @@ describe('an overdue invoice', () => {
         expect([fault, call, await subjects(), (await stops()).length]).toEqual([fault, call, [SUSPENDED, WARNED], 1])
       }
     expect(cuts).toBeGreaterThan(40)
+    // Each cut is in the log, and with it the trigger that it cut.
+    const lines = stack.takeLines()
+    expect(lines.length).toBeGreaterThanOrEqual(cuts)
+    for (const line of lines) expect(line).toMatchObject({ cron: BILLING_CRON, task: expect.any(String) })
   })
 
   test('a Stripe that is silent puts its day off by about an hour, and the stop by an hour', async () => {
@@ -279,6 +284,8 @@ describe('an overdue invoice', () => {
     expect(await stops()).toEqual([])
     await cron(since + 3 * DAY + 2 * HOUR)
     expect(await stops()).toHaveLength(1)
+    const [asked, due] = ['invoice_step_failed unavailable', 'overdue_not_asked unavailable']
+    expect(new Set(inBrief(stack.takeLines()))).toEqual(new Set([asked, due]))
     // It had been paid all the time.
     await pay()
     stack.stripe.heal()
@@ -291,6 +298,8 @@ describe('an overdue invoice', () => {
     await pay()
     stack.stripe.inject('error', Number.POSITIVE_INFINITY)
     for (let at = dueAt - 2 * DAY; at < dueAt; at += 30 * MINUTE) await cron(at)
+    const failed = { event: 'invoice_step_failed', cron: BILLING_CRON, task: 'advanceInvoices' }
+    for (const line of stack.takeLines()) expect(line).toMatchObject(failed)
     stack.stripe.heal()
     await cron(dueAt)
     expect(await billOf(user)).toMatchObject({ status: 'paid', attempts: 0 })

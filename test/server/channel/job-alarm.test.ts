@@ -1,8 +1,10 @@
-import { beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FALLBACK_MS, JobAlarm, type Look } from '../../../src/server/channel/job-alarm.ts'
 import { KeptStorage, storageOf } from '../../support/alarm-storage.ts'
+import { inBrief, recordLog } from '../../support/recorded-log.ts'
 
-vi.spyOn(console, 'error').mockImplementation(() => {})
+const { log, takeLines } = recordLog()
+afterEach(() => expect(inBrief(takeLines())).toEqual([]))
 const clock = { ms: 1_000_000 }
 const spread = { random: 0 }
 let kept: KeptStorage
@@ -20,7 +22,7 @@ beforeEach(() => {
 /** @param alive throws once the process has been killed: nothing is kept from then on */
 function open(alive: () => void): JobAlarm {
   const times = { now: () => clock.ms, random: () => spread.random }
-  return new JobAlarm(storageOf(kept, alive), (userId) => look(userId), times)
+  return new JobAlarm(storageOf(kept, alive), (userId) => look(userId), log, times)
 }
 
 /** As the platform does: the alarm is no longer set when its handler runs. */
@@ -34,7 +36,7 @@ test('a process that dies in its first read has left an alarm', async () => {
   kept.values.set('userId', 'user_1')
   const storage = storageOf(kept, () => {})
   const dying = { ...storage, get: async () => Promise.reject(new Error('killed')) }
-  const doomed = new JobAlarm(dying, look, { now: () => clock.ms })
+  const doomed = new JobAlarm(dying, look, log, { now: () => clock.ms })
   await expect(doomed.ring()).rejects.toThrow('killed')
   expect(kept.alarm).toBe(clock.ms + FALLBACK_MS)
 })
@@ -79,6 +81,7 @@ test.each(['ends well', 'fails'])('woken during a look that %s, it looks again a
   }
   await ring()
   expect(kept.alarm).toBe(clock.ms)
+  expect(inBrief(takeLines())).toEqual(how === 'fails' ? ['alarm_failed'] : [])
   look = async () => ({ at: clock.ms, wait: 60_000 })
   await ring()
   expect(kept.alarm).toBe(clock.ms + 60_000)
@@ -109,6 +112,8 @@ test('looks that fail are repeated ever more rarely, also by the next process, a
   }
   await ring()
   expect((kept.alarm ?? 0) - clock.ms).toBe(5_000)
+  const line = { event: 'alarm_failed', userId: 'user_1', error: [{ message: 'the database is away' }] }
+  expect(takeLines()).toMatchObject(Array(7).fill(line))
 })
 
 test('revived, it rings now if the alarm was lost or is long past, and leaves one that is to come', async () => {

@@ -48,7 +48,7 @@ async function wake(...attachments: Record<string, unknown>[]) {
     setWebSocketAutoResponse() {},
     getWebSocketAutoResponseTimestamp: () => null,
   }
-  const jobSockets = new JobSockets(state as unknown as DurableObjectState, async () => ctx)
+  const jobSockets = new JobSockets(state as unknown as DurableObjectState, async () => ctx, ctx.log)
   const revoke = () => ctx.db.update(signIns).set({ revokedAt: ctx.now() }).where(eq(signIns.userId, userId))
   return { ctx, jobSockets, sockets, identifier, userId, revoke }
 }

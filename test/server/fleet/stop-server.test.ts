@@ -1,12 +1,13 @@
-import { expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { onlyMishaps, openWorld } from '../../support/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../support/fleet.ts'
 import { ownDatabase } from '../../support/own-database.ts'
 import { pressStart, pressStop, running, settle } from '../../support/play.ts'
+import { inBrief } from '../../support/recorded-log.ts'
 import { Cut } from '../../support/wire.ts'
 
 const world = await openWorld((await ownDatabase()).url)
-vi.spyOn(console, 'error').mockImplementation(() => {})
+afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 
 test('a stop whose program dies right after writing it down is carried out by the alarm that was set before', async () => {
   await freshPlaces(world, 1)

@@ -4,7 +4,9 @@ import { app } from '../../../src/server/app.ts'
 import { checkAccess } from '../../../src/server/http/access.ts'
 import type { AppEnv } from '../../../src/server/http/app-env.ts'
 import { errorResponse } from '../../../src/server/http/error-response.ts'
+import { requestId } from '../../../src/server/http/middleware/request-id.ts'
 import { SITE_MAP } from '../../../src/server/http/site-map.ts'
+import { recordLog } from '../../support/recorded-log.ts'
 import { change, openSite, type Role } from '../../support/site.ts'
 import { MATRIX, type Outcome } from './access-matrix.ts'
 
@@ -54,7 +56,9 @@ function outcomeOf({ status, headers }: Response, route: string): Outcome {
 }
 
 test('a route that is not in the site map is refused, whoever asks', async () => {
+  const { log, takeLines } = recordLog()
   const small = new Hono<AppEnv>()
+    .use(requestId(log))
     .use(async (c, next) => {
       c.set('signIn', {
         id: 'in_1',
@@ -71,4 +75,5 @@ test('a route that is not in the site map is refused, whoever asks', async () =>
   const response = await small.request('/forgotten')
   expect(response.status).toBe(500)
   expect(await response.text()).not.toContain('secret')
+  expect(takeLines()).toMatchObject([{ event: 'request_failed', path: '/forgotten' }])
 })

@@ -1,19 +1,20 @@
 import { Hono } from 'hono'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { AppError } from '../../../src/domain/error.ts'
 import type { AppEnv } from '../../../src/server/http/app-env.ts'
 import { errorResponse } from '../../../src/server/http/error-response.ts'
-
-const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+import { requestId } from '../../../src/server/http/middleware/request-id.ts'
+import { recordLog } from '../../support/recorded-log.ts'
 
 async function answerTo(thrown: unknown) {
-  const app = new Hono<AppEnv>()
+  const { log, takeLines } = recordLog()
+  const app = new Hono<AppEnv>().use(requestId(log))
   app.get('/', () => {
     throw thrown
   })
   app.onError((error, c) => errorResponse(error, c))
   const response = await app.request('/')
-  return { status: response.status, text: await response.text(), headers: response.headers }
+  return { status: response.status, text: await response.text(), headers: response.headers, lines: takeLines() }
 }
 
 test('what is not ours is answered with a fixed sentence and told to the log alone', async () => {
@@ -21,22 +22,32 @@ test('what is not ours is answered with a fixed sentence and told to the log alo
     new Error('vendor-secret'),
     new TypeError('vendor-secret', { cause: new Error('vendor-secret') }),
   ]) {
-    const { status, text } = await answerTo(thrown)
+    const { status, text, headers, lines } = await answerTo(thrown)
     expect([status, text.includes('vendor-secret')]).toEqual([500, false])
-    expect(JSON.stringify(log.mock.calls.at(-1))).toContain('vendor-secret')
+    expect(lines).toMatchObject([
+      {
+        event: 'request_failed',
+        requestId: headers.get('X-Request-Id'),
+        path: '/',
+        error: expect.arrayContaining([expect.objectContaining({ message: 'vendor-secret' })]),
+      },
+    ])
   }
 })
 
 test('an error of ours is found under what a library wrapped around it, and its cause stays inside', async () => {
   const ours = new AppError('unavailable', 'Later, please.', { cause: new Error('vendor-secret') })
-  const { status, text } = await answerTo(new Error('vendor-secret', { cause: ours }))
+  const { status, text, lines } = await answerTo(new Error('vendor-secret', { cause: ours }))
   expect([status, JSON.parse(text)]).toEqual([
     503,
     { error: 'Later, please.', message: 'Later, please.', errors: ['Later, please.'] },
   ])
+  const messages = ['vendor-secret', 'Later, please.', 'vendor-secret']
+  expect(lines).toMatchObject([{ error: messages.map((message) => ({ message })) }])
 })
 
 test('a wait is named in seconds', async () => {
-  const { status, headers } = await answerTo(new AppError('too_many', 'Wait.', { retryAfter: 17 }))
+  const { status, headers, lines } = await answerTo(new AppError('too_many', 'Wait.', { retryAfter: 17 }))
   expect([status, headers.get('Retry-After')]).toEqual([429, '17'])
+  expect(lines).toEqual([])
 })

@@ -1,14 +1,13 @@
 import { asc } from 'drizzle-orm'
 import fc from 'fast-check'
-import { beforeEach, expect, test, vi } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { outbox } from '../../../db/schema.ts'
 import type { Context } from '../../../src/server/context.ts'
 import { composeMail } from '../../../src/server/mail/letter.ts'
 import { deliverMail, mailQuery } from '../../../src/server/mail/outbox.ts'
 import type { Mail } from '../../../src/server/ports/mailer.ts'
 import { ownDatabase } from '../../support/own-database.ts'
-
-vi.spyOn(console, 'error').mockImplementation(() => {})
+import { recordLog } from '../../support/recorded-log.ts'
 
 const db = await ownDatabase()
 const clock = { ms: 1_800_000_000_000 }
@@ -21,11 +20,13 @@ beforeEach(async () => {
 })
 
 function mailer(fails: (nth: number) => boolean = () => false) {
+  const { log, takeLines } = recordLog()
   const sent: Mail[] = []
   let nth = 0
   const context = {
     db,
     now: () => clock.ms,
+    log,
     mailer: {
       async send(mail: Mail) {
         if (fails(nth++)) throw new Error('no')
@@ -33,16 +34,17 @@ function mailer(fails: (nth: number) => boolean = () => false) {
       },
     },
   } as unknown as Context
-  return { sent, context, deliver: () => deliverMail(context), tries: () => nth }
+  return { sent, context, deliver: () => deliverMail(context), tries: () => nth, takeLines }
 }
 
 test('what is due is sent once, however many deliver at once, and what it said is forgotten', async () => {
   for (let i = 0; i < 45; i++) await write(`mail ${i}`)
-  const { sent, deliver } = mailer()
+  const { sent, deliver, takeLines } = mailer()
   await Promise.all([deliver(), deliver(), deliver()])
   expect(sent.map((mail) => mail.subject).sort()).toEqual(Array.from({ length: 45 }, (_, i) => `mail ${i}`).sort())
   expect(sent[0]?.text).toContain('Hello.')
   for (const row of await rows()) expect([row.text, row.html, row.sendAt, row.sentAt]).toEqual(['', '', null, clock.ms])
+  expect(takeLines()).toEqual([])
 })
 
 test('a mail that waits so long for those before it that another takes it is left to that one', async () => {
@@ -65,7 +67,7 @@ test('a mail that waits so long for those before it that another takes it is lef
 
 test('a mail that was not taken is tried again, later each time, and given up in the end', async () => {
   await write('stubborn')
-  const { sent, deliver, tries } = mailer((nth) => nth < 3)
+  const { sent, deliver, tries, takeLines } = mailer((nth) => nth < 3)
   const waits: number[] = []
   for (let i = 0; i < 3; i++) {
     await deliver()
@@ -76,6 +78,9 @@ test('a mail that was not taken is tried again, later each time, and given up in
   }
   expect(waits).toEqual([30_000, 60_000, 120_000])
   expect(tries()).toBe(3)
+  const [{ id: mailId } = {}] = await rows()
+  const error = [{ message: 'no' }]
+  expect(takeLines()).toMatchObject([1, 2, 3].map((attempts) => ({ event: 'mail_failed', mailId, attempts, error })))
   await deliver()
   expect(sent).toHaveLength(1)
 

@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { billingRecords, subscriptions } from '../../../db/schema.ts'
 import { type StripeStandIn, startStripe } from '../../../dev/stripe/standin.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import { newId } from '../../../src/server/id.ts'
+import { inBrief } from '../../support/recorded-log.ts'
 import { openSite, SITE } from '../../support/site.ts'
 
 describe('the calls about money', () => {
@@ -16,7 +17,6 @@ describe('the calls about money', () => {
   let stripe: StripeStandIn
   let site: ReturnType<typeof openSite>
   beforeAll(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
     stripe = await startStripe({ dataDir, webhookSecret: 'whsec_x', now: () => Date.now() + ahead })
     site = openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'true' })
   })
@@ -24,6 +24,8 @@ describe('the calls about money', () => {
     await stripe.close()
     rmSync(dataDir, { recursive: true, force: true })
   })
+
+  afterEach(() => expect(inBrief(site.takeLines())).toEqual([]))
 
   const post = (path: string, cookie: string, body?: unknown) =>
     site.request(path, {
@@ -107,6 +109,7 @@ describe('the calls about money', () => {
     stripe.inject('error')
     const down = await buy({ plan_type: 'premium' })
     expect([down.status, ((await down.json()) as { Errors: string[] }).Errors.length]).toEqual([503, 1])
+    expect(inBrief(site.takeLines())).toEqual(['request_failed unavailable'])
   })
 
   test('cancel: 404 without a plan, else the plan that will end and the sentence', async () => {

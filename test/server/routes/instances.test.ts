@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { contactMessages, serverRequests, serverSessions, servers } from '../../../db/schema.ts'
 import type { Instance } from '../../../src/domain/wire.ts'
 import { newId } from '../../../src/server/id.ts'
@@ -77,7 +77,6 @@ test('nobody else does', async () => {
 })
 
 test('when the cloud does not answer, the call says so in a sentence and the page is there all the same', async () => {
-  const logged = vi.spyOn(console, 'error').mockReturnValue()
   const site = openSite()
   const { cookie } = await site.signInAs('admin')
   const answer = await get(site, '/api/v1/instances', cookie)
@@ -90,7 +89,10 @@ test('when the cloud does not answer, the call says so in a sentence and the pag
   expect(html).toContain('Error: HTTP 503')
   expect(html).toContain(sentence)
   expect(html).toContain('data-island="Console"')
-  expect(logged).toHaveBeenCalledTimes(2)
+  expect(site.takeLines()).toMatchObject([
+    { event: 'request_failed', path: '/api/v1/instances', requestId: answer.headers.get('X-Request-Id') },
+    { event: 'request_failed', path: '/console' },
+  ])
 })
 
 test('messages to sales and wishes for more servers are read newest first, page by page, none twice', async () => {

@@ -7,7 +7,6 @@ import type { InvoiceStep } from '../../../domain/money/invoice.ts'
 import { PAYMENT_DAYS } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
-import { log } from '../../log.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { chargeText } from './charge-text.ts'
 import { type Done, giveCredit } from './crediting.ts'
@@ -59,10 +58,10 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
   } catch (error) {
     const refused = error instanceof AppError && !error.retryable
     const fields = { recordId: record.id, step: invoice?.step, refused }
-    log('invoice_step_failed', fields, error)
+    ctx.log('invoice_step_failed', fields, error)
     if (refused) await alertOperator(ctx, { ...REFUSED, fields }, error)
     await noteFailure(ctx, invoice ?? found, error).catch((cause) =>
-      log('invoice_note_failed', { recordId: record.id }, cause),
+      ctx.log('invoice_note_failed', { recordId: record.id }, cause),
     )
   }
 }

@@ -3,7 +3,7 @@ import { checkouts, subscriptions, users } from '../../../../db/schema.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
-import { log } from '../../log.ts'
+import type { LogFields } from '../../log.ts'
 import { closeUnopened } from './checkout.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { syncSubscription } from './subscription-sync.ts'
@@ -26,28 +26,43 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
       .limit(BATCH),
     ctx.db.select().from(checkouts).where(lte(checkouts.checkAt, now)).orderBy(asc(checkouts.checkAt)).limit(BATCH),
   ])
-  await eachOf(plans, async ({ plan, closedAt }) => {
-    const stripeId = plan.stripeSubscriptionId ?? ''
-    await ctx.db
-      .update(subscriptions)
-      .set({ checkAt: now + HOUR_MS })
-      .where(and(eq(subscriptions.id, plan.id), eq(subscriptions.checkAt, plan.checkAt ?? 0)))
-    // An account that was closed pays for nothing more.
-    if (closedAt !== null && (await ctx.payments.findSubscription(stripeId))?.endedAt === null)
-      await ctx.payments.cancelNow(stripeId)
-    await syncSubscription(ctx, stripeId)
-  })
-  await eachOf(visits, async (visit) => {
-    await ctx.db
-      .update(checkouts)
-      .set({ checkAt: now + HOUR_MS })
-      .where(eq(checkouts.id, visit.id))
-    if (visit.stripeSessionId) await syncCheckout(ctx, visit.stripeSessionId)
-    else await closeUnopened(ctx, visit)
-  })
+  await eachOf(
+    ctx,
+    plans,
+    ({ plan }) => ({ subscriptionId: plan.id, userId: plan.userId }),
+    async ({ plan, closedAt }) => {
+      const stripeId = plan.stripeSubscriptionId ?? ''
+      await ctx.db
+        .update(subscriptions)
+        .set({ checkAt: now + HOUR_MS })
+        .where(and(eq(subscriptions.id, plan.id), eq(subscriptions.checkAt, plan.checkAt ?? 0)))
+      // An account that was closed pays for nothing more.
+      if (closedAt !== null && (await ctx.payments.findSubscription(stripeId))?.endedAt === null)
+        await ctx.payments.cancelNow(stripeId)
+      await syncSubscription(ctx, stripeId)
+    },
+  )
+  await eachOf(
+    ctx,
+    visits,
+    ({ id, userId }) => ({ checkoutId: id, userId }),
+    async (visit) => {
+      await ctx.db
+        .update(checkouts)
+        .set({ checkAt: now + HOUR_MS })
+        .where(eq(checkouts.id, visit.id))
+      if (visit.stripeSessionId) await syncCheckout(ctx, visit.stripeSessionId)
+      else await closeUnopened(ctx, visit)
+    },
+  )
 }
 
 /** One that fails is logged and comes again; it does not keep the others waiting. */
-async function eachOf<T>(rows: T[], work: (row: T) => Promise<unknown>): Promise<void> {
-  await fourAtOnce(rows, (row) => work(row).catch((error) => log('reconcile_failed', {}, error)))
+async function eachOf<T>(
+  ctx: Context,
+  rows: T[],
+  idsOf: (row: T) => LogFields,
+  work: (row: T) => Promise<unknown>,
+): Promise<void> {
+  await fourAtOnce(rows, (row) => work(row).catch((error) => ctx.log('reconcile_failed', idsOf(row), error)))
 }

@@ -8,7 +8,7 @@ import type { Run } from './step.ts'
 type Place = Pick<PlaceRow, 'id' | 'instanceType' | 'availabilityZone'>
 
 /** EC2 refused a launch: the operator hears of it, once an hour and code. */
-export async function alertLaunchRefused({ ctx, job, session }: Run, place: Place, refusal: LaunchRefusal) {
+export async function alertLaunchRefused({ ctx }: Run, place: Place, refusal: LaunchRefusal) {
   const { instanceType, availabilityZone } = place
   const { refused, code, error } = refusal
   const words =
@@ -27,12 +27,12 @@ export async function alertLaunchRefused({ ctx, job, session }: Run, place: Plac
             'Check the quotas, the permissions of the access key, the launch template and the state of the AWS account.',
           ],
         }
-  const fields = { jobId: job.id, sessionId: session.id, placeId: place.id, instanceType, availabilityZone }
+  const fields = { placeId: place.id, instanceType, availabilityZone }
   await alertOperator(ctx, { matter: `launch_refused:${code}`, ...words, fields }, error)
 }
 
 /** EC2 refused another call of a job: it is tried again, but only the operator can mend the reason. */
-export async function alertIfRefused(ctx: Context, error: unknown, fields: Record<string, unknown>): Promise<void> {
+export async function alertIfRefused(ctx: Context, error: unknown): Promise<void> {
   if (!(error instanceof AppError && error.code === 'provider_failed')) return
   const code = error.cause instanceof Error ? error.cause.name : 'unknown'
   const alert = {
@@ -42,7 +42,6 @@ export async function alertIfRefused(ctx: Context, error: unknown, fields: Recor
       `EC2 refused to tell about a server or to terminate it (${code}). We keep trying, but a server may run on meanwhile.`,
       'Check the permissions of the access key and the state of the AWS account.',
     ],
-    fields,
   }
   await alertOperator(ctx, alert, error)
 }

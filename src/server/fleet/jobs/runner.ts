@@ -1,8 +1,7 @@
 import { and, asc, desc, eq, isNotNull, lte, sql } from 'drizzle-orm'
 import { type JobRow, jobs, type SessionRow, serverSessions } from '../../../../db/schema.ts'
 import type { Job, JobKind } from '../../../domain/wire.ts'
-import type { Context } from '../../context.ts'
-import { log } from '../../log.ts'
+import { type Context, withLogFields } from '../../context.ts'
 import { currentJobsQuery } from '../dashboard.ts'
 import { toJob } from '../wire.ts'
 import { alertIfRefused } from './refusals.ts'
@@ -28,7 +27,8 @@ export type Publish = (job: Job) => void
  * Safe to repeat and to be cut anywhere.
  * @returns when something is due again (ms since 1970), null when nothing is
  */
-export async function runDue(ctx: Context, userId: string, publish: Publish): Promise<number | null> {
+export async function runDue(base: Context, userId: string, publish: Publish): Promise<number | null> {
+  const ctx = withLogFields(base, { userId })
   for (const { job, session } of await listDue(ctx, userId)) await runStep(ctx, job, session, publish)
   const watchAt = await watchRunning(ctx, userId)
   const [next] = await ctx.db
@@ -52,7 +52,9 @@ export function jobRunner(publish: Publish) {
   }
 }
 
-async function runStep(ctx: Context, job: JobRow, session: SessionRow, publish: Publish): Promise<void> {
+async function runStep(base: Context, job: JobRow, session: SessionRow, publish: Publish): Promise<void> {
+  const { id: jobId, kind, attempts } = job
+  const ctx = withLogFields(base, { jobId, sessionId: session.id, kind, attempts })
   if (job.status === 'queued') {
     await writeUnfinished(ctx, job, { status: 'running' })
     if (job.kind === 'server_stop') await publishStopped(ctx, session, publish)
@@ -69,11 +71,9 @@ async function runStep(ctx: Context, job: JobRow, session: SessionRow, publish: 
     if (outcome === 'finished') return await publishJob(ctx, job.id, publish)
     await writeUnfinished(ctx, job, { runAt: ctx.now() + outcome.wait, attempts: 0 })
   } catch (error) {
-    const fields = { jobId: job.id, sessionId: session.id, kind: job.kind, attempts: job.attempts }
-    log('job_step_failed', fields, error)
-    await alertIfRefused(ctx, error, fields)
-    const attempts = job.attempts + 1
-    const again = { runAt: Math.round(ctx.now() + retryDelay(attempts, ctx.random())), attempts }
+    ctx.log('job_step_failed', {}, error)
+    await alertIfRefused(ctx, error)
+    const again = { runAt: Math.round(ctx.now() + retryDelay(attempts + 1, ctx.random())), attempts: attempts + 1 }
     // The write that ended the job may have happened although no answer came.
     if (!(await writeUnfinished(ctx, job, again))) await publishJob(ctx, job.id, publish)
   }

@@ -4,7 +4,6 @@ import { jobs, type LaunchRow } from '../../../../db/schema.ts'
 import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../../domain/server.ts'
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
-import { log } from '../../log.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { requestStop } from '../servers.ts'
 import {
@@ -94,11 +93,11 @@ async function recordRunning({ ctx, session }: Run, ipAddress: string): Promise<
 
 /** The machine is on; its image may take minutes more, and those are free. */
 async function awaitAnswer(run: Run, runningAt: number, ipAddress: string): Promise<Outcome> {
-  const { ctx, job, session, report } = run
+  const { ctx, session, report } = run
   await report('Waiting for the simulator to answer…')
   const askedAt = ctx.now()
   const answer = await ctx.reach(ipAddress, SERVER_WEB_PORT).catch((error) => {
-    log('reach_failed', { jobId: job.id }, error)
+    ctx.log('reach_failed', {}, error)
     return { status: 'unreachable' }
   })
   if (answer.status === 'reachable') return startMeter(run)
@@ -111,7 +110,7 @@ async function awaitAnswer(run: Run, runningAt: number, ipAddress: string): Prom
       `EC2 says that it runs, but nothing answered on port ${SERVER_WEB_PORT} for 10 minutes. We end it and bill nothing.`,
       'Start a server yourself. If it does not answer either, look at the image and the security group of the launch template.',
     ],
-    fields: { jobId: job.id, instanceId: session.instanceId },
+    fields: { instanceId: session.instanceId },
   })
   await requestStop(ctx, session, now, {
     code: 'no_answer',

@@ -1,7 +1,6 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { type SessionRow, serverSessions } from '../../../../db/schema.ts'
-import type { Context } from '../../context.ts'
-import { log } from '../../log.ts'
+import { type Context, withLogFields } from '../../context.ts'
 import { requestStop } from '../servers.ts'
 import { alertIfRefused } from './refusals.ts'
 import { takeLook } from './sight.ts'
@@ -53,13 +52,13 @@ export async function watchRunning(ctx: Context, userId: string): Promise<number
 }
 
 /** A look that fails proves nothing. Thousands that are throttled at once must not come back at once, nor more often than before. */
-async function look(ctx: Context, session: SessionRow) {
+async function look(base: Context, session: SessionRow) {
+  const ctx = withLogFields(base, { sessionId: session.id, instanceId: session.instanceId })
   try {
     return await takeLook(ctx, session, session.instanceId ? await ctx.cloud.findInstance(session.instanceId) : null)
   } catch (error) {
-    const fields = { userId: session.userId, sessionId: session.id, instanceId: session.instanceId }
-    log('watch_failed', fields, error)
-    await alertIfRefused(ctx, error, fields)
+    ctx.log('watch_failed', {}, error)
+    await alertIfRefused(ctx, error)
     return 'failed'
   }
 }

@@ -1,5 +1,5 @@
 import { asc, eq, inArray } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
 import { billingRecords, invoices, outbox, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
@@ -8,6 +8,7 @@ import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-s
 import { endGrantedPlan, grantPlan } from '../../../../src/server/billing/plans/grants.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const HOUR = 3_600_000
@@ -16,10 +17,10 @@ const MINUTE = 60_000
 describe('closing of cycles', () => {
   let stack: BillingStack
   beforeAll(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
     stack = await openBillingStack(utc('2028-01-31T08:30:00'))
   })
   afterAll(() => stack.close())
+  afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
   const recordsOf = (userId: string) =>
     stack.db
@@ -234,6 +235,11 @@ describe('closing of cycles', () => {
     stack.clock.now += 31 * MINUTE
     expect(await closeDueCycles(stack.ctx)).toBe(1)
     expect(await recordsOf(broken.id)).toHaveLength(0)
+    const line = { event: 'alert', matter: 'closing_failed', userId: broken.id }
+    const said = expect.objectContaining({ message: expect.stringContaining('refused') })
+    expect(stack.takeLines()).toMatchObject(
+      [line, line].map((told) => ({ ...told, error: expect.arrayContaining([said]) })),
+    )
     await stack.db.run('DROP TRIGGER refuse')
     stack.clock.now += HOUR + MINUTE
     await closeDueCycles(stack.ctx)

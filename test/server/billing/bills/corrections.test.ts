@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { billingRecords, invoices, users } from '../../../../db/schema.ts'
 import { billsToCsv, totalDollars } from '../../../../src/domain/money/bill.ts'
 import { findStatement, listBills } from '../../../../src/server/billing/bills/billing-history.ts'
@@ -11,6 +11,7 @@ import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycle
 import { correctBill } from '../../../../src/server/billing/bills/corrections.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -18,10 +19,10 @@ const DAY = 24 * HOUR
 describe('a correction', () => {
   let stack: BillingStack
   beforeAll(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
     stack = await openBillingStack(Date.UTC(2028, 0, 1))
   })
   afterAll(() => stack.close())
+  afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
   /** A user with one closed cycle of two hours, one of them in the plan, and its open invoice of 1.75 dollars. */
   async function billed() {
@@ -164,6 +165,9 @@ describe('a correction', () => {
           const correction = await correct(billId, 5400)
           stack.stripe.inject(fault, 1, call)
           await advanceInvoices(stack.ctx)
+          expect(stack.takeLines()).toMatchObject([
+            { event: 'invoice_step_failed', recordId: correction?.id, refused: false },
+          ])
           stack.clock.now += wait
           await advanceInvoices(stack.ctx)
           expect([call, await creditsAtStripe(correction?.id ?? '')]).toMatchObject([call, [{ amount: 88 }]])

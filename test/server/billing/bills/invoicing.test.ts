@@ -1,11 +1,12 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { billingRecords, invoices, outbox, users } from '../../../../db/schema.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
 import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
 import { openTestDatabase } from '../../../support/database.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -15,10 +16,10 @@ const CALLS = 8
 describe('invoicing', () => {
   let stack: BillingStack
   beforeAll(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
     stack = await openBillingStack(Date.UTC(2028, 0, 1), { timeoutMs: 1_000 })
   })
   afterAll(() => stack.close())
+  afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
   /** A user with one closed cycle of 1.75 dollars and nothing at Stripe yet. Nobody else is looked at any more. */
   async function billedUser() {
@@ -76,6 +77,9 @@ describe('invoicing', () => {
           await advanceInvoices(stack.ctx)
           const before = await billOf(user.id)
           expect(before?.step === 'sent' && before.status !== null, `call ${call} failed`).toBe(false)
+          expect(stack.takeLines()).toMatchObject([
+            { event: 'invoice_step_failed', recordId: before?.recordId, refused: false },
+          ])
           stack.clock.now += wait
           await advanceInvoices(stack.ctx)
           // A mail that went out unheard goes out again once Stripe has forgotten the key: the invoice stays one.
@@ -95,6 +99,7 @@ describe('invoicing', () => {
     const tried = (await billOf(user.id))?.attempts ?? 0
     expect(tried).toBeGreaterThan(20)
     expect(tried).toBeLessThan(60)
+    expect(inBrief(stack.takeLines())).toEqual(Array(tried).fill('invoice_step_failed unavailable'))
     stack.stripe.heal()
     await stack.passTime(stack.clock.now + 1.5 * DAY)
     expect(await atStripe(user.email)).toEqual(whole)
@@ -149,6 +154,11 @@ describe('invoicing', () => {
     expect(await told()).toBe(1)
     expect(await billOf(user.id)).toMatchObject({ step: 'finalize', status: null })
     expect((await billOf(user.id))?.lastError).toContain('999')
+    expect(stack.takeLines()).toMatchObject([
+      { event: 'invoice_step_failed', step: 'finalize', refused: false },
+      { event: 'invoice_step_failed', step: 'finalize', refused: true },
+      { event: 'alert', matter: 'invoice_refused', error: [{}, { message: expect.stringContaining('999') }] },
+    ])
   })
 
   test('overdue suspends at its hour, without a webhook; paying lifts it', async () => {

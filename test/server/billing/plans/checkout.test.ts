@@ -1,5 +1,5 @@
 import { and, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { checkouts, invoices, subscriptions, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
@@ -8,6 +8,7 @@ import { createCheckout, settleCheckout } from '../../../../src/server/billing/p
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
 import { startServer } from '../../../../src/server/fleet/servers.ts'
 import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -16,7 +17,6 @@ describe('checkout', () => {
   let stack: BillingStack
   let user: User
   beforeAll(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
     stack = await openBillingStack(Date.UTC(2028, 3, 1), { timeoutMs: 1_000 })
   })
   beforeEach(async () => {
@@ -24,6 +24,7 @@ describe('checkout', () => {
     user = await stack.newUser()
   })
   afterAll(() => stack.close())
+  afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
   const buy = (planType: string) => createCheckout(stack.ctx, user, { planType })
   const visits = () => stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
@@ -186,6 +187,7 @@ describe('checkout', () => {
     await stack.press(url)
     stack.stripe.inject('error')
     await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
+    expect(stack.takeLines()).toMatchObject([{ event: 'payment_not_settled', userId: user.id }])
     expect((await start()).job).toMatchObject({ kind: 'server_start', status: 'queued' })
     expect((await plans()).map((plan) => [plan.planType, plan.status])).toEqual([
       ['demo', 'ended'],
@@ -226,6 +228,8 @@ describe('checkout', () => {
         stack.clock.now += HOUR
         await reconcilePlans(stack.ctx)
         expect([call, await plans()]).toEqual([call, []])
+        const [visit] = await visits()
+        expect(stack.takeLines()).toMatchObject([{ event: 'reconcile_failed', checkoutId: visit?.id, userId: user.id }])
       }
       stack.clock.now += HOUR
       await reconcilePlans(stack.ctx)
@@ -348,5 +352,6 @@ describe('checkout', () => {
     await syncSubscription(stack.ctx, subscriptionId ?? '')
     expect((await plans()).map((plan) => plan.planType)).toEqual(['basic'])
     expect((await stack.ctx.payments.findSubscription(subscriptionId ?? ''))?.status).toBe('canceled')
+    expect(inBrief(stack.takeLines())).toEqual([`alert second_plan_canceled:${subscriptionId}`])
   })
 })

@@ -1,11 +1,12 @@
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { billingRecords, subscriptions } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
 import { createCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
 import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -15,7 +16,6 @@ describe('a plan that is changed at Stripe', () => {
   let stack: BillingStack
   let user: User
   beforeAll(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
     stack = await openBillingStack(Date.UTC(2028, 0, 10))
   })
   beforeEach(async () => {
@@ -23,6 +23,7 @@ describe('a plan that is changed at Stripe', () => {
     user = await stack.newUser()
   })
   afterAll(() => stack.close())
+  afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
   const stripe = async <T>(path: string, body?: string): Promise<T> => {
     const init = { headers: { authorization: 'Bearer sk' }, ...(body ? { method: 'POST', body } : {}) }

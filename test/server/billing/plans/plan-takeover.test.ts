@@ -1,5 +1,5 @@
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { billingRecords, outbox, serverSessions, subscriptions, alerts as told, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
@@ -8,6 +8,7 @@ import { grantPlan } from '../../../../src/server/billing/plans/grants.ts'
 import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -16,7 +17,6 @@ describe('a paid plan that meets another one', () => {
   let stack: BillingStack
   let user: User
   beforeAll(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
     stack = await openBillingStack(Date.UTC(2028, 0, 10, 9) + 700)
   })
   beforeEach(async () => {
@@ -24,6 +24,7 @@ describe('a paid plan that meets another one', () => {
     user = await stack.newUser()
   })
   afterAll(() => stack.close())
+  afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
   const plans = async () =>
     stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)).orderBy(asc(subscriptions.createdAt))
@@ -109,6 +110,7 @@ describe('a paid plan that meets another one', () => {
     expect(cancelNow).toHaveBeenCalledWith('sub_second')
     expect(await shown()).toEqual([['basic', 'active', true]])
     expect(await alerts()).toContain('A second plan was canceled: refund it')
+    expect(inBrief(stack.takeLines())).toEqual(['alert second_plan_canceled:sub_second'])
   })
 
   test.each(['answer', 'mail'])(
@@ -133,8 +135,10 @@ describe('a paid plan that meets another one', () => {
       expect((await payments.findSubscription(second))?.status).toBe('canceled')
       await syncSubscription(stack.ctx, second)
       expect(await shown()).toEqual([['basic', 'active', true]])
-      const matters = (await stack.db.select().from(told)).map(({ matter }) => matter)
-      expect(matters).toContain(`second_plan_canceled:${second}`)
+      const matter = `second_plan_canceled:${second}`
+      expect((await stack.db.select().from(told)).map((row) => row.matter)).toContain(matter)
+      const lost = [`alert ${matter}`, `alert_not_mailed ${matter}`]
+      expect(inBrief(stack.takeLines())).toEqual([...(cut === 'mail' ? lost : []), `alert ${matter}`])
     },
   )
 
@@ -166,6 +170,8 @@ describe('a paid plan that meets another one', () => {
     ])
       await expect(ask()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('been notified') })
     expect(await alerts()).toContain('A paid plan could not be recorded')
+    const line = `alert plan_not_recorded:${await stripeId()}`
+    expect(inBrief(stack.takeLines())).toEqual([line, line])
     await stack.db.run('DROP TRIGGER refuse')
     await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
     expect(await shown()).toEqual([['basic', 'active', true]])
@@ -188,6 +194,7 @@ describe('a paid plan that meets another one', () => {
       const before = (await alerts()).length
       await syncSubscription({ ...stack.ctx, payments } as Context, id)
       expect(await alerts()).toHaveLength(before + 1)
+      expect(inBrief(stack.takeLines())).toEqual([`alert subscription_ignored:${id}`])
     }
     expect(await plans()).toEqual([])
   })

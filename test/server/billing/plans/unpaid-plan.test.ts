@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { asc, eq } from 'drizzle-orm'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { billingRecords, checkouts, serverSessions, servers, subscriptions, users } from '../../../../db/schema.ts'
 import { addMonths } from '../../../../src/domain/money/billing.ts'
 import type { User } from '../../../../src/domain/wire.ts'
@@ -16,6 +16,7 @@ import { findAvailability } from '../../../../src/server/fleet/availability.ts'
 import { startServer } from '../../../../src/server/fleet/servers.ts'
 import type { PaidSubscription } from '../../../../src/server/ports/payments.ts'
 import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -34,7 +35,6 @@ describe('a plan that nobody pays', () => {
     response.writeHead(taken).end()
   })
   beforeAll(async () => {
-    vi.spyOn(console, 'error').mockReturnValue()
     stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
     const channel = () => ({
       arm: async () => {},
@@ -48,6 +48,7 @@ describe('a plan that nobody pays', () => {
       .values({ id: 'srv_4', instanceType: 'g6.12xlarge', availabilityZone: 'us-east-1a', gpus: 4, position: 1 })
     await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
   })
+  afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
   beforeEach(async () => {
     await stack.forgetEverybody()
     user = await stack.newUser()
@@ -166,6 +167,7 @@ describe('a plan that nobody pays', () => {
     await stack.press(await findPlanPayPage(ctx, user.id))
     stack.stripe.inject('error')
     expect(await start()).toBe(REFUSED)
+    expect(stack.takeLines()).toMatchObject([{ event: 'payment_not_settled', userId: user.id }])
     expect(await start()).toBe('started')
   })
 
@@ -280,6 +282,10 @@ describe('a plan that nobody pays', () => {
     stack.stripe.setWebhookUrl('')
     await stack.insertRun(user.id, { from: renewed + 2 * DAY, until: renewed + 2 * DAY + 30 * HOUR })
     expect((await plans()).map(({ planType, status }) => [planType, status])).toEqual([['premium', 'active']])
+    // Once a look: Stripe's events about it come one by one.
+    expect([...new Set(inBrief(stack.takeLines()))]).toEqual([
+      expect.stringMatching(/^alert second_plan_canceled:sub_/),
+    ])
     await stack.passTime(over + 2 * DAY, DAY)
     expect(await bills()).toEqual([
       ['premium', 30, 0],

@@ -1,14 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { afterEach, expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
 import { openWorld } from '../../../support/context.ts'
 import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
 import { ownDatabase } from '../../../support/own-database.ts'
 import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../support/play.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 
 const world = await openWorld((await ownDatabase()).url)
-const written = vi.spyOn(console, 'error').mockImplementation(() => {})
+afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 const NEVER = Number.POSITIVE_INFINITY
 afterEach(() => {
   world.answerMs = 0
@@ -102,6 +103,8 @@ test('a server that never answers is stopped after 10 minutes, and nothing is bi
   ])
   const starts = world.published.filter(({ userId, job }) => userId === ada.user.id && job.kind === 'server_start')
   expect(starts.at(-1)?.job).toMatchObject({ status: 'failed', error_code: 'no_answer' })
+  const told = { matter: 'no_answer', jobId: starts[0]?.job.id, sessionId: ended.id, instanceId: ended.instanceId }
+  expect(world.takeLines()).toMatchObject([{ event: 'alert', ...told }])
   const [mail] = await world.db.all<{ n: number }>(
     sql`SELECT count(*) AS n FROM outbox WHERE recipient = 'op@b.c' AND subject = 'A server never answered'`,
   )
@@ -118,7 +121,7 @@ test('asking that fails is no answer: it ends all the same', async () => {
   await settle(world, ada)
   world.ctx.reach = real
   expect(await latestRun(world, ada.user.id)).toMatchObject({ billedFrom: null, endedAt: expect.any(Number) })
-  expect(written.mock.calls.flat().join()).toContain('reach_failed')
+  expect(world.takeLines().map(({ event }) => event)).toContain('reach_failed')
 })
 
 test('a server that answers at the first look after a long silence of ours is kept', async () => {

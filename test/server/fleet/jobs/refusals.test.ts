@@ -3,12 +3,11 @@ import { expect, test } from 'vitest'
 import { servers } from '../../../../db/schema.ts'
 import { openWorld } from '../../../support/context.ts'
 import { freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
-import { alertsOf, readLog } from '../../../support/operator.ts'
+import { alertsOf } from '../../../support/operator.ts'
 import { ownDatabase } from '../../../support/own-database.ts'
 import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../support/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
-const lines = readLog()
 
 const setAsideUntil = async (ids: (string | undefined)[]) => {
   const rows = await world.db
@@ -40,7 +39,7 @@ test.each([
   expect(until).toBeLessThanOrEqual(world.clock.ms + 600_000)
 
   // Told with EC2's own code, and whom it concerns; the operator by mail.
-  expect(lines()).toContainEqual(
+  expect(world.takeLines()).toContainEqual(
     expect.objectContaining({
       matter: `launch_refused:${code}`,
       jobId: job.id,
@@ -128,7 +127,7 @@ test.each([
   expect(await holders(world)).not.toContain((await latestRun(world, ada.user.id)).id)
   expect(await setAsideUntil(places)).toEqual([0, 0, 0, 0])
   const matter = `launch_refused:${code}`
-  expect(lines()).toContainEqual(
+  expect(world.takeLines()).toContainEqual(
     expect.objectContaining({
       matter,
       jobId: job.id,
@@ -166,7 +165,7 @@ test('EC2 that refuses to terminate is an alert, and is asked until it does', as
   world.ec2.inject('OperationNotPermitted', 3, { action: 'TerminateInstances' })
   await settle(world, ada)
   expect((await alertsOf(world)).matters).toContain('ec2_refused:OperationNotPermitted')
-  const failed = lines().filter(({ event, jobId }) => event === 'job_step_failed' && jobId === job.id)
+  const failed = world.takeLines().filter(({ event, jobId }) => event === 'job_step_failed' && jobId === job.id)
   expect(failed).toHaveLength(3)
   expect(failed[0]?.error?.at(-1)).toMatchObject({ code: 'OperationNotPermitted', requestId: expect.any(String) })
   expect((await latestRun(world, user.id)).endedAt).not.toBeNull()

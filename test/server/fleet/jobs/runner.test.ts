@@ -1,15 +1,15 @@
 import { eq } from 'drizzle-orm'
-import { expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { jobs } from '../../../../db/schema.ts'
 import { openWorld } from '../../../support/context.ts'
 import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
-import { readLog } from '../../../support/operator.ts'
 import { ownDatabase } from '../../../support/own-database.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../support/play.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 import { Lost } from '../../../support/wire.ts'
 
 const world = await openWorld((await ownDatabase()).url)
-const lines = readLog()
+afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 
 /** Rings once, and says in how many ms the job's next step is due. */
 async function stepOf(userId: string, kind: string): Promise<number> {
@@ -33,8 +33,12 @@ test('a step that fails is tried again after 2, 4, 8, 16, 30, 30 s', async () =>
     expect(waits[i]).toBeLessThanOrEqual(expected)
     expect(waits[i]).toBeGreaterThan(expected - 50)
   }
-  const throttled = lines().filter(({ event, jobId }) => event === 'job_step_failed' && jobId === job.id)
-  expect(throttled).toHaveLength(6)
+  const throttled = world.takeLines()
+  const ids = { userId: ada.user.id, jobId: job.id, sessionId: job.sessionId }
+  const attempts = [0, 1, 2, 3, 4, 5]
+  expect(throttled).toMatchObject(
+    attempts.map((attempts) => ({ event: 'job_step_failed', kind: 'server_start', ...ids, attempts })),
+  )
   for (const line of throttled)
     expect(line.error?.at(-1)).toMatchObject({ code: 'RequestLimitExceeded', requestId: expect.any(String) })
 })
@@ -47,6 +51,7 @@ test('the retries of many are spread: up to half as long again', async () => {
   world.random = () => 0.5
   const wait = await stepOf(ada.user.id, 'server_start')
   world.random = () => 0
+  expect(inBrief(world.takeLines())).toEqual(['job_step_failed RequestLimitExceeded'])
   expect(wait).toBeGreaterThan(2_450)
   expect(wait).toBeLessThanOrEqual(2_500)
 })
@@ -65,6 +70,7 @@ test('after a step that succeeded a failure is a first one again', async () => {
   const wait = await stepOf(ada.user.id, 'server_start')
   expect(wait).toBeGreaterThan(1_950)
   expect(wait).toBeLessThanOrEqual(2_000)
+  expect(inBrief(world.takeLines())).toEqual(Array(4).fill('job_step_failed RequestLimitExceeded'))
 })
 
 test('an end that could not be told is told once the database answers again', async () => {
@@ -82,6 +88,8 @@ test('an end that could not be told is told once the database answers again', as
   while (!away) await world.ring(ada.user.id)
   const told = () => world.published.filter(({ job }) => job.kind === 'server_stop' && job.server?.active === false)
   expect(told()).toEqual([])
+  // The step could not write down that it failed either, and so the look failed.
+  expect(inBrief(world.takeLines())).toEqual(['job_step_failed unavailable', 'alarm_failed unavailable'])
   world.wire = (_, effect) => effect()
   await world.ring(ada.user.id)
   expect(told().map(({ job }) => job.status)).toEqual(['succeeded'])
@@ -117,6 +125,7 @@ test('a start that fails while a stop is accepted leaves the end to the stop', a
   await finishJobs(world, ada)
   world.wire = (_, effect) => effect()
   expect(accepted).toBeGreaterThan(0)
+  expect(inBrief(world.takeLines())).toEqual(['alert launch_refused:VcpuLimitExceeded'])
   // The person ended it, and then it has no error.
   expect(await latestRun(world, ada.user.id)).toMatchObject({ stopRequestedAt: accepted, errorMessage: null })
   expect(await world.db.select().from(jobs).where(eq(jobs.userId, ada.user.id))).toHaveLength(2)

@@ -4,12 +4,13 @@ import { launches, serverSessions } from '../../../../db/schema.ts'
 import { ec2Cloud } from '../../../../src/server/fleet/ec2.ts'
 import { openWorld } from '../../../support/context.ts'
 import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
-import { alertsOf, readLog } from '../../../support/operator.ts'
+import { alertsOf } from '../../../support/operator.ts'
 import { ownDatabase } from '../../../support/own-database.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../support/play.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 
 const world = await openWorld((await ownDatabase()).url)
-const lines = readLog()
+afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 const people: Customer[] = []
 
@@ -140,7 +141,7 @@ test('a wrong region ends nobody: neither what runs nor what is being stopped, a
     matters: ['instances_unseen'],
     mails: ['EC2 does not find 4 of 4 servers'],
   })
-  expect(lines().filter(({ matter }) => matter === 'instances_unseen').length).toBeGreaterThan(1)
+  expect(world.takeLines().filter(({ matter }) => matter === 'instances_unseen').length).toBeGreaterThan(1)
 
   right()
   await live(customers, 60)
@@ -160,6 +161,7 @@ test('four of thirty not found at once are too many to be lost, three are not', 
   for (const { user } of [found, ...lost]) hidden.add((await latestRun(world, user.id)).instanceId ?? '')
   await live(customers, 130)
   for (const { user } of customers) expect((await latestRun(world, user.id)).stopRequestedAt).toBeNull()
+  expect(new Set(inBrief(world.takeLines()))).toEqual(new Set(['alert instances_unseen']))
   hidden.delete((await latestRun(world, found.user.id)).instanceId ?? '')
   await live(customers, 70)
   for (const { user } of lost) expect((await latestRun(world, user.id)).stopRequestedAt).not.toBeNull()

@@ -1,11 +1,13 @@
-import { expect, test, vi } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
 import { openWorld } from '../../../support/context.ts'
 import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
 import { ownDatabase } from '../../../support/own-database.ts'
 import { pressStop, running, sentences, settle } from '../../../support/play.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 
 const world = await openWorld((await ownDatabase()).url)
+afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 
 test('a running server is looked at every 30 s and stays as it is', async () => {
   await freshPlaces(world, 1)
@@ -45,11 +47,9 @@ test('while EC2 does not answer, nothing is concluded; when it is back, the run 
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   const run = await running(world, ada)
-  const silence = vi.spyOn(console, 'error').mockImplementation(() => {})
   world.ec2.inject('RequestLimitExceeded', 3, { action: 'DescribeInstances' })
   for (let looks = 0; looks < 5; looks++) await world.ring(ada.user.id)
-  expect(silence).toHaveBeenCalledTimes(3)
-  silence.mockRestore()
+  expect(inBrief(world.takeLines())).toEqual(Array(3).fill('watch_failed RequestLimitExceeded'))
   const later = await latestRun(world, ada.user.id)
   expect(later).toEqual({ ...run, confirmedAt: later.confirmedAt })
   expect(later.confirmedAt).toBeGreaterThan(run.confirmedAt ?? 0)
@@ -61,10 +61,10 @@ test('a demo that ends while EC2 does not answer is not billed beyond its minute
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 })
   const run = await running(world, ada)
-  const silence = vi.spyOn(console, 'error').mockImplementation(() => {})
   world.ec2.inject('RequestLimitExceeded', 12)
   await settle(world, ada)
-  silence.mockRestore()
+  const [looks, steps] = ['watch_failed RequestLimitExceeded', 'job_step_failed RequestLimitExceeded']
+  expect(inBrief(world.takeLines())).toEqual([...Array(2).fill(looks), ...Array(10).fill(steps)])
   expect((await latestRun(world, ada.user.id)).meteredUntil).toBe(run.mustStopAt)
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
@@ -136,7 +136,6 @@ test('looks that EC2 throttles are not more than looks that it answers, also wit
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   const run = await running(world, ada)
-  const silence = vi.spyOn(console, 'error').mockImplementation(() => {})
   world.random = () => 0.5
   world.ec2.inject('RequestLimitExceeded', 1_000, { action: 'DescribeInstances', instance_id: run.instanceId ?? '' })
   const begun = world.clock.ms
@@ -148,13 +147,17 @@ test('looks that EC2 throttles are not more than looks that it answers, also wit
   const looks = world.ec2.calls().filter(({ action, at }) => action === 'DescribeInstances' && at > begun)
   expect(looks.length).toBeGreaterThanOrEqual(10)
   expect(looks.length).toBeLessThanOrEqual(16)
-  const lines = silence.mock.calls.map(([line]) => JSON.parse(String(line)))
+  const lines = world.takeLines()
   expect(lines).toHaveLength(looks.length)
   for (const line of lines) {
-    expect(line).toMatchObject({ event: 'watch_failed', sessionId: run.id, instanceId: run.instanceId })
-    expect(line.error.at(-1)).toMatchObject({ code: 'RequestLimitExceeded', requestId: expect.any(String) })
+    expect(line).toMatchObject({
+      event: 'watch_failed',
+      userId: ada.user.id,
+      sessionId: run.id,
+      instanceId: run.instanceId,
+    })
+    expect(line.error?.at(-1)).toMatchObject({ code: 'RequestLimitExceeded', requestId: expect.any(String) })
   }
-  silence.mockRestore()
   world.random = () => 0
   expect((await latestRun(world, ada.user.id)).stopRequestedAt).toBeNull()
 })
@@ -163,10 +166,9 @@ test('a trial is over to the second while EC2 throttles every look', async () =>
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 })
   const run = await running(world, ada)
-  const silence = vi.spyOn(console, 'error').mockImplementation(() => {})
   world.ec2.inject('RequestLimitExceeded', 1_000, { action: 'DescribeInstances', instance_id: run.instanceId ?? '' })
   await world.ringUntil(ada.user.id, async () => (await latestRun(world, ada.user.id)).stopRequestedAt !== null, 20)
-  silence.mockRestore()
+  expect(inBrief(world.takeLines())).toEqual(Array(2).fill('watch_failed RequestLimitExceeded'))
   const { mustStopAt, stopRequestedAt } = await latestRun(world, ada.user.id)
   expect((stopRequestedAt ?? 0) - (mustStopAt ?? 0)).toBeGreaterThanOrEqual(0)
   expect((stopRequestedAt ?? 0) - (mustStopAt ?? 0)).toBeLessThan(1_000)

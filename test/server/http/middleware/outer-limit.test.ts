@@ -8,6 +8,7 @@ import { startServices } from '../../../../dev/services.ts'
 import { builtModules } from '../../../../dev/stack.ts'
 import { workerdOptions } from '../../../../dev/workerd.ts'
 import { readWranglerConfig } from '../../../../dev/wrangler-config.ts'
+import { inBrief } from '../../../support/recorded-log.ts'
 import { openSite } from '../../../support/site.ts'
 
 const SENTENCE = 'Too many requests from your network. Please try again in a minute.'
@@ -62,8 +63,11 @@ test('a binding that fails, answers nonsense or is not there lets everybody in',
       throw new Error('the platform is having a day')
     },
   }
-  for (const OUTER_LIMIT of [broken, { limit: async () => undefined as never }, undefined])
-    expect((await openSite({ OUTER_LIMIT } as never).request('/pricing', from('203.0.113.7'))).status).toBe(200)
+  for (const OUTER_LIMIT of [broken, { limit: async () => undefined as never }, undefined]) {
+    const site = openSite({ OUTER_LIMIT } as never)
+    expect((await site.request('/pricing', from('203.0.113.7'))).status).toBe(200)
+    expect(inBrief(site.takeLines())).toEqual(OUTER_LIMIT === broken ? ['request_failed'] : [])
+  }
 })
 
 test('the built Worker under the binding of wrangler.toml, as workerd simulates it: one address is full, another is not', async () => {

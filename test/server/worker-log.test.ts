@@ -1,0 +1,41 @@
+import { convertV4MiniflareOptions, Miniflare } from 'miniflare'
+import { afterAll, expect, test } from 'vitest'
+import { builtModules } from '../../dev/stack.ts'
+import { readWranglerConfig } from '../../dev/wrangler-config.ts'
+import type { JobChannelCalls } from '../../src/server/ports/objects.ts'
+import type { Line } from '../support/recorded-log.ts'
+import { openSite } from '../support/site.ts'
+
+const NOTHING_ANSWERS = 'http://127.0.0.1:1'
+const lines: Line[] = []
+const { compatibilityDate, durableObjects } = readWranglerConfig()
+const { env } = openSite({ LIBSQL_URL: NOTHING_ANSWERS })
+const bindings = Object.fromEntries(Object.entries(env).filter(([, value]) => typeof value === 'string')) as Record<
+  string,
+  string
+>
+const mf = new Miniflare(
+  convertV4MiniflareOptions({
+    workers: [{ name: 'app', compatibilityDate, modules: builtModules(), durableObjects, bindings }],
+    handleStructuredLogs: ({ message }) => void (message.startsWith('{') && lines.push(JSON.parse(message))),
+  }),
+)
+afterAll(() => mf.dispose())
+const line = async (event: string) => {
+  await expect.poll(() => lines.find((one) => one.event === event)).toBeDefined()
+  return lines.find((one) => one.event === event)
+}
+
+/** The built Worker, whose names are shortened, with a database that is away. */
+test('a line of the log names the request, the trigger and its task, or the user whose jobs were looked at', async () => {
+  const answer = await mf.dispatchFetch('http://localhost/users/confirmation?confirmation_token=x')
+  expect(await line('request_failed')).toMatchObject({ requestId: answer.headers.get('X-Request-Id') })
+
+  const worker = await mf.getWorker('app')
+  await worker.scheduled({ cron: '* * * * *' })
+  expect(await line('cron_task_failed')).toMatchObject({ cron: '* * * * *', task: 'wakeOverdue' })
+
+  const channels = await mf.getDurableObjectNamespace('JOB_CHANNEL')
+  await (channels.getByName('user_1') as unknown as JobChannelCalls).wake('user_1')
+  expect(await line('alarm_failed')).toMatchObject({ userId: 'user_1' })
+})
