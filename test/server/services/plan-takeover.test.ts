@@ -32,10 +32,8 @@ describe('a paid plan that meets another one', () => {
     (await stack.db.select().from(outbox).where(eq(outbox.recipient, 'operator@site.test'))).map((m) => m.subject)
   const pay = async (planType: string) => stack.press((await createCheckout(stack.ctx, user, { planType })).url)
   async function stripeId(): Promise<string> {
-    const answer = await fetch(`${stack.stripe.apiBase}/v1/subscriptions?limit=1`, {
-      headers: { authorization: 'Bearer sk' },
-    })
-    return ((await answer.json()) as { data: { id: string }[] }).data[0]?.id ?? ''
+    const { data } = await stack.atStripe<{ data: { id: string }[] }>('subscriptions?limit=1')
+    return data[0]?.id ?? ''
   }
 
   test.each([
