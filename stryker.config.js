@@ -20,5 +20,6 @@ export default {
   reporters: ['progress', 'clear-text', 'html'],
   clearTextReporter: { logTests: false, reportTests: false },
   htmlReporter: { fileName: 'test-results/mutants.html' },
-  thresholds: { high: 95, low: 90, break: 90 },
+  // Some are noticed by random examples alone, so one may live now and then.
+  thresholds: { high: 100, low: 99, break: 99 },
 }

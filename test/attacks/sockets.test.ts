@@ -108,8 +108,8 @@ test('the twenty-first socket of a person takes the place of the first, which is
   const sockets: Awaited<ReturnType<typeof connect>>[] = []
   for (let i = 0; i < 21; i++) sockets.push(await connect(person.cookieHeader))
   const told = () => sockets[0]?.frames.filter((frame) => frame.type === 'disconnect')
-  await waitFor(async () => told()?.length)
-  expect(told()).toEqual([{ type: 'disconnect', reason: 'too_many_sockets', reconnect: false }])
+  const why = { type: 'disconnect', reason: 'too_many_sockets', reconnect: false }
+  await expect.poll(told, { timeout: 30_000 }).toEqual([why])
   for (const { frames } of sockets.slice(1)) expect(frames.some((frame) => frame.type === 'disconnect')).toBe(false)
   for (const { socket } of sockets) socket.close()
 })

@@ -103,26 +103,37 @@ test('whoever guesses without a pause gets some thirty guesses in a day', () => 
   expect(looked).toBeLessThan(45)
 })
 
+const SIX_AN_HOUR = { count: 6, perMs: 3_600_000 }
+
 test('an exact rate: never more in any such time, and what is refused may come when it says', () => {
-  const rate = { count: 6, perMs: 3_600_000 }
+  const { count, perMs } = SIX_AN_HOUR
   fc.assert(
-    fc.property(steps(3_600_000), (gaps) => {
+    // So short that most of them come too early.
+    fc.property(steps(perMs / 4), (gaps) => {
       let taken: number[] = []
-      const all: number[] = []
+      let all: number[] = []
       let now = START
       for (const gap of gaps) {
         now += gap
-        const next = takeExactlyFrom(taken, rate, now)
+        const within = all.filter((at) => at > now - perMs)
+        const [first = 0] = within
+        const next = takeExactlyFrom(taken, SIX_AN_HOUR, now)
+        expect(next.waitMs).toBe(within.length < count ? 0 : first + perMs - now)
+        if (next.waitMs === 0) all = [...all, now]
         taken = next.taken
-        if (next.waitMs === 0) all.push(now)
-        else {
-          expect(takeExactlyFrom(taken, rate, now + next.waitMs - 1).waitMs).toBe(1)
-          expect(takeExactlyFrom(taken, rate, now + next.waitMs).waitMs).toBe(0)
-        }
-        expect(all.filter((at) => at > now - rate.perMs).length).toBeLessThanOrEqual(rate.count)
+        expect(taken.length).toBeLessThanOrEqual(count)
       }
     }),
   )
+})
+
+test('an exact rate: six at once, and the next to the millisecond when the hour is over', () => {
+  const six = Array.from({ length: 6 }, () => START)
+  expect(takeExactlyFrom(six.slice(1), SIX_AN_HOUR, START)).toEqual({ taken: six, waitMs: 0 })
+  expect(takeExactlyFrom(six, SIX_AN_HOUR, START)).toEqual({ taken: six, waitMs: 3_600_000 })
+  const over = START + 3_600_000
+  expect(takeExactlyFrom(six, SIX_AN_HOUR, over - 1)).toEqual({ taken: six, waitMs: 1 })
+  expect(takeExactlyFrom(six, SIX_AN_HOUR, over)).toEqual({ taken: [over], waitMs: 0 })
 })
 
 test('a guess that is taken back leaves what the ones before it cost', () => {

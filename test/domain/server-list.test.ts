@@ -88,6 +88,9 @@ describe('fetching', () => {
     const stopping = server('a', { pending: false, active: true, stopping: true })
     const before: ServerListAction = { type: 'fetched', servers: [server('a', { pending: false, active: true })] }
     expect(play([before, ...told(job('j', { server: stopping })), before]).servers).toEqual([stopping])
+    // Nor its meter.
+    const metered = server('a', { pending: false, active: true, billed_from: at(3) })
+    expect(play([before, ...told(job('j', { server: metered })), before]).servers).toEqual([metered])
   })
 
   test('what has ended and is no longer among the hundred that are fetched leaves the list', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { START_LIMITS, tooEarly } from '../../src/domain/start-limits.ts'
+import { LONGEST_LIMIT_MS, START_LIMITS, tooEarly } from '../../src/domain/start-limits.ts'
 
 const MINUTE = 60_000
 
@@ -22,6 +22,23 @@ test('the thirty-first start within an hour waits longer', () => {
     sentence: 'You can start 30 servers in an hour. Try again in 10m 0s.',
   })
   expect(tooEarly(starts, 60 * MINUTE)).toBeNull()
+})
+
+test('what is older than the longest limit need not be known', () => {
+  const starts = Array.from({ length: 60 }, (_, i) => i * 90_000)
+  const now = 89 * MINUTE
+  const recent = starts.filter((at) => at > now - LONGEST_LIMIT_MS)
+  expect(recent.length).toBeLessThan(60)
+  expect(tooEarly(recent, now)).toEqual(tooEarly(starts, now))
+  expect(tooEarly(recent, now)?.sentence).toContain('30 servers in an hour')
+})
+
+test('of two limits that end together, the shorter one is named', () => {
+  const starts = [...Array.from({ length: 20 }, (_, i) => i * MINUTE), ...Array.from({ length: 10 }, () => 50 * MINUTE)]
+  expect(tooEarly(starts, 55 * MINUTE)).toEqual({
+    seconds: 300,
+    sentence: 'You can start 10 servers in 10 minutes. Try again in 5m 0s.',
+  })
 })
 
 test('however someone presses: never more than the limits, and the wait is exact to the second', () => {

@@ -1,9 +1,26 @@
 import { expect, test } from 'vitest'
 import { readWranglerConfig } from '../../dev/wrangler-config.ts'
-import { TASKS } from '../../src/server/cron.ts'
+import type { Context } from '../../src/server/context.ts'
+import { runCron, TASKS } from '../../src/server/cron.ts'
+import { recordLog } from '../support/recorded-log.ts'
 
 test('every trigger has its tasks, and every task its trigger', () => {
   expect(Object.keys(TASKS)).toEqual(readWranglerConfig().crons)
+})
+
+test.each([
+  ['* * * * *', ['wakeOverdue', 'stopServersOfClosed', 'endOrphans']],
+  ['0-58 * * * *', ['reconcilePlans', 'closeDueCycles', 'advanceInvoices', 'stopOverdueServers']],
+  ['1-59 * * * *', ['deliverMail', 'freeClosedAddresses']],
+  ['17 4 * * *', ['forgetTraces']],
+])('%s tries each of its own tasks, even when all of them fail', async (cron, expected) => {
+  const { log, takeLines } = recordLog()
+  await runCron({ log } as Context, cron)
+  expect(takeLines().map(({ task }) => task)).toEqual(expected)
+})
+
+test('a trigger that nobody knows is an error', async () => {
+  await expect(runCron({} as Context, '1 2 3 4 5')).rejects.toThrow('No task belongs to the trigger "1 2 3 4 5"')
 })
 
 /** The minutes of an hour that the first field of an expression names. */

@@ -37,6 +37,13 @@ export async function openBillingStack(
   const { db, url: databaseUrl } = database
   const standIn = await startStripe({ dataDir: join(dataDir, 'stripe'), now: () => clock.now, ...stripe })
   const { log, takeLines } = recordLog()
+  const woken: string[] = []
+  const channel = {
+    arm: async () => {},
+    wake: async (userId: string) => void woken.push(userId),
+    revive: async () => {},
+    disconnect: async () => {},
+  }
   const ctx = {
     db,
     now: () => clock.now,
@@ -50,6 +57,7 @@ export async function openBillingStack(
     ),
     background: () => {},
     log,
+    channel: () => channel,
     counter: memoryCounters(),
     config: {
       origins: ['http://site.test'],
@@ -69,6 +77,16 @@ export async function openBillingStack(
     takeLines,
     clock,
     stripe: standIn,
+    /** Whose channels were woken, one entry a time. */
+    woken,
+
+    /** Asks Stripe itself, or with a body tells it, as its dashboard would. */
+    async atStripe<T>(path: string, body?: string): Promise<T> {
+      const init = { headers: { authorization: 'Bearer sk' }, ...(body === undefined ? {} : { method: 'POST', body }) }
+      const answer = await fetch(`${standIn.apiBase}/v1/${path}`, init)
+      if (!answer.ok) throw new Error(`${path} answered ${answer.status}`)
+      return (await answer.json()) as T
+    },
 
     async newUser(createdAt = clock.now): Promise<User> {
       const id = newId('user')

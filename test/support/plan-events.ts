@@ -34,10 +34,7 @@ export function planEvents(stack: BillingStack) {
 
     /** The events of the user's plan so far, oldest first. */
     async eventsOf(user: User): Promise<PlanEvent[]> {
-      const all = async <T>(path: string) => {
-        const list = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { headers: { authorization: 'Bearer sk' } })
-        return ((await list.json()) as { data: T[] }).data
-      }
+      const all = async <T>(path: string) => (await stack.atStripe<{ data: T[] }>(path)).data
       const [customer] = await all<{ id: string }>(`customers?email=${encodeURIComponent(user.email)}`)
       const events = await all<PlanEvent>('events?limit=100')
       return events

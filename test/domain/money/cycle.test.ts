@@ -133,6 +133,12 @@ describe('the cycles of a user', () => {
     ])
   })
 
+  test('a plan begins a cycle of its own in the middle of a month, whether or not its end is known', () => {
+    const [from, anchor] = [utc('2028-01-01T00:00:00'), utc('2028-01-10T09:00:00')]
+    for (const endsAt of [null, anchor + day])
+      expect(span(cycleFrom([paid(anchor, endsAt)], from))).toEqual(['2028-01-01T00:00', '2028-01-10T09:00', null])
+  })
+
   test('the present one is found from wherever closing stopped', () => {
     const spans = [paid(utc('2028-01-31T09:00:00'))]
     const at = utc('2028-07-01T00:00:00')

@@ -8,6 +8,7 @@ test('what was used and what was free', () => {
   expect(receipt({ ...run, refused: 1 })).toBe(
     'Server stopped. You used 1m 2s. Startup (12s, 1 refused launch) was free.',
   )
+  expect(receipt({ ...run, refused: 2 })).toContain('Startup (12s, 2 refused launches) was free.')
   expect(receipt({ ...run, billedFrom: null, meteredUntil: null })).toBe(
     "Server stopped before it was ready. You weren't charged.",
   )

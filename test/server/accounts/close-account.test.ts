@@ -26,7 +26,6 @@ const ctx = {
   counter: memoryCounters(),
   mailer: { send: async () => {} },
   hasher: { derive: deriveKey },
-  channel: () => ({ arm: async () => {}, wake: async () => {}, revive: async () => {}, disconnect: async () => {} }),
   config: { ...stack.ctx.config, passwordPepper: 'pepper' },
 } as Context
 
@@ -115,11 +114,9 @@ test('a server that outlived the closing, because the process died in it, is sto
   const left = await stack.insertRun(user.id, { from: until, until: null })
   await stack.db.update(users).set({ closedAt: until }).where(eq(users.id, user.id))
   stack.clock.now += MINUTE
-  const woken: string[] = []
-  const channel = () => ({ ...ctx.channel(''), wake: async (id: string) => void woken.push(id) })
-  await runCron({ ...ctx, channel, cloud: { listInstances: async () => [] } } as unknown as Context, '* * * * *')
+  await runCron({ ...ctx, cloud: { listInstances: async () => [] } } as unknown as Context, '* * * * *')
   const stops = async (id: string) =>
     (await stack.db.select().from(serverSessions).where(eq(serverSessions.id, id)))[0]?.stopRequestedAt
   expect([await stops(left), await stops(alive)]).toEqual([stack.clock.now, null])
-  expect(woken).toContain(user.id)
+  expect(stack.woken).toContain(user.id)
 })

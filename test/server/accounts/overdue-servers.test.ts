@@ -26,17 +26,10 @@ describe('an overdue invoice', () => {
   let ctx: Context
   let user: User
   let dueAt: number
-  let woken: string[] = []
 
   beforeAll(async () => {
     stack = await openBillingStack(Date.UTC(2028, 0, 1), { timeoutMs: 1_000 })
-    const channel = () => ({
-      arm: async () => {},
-      wake: async (id: string) => void woken.push(id),
-      revive: async () => {},
-      disconnect: async () => {},
-    })
-    ctx = { ...stack.ctx, channel } as Context
+    ctx = stack.ctx
   })
   afterAll(() => stack.close())
   afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
@@ -46,7 +39,7 @@ describe('an overdue invoice', () => {
     await stack.forgetEverybody()
     await stack.db.update(users).set({ suspendedAt: null, stopWarnedAt: null })
     stack.stripe.heal()
-    woken = []
+    stack.woken.length = 0
     stack.clock.now = Math.ceil(stack.clock.now / DAY) * DAY
     user = await stack.newUser()
     await stack.insertPlan(user.id, { hours: 0 })
@@ -63,9 +56,12 @@ describe('an overdue invoice', () => {
     stack.clock.now = at
     return runCron(context, BILLING_CRON)
   }
-  const rowOf = async ({ id }: User) => (await stack.db.select().from(users).where(eq(users.id, id)))[0]
-  const suspendedAt = async () => (await rowOf(user))?.suspendedAt
-  const warnedAt = async () => (await rowOf(user))?.stopWarnedAt
+  const cronOnDays = async (...days: number[]) => {
+    for (const day of days) await cron(dueAt + day * DAY)
+  }
+  const account = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]
+  const suspendedAt = async () => (await account())?.suspendedAt
+  const warnedAt = async () => (await account())?.stopWarnedAt
   const billOf = async ({ id }: User) =>
     (await stack.db.select().from(invoices).where(eq(invoices.userId, id)))[0] as typeof invoices.$inferSelect
   const mails = () =>
@@ -76,10 +72,15 @@ describe('an overdue invoice', () => {
   const liveRun = () => stack.insertRun(user.id, { from: dueAt - HOUR, until: null })
   const webhook = async () => syncInvoice(ctx, (await billOf(user)).stripeInvoiceId ?? '')
   const pay = async () => stack.press((await billOf(user)).hostedUrl)
-  const atStripe = async (path: string) => {
-    const headers = { authorization: 'Bearer sk' }
-    const response = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { method: 'POST', headers })
-    expect(response.status).toBe(200)
+  /** A server of a suspended person that is to be warned about, or stopped, in an hour; Stripe was asked a moment ago, so its daily turn is far off. */
+  async function anHourBefore(next: 'warning' | 'stop') {
+    await invoiced()
+    await liveRun()
+    await cronOnDays(...(next === 'warning' ? [0] : [0, 2]))
+    const at = dueAt + (next === 'warning' ? 2 : 3) * DAY
+    stack.clock.now = at - HOUR
+    await webhook()
+    return { at, before: await subjects() }
   }
 
   const day = (at: number) => new Date(at).toLocaleDateString('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
@@ -93,9 +94,7 @@ describe('an overdue invoice', () => {
     await webhook()
     await cron(dueAt - 1)
     expect([await suspendedAt(), await subjects()]).toEqual([null, []])
-    await cron(dueAt)
-    await cron(dueAt + 1)
-    await cron(dueAt + 2 * DAY)
+    for (const at of [dueAt, dueAt + 1, dueAt + 2 * DAY]) await cron(at)
     expect([await suspendedAt(), await subjects()]).toEqual([dueAt, [SUSPENDED]])
     const { hostedUrl } = await billOf(user)
     const [mail] = await mails()
@@ -118,7 +117,7 @@ describe('an overdue invoice', () => {
     )
     expect((await mails())[1]?.text).toContain((await billOf(user)).hostedUrl)
     await cron(dueAt + 3 * DAY - 1)
-    expect([await stops(), woken]).toEqual([[], []])
+    expect([await stops(), stack.woken]).toEqual([[], []])
     await cron(dueAt + 3 * DAY)
     await cron(dueAt + 3 * DAY + MINUTE)
     expect(await stops()).toMatchObject([
@@ -129,13 +128,12 @@ describe('an overdue invoice', () => {
       },
     ])
     expect(await runOf(run)).toMatchObject({ stopRequestedAt: dueAt + 3 * DAY, meteredUntil: dueAt + 3 * DAY })
-    expect([woken, await subjects()]).toEqual([[user.id], [SUSPENDED, WARNED]])
+    expect([stack.woken, await subjects()]).toEqual([[user.id], [SUSPENDED, WARNED]])
   })
 
   test('a warning that came late puts the stop off by as much', async () => {
     await liveRun()
-    await cron(dueAt)
-    await cron(dueAt + 12 * DAY)
+    await cronOnDays(0, 12)
     expect([await stops(), await subjects()]).toEqual([[], [SUSPENDED, WARNED]])
     expect((await mails())[1]?.text).toContain(`by ${day(dueAt + 13 * DAY)}, 00:00 UTC`)
     await cron(dueAt + 13 * DAY - 1)
@@ -145,7 +143,7 @@ describe('an overdue invoice', () => {
   })
 
   test('nothing runs, nobody is warned; what still came to run is warned about before it is stopped', async () => {
-    for (const days of [0, 2, 3, 4]) await cron(dueAt + days * DAY)
+    await cronOnDays(0, 2, 3, 4)
     expect(await subjects()).toEqual([SUSPENDED])
     // A start that was let in just before: it has no instance yet.
     const [id, now] = [newId('ses'), stack.clock.now]
@@ -172,8 +170,7 @@ describe('an overdue invoice', () => {
 
   test('paid, everything is lifted at once', async () => {
     await liveRun()
-    await cron(dueAt)
-    await cron(dueAt + 2 * DAY)
+    await cronOnDays(0, 2)
     await pay()
     await webhook()
     expect([await suspendedAt(), await warnedAt()]).toEqual([null, null])
@@ -185,31 +182,18 @@ describe('an overdue invoice', () => {
     await pay()
     await cron(dueAt)
     expect([await suspendedAt(), await subjects()]).toEqual([null, []])
-    for (const days of [2, 3]) {
-      await invoiced()
-      await liveRun()
-      await cron(dueAt)
-      if (days === 3) await cron(dueAt + 2 * DAY)
-      // Asked a moment ago: the daily question is far off.
-      stack.clock.now = dueAt + days * DAY - HOUR
-      await webhook()
-      const before = await subjects()
+    for (const next of ['warning', 'stop'] as const) {
+      const { at, before } = await anHourBefore(next)
       await pay()
-      await cron(dueAt + days * DAY)
-      expect([await suspendedAt(), await warnedAt(), await stops()]).toEqual([null, null, []])
+      await cron(at)
+      expect([next, await suspendedAt(), await warnedAt(), await stops()]).toEqual([next, null, null, []])
       expect(await subjects()).toEqual(before)
     }
   })
 
   test('a payment that arrives between the last question and the write wins', async () => {
-    for (const days of [2, 3]) {
-      await invoiced()
-      await liveRun()
-      await cron(dueAt)
-      if (days === 3) await cron(dueAt + 2 * DAY)
-      stack.clock.now = dueAt + days * DAY - HOUR
-      await webhook()
-      const before = await subjects()
+    for (const next of ['warning', 'stop'] as const) {
+      const { at, before } = await anHourBefore(next)
       const overtaken = async (id: string) => {
         const found = await stack.ctx.payments.findInvoice(id)
         await pay()
@@ -217,8 +201,8 @@ describe('an overdue invoice', () => {
         await webhook()
         return found
       }
-      await cron(dueAt + days * DAY, { ...ctx, payments: { ...ctx.payments, findInvoice: overtaken } })
-      expect([days, await suspendedAt(), await warnedAt(), await stops()]).toEqual([days, null, null, []])
+      await cron(at, { ...ctx, payments: { ...ctx.payments, findInvoice: overtaken } })
+      expect([next, await suspendedAt(), await warnedAt(), await stops()]).toEqual([next, null, null, []])
       expect(await subjects()).toEqual(before)
     }
   })
@@ -309,12 +293,12 @@ describe('an overdue invoice', () => {
   test('an account that was closed, and perhaps forgotten, gets no mail', async () => {
     await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
     await liveRun()
-    for (const days of [0, 2, 3]) await cron(dueAt + days * DAY)
+    await cronOnDays(0, 2, 3)
     expect([await suspendedAt(), await subjects(), (await stops()).length]).toEqual([dueAt, [], 1])
   })
 
   test('one that Stripe calls uncollectible suspends as well, and can still be paid', async () => {
-    await atStripe(`invoices/${(await billOf(user)).stripeInvoiceId}/mark_uncollectible`)
+    await stack.atStripe(`invoices/${(await billOf(user)).stripeInvoiceId}/mark_uncollectible`, '')
     await cron(dueAt)
     expect([(await billOf(user)).status, await suspendedAt()]).toEqual(['uncollectible', dueAt])
     await pay()

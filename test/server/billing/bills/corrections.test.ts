@@ -38,10 +38,7 @@ describe('a correction', () => {
   }
   const correct = (billId: string, seconds: number, reason = 'The clock was wrong.') =>
     correctBill(stack.ctx, billId, { seconds, reason })
-  const api = async <T>(path: string): Promise<T[]> => {
-    const response = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { headers: { authorization: 'Bearer sk' } })
-    return ((await response.json()) as { data: T[] }).data
-  }
+  const api = async <T>(path: string) => (await stack.atStripe<{ data: T[] }>(path)).data
   type AtStripe = { status: string; total: number; amount_due: number; amount_remaining: number; customer: string }
   const billsAtStripe = async (recordId: string) =>
     (await api<AtStripe & { metadata: { record_id: string } }>('invoices?limit=100')).filter(

@@ -32,10 +32,7 @@ describe('invoicing', () => {
     return user
   }
 
-  const api = async <T>(path: string): Promise<T[]> => {
-    const response = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { headers: { authorization: 'Bearer sk' } })
-    return ((await response.json()) as { data: T[] }).data
-  }
+  const api = async <T>(path: string) => (await stack.atStripe<{ data: T[] }>(path)).data
 
   async function atStripe(email: string) {
     const customers = await api<{ id: string }>(`customers?email=${encodeURIComponent(email)}`)

@@ -28,16 +28,30 @@ describe('checkout', () => {
 
   const buy = (planType: string) => createCheckout(stack.ctx, user, { planType })
   const visits = () => stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
+  const visitStates = async () => (await visits()).map(({ status }) => status).sort()
   const plans = () => stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
+  const planStates = async () => (await plans()).map(({ planType, status }) => [planType, status])
+  const pay = async (planType: string) => stack.press((await buy(planType)).url)
+  const expectUnavailable = (call: Promise<unknown>) => expect(call).rejects.toMatchObject({ code: 'unavailable' })
+  async function reconcileAfter(ms: number) {
+    stack.clock.now += ms
+    await reconcilePlans(stack.ctx)
+  }
+  /** Paid, and recorded without a webhook. */
+  async function subscribe(planType: string) {
+    await pay(planType)
+    await reconcileAfter(HOUR)
+    return (await plans())[0]
+  }
 
+  /** What the user has at Stripe. */
   async function opened() {
-    const api = async <T>(path: string): Promise<T[]> => {
-      const answer = await fetch(`${stack.stripe.apiBase}/v1/${path}`, { headers: { authorization: 'Bearer sk' } })
-      return ((await answer.json()) as { data: T[] }).data
-    }
-    const customers = await api<{ id: string }>(`customers?email=${encodeURIComponent(user.email)}`)
-    const pages = await api<{ status: string }>(`checkout/sessions?customer=${customers[0]?.id}`)
-    return { customers: customers.length, pages: pages.map((page) => page.status) }
+    type List<T> = { data: T[] }
+    const email = encodeURIComponent(user.email)
+    const customers = await stack.atStripe<List<{ id: string }>>(`customers?email=${email}`)
+    const customer = customers.data[0]?.id
+    const pages = await stack.atStripe<List<{ status: string }>>(`checkout/sessions?customer=${customer}`)
+    return { customers: customers.data.length, pages: pages.data.map((page) => page.status) }
   }
 
   test('only plans with a price are for sale', async () => {
@@ -125,16 +139,16 @@ describe('checkout', () => {
 
   test('a row whose page was never opened is good for an hour: a page lasts a day, and no cycle waits longer', async () => {
     stack.stripe.inject('error', 1, 3)
-    await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+    await expectUnavailable(buy('basic'))
     stack.clock.now += HOUR - 1
     await buy('basic')
     expect(await visits()).toHaveLength(1)
     user = await stack.newUser()
     stack.stripe.inject('error', 1, 3)
-    await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+    await expectUnavailable(buy('basic'))
     stack.clock.now += HOUR
     await buy('basic')
-    expect((await visits()).map((visit) => visit.status).sort()).toEqual(['expired', 'open'])
+    expect(await visitStates()).toEqual(['expired', 'open'])
     stack.clock.now += 1
   })
 
@@ -161,26 +175,18 @@ describe('checkout', () => {
   })
 
   test('paid and no webhook: found within the hour', async () => {
-    const { url } = await buy('basic')
-    await stack.press(url)
+    await pay('basic')
     expect(await plans()).toEqual([])
-    stack.clock.now += HOUR
-    await reconcilePlans(stack.ctx)
-    expect((await plans()).map((plan) => plan.status)).toEqual(['active'])
-    expect((await visits()).map((visit) => visit.status)).toEqual(['complete'])
+    await reconcileAfter(HOUR)
+    expect(await planStates()).toEqual([['basic', 'active']])
+    expect(await visitStates()).toEqual(['complete'])
   })
 
   test('paid, no webhook yet, and the trial used up: a server starts at once, as the plan’s', async () => {
     await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
     await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR / 2 })
     stack.clock.now += HOUR
-    const channel = () => ({
-      arm: async () => {},
-      wake: async () => {},
-      revive: async () => {},
-      disconnect: async () => {},
-    })
-    const start = () => startServer({ ...stack.ctx, channel } as typeof stack.ctx, { user, suspended: false })
+    const start = () => startServer(stack.ctx, { user, suspended: false })
     await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
     const { url } = await buy('basic')
     await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
@@ -189,7 +195,7 @@ describe('checkout', () => {
     await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
     expect(stack.takeLines()).toMatchObject([{ event: 'payment_not_settled', userId: user.id }])
     expect((await start()).job).toMatchObject({ kind: 'server_start', status: 'queued' })
-    expect((await plans()).map((plan) => [plan.planType, plan.status])).toEqual([
+    expect(await planStates()).toEqual([
       ['demo', 'ended'],
       ['basic', 'active'],
     ])
@@ -197,10 +203,9 @@ describe('checkout', () => {
 
   test('abandoned: it expires, and another can be opened', async () => {
     await buy('basic')
-    stack.clock.now += DAY + HOUR
-    await reconcilePlans(stack.ctx)
-    expect((await visits()).map((visit) => visit.status)).toEqual(['expired'])
-    await stack.press((await buy('basic')).url)
+    await reconcileAfter(DAY + HOUR)
+    expect(await visitStates()).toEqual(['expired'])
+    await pay('basic')
   })
 
   test.each(['error', 'lost_response', 'timeout'] as const)(
@@ -210,7 +215,7 @@ describe('checkout', () => {
       for (let call = 0; call < 4; call++) {
         user = await stack.newUser()
         stack.stripe.inject(fault, 1, call)
-        await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
+        await expectUnavailable(buy('basic'))
         const { url } = await buy('basic')
         expect([call, await opened()]).toEqual([call, { customers: 1, pages: ['open'] }])
         await stack.press(url)
@@ -222,21 +227,19 @@ describe('checkout', () => {
   test.each(['error', 'lost_response', 'timeout'] as const)(
     '%s while it is asked what came of a visit, and while a plan is cancelled: asked again it is done',
     async (fault) => {
-      await stack.press((await buy('basic')).url)
+      await pay('basic')
       for (let call = 0; call < 2; call++) {
         stack.stripe.inject(fault, 1, call)
-        stack.clock.now += HOUR
-        await reconcilePlans(stack.ctx)
+        await reconcileAfter(HOUR)
         expect([call, await plans()]).toEqual([call, []])
         const [visit] = await visits()
         expect(stack.takeLines()).toMatchObject([{ event: 'reconcile_failed', checkoutId: visit?.id, userId: user.id }])
       }
-      stack.clock.now += HOUR
-      await reconcilePlans(stack.ctx)
+      await reconcileAfter(HOUR)
       expect(await plans()).toMatchObject([{ status: 'active', cancelAtPeriodEnd: false }])
       for (let call = 0; call < 2; call++) {
         stack.stripe.inject(fault, 1, call)
-        await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'unavailable' })
+        await expectUnavailable(cancelAtPeriodEnd(stack.ctx, user))
       }
       await cancelAtPeriodEnd(stack.ctx, user)
       expect(await plans()).toMatchObject([{ status: 'active', cancelAtPeriodEnd: true }])
@@ -246,10 +249,9 @@ describe('checkout', () => {
   test('an answer that was lost and a page never asked for again: it is closed', async () => {
     // So that closing of cycles does not wait for it.
     stack.stripe.inject('lost_response', 1, 3)
-    await expect(buy('basic')).rejects.toMatchObject({ code: 'unavailable' })
-    stack.clock.now += HOUR
-    await reconcilePlans(stack.ctx)
-    expect((await visits()).map((visit) => visit.status)).toEqual(['expired'])
+    await expectUnavailable(buy('basic'))
+    await reconcileAfter(HOUR)
+    expect(await visitStates()).toEqual(['expired'])
   })
 
   test('no cycle is closed while someone is at the checkout, and the time is the plan’s once it was paid', async () => {
@@ -257,8 +259,7 @@ describe('checkout', () => {
     user = await stack.newUser()
     await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + 2 * HOUR })
     stack.clock.now += HOUR / 2
-    const { url } = await buy('premium')
-    await stack.press(url)
+    await pay('premium')
     // No webhook, and the cron of the month's end comes first.
     stack.clock.now = Date.UTC(2028, 9, 1, 0, 10)
     await stack.db
@@ -274,33 +275,24 @@ describe('checkout', () => {
 
   test('cancelled at the end of the period, taken back and cancelled again', async () => {
     await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'not_found' })
-    await stack.press((await buy('basic')).url)
-    stack.clock.now += HOUR
-    await reconcilePlans(stack.ctx)
+    const bought = await subscribe('basic')
     await cancelAtPeriodEnd(stack.ctx, user)
     await cancelAtPeriodEnd(stack.ctx, user)
     const [plan] = await plans()
     expect(plan).toMatchObject({ cancelAtPeriodEnd: true, endedAt: null })
-    await fetch(`${stack.stripe.apiBase}/v1/subscriptions/${plan?.stripeSubscriptionId}`, {
-      method: 'POST',
-      headers: { authorization: 'Bearer sk' },
-      body: 'cancel_at_period_end=false',
-    })
-    stack.clock.now += DAY
-    await reconcilePlans(stack.ctx)
+    await stack.atStripe(`subscriptions/${bought?.stripeSubscriptionId}`, 'cancel_at_period_end=false')
+    await reconcileAfter(DAY)
     expect((await plans())[0]).toMatchObject({ cancelAtPeriodEnd: false, cancelAt: null })
     await cancelAtPeriodEnd(stack.ctx, user)
     expect((await plans())[0]).toMatchObject({ cancelAtPeriodEnd: true })
     stack.clock.now = (await plans())[0]?.cancelAt ?? 0
     await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
     expect((await plans())[0]?.endedAt).toBe(plan?.cancelAt ?? (await plans())[0]?.cancelAt)
-    await stack.press((await buy('premium')).url)
+    await pay('premium')
   })
 
   test('bought when the plan before was over but Stripe had not ended it yet: it begins once that has ended', async () => {
-    await stack.press((await buy('basic')).url)
-    stack.clock.now += HOUR
-    await reconcilePlans(stack.ctx)
+    await subscribe('basic')
     await cancelAtPeriodEnd(stack.ctx, user)
     const [basic] = await plans()
     const { payments } = stack.ctx
@@ -310,31 +302,25 @@ describe('checkout', () => {
     stack.clock.now = (basic?.cancelAt ?? 0) + 60_000
     await stack.press((await createCheckout(ctx, user, { planType: 'premium' })).url)
     const [visit] = (await visits()).filter(({ status }) => status === 'open')
-    await expect(settleCheckout(ctx, user.id)).rejects.toMatchObject({ code: 'unavailable' })
+    await expectUnavailable(settleCheckout(ctx, user.id))
     const { subscriptionId } = await payments.getCheckout(visit?.stripeSessionId ?? '')
     expect((await payments.findSubscription(subscriptionId ?? ''))?.status).toBe('active')
-    stack.clock.now += HOUR
-    await reconcilePlans(stack.ctx)
-    expect((await plans()).map((plan) => [plan.planType, plan.status])).toEqual([
+    await reconcileAfter(HOUR)
+    expect(await planStates()).toEqual([
       ['basic', 'canceled'],
       ['premium', 'active'],
     ])
   })
 
   test('a closed account pays for nothing more', async () => {
-    await stack.press((await buy('basic')).url)
-    stack.clock.now += HOUR
-    await reconcilePlans(stack.ctx)
+    await subscribe('basic')
     await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
-    stack.clock.now += DAY
-    await reconcilePlans(stack.ctx)
+    await reconcileAfter(DAY)
     expect((await plans())[0]?.status).toBe('canceled')
   })
 
   test('paid in two windows at once: one plan stays, the other is ended at Stripe', async () => {
-    await stack.press((await buy('basic')).url)
-    stack.clock.now += HOUR
-    await reconcilePlans(stack.ctx)
+    await subscribe('basic')
     const [customer] = await stack.db.select().from(users).where(eq(users.id, user.id))
     const second = await stack.ctx.payments.createCheckout(
       {
@@ -350,7 +336,7 @@ describe('checkout', () => {
     const { subscriptionId } = await stack.ctx.payments.getCheckout(second.id)
     const { syncSubscription } = await import('../../../../src/server/billing/plans/subscription-sync.ts')
     await syncSubscription(stack.ctx, subscriptionId ?? '')
-    expect((await plans()).map((plan) => plan.planType)).toEqual(['basic'])
+    expect(await planStates()).toEqual([['basic', 'active']])
     expect((await stack.ctx.payments.findSubscription(subscriptionId ?? ''))?.status).toBe('canceled')
     expect(inBrief(stack.takeLines())).toEqual([`alert second_plan_canceled:${subscriptionId}`])
   })

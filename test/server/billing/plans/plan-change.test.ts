@@ -25,10 +25,6 @@ describe('a plan that is changed at Stripe', () => {
   afterAll(() => stack.close())
   afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
-  const stripe = async <T>(path: string, body?: string): Promise<T> => {
-    const init = { headers: { authorization: 'Bearer sk' }, ...(body ? { method: 'POST', body } : {}) }
-    return (await (await fetch(`${stack.stripe.apiBase}/v1/${path}`, init)).json()) as T
-  }
   const plan = async () => (await stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)))[0]
   const stripeId = async () => (await plan())?.stripeSubscriptionId ?? ''
 
@@ -38,8 +34,10 @@ describe('a plan that is changed at Stripe', () => {
     return (await plan())?.anchor ?? 0
   }
   async function change(planType: string) {
-    const { data } = await stripe<{ data: { id: string }[] }>(`prices?lookup_keys[]=proving_ground_${planType}_monthly`)
-    await stripe(`subscriptions/${await stripeId()}`, `items[0][price]=${data[0]?.id}`)
+    const { data } = await stack.atStripe<{ data: { id: string }[] }>(
+      `prices?lookup_keys[]=proving_ground_${planType}_monthly`,
+    )
+    await stack.atStripe(`subscriptions/${await stripeId()}`, `items[0][price]=${data[0]?.id}`)
   }
   const notice = async () => syncSubscription(stack.ctx, await stripeId())
   const ranOn = (at: number, hours: number) => stack.insertRun(user.id, { from: at, until: at + hours * HOUR })

@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq, like } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { billingRecords, outbox, serverSessions, subscriptions, alerts as told, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
@@ -33,10 +33,8 @@ describe('a paid plan that meets another one', () => {
     (await stack.db.select().from(outbox).where(eq(outbox.recipient, 'operator@site.test'))).map((m) => m.subject)
   const pay = async (planType: string) => stack.press((await createCheckout(stack.ctx, user, { planType })).url)
   async function stripeId(): Promise<string> {
-    const answer = await fetch(`${stack.stripe.apiBase}/v1/subscriptions?limit=1`, {
-      headers: { authorization: 'Bearer sk' },
-    })
-    return ((await answer.json()) as { data: { id: string }[] }).data[0]?.id ?? ''
+    const { data } = await stack.atStripe<{ data: { id: string }[] }>('subscriptions?limit=1')
+    return data[0]?.id ?? ''
   }
 
   test.each([
@@ -188,14 +186,23 @@ describe('a paid plan that meets another one', () => {
   test('of no user or no plan of ours: nothing is written, and the operator told', async () => {
     await pay('premium')
     const found = await stack.ctx.payments.findSubscription(await stripeId())
-    for (const strange of [{ userId: 'user_nobody' }, { planType: null, boughtAs: null }]) {
-      const id = JSON.stringify(strange)
+    const toldOf = async (id: string, strange: object) => {
       const payments = { ...stack.ctx.payments, findSubscription: async () => found && { ...found, ...strange, id } }
-      const before = (await alerts()).length
       await syncSubscription({ ...stack.ctx, payments } as Context, id)
-      expect(await alerts()).toHaveLength(before + 1)
-      expect(inBrief(stack.takeLines())).toEqual([`alert subscription_ignored:${id}`])
+      const mails = await stack.db
+        .select()
+        .from(outbox)
+        .where(like(outbox.text, `%${id}%`))
+      return mails.map(({ recipient, subject, text }) => [recipient, subject, /\w+ \w+ is not ours/.exec(text)?.[0]])
     }
+    const [userId, price] = [{ userId: 'user_nobody' }, { planType: null, boughtAs: null }]
+    const told = ['operator@site.test', 'A subscription at Stripe belongs to no plan of ours']
+    expect(await toldOf('sub_of_nobody', userId)).toEqual([[...told, 'its user is not ours']])
+    expect(await toldOf('sub_at_no_price', price)).toEqual([[...told, 'its price is not ours']])
+    // What is over costs nobody anything any more.
+    expect(await toldOf('sub_over', { ...userId, endedAt: stack.clock.now })).toEqual([])
+    const ignored = ['sub_of_nobody', 'sub_at_no_price'].map((id) => `alert subscription_ignored:${id}`)
+    expect(inBrief(stack.takeLines())).toEqual(ignored)
     expect(await plans()).toEqual([])
   })
 

@@ -36,13 +36,7 @@ describe('a plan that nobody pays', () => {
   })
   beforeAll(async () => {
     stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
-    const channel = () => ({
-      arm: async () => {},
-      wake: async () => {},
-      revive: async () => {},
-      disconnect: async () => {},
-    })
-    ctx = { ...stack.ctx, channel } as Context
+    ctx = stack.ctx
     await stack.db
       .insert(servers)
       .values({ id: 'srv_4', instanceType: 'g6.12xlarge', availabilityZone: 'us-east-1a', gpus: 4, position: 1 })
@@ -64,20 +58,25 @@ describe('a plan that nobody pays', () => {
   const plans = () =>
     stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)).orderBy(asc(subscriptions.createdAt))
   const plan = async () => (await plans()).at(-1)
-  const bills = async () =>
-    (
-      await stack.db
-        .select()
-        .from(billingRecords)
-        .where(eq(billingRecords.userId, user.id))
-        .orderBy(asc(billingRecords.periodStart))
-    ).map((r) => [r.planType, r.includedHours, r.amountCents])
+  const planStates = async () => (await plans()).map(({ planType, status }) => [planType, status])
+  async function bills() {
+    const own = stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+    const written = await own.orderBy(asc(billingRecords.periodStart))
+    return written.map(({ planType, includedHours, amountCents }) => [planType, includedHours, amountCents])
+  }
   const summary = async () => toSummary(await getUsage(ctx, user.id))
   const sizes = async () => (await findAvailability(ctx, user.id)).candidates.map(({ server_id }) => server_id).sort()
 
   async function buy(planType: string, card?: 'declined_later') {
     await stack.press((await createCheckout(ctx, user, { planType })).url, card)
     await settleCheckout(ctx, user.id)
+    const { anchor = 0, stripeSubscriptionId } = (await plan()) ?? {}
+    return { anchor, stripeId: stripeSubscriptionId ?? '' }
+  }
+  /** As if Stripe said so of that subscription. */
+  function says(found: PaidSubscription | null, change: Partial<PaidSubscription>): Context {
+    const findSubscription = async () => found && { ...found, ...change }
+    return { ...stack.ctx, payments: { ...stack.ctx.payments, findSubscription } }
   }
   async function start(): Promise<string> {
     const tried = await startServer(ctx, { user, suspended: false }).then(
@@ -93,8 +92,7 @@ describe('a plan that nobody pays', () => {
 
   test('its renewal is declined: no hours, no starts, and all of it again once its invoice is paid', async () => {
     withWebhooks()
-    await buy('premium', 'declined_later')
-    const anchor = (await plan())?.anchor ?? 0
+    const { anchor } = await buy('premium', 'declined_later')
     expect([await start(), await sizes()]).toEqual(['started', ['srv_1', 'srv_4']])
     await stack.insertRun(user.id, { from: anchor + DAY, until: anchor + DAY + 10 * HOUR })
     stack.clock.now = anchor + 31 * DAY + 60_000
@@ -139,8 +137,7 @@ describe('a plan that nobody pays', () => {
   })
 
   test('never paid again: every cycle from then on is without its hours, also when it ends', async () => {
-    await buy('basic', 'declined_later')
-    const anchor = (await plan())?.anchor ?? 0
+    const { anchor, stripeId } = await buy('basic', 'declined_later')
     for (const day of [1, 40, 70, 100]) {
       const from = anchor + day * DAY
       await stack.insertRun(user.id, { from, until: from + 4 * HOUR })
@@ -148,7 +145,7 @@ describe('a plan that nobody pays', () => {
     await stack.passTime(anchor + 95 * DAY, DAY)
     const paidUntil = addMonths(anchor, 1)
     expect(await plan()).toMatchObject({ status: 'unpaid', paidUntil })
-    await ctx.payments.cancelNow((await plan())?.stripeSubscriptionId ?? '')
+    await ctx.payments.cancelNow(stripeId)
     await stack.passTime(anchor + 125 * DAY, DAY)
     expect(await plan()).toMatchObject({ status: 'canceled', paidUntil })
     expect((await bills()).slice(0, 4)).toEqual([
@@ -160,9 +157,9 @@ describe('a plan that nobody pays', () => {
   })
 
   test('paid while the webhook is late: asked at the start, it starts', async () => {
-    await buy('basic', 'declined_later')
+    const { stripeId } = await buy('basic', 'declined_later')
     stack.clock.now += 32 * DAY
-    await syncSubscription(ctx, (await plan())?.stripeSubscriptionId ?? '')
+    await syncSubscription(ctx, stripeId)
     expect(await start()).toBe(REFUSED)
     await stack.press(await findPlanPayPage(ctx, user.id))
     stack.stripe.inject('error')
@@ -172,41 +169,36 @@ describe('a plan that nobody pays', () => {
   })
 
   test('it can be cancelled, and another one can be bought in its place', async () => {
-    await buy('premium', 'declined_later')
+    const { stripeId } = await buy('premium', 'declined_later')
     stack.clock.now += 32 * DAY
-    const first = (await plan())?.stripeSubscriptionId ?? ''
-    await syncSubscription(ctx, first)
+    await syncSubscription(ctx, stripeId)
     await cancelAtPeriodEnd(ctx, user)
     expect(await plan()).toMatchObject({ status: 'past_due', cancelAtPeriodEnd: true, endedAt: null })
     await buy('basic')
-    expect((await plans()).map(({ planType, status }) => [planType, status])).toEqual([
+    expect(await planStates()).toEqual([
       ['premium', 'canceled'],
       ['basic', 'active'],
     ])
-    expect((await ctx.payments.findSubscription(first))?.status).toBe('canceled')
+    expect((await ctx.payments.findSubscription(stripeId))?.status).toBe('canceled')
     expect([await start(), (await summary()).subscription?.hours]).toEqual(['started', 5])
     expect(await stack.db.$count(checkouts, eq(checkouts.status, 'open'))).toBe(0)
   })
 
   test('over at Stripe before we have heard of it: there is nothing to cancel, and it is recorded', async () => {
-    await buy('basic', 'declined_later')
-    await ctx.payments.cancelNow((await plan())?.stripeSubscriptionId ?? '')
+    const { stripeId } = await buy('basic', 'declined_later')
+    await ctx.payments.cancelNow(stripeId)
     await expect(cancelAtPeriodEnd(ctx, user)).rejects.toMatchObject({ code: 'not_found' })
     expect(await plan()).toMatchObject({ status: 'canceled' })
   })
 
   test('a page held open over the end of a period gives it no hours by paying for the next one', async () => {
-    await buy('premium', 'declined_later')
-    const stripeId = (await plan())?.stripeSubscriptionId ?? ''
-    const anchor = (await plan())?.anchor ?? 0
+    const { stripeId, anchor } = await buy('premium', 'declined_later')
     const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
     await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + 11 * DAY })
     // Stripe still tries the card when the next period begins.
-    const tried = { ...(await ctx.payments.findSubscription(stripeId)), status: 'past_due' } as PaidSubscription
-    const say = (change: Partial<PaidSubscription>) => {
-      const payments = { ...stack.ctx.payments, findSubscription: async () => ({ ...tried, ...change }) }
-      return syncSubscription({ ...ctx, payments } as Context, stripeId)
-    }
+    const found = await ctx.payments.findSubscription(stripeId)
+    const say = (change: Partial<PaidSubscription>) =>
+      syncSubscription(says(found, { status: 'past_due', ...change }), stripeId)
     stack.clock.now = unpaid + HOUR
     await say({ periodStart: unpaid })
     await closeDueCycles(ctx)
@@ -234,9 +226,7 @@ describe('a plan that nobody pays', () => {
   test.each(['renewed', 'canceled'])(
     'paid in its last second, heard of when it is %s: it has its hours',
     async (then) => {
-      await buy('premium', 'declined_later')
-      const stripeId = (await plan())?.stripeSubscriptionId ?? ''
-      const anchor = (await plan())?.anchor ?? 0
+      const { stripeId, anchor } = await buy('premium', 'declined_later')
       const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
       await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + DAY + 30 * HOUR })
       stack.clock.now = unpaid + HOUR
@@ -261,15 +251,13 @@ describe('a plan that nobody pays', () => {
   )
 
   test('paid again while the page of another plan is open: paying there too gives no hours twice', async () => {
-    await buy('premium', 'declined_later')
-    const first = (await plan())?.stripeSubscriptionId ?? ''
-    const anchor = (await plan())?.anchor ?? 0
+    const { stripeId, anchor } = await buy('premium', 'declined_later')
     const [renewed, over] = [addMonths(anchor, 1), addMonths(anchor, 2)]
     stack.clock.now = renewed + HOUR
-    await syncSubscription(ctx, first)
+    await syncSubscription(ctx, stripeId)
     const { url } = await createCheckout(ctx, user, { planType: 'basic' })
     await stack.press(await findPlanPayPage(ctx, user.id))
-    await syncSubscription(ctx, first)
+    await syncSubscription(ctx, stripeId)
     await stack.insertRun(user.id, { from: renewed + 2 * HOUR, until: renewed + 20 * HOUR })
     stack.clock.now = renewed + 20 * HOUR
     withWebhooks()
@@ -281,7 +269,7 @@ describe('a plan that nobody pays', () => {
     await stack.stripe.settle()
     stack.stripe.setWebhookUrl('')
     await stack.insertRun(user.id, { from: renewed + 2 * DAY, until: renewed + 2 * DAY + 30 * HOUR })
-    expect((await plans()).map(({ planType, status }) => [planType, status])).toEqual([['premium', 'active']])
+    expect(await planStates()).toEqual([['premium', 'active']])
     // Once a look: Stripe's events about it come one by one.
     expect([...new Set(inBrief(stack.takeLines()))]).toEqual([
       expect.stringMatching(/^alert second_plan_canceled:sub_/),
@@ -294,32 +282,40 @@ describe('a plan that nobody pays', () => {
   })
 
   test('asking again and again, periods later, keeps no bill from being written', async () => {
-    await buy('basic', 'declined_later')
-    const stripeId = (await plan())?.stripeSubscriptionId ?? ''
-    const found = (await ctx.payments.findSubscription(stripeId)) as PaidSubscription
+    const { stripeId, anchor } = await buy('basic', 'declined_later')
+    const found = await ctx.payments.findSubscription(stripeId)
     const say = (periodStart: number) => {
       stack.clock.now += 1000
-      const said = { ...found, status: 'past_due', periodStart }
-      const payments = { ...stack.ctx.payments, findSubscription: async () => said }
-      return syncSubscription({ ...ctx, payments } as Context, stripeId)
+      return syncSubscription(says(found, { status: 'past_due', periodStart }), stripeId)
     }
     const dueAt = async () =>
       (await stack.db.select().from(users).where(eq(users.id, user.id))).map(({ billingDueAt }) => billingDueAt)
-    await say(addMonths(found.anchor, 1))
-    await say(addMonths(found.anchor, 2))
+    await say(addMonths(anchor, 1))
+    await say(addMonths(anchor, 2))
     const before = await dueAt()
-    await say(addMonths(found.anchor, 2))
+    await say(addMonths(anchor, 2))
     expect(await dueAt()).toEqual(before)
   })
 
   describe('every state that Stripe has', () => {
+    /** As Stripe says it, whether it is over, and then: the state and hours shown, what a start comes to, the largest server. */
+    const STATES: [string, boolean, unknown[]][] = [
+      ['active', false, ['active', 30, 'started', 'srv_4']],
+      ['trialing', false, ['trialing', 30, 'started', 'srv_4']],
+      ['past_due', false, ['past_due', 0, 'payment_required', 'srv_1']],
+      ['unpaid', false, ['unpaid', 0, 'payment_required', 'srv_1']],
+      ['incomplete', false, ['incomplete', 0, 'payment_required', 'srv_1']],
+      ['paused', false, ['paused', 0, 'payment_required', 'srv_1']],
+      ['canceled', true, [null, null, 'started', 'srv_1']],
+      ['incomplete_expired', false, [null, null, 'started', 'srv_1']],
+    ]
+
     /** As if Stripe said so of the plan that the user has bought. */
     async function hear(status: string, found: PaidSubscription, ended = false) {
-      const said = { ...found, status, endedAt: ended ? stack.clock.now : null }
+      const heard = says(found, { status, endedAt: ended ? stack.clock.now : null })
       stack.clock.now += 1000
-      const payments = { ...ctx.payments, findSubscription: async () => said }
-      await syncSubscription({ ...ctx, payments } as Context, found.id)
-      return { ...ctx, payments } as Context
+      await syncSubscription(heard, found.id)
+      return heard
     }
     async function bought() {
       const { url } = await createCheckout(ctx, user, { planType: 'premium' })
@@ -338,31 +334,13 @@ describe('a plan that nobody pays', () => {
       return [...all, largest]
     }
 
-    test.each([
-      ['active', false, ['active', 30, 'started', 'srv_4']],
-      ['trialing', false, ['trialing', 30, 'started', 'srv_4']],
-      ['past_due', false, ['past_due', 0, 'payment_required', 'srv_1']],
-      ['unpaid', false, ['unpaid', 0, 'payment_required', 'srv_1']],
-      ['incomplete', false, ['incomplete', 0, 'payment_required', 'srv_1']],
-      ['paused', false, ['paused', 0, 'payment_required', 'srv_1']],
-      ['canceled', true, [null, null, 'started', 'srv_1']],
-      ['incomplete_expired', false, [null, null, 'started', 'srv_1']],
-    ])('%s: of a plan that we know', async (status, ended, expected) => {
+    test.each(STATES)('%s: of a plan that we know', async (status, ended, expected) => {
       const found = await bought()
       await hear('active', found)
       expect(await result(await hear(status, found, ended))).toEqual(expected)
     })
 
-    test.each([
-      ['active', false, ['active', 30, 'started', 'srv_4']],
-      ['trialing', false, ['trialing', 30, 'started', 'srv_4']],
-      ['past_due', false, ['past_due', 0, 'payment_required', 'srv_1']],
-      ['unpaid', false, ['unpaid', 0, 'payment_required', 'srv_1']],
-      ['incomplete', false, ['incomplete', 0, 'payment_required', 'srv_1']],
-      ['paused', false, ['paused', 0, 'payment_required', 'srv_1']],
-      ['canceled', true, [null, null, 'started', 'srv_1']],
-      ['incomplete_expired', false, [null, null, 'started', 'srv_1']],
-    ])('%s: the first thing we hear', async (status, ended, expected) => {
+    test.each(STATES)('%s: the first thing we hear', async (status, ended, expected) => {
       expect(await result(await hear(status, await bought(), ended))).toEqual(expected)
     })
 
