@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
-    globalSetup: ['test/support/global-setup.ts'],
+    globalSetup: ['testing/stack/global-setup.ts'],
     reporters: ['default', ['json', { outputFile: 'test-results/vitest.json' }]],
     // What a test logged is of interest when it failed.
     silent: 'passed-only',

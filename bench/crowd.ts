@@ -1,5 +1,5 @@
+import { newPerson } from '../testing/people/signed-in-person.ts'
 import { quantile, timed } from './median.ts'
-import { newPerson } from './people.ts'
 import type { BenchSite } from './site.ts'
 import { atMost, type Row } from './table.ts'
 

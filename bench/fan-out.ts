@@ -1,9 +1,9 @@
 import { Agent, request } from 'node:http'
 import { KEEPALIVE, PING_EVERY_MS, SUB_PROTOCOL } from '../src/domain/cable.ts'
 import type { Job } from '../src/domain/wire.ts'
-import { HeaderSocket } from '../test/support/cable.ts'
+import { HeaderSocket } from '../testing/people/cable.ts'
+import { newPerson, type Person } from '../testing/people/signed-in-person.ts'
 import { median, quantile } from './median.ts'
-import { newPerson, type Person } from './people.ts'
 import { type BenchSite, startBenchSite } from './site.ts'
 import { atMost, type Row, told } from './table.ts'
 

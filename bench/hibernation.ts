@@ -1,8 +1,7 @@
 import type { Browser } from 'playwright-core'
-import { newPerson } from './people.ts'
+import { newPerson, start, stop, untilServer } from '../testing/people/signed-in-person.ts'
 import { openDashboard } from './push.ts'
 import type { BenchSite } from './site.ts'
-import { start, stop, untilServer } from './start.ts'
 import { atMost, type Row } from './table.ts'
 
 const SETTLE_MS = 4_000

@@ -1,9 +1,9 @@
 import type { RunnerResult as Result } from 'lighthouse'
 import { chromium } from 'playwright-core'
 import { freePort } from '../dev/free-port.ts'
-import { CHROMIUM_FLAGS, findChromium } from '../test/support/chromium.ts'
+import { CHROMIUM_FLAGS, findChromium } from '../testing/browser/chromium.ts'
+import { newPerson } from '../testing/people/signed-in-person.ts'
 import { median } from './median.ts'
-import { newPerson } from './people.ts'
 import type { BenchSite } from './site.ts'
 import type { Row } from './table.ts'
 

@@ -1,9 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import type { Job } from '../src/domain/wire.ts'
+import { newPerson, type Person, start, stop, untilServer } from '../testing/people/signed-in-person.ts'
 import { median, quantile } from './median.ts'
-import { newPerson, type Person } from './people.ts'
 import type { BenchSite } from './site.ts'
-import { start, stop, untilServer } from './start.ts'
 import { atMost, type Row, told } from './table.ts'
 
 const RUNS = 6

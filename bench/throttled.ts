@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
+import { newPerson } from '../testing/people/signed-in-person.ts'
 import { median } from './median.ts'
-import { newPerson } from './people.ts'
 import type { BenchSite } from './site.ts'
 import { atMost, type Row } from './table.ts'
 

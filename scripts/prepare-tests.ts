@@ -1,7 +1,7 @@
-import { findChromium } from '../test/support/chromium.ts'
-import { moto } from '../test/support/moto.ts'
-import { stripeMock } from '../test/support/stripe-mock.ts'
-import { isSkipped, prepare, type ThirdParty } from '../test/support/third-party.ts'
+import { findChromium } from '../testing/browser/chromium.ts'
+import { moto } from '../testing/stack/moto.ts'
+import { stripeMock } from '../testing/stack/stripe-mock.ts'
+import { isSkipped, prepare, type ThirdParty } from '../testing/stack/third-party.ts'
 
 /** What `npm test` takes from others, fetched once. It never fails: what is missing is said here, and by the tests that need it. */
 await Promise.all([

@@ -128,7 +128,18 @@ test('no two files need each other', () => {
 })
 
 test('nothing of the local stack reaches the product', () => {
-  expect(arrows.filter(({ to }) => to.startsWith('dev/') || to.startsWith('test/'))).toEqual([])
+  expect(arrows.filter(({ to }) => /^(dev|testing|test|bench)\//.test(to))).toEqual([])
+})
+
+/** Tests may measure with the bench; the bench and the scripts know the people and worlds of testing/, never a test. */
+test('testing/ serves the tests, the bench, and the scripts, and knows none of them', () => {
+  const found = ['dev', 'testing', 'bench', 'scripts'].flatMap((folder) =>
+    sources(folder).flatMap((from) => importsOf(from).map((to) => ({ from, to }))),
+  )
+  expect(found.length).toBeGreaterThan(200)
+  const isUp = ({ from, to }: { from: string; to: string }) =>
+    to.startsWith('test/') || (/^(dev|testing)\//.test(from) && /^(bench|scripts)\//.test(to))
+  expect(found.filter(isUp)).toEqual([])
 })
 
 /** The first `Intl` object of an isolate reads ICU's data, which takes as long as a third of the Worker's whole start-up. */

@@ -3,7 +3,7 @@ import { byteRows } from '../bench/bytes.ts'
 import { benchRoundTrips } from '../bench/round-trips.ts'
 import { startBenchSite } from '../bench/site.ts'
 import type { Row } from '../bench/table.ts'
-import { newPerson } from './support/client.ts'
+import { newPerson } from '../testing/people/client.ts'
 
 const over = (rows: Row[]) =>
   rows.filter(({ ok }) => !ok).map(({ what, measured, budget }) => `${what}: ${measured}, ${budget}`)

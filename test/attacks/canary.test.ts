@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'vitest'
 import { app } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/env.ts'
 import { SITE_MAP } from '../../src/server/http/site-map.ts'
-import { change, openSite, SITE } from '../support/site.ts'
+import { change, openSite, SITE } from '../../testing/stack/site.ts'
 
 const CANARY = 'canary-7d1f-secret-of-a-vendor'
 const servers: Server[] = []

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { newAddress, PASSWORD, signedInUser, signUpFields, signUpIn } from '../support/account.ts'
-import { accountApp, accountContext } from '../support/account-app.ts'
-import { openBrowser } from '../support/browser.ts'
+import { newAddress, PASSWORD, signedInUser, signUpFields, signUpIn } from '../../testing/people/account.ts'
+import { accountApp, accountContext } from '../../testing/people/account-app.ts'
+import { openBrowser } from '../../testing/people/app-browser.ts'
 
 const work = vi.hoisted(() => ({ hashes: 0, queries: [] as string[] }))
 vi.mock('node:crypto', async (original) => {

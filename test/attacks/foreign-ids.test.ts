@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { billingRecords, jobs, serverSessions, servers, signIns } from '../../db/schema.ts'
 import { newId } from '../../src/server/id.ts'
-import { change, openSite } from '../support/site.ts'
+import { change, openSite } from '../../testing/stack/site.ts'
 
 const site = openSite()
 let people = 0

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest'
 import { checkouts, emailTokens, signIns, subscriptions } from '../../db/schema.ts'
 import { hashEmailToken } from '../../src/server/accounts/email-tokens.ts'
 import { app } from '../../src/server/app.ts'
-import { openSite, SITE } from '../support/site.ts'
+import { openSite, SITE } from '../../testing/stack/site.ts'
 
 const TEN_MINUTES = 10 * 60_000
 const calls: string[] = []

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { users } from '../../db/schema.ts'
-import { openPage, openSite, SITE } from '../support/site.ts'
+import { openPage, openSite, SITE } from '../../testing/stack/site.ts'
 
 /** Nothing goes past the log. */
 const printed = (['log', 'info', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name))

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { outbox } from '../../db/schema.ts'
-import { change, openSite, SITE } from '../support/site.ts'
+import { change, openSite, SITE } from '../../testing/stack/site.ts'
 
 const CANARY = 'xyzzy-buy-now'
 const PASSWORD = 'a good long password'

@@ -2,9 +2,9 @@ import { eq, getTableColumns } from 'drizzle-orm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { users } from '../../db/schema.ts'
-import { newAddress, signedInUser, signUpFields } from '../support/account.ts'
-import { accountApp, accountContext } from '../support/account-app.ts'
-import { openBrowser } from '../support/browser.ts'
+import { newAddress, signedInUser, signUpFields } from '../../testing/people/account.ts'
+import { accountApp, accountContext } from '../../testing/people/account-app.ts'
+import { openBrowser } from '../../testing/people/app-browser.ts'
 
 const account = accountContext()
 const app = accountApp(account.ctx)

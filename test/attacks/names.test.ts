@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { users } from '../../db/schema.ts'
 import { normalName, usableName } from '../../src/domain/person.ts'
 import { readBootstrapUser } from '../../src/domain/user-state.ts'
-import { openSite } from '../support/site.ts'
+import { openSite } from '../../testing/stack/site.ts'
 
 const site = openSite()
 const NASTY = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { app } from '../../src/server/app.ts'
-import { openPage, openSite, SITE } from '../support/site.ts'
+import { openPage, openSite, SITE } from '../../testing/stack/site.ts'
 
 const EVIL = 'https://evil.example/x'
 /** What other products call a parameter that says where to go next. */

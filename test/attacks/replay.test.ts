@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { PASSWORD, signedInUser } from '../support/account.ts'
-import { accountApp, accountContext } from '../support/account-app.ts'
-import { openBrowser } from '../support/browser.ts'
+import { PASSWORD, signedInUser } from '../../testing/people/account.ts'
+import { accountApp, accountContext } from '../../testing/people/account-app.ts'
+import { openBrowser } from '../../testing/people/app-browser.ts'
 
 const HOUR_MS = 3_600_000
 

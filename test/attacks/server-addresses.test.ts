@@ -3,7 +3,7 @@ import { serverSessions, servers } from '../../db/schema.ts'
 import type { Context } from '../../src/server/context.ts'
 import { checkServerAddress } from '../../src/server/fleet/addresses.ts'
 import { newId } from '../../src/server/id.ts'
-import { openSite } from '../support/site.ts'
+import { openSite } from '../../testing/stack/site.ts'
 
 const site = openSite()
 

@@ -2,8 +2,8 @@ import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
 import { signIns } from '../../db/schema.ts'
 import type { SignIn } from '../../src/domain/wire.ts'
-import { Client, newPerson, PASSWORD, waitFor } from '../support/client.ts'
-import { testDatabase } from '../support/database.ts'
+import { Client, newPerson, PASSWORD, waitFor } from '../../testing/people/client.ts'
+import { testDatabase } from '../../testing/stack/database.ts'
 
 const url = inject('url')
 const CABLE = `${url.replace('http', 'ws')}/cable`

@@ -1,6 +1,6 @@
 import { CreateLaunchTemplateCommand, DescribeImagesCommand, EC2Client } from '@aws-sdk/client-ec2'
-import { moto, startMoto } from '../support/moto.ts'
-import { isSkipped } from '../support/third-party.ts'
+import { moto, startMoto } from '../../testing/stack/moto.ts'
+import { isSkipped } from '../../testing/stack/third-party.ts'
 import { ec2ProtocolSuite } from './ec2-protocol.ts'
 
 // Where moto 5.2.5 differs from what AWS documents. A row that is no longer true fails, and is then to be deleted.

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
 import { priceLookupKey } from '../../src/server/billing/stripe-objects.ts'
 import type { Payments } from '../../src/server/ports/payments.ts'
-import { startStripeMock, stripeMock } from '../support/stripe-mock.ts'
-import { isSkipped } from '../support/third-party.ts'
+import { startStripeMock, stripeMock } from '../../testing/stack/stripe-mock.ts'
+import { isSkipped } from '../../testing/stack/third-party.ts'
 
 const env = { STRIPE_SECRET_KEY: 'sk_test_123', STRIPE_WEBHOOK_SECRET: 'whsec_test' }
 

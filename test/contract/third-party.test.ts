@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { found, isSkipped, prepare, type ThirdParty } from '../support/third-party.ts'
+import { found, isSkipped, prepare, type ThirdParty } from '../../testing/stack/third-party.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 

@@ -5,7 +5,7 @@ import { isUniqueViolation, openDatabase, writeBatch } from '../../db/client.ts'
 import { users } from '../../db/schema.ts'
 import { AppError } from '../../src/domain/error.ts'
 import { newId } from '../../src/server/id.ts'
-import { testDatabase } from '../support/database.ts'
+import { testDatabase } from '../../testing/stack/database.ts'
 
 const newUser = () => {
   const id = newId('user')

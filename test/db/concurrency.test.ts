@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { newPerson } from '../support/client.ts'
+import { newPerson } from '../../testing/people/client.ts'
 
 const url = inject('url')
 

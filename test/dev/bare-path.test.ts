@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import type { Server } from '../../src/domain/wire.ts'
-import { Client, waitFor } from '../support/client.ts'
+import { Client, waitFor } from '../../testing/people/client.ts'
 
 test.each(['dev', 'start'])(
   '`npm run %s` does the main job with no other program',

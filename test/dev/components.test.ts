@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { axeFaults } from '../support/axe.ts'
-import { openBrowser } from '../support/chromium.ts'
+import { axeFaults } from '../../testing/browser/axe.ts'
+import { openBrowser } from '../../testing/browser/chromium.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const url = inject('url')

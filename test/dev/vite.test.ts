@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
-import { waitFor } from '../support/client.ts'
+import { waitFor } from '../../testing/people/client.ts'
 
 test('the stack of `npm run dev` lets no other origin in, either', { timeout: 60_000 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-dev-'))

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { servers } from '../../db/schema.ts'
-import { ownDatabase } from '../support/own-database.ts'
+import { ownDatabase } from '../../testing/stack/own-database.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const operations = readFileSync(resolve(ROOT, 'docs/operations.md'), 'utf8')

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { axeFaults } from '../support/axe.ts'
-import { type Cast, gatherCast } from '../support/cast.ts'
-import { stackAndBrowser } from '../support/e2e.ts'
-import { keepInstances } from '../support/many-instances.ts'
-import { openScreen, setLook } from '../support/open-screen.ts'
-import { SCREENS } from '../support/screens.ts'
+import { axeFaults } from '../../testing/browser/axe.ts'
+import { stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { openScreen, setLook } from '../../testing/browser/open-screen.ts'
+import { SCREENS } from '../../testing/browser/screens.ts'
+import { type Cast, gatherCast } from '../../testing/people/cast.ts'
+import { keepInstances } from '../../testing/stack/many-instances.ts'
 
 const WIDTHS = [360, 768, 1280]
 /** As small a window as WCAG 1.4.10 asks for; and where a table has the least room, beside the rail. */

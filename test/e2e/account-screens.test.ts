@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../support/chromium.ts'
-import { Client, confirmationToken, newPerson, PASSWORD } from '../support/client.ts'
-import { untilHydrated } from '../support/e2e.ts'
+import { openBrowser } from '../../testing/browser/chromium.ts'
+import { untilHydrated } from '../../testing/browser/e2e.ts'
+import { Client, confirmationToken, newPerson, PASSWORD } from '../../testing/people/client.ts'
 
 const url = inject('url')
 let browser: Browser

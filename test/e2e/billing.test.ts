@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import { correctBill } from '../../src/server/billing/bills/corrections.ts'
-import { signInByHand, stackAndBrowser, untilHydrated } from '../support/e2e.ts'
+import { signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 
 const SHOTS = 'test-results/billing'
 const DAY = 86_400

@@ -2,8 +2,8 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { signInByHand, stackAndBrowser, untilHydrated } from '../support/e2e.ts'
-import { keepInstances, keepRuns } from '../support/many-instances.ts'
+import { signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { keepInstances, keepRuns } from '../../testing/stack/many-instances.ts'
 
 const COUNT = 60
 const OWNED = 12

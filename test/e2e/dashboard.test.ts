@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { openSocket } from '../support/cable.ts'
-import { newPerson } from '../support/client.ts'
-import { complaintsOf, pageOf, stackAndBrowser } from '../support/e2e.ts'
+import { complaintsOf, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { openSocket } from '../../testing/people/cable.ts'
+import { newPerson } from '../../testing/people/client.ts'
 
 /** A test gives up when its time is over, not before. */
 const PATIENCE = { timeout: 50_000 }

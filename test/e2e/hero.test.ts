@@ -1,7 +1,7 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../support/chromium.ts'
-import { complaintsOf } from '../support/e2e.ts'
+import { openBrowser } from '../../testing/browser/chromium.ts'
+import { complaintsOf } from '../../testing/browser/e2e.ts'
 
 let browser: Browser
 beforeAll(async () => {

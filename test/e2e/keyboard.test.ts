@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { complaintsOf, stackAndBrowser, untilHydrated } from '../support/e2e.ts'
+import { complaintsOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 
 const world = stackAndBrowser()
 

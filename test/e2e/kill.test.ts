@@ -7,7 +7,7 @@ import { childProcesses } from '../../dev/child-processes.ts'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import type { Server } from '../../src/domain/wire.ts'
-import { Client, waitFor } from '../support/client.ts'
+import { Client, waitFor } from '../../testing/people/client.ts'
 
 /** The whole stack as a person runs it, killed without a warning and started again on what it left. */
 

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../support/chromium.ts'
-import { untilHydrated } from '../support/e2e.ts'
+import { openBrowser } from '../../testing/browser/chromium.ts'
+import { untilHydrated } from '../../testing/browser/e2e.ts'
 
 const url = inject('url')
 let browser: Browser

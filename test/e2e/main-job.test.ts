@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { confirmationToken, PASSWORD } from '../support/client.ts'
-import { complaintsOf, stackAndBrowser } from '../support/e2e.ts'
+import { complaintsOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { confirmationToken, PASSWORD } from '../../testing/people/client.ts'
 
 const SHOTS = 'test-results/main-job'
 const world = stackAndBrowser({ ec2BootMs: 1500 })

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, inject, test } from 'vitest'
-import { openBrowser } from '../support/chromium.ts'
+import { openBrowser } from '../../testing/browser/chromium.ts'
 
 const url = inject('url')
 let browser: Browser

@@ -1,8 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
-import { openBrowser } from '../support/chromium.ts'
-import { newPerson } from '../support/client.ts'
-import { complaintsOf, pageOf } from '../support/e2e.ts'
+import { openBrowser } from '../../testing/browser/chromium.ts'
+import { complaintsOf, pageOf } from '../../testing/browser/e2e.ts'
+import { newPerson } from '../../testing/people/client.ts'
 
 const url = inject('url')
 let browser: Browser

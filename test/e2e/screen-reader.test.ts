@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { newPerson, PASSWORD } from '../support/client.ts'
-import { stackAndBrowser } from '../support/e2e.ts'
+import { stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { newPerson, PASSWORD } from '../../testing/people/client.ts'
 
 /** The main job as it is heard: what stands in the accessibility tree, and what live regions say by themselves. */
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Stack, startStack } from '../../dev/stack.ts'
-import { openBrowser } from '../support/chromium.ts'
-import { confirmationToken, newPerson, PASSWORD } from '../support/client.ts'
+import { openBrowser } from '../../testing/browser/chromium.ts'
+import { confirmationToken, newPerson, PASSWORD } from '../../testing/people/client.ts'
 
 let stack: Stack
 let browser: Browser

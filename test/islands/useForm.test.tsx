@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { useForm } from '../../src/islands/useForm.ts'
 import { Checkbox, Field, PasswordField } from '../../src/ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../../src/ui/FlashAlert.tsx'
-import { mount, reportError } from '../support/hooks.ts'
+import { mount, reportError } from '../../testing/browser/hooks.ts'
 
 const ALL = 'Fill in both.'
 const NO_TERMS = 'Accept them.'

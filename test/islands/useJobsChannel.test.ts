@@ -13,8 +13,8 @@ import {
 } from '../../src/domain/cable.ts'
 import type { Job } from '../../src/domain/wire.ts'
 import { useJobsChannel } from '../../src/islands/useJobsChannel.ts'
-import { FakeSocket } from '../support/fake-socket.ts'
-import { hide, renderHook } from '../support/hooks.ts'
+import { FakeSocket } from '../../testing/browser/fake-socket.ts'
+import { hide, renderHook } from '../../testing/browser/hooks.ts'
 
 /** Its types leave these out. */
 const { Connection, ConnectionMonitor } = actionCable as unknown as Record<string, Record<string, number>>

@@ -2,7 +2,7 @@
 import { act } from 'react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { usePoll } from '../../src/islands/usePoll.ts'
-import { hide, renderHook, reportError } from '../support/hooks.ts'
+import { hide, renderHook, reportError } from '../../testing/browser/hooks.ts'
 
 /** Every poll that was begun, to be ended by the test. */
 let polls: { signal: AbortSignal; end: () => Promise<void>; fail: (error: Error) => Promise<void> }[]

@@ -4,7 +4,7 @@ import { loadError } from '../../src/domain/instance.ts'
 import { INSTANCE_COLUMNS, NEWEST_FIRST } from '../../src/domain/instance-view.ts'
 import { Console } from '../../src/pages/Console.tsx'
 import { ConsoleMessages } from '../../src/pages/ConsoleMessages.tsx'
-import { manyInstances } from '../support/many-instances.ts'
+import { manyInstances } from '../../testing/stack/many-instances.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 2, 17, 33)
 const props = { now: NOW, error: null, view: NEWEST_FIRST }

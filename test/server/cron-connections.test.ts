@@ -4,10 +4,10 @@ import { billingRecords, invoices, serverSessions, subscriptions, users } from '
 import type { Context } from '../../src/server/context.ts'
 import { runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
-import { openBillingStack } from '../support/billing-stack.ts'
-import { openWorld } from '../support/context.ts'
-import { freshPlaces } from '../support/fleet.ts'
-import { ownDatabase } from '../support/own-database.ts'
+import { openBillingStack } from '../../testing/stack/billing-stack.ts'
+import { ownDatabase } from '../../testing/stack/own-database.ts'
+import { openWorld } from '../../testing/world/context.ts'
+import { freshPlaces } from '../../testing/world/fleet.ts'
 
 /** How many calls leave the program at once, and how many did altogether. */
 const calls = { open: 0, most: 0, made: 0 }

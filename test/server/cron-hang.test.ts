@@ -8,7 +8,7 @@ import { startStack } from '../../dev/stack.ts'
 import { newId } from '../../src/server/id.ts'
 import { composeMail } from '../../src/server/mail/letter.ts'
 import { mailQuery } from '../../src/server/mail/outbox.ts'
-import { openTestDatabase } from '../support/database.ts'
+import { openTestDatabase } from '../../testing/stack/database.ts'
 
 const PEOPLE = 24
 const MAILS = 40

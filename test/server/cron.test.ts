@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { readWranglerConfig } from '../../dev/wrangler-config.ts'
 import type { Context } from '../../src/server/context.ts'
 import { runCron, TASKS } from '../../src/server/cron.ts'
-import { recordLog } from '../support/recorded-log.ts'
+import { recordLog } from '../../testing/stack/recorded-log.ts'
 
 test('every trigger has its tasks, and every task its trigger', () => {
   expect(Object.keys(TASKS)).toEqual(readWranglerConfig().crons)

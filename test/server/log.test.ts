@@ -3,8 +3,8 @@ import Stripe from 'stripe'
 import { expect, test, vi } from 'vitest'
 import { AppError } from '../../src/domain/error.ts'
 import { bindLog, log, openLog } from '../../src/server/log.ts'
-import { testDatabase } from '../support/database.ts'
-import { recordLog } from '../support/recorded-log.ts'
+import { testDatabase } from '../../testing/stack/database.ts'
+import { recordLog } from '../../testing/stack/recorded-log.ts'
 
 function lineOf(error: unknown) {
   let line = ''

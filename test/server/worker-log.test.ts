@@ -3,8 +3,8 @@ import { afterAll, expect, test } from 'vitest'
 import { builtModules } from '../../dev/stack.ts'
 import { readWranglerConfig } from '../../dev/wrangler-config.ts'
 import type { JobChannelCalls } from '../../src/server/ports/objects.ts'
-import type { Line } from '../support/recorded-log.ts'
-import { openSite } from '../support/site.ts'
+import type { Line } from '../../testing/stack/recorded-log.ts'
+import { openSite } from '../../testing/stack/site.ts'
 
 const NOTHING_ANSWERS = 'http://127.0.0.1:1'
 const lines: Line[] = []

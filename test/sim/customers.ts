@@ -4,7 +4,7 @@ import type { User } from '../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-subscription.ts'
 import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
 import { startServer, stopServer } from '../../src/server/fleet/servers.ts'
-import type { Random } from '../support/random.ts'
+import type { Random } from '../../testing/random.ts'
 import type { YearWorld } from './year-world.ts'
 
 const MINUTE = 60_000

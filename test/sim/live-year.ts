@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { invoices } from '../../db/schema.ts'
 import { BILLING_CRON, runCron } from '../../src/server/cron.ts'
 import { wakeOverdue } from '../../src/server/fleet/sweep.ts'
-import { type Random, seededRandom } from '../support/random.ts'
+import { type Random, seededRandom } from '../../testing/random.ts'
 import { type Customer, planCustomer } from './customers.ts'
 import type { YearWorld } from './year-world.ts'
 

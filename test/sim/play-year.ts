@@ -1,4 +1,4 @@
-import type { DatabaseKind } from '../support/billing-stack.ts'
+import type { DatabaseKind } from '../../testing/stack/billing-stack.ts'
 import { examineYear, type YearReport } from './examine-year.ts'
 import { liveYear } from './live-year.ts'
 import { openYearWorld } from './year-world.ts'

@@ -10,7 +10,7 @@ import type { Context } from '../../src/server/context.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import { runDue } from '../../src/server/fleet/jobs/runner.ts'
 import { openLog } from '../../src/server/log.ts'
-import { type BillingStack, type DatabaseKind, openBillingStack } from '../support/billing-stack.ts'
+import { type BillingStack, type DatabaseKind, openBillingStack } from '../../testing/stack/billing-stack.ts'
 import { flakyDatabase } from './flaky-database.ts'
 import { Timeline } from './timeline.ts'
 

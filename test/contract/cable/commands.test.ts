@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest'
-import { answered, jobsChannel, openSocket } from '../../support/cable.ts'
-import { newPerson, waitFor } from '../../support/client.ts'
+import { answered, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
+import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest'
-import { answered, jobsChannel, openSocket } from '../../support/cable.ts'
-import { Client, newPerson, PASSWORD } from '../../support/client.ts'
+import { answered, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
+import { Client, newPerson, PASSWORD } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 const REMOTE = '{"type":"disconnect","reason":"remote","reconnect":false}'

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest'
-import { answered, jobsChannel, openSocket } from '../../support/cable.ts'
-import { openRawSocket } from '../../support/cable-upgrade.ts'
-import { newPerson, waitFor } from '../../support/client.ts'
+import { answered, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
+import { openRawSocket } from '../../../testing/people/cable-upgrade.ts'
+import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 const subscription = (identifier: string) => JSON.stringify({ command: 'subscribe', identifier })

@@ -1,8 +1,8 @@
 import { expect, inject, test } from 'vitest'
 import { SUB_PROTOCOL } from '../../../src/domain/cable.ts'
-import { openSocket } from '../../support/cable.ts'
-import { openRawSocket, ownUpgrade, upgradeAnswer } from '../../support/cable-upgrade.ts'
-import { Client, newPerson, waitFor } from '../../support/client.ts'
+import { openSocket } from '../../../testing/people/cable.ts'
+import { openRawSocket, ownUpgrade, upgradeAnswer } from '../../../testing/people/cable-upgrade.ts'
+import { Client, newPerson, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 const FOUND = { status: 101, protocol: SUB_PROTOCOL }

@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest'
 import { KEEPALIVE, KEEPALIVE_ANSWER } from '../../../src/domain/cable.ts'
-import { answered, openSocket } from '../../support/cable.ts'
-import { newPerson, waitFor } from '../../support/client.ts'
+import { answered, openSocket } from '../../../testing/people/cable.ts'
+import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 const pingsOf = (frames: string[]) => frames.map((frame) => JSON.parse(frame)).filter(({ type }) => type === 'ping')

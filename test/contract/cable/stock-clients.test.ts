@@ -1,8 +1,8 @@
 import { describe, expect, inject, test } from 'vitest'
-import { openBreakableLine } from '../../support/breakable-line.ts'
-import { cableUrl } from '../../support/cable.ts'
-import { newPerson, waitFor } from '../../support/client.ts'
-import { STOCK_CLIENTS, type StockClient } from '../../support/stock-clients.ts'
+import { cableUrl } from '../../../testing/people/cable.ts'
+import { newPerson, waitFor } from '../../../testing/people/client.ts'
+import { STOCK_CLIENTS, type StockClient } from '../../../testing/people/stock-clients.ts'
+import { openBreakableLine } from '../../../testing/stack/breakable-line.ts'
 
 const url = inject('url')
 const START = '/api/v1/aws/auto_cloud_start_request'

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { openDatabase } from '../../../db/client.ts'
-import { answer, cut, press, type Scene, type Word, walk } from '../../support/words.ts'
+import { answer, cut, press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
 
 /** Account, subscriptions, billing history, console. One row for each text of the specification. */
 

@@ -1,7 +1,7 @@
 import type { Page, WebSocketRoute } from 'playwright-core'
 import { openDatabase } from '../../../db/client.ts'
 import type { Job, Server } from '../../../src/domain/wire.ts'
-import { answer, cut, hold, press, type Scene, type Word, walk } from '../../support/words.ts'
+import { answer, cut, hold, press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
 
 /**
  * The dashboard and its frame. One row for each text of the specification, except where it contradicts itself: 'Failed to request more

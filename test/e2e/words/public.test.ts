@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { openDatabase } from '../../../db/client.ts'
-import { press, type Scene, type Word, walk } from '../../support/words.ts'
+import { press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
 
 /** What visitors read. One row for each text of the specification. */
 

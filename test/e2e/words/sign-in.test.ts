@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
-import { untilHydrated } from '../../support/e2e.ts'
-import { answer, cut, hold, press, type Scene, walk } from '../../support/words.ts'
+import { untilHydrated } from '../../../testing/browser/e2e.ts'
+import { answer, cut, hold, press, type Scene, walk } from '../../../testing/browser/words.ts'
 
 /** Sign up, sign in, the confirmation of an address. One row for each text of the specification. */
 

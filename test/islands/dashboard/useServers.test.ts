@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { ALL_RESERVED, emptyServerList, reduceServerList, STARTING, STOPPING } from '../../../src/domain/server-list.ts'
 import type { Server, Summary } from '../../../src/domain/wire.ts'
 import { useServers } from '../../../src/islands/dashboard/useServers.ts'
-import { renderHook } from '../../support/hooks.ts'
+import { renderHook } from '../../../testing/browser/hooks.ts'
 
 type Call = {
   what: string

@@ -10,9 +10,9 @@ import { reconcilePlans } from '../../../src/server/billing/plans/reconcile.ts'
 import type { Context } from '../../../src/server/context.ts'
 import { runCron } from '../../../src/server/cron.ts'
 import { newId } from '../../../src/server/id.ts'
-import { openBillingStack } from '../../support/billing-stack.ts'
-import { memoryCounters } from '../../support/counters.ts'
-import { inBrief } from '../../support/recorded-log.ts'
+import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
+import { memoryCounters } from '../../../testing/stack/counters.ts'
+import { inBrief } from '../../../testing/stack/recorded-log.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -10,7 +10,7 @@ import {
   users,
 } from '../../../db/schema.ts'
 import { forgetTraces } from '../../../src/server/accounts/retention.ts'
-import { ownDatabase } from '../../support/own-database.ts'
+import { ownDatabase } from '../../../testing/stack/own-database.ts'
 
 const DAY = 86_400_000
 const now = 1_800_000_000_000

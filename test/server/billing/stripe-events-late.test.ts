@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { billingRecords } from '../../../db/schema.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-subscription.ts'
-import { openBillingStack } from '../../support/billing-stack.ts'
-import { planEvents } from '../../support/plan-events.ts'
+import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
+import { planEvents } from '../../../testing/world/plan-events.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -6,8 +6,8 @@ import type { User } from '../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-subscription.ts'
 import { syncSubscription } from '../../../src/server/billing/plans/subscription-sync.ts'
 import { receiveStripeEvent } from '../../../src/server/billing/stripe-events.ts'
-import { openBillingStack } from '../../support/billing-stack.ts'
-import { type PlanEvent, planEvents } from '../../support/plan-events.ts'
+import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
+import { type PlanEvent, planEvents } from '../../../testing/world/plan-events.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -9,8 +9,8 @@ import { freePort } from '../../../dev/free-port.ts'
 import { startServices } from '../../../dev/services.ts'
 import { startWorkerd } from '../../../dev/workerd.ts'
 import { KEEPALIVE, KEEPALIVE_ANSWER, PING_EVERY_MS } from '../../../src/domain/cable.ts'
-import { jobsChannel, openSocket } from '../../support/cable.ts'
-import { newPerson, waitFor } from '../../support/client.ts'
+import { jobsChannel, openSocket } from '../../../testing/people/cable.ts'
+import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
 /** The built Worker, with an object that tells this test when it is built (anew, after an eviction) and when its alarm rings. */
 const OBSERVED = `import worker, { JobChannel as Built } from './index.js'

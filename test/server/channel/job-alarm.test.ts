@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { FALLBACK_MS, JobAlarm, type Look } from '../../../src/server/channel/job-alarm.ts'
-import { KeptStorage, storageOf } from '../../support/alarm-storage.ts'
-import { inBrief, recordLog } from '../../support/recorded-log.ts'
+import { KeptStorage, storageOf } from '../../../testing/stack/alarm-storage.ts'
+import { inBrief, recordLog } from '../../../testing/stack/recorded-log.ts'
 
 const { log, takeLines } = recordLog()
 afterEach(() => expect(inBrief(takeLines())).toEqual([]))

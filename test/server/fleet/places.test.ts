@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { servers } from '../../../db/schema.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { addPlaces, listPlaces, retirePlace } from '../../../src/server/fleet/places.ts'
-import { openWorld } from '../../support/context.ts'
-import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../support/fleet.ts'
-import { ownDatabase } from '../../support/own-database.ts'
-import { pressStart, pressStop, running, settle } from '../../support/play.ts'
+import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { openWorld } from '../../../testing/world/context.ts'
+import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
+import { pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 const hand = { db: world.db, now: () => world.clock.ms }

@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { serverRequests } from '../../../db/schema.ts'
-import { openSite, SITE } from '../../support/site.ts'
+import { openSite, SITE } from '../../../testing/stack/site.ts'
 
 const site = openSite()
 const ask = (cookie: string) =>

@@ -4,10 +4,10 @@ import { servers, users } from '../../../db/schema.ts'
 import { checkServerAddress } from '../../../src/server/fleet/addresses.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { startServer, stopServer } from '../../../src/server/fleet/servers.ts'
-import { openWorld } from '../../support/context.ts'
-import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../support/fleet.ts'
-import { ownDatabase } from '../../support/own-database.ts'
-import { finishJobs, pressStart, pressStop, running, settle } from '../../support/play.ts'
+import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { openWorld } from '../../../testing/world/context.ts'
+import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
+import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 

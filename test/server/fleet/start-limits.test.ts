@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { serverSessions } from '../../../db/schema.ts'
 import { AppError } from '../../../src/domain/error.ts'
 import { newId } from '../../../src/server/id.ts'
-import { openWorld } from '../../support/context.ts'
-import { freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../support/fleet.ts'
-import { ownDatabase } from '../../support/own-database.ts'
-import { pressStart, pressStop, settle } from '../../support/play.ts'
+import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { openWorld } from '../../../testing/world/context.ts'
+import { freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
+import { pressStart, pressStop, settle } from '../../../testing/world/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 type Customer = Awaited<ReturnType<typeof newCustomer>>

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
-import { onlyMishaps, openWorld } from '../../support/context.ts'
-import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../support/fleet.ts'
-import { ownDatabase } from '../../support/own-database.ts'
-import { pressStart, pressStop, running, settle } from '../../support/play.ts'
-import { inBrief } from '../../support/recorded-log.ts'
-import { Cut } from '../../support/wire.ts'
+import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { inBrief } from '../../../testing/stack/recorded-log.ts'
+import { onlyMishaps, openWorld } from '../../../testing/world/context.ts'
+import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
+import { pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
+import { Cut } from '../../../testing/world/wire.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

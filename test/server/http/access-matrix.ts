@@ -1,4 +1,4 @@
-import type { Role } from '../../support/site.ts'
+import type { Role } from '../../../testing/stack/site.ts'
 
 /** `in`: the route answers for itself. A path: sent there. A number: refused with it. */
 export type Outcome = 'in' | '/sign_in' | '/dashboard' | 401 | 403

@@ -6,8 +6,8 @@ import type { AppEnv } from '../../../src/server/http/app-env.ts'
 import { errorResponse } from '../../../src/server/http/error-response.ts'
 import { requestId } from '../../../src/server/http/middleware/request-id.ts'
 import { SITE_MAP } from '../../../src/server/http/site-map.ts'
-import { recordLog } from '../../support/recorded-log.ts'
-import { change, openSite, type Role } from '../../support/site.ts'
+import { recordLog } from '../../../testing/stack/recorded-log.ts'
+import { change, openSite, type Role } from '../../../testing/stack/site.ts'
 import { MATRIX, type Outcome } from './access-matrix.ts'
 
 const ROLES: Role[] = ['visitor', 'unconfirmed', 'user', 'suspended', 'admin']

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest'
 import type { SignIn } from '../../../src/domain/wire.ts'
-import { newPerson, PASSWORD } from '../../support/client.ts'
+import { newPerson, PASSWORD } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 

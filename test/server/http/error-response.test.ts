@@ -4,7 +4,7 @@ import { AppError } from '../../../src/domain/error.ts'
 import type { AppEnv } from '../../../src/server/http/app-env.ts'
 import { errorResponse } from '../../../src/server/http/error-response.ts'
 import { requestId } from '../../../src/server/http/middleware/request-id.ts'
-import { recordLog } from '../../support/recorded-log.ts'
+import { recordLog } from '../../../testing/stack/recorded-log.ts'
 
 async function answerTo(thrown: unknown) {
   const { log, takeLines } = recordLog()

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { deriveKeys } from '../../../src/server/keys.ts'
-import { openPage, openSite, SITE } from '../../support/site.ts'
+import { openPage, openSite, SITE } from '../../../testing/stack/site.ts'
 
 const site = openSite()
 const EVIL = 'Call 555-0100 to keep your account.'

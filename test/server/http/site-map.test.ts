@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { serverSessions, servers, signIns, subscriptions } from '../../../db/schema.ts'
 import { newId } from '../../../src/server/id.ts'
-import { openSite } from '../../support/site.ts'
+import { openSite } from '../../../testing/stack/site.ts'
 
 const site = openSite()
 const PATHS = ['/dashboard', '/subscriptions', '/api/v1/servers/get_servers', '/api/v1/billings/summary']

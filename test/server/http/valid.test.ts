@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest'
-import { Client } from '../../support/client.ts'
+import { Client } from '../../../testing/people/client.ts'
 
 const half = '\ud800'
 

@@ -6,8 +6,8 @@ import { afterAll, expect, test } from 'vitest'
 import { users } from '../../../db/schema.ts'
 import { startStack } from '../../../dev/stack.ts'
 import { delayAfter, FREE_GUESSES } from '../../../src/domain/attempts.ts'
-import { Client, newPerson, PASSWORD, waitFor } from '../../support/client.ts'
-import { openTestDatabase } from '../../support/database.ts'
+import { Client, newPerson, PASSWORD, waitFor } from '../../../testing/people/client.ts'
+import { openTestDatabase } from '../../../testing/stack/database.ts'
 
 /** The real objects in workerd, under a clock that the tests move. */
 const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-counters-'))

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { newAddress, PASSWORD, signedInUser } from '../../support/account.ts'
-import { accountApp, accountContext } from '../../support/account-app.ts'
-import { openBrowser } from '../../support/browser.ts'
+import { newAddress, PASSWORD, signedInUser } from '../../../testing/people/account.ts'
+import { accountApp, accountContext } from '../../../testing/people/account-app.ts'
+import { openBrowser } from '../../../testing/people/app-browser.ts'
 
 const hashes = vi.hoisted(() => ({ count: 0 }))
 vi.mock('node:crypto', async (original) => {

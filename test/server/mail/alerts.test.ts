@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { alertOperator } from '../../../src/server/mail/alerts.ts'
 import { deliverMail } from '../../../src/server/mail/outbox.ts'
-import { accountContext } from '../../support/account-app.ts'
+import { accountContext } from '../../../testing/people/account-app.ts'
 
 const quota = {
   matter: 'launch_refused:VcpuLimitExceeded',

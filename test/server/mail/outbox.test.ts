@@ -6,8 +6,8 @@ import type { Context } from '../../../src/server/context.ts'
 import { composeMail } from '../../../src/server/mail/letter.ts'
 import { deliverMail, mailQuery } from '../../../src/server/mail/outbox.ts'
 import type { Mail } from '../../../src/server/ports/mailer.ts'
-import { ownDatabase } from '../../support/own-database.ts'
-import { recordLog } from '../../support/recorded-log.ts'
+import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { recordLog } from '../../../testing/stack/recorded-log.ts'
 
 const db = await ownDatabase()
 const clock = { ms: 1_800_000_000_000 }

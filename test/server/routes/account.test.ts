@@ -5,9 +5,9 @@ import * as schema from '../../../db/schema.ts'
 import { contactMessages, outbox, serverSessions, servers, signIns, subscriptions, users } from '../../../db/schema.ts'
 import { freeClosedAddresses } from '../../../src/server/accounts/close-account.ts'
 import { newId } from '../../../src/server/id.ts'
-import { PASSWORD, signedInUser, signUpFields } from '../../support/account.ts'
-import { accountApp, accountContext } from '../../support/account-app.ts'
-import { openBrowser } from '../../support/browser.ts'
+import { PASSWORD, signedInUser, signUpFields } from '../../../testing/people/account.ts'
+import { accountApp, accountContext } from '../../../testing/people/account-app.ts'
+import { openBrowser } from '../../../testing/people/app-browser.ts'
 
 async function setup() {
   const account = accountContext()

@@ -7,8 +7,8 @@ import { billingRecords, subscriptions } from '../../../db/schema.ts'
 import { type StripeStandIn, startStripe } from '../../../dev/stripe/standin.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import { newId } from '../../../src/server/id.ts'
-import { inBrief } from '../../support/recorded-log.ts'
-import { openSite, SITE } from '../../support/site.ts'
+import { inBrief } from '../../../testing/stack/recorded-log.ts'
+import { openSite, SITE } from '../../../testing/stack/site.ts'
 
 describe('the calls about money', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'billings-'))

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest'
 import type { CapturedMail } from '../../../dev/mailbox.ts'
-import { Client, waitFor } from '../../support/client.ts'
+import { Client, waitFor } from '../../../testing/people/client.ts'
 
 const message = { name: 'Ada', email: 'ada@example.com', source: 'Referral', message: 'Forty rovers, please.' }
 const send = async (change: Record<string, string>) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { NO_ANSWER } from '../../../db/client.ts'
-import { openSite } from '../../support/site.ts'
+import { openSite } from '../../../testing/stack/site.ts'
 
 test('with the database away a person gets a page that says so, a call its JSON', async () => {
   const { cookie } = await openSite().signInAs('user')

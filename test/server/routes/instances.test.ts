@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { contactMessages, serverRequests, serverSessions, servers } from '../../../db/schema.ts'
 import type { Instance } from '../../../src/domain/wire.ts'
 import { newId } from '../../../src/server/id.ts'
+import { openSite } from '../../../testing/stack/site.ts'
 import { localEc2 } from '../../dev/ec2/local-ec2.ts'
-import { openSite } from '../../support/site.ts'
 
 const get = (site: ReturnType<typeof openSite>, path: string, cookie: string) =>
   site.request(path, { headers: { Cookie: cookie } })

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest'
 import type { Server, Summary } from '../../../src/domain/wire.ts'
-import { newPerson, waitFor } from '../../support/client.ts'
+import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 

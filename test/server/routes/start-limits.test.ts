@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { serverSessions, servers } from '../../../db/schema.ts'
 import { newId } from '../../../src/server/id.ts'
-import { change, openPage, openSite } from '../../support/site.ts'
+import { change, openPage, openSite } from '../../../testing/stack/site.ts'
 
 const site = openSite()
 const SENTENCE = /^You can start 10 servers in 10 minutes\. Try again in 9m \d+s\.$/

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { billMonths, billsToCsv, totalDollars } from '../../../../src/domain/money/bill.ts'
 import { findStatement, getBillingHistory, listBills } from '../../../../src/server/billing/bills/billing-history.ts'
 import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
-import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

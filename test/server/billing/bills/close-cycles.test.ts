@@ -7,8 +7,8 @@ import { closeDueCycles, dueQuery } from '../../../../src/server/billing/bills/c
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
 import { endGrantedPlan, grantPlan } from '../../../../src/server/billing/plans/grants.ts'
 import type { Context } from '../../../../src/server/context.ts'
-import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const HOUR = 3_600_000

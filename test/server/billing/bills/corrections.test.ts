@@ -10,8 +10,8 @@ import { getBillingOverview } from '../../../../src/server/billing/bills/billing
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { correctBill } from '../../../../src/server/billing/bills/corrections.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
-import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

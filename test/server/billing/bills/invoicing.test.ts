@@ -4,9 +4,9 @@ import { billingRecords, invoices, outbox, users } from '../../../../db/schema.t
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
-import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
-import { openTestDatabase } from '../../../support/database.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { openTestDatabase } from '../../../../testing/stack/database.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

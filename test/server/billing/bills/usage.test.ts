@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
-import { openWorld } from '../../../support/context.ts'
-import { freshPlaces, newCustomer } from '../../../support/fleet.ts'
-import { ownDatabase } from '../../../support/own-database.ts'
-import { pressStart, pressStop, running, settle } from '../../../support/play.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { openWorld } from '../../../../testing/world/context.ts'
+import { freshPlaces, newCustomer } from '../../../../testing/world/fleet.ts'
+import { pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 

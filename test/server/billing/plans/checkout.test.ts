@@ -7,8 +7,8 @@ import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-s
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
 import { startServer } from '../../../../src/server/fleet/servers.ts'
-import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

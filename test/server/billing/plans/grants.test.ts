@@ -6,7 +6,7 @@ import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-s
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { endGrantedPlan, grantPlan, setAdmin } from '../../../../src/server/billing/plans/grants.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
-import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -5,8 +5,8 @@ import type { User } from '../../../../src/domain/wire.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
 import { createCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
-import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

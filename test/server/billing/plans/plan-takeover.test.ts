@@ -7,8 +7,8 @@ import { createCheckout, settleCheckout } from '../../../../src/server/billing/p
 import { grantPlan } from '../../../../src/server/billing/plans/grants.ts'
 import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
 import type { Context } from '../../../../src/server/context.ts'
-import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

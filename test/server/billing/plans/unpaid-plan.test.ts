@@ -15,8 +15,8 @@ import type { Context } from '../../../../src/server/context.ts'
 import { findAvailability } from '../../../../src/server/fleet/availability.ts'
 import { startServer } from '../../../../src/server/fleet/servers.ts'
 import type { PaidSubscription } from '../../../../src/server/ports/payments.ts'
-import { type BillingStack, openBillingStack } from '../../../support/billing-stack.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

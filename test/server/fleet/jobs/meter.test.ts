@@ -2,11 +2,19 @@ import { sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
-import { openWorld } from '../../../support/context.ts'
-import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
-import { ownDatabase } from '../../../support/own-database.ts'
-import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../support/play.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { openWorld } from '../../../../testing/world/context.ts'
+import {
+  aliveOf,
+  freshPlaces,
+  holders,
+  instancesOf,
+  jobsOf,
+  latestRun,
+  newCustomer,
+} from '../../../../testing/world/fleet.ts'
+import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

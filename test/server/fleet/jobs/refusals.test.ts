@@ -1,11 +1,11 @@
 import { eq, inArray } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { servers } from '../../../../db/schema.ts'
-import { openWorld } from '../../../support/context.ts'
-import { freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
-import { alertsOf } from '../../../support/operator.ts'
-import { ownDatabase } from '../../../support/own-database.ts'
-import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../support/play.ts'
+import { alertsOf } from '../../../../testing/stack/operator.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { openWorld } from '../../../../testing/world/context.ts'
+import { freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
+import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 

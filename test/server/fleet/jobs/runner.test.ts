@@ -1,12 +1,12 @@
 import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { jobs } from '../../../../db/schema.ts'
-import { openWorld } from '../../../support/context.ts'
-import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
-import { ownDatabase } from '../../../support/own-database.ts'
-import { finishJobs, pressStart, pressStop, running, settle } from '../../../support/play.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
-import { Lost } from '../../../support/wire.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { openWorld } from '../../../../testing/world/context.ts'
+import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
+import { finishJobs, pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
+import { Lost } from '../../../../testing/world/wire.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

@@ -3,10 +3,18 @@ import { expect, test, vi } from 'vitest'
 import { subscriptions } from '../../../../db/schema.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
 import { newId } from '../../../../src/server/id.ts'
-import { openWorld } from '../../../support/context.ts'
-import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
-import { ownDatabase } from '../../../support/own-database.ts'
-import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../../support/play.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { openWorld } from '../../../../testing/world/context.ts'
+import {
+  aliveOf,
+  freshPlaces,
+  holders,
+  instancesOf,
+  jobsOf,
+  latestRun,
+  newCustomer,
+} from '../../../../testing/world/fleet.ts'
+import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../../../testing/world/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 

@@ -5,10 +5,18 @@ import { AppError } from '../../../../src/domain/error.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
 import { formatUptime } from '../../../../src/domain/server.ts'
 import { stopServer } from '../../../../src/server/fleet/servers.ts'
-import { openWorld } from '../../../support/context.ts'
-import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
-import { ownDatabase } from '../../../support/own-database.ts'
-import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../../support/play.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { openWorld } from '../../../../testing/world/context.ts'
+import {
+  aliveOf,
+  freshPlaces,
+  holders,
+  instancesOf,
+  jobsOf,
+  latestRun,
+  newCustomer,
+} from '../../../../testing/world/fleet.ts'
+import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../../../testing/world/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 

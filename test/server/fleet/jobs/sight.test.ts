@@ -2,12 +2,20 @@ import { eq, inArray } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { launches, serverSessions } from '../../../../db/schema.ts'
 import { ec2Cloud } from '../../../../src/server/fleet/ec2.ts'
-import { openWorld } from '../../../support/context.ts'
-import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
-import { alertsOf } from '../../../support/operator.ts'
-import { ownDatabase } from '../../../support/own-database.ts'
-import { finishJobs, pressStart, pressStop, running, settle } from '../../../support/play.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
+import { alertsOf } from '../../../../testing/stack/operator.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { openWorld } from '../../../../testing/world/context.ts'
+import {
+  aliveOf,
+  freshPlaces,
+  holders,
+  instancesOf,
+  jobsOf,
+  latestRun,
+  newCustomer,
+} from '../../../../testing/world/fleet.ts'
+import { finishJobs, pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

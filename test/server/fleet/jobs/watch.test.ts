@@ -1,10 +1,18 @@
 import { afterEach, expect, test } from 'vitest'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
-import { openWorld } from '../../../support/context.ts'
-import { aliveOf, freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../support/fleet.ts'
-import { ownDatabase } from '../../../support/own-database.ts'
-import { pressStop, running, sentences, settle } from '../../../support/play.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { openWorld } from '../../../../testing/world/context.ts'
+import {
+  aliveOf,
+  freshPlaces,
+  holders,
+  instancesOf,
+  jobsOf,
+  latestRun,
+  newCustomer,
+} from '../../../../testing/world/fleet.ts'
+import { pressStop, running, sentences, settle } from '../../../../testing/world/play.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { app } from '../../../../src/server/app.ts'
 import { issueToken, newBrowserId } from '../../../../src/server/http/csrf-token.ts'
 import { SITE_MAP } from '../../../../src/server/http/site-map.ts'
-import { openPage, openSite, SITE } from '../../../support/site.ts'
+import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
 const site = openSite()
 const CHANGES = [

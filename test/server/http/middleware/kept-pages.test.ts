@@ -4,7 +4,7 @@ import { expect, inject, test, vi } from 'vitest'
 import type { Env } from '../../../../src/server/env.ts'
 import type { AppEnv } from '../../../../src/server/http/app-env.ts'
 import { keptPages } from '../../../../src/server/http/middleware/kept-pages.ts'
-import { openSite } from '../../../support/site.ts'
+import { openSite } from '../../../../testing/stack/site.ts'
 
 const PAGES = ['/', '/pricing', '/terms_of_service']
 /** With it, whoever goes beyond the kept pages gets an error. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openSite, SITE } from '../../../support/site.ts'
+import { openSite, SITE } from '../../../../testing/stack/site.ts'
 
 const site = openSite()
 const send = (bytes: number) =>

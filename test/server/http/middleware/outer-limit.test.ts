@@ -8,8 +8,8 @@ import { startServices } from '../../../../dev/services.ts'
 import { builtModules } from '../../../../dev/stack.ts'
 import { workerdOptions } from '../../../../dev/workerd.ts'
 import { readWranglerConfig } from '../../../../dev/wrangler-config.ts'
-import { inBrief } from '../../../support/recorded-log.ts'
-import { openSite } from '../../../support/site.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { openSite } from '../../../../testing/stack/site.ts'
 
 const SENTENCE = 'Too many requests from your network. Please try again in a minute.'
 const FULL = { limit: async () => ({ success: false }) }

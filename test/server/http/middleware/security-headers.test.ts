@@ -2,7 +2,7 @@ import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import type { AppEnv } from '../../../../src/server/http/app-env.ts'
 import { contentSecurityPolicy, securityHeaders } from '../../../../src/server/http/middleware/security-headers.ts'
-import { openSite } from '../../../support/site.ts'
+import { openSite } from '../../../../testing/stack/site.ts'
 
 const site = openSite()
 

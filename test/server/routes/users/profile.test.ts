@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { signIns } from '../../../../db/schema.ts'
-import { openAccount, PASSWORD, signedInUser } from '../../../support/account.ts'
-import { openBrowser } from '../../../support/browser.ts'
+import { openAccount, PASSWORD, signedInUser } from '../../../../testing/people/account.ts'
+import { openBrowser } from '../../../../testing/people/app-browser.ts'
 
 test('the profile: a new name alone; a new password ends every other sign-in and tells the owner', async () => {
   const { account, app, browser, ctx, disconnected, sent, settle } = openAccount()

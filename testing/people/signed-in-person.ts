@@ -1,8 +1,8 @@
-import { openDatabase } from '../db/client.ts'
-import { signIns, subscriptions, users } from '../db/schema.ts'
-import { issueSignInToken } from '../src/server/accounts/credentials/sign-in-token.ts'
-import { newId } from '../src/server/id.ts'
-import type { BenchSite } from './site.ts'
+import { openDatabase } from '../../db/client.ts'
+import { signIns, subscriptions, users } from '../../db/schema.ts'
+import type { Server } from '../../src/domain/wire.ts'
+import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-token.ts'
+import { newId } from '../../src/server/id.ts'
 
 export type Person = {
   id: string
@@ -11,7 +11,7 @@ export type Person = {
 }
 
 /** Somebody with a demo subscription who is signed in: written straight into the database, since signing up is not what is measured. */
-export async function newPerson(site: Pick<BenchSite, 'url' | 'databaseUrl' | 'secretKey'>): Promise<Person> {
+export async function newPerson(site: { url: string; databaseUrl: string; secretKey: string }): Promise<Person> {
   const db = openDatabase(site.databaseUrl)
   const now = Date.now()
   const [id, signInId] = [newId('user'), newId('in')]
@@ -57,5 +57,31 @@ export async function newPerson(site: Pick<BenchSite, 'url' | 'databaseUrl' | 's
         },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       }),
+  }
+}
+
+export async function start(person: Person): Promise<void> {
+  const response = await person.call('POST', '/api/v1/aws/auto_cloud_start_request', {})
+  if (response.status !== 202) throw new Error(`A start answered ${response.status}: ${await response.text()}`)
+  await response.text()
+}
+
+export async function stop(person: Person): Promise<void> {
+  const [server] = await listServers(person)
+  if (!server) throw new Error('There is nothing to stop.')
+  await person.call('POST', '/api/v1/aws/stop_server', { server_id: server.server_id, session_id: server.id })
+}
+
+async function listServers(person: Person): Promise<Server[]> {
+  const response = await person.call('GET', '/api/v1/servers/get_servers')
+  return ((await response.json()) as { servers: Server[] }).servers
+}
+
+/** Waits until the person's newest server is there, or is no more. */
+export async function untilServer(person: Person, state: 'active' | 'ended'): Promise<void> {
+  for (;;) {
+    const [server] = await listServers(person)
+    if (server && (state === 'active' ? server.active : !server.active && !server.pending)) return
+    await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type Browser, chromium } from 'playwright-core'
-import { CACHE } from './third-party.ts'
+import { CACHE } from '../stack/third-party.ts'
 
 const run = promisify(execFile)
 

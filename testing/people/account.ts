@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { users } from '../../db/schema.ts'
 import { accountApp, accountContext } from './account-app.ts'
-import { openBrowser } from './browser.ts'
+import { openBrowser } from './app-browser.ts'
 
 /** The app in a context of one's own, and a browser on it. */
 export function openAccount() {

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core'
-import type { Cast } from './cast.ts'
+import type { Cast } from '../people/cast.ts'
 import { untilHydrated } from './e2e.ts'
 import type { Screen } from './screens.ts'
 

@@ -1,5 +1,5 @@
 import { setImmediate as afterAllCallbacks } from 'node:timers/promises'
-import type { Random } from './random.ts'
+import type { Random } from '../random.ts'
 
 type Waiting = { go: () => Promise<unknown> }
 

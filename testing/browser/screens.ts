@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core'
-import type { Cast, Role } from './cast.ts'
+import type { Cast, Role } from '../people/cast.ts'
 
 /** One picture of the product: who looks at what, and what was done first. */
 export type Screen = {

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Cast, gatherCast, type Role } from './cast.ts'
+import { type Cast, gatherCast, type Role } from '../people/cast.ts'
 import { stackAndBrowser } from './e2e.ts'
 
 type AriaRole = Parameters<Page['getByRole']>[0]

@@ -1,6 +1,4 @@
 import { like, sql } from 'drizzle-orm'
-import { newPerson, type Person } from '../../bench/people.ts'
-import { start, untilServer } from '../../bench/start.ts'
 import { openDatabase } from '../../db/client.ts'
 import {
   billingRecords,
@@ -16,7 +14,8 @@ import {
 } from '../../db/schema.ts'
 import type { Stack } from '../../dev/stack.ts'
 import { newId } from '../../src/server/id.ts'
-import { keepRuns } from './many-instances.ts'
+import { keepRuns } from '../stack/many-instances.ts'
+import { newPerson, type Person, start, untilServer } from './signed-in-person.ts'
 
 export type Role = 'newcomer' | 'starter' | 'runner' | 'customer' | 'debtor' | 'admin'
 export type Cast = {

@@ -14,9 +14,9 @@ import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'
 import type { Log } from '../../src/server/log.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
-import { KeptStorage, storageOf } from './alarm-storage.ts'
-import { openTestDatabase } from './database.ts'
-import { type Line, recordLog } from './recorded-log.ts'
+import { KeptStorage, storageOf } from '../stack/alarm-storage.ts'
+import { openTestDatabase } from '../stack/database.ts'
+import { type Line, recordLog } from '../stack/recorded-log.ts'
 import { Cut, Lost, type Wire } from './wire.ts'
 
 /** A call that leaves the program takes at least this long on the test's clock. */

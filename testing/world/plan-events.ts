@@ -2,7 +2,7 @@ import { signature } from '../../dev/stripe/webhooks.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
 import { receiveStripeEvent } from '../../src/server/billing/stripe-events.ts'
-import type { BillingStack } from './billing-stack.ts'
+import type { BillingStack } from '../stack/billing-stack.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
