@@ -23,7 +23,7 @@ export type Customer = {
   pressed: number
 }
 
-/** Plans a year of one person: a trial or none, plans bought and cancelled, servers started and stopped, some of which vanish. */
+/** Plans a year of one person: a trial or none, plans bought and canceled, servers started and stopped, some of which vanish. */
 export function planCustomer(
   world: YearWorld,
   random: Random,

@@ -24,7 +24,7 @@ const MOST_AT_ONCE = 100
 /**
  * Has a plan end with its period, stops the user's server, ends every sign-in and every link, and closes the account. What was
  * billed stays; what was used until now is billed within minutes.
- * @throws invalid, too_many; unavailable or provider_failed when a checkout page could not be closed or the plan not be cancelled: then nothing is closed
+ * @throws invalid, too_many; unavailable or provider_failed when a checkout page could not be closed or the plan not be canceled: then nothing is closed
  */
 export async function closeAccount(
   ctx: Context,

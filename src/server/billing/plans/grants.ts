@@ -72,7 +72,7 @@ async function findGrantee(db: Database, email: string): Promise<{ userId: strin
 }
 
 /**
- * Ends a trial, or a plan granted by hand. One that was cancelled and is over ended then, not now.
+ * Ends a trial, or a plan granted by hand. One that was canceled and is over ended then, not now.
  * @param when an SQL condition on its row
  */
 export function endGrantedQuery(db: Database, userId: string, at: number, when: SQL = sql`1`) {

@@ -151,7 +151,7 @@ describe('closing of cycles', () => {
   })
 
   test.each<[string, (user: User) => Promise<unknown>]>([
-    ['cancelled', (user) => cancelAtPeriodEnd(stack.ctx, user)],
+    ['canceled', (user) => cancelAtPeriodEnd(stack.ctx, user)],
     ['ended', (user) => endGrantedPlan(stack.ctx, user.email)],
     ['replaced', (user) => grantPlan(stack.ctx, user.email, { type: 'premium', hours: 30 })],
     [

@@ -225,7 +225,7 @@ describe('checkout', () => {
   )
 
   test.each(['error', 'lost_response', 'timeout'] as const)(
-    '%s while it is asked what came of a visit, and while a plan is cancelled: asked again it is done',
+    '%s while it is asked what came of a visit, and while a plan is canceled: asked again it is done',
     async (fault) => {
       await pay('basic')
       for (let call = 0; call < 2; call++) {
@@ -273,7 +273,7 @@ describe('checkout', () => {
     expect(rows.map((row) => [row.plan_type, row.seconds])).toEqual([[null, 1800]])
   })
 
-  test('cancelled at the end of the period, taken back and cancelled again', async () => {
+  test('canceled at the end of the period, taken back and canceled again', async () => {
     await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'not_found' })
     const bought = await subscribe('basic')
     await cancelAtPeriodEnd(stack.ctx, user)

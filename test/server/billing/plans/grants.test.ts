@@ -54,7 +54,7 @@ test.each<[string, (user: User) => Promise<unknown>]>([
       await settleCheckout(stack.ctx, user.id)
     },
   ],
-])('a cancelled plan that is over gives no more hours, also when another one is %s later', async (_, begin) => {
+])('a canceled plan that is over gives no more hours, also when another one is %s later', async (_, begin) => {
   await stack.forgetEverybody()
   const user = await stack.newUser()
   await grantPlan(stack.ctx, user.email, { type: 'enterprise', hours: 10 })

@@ -168,7 +168,7 @@ describe('a plan that nobody pays', () => {
     expect(await start()).toBe('started')
   })
 
-  test('it can be cancelled, and another one can be bought in its place', async () => {
+  test('it can be canceled, and another one can be bought in its place', async () => {
     const { stripeId } = await buy('premium', 'declined_later')
     stack.clock.now += 32 * DAY
     await syncSubscription(ctx, stripeId)
@@ -350,7 +350,7 @@ describe('a plan that nobody pays', () => {
       expect(await plans()).toHaveLength(1)
     })
 
-    test('a first payment that never came: cancelled at once, and never a plan', async () => {
+    test('a first payment that never came: canceled at once, and never a plan', async () => {
       const found = await bought()
       const heard = await hear('incomplete', found)
       const cancelNow = vi.fn(async () => {})
