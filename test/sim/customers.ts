@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { serverSessions, users } from '../../db/schema.ts'
+import { runs, users } from '../../db/schema.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-subscription.ts'
 import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
@@ -29,7 +29,7 @@ export function planCustomer(
   random: Random,
   from: number,
   until: number,
-  runs: number,
+  runRows: number,
   all: Customer[],
 ) {
   const { clock, timeline } = world
@@ -46,7 +46,7 @@ export function planCustomer(
     all.push(customer)
     if (customer.trial)
       await world.insertPlan(customer.user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
-    for (let n = 0; n < runs; n++)
+    for (let n = 0; n < runRows; n++)
       timeline.at(random.between(born + MINUTE, until - 3 * DAY), () => run(world, random, customer))
     if (random.chance(0.75))
       timeline.at(random.between(born, born + 120 * DAY), () => subscribe(world, random, customer))
@@ -68,25 +68,23 @@ async function run(world: YearWorld, random: Random, customer: Customer): Promis
   customer.pressed += 1
   const started = await startServer(ctx, { user, suspended: row?.suspendedAt != null }).catch(() => null)
   if (!started) return
-  const { id: sessionId, serverId } = started.session
-  customer.sessions.push(sessionId)
+  const { id: runId, placeId } = started.run
+  customer.sessions.push(runId)
   // From seconds to more than a day.
   const length = random.chance(0.5) ? Math.round(10_000 * 2 ** (random.next() * 13)) : random.between(HOUR, 30 * HOUR)
   world.alarmDelay.set(user.id, length / random.pick([4, 4, 4, 20]))
-  if (random.chance(0.06)) timeline.at(clock.now + random.between(5_000, length), () => vanish(world, sessionId))
+  if (random.chance(0.06)) timeline.at(clock.now + random.between(5_000, length), () => vanish(world, runId))
   const stop = async () => {
-    const [current] = await db.select().from(serverSessions).where(eq(serverSessions.id, sessionId))
+    const [current] = await db.select().from(runs).where(eq(runs.id, runId))
     const before = current?.stopRequestedAt
-    const accepted = await stopServer(ctx, user.id, { sessionId, serverId: current?.serverId ?? serverId }).catch(
-      () => null,
-    )
-    if (accepted && before === null) customer.stopped.set(sessionId, clock.now)
+    const accepted = await stopServer(ctx, user.id, { runId, placeId: current?.placeId ?? placeId }).catch(() => null)
+    if (accepted && before === null) customer.stopped.set(runId, clock.now)
   }
   timeline.at(clock.now + length, stop)
 }
 
-async function vanish(world: YearWorld, sessionId: string): Promise<void> {
-  const instance = world.ec2.instances().find((i) => i.tags.session === sessionId && i.state === 'running')
+async function vanish(world: YearWorld, runId: string): Promise<void> {
+  const instance = world.ec2.instances().find((i) => i.tags.session === runId && i.state === 'running')
   if (instance) world.ec2.inject('terminate_instance', 1, { instance_id: instance.instanceId })
 }
 
@@ -110,6 +108,6 @@ async function subscribe(world: YearWorld, random: Random, customer: Customer): 
 }
 
 async function isBusy({ db }: YearWorld, customer: Customer): Promise<boolean> {
-  const rows = await db.select().from(serverSessions).where(eq(serverSessions.userId, customer.user.id))
+  const rows = await db.select().from(runs).where(eq(runs.userId, customer.user.id))
   return rows.some((row) => row.endedAt === null)
 }

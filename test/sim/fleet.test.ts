@@ -74,7 +74,7 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
     const { id } = person.user
     const act =
       run?.endedAt === null && random.chance(0.6)
-        ? stopServer(process.ctx, id, { sessionId: run.id, serverId: run.serverId })
+        ? stopServer(process.ctx, id, { runId: run.id, placeId: run.placeId })
         : startServer(process.ctx, person)
     await act.catch((error) => {
       // Refused, not answered or killed: a person is told so and looks again. Anything else is a fault of ours.
@@ -123,7 +123,7 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
       while (due(user.id)) await world.ring(user.id)
       const [run] = await runsOf(world, user.id)
       if (run?.runningAt && run.stopRequestedAt === null)
-        await stopServer(world.ctx, user.id, { sessionId: run.id, serverId: run.serverId })
+        await stopServer(world.ctx, user.id, { runId: run.id, placeId: run.placeId })
       await world.process.settle()
     }
     await sweep()

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { serverSessions, users } from '../../../db/schema.ts'
+import { runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { CURRENT_PASSWORD_WRONG, closeAccountForm } from '../../domain/user.ts'
@@ -75,22 +75,22 @@ async function endPlan(ctx: Context, user: User): Promise<void> {
 async function stopLiveServer(ctx: Context, userId: string): Promise<void> {
   const live = await ctx.db
     .select()
-    .from(serverSessions)
-    .where(and(eq(serverSessions.userId, userId), isNull(serverSessions.endedAt)))
-  for (const session of live) await requestStop(ctx, session, ctx.now())
+    .from(runs)
+    .where(and(eq(runs.userId, userId), isNull(runs.endedAt)))
+  for (const run of live) await requestStop(ctx, run, ctx.now())
 }
 
 /** Whatever became of the closing: nobody is left who could stop what runs, and nothing of it is billed any more. Run by cron. */
 export async function stopServersOfClosed(ctx: Context): Promise<void> {
   const left = await ctx.db
-    .select({ id: serverSessions.id, userId: serverSessions.userId })
-    .from(serverSessions)
-    .innerJoin(users, eq(users.id, serverSessions.userId))
-    .where(and(isNull(serverSessions.endedAt), isNull(serverSessions.stopRequestedAt), isNotNull(users.closedAt)))
+    .select({ id: runs.id, userId: runs.userId })
+    .from(runs)
+    .innerJoin(users, eq(users.id, runs.userId))
+    .where(and(isNull(runs.endedAt), isNull(runs.stopRequestedAt), isNotNull(users.closedAt)))
     .limit(MOST_AT_ONCE)
-  await fourAtOnce(left, async (session) => {
-    await requestStop(ctx, session, ctx.now())
-    await ctx.channel(session.userId).wake(session.userId)
+  await fourAtOnce(left, async (run) => {
+    await requestStop(ctx, run, ctx.now())
+    await ctx.channel(run.userId).wake(run.userId)
   })
 }
 

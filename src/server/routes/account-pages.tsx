@@ -11,7 +11,7 @@ import { ResetPassword } from '../../pages/ResetPassword.tsx'
 import { SignIn } from '../../pages/SignIn.tsx'
 import { SignUp } from '../../pages/SignUp.tsx'
 import { findAddressOfLink } from '../accounts/confirmation.ts'
-import { listDevices } from '../accounts/devices.ts'
+import { listSignIns } from '../accounts/devices.ts'
 import { getBillingOverview } from '../billing/bills/billing-overview.ts'
 import { settleCheckout } from '../billing/plans/checkout.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
@@ -74,7 +74,7 @@ export const accountPages = new Hono<AppEnv>()
     )
   })
   .get('/devices', async (c) => {
-    const devices = await listDevices(c.var.ctx, signedIn(c))
+    const devices = await listSignIns(c.var.ctx, signedIn(c))
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
     return renderPage(c, { title: 'Signed-in devices' }, <Devices {...form} />)
   })

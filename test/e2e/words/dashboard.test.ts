@@ -97,7 +97,7 @@ const told = (at: string, job: Partial<Job>, words: Word[], later?: (page: Page)
 
 const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'
 const badge = (server: Partial<Server>, word: string, color: string): Scene =>
-  newcomer(`a session that is ${word}`, (page) => withServers(page, [{ ...RUNNING, ...server }]), [
+  newcomer(`a run that is ${word}`, (page) => withServers(page, [{ ...RUNNING, ...server }]), [
     [4, 'text', word, { color }],
     [4, 'button', 'Stop ses_x', { disabled: word !== 'running', note: 'only an active session, not while it stops' }],
   ])

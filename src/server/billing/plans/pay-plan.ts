@@ -1,5 +1,5 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm'
-import { subscriptions } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema.ts'
 import { UNPAID_STATUSES } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { limitPerson, mayStill } from '../../limits/limits.ts'
@@ -11,15 +11,9 @@ import { syncSubscription } from './subscription-sync.ts'
  */
 export async function findPlanPayPage(ctx: Context, userId: string): Promise<string | null> {
   const [plan] = await ctx.db
-    .select({ stripeId: subscriptions.stripeSubscriptionId })
-    .from(subscriptions)
-    .where(
-      and(
-        eq(subscriptions.userId, userId),
-        isNull(subscriptions.endedAt),
-        inArray(subscriptions.status, UNPAID_STATUSES),
-      ),
-    )
+    .select({ stripeId: plans.stripeSubscriptionId })
+    .from(plans)
+    .where(and(eq(plans.userId, userId), isNull(plans.endedAt), inArray(plans.status, UNPAID_STATUSES)))
   if (!plan?.stripeId) return null
   await limitPerson(ctx, 'pay_page', userId)
   const page = await ctx.payments.findPlanPayPage(plan.stripeId)

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { billingRecords, checkouts, serverSessions, servers, subscriptions, users } from '../../../../db/schema.ts'
+import { bills, checkouts, places, plans, runs, users } from '../../../../db/schema.ts'
 import { addMonths } from '../../../../src/domain/money/billing.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
@@ -38,7 +38,7 @@ describe('a plan that nobody pays', () => {
     stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
     ctx = stack.ctx
     await stack.db
-      .insert(servers)
+      .insert(places)
       .values({ id: 'srv_4', instanceType: 'g6.12xlarge', availabilityZone: 'us-east-1a', gpus: 4, position: 1 })
     await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
   })
@@ -55,13 +55,12 @@ describe('a plan that nobody pays', () => {
 
   const withWebhooks = () =>
     stack.stripe.setWebhookUrl(`http://127.0.0.1:${(webhook.address() as { port: number }).port}/`)
-  const plans = () =>
-    stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)).orderBy(asc(subscriptions.createdAt))
-  const plan = async () => (await plans()).at(-1)
-  const planStates = async () => (await plans()).map(({ planType, status }) => [planType, status])
-  async function bills() {
-    const own = stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
-    const written = await own.orderBy(asc(billingRecords.periodStart))
+  const listPlans = () => stack.db.select().from(plans).where(eq(plans.userId, user.id)).orderBy(asc(plans.createdAt))
+  const plan = async () => (await listPlans()).at(-1)
+  const planStates = async () => (await listPlans()).map(({ planType, status }) => [planType, status])
+  async function listBills() {
+    const own = stack.db.select().from(bills).where(eq(bills.userId, user.id))
+    const written = await own.orderBy(asc(bills.periodStart))
     return written.map(({ planType, includedHours, amountCents }) => [planType, includedHours, amountCents])
   }
   const summary = async () => toSummary(await getUsage(ctx, user.id))
@@ -83,8 +82,8 @@ describe('a plan that nobody pays', () => {
       () => 'started',
       (error) => `${error.code}: ${error.message} ${error.page}`,
     )
-    await stack.db.update(serverSessions).set({ endedAt: stack.clock.now }).where(eq(serverSessions.userId, user.id))
-    await stack.db.update(servers).set({ reservedBy: null })
+    await stack.db.update(runs).set({ endedAt: stack.clock.now }).where(eq(runs.userId, user.id))
+    await stack.db.update(places).set({ reservedBy: null })
     return tried
   }
   const REFUSED =
@@ -111,7 +110,7 @@ describe('a plan that nobody pays', () => {
     expect(stack.stripe.calls().length - before).toBeLessThanOrEqual(60)
     // The period before was paid: its cycle has its hours.
     await stack.passTime(renewed + 2 * DAY, DAY)
-    expect(await bills()).toEqual([['premium', 30, 0]])
+    expect(await listBills()).toEqual([['premium', 30, 0]])
 
     stack.clock.now = renewed + 15 * DAY
     await stack.stripe.settle()
@@ -148,7 +147,7 @@ describe('a plan that nobody pays', () => {
     await ctx.payments.cancelNow(stripeId)
     await stack.passTime(anchor + 125 * DAY, DAY)
     expect(await plan()).toMatchObject({ status: 'canceled', paidUntil })
-    expect((await bills()).slice(0, 4)).toEqual([
+    expect((await listBills()).slice(0, 4)).toEqual([
       ['basic', 5, 0],
       ['basic', 0, 700],
       ['basic', 0, 700],
@@ -208,13 +207,13 @@ describe('a plan that nobody pays', () => {
     stack.clock.now = next + HOUR
     await say({ periodStart: next })
     await closeDueCycles(ctx)
-    expect(await bills()).toEqual([['premium', 30, 0]])
+    expect(await listBills()).toEqual([['premium', 30, 0]])
     await say({ periodStart: next, status: 'active' })
     expect(await plan()).toMatchObject({ status: 'active', paidUntil: unpaid })
     expect((await plan())?.checkAt).toBe(next + 2 * HOUR)
     stack.clock.now = next + 25 * HOUR
     await closeDueCycles(ctx)
-    expect(await bills()).toEqual([
+    expect(await listBills()).toEqual([
       ['premium', 30, 0],
       ['premium', 0, 41999],
     ])
@@ -243,7 +242,7 @@ describe('a plan that nobody pays', () => {
       )
       stack.clock.now = next + HOUR
       await closeDueCycles(ctx)
-      expect(await bills()).toEqual([
+      expect(await listBills()).toEqual([
         ['premium', 30, 0],
         ['premium', 30, 0],
       ])
@@ -275,7 +274,7 @@ describe('a plan that nobody pays', () => {
       expect.stringMatching(/^alert second_plan_canceled:sub_/),
     ])
     await stack.passTime(over + 2 * DAY, DAY)
-    expect(await bills()).toEqual([
+    expect(await listBills()).toEqual([
       ['premium', 30, 0],
       ['premium', 30, 3150],
     ])
@@ -347,7 +346,7 @@ describe('a plan that nobody pays', () => {
     test.each(['incomplete', 'incomplete_expired'])('%s takes the place of no plan', async (status) => {
       await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
       expect(await result(await hear(status, await bought()))).toEqual(['trialing', 0.5, 'started', 'srv_1'])
-      expect(await plans()).toHaveLength(1)
+      expect(await listPlans()).toHaveLength(1)
     })
 
     test('a first payment that never came: canceled at once, and never a plan', async () => {
