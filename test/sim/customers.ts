@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
 import { runs, users } from '../../db/schema.ts'
 import type { User } from '../../src/domain/wire.ts'
-import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
-import { startServer, stopServer } from '../../src/server/fleet/servers.ts'
+import { startRun, stopRun } from '../../src/server/fleet/runs.ts'
 import type { Random } from '../../testing/random.ts'
 import type { YearWorld } from './year-world.ts'
 
@@ -66,7 +66,7 @@ async function run(world: YearWorld, random: Random, customer: Customer): Promis
   if (random.chance(0.15))
     ec2.inject(random.pick(['RequestLimitExceeded', 'InsufficientInstanceCapacity', 'lost_response', 'Unavailable']), 1)
   customer.pressed += 1
-  const started = await startServer(ctx, { user, suspended: row?.suspendedAt != null }).catch(() => null)
+  const started = await startRun(ctx, { user, suspended: row?.suspendedAt != null }).catch(() => null)
   if (!started) return
   const { id: runId, placeId } = started.run
   customer.sessions.push(runId)
@@ -77,7 +77,7 @@ async function run(world: YearWorld, random: Random, customer: Customer): Promis
   const stop = async () => {
     const [current] = await db.select().from(runs).where(eq(runs.id, runId))
     const before = current?.stopRequestedAt
-    const accepted = await stopServer(ctx, user.id, { runId, placeId: current?.placeId ?? placeId }).catch(() => null)
+    const accepted = await stopRun(ctx, user.id, { runId, placeId: current?.placeId ?? placeId }).catch(() => null)
     if (accepted && before === null) customer.stopped.set(runId, clock.now)
   }
   timeline.at(clock.now + length, stop)

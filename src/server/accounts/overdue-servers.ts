@@ -6,7 +6,7 @@ import { STOP_AFTER_DAYS, STOP_WARNING_DAYS } from '../../domain/money/invoice.t
 import { syncInvoice } from '../billing/bills/invoice-sync.ts'
 import { billsUrl, isOverdue } from '../billing/bills/suspension.ts'
 import type { Context } from '../context.ts'
-import { requestStop } from '../fleet/servers.ts'
+import { requestStop } from '../fleet/runs.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { mailQuery } from '../mail/outbox.ts'
 import { stopWarningMail } from '../mail/overdue-letters.ts'

@@ -4,14 +4,14 @@ import { jobs, runs } from '../../../db/schema.ts'
 import type { Job, Server, Summary } from '../../domain/wire.ts'
 import { countUsage, toSummary, usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
-import { listServersQuery } from './servers.ts'
+import { listRunsQuery } from './runs.ts'
 import { toJob, toServer } from './wire.ts'
 
 export type DashboardData = { servers: Server[]; jobs: Job[]; summary: Summary }
 
 /** What it takes to know everything on the dashboard. */
 export function dashboardQueries(ctx: Context, userId: string | SQL) {
-  return [listServersQuery(ctx, userId), currentJobsQuery(ctx, userId), ...usageQueries(ctx, userId)] as const
+  return [listRunsQuery(ctx, userId), currentJobsQuery(ctx, userId), ...usageQueries(ctx, userId)] as const
 }
 
 export function toDashboard(

@@ -2,7 +2,7 @@ import { asc, eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { bills } from '../../../db/schema.ts'
-import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-plan.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 import { planEvents } from '../../../testing/world/plan-events.ts'
 

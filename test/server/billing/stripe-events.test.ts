@@ -3,8 +3,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { bills, checkouts, plans, stripeEvents } from '../../../db/schema.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import type { User } from '../../../src/domain/wire.ts'
-import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-subscription.ts'
-import { syncSubscription } from '../../../src/server/billing/plans/subscription-sync.ts'
+import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-plan.ts'
+import { syncPlan } from '../../../src/server/billing/plans/plan-sync.ts'
 import { receiveStripeEvent } from '../../../src/server/billing/stripe-events.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 import { type PlanEvent, planEvents } from '../../../testing/world/plan-events.ts'
@@ -123,10 +123,7 @@ describe('webhooks of a subscription', () => {
       const found = await payments.findSubscription(id)
       return found && { ...found, status: 'canceled', endedAt: end + HOUR / 2 }
     }
-    await syncSubscription(
-      { ...stack.ctx, payments: { ...payments, findSubscription: late } },
-      stripeSubscriptionId ?? '',
-    )
+    await syncPlan({ ...stack.ctx, payments: { ...payments, findSubscription: late } }, stripeSubscriptionId ?? '')
     expect(await planOf()).toMatchObject({ status: 'canceled', cancelAt: end })
     await stack.insertRun(user.id, { from: end + 60_000, until: end + 60_000 + HOUR / 4 })
     await stack.passTime(end + 35 * DAY)

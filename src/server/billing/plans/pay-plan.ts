@@ -3,7 +3,7 @@ import { plans } from '../../../../db/schema.ts'
 import { UNPAID_STATUSES } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { limitPerson, mayStill } from '../../limits/limits.ts'
-import { syncSubscription } from './subscription-sync.ts'
+import { syncPlan } from './plan-sync.ts'
 
 /**
  * Where the user pays the open invoice of their plan; null when there is none: the plan is paid, or Stripe waits for something else.
@@ -24,6 +24,6 @@ export async function findPlanPayPage(ctx: Context, userId: string): Promise<str
 /** A webhook may take a while to say that a plan was paid. @returns whether there was something to ask, and it was not asked too often */
 export async function settlePlan(ctx: Context, userId: string, stripeId: string | null): Promise<boolean> {
   if (!stripeId || !(await mayStill(ctx, 'ask_stripe', userId))) return false
-  await syncSubscription(ctx, stripeId)
+  await syncPlan(ctx, stripeId)
   return true
 }

@@ -6,7 +6,7 @@ import { fourAtOnce } from '../../four-at-once.ts'
 import type { LogFields } from '../../log.ts'
 import { closeUnopened } from './checkout.ts'
 import { syncCheckout } from './checkout-sync.ts'
-import { syncSubscription } from './subscription-sync.ts'
+import { syncPlan } from './plan-sync.ts'
 
 const BATCH = 100
 
@@ -39,7 +39,7 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
       // An account that was closed pays for nothing more.
       if (closedAt !== null && (await ctx.payments.findSubscription(stripeId))?.endedAt === null)
         await ctx.payments.cancelNow(stripeId)
-      await syncSubscription(ctx, stripeId)
+      await syncPlan(ctx, stripeId)
     },
   )
   await eachOf(

@@ -5,7 +5,7 @@ import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../..
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
 import { alertOperator } from '../../mail/alerts.ts'
-import { requestStop } from '../servers.ts'
+import { requestStop } from '../runs.ts'
 import {
   clearLaunches,
   findOpenLaunch,

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../../db/schema.ts'
 import { type Context, withLogFields } from '../../context.ts'
-import { requestStop } from '../servers.ts'
+import { requestStop } from '../runs.ts'
 import { alertIfRefused } from './refusals.ts'
 import { takeLook } from './sight.ts'
 

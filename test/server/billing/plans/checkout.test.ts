@@ -3,10 +3,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { checkouts, invoices, plans, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
-import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
-import { startServer } from '../../../../src/server/fleet/servers.ts'
+import { startRun } from '../../../../src/server/fleet/runs.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
@@ -186,7 +186,7 @@ describe('checkout', () => {
     await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
     await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR / 2 })
     stack.clock.now += HOUR
-    const start = () => startServer(stack.ctx, { user, suspended: false })
+    const start = () => startRun(stack.ctx, { user, suspended: false })
     await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
     const { url } = await buy('basic')
     await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
@@ -334,8 +334,8 @@ describe('checkout', () => {
     )
     await stack.press(second.url)
     const { subscriptionId } = await stack.ctx.payments.getCheckout(second.id)
-    const { syncSubscription } = await import('../../../../src/server/billing/plans/subscription-sync.ts')
-    await syncSubscription(stack.ctx, subscriptionId ?? '')
+    const { syncPlan } = await import('../../../../src/server/billing/plans/plan-sync.ts')
+    await syncPlan(stack.ctx, subscriptionId ?? '')
     expect(await planStates()).toEqual([['basic', 'active']])
     expect((await stack.ctx.payments.findSubscription(subscriptionId ?? ''))?.status).toBe('canceled')
     expect(inBrief(stack.takeLines())).toEqual([`alert second_plan_canceled:${subscriptionId}`])

@@ -4,7 +4,7 @@ import { bills, plans } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
 import { createCheckout } from '../../../../src/server/billing/plans/checkout.ts'
-import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
+import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
@@ -39,7 +39,7 @@ describe('a plan that is changed at Stripe', () => {
     )
     await stack.atStripe(`subscriptions/${await stripeId()}`, `items[0][price]=${data[0]?.id}`)
   }
-  const notice = async () => syncSubscription(stack.ctx, await stripeId())
+  const notice = async () => syncPlan(stack.ctx, await stripeId())
   const ranOn = (at: number, hours: number) => stack.insertRun(user.id, { from: at, until: at + hours * HOUR })
   const listBills = async () => {
     const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id)).orderBy(asc(bills.periodStart))

@@ -2,10 +2,10 @@ import { asc, eq, like } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { bills, outbox, plans, runs, alerts as told, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
-import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { grantPlan } from '../../../../src/server/billing/plans/grants.ts'
-import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
+import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
@@ -67,16 +67,16 @@ describe('a paid plan that meets another one', () => {
     const askedThen = stack.clock.now
     stack.clock.now += DAY
     await stack.ctx.payments.cancelNow(id)
-    await syncSubscription(stack.ctx, id)
+    await syncPlan(stack.ctx, id)
     stack.clock.now += DAY
     await grantPlan(stack.ctx, user.email, { type: 'enterprise', hours: 100 })
-    await syncSubscription(stack.ctx, id)
+    await syncPlan(stack.ctx, id)
     const late = {
       ...stack.ctx,
       now: () => askedThen,
       payments: { ...stack.ctx.payments, findSubscription: async () => old },
     }
-    await syncSubscription(late as Context, id)
+    await syncPlan(late as Context, id)
     expect(await shown()).toEqual([
       ['basic', 'canceled', false],
       ['enterprise', 'active', true],
@@ -100,10 +100,7 @@ describe('a paid plan that meets another one', () => {
       return rows as never
     })
     const findSubscription = async (id: string) => (id === first ? payments.findSubscription(id) : second)
-    await syncSubscription(
-      { ...stack.ctx, payments: { ...payments, cancelNow, findSubscription } } as Context,
-      'sub_second',
-    )
+    await syncPlan({ ...stack.ctx, payments: { ...payments, cancelNow, findSubscription } } as Context, 'sub_second')
     spy.mockRestore()
     expect(cancelNow).toHaveBeenCalledWith('sub_second')
     expect(await shown()).toEqual([['basic', 'active', true]])
@@ -129,9 +126,9 @@ describe('a paid plan that meets another one', () => {
         throw new Error('No answer came.')
       }
       const dying = cut === 'answer' ? { payments: { ...payments, cancelNow } } : { config: undefined }
-      await syncSubscription({ ...stack.ctx, ...dying } as unknown as Context, second).catch(() => {})
+      await syncPlan({ ...stack.ctx, ...dying } as unknown as Context, second).catch(() => {})
       expect((await payments.findSubscription(second))?.status).toBe('canceled')
-      await syncSubscription(stack.ctx, second)
+      await syncPlan(stack.ctx, second)
       expect(await shown()).toEqual([['basic', 'active', true]])
       const matter = `second_plan_canceled:${second}`
       expect((await stack.db.select().from(told)).map((row) => row.matter)).toContain(matter)
@@ -146,7 +143,7 @@ describe('a paid plan that meets another one', () => {
     await settleCheckout(stack.ctx, user.id)
     await stack.passTime(stack.clock.now + HOUR, HOUR)
     const due = await dueAt()
-    await syncSubscription(stack.ctx, await stripeId())
+    await syncPlan(stack.ctx, await stripeId())
     expect(await dueAt()).toBe(due)
     await cancelAtPeriodEnd(stack.ctx, user)
     expect(await dueAt()).toBe(stack.clock.now)
@@ -188,7 +185,7 @@ describe('a paid plan that meets another one', () => {
     const found = await stack.ctx.payments.findSubscription(await stripeId())
     const toldOf = async (id: string, strange: object) => {
       const payments = { ...stack.ctx.payments, findSubscription: async () => found && { ...found, ...strange, id } }
-      await syncSubscription({ ...stack.ctx, payments } as Context, id)
+      await syncPlan({ ...stack.ctx, payments } as Context, id)
       const mails = await stack.db
         .select()
         .from(outbox)

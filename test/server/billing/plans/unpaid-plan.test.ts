@@ -6,14 +6,14 @@ import { addMonths } from '../../../../src/domain/money/billing.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
-import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { findPlanPayPage } from '../../../../src/server/billing/plans/pay-plan.ts'
-import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
+import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { findAvailability } from '../../../../src/server/fleet/availability.ts'
-import { startServer } from '../../../../src/server/fleet/servers.ts'
+import { startRun } from '../../../../src/server/fleet/runs.ts'
 import type { PaidSubscription } from '../../../../src/server/ports/payments.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
@@ -78,7 +78,7 @@ describe('a plan that nobody pays', () => {
     return { ...stack.ctx, payments: { ...stack.ctx.payments, findSubscription } }
   }
   async function start(): Promise<string> {
-    const tried = await startServer(ctx, { user, suspended: false }).then(
+    const tried = await startRun(ctx, { user, suspended: false }).then(
       () => 'started',
       (error) => `${error.code}: ${error.message} ${error.page}`,
     )
@@ -158,7 +158,7 @@ describe('a plan that nobody pays', () => {
   test('paid while the webhook is late: asked at the start, it starts', async () => {
     const { stripeId } = await buy('basic', 'declined_later')
     stack.clock.now += 32 * DAY
-    await syncSubscription(ctx, stripeId)
+    await syncPlan(ctx, stripeId)
     expect(await start()).toBe(REFUSED)
     await stack.press(await findPlanPayPage(ctx, user.id))
     stack.stripe.inject('error')
@@ -170,7 +170,7 @@ describe('a plan that nobody pays', () => {
   test('it can be canceled, and another one can be bought in its place', async () => {
     const { stripeId } = await buy('premium', 'declined_later')
     stack.clock.now += 32 * DAY
-    await syncSubscription(ctx, stripeId)
+    await syncPlan(ctx, stripeId)
     await cancelAtPeriodEnd(ctx, user)
     expect(await plan()).toMatchObject({ status: 'past_due', cancelAtPeriodEnd: true, endedAt: null })
     await buy('basic')
@@ -197,7 +197,7 @@ describe('a plan that nobody pays', () => {
     // Stripe still tries the card when the next period begins.
     const found = await ctx.payments.findSubscription(stripeId)
     const say = (change: Partial<PaidSubscription>) =>
-      syncSubscription(says(found, { status: 'past_due', ...change }), stripeId)
+      syncPlan(says(found, { status: 'past_due', ...change }), stripeId)
     stack.clock.now = unpaid + HOUR
     await say({ periodStart: unpaid })
     await closeDueCycles(ctx)
@@ -229,14 +229,14 @@ describe('a plan that nobody pays', () => {
       const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
       await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + DAY + 30 * HOUR })
       stack.clock.now = unpaid + HOUR
-      await syncSubscription(ctx, stripeId)
+      await syncPlan(ctx, stripeId)
       if (then === 'canceled') await cancelAtPeriodEnd(ctx, user)
       expect(await plan()).toMatchObject({ status: 'past_due', paidUntil: unpaid })
       await closeDueCycles(ctx)
       stack.clock.now = next - 1000
       await stack.press(await findPlanPayPage(ctx, user.id))
       stack.clock.now = next + 30_000
-      await syncSubscription(ctx, stripeId)
+      await syncPlan(ctx, stripeId)
       expect(await plan()).toMatchObject(
         then === 'renewed' ? { status: 'past_due', paidUntil: next } : { status: 'canceled', paidUntil: null },
       )
@@ -253,10 +253,10 @@ describe('a plan that nobody pays', () => {
     const { stripeId, anchor } = await buy('premium', 'declined_later')
     const [renewed, over] = [addMonths(anchor, 1), addMonths(anchor, 2)]
     stack.clock.now = renewed + HOUR
-    await syncSubscription(ctx, stripeId)
+    await syncPlan(ctx, stripeId)
     const { url } = await createCheckout(ctx, user, { planType: 'basic' })
     await stack.press(await findPlanPayPage(ctx, user.id))
-    await syncSubscription(ctx, stripeId)
+    await syncPlan(ctx, stripeId)
     await stack.insertRun(user.id, { from: renewed + 2 * HOUR, until: renewed + 20 * HOUR })
     stack.clock.now = renewed + 20 * HOUR
     withWebhooks()
@@ -285,7 +285,7 @@ describe('a plan that nobody pays', () => {
     const found = await ctx.payments.findSubscription(stripeId)
     const say = (periodStart: number) => {
       stack.clock.now += 1000
-      return syncSubscription(says(found, { status: 'past_due', periodStart }), stripeId)
+      return syncPlan(says(found, { status: 'past_due', periodStart }), stripeId)
     }
     const dueAt = async () =>
       (await stack.db.select().from(users).where(eq(users.id, user.id))).map(({ billingDueAt }) => billingDueAt)
@@ -313,7 +313,7 @@ describe('a plan that nobody pays', () => {
     async function hear(status: string, found: PaidSubscription, ended = false) {
       const heard = says(found, { status, endedAt: ended ? stack.clock.now : null })
       stack.clock.now += 1000
-      await syncSubscription(heard, found.id)
+      await syncPlan(heard, found.id)
       return heard
     }
     async function bought() {

@@ -4,7 +4,7 @@ import { launches } from '../../../../db/schema.ts'
 import { AppError } from '../../../../src/domain/error.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
 import { formatUptime } from '../../../../src/domain/server.ts'
-import { stopServer } from '../../../../src/server/fleet/servers.ts'
+import { stopRun } from '../../../../src/server/fleet/runs.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { openWorld } from '../../../../testing/world/context.ts'
 import {
@@ -156,7 +156,7 @@ test('a start that moved to another place is stopped by someone who still sees t
   await finishJobs(world, ada)
   expect((await latestRun(world, ada.user.id)).placeId).toBe(second)
   const input = { runId: run.id, placeId: first ?? '' }
-  expect((await stopServer(world.ctx, ada.user.id, input)).job.kind).toBe('server_stop')
+  expect((await stopRun(world.ctx, ada.user.id, input)).job.kind).toBe('server_stop')
   await world.process.settle()
   await settle(world, ada)
   await expectNothingLeft(ada)

@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
-import { syncSubscription } from './subscription-sync.ts'
+import { syncPlan } from './plan-sync.ts'
 
 /**
  * Has the user's plan end with its current period; one whose first payment never came ends at once. Asked again it changes nothing.
@@ -44,11 +44,11 @@ async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, st
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
     // Stripe refuses to cancel what has ended there, also when we have not heard of that yet.
-    await syncSubscription(ctx, stripeId)
+    await syncPlan(ctx, stripeId)
     const stands = and(eq(plans.id, planId), isNull(plans.endedAt))
     throw (await ctx.db.$count(plans, stands)) > 0 ? error : nothingToCancel()
   }
-  await syncSubscription(ctx, stripeId)
+  await syncPlan(ctx, stripeId)
 }
 
 function nothingToCancel(): AppError {

@@ -18,7 +18,7 @@ import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
  * @param also written in the same batch
  * @throws conflict when it cannot be recorded: then the operator was told, and whatever made us ask may ask again
  */
-export async function syncSubscription(ctx: Context, stripeId: string, also: Query[] = []): Promise<void> {
+export async function syncPlan(ctx: Context, stripeId: string, also: Query[] = []): Promise<void> {
   // The answer to the latest question is the latest state: see invoice-sync.ts.
   const askedAt = ctx.now()
   const found = await ctx.payments.findSubscription(stripeId)
@@ -75,12 +75,12 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
     (row) => row.endedAt === null && row.stripeSubscriptionId !== null && row.stripeSubscriptionId !== found.id,
   )
   if (rival?.stripeSubscriptionId && found.endedAt === null) {
-    await syncSubscription(ctx, rival.stripeSubscriptionId)
+    await syncPlan(ctx, rival.stripeSubscriptionId)
     let standing = await findStanding(ctx, rival.id)
     // What nobody pays makes way for what was paid.
     if (isUnpaid(standing) && !isUnpaid(found)) {
       await ctx.payments.cancelNow(rival.stripeSubscriptionId)
-      await syncSubscription(ctx, rival.stripeSubscriptionId)
+      await syncPlan(ctx, rival.stripeSubscriptionId)
       standing = await findStanding(ctx, rival.id)
     }
     // It was to be over by now, and Stripe is about to end it: whoever tells us comes again.

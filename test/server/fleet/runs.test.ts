@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { places, users } from '../../../db/schema.ts'
 import { checkServerAddress } from '../../../src/server/fleet/addresses.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
-import { startServer, stopServer } from '../../../src/server/fleet/servers.ts'
+import { startRun, stopRun } from '../../../src/server/fleet/runs.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
 import { openWorld } from '../../../testing/world/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
@@ -64,8 +64,8 @@ test("somebody else's run is not there", async () => {
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
   const { run } = await pressStart(world, ada)
   const input = { runId: run.id, placeId: run.placeId }
-  await expect(stopServer(world.ctx, eve.user.id, input)).rejects.toMatchObject({ code: 'not_found' })
-  await expect(stopServer(world.ctx, ada.user.id, { ...input, placeId: 'srv_other' })).rejects.toMatchObject({
+  await expect(stopRun(world.ctx, eve.user.id, input)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(stopRun(world.ctx, ada.user.id, { ...input, placeId: 'srv_other' })).rejects.toMatchObject({
     code: 'not_found',
   })
   expect(await latestRun(world, ada.user.id)).toMatchObject({ stopRequestedAt: null })
@@ -105,8 +105,8 @@ test('who may not start reserves nothing', async () => {
   await freshPlaces(world, 1)
   const suspended = await newCustomer(world, { suspended: true })
   const usedUp = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
-  await expect(startServer(world.ctx, suspended)).rejects.toMatchObject({ code: 'payment_required' })
-  await expect(startServer(world.ctx, usedUp)).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(startRun(world.ctx, suspended)).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(startRun(world.ctx, usedUp)).rejects.toMatchObject({ code: 'payment_required' })
   expect(
     (await findAvailability(world.ctx, usedUp.user.id)).candidates.filter(({ available }) => available),
   ).toHaveLength(1)

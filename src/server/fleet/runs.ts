@@ -15,7 +15,7 @@ const LIST_LIMIT = 100
 const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`
 
 /** The user's latest runs, newest first. */
-export function listServersQuery(ctx: Context, userId: string | SQL) {
+export function listRunsQuery(ctx: Context, userId: string | SQL) {
   return ctx.db.select().from(runs).where(eq(runs.userId, userId)).orderBy(desc(runs.requestedAt)).limit(LIST_LIMIT)
 }
 
@@ -24,7 +24,7 @@ export function listServersQuery(ctx: Context, userId: string | SQL) {
  * instance in it.
  * @throws payment_required, conflict (one is live already), not_found (no such place for this plan), too_many, unavailable (none is free)
  */
-export async function startServer(
+export async function startRun(
   ctx: Context,
   { user: { id: userId }, suspended }: { user: { id: string }; suspended: boolean },
   placeId: string | null = null,
@@ -95,7 +95,7 @@ async function whyNotStarted(
  * Accepts the end of a run: nothing is billed from this moment on. A stop that is under way answers its own job again.
  * @throws not_found (of somebody else, too), conflict (already stopped)
  */
-export async function stopServer(
+export async function stopRun(
   ctx: Context,
   userId: string,
   input: { runId: string; placeId: string },
