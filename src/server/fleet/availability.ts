@@ -12,8 +12,8 @@ export async function findAvailability(ctx: Context, userId: string): Promise<Av
     ctx.db.select().from(places).where(isNull(places.retiredAt)).orderBy(desc(places.gpus), places.position),
   ])
   const now = ctx.now()
-  const { subscription } = countUsage(history, runs, now)
-  const allowed = placeRows.filter((place) => place.gpus <= gpusOf(subscription))
+  const { plan } = countUsage(history, runs, now)
+  const allowed = placeRows.filter((place) => place.gpus <= gpusOf(plan))
   const candidates = allowed.map((place) => {
     const reason = whyNotOffered(place, now)
     return {

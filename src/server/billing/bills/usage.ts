@@ -49,7 +49,7 @@ type PlanHistory = {
 }[]
 
 export type Usage = {
-  subscription: PlanRow | null
+  plan: PlanRow | null
   suspended: boolean
   cycle: Cycle
   /** Counted up to this moment. */
@@ -68,7 +68,7 @@ export function countUsage(history: PlanHistory, runRows: RunRow[], now: number)
     (run) => run.billedFrom !== null && run.billedFrom < cycle.end && meterEnd(run, now) >= cycle.start,
   )
   return {
-    subscription: planRows.find((plan) => stands(plan, now)) ?? null,
+    plan: planRows.find((plan) => stands(plan, now)) ?? null,
     suspended: history.some((row) => row.suspendedAt !== null),
     cycle,
     at: now,
@@ -84,7 +84,7 @@ export async function getUsage(ctx: Context, userId: string): Promise<Usage> {
 }
 
 export function toSummary(usage: Usage): Summary {
-  const { subscription, cycle } = usage
+  const { plan, cycle } = usage
   return {
     monthlyUsage: {
       hoursUsed: usage.seconds / 3600,
@@ -92,14 +92,14 @@ export function toSummary(usage: Usage): Summary {
       runningServers: usage.running,
       amountOwedDollars: recordCents(usage.seconds, cycle) / 100,
     },
-    subscription: subscription && {
-      plan_type: subscription.planType,
-      status: subscription.status,
+    subscription: plan && {
+      plan_type: plan.planType,
+      status: plan.status,
       current_period_start: toIso(cycle.start),
       current_period_end: Number.isFinite(cycle.end) ? toIso(cycle.end) : null,
-      hours: cycle.plan ? cycle.includedHours : subscription.hours,
-      sub_type: subscription.subType,
-      cancel_at_period_end: subscription.cancelAtPeriodEnd,
+      hours: cycle.plan ? cycle.includedHours : plan.hours,
+      sub_type: plan.subType,
+      cancel_at_period_end: plan.cancelAtPeriodEnd,
     },
     suspended: usage.suspended,
     as_of: toIso(usage.at),

@@ -98,7 +98,7 @@ async function refuseSecondPlan(ctx: Context, userId: string): Promise<void> {
     .select()
     .from(plans)
     .where(and(eq(plans.userId, userId), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
-  // An unpaid one ends at Stripe once another one is paid: see subscription-sync.ts.
+  // An unpaid one ends at Stripe once another one is paid: see plan-sync.ts.
   if (current && !isUnpaid(current) && (current.cancelAt ?? Infinity) > ctx.now())
     throw new AppError('invalid', 'You already have a plan. Cancel it first, or contact sales to change it.')
 }
