@@ -38,6 +38,8 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
     const html = await (await fetch(url + path)).text()
     const { styles, scripts } = linkedFiles(html)
     rows.push(atMost(`${path} HTML + CSS`, gzKb(html, ...styles.map(clientFile)), 14, 'kB'))
+    // Each file costs a slow phone time before its first paint, however small it is.
+    rows.push(atMost(`${path} files of script`, scripts.length, 7, ''))
     if (WITHOUT_ISLAND.has(path)) {
       const parts = scriptsOf('src/islands/every-page.ts', ...(ENHANCED[path] ?? [])).map((file) => `/${file}`)
       rows.push(atMost(`${path} all script`, gzKb(...[...new Set([...scripts, ...parts])].map(clientFile)), 3, 'kB', 2))
@@ -50,6 +52,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   const { styles, scripts } = linkedFiles(dashboardHtml)
   const island = scriptsOf('src/client.tsx', 'src/islands/Dashboard.tsx').map((file) => `/${file}`)
   const all = new Set([...scripts, ...island])
+  rows.push(atMost('/dashboard files of script', all.size, 7, ''))
   rows.push(atMost('/dashboard all script', gzKb(...[...all].map(clientFile)), 80, 'kB'))
   rows.push(atMost('/dashboard CSS (app.css)', gzKb(...styles.map(clientFile)), 6, 'kB', 2))
   const named = [...dashboardHtml.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, address]) => address)

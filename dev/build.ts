@@ -19,11 +19,11 @@ export const clientOptions: Rolldown.RolldownOptions = {
         // What several islands share is small, and together smaller; the dashboard has no forms.
         {
           name: 'shared',
-          test: /src.(pages.parts.(?!Fi|Fl|Hi)|islands.(request|session|local|use[CPS])|domain.(instant|server|user-s))/,
+          test: /src.(ui.(?!Fi|Fl)|islands.(request|session|local|use[CPS])|domain.(instant|server|user-s))/,
           minShareCount: 2,
           priority: 1,
         },
-        { name: 'forms', test: /src.(pages.parts|islands.use)/, minShareCount: 2 },
+        { name: 'forms', test: /src.(ui|islands.(use|account)|domain.(form|person|user))/, minShareCount: 2 },
       ],
     },
   },
