@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase, writeBatch } from '../db/client.ts'
 import { migrateDatabase } from '../db/migrate.ts'
-import { billingRecords, serverSessions, servers, users } from '../db/schema.ts'
+import { bills, places, runs, users } from '../db/schema.ts'
 import { startSqld } from '../dev/sqld.ts'
 import { closeDueCycles } from '../src/server/billing/bills/close-cycles.ts'
 import type { Context } from '../src/server/context.ts'
@@ -21,7 +21,7 @@ for (const accounts of [100, 1_000, 10_000]) {
   const began = performance.now()
   await closeDueCycles({ db, now: () => due } as Context, 1000)
   const ms = performance.now() - began
-  const records = await db.$count(billingRecords)
+  const records = await db.$count(bills)
   if (records !== accounts) throw new Error(`Expected ${accounts} records, got ${records}`)
   console.log(`${accounts} accounts: ${(ms / accounts).toFixed(3)} ms each, ${(ms / 1000).toFixed(2)} s`)
   await sqld.close()
@@ -29,7 +29,7 @@ for (const accounts of [100, 1_000, 10_000]) {
 
   async function fill(count: number): Promise<void> {
     await db
-      .insert(servers)
+      .insert(places)
       .values({ id: 'srv', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', position: 0 })
     for (let first = 0; first < count; first += 100) {
       const ids = Array.from({ length: 100 }, (_, i) => `user_${first + i}`)
@@ -37,11 +37,11 @@ for (const accounts of [100, 1_000, 10_000]) {
         db
           .insert(users)
           .values(ids.map((id) => ({ id, email: `${id}@example.com`, name: id, passwordHash: '', createdAt: start }))),
-        db.insert(serverSessions).values(
+        db.insert(runs).values(
           ids.map((id) => ({
             id: `ses_${id}`,
             userId: id,
-            serverId: 'srv',
+            placeId: 'srv',
             instanceType: 'g6.4xlarge',
             requestedAt: start + 1_000,
             runningAt: start + 40_000,

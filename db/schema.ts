@@ -72,7 +72,7 @@ export const emailTokens = sqliteTable(
 )
 
 /** A place in the fleet: free, or reserved by one server session. */
-export const servers = sqliteTable('servers', {
+export const places = sqliteTable('servers', {
   id: text().primaryKey(),
   instanceType: text('instance_type').notNull(),
   availabilityZone: text('availability_zone').notNull(),
@@ -87,19 +87,19 @@ export const servers = sqliteTable('servers', {
   /** Never handed out again. The row stays, because past runs name it. */
   retiredAt: integer('retired_at'),
 })
-export type PlaceRow = typeof servers.$inferSelect
+export type PlaceRow = typeof places.$inferSelect
 
 /** A run of a server, from the request to the end of its instance. */
-export const serverSessions = sqliteTable(
+export const runs = sqliteTable(
   'server_sessions',
   {
     id: text().primaryKey(),
     userId: text('user_id')
       .notNull()
       .references(() => users.id),
-    serverId: text('server_id')
+    placeId: text('server_id')
       .notNull()
-      .references(() => servers.id),
+      .references(() => places.id),
     instanceType: text('instance_type').notNull(),
     requestedAt: integer('requested_at').notNull(),
     /** First observed `running`: where the uptime starts. */
@@ -130,7 +130,7 @@ export const serverSessions = sqliteTable(
     index('server_sessions_live').on(t.endedAt).where(sql`ended_at IS NULL`),
   ],
 )
-export type SessionRow = typeof serverSessions.$inferSelect
+export type RunRow = typeof runs.$inferSelect
 
 /** One attempt to launch an instance in one place, written down before EC2 is asked. */
 export const launches = sqliteTable(
@@ -138,12 +138,12 @@ export const launches = sqliteTable(
   {
     /** EC2's ClientToken: the same token never makes two instances. */
     token: text().primaryKey(),
-    sessionId: text('session_id')
+    runId: text('session_id')
       .notNull()
-      .references(() => serverSessions.id),
-    serverId: text('server_id')
+      .references(() => runs.id),
+    placeId: text('server_id')
       .notNull()
-      .references(() => servers.id),
+      .references(() => places.id),
     createdAt: integer('created_at').notNull(),
     instanceId: text('instance_id'),
     /** Null: not known yet, an instance may exist. `refused`: EC2 said no, there is none. `gone`: it was terminated, or never came to be. */
@@ -151,7 +151,7 @@ export const launches = sqliteTable(
     /** When EC2 was last asked to terminate its instance. */
     terminateAskedAt: integer('terminate_asked_at'),
   },
-  (t) => [index('launches_by_session').on(t.sessionId)],
+  (t) => [index('launches_by_session').on(t.runId)],
 )
 export type LaunchRow = typeof launches.$inferSelect
 
@@ -162,9 +162,9 @@ export const jobs = sqliteTable(
     userId: text('user_id')
       .notNull()
       .references(() => users.id),
-    sessionId: text('session_id')
+    runId: text('session_id')
       .notNull()
-      .references(() => serverSessions.id),
+      .references(() => runs.id),
     kind: text().$type<JobKind>().notNull(),
     status: text().$type<JobStatus>().notNull(),
     progress: text(),
@@ -180,14 +180,14 @@ export const jobs = sqliteTable(
   },
   (t) => [
     index('jobs_by_user').on(t.userId, t.createdAt),
-    index('jobs_by_session').on(t.sessionId),
+    index('jobs_by_session').on(t.runId),
     index('jobs_due').on(t.runAt).where(sql`run_at IS NOT NULL`),
-    uniqueIndex('one_unfinished_job_per_kind').on(t.sessionId, t.kind).where(sql`run_at IS NOT NULL`),
+    uniqueIndex('one_unfinished_job_per_kind').on(t.runId, t.kind).where(sql`run_at IS NOT NULL`),
   ],
 )
 export type JobRow = typeof jobs.$inferSelect
 
-export const subscriptions = sqliteTable(
+export const plans = sqliteTable(
   'subscriptions',
   {
     id: text().primaryKey(),
@@ -223,7 +223,7 @@ export const subscriptions = sqliteTable(
     index('subscriptions_to_check').on(t.checkAt).where(sql`check_at IS NOT NULL`),
   ],
 )
-export type SubscriptionRow = typeof subscriptions.$inferSelect
+export type PlanRow = typeof plans.$inferSelect
 
 /** A visit to Stripe's checkout page, written down before it is opened there. While one is open, cycles that end meanwhile wait up to 25 hours. */
 export const checkouts = sqliteTable(
@@ -251,7 +251,7 @@ export type CheckoutRow = typeof checkouts.$inferSelect
  * One closed cycle of one user, or a correction of one: the same period, and what is to be added to its seconds and its amount.
  * Written once, never changed.
  */
-export const billingRecords = sqliteTable(
+export const bills = sqliteTable(
   'billing_records',
   {
     id: text().primaryKey(),
@@ -268,7 +268,7 @@ export const billingRecords = sqliteTable(
     seconds: integer().notNull(),
     amountCents: integer('amount_cents').notNull(),
     /** The record that this one corrects, and why. Null for a cycle's own record. */
-    corrects: text().references((): AnySQLiteColumn => billingRecords.id),
+    corrects: text().references((): AnySQLiteColumn => bills.id),
     reason: text(),
     createdAt: integer('created_at').notNull(),
   },
@@ -277,7 +277,7 @@ export const billingRecords = sqliteTable(
     index('billing_records_by_user').on(t.userId, t.periodStart),
   ],
 )
-export type BillingRecordRow = typeof billingRecords.$inferSelect
+export type BillRow = typeof bills.$inferSelect
 
 /**
  * How far a record's invoice has come; of one below 0 cents, its credit. Each call to Stripe is written down before it is made.
@@ -286,9 +286,9 @@ export type BillingRecordRow = typeof billingRecords.$inferSelect
 export const invoices = sqliteTable(
   'invoices',
   {
-    recordId: text('record_id')
+    billId: text('record_id')
       .primaryKey()
-      .references(() => billingRecords.id),
+      .references(() => bills.id),
     userId: text('user_id')
       .notNull()
       .references(() => users.id),

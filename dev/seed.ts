@@ -1,5 +1,5 @@
 import { openDatabase, writeBatch } from '../db/client.ts'
-import { servers, subscriptions, users } from '../db/schema.ts'
+import { places, plans, users } from '../db/schema.ts'
 
 export const SEED_PASSWORD = 'simulate'
 export const SEED_EMAILS = { admin: 'admin@example.com', pilot: 'pilot@example.com' }
@@ -29,7 +29,7 @@ export async function seed(options: {
   })
   await writeBatch(db, [
     db
-      .insert(servers)
+      .insert(places)
       .values(
         Array.from({ length: options.fleetSize }, (_, position) => ({
           id: `srv_place-${position + 1}`,
@@ -47,7 +47,7 @@ export async function seed(options: {
       ])
       .onConflictDoNothing(),
     db
-      .insert(subscriptions)
+      .insert(plans)
       .values({
         id: 'sub_pilot',
         userId: 'user_pilot',

@@ -79,7 +79,7 @@ export const PAGES: Specimen[] = [
       ['no plan', plan(null)],
       ['trial', plan({ ...PLANS.demo, current_period_end: null })],
       ['active', plan(PLANS.premium)],
-      ['cancelled', plan({ ...PLANS.premium, cancel_at_period_end: true })],
+      ['canceled', plan({ ...PLANS.premium, cancel_at_period_end: true })],
       ['past due', plan({ ...PLANS.premium, status: 'past_due' })],
     ],
   },

@@ -1,5 +1,5 @@
 import { Alert, type AlertKind } from '../../src/ui/Alert.tsx'
-import { Badge, type BadgeColour } from '../../src/ui/Badge.tsx'
+import { Badge, type BadgeColor } from '../../src/ui/Badge.tsx'
 import { BarChart } from '../../src/ui/BarChart.tsx'
 import { Button, ButtonLink } from '../../src/ui/Button.tsx'
 import { Card } from '../../src/ui/Card.tsx'
@@ -14,10 +14,10 @@ import { Time, TimeIn } from '../../src/ui/Time.tsx'
 import { nothing, type Specimen } from './specimen.ts'
 
 const KINDS: AlertKind[] = ['danger', 'success', 'info', 'warning']
-const COLOURS: BadgeColour[] = ['green', 'grey', 'yellow', 'red', 'dark']
-const WORDS: Record<BadgeColour, string> = {
+const COLORS: BadgeColor[] = ['green', 'gray', 'yellow', 'red', 'dark']
+const WORDS: Record<BadgeColor, string> = {
   green: 'running',
-  grey: 'stopped',
+  gray: 'stopped',
   yellow: 'provisioning',
   red: 'error',
   dark: 'unknown',
@@ -32,8 +32,8 @@ const COLUMNS = [
   { key: 'hours', label: 'Hours', numeric: true },
 ]
 const ROWS = [
-  { id: '1', cells: { name: 'Kestrel', state: <Badge colour="green">running</Badge>, hours: '12.50' } },
-  { id: '2', cells: { name: 'Basalt', state: <Badge colour="grey">stopped</Badge>, hours: '3.25' } },
+  { id: '1', cells: { name: 'Kestrel', state: <Badge color="green">running</Badge>, hours: '12.50' } },
+  { id: '2', cells: { name: 'Basalt', state: <Badge color="gray">stopped</Badge>, hours: '3.25' } },
 ]
 
 const DAYS = Array.from({ length: 30 }, (_, day) => ({ label: `Nov ${day + 1}`, value: (day * 7) % 11 }))
@@ -69,10 +69,10 @@ export const PARTS: Specimen[] = [
   {
     name: 'Badge',
     file: 'src/ui/Badge.tsx',
-    states: COLOURS.map((colour) => [
-      colour,
-      <Badge key={colour} colour={colour}>
-        {WORDS[colour]}
+    states: COLORS.map((color) => [
+      color,
+      <Badge key={color} color={color}>
+        {WORDS[color]}
       </Badge>,
     ]),
   },
@@ -155,7 +155,7 @@ export const PARTS: Specimen[] = [
       ],
       [
         'with a badge',
-        <Card key="c" title="Billing" aside={<Badge colour="yellow">Due</Badge>}>
+        <Card key="c" title="Billing" aside={<Badge color="yellow">Due</Badge>}>
           <p>The card's content.</p>
         </Card>,
       ],

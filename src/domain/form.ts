@@ -21,7 +21,7 @@ export const rule = <Form extends Record<string, unknown>>(
     })
   })
 
-/** The first rule that a form breaks, in the order in which the schema names them, or `every` one; or its value, normalised. */
+/** The first rule that a form breaks, in the order in which the schema names them, or `every` one; or its value, normalized. */
 export function checkForm<S extends FormSchema>(
   schema: S,
   input: unknown,

@@ -4,8 +4,8 @@ import type { Instance } from './wire.ts'
 
 const STATE_COLORS: Record<string, BadgeColor> = {
   running: 'green',
-  stopped: 'grey',
-  terminated: 'grey',
+  stopped: 'gray',
+  terminated: 'gray',
   stopping: 'yellow',
   pending: 'yellow',
   'shutting-down': 'yellow',
@@ -19,7 +19,7 @@ const HEALTH_COLORS: Record<string, BadgeColor> = { ok: 'green', impaired: 'red'
 
 /** @param status the status check's word, null where the cloud gives none */
 export function healthColor(status: string | null): BadgeColor {
-  return HEALTH_COLORS[String(status)] ?? 'grey'
+  return HEALTH_COLORS[String(status)] ?? 'gray'
 }
 
 const UP = new Set(['running', 'stopping', 'shutting-down'])

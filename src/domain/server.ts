@@ -9,7 +9,7 @@ export const START_DEADLINE_MS = 10 * MINUTE_MS
 export const ANSWER_DEADLINE_MS = 10 * MINUTE_MS
 
 export type ServerStatus = 'running' | 'provisioning' | 'stopping' | 'stopped' | 'error'
-export type BadgeColor = 'green' | 'grey' | 'yellow' | 'red' | 'dark'
+export type BadgeColor = 'green' | 'gray' | 'yellow' | 'red' | 'dark'
 
 /** The shown status is derived: running when active, provisioning when pending, otherwise stopped; a stop in progress shows first. */
 export function serverStatus(server: Pick<Server, 'active' | 'pending' | 'stopping' | 'error_message'>): ServerStatus {
@@ -20,7 +20,7 @@ export function serverStatus(server: Pick<Server, 'active' | 'pending' | 'stoppi
 }
 
 export function serverStatusColor(status: ServerStatus): BadgeColor {
-  return { running: 'green', stopped: 'grey', stopping: 'yellow', provisioning: 'yellow', error: 'red' }[
+  return { running: 'green', stopped: 'gray', stopping: 'yellow', provisioning: 'yellow', error: 'red' }[
     status
   ] as BadgeColor
 }

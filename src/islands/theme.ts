@@ -1,4 +1,4 @@
-import { colourMedia, THEME_COLOURS, type Theme } from '../ui/theme.ts'
+import { colorMedia, THEME_COLORS, type Theme } from '../ui/theme.ts'
 
 /**
  * The theme changes where one stands: what was typed stays, and so does the place that the page was scrolled to. Without this the form is
@@ -24,7 +24,7 @@ function show(theme: Theme): void {
   for (const button of document.querySelectorAll<HTMLButtonElement>('.theme button'))
     button.ariaPressed = String(button.value === theme)
   document.querySelectorAll<HTMLMetaElement>('meta[name="theme-color"]').forEach((meta, i) => {
-    meta.media = colourMedia((THEME_COLOURS[i] as { of: Theme }).of, theme)
+    meta.media = colorMedia((THEME_COLORS[i] as { of: Theme }).of, theme)
   })
   document.dispatchEvent(new Event('themechange'))
 }

@@ -37,7 +37,7 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
             {email} · {statement.plan} · <code>{statement.id}</code>
           </p>
         </div>
-        <Badge colour={state === 'Paid' || state === 'Credit' ? 'green' : state === 'Overdue' ? 'red' : 'yellow'}>
+        <Badge color={state === 'Paid' || state === 'Credit' ? 'green' : state === 'Overdue' ? 'red' : 'yellow'}>
           {state}
         </Badge>
       </div>

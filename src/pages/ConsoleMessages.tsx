@@ -36,7 +36,7 @@ function MessageItem({ kind, name, email, source, message, created_at }: Message
         <header>
           <h2>{name || email}</h2>
           <a href={`mailto:${email}`}>{email}</a>
-          <Badge colour={kind === 'sales' ? 'green' : 'yellow'}>
+          <Badge color={kind === 'sales' ? 'green' : 'yellow'}>
             {kind === 'sales' ? 'Contact sales' : 'More servers'}
           </Badge>
           {source ? <span className="hint">via {source}</span> : null}

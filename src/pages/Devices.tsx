@@ -26,7 +26,7 @@ export function Devices({ devices, csrfToken, flash }: DevicesProps) {
       since: <Time at={device.created_at} />,
       seen: <Time at={device.last_seen_at} />,
       action: device.current ? (
-        <Badge colour="green">This device</Badge>
+        <Badge color="green">This device</Badge>
       ) : (
         <form method="post" action={`/api/v1/users/sign_ins/${device.id}`}>
           <HiddenFields csrfToken={csrfToken} method="delete" />

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import type { User } from '../domain/wire.ts'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Spinner } from '../ui/States.tsx'
-import { colourMedia, THEME_COLOURS, type Theme } from '../ui/theme.ts'
+import { colorMedia, THEME_COLORS, type Theme } from '../ui/theme.ts'
 import { bootstrapJson } from './bootstrap-json.ts'
 import { type AccountIssue, AccountNotice } from './layout/AccountNotice.tsx'
 import { Footer } from './layout/Footer.tsx'
@@ -61,8 +61,8 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         ))}
         {csrfToken ? <meta name="csrf-token" content={csrfToken} /> : null}
         {user ? <meta name="cable-url" content="/cable" /> : null}
-        {THEME_COLOURS.map(({ of, colour }) => (
-          <meta key={of} name="theme-color" content={colour} media={colourMedia(of, theme)} />
+        {THEME_COLORS.map(({ of, color }) => (
+          <meta key={of} name="theme-color" content={color} media={colorMedia(of, theme)} />
         ))}
         <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
         <link rel="apple-touch-icon" href="/apple-touch-icon.png" />

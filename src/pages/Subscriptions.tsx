@@ -50,7 +50,7 @@ export function Subscriptions({ subscription, forSale, csrfToken, flash }: Subsc
                   {plan.dollarsPerMonth === null ? 'Custom' : `$${plan.dollarsPerMonth}`}
                 </span>
                 {plan.dollarsPerMonth === null ? '' : '/mo'}
-                {plan.type === subscription?.plan_type ? <Badge colour="green">Your plan</Badge> : null}
+                {plan.type === subscription?.plan_type ? <Badge color="green">Your plan</Badge> : null}
               </p>
               <p>{plan.hours ? `${plan.hours} hours included, then $1.75/h by the second` : 'Hours by agreement'}</p>
               <Choice plan={plan} forSale={forSale} csrfToken={csrfToken} />

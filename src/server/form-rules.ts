@@ -2,7 +2,7 @@ import type * as v from 'valibot'
 import { AppError } from '../domain/error.ts'
 import { checkForm } from '../domain/form.ts'
 
-/** The form's value, normalised. @throws invalid with the sentence that the browser shows for the same fault */
+/** The form's value, normalized. @throws invalid with the sentence that the browser shows for the same fault */
 export function requireValid<S extends v.GenericSchema<unknown, unknown>>(
   schema: S,
   input: v.InferInput<S>,

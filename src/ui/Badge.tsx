@@ -1,6 +1,6 @@
-export type BadgeColour = 'green' | 'grey' | 'yellow' | 'red' | 'dark'
+export type BadgeColor = 'green' | 'gray' | 'yellow' | 'red' | 'dark'
 
-/** A status: always a word, its colour, and a dot whose shape differs with the colour. */
-export function Badge({ colour, children }: { colour: BadgeColour; children: string }) {
-  return <span className={`badge badge-${colour}`}>{children}</span>
+/** A status: always a word, its color, and a dot whose shape differs with the color. */
+export function Badge({ color, children }: { color: BadgeColor; children: string }) {
+  return <span className={`badge badge-${color}`}>{children}</span>
 }

@@ -60,10 +60,10 @@ export function Field({
   blamedBy,
   ...rest
 }: Labelled & InputHTMLAttributes<HTMLInputElement> & { name: string; id?: string }) {
-  const labelled = { label, hint, error, blamedBy, name: rest.name, ...(rest.id && { id: rest.id }) }
+  const labeled = { label, hint, error, blamedBy, name: rest.name, ...(rest.id && { id: rest.id }) }
   return (
-    <Frame {...labelled}>
-      <input {...rest} {...control(labelled)} />
+    <Frame {...labeled}>
+      <input {...rest} {...control(labeled)} />
     </Frame>
   )
 }
@@ -74,10 +74,10 @@ export function TextArea({
   error,
   ...rest
 }: Labelled & TextareaHTMLAttributes<HTMLTextAreaElement> & { name: string; id?: string }) {
-  const labelled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
+  const labeled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
   return (
-    <Frame {...labelled}>
-      <textarea {...rest} {...control(labelled)} />
+    <Frame {...labeled}>
+      <textarea {...rest} {...control(labeled)} />
     </Frame>
   )
 }
@@ -91,10 +91,10 @@ type SelectProps = Labelled &
   }
 
 export function Select({ label, hint, error, options, placeholder, ...rest }: SelectProps) {
-  const labelled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
+  const labeled = { label, hint, error, name: rest.name, ...(rest.id && { id: rest.id }) }
   return (
-    <Frame {...labelled}>
-      <select {...rest} {...control(labelled)}>
+    <Frame {...labeled}>
+      <select {...rest} {...control(labeled)}>
         {placeholder ? <option value="">{placeholder}</option> : null}
         {options.map((option) => (
           <option key={option}>{option}</option>
@@ -115,11 +115,11 @@ type PasswordProps = Labelled &
   }
 
 export function PasswordField({ label, hint, error, blamedBy, shown = false, onToggle, ...rest }: PasswordProps) {
-  const labelled = { label, hint, error, blamedBy, name: rest.name, ...(rest.id && { id: rest.id }) }
+  const labeled = { label, hint, error, blamedBy, name: rest.name, ...(rest.id && { id: rest.id }) }
   return (
-    <Frame {...labelled}>
+    <Frame {...labeled}>
       <div className="with-button">
-        <input spellCheck={false} {...rest} type={shown ? 'text' : 'password'} {...control(labelled)} />
+        <input spellCheck={false} {...rest} type={shown ? 'text' : 'password'} {...control(labeled)} />
         {onToggle ? (
           // Named by its text, not by a label: what looks for the field by its label is to find one.
           <button type="button" className="btn" aria-pressed={shown} onClick={onToggle}>

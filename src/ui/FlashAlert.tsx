@@ -1,9 +1,10 @@
 import { Alert } from './Alert.tsx'
 
-/** What the page before, or a refused form, has to say. `field` names the input that it is about. */
+/** What the next page shows once: a sentence, and what was typed into a form that was refused (never a password). */
 export type FlashMessage = {
   kind: 'success' | 'danger'
   message: string
+  /** The field that the sentence is about, by its name in the form. */
   field?: string | null
   values?: Record<string, string>
 }

@@ -5,13 +5,13 @@ export function isTheme(value: unknown): value is Theme {
 }
 
 /** What a browser paints around the page: our ground in each theme. */
-export const THEME_COLOURS = [
-  { of: 'dark', colour: '#081012' },
-  { of: 'light', colour: '#f7f9f9' },
+export const THEME_COLORS = [
+  { of: 'dark', color: '#081012' },
+  { of: 'light', color: '#f7f9f9' },
 ] as const
 
-/** When a colour counts: as the system has it, or by what was chosen. */
-export function colourMedia(of: Theme, chosen: Theme): string {
+/** When a color counts: as the system has it, or by what was chosen. */
+export function colorMedia(of: Theme, chosen: Theme): string {
   if (chosen === 'system') return `(prefers-color-scheme: ${of})`
   return of === chosen ? 'all' : 'not all'
 }

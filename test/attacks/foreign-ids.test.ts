@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { billingRecords, jobs, serverSessions, servers, signIns } from '../../db/schema.ts'
+import { bills, jobs, places, runs, signIns } from '../../db/schema.ts'
 import { newId } from '../../src/server/id.ts'
 import { change, openSite } from '../../testing/stack/site.ts'
 
@@ -9,21 +9,21 @@ let people = 0
 
 async function personWithServer() {
   const person = await site.signInAs('user')
-  const [serverId, sessionId, now] = [newId('srv'), newId('ses'), Date.now()]
+  const [placeId, runId, now] = [newId('srv'), newId('ses'), Date.now()]
   await site.db
-    .insert(servers)
-    .values({ id: serverId, instanceType: 'g6.xlarge', availabilityZone: 'a', position: 1, reservedBy: sessionId })
-  await site.db.insert(serverSessions).values({
-    id: sessionId,
+    .insert(places)
+    .values({ id: placeId, instanceType: 'g6.xlarge', availabilityZone: 'a', position: 1, reservedBy: runId })
+  await site.db.insert(runs).values({
+    id: runId,
     userId: person.userId,
-    serverId,
+    placeId,
     instanceType: 'g6.xlarge',
     requestedAt: now,
     runningAt: now,
     billedFrom: now,
     ipAddress: `203.0.113.${++people}`,
   })
-  return { ...person, serverId, sessionId, address: `203.0.113.${people}` }
+  return { ...person, placeId, runId, address: `203.0.113.${people}` }
 }
 
 test('other people’s ids open nothing and answer like ids that nobody has', async () => {
@@ -47,15 +47,15 @@ test('other people’s ids open nothing and answer like ids that nobody has', as
   await both(
     'POST',
     () => stop,
-    (id) => ({ server_id: victim.serverId, session_id: id }),
-    victim.sessionId,
+    (id) => ({ server_id: victim.placeId, session_id: id }),
+    victim.runId,
     newId('ses'),
   )
   await both(
     'POST',
     () => stop,
-    (id) => ({ server_id: id, session_id: eve.sessionId }),
-    victim.serverId,
+    (id) => ({ server_id: id, session_id: eve.runId }),
+    victim.placeId,
     newId('srv'),
   )
   await both(
@@ -73,7 +73,7 @@ test('other people’s ids open nothing and answer like ids that nobody has', as
     newId('in'),
   )
 
-  const [run] = await site.db.select().from(serverSessions).where(eq(serverSessions.id, victim.sessionId))
+  const [run] = await site.db.select().from(runs).where(eq(runs.id, victim.runId))
   expect(run).toMatchObject({ stopRequestedAt: null, endedAt: null })
   const [signIn] = await site.db.select().from(signIns).where(eq(signIns.id, victim.signInId))
   expect(signIn?.revokedAt).toBeNull()
@@ -85,7 +85,7 @@ test('a statement of somebody else’s is the page that a statement of nobody’
   const [id, nobodys] = [newId('bill'), newId('bill')]
   const period = { periodStart: Date.UTC(2028, 0, 1), periodEnd: Date.UTC(2028, 1, 1), createdAt: Date.UTC(2028, 1, 1) }
   const bill = { includedHours: 0, trial: false, seconds: 18_011, amountCents: 876 }
-  await site.db.insert(billingRecords).values({ id, userId: victim.userId, ...period, ...bill })
+  await site.db.insert(bills).values({ id, userId: victim.userId, ...period, ...bill })
   const open = async (statement: string, cookie: string) => {
     const response = await site.request(`/billing_history/${statement}`, { headers: { Cookie: cookie } })
     const html = (await response.text()).replaceAll(statement, 'ID').replace(/content="[\w-]{60,}"/g, '')
@@ -100,7 +100,7 @@ test('a statement of somebody else’s is the page that a statement of nobody’
 test('lists hold one’s own rows alone', async () => {
   const [victim, eve] = [await personWithServer(), await personWithServer()]
   const markOf = (path: string) =>
-    path.endsWith('sign_ins') ? eve.signInId : path === '/devices' ? eve.userId : eve.sessionId
+    path.endsWith('sign_ins') ? eve.signInId : path === '/devices' ? eve.userId : eve.runId
   for (const path of [
     '/api/v1/servers/get_servers',
     '/api/v1/users/sign_ins',
@@ -110,6 +110,6 @@ test('lists hold one’s own rows alone', async () => {
   ]) {
     const text = await (await site.request(path, { headers: { Cookie: eve.cookie } })).text()
     expect(text, path).toContain(markOf(path))
-    for (const id of [victim.userId, victim.signInId, victim.sessionId]) expect(text, path).not.toContain(id)
+    for (const id of [victim.userId, victim.signInId, victim.runId]) expect(text, path).not.toContain(id)
   }
 })

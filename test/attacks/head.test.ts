@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { eq } from 'drizzle-orm'
 import { afterAll, expect, test } from 'vitest'
-import { checkouts, emailTokens, signIns, subscriptions } from '../../db/schema.ts'
+import { checkouts, emailTokens, plans, signIns } from '../../db/schema.ts'
 import { hashEmailToken } from '../../src/server/accounts/email-tokens.ts'
 import { app } from '../../src/server/app.ts'
 import { openSite, SITE } from '../../testing/stack/site.ts'
@@ -53,7 +53,7 @@ test('HEAD changes nothing, whatever GET does there', async () => {
   // The way to its open invoice asks Stripe, and writes down what it says.
   const unpaid = { planType: 'basic' as const, subType: 'paid' as const, status: 'past_due', hours: 20 }
   await site.db
-    .insert(subscriptions)
+    .insert(plans)
     .values({ id: 'sub_1', userId, stripeSubscriptionId: 'sub_1', ...unpaid, anchor: now, createdAt: now })
 
   const before = await everything()

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serverSessions, servers } from '../../db/schema.ts'
+import { places, runs } from '../../db/schema.ts'
 import type { Context } from '../../src/server/context.ts'
 import { checkServerAddress } from '../../src/server/fleet/addresses.ts'
 import { newId } from '../../src/server/id.ts'
@@ -34,14 +34,12 @@ const INTERNAL = [
   "' OR 1=1 --",
 ]
 
-async function withRuns(...runs: Partial<typeof serverSessions.$inferInsert>[]) {
+async function withRuns(...runRows: Partial<typeof runs.$inferInsert>[]) {
   const { userId } = await site.signInAs('user')
-  for (const run of runs) {
-    const [serverId, id] = [newId('srv'), newId('ses')]
-    await site.db.insert(servers).values({ id: serverId, instanceType: 'g6', availabilityZone: 'a', position: 1 })
-    await site.db
-      .insert(serverSessions)
-      .values({ id, userId, serverId, instanceType: 'g6', requestedAt: 1, runningAt: 1, ...run })
+  for (const run of runRows) {
+    const [placeId, id] = [newId('srv'), newId('ses')]
+    await site.db.insert(places).values({ id: placeId, instanceType: 'g6', availabilityZone: 'a', position: 1 })
+    await site.db.insert(runs).values({ id, userId, placeId, instanceType: 'g6', requestedAt: 1, runningAt: 1, ...run })
   }
   const probed: string[] = []
   const reach: Context['reach'] = async (host) => {

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { subscriptions, users } from '../../db/schema.ts'
+import { plans, users } from '../../db/schema.ts'
 import { newAddress, openAccount, PASSWORD, signUpFields } from '../../testing/people/account.ts'
 
 /** A site, an address, and everything that somebody may do with it. */
@@ -79,7 +79,7 @@ test('a sign-up that lands while the link of another is being confirmed', async 
   }) as typeof batch
   expect(await confirm(theirs)).toBe(422)
   expect(await row()).toMatchObject({ name: 'Ada', confirmedAt: null })
-  expect(await ctx.db.$count(subscriptions, eq(subscriptions.userId, (await row())?.id ?? ''))).toBe(0)
+  expect(await ctx.db.$count(plans, eq(plans.userId, (await row())?.id ?? ''))).toBe(0)
   expect(await confirm(mine)).toBe(200)
   expect(await signIn(EVIL)).toBe(401)
   expect(await signIn(PASSWORD)).toBe(200)
@@ -122,7 +122,7 @@ test('a thief who signs up with my address again and again: a reset by mail make
   const { ctx, signUp, reset, signIn, row } = setup()
   await signUp('Eve', EVIL)
   expect(await reset(PASSWORD)).toBe(200)
-  const trials = () => ctx.db.select().from(subscriptions)
+  const trials = () => ctx.db.select().from(plans)
   expect(await signIn(PASSWORD)).toBe(200)
   const mine = await row()
   expect((await trials()).filter(({ userId }) => userId === mine?.id)).toMatchObject([{ planType: 'demo' }])

@@ -20,7 +20,7 @@ type Ec2Server = {
 
 export type Ec2ProtocolOptions = {
   start: () => Promise<Ec2Server>
-  /** Behaviours in which that server differs from AWS, by the test's name, and how. They must really differ. */
+  /** Behaviors in which that server differs from AWS, by the test's name, and how. They must really differ. */
   deviations?: Record<string, string>
   /** Whether that server is missing here. */
   skip?: boolean
@@ -31,7 +31,7 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
   describe.skipIf(skip)(name, () => {
     let server: Ec2Server
     let ec2: EC2Client
-    const behaviours: string[] = []
+    const behaviors: string[] = []
 
     beforeAll(async () => {
       server = await start()
@@ -45,10 +45,10 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
     })
 
     /** A server that deviates must do so still: when it no longer does, its row in the table has to go. */
-    function behaves(behaviour: string, check: () => Promise<void>): void {
-      behaviours.push(behaviour)
-      if (deviations[behaviour] === undefined) test(behaviour, check, 30_000)
-      else test.fails(`${behaviour} (deviates: ${deviations[behaviour]})`, check, 30_000)
+    function behaves(behavior: string, check: () => Promise<void>): void {
+      behaviors.push(behavior)
+      if (deviations[behavior] === undefined) test(behavior, check, 30_000)
+      else test.fails(`${behavior} (deviates: ${deviations[behavior]})`, check, 30_000)
     }
 
     async function launch(input: Partial<RunInstancesCommandInput> = {}): Promise<Instance[]> {
@@ -295,8 +295,8 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       expect(seen).toEqual(expect.arrayContaining(launched))
     })
 
-    test('the table of deviations names behaviours that there are', () => {
-      expect(behaviours).toEqual(expect.arrayContaining(Object.keys(deviations)))
+    test('the table of deviations names behaviors that there are', () => {
+      expect(behaviors).toEqual(expect.arrayContaining(Object.keys(deviations)))
     })
   })
 }

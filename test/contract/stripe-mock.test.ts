@@ -88,7 +88,7 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
   })
 
   test('invoices', async () => {
-    const invoice = { customerId: 'cus_1', recordId: 'bill_1', description: 'Usage', dueDays: 15 }
+    const invoice = { customerId: 'cus_1', billId: 'bill_1', description: 'Usage', dueDays: 15 }
     const created = await payments.createInvoice(invoice, 'key-4')
     expect(created.id).toMatch(/^in_/)
     await payments.addInvoiceLine({ customerId: 'cus_1', invoiceId: created.id, cents: 175, description: 'x' }, 'key-5')
@@ -99,14 +99,14 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
   })
 
   test('credits', async () => {
-    const credit = { invoiceId: 'in_1', recordId: 'bill_2', cents: 88, description: '1800 s less than billed: x' }
+    const credit = { invoiceId: 'in_1', billId: 'bill_2', cents: 88, description: '1800 s less than billed: x' }
     expect(await payments.creditInvoice({ ...credit, paid: false }, 'key-9')).toMatch(/^cn_/)
     expect(await payments.creditInvoice({ ...credit, paid: true }, 'key-10')).toMatch(/^cn_/)
     await payments.findCredit('in_1', 'bill_2')
   })
 
   test('a wrong request is a refusal that trying again does not mend', async () => {
-    const invoice = { customerId: 'cus_1', recordId: 'bill_1', description: 'Usage', dueDays: 'soon' as never }
+    const invoice = { customerId: 'cus_1', billId: 'bill_1', description: 'Usage', dueDays: 'soon' as never }
     await expect(payments.createInvoice(invoice, 'key-8')).rejects.toMatchObject({
       code: 'provider_failed',
       retryable: false,

@@ -135,9 +135,9 @@ describe('the Stripe adapter against the stand-in', () => {
 
   test('an invoice from draft to paid, its page pressed twice', async () => {
     const customerId = await payments().createCustomer({ id: 'user_3', email: 'three@example.com' }, 'customer-3')
-    const wanted = { customerId, recordId: 'bill_3', description: 'Server time', dueDays: 15 }
+    const wanted = { customerId, billId: 'bill_3', description: 'Server time', dueDays: 15 }
     const draft = await payments().createInvoice(wanted, 'invoice-3')
-    expect(draft).toMatchObject({ status: 'draft', recordId: 'bill_3', totalCents: 0 })
+    expect(draft).toMatchObject({ status: 'draft', billId: 'bill_3', totalCents: 0 })
     const line = { customerId, invoiceId: draft.id, cents: 1234, description: '7,052 seconds' }
     await payments().addInvoiceLine(line, 'line-3')
     await payments().addInvoiceLine(line, 'line-3')

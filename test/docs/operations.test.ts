@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { servers } from '../../db/schema.ts'
+import { places } from '../../db/schema.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
@@ -34,7 +34,7 @@ test('the documented commands keep the fleet', { timeout: 60_000 }, async () => 
   const one = await type(addOne)
   expect(one.said).toMatch(/^Added srv_[\w-]+\.$/)
   expect((await type(addThree)).said).toMatch(/^Added srv_[\w-]+, srv_[\w-]+, srv_[\w-]+\.$/)
-  expect(await database.$count(servers)).toBe(4)
+  expect(await database.$count(places)).toBe(4)
 
   const id = /srv_[\w-]+/.exec(one.said)?.[0] ?? ''
   const retired = await type(retire.replace('srv_…', id))

@@ -4,14 +4,14 @@ import type { Instance } from '../../src/domain/wire.ts'
 
 test('states and health have the colors of the specification', () => {
   const states = ['running', 'stopped', 'terminated', 'stopping', 'pending', 'shutting-down', 'rebooting']
-  expect(states.map(instanceStateColor)).toEqual(['green', 'grey', 'grey', 'yellow', 'yellow', 'yellow', 'dark'])
+  expect(states.map(instanceStateColor)).toEqual(['green', 'gray', 'gray', 'yellow', 'yellow', 'yellow', 'dark'])
   expect(['ok', 'impaired', 'insufficient-data', 'initializing', '', null].map(healthColor)).toEqual([
     'green',
     'red',
     'yellow',
-    'grey',
-    'grey',
-    'grey',
+    'gray',
+    'gray',
+    'gray',
   ])
 })
 

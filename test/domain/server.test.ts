@@ -22,8 +22,8 @@ test.each([
   [flags(false, true, false), 'provisioning', 'yellow'],
   [flags(true, false, true), 'stopping', 'yellow'],
   [flags(false, true, true), 'stopping', 'yellow'],
-  [flags(false, false, false), 'stopped', 'grey'],
-  [flags(false, false, true), 'stopped', 'grey'],
+  [flags(false, false, false), 'stopped', 'gray'],
+  [flags(false, false, true), 'stopped', 'gray'],
   [flags(false, false, false, 'No capacity.'), 'error', 'red'],
   // An old message does not hide that the server runs.
   [flags(true, false, false, 'No capacity.'), 'running', 'green'],

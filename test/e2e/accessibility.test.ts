@@ -54,7 +54,7 @@ describe.each(SCREENS)('$name', (screen) => {
   })
 })
 
-test("with the system's own colours, what is current, how full a meter is and a state still show", async () => {
+test("with the system's own colors, what is current, how full a meter is and a state still show", async () => {
   const customer = { name: '', path: '/dashboard', as: 'customer' } as const
   const { page } = await openScreen(world.browser, world.url, customer, cast)
   await page.emulateMedia({ forcedColors: 'active' })
@@ -66,7 +66,7 @@ test("with the system's own colours, what is current, how full a meter is and a 
       theme: background('.theme [aria-pressed=true]') !== background('.theme [aria-pressed=false]'),
       // Nobody tells what a bar inside of it is painted in.
       meter: getComputedStyle(document.querySelector('progress') as Element).forcedColorAdjust === 'none',
-      state: background('.badge-red', '::before') !== background('.badge-grey', '::before'),
+      state: background('.badge-red', '::before') !== background('.badge-gray', '::before'),
     }
   })
   expect(looks).toEqual({ current: true, theme: true, meter: true, state: true })

@@ -130,7 +130,7 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
   await page.getByText('Cancel subscription').click()
   await page.getByRole('button', { name: 'Cancel at period end' }).click()
   await page.getByText('Your subscription has been cancelled and will not renew.').waitFor()
-  await shot(page, 'cancelled')
+  await shot(page, 'canceled')
   await advance(32 * DAY)
   await open(page, '/account_overview')
   await page.getByText('No Plan').waitFor()

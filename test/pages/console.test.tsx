@@ -38,17 +38,17 @@ test('2,000 instances are all there, each under every column of the specificatio
   ])
 })
 
-test('states and health have the colours that the specification gives them, and say it in words', () => {
+test('states and health have the colors that the specification gives them, and say it in words', () => {
   const [some] = manyInstances(1, NOW)
   if (!some) throw new Error('no instance')
   const badges = (state: string, status_check: string | null) => {
     const html = renderToString(<Console {...props} instances={[{ ...some, state, status_check }]} />)
-    return [...html.matchAll(/badge badge-(\w+)">([^<]+)</g)].map(([, colour, word]) => `${word} ${colour}`)
+    return [...html.matchAll(/badge badge-(\w+)">([^<]+)</g)].map(([, color, word]) => `${word} ${color}`)
   }
   expect(badges('running', 'ok')).toEqual(['running green', 'ok green'])
   expect(badges('shutting-down', 'impaired')).toEqual(['shutting-down yellow', 'impaired red'])
   expect(badges('rebooting', 'insufficient-data')).toEqual(['rebooting dark', 'insufficient-data yellow'])
-  expect(badges('terminated', null)).toEqual(['terminated grey'])
+  expect(badges('terminated', null)).toEqual(['terminated gray'])
 })
 
 test('no instances, no match and no answer each say so', () => {

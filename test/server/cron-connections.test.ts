@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, beforeEach, expect, test } from 'vitest'
-import { billingRecords, invoices, serverSessions, subscriptions, users } from '../../db/schema.ts'
+import { bills, invoices, plans, runs, users } from '../../db/schema.ts'
 import type { Context } from '../../src/server/context.ts'
 import { runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
@@ -34,15 +34,15 @@ test('fleet: 500 overdue channels and 100 orphans take four connections', async 
   const [gone, ...running] = people.map((userId) => ({
     id: newId('ses'),
     userId,
-    serverId: place,
+    placeId: place,
     instanceType: 'g6.4xlarge',
     requestedAt: long,
     runningAt: long,
     confirmedAt: long,
   }))
   if (!gone) throw new Error('There is nobody.')
-  await world.db.insert(serverSessions).values([{ ...gone, stopRequestedAt: long, endedAt: long }])
-  await world.db.insert(serverSessions).values(running)
+  await world.db.insert(runs).values([{ ...gone, stopRequestedAt: long, endedAt: long }])
+  await world.db.insert(runs).values(running)
   for (let i = 0; i < 100; i++)
     await world.ctx.cloud.launch({
       token: `late-${i}`,
@@ -76,10 +76,8 @@ test('money: 100 due invoices and 100 plans to ask about take four connections',
       planType: null,
       includedHours: 0,
     }
-    await stack.db
-      .insert(billingRecords)
-      .values({ ...record, trial: false, seconds: 3600, amountCents: 175, createdAt: now })
-    await stack.db.insert(invoices).values({ recordId: record.id, userId, step: 'draft', nextAt: now, createdAt: now })
+    await stack.db.insert(bills).values({ ...record, trial: false, seconds: 3600, amountCents: 175, createdAt: now })
+    await stack.db.insert(invoices).values({ billId: record.id, userId, step: 'draft', nextAt: now, createdAt: now })
   }
 
   const client = stack.ctx.db.$client
@@ -97,6 +95,6 @@ test('money: 100 due invoices and 100 plans to ask about take four connections',
   expect(calls.most).toBe(4)
   expect(stack.stripe.calls().length).toBeGreaterThanOrEqual(200)
   const due = await stack.db.$count(invoices, eq(invoices.nextAt, now))
-  const unasked = await stack.db.$count(subscriptions, eq(subscriptions.checkAt, now))
+  const unasked = await stack.db.$count(plans, eq(plans.checkAt, now))
   expect([due, unasked]).toEqual([0, 0])
 })

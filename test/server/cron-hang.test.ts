@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { writeBatch } from '../../db/client.ts'
-import { billingRecords, invoices, users } from '../../db/schema.ts'
+import { bills, invoices, users } from '../../db/schema.ts'
 import { startStack } from '../../dev/stack.ts'
 import { newId } from '../../src/server/id.ts'
 import { composeMail } from '../../src/server/mail/letter.ts'
@@ -29,9 +29,9 @@ const looks = () => stack.services.ec2?.calls().filter(({ action }) => action ==
 test('while Stripe hangs, every mail goes out and the fleet is looked at', async () => {
   // Due a little later, so that all of it waits for the triggers below.
   const now = Date.now() + 600_000
-  const owing = Array.from({ length: PEOPLE }, () => ({ userId: newId('user'), recordId: newId('bill') }))
+  const owing = Array.from({ length: PEOPLE }, () => ({ userId: newId('user'), billId: newId('bill') }))
   await writeBatch(db, [
-    ...owing.flatMap(({ userId, recordId }) => [
+    ...owing.flatMap(({ userId, billId }) => [
       db.insert(users).values({
         id: userId,
         email: `${userId}@example.com`,
@@ -40,8 +40,8 @@ test('while Stripe hangs, every mail goes out and the fleet is looked at', async
         createdAt: now,
         billingDueAt: Number.MAX_SAFE_INTEGER,
       }),
-      db.insert(billingRecords).values({
-        id: recordId,
+      db.insert(bills).values({
+        id: billId,
         userId,
         periodStart: now - 9e8,
         periodEnd: now,
@@ -52,7 +52,7 @@ test('while Stripe hangs, every mail goes out and the fleet is looked at', async
         amountCents: 175,
         createdAt: now,
       }),
-      db.insert(invoices).values({ recordId, userId, step: 'draft', nextAt: now, createdAt: now }),
+      db.insert(invoices).values({ billId, userId, step: 'draft', nextAt: now, createdAt: now }),
     ]),
     ...Array.from({ length: MAILS }, (_, i) =>
       mailQuery({ db, now: () => now }, `pilot-${i}@example.com`, composeMail('While Stripe hangs', ['Hello.'])),

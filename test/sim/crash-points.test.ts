@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { servers } from '../../db/schema.ts'
+import { places } from '../../db/schema.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
 import { onlyMishaps, openWorld, type World } from '../../testing/world/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../testing/world/fleet.ts'
@@ -38,7 +38,7 @@ const scenarios: Record<string, Scenario> = {
   'start that moves to another place': {
     async prepare(world) {
       // What earlier plays set aside is offered again: each needs two places.
-      await world.db.update(servers).set({ setAsideUntil: 0 })
+      await world.db.update(places).set({ setAsideUntil: 0 })
       world.ec2.inject('InsufficientInstanceCapacity', 1)
     },
     async play(world, customer) {

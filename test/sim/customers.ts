@@ -1,9 +1,9 @@
 import { eq } from 'drizzle-orm'
-import { serverSessions, users } from '../../db/schema.ts'
+import { runs, users } from '../../db/schema.ts'
 import type { User } from '../../src/domain/wire.ts'
-import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout } from '../../src/server/billing/plans/checkout.ts'
-import { startServer, stopServer } from '../../src/server/fleet/servers.ts'
+import { startRun, stopRun } from '../../src/server/fleet/runs.ts'
 import type { Random } from '../../testing/random.ts'
 import type { YearWorld } from './year-world.ts'
 
@@ -23,13 +23,13 @@ export type Customer = {
   pressed: number
 }
 
-/** Plans a year of one person: a trial or none, plans bought and cancelled, servers started and stopped, some of which vanish. */
+/** Plans a year of one person: a trial or none, plans bought and canceled, servers started and stopped, some of which vanish. */
 export function planCustomer(
   world: YearWorld,
   random: Random,
   from: number,
   until: number,
-  runs: number,
+  runRows: number,
   all: Customer[],
 ) {
   const { clock, timeline } = world
@@ -46,7 +46,7 @@ export function planCustomer(
     all.push(customer)
     if (customer.trial)
       await world.insertPlan(customer.user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
-    for (let n = 0; n < runs; n++)
+    for (let n = 0; n < runRows; n++)
       timeline.at(random.between(born + MINUTE, until - 3 * DAY), () => run(world, random, customer))
     if (random.chance(0.75))
       timeline.at(random.between(born, born + 120 * DAY), () => subscribe(world, random, customer))
@@ -66,27 +66,25 @@ async function run(world: YearWorld, random: Random, customer: Customer): Promis
   if (random.chance(0.15))
     ec2.inject(random.pick(['RequestLimitExceeded', 'InsufficientInstanceCapacity', 'lost_response', 'Unavailable']), 1)
   customer.pressed += 1
-  const started = await startServer(ctx, { user, suspended: row?.suspendedAt != null }).catch(() => null)
+  const started = await startRun(ctx, { user, suspended: row?.suspendedAt != null }).catch(() => null)
   if (!started) return
-  const { id: sessionId, serverId } = started.session
-  customer.sessions.push(sessionId)
+  const { id: runId, placeId } = started.run
+  customer.sessions.push(runId)
   // From seconds to more than a day.
   const length = random.chance(0.5) ? Math.round(10_000 * 2 ** (random.next() * 13)) : random.between(HOUR, 30 * HOUR)
   world.alarmDelay.set(user.id, length / random.pick([4, 4, 4, 20]))
-  if (random.chance(0.06)) timeline.at(clock.now + random.between(5_000, length), () => vanish(world, sessionId))
+  if (random.chance(0.06)) timeline.at(clock.now + random.between(5_000, length), () => vanish(world, runId))
   const stop = async () => {
-    const [current] = await db.select().from(serverSessions).where(eq(serverSessions.id, sessionId))
+    const [current] = await db.select().from(runs).where(eq(runs.id, runId))
     const before = current?.stopRequestedAt
-    const accepted = await stopServer(ctx, user.id, { sessionId, serverId: current?.serverId ?? serverId }).catch(
-      () => null,
-    )
-    if (accepted && before === null) customer.stopped.set(sessionId, clock.now)
+    const accepted = await stopRun(ctx, user.id, { runId, placeId: current?.placeId ?? placeId }).catch(() => null)
+    if (accepted && before === null) customer.stopped.set(runId, clock.now)
   }
   timeline.at(clock.now + length, stop)
 }
 
-async function vanish(world: YearWorld, sessionId: string): Promise<void> {
-  const instance = world.ec2.instances().find((i) => i.tags.session === sessionId && i.state === 'running')
+async function vanish(world: YearWorld, runId: string): Promise<void> {
+  const instance = world.ec2.instances().find((i) => i.tags.session === runId && i.state === 'running')
   if (instance) world.ec2.inject('terminate_instance', 1, { instance_id: instance.instanceId })
 }
 
@@ -110,6 +108,6 @@ async function subscribe(world: YearWorld, random: Random, customer: Customer): 
 }
 
 async function isBusy({ db }: YearWorld, customer: Customer): Promise<boolean> {
-  const rows = await db.select().from(serverSessions).where(eq(serverSessions.userId, customer.user.id))
+  const rows = await db.select().from(runs).where(eq(runs.userId, customer.user.id))
   return rows.some((row) => row.endedAt === null)
 }

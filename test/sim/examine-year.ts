@@ -1,5 +1,5 @@
 import { asc } from 'drizzle-orm'
-import { billingRecords, invoices, serverSessions } from '../../db/schema.ts'
+import { bills, invoices, runs } from '../../db/schema.ts'
 import type { Customer } from './customers.ts'
 import { independentBills } from './independent-bill.ts'
 import { seenPlans, seenRuns } from './seen.ts'
@@ -29,15 +29,9 @@ export type YearReport = {
 export async function examineYear(world: YearWorld, customers: Customer[], until: number): Promise<YearReport> {
   const { db } = world
   const plans = await seenPlans(world, customers)
-  const rows = Map.groupBy(
-    await db.select().from(serverSessions).orderBy(asc(serverSessions.requestedAt)),
-    (row) => row.userId,
-  )
-  const ledger = Map.groupBy(
-    await db.select().from(billingRecords).orderBy(asc(billingRecords.periodStart)),
-    (record) => record.userId,
-  )
-  const steps = new Map((await db.select().from(invoices)).map(({ recordId, step }) => [recordId, step]))
+  const rows = Map.groupBy(await db.select().from(runs).orderBy(asc(runs.requestedAt)), (row) => row.userId)
+  const ledger = Map.groupBy(await db.select().from(bills).orderBy(asc(bills.periodStart)), (record) => record.userId)
+  const steps = new Map((await db.select().from(invoices)).map(({ billId, step }) => [billId, step]))
   const atStripe = await invoicedAtStripe(world.stripe.apiBase)
   const instances = Map.groupBy(world.ec2.history(), (record) => record.tags.session ?? '')
 

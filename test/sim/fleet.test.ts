@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startServer, stopServer } from '../../src/server/fleet/servers.ts'
+import { startRun, stopRun } from '../../src/server/fleet/runs.ts'
 import { endOrphans, wakeOverdue } from '../../src/server/fleet/sweep.ts'
 import { toAppError } from '../../src/server/http/error-response.ts'
 import { seededRandom } from '../../testing/random.ts'
@@ -74,8 +74,8 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
     const { id } = person.user
     const act =
       run?.endedAt === null && random.chance(0.6)
-        ? stopServer(process.ctx, id, { sessionId: run.id, serverId: run.serverId })
-        : startServer(process.ctx, person)
+        ? stopRun(process.ctx, id, { runId: run.id, placeId: run.placeId })
+        : startRun(process.ctx, person)
     await act.catch((error) => {
       // Refused, not answered or killed: a person is told so and looks again. Anything else is a fault of ours.
       if (toAppError(error).code === 'unexpected') onlyKilled(error)
@@ -123,7 +123,7 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
       while (due(user.id)) await world.ring(user.id)
       const [run] = await runsOf(world, user.id)
       if (run?.runningAt && run.stopRequestedAt === null)
-        await stopServer(world.ctx, user.id, { sessionId: run.id, serverId: run.serverId })
+        await stopRun(world.ctx, user.id, { runId: run.id, placeId: run.placeId })
       await world.process.settle()
     }
     await sweep()

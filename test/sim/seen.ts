@@ -46,12 +46,12 @@ export function seenRuns(
   records: Map<string, InstanceRecord[]>,
 ): (SeenRun & { ran: SeenRun })[] {
   let trialUsed = 0
-  return customer.sessions.flatMap((session) => {
-    const sight = world.sights.get(session)
-    const record = records.get(session)?.find((r) => r.runningAt !== null)
+  return customer.sessions.flatMap((run) => {
+    const sight = world.sights.get(run)
+    const record = records.get(run)?.find((r) => r.runningAt !== null)
     if (!sight || sight.first === null || !record?.runningAt) return []
     const { first } = sight
-    const stopped = customer.stopped.get(session) ?? Infinity
+    const stopped = customer.stopped.get(run) ?? Infinity
     if (stopped <= first) return []
     const second = Math.ceil(first / 1000)
     const trialEnd = (second + TRIAL_SECONDS - trialUsed) * 1000

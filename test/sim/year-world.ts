@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { servers } from '../../db/schema.ts'
+import { places } from '../../db/schema.ts'
 import { type Ec2StandIn, startEc2 } from '../../dev/ec2/ec2-stand-in.ts'
 import { freePort } from '../../dev/free-port.ts'
 import { receiveStripeEvent } from '../../src/server/billing/stripe-events.ts'
@@ -41,7 +41,7 @@ const ANSWERS_AFTER_MS = [0, 0, 0, 0, 7_000, 7_000, 50_000, 200_000, 400_000]
 const ONE_IN_NEVER_ANSWERS = 25
 
 /** The product's own verbs and jobs around both stand-ins, under one clock that jumps from event to event. */
-export async function openYearWorld(start: number, places: number, database: DatabaseKind): Promise<YearWorld> {
+export async function openYearWorld(start: number, placeRows: number, database: DatabaseKind): Promise<YearWorld> {
   const timeline = new Timeline()
   const stack = await openBillingStack(start, { webhookOrder: 'shuffled', database, timeoutMs: 500 })
   const { clock, db } = stack
@@ -155,8 +155,8 @@ export async function openYearWorld(start: number, places: number, database: Dat
   })
   await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
   stack.stripe.setWebhookUrl(`http://127.0.0.1:${(webhook.address() as { port: number }).port}`)
-  await db.insert(servers).values(
-    Array.from({ length: places }, (_, i) => ({
+  await db.insert(places).values(
+    Array.from({ length: placeRows }, (_, i) => ({
       id: `srv_year_${i}`,
       instanceType: 'g6.4xlarge',
       availabilityZone: `us-east-1${'abcd'[i % 4]}`,

@@ -29,7 +29,7 @@ export async function openScreen(browser: Browser, url: string, screen: Screen, 
 
 export type Theme = 'light' | 'dark'
 
-/** As the server would have rendered it with that cookie. A canvas asks for its colours again when the width changes: change both, or that. */
+/** As the server would have rendered it with that cookie. A canvas asks for its colors again when the width changes: change both, or that. */
 export async function setLook(page: Page, theme: Theme, width: number): Promise<void> {
   await page.evaluate((chosen) => {
     document.documentElement.dataset.theme = chosen

@@ -20,7 +20,7 @@ export type Word = [
     /** What is read out after the name. */
     description?: string
     /** Of the badge. */
-    colour?: string
+    color?: string
     /** How often it stands there; at least once by itself. */
     count?: number
     note?: string
@@ -77,12 +77,12 @@ async function find(page: Page, [, as, text, how = {}]: Word): Promise<void> {
   if (how.count) expect(await all.count()).toBe(how.count)
   if (how.readOnly) expect(await found.isEditable()).toBe(false)
   if (how.href) expect(await found.getAttribute('href')).toMatch(how.href)
-  if (how.colour) expect(await found.getAttribute('class')).toContain(`badge-${how.colour}`)
+  if (how.color) expect(await found.getAttribute('class')).toContain(`badge-${how.color}`)
 }
 
-function place(page: Page, as: Word[1], text: string, { description, colour }: NonNullable<Word[3]>): Locator {
+function place(page: Page, as: Word[1], text: string, { description, color }: NonNullable<Word[3]>): Locator {
   const whole = new RegExp(text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
-  if (colour) return page.locator('.badge').filter({ hasText: new RegExp(`^${whole.source}$`) })
+  if (color) return page.locator('.badge').filter({ hasText: new RegExp(`^${whole.source}$`) })
   // A term has no name; its text is what it is.
   if (as === 'term') return page.getByRole('term').filter({ hasText: whole })
   if (as === 'label') return page.getByLabel(text, { exact: true })

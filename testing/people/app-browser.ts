@@ -1,4 +1,4 @@
-import type { Flash } from '../../src/server/http/flash.ts'
+import type { FlashMessage } from '../../src/ui/FlashAlert.tsx'
 import { ORIGIN } from './account-app.ts'
 
 type App = { request(path: string, init?: RequestInit): Response | Promise<Response> }
@@ -22,7 +22,7 @@ export function openBrowser(app: App) {
   }
 
   /** What the next page has to show. */
-  function waitingFlash(): Flash | null {
+  function waitingFlash(): FlashMessage | null {
     const cookie = ['flash', 'flash_1', 'flash_2'].map((name) => cookies.get(name) ?? '').join('')
     if (!cookie) return null
     const { expires: _, ...flash } = JSON.parse(Buffer.from(cookie.split('.')[0] ?? '', 'base64url').toString())
@@ -35,7 +35,7 @@ export function openBrowser(app: App) {
     cookies,
     request,
     token: () => token,
-    async open(path: string): Promise<{ status: number; location: string | null; flash: Flash | null }> {
+    async open(path: string): Promise<{ status: number; location: string | null; flash: FlashMessage | null }> {
       const waiting = waitingFlash()
       const response = await request(path)
       const html = await response.text()

@@ -1,15 +1,15 @@
 import { like, sql } from 'drizzle-orm'
 import { openDatabase } from '../../db/client.ts'
 import {
-  billingRecords,
+  bills,
   contactMessages,
   invoices,
   jobs,
+  places,
+  plans,
+  runs,
   serverRequests,
-  serverSessions,
-  servers,
   signIns,
-  subscriptions,
   users,
 } from '../../db/schema.ts'
 import type { Stack } from '../../dev/stack.ts'
@@ -53,7 +53,7 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
   await db.insert(jobs).values({
     id: newId('job'),
     userId: cast.starter.id,
-    sessionId: pending,
+    runId: pending,
     kind: 'server_start',
     status: 'running',
     progress: 'Booting the server.',
@@ -90,10 +90,10 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
   async function run(userId: string, { at, minutes, error }: { at: number; minutes: number | null; error?: string }) {
     const id = newId('ses')
     const end = minutes === null ? null : at + minutes * MINUTE
-    await db.insert(serverSessions).values({
+    await db.insert(runs).values({
       id,
       userId,
-      serverId: 'srv_place-1',
+      placeId: 'srv_place-1',
       instanceType: 'g6.4xlarge',
       requestedAt: at,
       runningAt: end === null || error ? null : at + 4_000,
@@ -110,7 +110,7 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
   async function history(userId: string, overdue: boolean) {
     const anchor = now - 95 * DAY
     await db
-      .update(subscriptions)
+      .update(plans)
       .set({ planType: 'premium', subType: 'paid', status: 'active', hours: 10, anchor, createdAt: anchor })
       .where(sql`user_id = ${userId}`)
     await db
@@ -128,7 +128,7 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
       const id = newId('bill')
       const record = { id, userId, periodStart: periodEnd - 30 * DAY, periodEnd, planType: 'premium' as const }
       const seconds = [52_331, 30_120, 41_007][i] as number
-      await db.insert(billingRecords).values({
+      await db.insert(bills).values({
         ...record,
         includedHours: 10,
         trial: false,
@@ -137,7 +137,7 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
         createdAt: periodEnd,
       })
       await db.insert(invoices).values({
-        recordId: id,
+        billId: id,
         userId,
         step: 'sent',
         stripeInvoiceId: `in_${id}`,
@@ -154,9 +154,9 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
     cookie: (role) => cast[role].cookie,
     userId: (role) => cast[role].id,
     async fillTheFleet(work) {
-      await db.update(servers).set({ reservedBy: sql`'ses_none-' || id` }).where(sql`reserved_by IS NULL`)
+      await db.update(places).set({ reservedBy: sql`'ses_none-' || id` }).where(sql`reserved_by IS NULL`)
       await work()
-      await db.update(servers).set({ reservedBy: null }).where(like(servers.reservedBy, 'ses_none-%'))
+      await db.update(places).set({ reservedBy: null }).where(like(places.reservedBy, 'ses_none-%'))
     },
   }
 }

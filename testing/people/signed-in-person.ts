@@ -1,5 +1,5 @@
 import { openDatabase } from '../../db/client.ts'
-import { signIns, subscriptions, users } from '../../db/schema.ts'
+import { plans, signIns, users } from '../../db/schema.ts'
 import type { Server } from '../../src/domain/wire.ts'
 import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-token.ts'
 import { newId } from '../../src/server/id.ts'
@@ -25,7 +25,7 @@ export async function newPerson(site: { url: string; databaseUrl: string; secret
       confirmedAt: now,
       createdAt: now,
     }),
-    db.insert(subscriptions).values({
+    db.insert(plans).values({
       id: newId('sub'),
       userId: id,
       planType: 'demo',

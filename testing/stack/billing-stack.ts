@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { migrateDatabase } from '../../db/migrate.ts'
-import { checkouts, invoices, serverSessions, servers, subscriptions, users } from '../../db/schema.ts'
+import { checkouts, invoices, places, plans, runs, users } from '../../db/schema.ts'
 import { startSqld } from '../../dev/sqld.ts'
 import { type StripeOptions, startStripe } from '../../dev/stripe/standin.ts'
 import type { User } from '../../src/domain/wire.ts'
@@ -67,7 +67,7 @@ export async function openBillingStack(
     },
   } as unknown as Context
   await db
-    .insert(servers)
+    .insert(places)
     .values({ id: 'srv_1', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', position: 0 })
 
   return {
@@ -98,10 +98,10 @@ export async function openBillingStack(
     /** A run that has ended, or one that still goes on and was last seen at `confirmedAt`. */
     async insertRun(userId: string, run: { from: number; until: number | null; confirmedAt?: number }) {
       const id = newId('ses')
-      await db.insert(serverSessions).values({
+      await db.insert(runs).values({
         id,
         userId,
-        serverId: 'srv_1',
+        placeId: 'srv_1',
         instanceType: 'g6.4xlarge',
         requestedAt: run.from - 10_000,
         runningAt: run.from,
@@ -115,8 +115,8 @@ export async function openBillingStack(
     },
 
     /** A plan that Stripe knows nothing of, as the operator grants it. */
-    async insertPlan(userId: string, plan: Partial<typeof subscriptions.$inferInsert> = {}) {
-      await db.insert(subscriptions).values({
+    async insertPlan(userId: string, plan: Partial<typeof plans.$inferInsert> = {}) {
+      await db.insert(plans).values({
         id: newId('sub'),
         userId,
         planType: 'basic',
@@ -133,7 +133,7 @@ export async function openBillingStack(
     async forgetEverybody() {
       await db.update(users).set({ billingDueAt: Number.MAX_SAFE_INTEGER })
       await db.update(invoices).set({ nextAt: null })
-      await db.update(subscriptions).set({ checkAt: null })
+      await db.update(plans).set({ checkAt: null })
       await db.update(checkouts).set({ checkAt: null })
     },
 

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase, writeBatch } from '../../db/client.ts'
-import { serverSessions, users } from '../../db/schema.ts'
+import { runs, users } from '../../db/schema.ts'
 import type { Instance as KeptInstance } from '../../dev/ec2/instance.ts'
 import { writeState } from '../../dev/ec2/state-file.ts'
 import type { Instance } from '../../src/domain/wire.ts'
@@ -10,7 +10,7 @@ const TYPES = ['g6.4xlarge', 'g6.12xlarge']
 const CYCLE = ['running', 'pending', 'shutting-down', 'terminated'] as const
 const MINUTE = 60_000
 
-const sessionId = (i: number) => `ses_run-${String(i).padStart(5, '0')}`
+const runId = (i: number) => `ses_run-${String(i).padStart(5, '0')}`
 const instanceId = (i: number) => `i-${(0x1000 + i).toString(16).padStart(17, '0')}`
 const ownerEmail = (i: number) => `pilot-${i % 40}@example.com`
 const launchedAt = (i: number, now: number) => now - (i + 1) * 7 * MINUTE
@@ -21,7 +21,7 @@ export function manyInstances(count: number, now: number): Instance[] {
     const state = i % 10 ? 'running' : (CYCLE[(i / 10) % CYCLE.length] as string)
     return {
       instance_id: instanceId(i),
-      name: `proving-ground ${sessionId(i)}`,
+      name: `proving-ground ${runId(i)}`,
       instance_type: TYPES[i % 2] as string,
       state,
       status_check: ['ok', 'initializing', 'impaired', 'insufficient-data', null][i % 17] ?? 'ok',
@@ -51,7 +51,7 @@ export function keepInstances(dataDir: string, count: number, now: number): void
       instanceType: TYPES[i % 2] as string,
       imageId: 'ami-1',
       availabilityZone: 'us-east-1a',
-      tags: { Name: `proving-ground ${sessionId(i)}`, app: 'proving-ground', session: sessionId(i) },
+      tags: { Name: `proving-ground ${runId(i)}`, app: 'proving-ground', session: runId(i) },
       slot: 40_000 + i,
       launchedAt: at,
       runsFrom: state === 'pending' ? now + 999 * MINUTE : at + 3_000,
@@ -81,11 +81,11 @@ export async function keepRuns(databaseUrl: string, count: number, now: number):
         })),
       )
       .onConflictDoNothing(),
-    db.insert(serverSessions).values(
+    db.insert(runs).values(
       rows.map((i) => ({
-        id: sessionId(i),
+        id: runId(i),
         userId: `user_pilot-${i}`,
-        serverId: 'srv_place-1',
+        placeId: 'srv_place-1',
         instanceType: TYPES[i % 2] as string,
         requestedAt: launchedAt(i, now),
         runningAt: launchedAt(i, now) + 3_000,

@@ -1,6 +1,6 @@
 import { asc, desc, eq, sql } from 'drizzle-orm'
 import { writeBatch } from '../../db/client.ts'
-import { jobs, serverSessions, servers, subscriptions, users } from '../../db/schema.ts'
+import { jobs, places, plans, runs, users } from '../../db/schema.ts'
 import { newId } from '../../src/server/id.ts'
 import type { World } from './context.ts'
 
@@ -12,7 +12,7 @@ const ZONES = ['us-east-1a', 'us-east-1b', 'us-east-1c']
  * @returns their ids, by position
  */
 export async function freshPlaces(world: World, count: number, large = 0): Promise<string[]> {
-  const places = Array.from({ length: count }, (_, position) => ({
+  const placeRows = Array.from({ length: count }, (_, position) => ({
     id: newId('srv'),
     ...(position < count - large ? { instanceType: 'g6.4xlarge', gpus: 1 } : { instanceType: 'g6.12xlarge', gpus: 4 }),
     availabilityZone: ZONES[position % ZONES.length] as string,
@@ -20,9 +20,9 @@ export async function freshPlaces(world: World, count: number, large = 0): Promi
   }))
   await writeBatch(world.db, [
     world.db.run(sql`UPDATE servers SET reserved_by = 'someone with ' || id WHERE reserved_by IS NULL`),
-    ...(count ? [world.db.insert(servers).values(places)] : []),
+    ...(count ? [world.db.insert(places).values(placeRows)] : []),
   ])
-  return places.map((place) => place.id)
+  return placeRows.map((place) => place.id)
 }
 
 type Account = { demo?: boolean; premium?: boolean; secondsUsed?: number; suspended?: boolean }
@@ -35,7 +35,7 @@ export async function newCustomer(world: World, account: Account = {}) {
   const before = Math.floor(clock.ms / 1000) * 1000 - 86_400_000
   await writeBatch(db, [
     db.insert(users).values({ id, email: `${id}@example.com`, name: 'Ada', passwordHash: '', createdAt: before }),
-    db.insert(subscriptions).values({
+    db.insert(plans).values({
       id: newId('sub'),
       userId: id,
       planType: demo ? 'demo' : premium ? 'premium' : 'basic',
@@ -45,18 +45,18 @@ export async function newCustomer(world: World, account: Account = {}) {
       hours: demo ? 0.5 : 5,
       createdAt: before,
     }),
-    ...(secondsUsed ? [db.insert(serverSessions).values(await pastRun(world, id, before, secondsUsed))] : []),
+    ...(secondsUsed ? [db.insert(runs).values(await pastRun(world, id, before, secondsUsed))] : []),
   ])
   return { user: { id, name: 'Ada', email: `${id}@example.com`, admin: false }, suspended }
 }
 
 async function pastRun(world: World, userId: string, from: number, seconds: number) {
-  const [place] = await world.db.select().from(servers).limit(1)
+  const [place] = await world.db.select().from(places).limit(1)
   const end = from + seconds * 1000
   return {
     id: newId('ses'),
     userId,
-    serverId: place?.id ?? '',
+    placeId: place?.id ?? '',
     instanceType: 'g6.4xlarge',
     requestedAt: from,
     runningAt: from,
@@ -72,11 +72,7 @@ export const jobsOf = (world: World, userId: string) =>
   world.db.select().from(jobs).where(eq(jobs.userId, userId)).orderBy(asc(jobs.createdAt), asc(jobs.kind))
 
 export const runsOf = (world: World, userId: string) =>
-  world.db
-    .select()
-    .from(serverSessions)
-    .where(eq(serverSessions.userId, userId))
-    .orderBy(desc(serverSessions.requestedAt))
+  world.db.select().from(runs).where(eq(runs.userId, userId)).orderBy(desc(runs.requestedAt))
 
 export async function latestRun(world: World, userId: string) {
   const [run] = await runsOf(world, userId)

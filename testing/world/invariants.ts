@@ -67,6 +67,6 @@ export async function expectSettled(world: World, userId: string, about: string)
     expect(job.runAt, `${about}: ${job.kind} is due`).toBeNull()
   }
   for (const run of runs)
-    for (const launch of await world.db.select().from(launches).where(eq(launches.sessionId, run.id)))
+    for (const launch of await world.db.select().from(launches).where(eq(launches.runId, run.id)))
       expect(['gone', 'refused'], `${about}: launch`).toContain(launch.outcome)
 }

@@ -1,13 +1,13 @@
-import { startServer, stopServer } from '../../src/server/fleet/servers.ts'
+import { startRun, stopRun } from '../../src/server/fleet/runs.ts'
 import type { World } from './context.ts'
 import { jobsOf, latestRun, type newCustomer } from './fleet.ts'
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 
 /** Presses Start Server; what goes on in the background has ended. */
-export async function pressStart(world: World, customer: Customer, serverId: string | null = null) {
+export async function pressStart(world: World, customer: Customer, placeId: string | null = null) {
   const { process } = world
-  const started = await startServer(process.ctx, customer, serverId)
+  const started = await startRun(process.ctx, customer, placeId)
   await process.settle()
   return started
 }
@@ -16,7 +16,7 @@ export async function pressStart(world: World, customer: Customer, serverId: str
 export async function pressStop(world: World, customer: Customer) {
   const { process } = world
   const run = await latestRun(world, customer.user.id)
-  const stopped = await stopServer(process.ctx, customer.user.id, { sessionId: run.id, serverId: run.serverId })
+  const stopped = await stopRun(process.ctx, customer.user.id, { runId: run.id, placeId: run.placeId })
   await process.settle()
   return stopped
 }

@@ -20,9 +20,9 @@ export const InstanceRow = memo(function InstanceRow({ instance, now, local }: P
       <td>{instance.instance_id}</td>
       <td>{instance.instance_type}</td>
       <td>
-        <Badge colour={instanceStateColor(instance.state)}>{instance.state}</Badge>
+        <Badge color={instanceStateColor(instance.state)}>{instance.state}</Badge>
       </td>
-      <td>{status_check ? <Badge colour={healthColor(status_check)}>{status_check}</Badge> : '—'}</td>
+      <td>{status_check ? <Badge color={healthColor(status_check)}>{status_check}</Badge> : '—'}</td>
       <td>{instance.private_ip ?? '—'}</td>
       <td>{instance.public_ip ?? '—'}</td>
       <td>{launch_time ? <TimeIn at={launch_time} local={local} layout="brief" /> : '—'}</td>

@@ -70,7 +70,7 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
 /** Why it failed stands under the badge. */
 function statusOf(server: Server) {
   const status = serverStatus(server)
-  const badge = <Badge colour={serverStatusColor(status)}>{status}</Badge>
+  const badge = <Badge color={serverStatusColor(status)}>{status}</Badge>
   if (!server.error_message) return badge
   return (
     <span className="session-id">
@@ -80,7 +80,7 @@ function statusOf(server: Server) {
   )
 }
 
-/** Stop is for an active session; a start that is under way is cancelled. */
+/** Stop is for an active session; a start that is under way is canceled. */
 function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)
   const stop = (

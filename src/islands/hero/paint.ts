@@ -31,7 +31,7 @@ export type Frame = {
 } & Record<'ground' | 'profile' | 'returns' | 'uav', string>
 
 /** Draws the scene as large as it takes to cover the canvas, like `preserveAspectRatio="xMidYMid slice"`. */
-export function paint(g: OffscreenCanvasRenderingContext2D, { t, width, height, ratio, ...colours }: Frame): void {
+export function paint(g: OffscreenCanvasRenderingContext2D, { t, width, height, ratio, ...colors }: Frame): void {
   // Setting the size empties the canvas and forgets every setting.
   Object.assign(g.canvas, { width, height })
   const scale = Math.max(width / WIDTH, height / HEIGHT)
@@ -50,7 +50,7 @@ export function paint(g: OffscreenCanvasRenderingContext2D, { t, width, height, 
   const swept = sweeps(t)
   let row = 0
   profiles(42).forEach((z, i) => {
-    g.fillStyle = colours.returns
+    g.fillStyle = colors.returns
     for (let s = swept[row]; s && s.z > z; s = swept[++row]) {
       for (let x = s.from; x < s.to; x += SWEEP_STEP) {
         const y = ground(x, s.z)
@@ -64,37 +64,37 @@ export function paint(g: OffscreenCanvasRenderingContext2D, { t, width, height, 
     g.lineTo(WIDTH + 9, HEIGHT + 9)
     g.lineTo(0, HEIGHT + 9)
     g.globalAlpha = 1
-    g.fillStyle = colours.ground
+    g.fillStyle = colors.ground
     g.fill()
     g.globalAlpha = 0.3 + i / 70
-    g.strokeStyle = colours.profile
+    g.strokeStyle = colors.profile
     g.stroke()
   })
 
   g.globalAlpha = 0.25
-  g.fillStyle = colours.returns
+  g.fillStyle = colors.returns
   trace(beam(t))
   g.fill()
   g.globalAlpha = 0.55
-  g.strokeStyle = colours.uav
+  g.strokeStyle = colors.uav
   trace(trail(t, 40))
   g.stroke()
 
   g.globalAlpha = 1
   g.font = `${4 + 11 * px}px ui-monospace,monospace`
-  const vehicle = (p: Vec, name: string, path: string, colour: string) => {
+  const vehicle = (p: Vec, name: string, path: string, color: string) => {
     const [x, y] = at(p)
     g.translate(x, y)
-    g.strokeStyle = colours.ground
+    g.strokeStyle = colors.ground
     g.lineWidth = px * 6
     // No line runs through the name.
     g.strokeText(name, ...ASIDE)
     g.lineWidth = px * 1.7
-    g.strokeStyle = g.fillStyle = colour
+    g.strokeStyle = g.fillStyle = color
     g.stroke(new Path2D(path))
     g.fillText(name, ...ASIDE)
     g.translate(-x, -y)
   }
-  vehicle(drone(t).at, ...UAV, colours.uav)
-  vehicle(rover(t), ...UGV, colours.returns)
+  vehicle(drone(t).at, ...UAV, colors.uav)
+  vehicle(rover(t), ...UGV, colors.returns)
 }

@@ -119,7 +119,7 @@ export function sweeps(t: number): { z: number; from: number; to: number }[] {
 
 export const SWEEP_STEP = (2 * EDGE) / ALONG
 
-const metres = (units: number, digits: number) => (units * 10).toFixed(digits)
+const meters = (units: number, digits: number) => (units * 10).toFixed(digits)
 
 export const INSTRUMENTS = ['SIM', 'ALT', 'COVERED', 'RETURNS', 'COST', 'POS']
 
@@ -129,10 +129,10 @@ export function readings(t: number, price: number): string[] {
   const covered = (track + along) / TRACKS
   return [
     `${t.toFixed(1)} s`,
-    `${metres(at[1] - ground(at[0], at[2]), 1)} m`,
+    `${meters(at[1] - ground(at[0], at[2]), 1)} m`,
     `${(covered * 100).toFixed(0)} %`,
     Math.round(covered * TRACKS * ACROSS * ALONG).toLocaleString('en-US'),
     `$${(t * price).toFixed(4)}`,
-    `${metres(at[0], 0)}, ${metres(at[2], 0)} m`,
+    `${meters(at[0], 0)}, ${meters(at[2], 0)} m`,
   ]
 }

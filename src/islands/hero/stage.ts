@@ -48,10 +48,10 @@ export function stage(
       height: canvas.clientHeight * ratio,
       ratio,
       price: Number(box.dataset.price),
-      ground: colour('.profile', 'fill'),
-      profile: colour('.profile', 'stroke'),
-      returns: colour('.returns', 'stroke'),
-      uav: colour('.uav', 'color'),
+      ground: color('.profile', 'fill'),
+      profile: color('.profile', 'stroke'),
+      returns: color('.returns', 'stroke'),
+      uav: color('.uav', 'color'),
     }
     wanted = true
     if (!busy) requestAnimationFrame(step)
@@ -68,7 +68,7 @@ export function stage(
   return show
 }
 
-/** The canvas follows the theme by asking the still picture of the page, which CSS has coloured. */
-function colour(part: string, property: 'fill' | 'stroke' | 'color'): string {
+/** The canvas follows the theme by asking the still picture of the page, which CSS has colored. */
+function color(part: string, property: 'fill' | 'stroke' | 'color'): string {
   return getComputedStyle(document.querySelector(part) as Element)[property]
 }

@@ -15,9 +15,9 @@ export function BillingCard({ summary, unpaidDollars, overdue, payUrl }: Billing
   const hours = summary.subscription?.hours ?? 0
   const text = `${hoursUsed.toFixed(2)} / ${hours} hours`
   const badge = overdue ? (
-    <Badge colour="red">Overdue</Badge>
+    <Badge color="red">Overdue</Badge>
   ) : (
-    <Badge colour={balance > 0 ? 'yellow' : 'green'}>{balance > 0 ? 'Due' : 'Paid'}</Badge>
+    <Badge color={balance > 0 ? 'yellow' : 'green'}>{balance > 0 ? 'Due' : 'Paid'}</Badge>
   )
   return (
     <Card title="Billing" aside={badge}>

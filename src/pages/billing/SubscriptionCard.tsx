@@ -17,7 +17,7 @@ type SubscriptionCardProps = {
 export function SubscriptionCard({ subscription, csrfToken, flash }: SubscriptionCardProps) {
   if (!subscription)
     return (
-      <Card title="Subscription" aside={<Badge colour="grey">No Plan</Badge>}>
+      <Card title="Subscription" aside={<Badge color="gray">No Plan</Badge>}>
         <div className="stack">
           <p>Server time costs $1.75 an hour, billed per second.</p>
           <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
@@ -27,7 +27,7 @@ export function SubscriptionCard({ subscription, csrfToken, flash }: Subscriptio
   const { status, plan_type, sub_type, current_period_end, cancel_at_period_end } = subscription
   const good = status === 'active' || status === 'trialing'
   return (
-    <Card title="Subscription" aside={<Badge colour={good ? 'green' : 'grey'}>{status}</Badge>}>
+    <Card title="Subscription" aside={<Badge color={good ? 'green' : 'gray'}>{status}</Badge>}>
       <div className="stack">
         <FlashAlert flash={flash} />
         <p>

@@ -26,7 +26,7 @@ export function Resources() {
           <h3>Developer Pro</h3>
           <p className="muted">A plan for people who build on the API.</p>
           <p>
-            <Badge colour="yellow">Coming soon</Badge>
+            <Badge color="yellow">Coming soon</Badge>
           </p>
         </li>
       </ul>

@@ -47,7 +47,7 @@ export function Billing() {
           running and is billed per second. Once you pay, the hours of the current cycle are included again.
         </li>
         <li>{`The free trial is ${TRIAL_MINUTES} minutes of server time, once for each person. It ends by itself and turns into nothing that costs money.`}</li>
-        <li>A subscription can be cancelled at any time. It then runs to the end of its cycle and does not renew.</li>
+        <li>A subscription can be canceled at any time. It then runs to the end of its cycle and does not renew.</li>
       </ol>
     </>
   )

@@ -1,16 +1,16 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { serverSessions, users } from '../../../db/schema.ts'
+import { runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { CURRENT_PASSWORD_WRONG, closeAccountForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { dueQuery } from '../billing/bills/close-cycles.ts'
-import { cancelAtPeriodEnd } from '../billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../billing/plans/cancel-plan.ts'
 import { closeOpenCheckout } from '../billing/plans/checkout.ts'
 import type { Context } from '../context.ts'
-import { requestStop } from '../fleet/servers.ts'
+import { requestStop } from '../fleet/runs.ts'
 import { requireValid } from '../form-rules.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { limitGuesses, sessionSecret } from '../limits/limits.ts'
@@ -24,7 +24,7 @@ const MOST_AT_ONCE = 100
 /**
  * Has a plan end with its period, stops the user's server, ends every sign-in and every link, and closes the account. What was
  * billed stays; what was used until now is billed within minutes.
- * @throws invalid, too_many; unavailable or provider_failed when a checkout page could not be closed or the plan not be cancelled: then nothing is closed
+ * @throws invalid, too_many; unavailable or provider_failed when a checkout page could not be closed or the plan not be canceled: then nothing is closed
  */
 export async function closeAccount(
   ctx: Context,
@@ -75,22 +75,22 @@ async function endPlan(ctx: Context, user: User): Promise<void> {
 async function stopLiveServer(ctx: Context, userId: string): Promise<void> {
   const live = await ctx.db
     .select()
-    .from(serverSessions)
-    .where(and(eq(serverSessions.userId, userId), isNull(serverSessions.endedAt)))
-  for (const session of live) await requestStop(ctx, session, ctx.now())
+    .from(runs)
+    .where(and(eq(runs.userId, userId), isNull(runs.endedAt)))
+  for (const run of live) await requestStop(ctx, run, ctx.now())
 }
 
 /** Whatever became of the closing: nobody is left who could stop what runs, and nothing of it is billed any more. Run by cron. */
 export async function stopServersOfClosed(ctx: Context): Promise<void> {
   const left = await ctx.db
-    .select({ id: serverSessions.id, userId: serverSessions.userId })
-    .from(serverSessions)
-    .innerJoin(users, eq(users.id, serverSessions.userId))
-    .where(and(isNull(serverSessions.endedAt), isNull(serverSessions.stopRequestedAt), isNotNull(users.closedAt)))
+    .select({ id: runs.id, userId: runs.userId })
+    .from(runs)
+    .innerJoin(users, eq(users.id, runs.userId))
+    .where(and(isNull(runs.endedAt), isNull(runs.stopRequestedAt), isNotNull(users.closedAt)))
     .limit(MOST_AT_ONCE)
-  await fourAtOnce(left, async (session) => {
-    await requestStop(ctx, session, ctx.now())
-    await ctx.channel(session.userId).wake(session.userId)
+  await fourAtOnce(left, async (run) => {
+    await requestStop(ctx, run, ctx.now())
+    await ctx.channel(run.userId).wake(run.userId)
   })
 }
 

@@ -1,6 +1,6 @@
 import { and, eq, exists, gt, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
-import { signIns, subscriptions, users } from '../../../db/schema.ts'
+import { plans, signIns, users } from '../../../db/schema.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import type { User } from '../../domain/wire.ts'
@@ -47,14 +47,14 @@ export async function findSignIn<T extends Reads>(
 
 function unpaidPlan(ctx: Pick<Context, 'db' | 'now'>) {
   return ctx.db
-    .select({ id: subscriptions.id })
-    .from(subscriptions)
+    .select({ id: plans.id })
+    .from(plans)
     .where(
       and(
-        eq(subscriptions.userId, users.id),
-        isNull(subscriptions.endedAt),
-        inArray(subscriptions.status, UNPAID_STATUSES),
-        or(isNull(subscriptions.cancelAt), gt(subscriptions.cancelAt, ctx.now())),
+        eq(plans.userId, users.id),
+        isNull(plans.endedAt),
+        inArray(plans.status, UNPAID_STATUSES),
+        or(isNull(plans.cancelAt), gt(plans.cancelAt, ctx.now())),
       ),
     )
 }

@@ -1,12 +1,12 @@
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { invoices, serverSessions, users } from '../../../db/schema.ts'
+import { invoices, runs, users } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS } from '../../domain/instant.ts'
 import { STOP_AFTER_DAYS, STOP_WARNING_DAYS } from '../../domain/money/invoice.ts'
 import { syncInvoice } from '../billing/bills/invoice-sync.ts'
 import { billsUrl, isOverdue } from '../billing/bills/suspension.ts'
 import type { Context } from '../context.ts'
-import { requestStop } from '../fleet/servers.ts'
+import { requestStop } from '../fleet/runs.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { mailQuery } from '../mail/outbox.ts'
 import { stopWarningMail } from '../mail/overdue-letters.ts'
@@ -36,21 +36,21 @@ export async function stopOverdueServers(ctx: Context): Promise<void> {
 }
 
 async function forEachRun(ctx: Context, due: SQL, act: (ctx: Context, run: Run) => Promise<void>): Promise<void> {
-  const runs = await ctx.db
+  const runRows = await ctx.db
     .select({
-      id: serverSessions.id,
-      userId: serverSessions.userId,
+      id: runs.id,
+      userId: runs.userId,
       email: users.email,
       suspendedAt: users.suspendedAt,
       stopWarnedAt: users.stopWarnedAt,
     })
-    .from(serverSessions)
-    .innerJoin(users, eq(users.id, serverSessions.userId))
-    .where(and(isNull(serverSessions.endedAt), isNull(serverSessions.stopRequestedAt), due))
+    .from(runs)
+    .innerJoin(users, eq(users.id, runs.userId))
+    .where(and(isNull(runs.endedAt), isNull(runs.stopRequestedAt), due))
     .orderBy(asc(users.suspendedAt))
     .limit(BATCH)
-  await fourAtOnce(runs, (run) =>
-    act(ctx, run).catch((error) => ctx.log('overdue_server_failed', { userId: run.userId, sessionId: run.id }, error)),
+  await fourAtOnce(runRows, (run) =>
+    act(ctx, run).catch((error) => ctx.log('overdue_server_failed', { userId: run.userId, runId: run.id }, error)),
   )
 }
 

@@ -4,10 +4,10 @@ import {
   contactMessages,
   jobs,
   outbox,
+  plans,
+  runs,
   serverRequests,
-  serverSessions,
   signIns,
-  subscriptions,
   users,
 } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
@@ -20,12 +20,12 @@ import { toJob, toServer } from '../fleet/wire.ts'
 export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
   const { db } = ctx
   const own = user.id
-  const [[account], devices, plans, visits, runs, work, wishes, messages, mails, bills] = await db.batch([
+  const [[account], devices, planRows, visits, runRows, work, wishes, messages, mails, bills] = await db.batch([
     db.select().from(users).where(eq(users.id, own)),
     db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
-    db.select().from(subscriptions).where(eq(subscriptions.userId, own)).orderBy(asc(subscriptions.createdAt)),
+    db.select().from(plans).where(eq(plans.userId, own)).orderBy(asc(plans.createdAt)),
     db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
-    db.select().from(serverSessions).where(eq(serverSessions.userId, own)).orderBy(asc(serverSessions.requestedAt)),
+    db.select().from(runs).where(eq(runs.userId, own)).orderBy(asc(runs.requestedAt)),
     db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
     db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
     db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
@@ -49,7 +49,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       last_seen_at: toIso(row.lastSeenAt),
       revoked_at: toIso(row.revokedAt),
     })),
-    subscriptions: plans.map((row) => ({
+    subscriptions: planRows.map((row) => ({
       plan_type: row.planType,
       sub_type: row.subType,
       status: row.status,
@@ -63,7 +63,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       created_at: toIso(row.createdAt),
     })),
     billings: bills.map((row) => toBill(row, ctx.now())),
-    servers: runs.map(toServer),
+    servers: runRows.map(toServer),
     jobs: work.map((row) => toJob(row, null)),
     server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),
     // Not what they said: a link that opens the account is for its mailbox alone.

@@ -22,7 +22,7 @@ export type Allowance = {
 export async function requireAllowance(ctx: Context, userId: string, suspended: boolean): Promise<Allowance> {
   const usage = await getUsageOfPayer(ctx, userId)
   if (suspended) throw suspendedError()
-  if (isUnpaid(usage.subscription)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
+  if (isUnpaid(usage.plan)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
   const allowance = toAllowance(usage)
   if (allowance.trialSeconds === 0)
     throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')
@@ -38,20 +38,20 @@ export function suspendedError(): AppError {
   return new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
 }
 
-function toAllowance({ subscription, seconds }: Usage): Allowance {
+function toAllowance({ plan, seconds }: Usage): Allowance {
   return {
-    gpus: gpusOf(subscription),
-    trialSeconds: subscription?.subType === 'demo' ? trialSecondsLeft(seconds) : null,
+    gpus: gpusOf(plan),
+    trialSeconds: plan?.subType === 'demo' ? trialSecondsLeft(seconds) : null,
   }
 }
 
 /** Somebody on a trial, or with an unpaid plan, may have paid a moment ago: Stripe is asked before that is held against them. */
 async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
   const usage = await getUsage(ctx, userId)
-  const { subscription } = usage
-  const isDemo = subscription?.subType === 'demo'
-  if (!isDemo && !isUnpaid(subscription)) return usage
-  const ask = isDemo ? settleCheckout(ctx, userId) : settlePlan(ctx, userId, subscription?.stripeSubscriptionId ?? null)
+  const { plan } = usage
+  const isDemo = plan?.subType === 'demo'
+  if (!isDemo && !isUnpaid(plan)) return usage
+  const ask = isDemo ? settleCheckout(ctx, userId) : settlePlan(ctx, userId, plan?.stripeSubscriptionId ?? null)
   const asked = await ask.catch((error) => {
     ctx.log('payment_not_settled', { userId }, error)
     return false

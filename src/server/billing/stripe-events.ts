@@ -3,7 +3,7 @@ import { stripeEvents } from '../../../db/schema.ts'
 import type { Context } from '../context.ts'
 import { syncInvoice } from './bills/invoice-sync.ts'
 import { syncCheckout } from './plans/checkout-sync.ts'
-import { syncSubscription } from './plans/subscription-sync.ts'
+import { syncPlan } from './plans/plan-sync.ts'
 
 /**
  * A webhook. Its effect comes from the object as it is now, never from the event, so that events may come late, twice and in
@@ -18,7 +18,7 @@ export async function receiveStripeEvent(ctx: Context, input: { payload: string;
     .insert(stripeEvents)
     .values({ id: event.id, type: event.type, receivedAt: ctx.now() })
     .onConflictDoNothing()
-  if (event.about === 'subscription') await syncSubscription(ctx, event.objectId, [note])
+  if (event.about === 'subscription') await syncPlan(ctx, event.objectId, [note])
   else if (event.about === 'checkout') await syncCheckout(ctx, event.objectId, [note])
   else if (event.about === 'invoice') await syncInvoice(ctx, event.objectId, [note])
   else await note

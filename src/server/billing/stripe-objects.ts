@@ -43,7 +43,7 @@ export function toCheckout(s: Stripe.Checkout.Session): Checkout {
 export function toInvoice(invoice: Stripe.Invoice): Invoice {
   return {
     id: invoice.id,
-    recordId: invoice.metadata?.record_id ?? null,
+    billId: invoice.metadata?.record_id ?? null,
     status: (invoice.status ?? 'draft') as InvoiceStatus,
     totalCents: invoice.total,
     remainingCents: invoice.amount_remaining,

@@ -82,16 +82,16 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
 
     cancelNow: (id) => ask(async (s) => void (await s.subscriptions.cancel(id))),
 
-    findInvoiceOf: (customer, recordId) =>
+    findInvoiceOf: (customer, billId) =>
       ask(async (s) => {
         for await (const invoice of s.invoices.list({ customer, limit: 100 }))
-          if (invoice.metadata?.record_id === recordId) return toInvoice(invoice)
+          if (invoice.metadata?.record_id === billId) return toInvoice(invoice)
         return null
       }),
 
     findInvoice: (id) => orNull(() => ask(async (s) => toInvoice(await s.invoices.retrieve(id)))),
 
-    createInvoice: ({ customerId, recordId, description, dueDays }, idempotencyKey) =>
+    createInvoice: ({ customerId, billId, description, dueDays }, idempotencyKey) =>
       ask(async (s) =>
         toInvoice(
           await s.invoices.create(
@@ -102,7 +102,7 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
               auto_advance: false,
               currency: 'usd',
               description,
-              metadata: { record_id: recordId },
+              metadata: { record_id: billId },
               pending_invoice_items_behavior: 'exclude',
             },
             { idempotencyKey },
@@ -124,14 +124,14 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
     sendInvoice: (id, idempotencyKey) =>
       ask(async (s) => toInvoice(await s.invoices.sendInvoice(id, {}, { idempotencyKey }))),
 
-    findCredit: (invoice, recordId) =>
+    findCredit: (invoice, billId) =>
       ask(async (s) => {
         for await (const note of s.creditNotes.list({ invoice, limit: 100 }))
-          if (note.metadata?.record_id === recordId) return note.id
+          if (note.metadata?.record_id === billId) return note.id
         return null
       }),
 
-    creditInvoice: ({ invoiceId, recordId, cents, paid, description }, idempotencyKey) =>
+    creditInvoice: ({ invoiceId, billId, cents, paid, description }, idempotencyKey) =>
       ask(async (s) => {
         const note = await s.creditNotes.create(
           {
@@ -139,7 +139,7 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
             lines: [{ type: 'custom_line_item', description, quantity: 1, unit_amount: cents }],
             // What was paid already is taken off the customer's next invoices.
             ...(paid ? { credit_amount: cents } : {}),
-            metadata: { record_id: recordId },
+            metadata: { record_id: billId },
           },
           { idempotencyKey },
         )

@@ -125,7 +125,7 @@ export class JobSockets {
         }
         // But those that unsubscribed meanwhile.
         for (const identifier of subscribed.filter((one) => identifiers.has(one)))
-          for (const { job, session } of current) sendTo(socket, jobFrame(identifier, toJob(job, session)))
+          for (const { job, run } of current) sendTo(socket, jobFrame(identifier, toJob(job, run)))
       }
     } catch (error) {
       this.log('socket_failed', { userId }, error)

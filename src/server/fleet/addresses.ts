@@ -1,5 +1,5 @@
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
-import { serverSessions } from '../../../db/schema.ts'
+import { runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import type { Context } from '../context.ts'
@@ -10,15 +10,15 @@ import type { Context } from '../context.ts'
  */
 export async function checkServerAddress(ctx: Context, userId: string, address: string) {
   const [own] = await ctx.db
-    .select({ ipAddress: serverSessions.ipAddress })
-    .from(serverSessions)
+    .select({ ipAddress: runs.ipAddress })
+    .from(runs)
     .where(
       and(
-        eq(serverSessions.userId, userId),
-        eq(serverSessions.ipAddress, address),
-        isNotNull(serverSessions.runningAt),
-        isNull(serverSessions.stopRequestedAt),
-        isNull(serverSessions.endedAt),
+        eq(runs.userId, userId),
+        eq(runs.ipAddress, address),
+        isNotNull(runs.runningAt),
+        isNull(runs.stopRequestedAt),
+        isNull(runs.endedAt),
       ),
     )
   if (!own?.ipAddress) throw new AppError('not_found', 'None of your running servers has this address.')

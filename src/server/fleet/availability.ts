@@ -1,5 +1,5 @@
 import { desc, isNull } from 'drizzle-orm'
-import { type PlaceRow, servers } from '../../../db/schema.ts'
+import { type PlaceRow, places } from '../../../db/schema.ts'
 import { gpusOf } from '../../domain/money/plan.ts'
 import type { Availability } from '../../domain/wire.ts'
 import { countUsage, usageQueries } from '../billing/bills/usage.ts'
@@ -7,13 +7,13 @@ import type { Context } from '../context.ts'
 
 /** Looks at every place of the fleet that the user's plan allows, in the order in which they would be reserved. */
 export async function findAvailability(ctx: Context, userId: string): Promise<Availability> {
-  const [history, runs, places] = await ctx.db.batch([
+  const [history, runs, placeRows] = await ctx.db.batch([
     ...usageQueries(ctx, userId),
-    ctx.db.select().from(servers).where(isNull(servers.retiredAt)).orderBy(desc(servers.gpus), servers.position),
+    ctx.db.select().from(places).where(isNull(places.retiredAt)).orderBy(desc(places.gpus), places.position),
   ])
   const now = ctx.now()
-  const { subscription } = countUsage(history, runs, now)
-  const allowed = places.filter((place) => place.gpus <= gpusOf(subscription))
+  const { plan } = countUsage(history, runs, now)
+  const allowed = placeRows.filter((place) => place.gpus <= gpusOf(plan))
   const candidates = allowed.map((place) => {
     const reason = whyNotOffered(place, now)
     return {

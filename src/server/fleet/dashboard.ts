@@ -1,27 +1,27 @@
 import { and, asc, desc, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
-import { jobs, serverSessions } from '../../../db/schema.ts'
+import { jobs, runs } from '../../../db/schema.ts'
 import type { Job, Server, Summary } from '../../domain/wire.ts'
 import { countUsage, toSummary, usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
-import { listServersQuery } from './servers.ts'
+import { listRunsQuery } from './runs.ts'
 import { toJob, toServer } from './wire.ts'
 
 export type DashboardData = { servers: Server[]; jobs: Job[]; summary: Summary }
 
 /** What it takes to know everything on the dashboard. */
 export function dashboardQueries(ctx: Context, userId: string | SQL) {
-  return [listServersQuery(ctx, userId), currentJobsQuery(ctx, userId), ...usageQueries(ctx, userId)] as const
+  return [listRunsQuery(ctx, userId), currentJobsQuery(ctx, userId), ...usageQueries(ctx, userId)] as const
 }
 
 export function toDashboard(
-  [servers, current, history, runs]: BatchResponse<ReturnType<typeof dashboardQueries>>,
+  [servers, current, history, runRows]: BatchResponse<ReturnType<typeof dashboardQueries>>,
   now: number,
 ): DashboardData {
   return {
     servers: servers.map(toServer),
-    jobs: current.map((row) => toJob(row.job, row.session)),
-    summary: toSummary(countUsage(history, runs, now)),
+    jobs: current.map((row) => toJob(row.job, row.run)),
+    summary: toSummary(countUsage(history, runRows, now)),
   }
 }
 
@@ -29,9 +29,9 @@ export function toDashboard(
 export function currentJobsQuery(ctx: Context, userId: string | SQL) {
   const latest = sql`${jobs.id} = (SELECT id FROM jobs WHERE user_id = ${userId} ORDER BY created_at DESC, id DESC LIMIT 1)`
   return ctx.db
-    .select({ job: jobs, session: serverSessions })
+    .select({ job: jobs, run: runs })
     .from(jobs)
-    .innerJoin(serverSessions, eq(jobs.sessionId, serverSessions.id))
+    .innerJoin(runs, eq(jobs.runId, runs.id))
     .where(and(eq(jobs.userId, userId), or(isNotNull(jobs.runAt), latest)))
     .orderBy(asc(jobs.createdAt), desc(jobs.kind))
 }

@@ -1,5 +1,5 @@
 import { eq, inArray } from 'drizzle-orm'
-import { type SessionRow, serverSessions, users } from '../../../db/schema.ts'
+import { type RunRow, runs, users } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
 import type { Instance } from '../../domain/wire.ts'
@@ -14,11 +14,11 @@ const AT_ONCE = 500
  */
 export async function listInstances(ctx: Context, withinMs?: number): Promise<Instance[]> {
   const instances = await ctx.cloud.listInstances(withinMs)
-  const runs = await findRuns(ctx, [...new Set(instances.flatMap(({ tags }) => tags.session ?? []))])
+  const runRows = await findRuns(ctx, [...new Set(instances.flatMap(({ tags }) => tags.session ?? []))])
   return instances
     .sort((a, b) => (b.launchTime ?? 0) - (a.launchTime ?? 0))
     .map((instance) => {
-      const run = runs.get(instance.tags.session ?? '')
+      const run = runRows.get(instance.tags.session ?? '')
       return {
         instance_id: instance.id,
         name: instance.name,
@@ -30,7 +30,7 @@ export async function listInstances(ctx: Context, withinMs?: number): Promise<In
         launch_time: toIso(instance.launchTime),
         owner_email: run?.email ?? null,
         // A run's meter belongs to the instance that it ended up with.
-        cost_dollars: run && run.session.instanceId === instance.id ? costSoFar(run.session, ctx.now()) : null,
+        cost_dollars: run && run.run.instanceId === instance.id ? costSoFar(run.run, ctx.now()) : null,
       }
     })
 }
@@ -40,16 +40,16 @@ async function findRuns(ctx: Context, sessionIds: string[]) {
   for (let i = 0; i < sessionIds.length; i += AT_ONCE)
     queries.push(
       ctx.db
-        .select({ session: serverSessions, email: users.email })
-        .from(serverSessions)
-        .innerJoin(users, eq(users.id, serverSessions.userId))
-        .where(inArray(serverSessions.id, sessionIds.slice(i, i + AT_ONCE))),
+        .select({ run: runs, email: users.email })
+        .from(runs)
+        .innerJoin(users, eq(users.id, runs.userId))
+        .where(inArray(runs.id, sessionIds.slice(i, i + AT_ONCE))),
     )
   const [first, ...rest] = queries
   const found = first ? await ctx.db.batch([first, ...rest]) : []
-  return new Map(found.flat().map((row) => [row.session.id, row]))
+  return new Map(found.flat().map((row) => [row.run.id, row]))
 }
 
-function costSoFar(run: SessionRow, now: number): number {
+function costSoFar(run: RunRow, now: number): number {
   return run.billedFrom === null ? 0 : dollarsOf(runSeconds(run.billedFrom, meterEnd(run, now)))
 }

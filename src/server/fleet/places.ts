@@ -1,6 +1,6 @@
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
 import type { Database } from '../../../db/client.ts'
-import { type PlaceRow, servers } from '../../../db/schema.ts'
+import { type PlaceRow, places } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
 import { newId } from '../id.ts'
@@ -23,8 +23,8 @@ type Hand = { db: Database; now: () => number }
 export type NewPlaces = { instanceType: string; availabilityZone: string; gpus: number; count: number }
 
 /** Adds places, to be handed out after those there are. @throws invalid */
-export async function addPlaces({ db }: Pick<Hand, 'db'>, places: NewPlaces): Promise<string[]> {
-  const { instanceType, availabilityZone, gpus, count } = places
+export async function addPlaces({ db }: Pick<Hand, 'db'>, placeRows: NewPlaces): Promise<string[]> {
+  const { instanceType, availabilityZone, gpus, count } = placeRows
   if (!/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/.test(instanceType))
     throw new AppError('invalid', '--type must be an EC2 instance type, such as g6.4xlarge.')
   if (!/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/.test(availabilityZone))
@@ -34,7 +34,7 @@ export async function addPlaces({ db }: Pick<Hand, 'db'>, places: NewPlaces): Pr
   if (!Number.isInteger(count) || count < 1 || count > MOST_AT_ONCE)
     throw new AppError('invalid', `--count must be a whole number from 1 to ${MOST_AT_ONCE}.`)
   const added = await db
-    .insert(servers)
+    .insert(places)
     .values(
       Array.from({ length: count }, (_, i) => ({
         id: newId('srv'),
@@ -44,7 +44,7 @@ export async function addPlaces({ db }: Pick<Hand, 'db'>, places: NewPlaces): Pr
         position: sql`(SELECT coalesce(max(position), 0) FROM servers) + ${i + 1}`,
       })),
     )
-    .returning({ id: servers.id })
+    .returning({ id: places.id })
   return added.map(({ id }) => id)
 }
 
@@ -55,9 +55,9 @@ export async function addPlaces({ db }: Pick<Hand, 'db'>, places: NewPlaces): Pr
  */
 export async function retirePlace({ db, now }: Hand, id: string): Promise<PlaceRow> {
   const [place] = await db
-    .update(servers)
+    .update(places)
     .set({ retiredAt: sql`coalesce(retired_at, ${now()})` })
-    .where(eq(servers.id, id))
+    .where(eq(places.id, id))
     .returning()
   if (!place) throw new AppError('not_found', `There is no place with the id ${id}. List them to see their ids.`)
   return place
@@ -74,8 +74,8 @@ export type PlaceLine = {
 
 /** Every place there ever was, by size and position. */
 export async function listPlaces({ db, now }: Hand): Promise<PlaceLine[]> {
-  const places = await db.select().from(servers).orderBy(asc(servers.gpus), asc(servers.position))
-  return places.map((place) => ({
+  const placeRows = await db.select().from(places).orderBy(asc(places.gpus), asc(places.position))
+  return placeRows.map((place) => ({
     id: place.id,
     type: place.instanceType,
     zone: place.availabilityZone,

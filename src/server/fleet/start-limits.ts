@@ -1,14 +1,14 @@
 import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
-import { jobs, serverSessions } from '../../../db/schema.ts'
+import { jobs, runs } from '../../../db/schema.ts'
 import { LONGEST_LIMIT_MS, START_LIMITS } from '../../domain/start-limits.ts'
 import type { Context } from '../context.ts'
 
 /** The starts that count against a person's limits. One that found no capacity is held against nobody. */
 function countedSince(userId: string, after: number): SQL | undefined {
   return and(
-    eq(serverSessions.userId, userId),
-    gt(serverSessions.requestedAt, after),
-    sql`NOT EXISTS (SELECT 1 FROM ${jobs} WHERE ${jobs.sessionId} = ${serverSessions.id}
+    eq(runs.userId, userId),
+    gt(runs.requestedAt, after),
+    sql`NOT EXISTS (SELECT 1 FROM ${jobs} WHERE ${jobs.runId} = ${runs.id}
       AND ${jobs.kind} = 'server_start' AND ${jobs.errorCode} = 'no_capacity')`,
   )
 }
@@ -16,15 +16,14 @@ function countedSince(userId: string, after: number): SQL | undefined {
 /** Whether one more start is within every limit: part of the statement that reserves, so that two at once cannot both be the last. */
 export function isWithinLimits(userId: string, now: number): SQL {
   const each = START_LIMITS.map(
-    ({ starts, ms }) =>
-      sql`(SELECT count(*) FROM ${serverSessions} WHERE ${countedSince(userId, now - ms)}) < ${starts}`,
+    ({ starts, ms }) => sql`(SELECT count(*) FROM ${runs} WHERE ${countedSince(userId, now - ms)}) < ${starts}`,
   )
   return sql.join(each, sql` AND `)
 }
 
 export function countedStartsQuery(ctx: Context, userId: string, now: number) {
   return ctx.db
-    .select({ requestedAt: serverSessions.requestedAt })
-    .from(serverSessions)
+    .select({ requestedAt: runs.requestedAt })
+    .from(runs)
     .where(countedSince(userId, now - LONGEST_LIMIT_MS))
 }

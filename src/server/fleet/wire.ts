@@ -1,12 +1,12 @@
-import type { JobRow, SessionRow } from '../../../db/schema.ts'
+import type { JobRow, RunRow } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { Job, Server } from '../../domain/wire.ts'
 
-export function toServer(row: SessionRow): Server {
+export function toServer(row: RunRow): Server {
   const live = row.endedAt === null
   return {
     id: row.id,
-    server_id: row.serverId,
+    server_id: row.placeId,
     active: live && row.runningAt !== null,
     pending: live && row.runningAt === null,
     stopping: live && row.stopRequestedAt !== null,
@@ -19,7 +19,7 @@ export function toServer(row: SessionRow): Server {
   }
 }
 
-export function toJob(row: JobRow, session: SessionRow | null): Job {
+export function toJob(row: JobRow, run: RunRow | null): Job {
   const finished = row.status === 'succeeded' || row.status === 'failed'
   return {
     id: row.id,
@@ -30,7 +30,7 @@ export function toJob(row: JobRow, session: SessionRow | null): Job {
     // While a job clears up after a failure, its message waits until it has failed.
     error_message: row.status === 'failed' ? row.errorMessage : null,
     error_code: row.status === 'failed' ? row.errorCode : null,
-    server: session && toServer(session),
+    server: run && toServer(run),
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),
   }

@@ -1,17 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Context as HonoContext } from 'hono'
+import type { FlashMessage } from '../../ui/FlashAlert.tsx'
 import { deriveKeys } from '../keys.ts'
 import type { AppEnv } from './app-env.ts'
 import { clearCookie, readCookie, writeCookie } from './cookies.ts'
-
-/** What the next page shows once: a sentence, and what was typed into a form that was refused (never a password). */
-export type Flash = {
-  kind: 'success' | 'danger'
-  message: string
-  /** The field that the sentence is about, by its name in the form. */
-  field?: string | null
-  values?: Record<string, string>
-}
 
 const LIFETIME_S = 60
 /** A browser keeps 4096 bytes of a cookie with its attributes: a long contact message takes three. */
@@ -19,7 +11,7 @@ const NAMES = ['flash', 'flash_1', 'flash_2'] as const
 const PART = 3_800
 
 /** Signed, so that nobody can put words into our mouth; without the typed values when they are too long even so. */
-export function setFlash(c: HonoContext<AppEnv>, flash: Flash): void {
+export function setFlash(c: HonoContext<AppEnv>, flash: FlashMessage): void {
   const expires = c.var.ctx.now() + LIFETIME_S * 1000
   let cookie = sign(c, JSON.stringify({ ...flash, expires }))
   if (cookie.length > PART * NAMES.length) cookie = sign(c, JSON.stringify({ ...flash, values: {}, expires }))
@@ -34,7 +26,7 @@ export function setFlash(c: HonoContext<AppEnv>, flash: Flash): void {
  * Reads it and clears it: whoever asks first has it, so that a page may show it in its own place, and else its frame does. A page that is
  * fetched ahead, or only its headers, leaves it to the one that is seen.
  */
-export function takeFlash(c: HonoContext<AppEnv>): Flash | null {
+export function takeFlash(c: HonoContext<AppEnv>): FlashMessage | null {
   const isSeen = c.req.method !== 'HEAD' && !c.req.header('Sec-Purpose')?.startsWith('prefetch')
   if (c.get('flashTaken') || !isSeen) return null
   c.set('flashTaken', true)
@@ -44,7 +36,9 @@ export function takeFlash(c: HonoContext<AppEnv>): Flash | null {
   })
   const [payload, signature] = parts.join('').split('.')
   if (!payload || !signature || !isSigned(c, payload, signature)) return null
-  const { expires, ...flash } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Flash & { expires: number }
+  const { expires, ...flash } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as FlashMessage & {
+    expires: number
+  }
   return expires > c.var.ctx.now() ? flash : null
 }
 

@@ -7,7 +7,7 @@ import type { Reads } from '../accounts/live-sign-ins.ts'
 import { usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 import { dashboardQueries } from '../fleet/dashboard.ts'
-import { listServersQuery } from '../fleet/servers.ts'
+import { listRunsQuery } from '../fleet/runs.ts'
 import type { AppEnv } from './app-env.ts'
 
 /** `guest`: only for those who are not signed in. */
@@ -97,7 +97,7 @@ export const SITE_MAP = {
   'DELETE /api/v1/users/sign_ins/:id': call('user', { form: { at: '/devices', done: '/devices' }, token: 'always' }),
 
   'GET /api/v1/servers/get_servers': call('user', {
-    reads: (ctx: Context, userId: SQL) => [listServersQuery(ctx, userId)] as const,
+    reads: (ctx: Context, userId: SQL) => [listRunsQuery(ctx, userId)] as const,
     byItself: true,
   }),
   'GET /api/v1/aws/server_available': call('user', { byItself: true }),

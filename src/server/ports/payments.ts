@@ -33,7 +33,7 @@ export type Checkout = {
 export type Invoice = {
   id: string
   /** The billing record that it bills; null for an invoice of the plan's own price. */
-  recordId: string | null
+  billId: string | null
   status: InvoiceStatus
   totalCents: number
   /** Left to pay, once credits are taken off. */
@@ -77,11 +77,11 @@ export type Payments = {
   cancelNow(id: string): Promise<void>
 
   /** The invoice of a billing record, by what we wrote on it. */
-  findInvoiceOf(customerId: string, recordId: string): Promise<Invoice | null>
+  findInvoiceOf(customerId: string, billId: string): Promise<Invoice | null>
   findInvoice(id: string): Promise<Invoice | null>
   /** An empty draft, due so many days after it is finalized. */
   createInvoice(
-    invoice: { customerId: string; recordId: string; description: string; dueDays: number },
+    invoice: { customerId: string; billId: string; description: string; dueDays: number },
     key: string,
   ): Promise<Invoice>
   addInvoiceLine(
@@ -92,10 +92,10 @@ export type Payments = {
   sendInvoice(id: string, key: string): Promise<Invoice>
 
   /** The credit that belongs to a correcting record, by what we wrote on it. */
-  findCredit(invoiceId: string, recordId: string): Promise<string | null>
+  findCredit(invoiceId: string, billId: string): Promise<string | null>
   /** Takes `cents` off an open invoice; of a paid one they are kept for the customer's next ones. `paid` says which it is. */
   creditInvoice(
-    credit: { invoiceId: string; recordId: string; cents: number; paid: boolean; description: string },
+    credit: { invoiceId: string; billId: string; cents: number; paid: boolean; description: string },
     key: string,
   ): Promise<string>
 

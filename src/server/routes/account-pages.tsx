@@ -6,12 +6,12 @@ import { SubscriptionCard } from '../../pages/billing/SubscriptionCard.tsx'
 import { CloseAccount } from '../../pages/CloseAccount.tsx'
 import { ConfirmEmailPage } from '../../pages/ConfirmEmailPage.tsx'
 import { Devices } from '../../pages/Devices.tsx'
-import { ForgottenPassword } from '../../pages/ForgottenPassword.tsx'
+import { ForgotPassword } from '../../pages/ForgotPassword.tsx'
 import { ResetPassword } from '../../pages/ResetPassword.tsx'
 import { SignIn } from '../../pages/SignIn.tsx'
 import { SignUp } from '../../pages/SignUp.tsx'
 import { findAddressOfLink } from '../accounts/confirmation.ts'
-import { listDevices } from '../accounts/devices.ts'
+import { listSignIns } from '../accounts/sign-ins.ts'
 import { getBillingOverview } from '../billing/bills/billing-overview.ts'
 import { settleCheckout } from '../billing/plans/checkout.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
@@ -40,7 +40,7 @@ export const accountPages = new Hono<AppEnv>()
   })
   .get('/forgot_password', (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
-    return renderPage(c, { title: 'Forgotten password' }, <ForgottenPassword {...form} />)
+    return renderPage(c, { title: 'Forgotten password' }, <ForgotPassword {...form} />)
   })
   .get('/reset_password', (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token: c.req.query('reset_password_token') ?? '' }
@@ -74,7 +74,7 @@ export const accountPages = new Hono<AppEnv>()
     )
   })
   .get('/devices', async (c) => {
-    const devices = await listDevices(c.var.ctx, signedIn(c))
+    const devices = await listSignIns(c.var.ctx, signedIn(c))
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
     return renderPage(c, { title: 'Signed-in devices' }, <Devices {...form} />)
   })

@@ -2,8 +2,8 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { ACCOUNT_CLOSED, DEVICE_SIGNED_OUT, SIGNED_OUT_EVERYWHERE } from '../../domain/user.ts'
 import { closeAccount } from '../accounts/close-account.ts'
-import { listDevices, signOutDevice, signOutEverywhere } from '../accounts/devices.ts'
 import { collectPersonalData } from '../accounts/personal-data.ts'
+import { endSignIn, listSignIns, signOutEverywhere } from '../accounts/sign-ins.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { body, text } from '../http/body.ts'
 import { clearCookie } from '../http/cookies.ts'
@@ -13,11 +13,11 @@ const confirmation = z.object({ user: z.object({ current_password: text }) })
 
 /** The account as a possession: where it is signed in, what is kept about it, and its end. */
 export const account = new Hono<AppEnv>()
-  .get('/api/v1/users/sign_ins', async (c) => c.json({ sign_ins: await listDevices(c.var.ctx, signedIn(c)) }))
+  .get('/api/v1/users/sign_ins', async (c) => c.json({ sign_ins: await listSignIns(c.var.ctx, signedIn(c)) }))
   .delete('/api/v1/users/sign_ins/:id', async (c) => {
     const { id, user } = signedIn(c)
     const device = c.req.param('id')
-    await signOutDevice(c.var.ctx, user.id, device)
+    await endSignIn(c.var.ctx, user.id, device)
     if (device === id) clearCookie(c, 'sign_in')
     return answer(c, { message: DEVICE_SIGNED_OUT })
   })

@@ -6,9 +6,10 @@ import { Dashboard } from '../../pages/Dashboard.tsx'
 import { Landing } from '../../pages/Landing.tsx'
 import { Pricing } from '../../pages/Pricing.tsx'
 import { Terms } from '../../pages/Terms.tsx'
+import type { FlashMessage } from '../../ui/FlashAlert.tsx'
 import { toDashboard } from '../fleet/dashboard.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
-import { type Flash, takeFlash } from '../http/flash.ts'
+import { takeFlash } from '../http/flash.ts'
 import { csrfToken } from '../http/middleware/csrf.ts'
 import { renderPage } from '../http/render.tsx'
 import { readAlong } from '../http/site-map.ts'
@@ -49,7 +50,7 @@ export const pages = new Hono<AppEnv>()
   })
 
 /** What is wrong with each field of a message that was refused by the rules, found again from what was typed. */
-function contactErrors({ message, values }: Flash): Record<string, string> {
+function contactErrors({ message, values }: FlashMessage): Record<string, string> {
   const typed = { name: '', email: '', source: '', message: '', ...values }
   const checked = checkForm(contactForm, typed, { every: true })
   if (checked.ok || checked.faults.map((fault) => fault.message).join(', ') !== message) return {}

@@ -2,8 +2,8 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { checkServerAddress } from '../fleet/addresses.ts'
 import { findAvailability } from '../fleet/availability.ts'
+import { startRun, stopRun } from '../fleet/runs.ts'
 import { requestMoreServers } from '../fleet/server-requests.ts'
-import { startServer, stopServer } from '../fleet/servers.ts'
 import { toServer } from '../fleet/wire.ts'
 import type { AppEnv } from '../http/app-env.ts'
 import { signedIn } from '../http/app-env.ts'
@@ -22,20 +22,20 @@ export const servers = new Hono<AppEnv>()
   .get('/api/v1/aws/server_available', async (c) => c.json(await findAvailability(c.var.ctx, signedIn(c).user.id)))
   .post('/api/v1/aws/auto_cloud_start_request', async (c) => {
     try {
-      const { session, job } = await startServer(c.var.ctx, signedIn(c))
-      return answer(c, { server: toServer(session), job_id: job.id, errors: [] }, { status: 202 })
+      const { run, job } = await startRun(c.var.ctx, signedIn(c))
+      return answer(c, { server: toServer(run), job_id: job.id, errors: [] }, { status: 202 })
     } catch (error) {
       return errorResponse(error, c, { server: null, job_id: null })
     }
   })
   .post('/api/v1/aws/start', valid('json', z.object({ server_id: z.string() })), async (c) => {
-    const { job } = await startServer(c.var.ctx, signedIn(c), c.req.valid('json').server_id)
+    const { job } = await startRun(c.var.ctx, signedIn(c), c.req.valid('json').server_id)
     return c.json({ job_id: job.id }, 202)
   })
   .post('/api/v1/aws/stop_server', body(z.object({ server_id: z.string(), session_id: z.string() })), async (c) => {
     const { server_id, session_id } = c.req.valid('json')
-    const stop = await stopServer(c.var.ctx, signedIn(c).user.id, { serverId: server_id, sessionId: session_id })
-    return answer(c, { job_id: stop.job.id, server: toServer(stop.session) }, { status: 202 })
+    const stop = await stopRun(c.var.ctx, signedIn(c).user.id, { placeId: server_id, runId: session_id })
+    return answer(c, { job_id: stop.job.id, server: toServer(stop.run) }, { status: 202 })
   })
   .post('/api/v1/aws/check_server_ip_status', valid('json', z.object({ ip_address: z.string() })), async (c) =>
     c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),

@@ -18,7 +18,7 @@ test('a client that sends nothing gets pings, after the welcome, whose time goes
   cable.socket.close()
 })
 
-test('a client that keeps itself alive is answered, and gets no other pings; its silent neighbour does', async () => {
+test('a client that keeps itself alive is answered, and gets no other pings; its silent neighbor does', async () => {
   const ada = await newPerson(url)
   const [silent, kept] = [await openSocket(ada), await openSocket(ada)]
   kept.send(KEEPALIVE)

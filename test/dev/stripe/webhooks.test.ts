@@ -92,7 +92,7 @@ test('the clock alone brings renewals, ends and overdue invoices, each said once
     'k2',
   )
   await fetch(session.url as string, { method: 'POST', redirect: 'manual' })
-  const draft = await payments.createInvoice({ customerId, recordId: 'bill_1', description: 'd', dueDays: 15 }, 'k3')
+  const draft = await payments.createInvoice({ customerId, billId: 'bill_1', description: 'd', dueDays: 15 }, 'k3')
   await payments.addInvoiceLine({ customerId, invoiceId: draft.id, cents: 500, description: 'd' }, 'k4')
   await payments.finalizeInvoice(draft.id, 'k5')
   await settle()

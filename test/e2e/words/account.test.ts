@@ -54,9 +54,9 @@ const fleet = (at: string, act: (page: Page) => Promise<unknown>, words: Word[])
   words,
 })
 
-const instance = (change: Partial<typeof INSTANCE>, text: string, colour: string): Scene =>
+const instance = (change: Partial<typeof INSTANCE>, text: string, color: string): Scene =>
   fleet(text, (page) => answer(page, '/api/v1/instances', 200, [{ ...INSTANCE, ...change }]), [
-    [4, 'text', text, { colour }],
+    [4, 'text', text, { color }],
   ])
 
 const SCENES: Scene[] = [
@@ -76,10 +76,10 @@ const SCENES: Scene[] = [
       [2, 'region', 'Feedback'],
       [5, 'button', 'Send feedback', { disabled: true }],
       [2, 'region', 'Subscription'],
-      [4, 'text', 'trialing', { colour: 'green' }],
+      [4, 'text', 'trialing', { color: 'green' }],
       [2, 'region', 'Billing'],
       [2, 'term', 'Current Balance'],
-      [2, 'text', 'Paid', { colour: 'green' }],
+      [2, 'text', 'Paid', { color: 'green' }],
       [2, 'text', 'Cloud Time (This cycle)'],
       [2, 'text', '0.00 / 0.5 hours', { note: 'hours used / plan hours' }],
       [2, 'link', 'Billing History', { href: /^\/billing_history$/ }],
@@ -142,13 +142,13 @@ const SCENES: Scene[] = [
     as: 'customer',
     open: (page, { go }) => account(page, go),
     words: [
-      [4, 'text', 'active', { colour: 'green' }],
+      [4, 'text', 'active', { color: 'green' }],
       [2, 'text', '/ 1 hours'],
-      [2, 'text', 'Due', { colour: 'yellow' }],
+      [2, 'text', 'Due', { color: 'yellow' }],
     ],
   },
   {
-    at: 'account, a subscription that cannot be cancelled',
+    at: 'account, a subscription that cannot be canceled',
     as: 'customer',
     open: async (page, { go }) => {
       await account(page, go)
@@ -158,7 +158,7 @@ const SCENES: Scene[] = [
     words: [[8, 'message', 'Failed to cancel subscription']],
   },
   {
-    at: 'account, a subscription cancelled',
+    at: 'account, a subscription canceled',
     as: 'debtor',
     open: async (page, { go }) => {
       await account(page, go)
@@ -171,7 +171,7 @@ const SCENES: Scene[] = [
     at: 'account without a plan',
     as: 'starter',
     open: (page, { go }) => account(page, go),
-    words: [[4, 'text', 'No Plan', { colour: 'grey' }]],
+    words: [[4, 'text', 'No Plan', { color: 'gray' }]],
   },
 
   {
@@ -251,8 +251,8 @@ const SCENES: Scene[] = [
   },
   fleet('no instances', (page) => answer(page, '/api/v1/instances', 200, []), [[2, 'text', 'No instances found.']]),
   instance({ state: 'running' }, 'running', 'green'),
-  instance({ state: 'stopped' }, 'stopped', 'grey'),
-  instance({ state: 'terminated' }, 'terminated', 'grey'),
+  instance({ state: 'stopped' }, 'stopped', 'gray'),
+  instance({ state: 'terminated' }, 'terminated', 'gray'),
   instance({ state: 'stopping' }, 'stopping', 'yellow'),
   instance({ state: 'pending' }, 'pending', 'yellow'),
   instance({ state: 'shutting-down' }, 'shutting-down', 'yellow'),
@@ -260,7 +260,7 @@ const SCENES: Scene[] = [
   instance({ status_check: 'ok' }, 'ok', 'green'),
   instance({ status_check: 'impaired' }, 'impaired', 'red'),
   instance({ status_check: 'insufficient-data' }, 'insufficient-data', 'yellow'),
-  instance({ status_check: 'initializing' }, 'initializing', 'grey'),
+  instance({ status_check: 'initializing' }, 'initializing', 'gray'),
   fleet('refused', (page) => answer(page, '/api/v1/instances', 503, { error: 'The cloud is away.' }), [
     [8, 'message', 'Error: HTTP 503'],
   ]),

@@ -96,9 +96,9 @@ const told = (at: string, job: Partial<Job>, words: Word[], later?: (page: Page)
 })
 
 const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'
-const badge = (server: Partial<Server>, word: string, colour: string): Scene =>
-  newcomer(`a session that is ${word}`, (page) => withServers(page, [{ ...RUNNING, ...server }]), [
-    [4, 'text', word, { colour }],
+const badge = (server: Partial<Server>, word: string, color: string): Scene =>
+  newcomer(`a run that is ${word}`, (page) => withServers(page, [{ ...RUNNING, ...server }]), [
+    [4, 'text', word, { color }],
     [4, 'button', 'Stop ses_x', { disabled: word !== 'running', note: 'only an active session, not while it stops' }],
   ])
 
@@ -180,7 +180,7 @@ const SCENES: Scene[] = [
       [2, 'columnheader', 'Status'],
       [2, 'columnheader', 'Uptime'],
       [2, 'columnheader', 'Actions'],
-      [4, 'text', 'provisioning', { colour: 'yellow' }],
+      [4, 'text', 'provisioning', { color: 'yellow' }],
       [2, 'text', 'Connecting...'],
       [
         4,
@@ -271,7 +271,7 @@ const SCENES: Scene[] = [
   badge({}, 'running', 'green'),
   badge({ active: false, pending: true }, 'provisioning', 'yellow'),
   badge({ stopping: true }, 'stopping', 'yellow'),
-  badge({ active: false, end_time: '2020-01-03T03:04:05Z' }, 'stopped', 'grey'),
+  badge({ active: false, end_time: '2020-01-03T03:04:05Z' }, 'stopped', 'gray'),
   badge({ active: false, end_time: '2020-01-01T00:00:00Z', error_message: 'It broke.' }, 'error', 'red'),
   newcomer(
     'how long a session was up',

@@ -139,7 +139,7 @@ const SCENES: Scene[] = [
     },
     words: [
       [2, 'title', 'Sign In'],
-      [2, 'message', 'Account created but you need to confirm you email!', { note: 'misspelt so in section 2' }],
+      [2, 'message', 'Account created but you need to confirm you email!', { note: 'misspelled so in section 2' }],
       [2, 'button', 'Dismiss'],
     ],
   },

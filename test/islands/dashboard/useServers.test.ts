@@ -51,7 +51,7 @@ async function openDashboard(servers: Server[] = []) {
     ids: () => now().list.servers.map(({ id }) => id),
     notice: () => now().list.notice?.text ?? null,
     start: () => act(async () => void now().start()),
-    stop: (session: Server) => act(async () => void now().stop(session)),
+    stop: (run: Server) => act(async () => void now().stop(run)),
     refresh: (signal?: AbortSignal) => act(async () => void now().refresh(signal)),
   }
 }

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import { billingRecords, checkouts, serverSessions, signIns, subscriptions, users } from '../../../db/schema.ts'
+import { bills, checkouts, plans, runs, signIns, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { closeAccount } from '../../../src/server/accounts/close-account.ts'
 import { hashPassword } from '../../../src/server/accounts/credentials/password.ts'
@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 const close = () => closeAccount(ctx, user, { current_password: PASSWORD })
 const account = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]
-const plans = () => stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
+const listPlans = () => stack.db.select().from(plans).where(eq(plans.userId, user.id))
 
 test('nobody pays for a closed account at a page that was left open, and its last bill does not wait for that', async () => {
   await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR })
@@ -51,7 +51,7 @@ test('nobody pays for a closed account at a page that was left open, and its las
     { status: 'expired', checkAt: null },
   ])
   await stack.passTime(stack.clock.now + 5 * MINUTE, MINUTE)
-  const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+  const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
   expect(records).toMatchObject([{ seconds: 3600, amountCents: 175 }])
 })
 
@@ -70,7 +70,7 @@ test('a plan that was paid there before ends with the account, at the next trigg
   stack.clock.now += MINUTE
   await close()
   await reconcilePlans(ctx)
-  expect(await plans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
+  expect(await listPlans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
 })
 
 test('a plan that is heard of only after the closing ends at the next trigger, too', async () => {
@@ -80,7 +80,7 @@ test('a plan that is heard of only after the closing ends at the next trigger, t
   await settleCheckout(ctx, user.id)
   stack.clock.now += MINUTE
   await reconcilePlans(ctx)
-  expect(await plans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
+  expect(await listPlans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
 })
 
 test('every sign-in ends with the account', async () => {
@@ -104,7 +104,7 @@ test('a server that was started while the account was being closed is stopped, t
     return batch.apply(client, args)
   }) as typeof batch
   await close()
-  const [run] = await stack.db.select().from(serverSessions).where(eq(serverSessions.id, started))
+  const [run] = await stack.db.select().from(runs).where(eq(runs.id, started))
   expect(run?.stopRequestedAt).toBe(stack.clock.now)
 })
 
@@ -115,8 +115,7 @@ test('a server that outlived the closing, because the process died in it, is sto
   await stack.db.update(users).set({ closedAt: until }).where(eq(users.id, user.id))
   stack.clock.now += MINUTE
   await runCron({ ...ctx, cloud: { listInstances: async () => [] } } as unknown as Context, '* * * * *')
-  const stops = async (id: string) =>
-    (await stack.db.select().from(serverSessions).where(eq(serverSessions.id, id)))[0]?.stopRequestedAt
+  const stops = async (id: string) => (await stack.db.select().from(runs).where(eq(runs.id, id)))[0]?.stopRequestedAt
   expect([await stops(left), await stops(alive)]).toEqual([stack.clock.now, null])
   expect(stack.woken).toContain(user.id)
 })

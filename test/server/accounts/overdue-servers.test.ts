@@ -1,6 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { billingRecords, invoices, jobs, outbox, serverSessions, users } from '../../../db/schema.ts'
+import { bills, invoices, jobs, outbox, runs, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { stopOverdueServers } from '../../../src/server/accounts/overdue-servers.ts'
 import { closeDueCycles } from '../../../src/server/billing/bills/close-cycles.ts'
@@ -68,7 +68,7 @@ describe('an overdue invoice', () => {
     stack.db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt))
   const subjects = async () => (await mails()).map(({ subject }) => subject)
   const stops = () => stack.db.select().from(jobs).where(eq(jobs.userId, user.id))
-  const runOf = async (id: string) => (await stack.db.select().from(serverSessions).where(eq(serverSessions.id, id)))[0]
+  const runOf = async (id: string) => (await stack.db.select().from(runs).where(eq(runs.id, id)))[0]
   const liveRun = () => stack.insertRun(user.id, { from: dueAt - HOUR, until: null })
   const webhook = async () => syncInvoice(ctx, (await billOf(user)).stripeInvoiceId ?? '')
   const pay = async () => stack.press((await billOf(user)).hostedUrl)
@@ -98,7 +98,7 @@ describe('an overdue invoice', () => {
     expect([await suspendedAt(), await subjects()]).toEqual([dueAt, [SUSPENDED]])
     const { hostedUrl } = await billOf(user)
     const [mail] = await mails()
-    const [record] = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+    const [record] = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
     const periodEnd = record?.periodEnd ?? 0
     const bill = `$1.75 bill for ${day(dueAt - 47 * DAY)} – ${day(periodEnd - 1)}`
     expect(mail?.text).toContain(`Your ${bill} was due on ${day(dueAt)}. You can't start servers until it's paid.`)
@@ -147,11 +147,11 @@ describe('an overdue invoice', () => {
     expect(await subjects()).toEqual([SUSPENDED])
     // A start that was let in just before: it has no instance yet.
     const [id, now] = [newId('ses'), stack.clock.now]
-    const place = { serverId: 'srv_1', instanceType: 'g6.4xlarge', requestedAt: now }
-    await stack.db.insert(serverSessions).values({ ...place, id, userId: user.id })
+    const place = { placeId: 'srv_1', instanceType: 'g6.4xlarge', requestedAt: now }
+    await stack.db.insert(runs).values({ ...place, id, userId: user.id })
     const job = {
       id: newId('job'),
-      sessionId: id,
+      runId: id,
       kind: 'server_start',
       status: 'running',
       createdAt: now,
@@ -308,7 +308,7 @@ describe('an overdue invoice', () => {
 
   test('of two, paying one changes nothing; paying both lifts it', async () => {
     const first = await billOf(user)
-    const [record] = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+    const [record] = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
     const another = {
       ...record,
       id: newId('bill'),
@@ -316,12 +316,12 @@ describe('an overdue invoice', () => {
       reason: 'more',
       createdAt: stack.clock.now,
     }
-    await stack.db.insert(billingRecords).values(another as typeof billingRecords.$inferInsert)
+    await stack.db.insert(bills).values(another as typeof bills.$inferInsert)
     const times = { nextAt: stack.clock.now + HOUR, createdAt: stack.clock.now }
-    await stack.db.insert(invoices).values({ recordId: another.id, userId: user.id, step: 'draft', ...times })
+    await stack.db.insert(invoices).values({ billId: another.id, userId: user.id, step: 'draft', ...times })
     await cron(stack.clock.now + HOUR)
     const [second] = (await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))).filter(
-      ({ recordId }) => recordId === another.id,
+      ({ billId }) => billId === another.id,
     )
     expect(second?.dueAt).toBe(dueAt + HOUR)
     await liveRun()

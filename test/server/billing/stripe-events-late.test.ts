@@ -1,8 +1,8 @@
 import { asc, eq } from 'drizzle-orm'
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
-import { billingRecords } from '../../../db/schema.ts'
-import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-subscription.ts'
+import { bills } from '../../../db/schema.ts'
+import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-plan.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 import { planEvents } from '../../../testing/world/plan-events.ts'
 
@@ -37,11 +37,7 @@ async function ledger(late: (number | null)[]) {
     await stack.passTime(stack.clock.now)
     await stack.passTime(stack.clock.now + HOUR, HOUR)
   }
-  const records = await stack.db
-    .select()
-    .from(billingRecords)
-    .where(eq(billingRecords.userId, user.id))
-    .orderBy(asc(billingRecords.periodStart))
+  const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id)).orderBy(asc(bills.periodStart))
   return records.map((r) => [r.periodStart - start, r.planType, r.seconds, r.amountCents])
 }
 

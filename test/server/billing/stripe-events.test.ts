@@ -1,10 +1,10 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, describe, expect, test } from 'vitest'
-import { billingRecords, checkouts, stripeEvents, subscriptions } from '../../../db/schema.ts'
+import { bills, checkouts, plans, stripeEvents } from '../../../db/schema.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import type { User } from '../../../src/domain/wire.ts'
-import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-subscription.ts'
-import { syncSubscription } from '../../../src/server/billing/plans/subscription-sync.ts'
+import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-plan.ts'
+import { syncPlan } from '../../../src/server/billing/plans/plan-sync.ts'
 import { receiveStripeEvent } from '../../../src/server/billing/stripe-events.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 import { type PlanEvent, planEvents } from '../../../testing/world/plan-events.ts'
@@ -19,16 +19,12 @@ afterAll(() => stack.close())
 describe('webhooks of a subscription', () => {
   /** What stands in the database, free of ids and of when it was written. */
   async function stateOf(user: User) {
-    const plans = await stack.db
-      .select()
-      .from(subscriptions)
-      .where(eq(subscriptions.userId, user.id))
-      .orderBy(asc(subscriptions.anchor))
+    const planRows = await stack.db.select().from(plans).where(eq(plans.userId, user.id)).orderBy(asc(plans.anchor))
     const visits = await stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
-    const [first] = plans
+    const [first] = planRows
     const since = (at: number | null) => (at === null ? null : at - (first?.anchor ?? 0))
     return {
-      plans: plans.map((p) => [p.planType, p.status, since(p.anchor), since(p.cancelAt), since(p.endedAt), p.hours]),
+      plans: planRows.map((p) => [p.planType, p.status, since(p.anchor), since(p.cancelAt), since(p.endedAt), p.hours]),
       visits: visits.map((v) => v.status),
     }
   }
@@ -75,9 +71,9 @@ describe('webhooks of a subscription', () => {
         'customer.subscription.deleted',
       ])
       for (const i of [...order, ...order]) await deliver(events[i] as PlanEvent)
-      const { plans, visits } = await stateOf(user)
-      states.push({ plans: plans.map(([type, status]) => [type, status]), visits })
-      const [demo, paid] = plans
+      const { plans: planRows, visits } = await stateOf(user)
+      states.push({ plans: planRows.map(([type, status]) => [type, status]), visits })
+      const [demo, paid] = planRows
       expect(demo?.[4]).toBe(DAY)
       expect(paid?.[4]).toBe(paid?.[3])
       expect(paid?.[4]).toBeGreaterThanOrEqual(29 * DAY)
@@ -116,8 +112,8 @@ describe('webhooks of a subscription', () => {
     for (const event of events) await deliver(event)
     await cancelAtPeriodEnd(stack.ctx, user)
     const planOf = async () => {
-      const plans = await stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
-      return plans.find((plan) => plan.subType === 'paid')
+      const planRows = await stack.db.select().from(plans).where(eq(plans.userId, user.id))
+      return planRows.find((plan) => plan.subType === 'paid')
     }
     const { cancelAt, stripeSubscriptionId } = (await planOf()) ?? {}
     const end = cancelAt ?? 0
@@ -127,14 +123,11 @@ describe('webhooks of a subscription', () => {
       const found = await payments.findSubscription(id)
       return found && { ...found, status: 'canceled', endedAt: end + HOUR / 2 }
     }
-    await syncSubscription(
-      { ...stack.ctx, payments: { ...payments, findSubscription: late } },
-      stripeSubscriptionId ?? '',
-    )
+    await syncPlan({ ...stack.ctx, payments: { ...payments, findSubscription: late } }, stripeSubscriptionId ?? '')
     expect(await planOf()).toMatchObject({ status: 'canceled', cancelAt: end })
     await stack.insertRun(user.id, { from: end + 60_000, until: end + 60_000 + HOUR / 4 })
     await stack.passTime(end + 35 * DAY)
-    const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+    const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
     expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([
       ['demo', 60, 0],
       ['basic', 0, 0],
@@ -178,10 +171,7 @@ describe('webhooks of a subscription', () => {
     const [event] = await eventsOf(user)
     if (!event) throw new Error('no event')
     await deliver(event)
-    const [before] = await stack.db
-      .select()
-      .from(subscriptions)
-      .where(eq(subscriptions.stripeSubscriptionId, event.data.object.id))
+    const [before] = await stack.db.select().from(plans).where(eq(plans.stripeSubscriptionId, event.data.object.id))
     const { payments } = stack.ctx
     const stale = await payments.findSubscription(event.data.object.id)
     const slow = {
@@ -196,8 +186,8 @@ describe('webhooks of a subscription', () => {
     await receiveStripeEvent(slow, { payload, signature: signed })
     const [after] = await stack.db
       .select()
-      .from(subscriptions)
-      .where(eq(subscriptions.id, before?.id ?? ''))
+      .from(plans)
+      .where(eq(plans.id, before?.id ?? ''))
     expect(after?.cancelAtPeriodEnd).toBe(true)
   })
 })

@@ -1,7 +1,7 @@
 import type { DurableObjectState } from '@cloudflare/workers-types'
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { jobs, serverSessions, servers, signIns } from '../../../db/schema.ts'
+import { jobs, places, runs, signIns } from '../../../db/schema.ts'
 import type { Job } from '../../../src/domain/wire.ts'
 import { JobSockets } from '../../../src/server/channel/job-sockets.ts'
 import { newId } from '../../../src/server/id.ts'
@@ -54,13 +54,13 @@ async function wake(...attachments: Record<string, unknown>[]) {
 }
 
 async function unfinishedJob({ db, now }: Awaited<ReturnType<typeof wake>>['ctx'], userId: string): Promise<string> {
-  const [serverId, sessionId, id, at] = [newId('srv'), newId('ses'), newId('job'), now()]
+  const [placeId, runId, id, at] = [newId('srv'), newId('ses'), newId('job'), now()]
   const instanceType = 'g6.4xlarge'
-  const place = { id: serverId, instanceType, availabilityZone: 'us-east-1a', position: 0 }
+  const place = { id: placeId, instanceType, availabilityZone: 'us-east-1a', position: 0 }
   // Retired, so that no other test gets it.
-  await db.insert(servers).values({ ...place, retiredAt: at })
-  await db.insert(serverSessions).values({ id: sessionId, userId, serverId, instanceType, requestedAt: at })
-  const start = { id, userId, sessionId, kind: 'server_start', status: 'running', runAt: at } as const
+  await db.insert(places).values({ ...place, retiredAt: at })
+  await db.insert(runs).values({ id: runId, userId, placeId, instanceType, requestedAt: at })
+  const start = { id, userId, runId, kind: 'server_start', status: 'running', runAt: at } as const
   await db.insert(jobs).values({ ...start, createdAt: at, updatedAt: at })
   return id
 }

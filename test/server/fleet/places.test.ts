@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { servers } from '../../../db/schema.ts'
+import { places } from '../../../db/schema.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { addPlaces, listPlaces, retirePlace } from '../../../src/server/fleet/places.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
@@ -19,7 +19,7 @@ test('added places are handed out after those there are', async () => {
   const [there] = await freshPlaces(world, 1)
   const added = await addPlaces(hand, { ...PLACE, count: 2 })
   for (const expected of [there, ...added])
-    expect((await pressStart(world, await newCustomer(world))).session.serverId).toBe(expected)
+    expect((await pressStart(world, await newCustomer(world))).run.placeId).toBe(expected)
 })
 
 test.each([
@@ -32,18 +32,18 @@ test.each([
   [{ count: 0 }, '--count'],
   [{ count: 501 }, '--count'],
 ])('%j is refused in a sentence that names %s', async (wrong, name) => {
-  const before = await world.db.$count(servers)
+  const before = await world.db.$count(places)
   await expect(addPlaces(hand, { ...PLACE, ...wrong })).rejects.toMatchObject({
     code: 'invalid',
     message: expect.stringContaining(`${name} must be`),
   })
-  expect(await world.db.$count(servers)).toBe(before)
+  expect(await world.db.$count(places)).toBe(before)
 })
 
 test('a retired place is never handed out again, and what runs in it goes on', async () => {
   const [first, second] = await freshPlaces(world, 2)
   const [ada, eve, bob] = [await newCustomer(world), await newCustomer(world), await newCustomer(world)]
-  expect((await running(world, ada)).serverId).toBe(first)
+  expect((await running(world, ada)).placeId).toBe(first)
   const retired = await retirePlace(hand, first ?? '')
   world.advance(5)
   expect((await retirePlace(hand, first ?? '')).retiredAt).toBe(retired.retiredAt)
@@ -56,9 +56,9 @@ test('a retired place is never handed out again, and what runs in it goes on', a
   expect(await placeOf(first)).toMatchObject({ state: 'retired', since })
   expect(await candidatesOf(eve.user.id, [first, second])).toMatchObject([{ server_id: second, available: true }])
   await expect(pressStart(world, eve, first)).rejects.toMatchObject({ code: 'not_found' })
-  expect((await pressStart(world, eve)).session.serverId).toBe(second)
+  expect((await pressStart(world, eve)).run.placeId).toBe(second)
   await expect(pressStart(world, bob)).rejects.toMatchObject({ code: 'unavailable' })
-  expect((await latestRun(world, ada.user.id)).serverId).toBe(first)
+  expect((await latestRun(world, ada.user.id)).placeId).toBe(first)
   await expect(retirePlace(hand, 'srv_none')).rejects.toMatchObject({
     code: 'not_found',
     message: 'There is no place with the id srv_none. List them to see their ids.',
@@ -70,14 +70,14 @@ test('a place that is set aside is shown with its reason, and handed out again w
   const ada = await newCustomer(world)
   const until = world.clock.ms + 600_000
   await world.db
-    .update(servers)
+    .update(places)
     .set({ setAsideUntil: until })
-    .where(eq(servers.id, only ?? ''))
+    .where(eq(places.id, only ?? ''))
   expect(await candidatesOf(ada.user.id, [only])).toMatchObject([{ available: false, reason: 'Out of capacity' }])
   expect(await placeOf(only)).toMatchObject({ state: 'set aside', since: new Date(until - 600_000).toISOString() })
-  for (const serverId of [null, only])
-    await expect(pressStart(world, ada, serverId)).rejects.toMatchObject({ code: 'unavailable' })
+  for (const placeId of [null, only])
+    await expect(pressStart(world, ada, placeId)).rejects.toMatchObject({ code: 'unavailable' })
   world.advance(600)
   expect(await candidatesOf(ada.user.id, [only])).toMatchObject([{ available: true, reason: null }])
-  expect((await pressStart(world, ada)).session.serverId).toBe(only)
+  expect((await pressStart(world, ada)).run.placeId).toBe(only)
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serverSessions } from '../../../db/schema.ts'
+import { runs } from '../../../db/schema.ts'
 import { AppError } from '../../../src/domain/error.ts'
 import { newId } from '../../../src/server/id.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
@@ -12,15 +12,15 @@ type Customer = Awaited<ReturnType<typeof newCustomer>>
 
 /** Runs that are over, requested so many seconds ago. */
 async function started(customer: Customer, secondsAgo: number[]) {
-  const [place] = await world.db.query.servers.findMany({ limit: 1 })
-  await world.db.insert(serverSessions).values(
+  const [place] = await world.db.query.places.findMany({ limit: 1 })
+  await world.db.insert(runs).values(
     secondsAgo.map((seconds) => {
       const at = world.clock.ms - seconds * 1000
       const ended = { stopRequestedAt: at + 500, endedAt: at + 1_000 }
       return {
         id: newId('ses'),
         userId: customer.user.id,
-        serverId: place?.id ?? '',
+        placeId: place?.id ?? '',
         requestedAt: at,
         ...ended,
         instanceType: 'g6',
@@ -59,7 +59,7 @@ test('ten starts in 10 minutes, canceled at once, are followed by no eleventh', 
   world.advance(retryAfter - 1)
   expect(await refusal(ada)).toMatchObject({ code: 'too_many', retryAfter: 1 })
   world.advance(1)
-  expect((await pressStart(world, ada)).session.endedAt).toBeNull()
+  expect((await pressStart(world, ada)).run.endedAt).toBeNull()
 })
 
 test('thirty in an hour', async () => {
@@ -69,7 +69,7 @@ test('thirty in an hour', async () => {
   expect(await refusal(ada)).toMatchObject({ code: 'too_many', retryAfter: 3_600 - (60 + 29 * 115) })
   const bob = await newCustomer(world)
   await started(bob, [...every(115, 29, 60), 3_600])
-  expect((await pressStart(world, bob)).session.endedAt).toBeNull()
+  expect((await pressStart(world, bob)).run.endedAt).toBeNull()
 })
 
 test('a start that found no capacity does not count, and neither does a refused one', async () => {

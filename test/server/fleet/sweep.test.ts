@@ -84,8 +84,8 @@ test('an orphan is found behind a thousand instances of others', async () => {
   await running(world, ada)
   await pressStop(world, ada)
   await settle(world, ada)
-  const session = (await latestRun(world, ada.user.id)).id
-  await launch('the last one', { session, user: ada.user.id })
+  const run = (await latestRun(world, ada.user.id)).id
+  await launch('the last one', { session: run, user: ada.user.id })
   const { listInstances } = cloud
   const [known] = await listInstances()
   const others = Array.from({ length: 1_000 }, (_, i) => ({
@@ -108,8 +108,8 @@ test('an instance of a launch that was given up is ended while its run goes on',
   const [own] = aliveOf(world, ada.user.id)
   await world.db.insert(launches).values({
     token: 'given up',
-    sessionId: run.id,
-    serverId: run.serverId,
+    runId: run.id,
+    placeId: run.placeId,
     createdAt: world.clock.ms,
     outcome: 'refused',
   })
@@ -146,8 +146,8 @@ test('an orphan that cannot be ended now does not keep the others alive', async 
   await running(world, ada)
   await pressStop(world, ada)
   await settle(world, ada)
-  const session = (await latestRun(world, ada.user.id)).id
-  for (const token of ['one', 'two', 'three']) await launch(`orphan-${token}`, { session, user: ada.user.id })
+  const run = (await latestRun(world, ada.user.id)).id
+  for (const token of ['one', 'two', 'three']) await launch(`orphan-${token}`, { session: run, user: ada.user.id })
   world.ec2.inject('UnauthorizedOperation', 1, { action: 'TerminateInstances' })
   await expect(endOrphans(world.ctx)).rejects.toMatchObject({ code: 'provider_failed' })
   const [line] = world.takeLines()

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { serverSessions, servers, signIns, subscriptions } from '../../../db/schema.ts'
+import { places, plans, runs, signIns } from '../../../db/schema.ts'
 import { newId } from '../../../src/server/id.ts'
 import { openSite } from '../../../testing/stack/site.ts'
 
@@ -11,18 +11,18 @@ const get = (path: string, cookie: string) => site.request(path, { headers: { Co
 /** Somebody who runs a server, on a plan with hours of their own. */
 async function newTenant(hours: number) {
   const person = await site.signInAs('user')
-  const [serverId, sessionId, now] = [newId('srv'), newId('ses'), Date.now()]
-  await site.db.insert(servers).values({ id: serverId, instanceType: 'g6', availabilityZone: 'a', position: 0 })
-  await site.db.insert(serverSessions).values({
-    id: sessionId,
+  const [placeId, runId, now] = [newId('srv'), newId('ses'), Date.now()]
+  await site.db.insert(places).values({ id: placeId, instanceType: 'g6', availabilityZone: 'a', position: 0 })
+  await site.db.insert(runs).values({
+    id: runId,
     userId: person.userId,
-    serverId,
+    placeId,
     instanceType: 'g6',
     requestedAt: now,
     runningAt: now,
     billedFrom: now,
   })
-  await site.db.insert(subscriptions).values({
+  await site.db.insert(plans).values({
     id: newId('sub'),
     userId: person.userId,
     planType: 'basic',
@@ -32,7 +32,7 @@ async function newTenant(hours: number) {
     hours,
     createdAt: now,
   })
-  return { ...person, sessionId }
+  return { ...person, runId }
 }
 
 test('what is read along with a sign-in is its own user’s', async () => {
@@ -42,22 +42,22 @@ test('what is read along with a sign-in is its own user’s', async () => {
     [bob, 7],
   ] as const) {
     const list = (await (await get('/api/v1/servers/get_servers', me.cookie)).json()) as { servers: { id: string }[] }
-    expect(list.servers.map(({ id }) => id)).toEqual([me.sessionId])
+    expect(list.servers.map(({ id }) => id)).toEqual([me.runId])
     const summary = await (await get('/api/v1/billings/summary', me.cookie)).json()
     expect(summary).toMatchObject({ monthlyUsage: { runningServers: 1 }, subscription: { hours } })
     const dashboard = await (await get('/dashboard', me.cookie)).text()
-    expect([ada, bob].filter(({ sessionId }) => dashboard.includes(sessionId))).toEqual([me])
+    expect([ada, bob].filter(({ runId }) => dashboard.includes(runId))).toEqual([me])
   }
 })
 
 test('a sign-in that was revoked gets nothing of it', async () => {
-  const { cookie, signInId, sessionId } = await newTenant(5)
+  const { cookie, signInId, runId } = await newTenant(5)
   await site.db.update(signIns).set({ revokedAt: Date.now() }).where(eq(signIns.id, signInId))
   for (const path of PATHS) {
     const response = await get(path, cookie)
     const body = await response.text()
     expect([path, response.status]).toEqual([path, path.startsWith('/api/') ? 401 : 302])
-    expect(body).not.toContain(sessionId)
+    expect(body).not.toContain(runId)
     expect(body).not.toContain('monthlyUsage')
   }
 })

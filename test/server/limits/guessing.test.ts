@@ -213,11 +213,11 @@ test('forwarded headers are not believed', async () => {
 
 test('while no password can be looked at, nobody is locked out by trying again', async () => {
   const { account, app, ctx } = setup()
-  const session = openBrowser(app)
-  const { email } = await signedInUser(session, account)
+  const browser = openBrowser(app)
+  const { email } = await signedInUser(browser, account)
   const owner = await from(app, '203.0.113.8')
   const { hasher } = ctx
-  const close = (password: string) => session.json('DELETE', '/users', { user: { current_password: password } })
+  const close = (password: string) => browser.json('DELETE', '/users', { user: { current_password: password } })
 
   for (let i = 0; i < 4; i++) expect((await signIn(owner, email, 'a guess')).status).toBe(401)
   ctx.hasher = { derive: async () => null }

@@ -2,7 +2,7 @@ import { eq, getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { expect, test } from 'vitest'
 import * as schema from '../../../db/schema.ts'
-import { contactMessages, outbox, serverSessions, servers, signIns, subscriptions, users } from '../../../db/schema.ts'
+import { contactMessages, outbox, places, plans, runs, signIns, users } from '../../../db/schema.ts'
 import { freeClosedAddresses } from '../../../src/server/accounts/close-account.ts'
 import { newId } from '../../../src/server/id.ts'
 import { PASSWORD, signedInUser, signUpFields } from '../../../testing/people/account.ts'
@@ -96,10 +96,10 @@ test('no table that names a person is left out of their data', async () => {
 
 test('closing the account: needs the password, stops the server, ends sign-ins, keeps the address for 30 days', async () => {
   const { browser, user, ctx, clock, sent, settle, signInElsewhere } = await setup()
-  const [serverId, runId] = [newId('srv'), newId('ses')]
-  await ctx.db.insert(servers).values({ id: serverId, instanceType: 'g6.xlarge', availabilityZone: 'a', position: 1 })
-  const run = { id: runId, userId: user.id, serverId, instanceType: 'g6.xlarge', requestedAt: clock.ms }
-  await ctx.db.insert(serverSessions).values(run)
+  const [placeId, runId] = [newId('srv'), newId('ses')]
+  await ctx.db.insert(places).values({ id: placeId, instanceType: 'g6.xlarge', availabilityZone: 'a', position: 1 })
+  const run = { id: runId, userId: user.id, placeId, instanceType: 'g6.xlarge', requestedAt: clock.ms }
+  await ctx.db.insert(runs).values(run)
   const other = await signInElsewhere()
 
   const close = (current_password: string) => browser.json('DELETE', '/users', { user: { current_password } })
@@ -108,7 +108,7 @@ test('closing the account: needs the password, stops the server, ends sign-ins, 
   expect((await close(PASSWORD)).status).toBe(200)
   await settle()
   for (const b of [browser, other]) expect((await b.request('/api/v1/users/get_session')).status).toBe(401)
-  const [stopped] = await ctx.db.select().from(serverSessions).where(eq(serverSessions.id, runId))
+  const [stopped] = await ctx.db.select().from(runs).where(eq(runs.id, runId))
   expect(stopped?.stopRequestedAt).toBe(clock.ms)
   const [due] = await ctx.db.select().from(users).where(eq(users.id, user.id))
   expect([due?.closedAt, (due?.billingDueAt ?? Infinity) <= clock.ms]).toEqual([clock.ms, true])
@@ -157,10 +157,10 @@ test('an address in the wrong hands: the link of a closed account opens nothing'
 
 test('closing the account ends a plan with its period, so that nothing renews', async () => {
   const { browser, user, ctx } = await setup()
-  await ctx.db.update(subscriptions).set({ endedAt: ctx.now() }).where(eq(subscriptions.userId, user.id))
+  await ctx.db.update(plans).set({ endedAt: ctx.now() }).where(eq(plans.userId, user.id))
   const plan = { id: newId('sub'), userId: user.id, planType: 'basic', subType: 'paid', status: 'active' } as const
-  await ctx.db.insert(subscriptions).values({ ...plan, anchor: ctx.now(), hours: 5, createdAt: ctx.now() })
+  await ctx.db.insert(plans).values({ ...plan, anchor: ctx.now(), hours: 5, createdAt: ctx.now() })
   expect((await browser.json('DELETE', '/users', { user: { current_password: PASSWORD } })).status).toBe(200)
-  const [ended] = await ctx.db.select().from(subscriptions).where(eq(subscriptions.id, plan.id))
+  const [ended] = await ctx.db.select().from(plans).where(eq(plans.id, plan.id))
   expect(ended?.cancelAtPeriodEnd).toBe(true)
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { billingRecords, subscriptions } from '../../../db/schema.ts'
+import { bills, plans } from '../../../db/schema.ts'
 import { type StripeStandIn, startStripe } from '../../../dev/stripe/standin.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import { newId } from '../../../src/server/id.ts'
@@ -42,7 +42,7 @@ describe('the calls about money', () => {
 
   async function insertRecord(userId: string) {
     const id = newId('bill')
-    await site.db.insert(billingRecords).values({
+    await site.db.insert(bills).values({
       id,
       userId,
       periodStart: Date.UTC(2028, 0, 31, 8),
@@ -116,7 +116,7 @@ describe('the calls about money', () => {
     const { cookie, userId } = await site.signInAs('user')
     const cancel = () => post('/api/v1/subscriptions/cancel_subscription_at_period_end', cookie)
     expect((await cancel()).status).toBe(404)
-    await site.db.insert(subscriptions).values({
+    await site.db.insert(plans).values({
       id: newId('sub'),
       userId,
       planType: 'enterprise',
@@ -200,7 +200,7 @@ describe('the calls about money', () => {
 
     ahead = 32 * 86_400_000
     await stripe.settle()
-    const [plan] = await site.db.select().from(subscriptions).where(eq(subscriptions.userId, userId))
+    const [plan] = await site.db.select().from(plans).where(eq(plans.userId, userId))
     const event = JSON.stringify({
       id: `evt_${newId('req')}`,
       type: 'invoice.payment_failed',

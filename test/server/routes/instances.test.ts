@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { contactMessages, serverRequests, serverSessions, servers } from '../../../db/schema.ts'
+import { contactMessages, places, runs, serverRequests } from '../../../db/schema.ts'
 import type { Instance } from '../../../src/domain/wire.ts'
 import { newId } from '../../../src/server/id.ts'
 import { openSite } from '../../../testing/stack/site.ts'
@@ -18,24 +18,24 @@ test('an administrator sees every instance of ours, whose it is and what it has 
   const cloud = await localEc2()
   const site = openSite({ EC2_ENDPOINT: cloud.ec2.endpoint })
   const owner = await site.signInAs('user')
-  const session = newId('ses')
-  const ours = await cloud.launchOne(tagged({ app: 'proving-ground', Name: 'one of ours', session }))
+  const run = newId('ses')
+  const ours = await cloud.launchOne(tagged({ app: 'proving-ground', Name: 'one of ours', session: run }))
   cloud.advance(1000)
   const unknown = await cloud.launchOne(tagged({ app: 'proving-ground', session: 'ses_of-another-stage' }))
   await cloud.launchOne(tagged({ app: 'something else' }))
   cloud.advance(60_000)
-  await site.db.insert(servers).values({
+  await site.db.insert(places).values({
     id: newId('srv'),
     instanceType: 'g6.4xlarge',
     availabilityZone: 'us-east-1a',
     position: 1,
   })
-  const [place] = await site.db.select().from(servers)
+  const [place] = await site.db.select().from(places)
   const runningAt = Date.now() - 7_200_000
-  await site.db.insert(serverSessions).values({
-    id: session,
+  await site.db.insert(runs).values({
+    id: run,
     userId: owner.userId,
-    serverId: place?.id ?? '',
+    placeId: place?.id ?? '',
     instanceType: 'g6.4xlarge',
     requestedAt: runningAt - 5_000,
     runningAt,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { serverSessions, servers } from '../../../db/schema.ts'
+import { places, runs } from '../../../db/schema.ts'
 import { newId } from '../../../src/server/id.ts'
 import { change, openPage, openSite } from '../../../testing/stack/site.ts'
 
@@ -10,22 +10,22 @@ const START = '/api/v1/aws/auto_cloud_start_request'
 /** Someone who has started and canceled ten servers in a row, and a place that is free. */
 async function tenTimes() {
   const person = await site.signInAs('user')
-  const serverId = newId('srv')
-  await site.db.insert(servers).values({ id: serverId, instanceType: 'g6', availabilityZone: 'a', position: 1 })
-  await site.db.insert(serverSessions).values(
+  const placeId = newId('srv')
+  await site.db.insert(places).values({ id: placeId, instanceType: 'g6', availabilityZone: 'a', position: 1 })
+  await site.db.insert(runs).values(
     Array.from({ length: 10 }, (_, i) => {
       const at = Date.now() - i * 1000
-      return { id: newId('ses'), userId: person.userId, serverId, instanceType: 'g6', requestedAt: at, endedAt: at + 1 }
+      return { id: newId('ses'), userId: person.userId, placeId, instanceType: 'g6', requestedAt: at, endedAt: at + 1 }
     }),
   )
-  return { ...person, serverId }
+  return { ...person, placeId }
 }
 
 test.each([START, '/api/v1/aws/start'])(
   'too many starts at %s: 429, when to come again, and a sentence',
   async (path) => {
-    const { cookie, serverId } = await tenTimes()
-    const refused = await change(site, 'POST', path, cookie, { server_id: serverId })
+    const { cookie, placeId } = await tenTimes()
+    const refused = await change(site, 'POST', path, cookie, { server_id: placeId })
     const body = (await refused.json()) as { error: string; errors: string[] }
     expect(refused.status).toBe(429)
     expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(580)

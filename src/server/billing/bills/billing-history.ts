@@ -1,11 +1,5 @@
 import { and, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
-import {
-  type BillingRecordRow,
-  billingRecords,
-  type InvoiceRow,
-  invoices,
-  serverSessions,
-} from '../../../../db/schema.ts'
+import { type BillRow, bills, type InvoiceRow, invoices, runs } from '../../../../db/schema.ts'
 import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import type { Bill, Statement } from '../../../domain/money/bill.ts'
 import { chargedSeconds, dollarsOf, runSecondsWithin } from '../../../domain/money/billing.ts'
@@ -13,7 +7,7 @@ import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
 import { planName } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 
-type Row = { record: BillingRecordRow; invoice: InvoiceRow | null }
+type Row = { record: BillRow; invoice: InvoiceRow | null }
 
 const CHART_MS = 31 * DAY_MS
 
@@ -24,64 +18,64 @@ export async function listBills(ctx: Context, userId: string): Promise<Bill[]> {
 
 export function billsQuery(ctx: Context, userId: string, which?: SQL) {
   return ctx.db
-    .select({ record: billingRecords, invoice: invoices })
-    .from(billingRecords)
-    .leftJoin(invoices, eq(invoices.recordId, billingRecords.id))
-    .where(and(eq(billingRecords.userId, userId), which))
-    .orderBy(desc(billingRecords.periodStart), desc(billingRecords.createdAt))
+    .select({ record: bills, invoice: invoices })
+    .from(bills)
+    .leftJoin(invoices, eq(invoices.billId, bills.id))
+    .where(and(eq(bills.userId, userId), which))
+    .orderBy(desc(bills.periodStart), desc(bills.createdAt))
 }
 
 /** The bills, and the user's runs of the last month for the chart, in one round trip. */
 export async function getBillingHistory(ctx: Context, userId: string) {
   const now = ctx.now()
-  const [rows, runs] = await ctx.db.batch([
+  const [rows, runRows] = await ctx.db.batch([
     billsQuery(ctx, userId),
     ctx.db
-      .select({ start: serverSessions.billedFrom, end: serverSessions.meteredUntil })
-      .from(serverSessions)
+      .select({ start: runs.billedFrom, end: runs.meteredUntil })
+      .from(runs)
       .where(
         and(
-          eq(serverSessions.userId, userId),
-          isNotNull(serverSessions.billedFrom),
-          or(isNull(serverSessions.meteredUntil), gt(serverSessions.meteredUntil, now - CHART_MS)),
+          eq(runs.userId, userId),
+          isNotNull(runs.billedFrom),
+          or(isNull(runs.meteredUntil), gt(runs.meteredUntil, now - CHART_MS)),
         ),
       ),
   ])
   return {
     bills: rows.map((row) => toBill(row, now)),
-    runs: runs.map(({ start, end }) => ({ start: start ?? now, end: end ?? now })),
+    runs: runRows.map(({ start, end }) => ({ start: start ?? now, end: end ?? now })),
   }
 }
 
 /**
  * One bill with every run in it; the lines' seconds add up to the bill's. Somebody else's is not found.
  */
-export async function findStatement(ctx: Context, userId: string, recordId: string): Promise<Statement | null> {
-  const mine = sql`${billingRecords.id} = ${recordId} AND ${billingRecords.userId} = ${userId}`
-  const [[row], runs, corrections] = await ctx.db.batch([
+export async function findStatement(ctx: Context, userId: string, billId: string): Promise<Statement | null> {
+  const mine = sql`${bills.id} = ${billId} AND ${bills.userId} = ${userId}`
+  const [[row], runRows, corrections] = await ctx.db.batch([
     ctx.db
-      .select({ record: billingRecords, invoice: invoices })
-      .from(billingRecords)
-      .leftJoin(invoices, eq(invoices.recordId, billingRecords.id))
+      .select({ record: bills, invoice: invoices })
+      .from(bills)
+      .leftJoin(invoices, eq(invoices.billId, bills.id))
       .where(mine),
     ctx.db
-      .select({ run: serverSessions })
-      .from(serverSessions)
-      .innerJoin(billingRecords, mine)
+      .select({ run: runs })
+      .from(runs)
+      .innerJoin(bills, mine)
       .where(
         and(
-          eq(serverSessions.userId, userId),
-          lt(serverSessions.billedFrom, billingRecords.periodEnd),
-          or(isNull(serverSessions.meteredUntil), gt(serverSessions.meteredUntil, billingRecords.periodStart)),
+          eq(runs.userId, userId),
+          lt(runs.billedFrom, bills.periodEnd),
+          or(isNull(runs.meteredUntil), gt(runs.meteredUntil, bills.periodStart)),
         ),
       )
-      .orderBy(serverSessions.billedFrom),
-    billsQuery(ctx, userId, eq(billingRecords.corrects, recordId)),
+      .orderBy(runs.billedFrom),
+    billsQuery(ctx, userId, eq(bills.corrects, billId)),
   ])
   if (!row) return null
   const { record } = row
   const period = { start: record.periodStart, end: record.periodEnd }
-  const lines = runs.map(({ run }) => {
+  const lines = runRows.map(({ run }) => {
     const start = Math.max(run.billedFrom ?? 0, period.start)
     const end = Math.min(run.meteredUntil ?? period.end, period.end)
     const seconds = runSecondsWithin(run.billedFrom ?? 0, run.meteredUntil ?? Infinity, period)

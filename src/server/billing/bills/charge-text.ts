@@ -1,13 +1,10 @@
-import type { BillingRecordRow } from '../../../../db/schema.ts'
+import type { BillRow } from '../../../../db/schema.ts'
 import { chargedSeconds } from '../../../domain/money/billing.ts'
 import { OVERAGE_DOLLARS_PER_SECOND, planName } from '../../../domain/money/plan.ts'
 
 /** What an invoice says. The same words for the same record, always: a repeated call must not differ. */
 export function chargeText(
-  record: Pick<
-    BillingRecordRow,
-    'planType' | 'includedHours' | 'seconds' | 'periodStart' | 'periodEnd' | 'corrects' | 'reason'
-  >,
+  record: Pick<BillRow, 'planType' | 'includedHours' | 'seconds' | 'periodStart' | 'periodEnd' | 'corrects' | 'reason'>,
 ) {
   const day = (at: number) => new Date(at).toISOString().slice(0, 10)
   const charged = chargedSeconds(record.seconds, record.includedHours)

@@ -1,6 +1,6 @@
 import { and, asc, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { type Database, isDatabaseBusy, type Query, writeBatch } from '../../../../db/client.ts'
-import { checkouts, serverSessions, subscriptions, type UserRow, users } from '../../../../db/schema.ts'
+import { checkouts, plans, runs, type UserRow, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import { type ClosedCycle, closeCycles, type Ledger } from '../../../domain/money/closing.ts'
@@ -46,18 +46,18 @@ async function listDueAccounts(ctx: Context): Promise<Account[]> {
   if (due.length === 0) return []
   const ids = due.map((user) => user.id)
   const first = Math.min(...due.map(({ read, createdAt }) => read.billedUntil || createdAt))
-  const theirs = inArray(serverSessions.userId, ids)
-  const [plans, metered, unmetered, open] = await ctx.db.batch([
-    ctx.db.select().from(subscriptions).where(inArray(subscriptions.userId, ids)),
+  const theirs = inArray(runs.userId, ids)
+  const [planRows, metered, unmetered, open] = await ctx.db.batch([
+    ctx.db.select().from(plans).where(inArray(plans.userId, ids)),
     ctx.db
       .select()
-      .from(serverSessions)
-      .where(and(theirs, gt(serverSessions.meteredUntil, first))),
+      .from(runs)
+      .where(and(theirs, gt(runs.meteredUntil, first))),
     // Starts that failed never answered: they stay without a meter forever.
     ctx.db
       .select()
-      .from(serverSessions)
-      .where(and(theirs, isNull(serverSessions.meteredUntil), sql`(ended_at IS NULL OR billed_from IS NOT NULL)`)),
+      .from(runs)
+      .where(and(theirs, isNull(runs.meteredUntil), sql`(ended_at IS NULL OR billed_from IS NOT NULL)`)),
     ctx.db
       .select({ userId: checkouts.userId, createdAt: checkouts.createdAt })
       .from(checkouts)
@@ -68,7 +68,7 @@ async function listDueAccounts(ctx: Context): Promise<Account[]> {
     read,
     from: read.billedUntil || createdAt,
     closedAt,
-    spans: plans.filter((plan) => plan.userId === id).map(toSpan),
+    spans: planRows.filter((plan) => plan.userId === id).map(toSpan),
     runs: [...metered, ...unmetered].filter((run) => run.userId === id),
     checkoutOpenedAt: open.find((checkout) => checkout.userId === id)?.createdAt ?? null,
   }))

@@ -1,6 +1,6 @@
 import { eq, or } from 'drizzle-orm'
 import { type Database, isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
-import { type BillingRecordRow, billingRecords, invoices } from '../../../../db/schema.ts'
+import { type BillRow, bills, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { correctionTo, creditableCents } from '../../../domain/money/correction.ts'
 import { stableBillId } from '../../id.ts'
@@ -20,11 +20,11 @@ export async function correctBill(
   { db, now }: Hand,
   billId: string,
   { seconds, reason }: { seconds: number; reason: string },
-): Promise<BillingRecordRow | null> {
+): Promise<BillRow | null> {
   const rows = await db
     .select()
-    .from(billingRecords)
-    .where(or(eq(billingRecords.id, billId), eq(billingRecords.corrects, billId)))
+    .from(bills)
+    .where(or(eq(bills.id, billId), eq(bills.corrects, billId)))
   const bill = rows.find((row) => row.id === billId)
   if (!bill) throw new AppError('not_found', `There is no bill ${billId}.`)
   if (bill.corrects) throw new AppError('invalid', `${billId} is a correction itself. Correct ${bill.corrects}.`)
@@ -49,7 +49,7 @@ export async function correctBill(
   const id = await stableBillId(`${billId} correction ${corrections.length + 1}`)
   const record = { ...bill, ...change, id, corrects: billId, reason: why, createdAt: now() }
   try {
-    await writeBatch(db, [db.insert(billingRecords).values(record), ...invoiceQueries(db, record)])
+    await writeBatch(db, [db.insert(bills).values(record), ...invoiceQueries(db, record)])
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause
     throw new AppError('conflict', 'This bill was corrected at the same moment. Look at it, then try again.', { cause })
@@ -57,8 +57,8 @@ export async function correctBill(
   return record
 }
 
-function invoiceQueries(db: Database, { id, userId, amountCents, createdAt }: BillingRecordRow): Query[] {
+function invoiceQueries(db: Database, { id, userId, amountCents, createdAt }: BillRow): Query[] {
   if (amountCents === 0) return []
   const step = amountCents > 0 ? ('draft' as const) : ('credit' as const)
-  return [db.insert(invoices).values({ recordId: id, userId, step, nextAt: createdAt, createdAt })]
+  return [db.insert(invoices).values({ billId: id, userId, step, nextAt: createdAt, createdAt })]
 }

@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { type BillingRecordRow, type InvoiceRow, invoices } from '../../../../db/schema.ts'
+import { type BillRow, type InvoiceRow, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { InvoiceStep } from '../../../domain/money/invoice.ts'
 import type { Context } from '../../context.ts'
@@ -13,7 +13,7 @@ export type Done = { step: InvoiceStep; stripeInvoiceId?: string }
  * The step of a correction that is below 0: a credit note on the corrected record's invoice. Waits until that is sent; one that was voided owes
  * nothing, so there is nothing to take off.
  */
-export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record: BillingRecordRow): Promise<Done> {
+export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record: BillRow): Promise<Done> {
   const invoiceId = await findCorrectedInvoice(ctx, record)
   const invoice = invoiceId ? await ctx.payments.findInvoice(invoiceId) : null
   if (!invoice || invoice.status === 'draft')
@@ -23,7 +23,7 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
   const paid = invoice.status === 'paid'
   const credit = {
     invoiceId: invoice.id,
-    recordId: record.id,
+    billId: record.id,
     cents: -record.amountCents,
     paid,
     description: chargeText(record).line,
@@ -35,10 +35,10 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
   return { step: 'credited', stripeInvoiceId: id }
 }
 
-async function findCorrectedInvoice(ctx: Context, record: BillingRecordRow): Promise<string | null> {
+async function findCorrectedInvoice(ctx: Context, record: BillRow): Promise<string | null> {
   const [corrected] = await ctx.db
     .select()
     .from(invoices)
-    .where(eq(invoices.recordId, record.corrects ?? ''))
+    .where(eq(invoices.billId, record.corrects ?? ''))
   return corrected?.step === 'sent' ? corrected.stripeInvoiceId : null
 }

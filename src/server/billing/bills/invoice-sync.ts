@@ -12,11 +12,11 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   // Every change at Stripe sends an event after it: the answer to the latest question is the latest state, in whatever order they are written.
   const askedAt = ctx.now()
   const invoice = await ctx.payments.findInvoice(stripeInvoiceId)
-  if (!invoice?.recordId) {
+  if (!invoice?.billId) {
     if (also.length) await writeBatch(ctx.db, also)
     return
   }
-  const { recordId, remainingCents, hostedUrl } = invoice
+  const { billId, remainingCents, hostedUrl } = invoice
   const settled = invoice.status === 'paid' || invoice.status === 'void'
   const dueAt = invoice.dueAt ?? Infinity
   const overdue = !settled && dueAt <= askedAt
@@ -28,10 +28,10 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
       hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
       next_at = CASE WHEN step = 'sent' THEN ${nextAt} ELSE next_at END,
       attempts = CASE WHEN step = 'sent' THEN 0 ELSE attempts END
-      WHERE record_id = ${recordId} AND synced_at <= ${askedAt}`),
+      WHERE record_id = ${billId} AND synced_at <= ${askedAt}`),
     // Suspended exactly while an invoice of theirs is overdue.
-    liftQuery(ctx, recordId),
-    ...(overdue ? await suspendQueries(ctx, { recordId, remainingCents, dueAt, hostedUrl }) : []),
+    liftQuery(ctx, billId),
+    ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
     ...also,
   ])
 }

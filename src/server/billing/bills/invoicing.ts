@@ -1,6 +1,6 @@
 import { and, asc, eq, lte } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { type BillingRecordRow, billingRecords, type InvoiceRow, invoices } from '../../../../db/schema.ts'
+import { type BillRow, bills, type InvoiceRow, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
 import type { InvoiceStep } from '../../../domain/money/invoice.ts'
@@ -32,9 +32,9 @@ const REFUSED = {
 /** Goes on with every invoice that is not sent yet. */
 export async function advanceInvoices(ctx: Context): Promise<number> {
   const due = await ctx.db
-    .select({ invoice: invoices, record: billingRecords })
+    .select({ invoice: invoices, record: bills })
     .from(invoices)
-    .innerJoin(billingRecords, eq(billingRecords.id, invoices.recordId))
+    .innerJoin(bills, eq(bills.id, invoices.billId))
     .where(lte(invoices.nextAt, ctx.now()))
     .orderBy(asc(invoices.nextAt))
     .limit(BATCH)
@@ -46,7 +46,7 @@ export async function advanceInvoices(ctx: Context): Promise<number> {
  * Makes the calls that are left, one after the other. Each is written down before it is made; one that was tried before first
  * looks whether it was done, so that a call is repeated safely for as long as it takes, also when Stripe has forgotten its key.
  */
-async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRecordRow): Promise<void> {
+async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillRow): Promise<void> {
   let invoice: InvoiceRow | undefined
   try {
     invoice = await claim(ctx, found)
@@ -57,11 +57,11 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
     if (invoice?.step === 'sent' && invoice.stripeInvoiceId) await syncInvoice(ctx, invoice.stripeInvoiceId)
   } catch (error) {
     const refused = error instanceof AppError && !error.retryable
-    const fields = { recordId: record.id, step: invoice?.step, refused }
+    const fields = { billId: record.id, step: invoice?.step, refused }
     ctx.log('invoice_step_failed', fields, error)
     if (refused) await alertOperator(ctx, { ...REFUSED, fields }, error)
     await noteFailure(ctx, invoice ?? found, error).catch((cause) =>
-      ctx.log('invoice_note_failed', { recordId: record.id }, cause),
+      ctx.log('invoice_note_failed', { billId: record.id }, cause),
     )
   }
 }
@@ -71,13 +71,13 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillingRe
  * then what it said last counts.
  */
 async function noteFailure(ctx: Context, invoice: InvoiceRow, error: unknown): Promise<void> {
-  const { recordId, remainingCents, dueAt, hostedUrl } = invoice
+  const { billId, remainingCents, dueAt, hostedUrl } = invoice
   const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)
   const unanswered = invoice.step === 'sent' && invoice.attempts >= SILENT_AFTER
   const overdue = unanswered && dueAt !== null && dueAt <= ctx.now() && remainingCents !== null
   await writeBatch(ctx.db, [
-    ctx.db.update(invoices).set({ lastError }).where(eq(invoices.recordId, recordId)),
-    ...(overdue ? await suspendQueries(ctx, { recordId, remainingCents, dueAt, hostedUrl }) : []),
+    ctx.db.update(invoices).set({ lastError }).where(eq(invoices.billId, billId)),
+    ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
   ])
 }
 
@@ -96,7 +96,7 @@ async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<Invoic
     .set({ ...done, attempts, nextAt, lastError: null })
     .where(
       and(
-        eq(invoices.recordId, row.recordId),
+        eq(invoices.billId, row.billId),
         eq(invoices.step, row.step),
         eq(invoices.attempts, row.attempts),
         eq(invoices.nextAt, row.nextAt ?? 0),
@@ -107,7 +107,7 @@ async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<Invoic
 }
 
 /** One call to Stripe on an invoice's way, safe to repeat. */
-type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillingRecordRow) => Promise<Done>
+type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillRow) => Promise<Done>
 
 const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
   credit: giveCredit,
@@ -118,7 +118,7 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
     const { id } =
       before ??
       (await ctx.payments.createInvoice(
-        { customerId, recordId: record.id, description: chargeText(record).title, dueDays: PAYMENT_DAYS },
+        { customerId, billId: record.id, description: chargeText(record).title, dueDays: PAYMENT_DAYS },
         `${record.id}:draft`,
       ))
     return { step: 'line', stripeInvoiceId: id }
@@ -162,6 +162,6 @@ async function getInvoice(ctx: Context, row: InvoiceRow) {
   const invoice = row.stripeInvoiceId ? await ctx.payments.findInvoice(row.stripeInvoiceId) : null
   if (invoice) return invoice
   throw new AppError('unexpected', 'The invoice is not there.', {
-    cause: new Error(`${row.stripeInvoiceId} of ${row.recordId} is not at Stripe`),
+    cause: new Error(`${row.stripeInvoiceId} of ${row.billId} is not at Stripe`),
   })
 }

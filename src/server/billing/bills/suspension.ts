@@ -1,12 +1,12 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
-import { billingRecords, users } from '../../../../db/schema.ts'
+import { bills, users } from '../../../../db/schema.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { mailQuery } from '../../mail/outbox.ts'
 import { suspendedMail } from '../../mail/overdue-letters.ts'
 
 /** An invoice that is known to be unpaid past its day. */
-type OverdueInvoice = { recordId: string; remainingCents: number; dueAt: number; hostedUrl: string | null }
+type OverdueInvoice = { billId: string; remainingCents: number; dueAt: number; hostedUrl: string | null }
 
 /** Rows of `invoices`. */
 export function isOverdue(now: number): SQL {
@@ -23,21 +23,21 @@ export function billsUrl(ctx: Pick<Context, 'config'>): string {
  * is still overdue when it is written. A closed account gets no mail: it can start nothing.
  */
 export async function suspendQueries(ctx: Context, invoice: OverdueInvoice): Promise<Query[]> {
-  const { recordId, remainingCents: cents, dueAt, hostedUrl } = invoice
+  const { billId, remainingCents: cents, dueAt, hostedUrl } = invoice
   const [owner] = await ctx.db
     .select({
       id: users.id,
       email: users.email,
-      periodStart: billingRecords.periodStart,
-      periodEnd: billingRecords.periodEnd,
+      periodStart: bills.periodStart,
+      periodEnd: bills.periodEnd,
     })
-    .from(billingRecords)
-    .innerJoin(users, eq(users.id, billingRecords.userId))
-    .where(eq(billingRecords.id, recordId))
+    .from(bills)
+    .innerJoin(users, eq(users.id, bills.userId))
+    .where(eq(bills.id, billId))
   if (!owner) return []
   const { id, email, ...period } = owner
   const now = ctx.now()
-  const due = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${recordId} AND ${isOverdue(now)})`
+  const due = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND ${isOverdue(now)})`
   const mail = suspendedMail({ ...period, cents, dueAt, payUrl: hostedUrl ?? billsUrl(ctx) })
   return [
     mailQuery(
@@ -51,8 +51,8 @@ export async function suspendQueries(ctx: Context, invoice: OverdueInvoice): Pro
 }
 
 /** Lifts the suspension of the record's owner once none of their invoices is overdue. */
-export function liftQuery(ctx: Context, recordId: string): Query {
+export function liftQuery(ctx: Context, billId: string): Query {
   return ctx.db.run(sql`UPDATE users SET suspended_at = NULL, stop_warned_at = NULL
-    WHERE id = (SELECT user_id FROM billing_records WHERE id = ${recordId}) AND suspended_at IS NOT NULL
+    WHERE id = (SELECT user_id FROM billing_records WHERE id = ${billId}) AND suspended_at IS NOT NULL
     AND NOT EXISTS (SELECT 1 FROM invoices WHERE user_id = users.id AND ${isOverdue(ctx.now())})`)
 }

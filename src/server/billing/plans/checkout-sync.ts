@@ -4,7 +4,7 @@ import { checkouts } from '../../../../db/schema.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import type { Checkout } from '../../ports/payments.ts'
-import { syncSubscription } from './subscription-sync.ts'
+import { syncPlan } from './plan-sync.ts'
 
 /** Takes over how a visit to the checkout page ended: with a subscription, or without. One that is still open is asked about hourly. */
 export async function syncCheckout(ctx: Context, stripeSessionId: string, also: Query[] = []): Promise<Checkout> {
@@ -14,7 +14,7 @@ export async function syncCheckout(ctx: Context, stripeSessionId: string, also: 
     .update(checkouts)
     .set(open ? { checkAt: ctx.now() + HOUR_MS } : { status: checkout.status, checkAt: null })
     .where(eq(checkouts.stripeSessionId, stripeSessionId))
-  if (checkout.subscriptionId) await syncSubscription(ctx, checkout.subscriptionId, [note, ...also])
+  if (checkout.subscriptionId) await syncPlan(ctx, checkout.subscriptionId, [note, ...also])
   else await writeBatch(ctx.db, [note, ...also])
   return checkout
 }

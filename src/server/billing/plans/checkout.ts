@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { isUniqueViolation } from '../../../../db/client.ts'
-import { type CheckoutRow, checkouts, subscriptions } from '../../../../db/schema.ts'
+import { type CheckoutRow, checkouts, plans } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DAY_MS, HOUR_MS } from '../../../domain/instant.ts'
 import { isUnpaid, PLANS, type PlanType } from '../../../domain/money/plan.ts'
@@ -96,9 +96,9 @@ async function expire(ctx: Context, stripeSessionId: string): Promise<void> {
 async function refuseSecondPlan(ctx: Context, userId: string): Promise<void> {
   const [current] = await ctx.db
     .select()
-    .from(subscriptions)
-    .where(and(eq(subscriptions.userId, userId), eq(subscriptions.subType, 'paid'), isNull(subscriptions.endedAt)))
-  // An unpaid one ends at Stripe once another one is paid: see subscription-sync.ts.
+    .from(plans)
+    .where(and(eq(plans.userId, userId), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
+  // An unpaid one ends at Stripe once another one is paid: see plan-sync.ts.
   if (current && !isUnpaid(current) && (current.cancelAt ?? Infinity) > ctx.now())
     throw new AppError('invalid', 'You already have a plan. Cancel it first, or contact sales to change it.')
 }

@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
 import { type Database, writeBatch } from '../../../../db/client.ts'
-import { subscriptions, users } from '../../../../db/schema.ts'
+import { plans, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { type PlanType, TRIAL_MINUTES } from '../../../domain/money/plan.ts'
@@ -24,7 +24,7 @@ export async function grantPlan(
   const isDemo = plan.type === 'demo'
   await writeBatch(db, [
     endGrantedQuery(db, userId, at),
-    db.insert(subscriptions).values({
+    db.insert(plans).values({
       id: newId('sub'),
       userId,
       planType: plan.type,
@@ -60,9 +60,9 @@ export async function setAdmin({ db }: Hand, email: string, admin: boolean): Pro
 
 async function findGrantee(db: Database, email: string): Promise<{ userId: string }> {
   const rows = await db
-    .select({ userId: users.id, plan: subscriptions })
+    .select({ userId: users.id, plan: plans })
     .from(users)
-    .leftJoin(subscriptions, sql`${subscriptions.userId} = ${users.id} AND ${subscriptions.endedAt} IS NULL`)
+    .leftJoin(plans, sql`${plans.userId} = ${users.id} AND ${plans.endedAt} IS NULL`)
     .where(eq(users.email, email))
   const [row] = rows
   if (!row) throw new AppError('not_found', `There is no account with the address ${email}.`)
@@ -72,7 +72,7 @@ async function findGrantee(db: Database, email: string): Promise<{ userId: strin
 }
 
 /**
- * Ends a trial, or a plan granted by hand. One that was cancelled and is over ended then, not now.
+ * Ends a trial, or a plan granted by hand. One that was canceled and is over ended then, not now.
  * @param when an SQL condition on its row
  */
 export function endGrantedQuery(db: Database, userId: string, at: number, when: SQL = sql`1`) {

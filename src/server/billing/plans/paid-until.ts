@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { subscriptions } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema.ts'
 import { isUnpaid } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
@@ -37,5 +37,5 @@ export function isUnbilledUnpaid(found: Heard) {
 }
 
 function unpaidBefore({ paidInTime }: Heard) {
-  return paidInTime ? sql`NULL` : sql`${subscriptions.paidUntil}`
+  return paidInTime ? sql`NULL` : sql`${plans.paidUntil}`
 }

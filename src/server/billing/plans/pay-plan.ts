@@ -1,9 +1,9 @@
 import { and, eq, inArray, isNull } from 'drizzle-orm'
-import { subscriptions } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema.ts'
 import { UNPAID_STATUSES } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { limitPerson, mayStill } from '../../limits/limits.ts'
-import { syncSubscription } from './subscription-sync.ts'
+import { syncPlan } from './plan-sync.ts'
 
 /**
  * Where the user pays the open invoice of their plan; null when there is none: the plan is paid, or Stripe waits for something else.
@@ -11,15 +11,9 @@ import { syncSubscription } from './subscription-sync.ts'
  */
 export async function findPlanPayPage(ctx: Context, userId: string): Promise<string | null> {
   const [plan] = await ctx.db
-    .select({ stripeId: subscriptions.stripeSubscriptionId })
-    .from(subscriptions)
-    .where(
-      and(
-        eq(subscriptions.userId, userId),
-        isNull(subscriptions.endedAt),
-        inArray(subscriptions.status, UNPAID_STATUSES),
-      ),
-    )
+    .select({ stripeId: plans.stripeSubscriptionId })
+    .from(plans)
+    .where(and(eq(plans.userId, userId), isNull(plans.endedAt), inArray(plans.status, UNPAID_STATUSES)))
   if (!plan?.stripeId) return null
   await limitPerson(ctx, 'pay_page', userId)
   const page = await ctx.payments.findPlanPayPage(plan.stripeId)
@@ -30,6 +24,6 @@ export async function findPlanPayPage(ctx: Context, userId: string): Promise<str
 /** A webhook may take a while to say that a plan was paid. @returns whether there was something to ask, and it was not asked too often */
 export async function settlePlan(ctx: Context, userId: string, stripeId: string | null): Promise<boolean> {
   if (!stripeId || !(await mayStill(ctx, 'ask_stripe', userId))) return false
-  await syncSubscription(ctx, stripeId)
+  await syncPlan(ctx, stripeId)
   return true
 }

@@ -1,12 +1,12 @@
 import { and, asc, eq, lte } from 'drizzle-orm'
-import { checkouts, subscriptions, users } from '../../../../db/schema.ts'
+import { checkouts, plans, users } from '../../../../db/schema.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import type { LogFields } from '../../log.ts'
 import { closeUnopened } from './checkout.ts'
 import { syncCheckout } from './checkout-sync.ts'
-import { syncSubscription } from './subscription-sync.ts'
+import { syncPlan } from './plan-sync.ts'
 
 const BATCH = 100
 
@@ -16,30 +16,30 @@ const BATCH = 100
  */
 export async function reconcilePlans(ctx: Context): Promise<void> {
   const now = ctx.now()
-  const [plans, visits] = await ctx.db.batch([
+  const [planRows, visits] = await ctx.db.batch([
     ctx.db
-      .select({ plan: subscriptions, closedAt: users.closedAt })
-      .from(subscriptions)
-      .innerJoin(users, eq(users.id, subscriptions.userId))
-      .where(lte(subscriptions.checkAt, now))
-      .orderBy(asc(subscriptions.checkAt))
+      .select({ plan: plans, closedAt: users.closedAt })
+      .from(plans)
+      .innerJoin(users, eq(users.id, plans.userId))
+      .where(lte(plans.checkAt, now))
+      .orderBy(asc(plans.checkAt))
       .limit(BATCH),
     ctx.db.select().from(checkouts).where(lte(checkouts.checkAt, now)).orderBy(asc(checkouts.checkAt)).limit(BATCH),
   ])
   await eachOf(
     ctx,
-    plans,
+    planRows,
     ({ plan }) => ({ subscriptionId: plan.id, userId: plan.userId }),
     async ({ plan, closedAt }) => {
       const stripeId = plan.stripeSubscriptionId ?? ''
       await ctx.db
-        .update(subscriptions)
+        .update(plans)
         .set({ checkAt: now + HOUR_MS })
-        .where(and(eq(subscriptions.id, plan.id), eq(subscriptions.checkAt, plan.checkAt ?? 0)))
+        .where(and(eq(plans.id, plan.id), eq(plans.checkAt, plan.checkAt ?? 0)))
       // An account that was closed pays for nothing more.
       if (closedAt !== null && (await ctx.payments.findSubscription(stripeId))?.endedAt === null)
         await ctx.payments.cancelNow(stripeId)
-      await syncSubscription(ctx, stripeId)
+      await syncPlan(ctx, stripeId)
     },
   )
   await eachOf(

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { SessionRow } from '../../../../db/schema.ts'
+import type { RunRow } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 import { takeLook } from './sight.ts'
 
@@ -8,16 +8,16 @@ import { takeLook } from './sight.ts'
  * the stop. Looks once more, before anything is terminated, and moves either the sight or the meter, so that both agree from then on.
  * @returns 'unseen' when EC2 does not find the instance, which decides nothing yet
  */
-export async function confirmMeter(ctx: Context, session: SessionRow): Promise<SessionRow | 'unseen'> {
-  const { billedFrom, confirmedAt, meteredUntil, instanceId } = session
-  if (billedFrom === null || meteredUntil === null || meteredUntil <= (confirmedAt ?? billedFrom)) return session
-  const instance = instanceId ? await takeLook(ctx, session, await ctx.cloud.findInstance(instanceId)) : 'lost'
+export async function confirmMeter(ctx: Context, run: RunRow): Promise<RunRow | 'unseen'> {
+  const { billedFrom, confirmedAt, meteredUntil, instanceId } = run
+  if (billedFrom === null || meteredUntil === null || meteredUntil <= (confirmedAt ?? billedFrom)) return run
+  const instance = instanceId ? await takeLook(ctx, run, await ctx.cloud.findInstance(instanceId)) : 'lost'
   if (instance === 'unseen') return 'unseen'
   const seen =
     instance !== 'lost' && instance.state === 'running'
       ? { meteredUntil, confirmedAt: meteredUntil }
       : { meteredUntil: confirmedAt ?? billedFrom, confirmedAt: confirmedAt ?? billedFrom }
   await ctx.db.run(sql`UPDATE server_sessions SET metered_until = ${seen.meteredUntil}, confirmed_at = ${seen.confirmedAt}
-    WHERE id = ${session.id} AND metered_until = ${meteredUntil} AND ended_at IS NULL`)
-  return { ...session, ...seen }
+    WHERE id = ${run.id} AND metered_until = ${meteredUntil} AND ended_at IS NULL`)
+  return { ...run, ...seen }
 }

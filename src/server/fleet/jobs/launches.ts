@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { type LaunchRow, launches, type SessionRow, servers } from '../../../../db/schema.ts'
+import { type LaunchRow, launches, places, type RunRow } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { isOfferedAt, SET_ASIDE_MS } from '../places.ts'
@@ -10,21 +10,21 @@ import { nextLookIn, takeLook } from './sight.ts'
 const ASK_AGAIN_MS = 30_000
 
 /** The attempt that is under way, if any. */
-export async function findOpenLaunch(ctx: Context, session: SessionRow): Promise<LaunchRow | null> {
+export async function findOpenLaunch(ctx: Context, run: RunRow): Promise<LaunchRow | null> {
   const [launch] = await ctx.db
     .select()
     .from(launches)
-    .where(and(eq(launches.sessionId, session.id), or(isNull(launches.outcome), eq(launches.outcome, 'launched'))))
+    .where(and(eq(launches.runId, run.id), or(isNull(launches.outcome), eq(launches.outcome, 'launched'))))
     .orderBy(desc(launches.createdAt))
     .limit(1)
   return launch ?? null
 }
 
 /** Written down before EC2 is asked, so that whatever comes of the request can be found again by its token. */
-export async function recordLaunch(ctx: Context, session: SessionRow): Promise<LaunchRow> {
+export async function recordLaunch(ctx: Context, run: RunRow): Promise<LaunchRow> {
   const [launch] = await ctx.db
     .insert(launches)
-    .values({ token: newId('launch'), sessionId: session.id, serverId: session.serverId, createdAt: ctx.now() })
+    .values({ token: newId('launch'), runId: run.id, placeId: run.placeId, createdAt: ctx.now() })
     .returning()
   return launch as LaunchRow
 }
@@ -37,7 +37,7 @@ export async function recordRefusal(ctx: Context, launch: LaunchRow): Promise<vo
 export async function recordInstance(ctx: Context, launch: LaunchRow, instanceId: string): Promise<void> {
   await writeBatch(ctx.db, [
     ctx.db.update(launches).set({ instanceId, outcome: 'launched' }).where(eq(launches.token, launch.token)),
-    ctx.db.run(sql`UPDATE server_sessions SET instance_id = ${instanceId} WHERE id = ${launch.sessionId}`),
+    ctx.db.run(sql`UPDATE server_sessions SET instance_id = ${instanceId} WHERE id = ${launch.runId}`),
   ])
 }
 
@@ -47,28 +47,23 @@ export async function recordInstance(ctx: Context, launch: LaunchRow, instanceId
  * @param gpus what the user's plan allows at most
  * @returns false when no place is left; the old one then stays reserved until the run is cleared up
  */
-export async function moveToNextPlace(
-  ctx: Context,
-  session: SessionRow,
-  launch: LaunchRow,
-  gpus: number,
-): Promise<boolean> {
+export async function moveToNextPlace(ctx: Context, run: RunRow, launch: LaunchRow, gpus: number): Promise<boolean> {
   const now = ctx.now()
   const next = sql`(SELECT id FROM servers WHERE reserved_by IS NULL AND gpus <= ${gpus} AND ${isOfferedAt(now)} AND id NOT IN
-    (SELECT server_id FROM launches WHERE session_id = ${session.id}) ORDER BY gpus DESC, position LIMIT 1)`
+    (SELECT server_id FROM launches WHERE session_id = ${run.id}) ORDER BY gpus DESC, position LIMIT 1)`
   const [, , , , moved] = await writeBatch(ctx.db, [
     ctx.db.update(launches).set({ outcome: 'refused' }).where(eq(launches.token, launch.token)),
     ctx.db
-      .update(servers)
+      .update(places)
       .set({ setAsideUntil: now + SET_ASIDE_MS })
-      .where(eq(servers.id, launch.serverId)),
-    ctx.db.run(sql`UPDATE server_sessions SET server_id = coalesce(${next}, server_id) WHERE id = ${session.id}`),
-    ctx.db.run(sql`UPDATE servers SET reserved_by = NULL, reserved_at = NULL WHERE reserved_by = ${session.id}
-      AND id <> (SELECT server_id FROM server_sessions WHERE id = ${session.id})`),
-    ctx.db.run(sql`UPDATE servers SET reserved_by = ${session.id}, reserved_at = ${now} WHERE reserved_by IS NULL
-      AND id = (SELECT server_id FROM server_sessions WHERE id = ${session.id})`),
+      .where(eq(places.id, launch.placeId)),
+    ctx.db.run(sql`UPDATE server_sessions SET server_id = coalesce(${next}, server_id) WHERE id = ${run.id}`),
+    ctx.db.run(sql`UPDATE servers SET reserved_by = NULL, reserved_at = NULL WHERE reserved_by = ${run.id}
+      AND id <> (SELECT server_id FROM server_sessions WHERE id = ${run.id})`),
+    ctx.db.run(sql`UPDATE servers SET reserved_by = ${run.id}, reserved_at = ${now} WHERE reserved_by IS NULL
+      AND id = (SELECT server_id FROM server_sessions WHERE id = ${run.id})`),
     ctx.db.run(sql`UPDATE server_sessions SET instance_type = (SELECT instance_type FROM servers WHERE id = server_id)
-      WHERE id = ${session.id}`),
+      WHERE id = ${run.id}`),
   ])
   return moved?.rowsAffected === 1
 }
@@ -77,18 +72,15 @@ export async function moveToNextPlace(
  * Sees to it that no instance of this run is left.
  * @returns in how many ms to look again; null once it is certain
  */
-export async function clearLaunches(ctx: Context, session: SessionRow): Promise<number | null> {
+export async function clearLaunches(ctx: Context, run: RunRow): Promise<number | null> {
   const open = await ctx.db
     .select()
     .from(launches)
     .where(
-      and(
-        eq(launches.sessionId, session.id),
-        or(isNull(launches.outcome), notInArray(launches.outcome, ['gone', 'refused'])),
-      ),
+      and(eq(launches.runId, run.id), or(isNull(launches.outcome), notInArray(launches.outcome, ['gone', 'refused']))),
     )
   for (const launch of open) {
-    const wait = await endInstance(ctx, session, launch)
+    const wait = await endInstance(ctx, run, launch)
     if (wait !== null) return wait
     await ctx.db.update(launches).set({ outcome: 'gone' }).where(eq(launches.token, launch.token))
   }
@@ -96,17 +88,17 @@ export async function clearLaunches(ctx: Context, session: SessionRow): Promise<
 }
 
 /** To terminate takes EC2 a minute and more: it is asked once, and then looked at ever more rarely. */
-async function endInstance(ctx: Context, session: SessionRow, launch: LaunchRow): Promise<number | null> {
+async function endInstance(ctx: Context, run: RunRow, launch: LaunchRow): Promise<number | null> {
   const { instanceId, terminateAskedAt } = launch
   if (instanceId && terminateAskedAt === null) return askToTerminate(ctx, launch, instanceId)
   const found = instanceId ? await ctx.cloud.findInstance(instanceId) : await ctx.cloud.findByToken(launch.token)
-  const instance = await takeLook(ctx, session, found)
+  const instance = await takeLook(ctx, run, found)
   if (instance === 'lost') return null
-  if (instance === 'unseen') return nextLookIn(ctx, session.unseenSince)
+  if (instance === 'unseen') return nextLookIn(ctx, run.unseenSince)
   if (instance.state === 'terminated') return null
   if (!instanceId) await recordInstance(ctx, launch, instance.id)
   if (terminateAskedAt === null) return askToTerminate(ctx, launch, instance.id)
-  const askAgainMs = Math.max(ASK_AGAIN_MS, terminateAskedAt - (session.stopRequestedAt ?? terminateAskedAt))
+  const askAgainMs = Math.max(ASK_AGAIN_MS, terminateAskedAt - (run.stopRequestedAt ?? terminateAskedAt))
   if (instance.state !== 'shutting-down' && ctx.now() >= terminateAskedAt + askAgainMs)
     return askToTerminate(ctx, launch, instance.id)
   return nextLookIn(ctx, terminateAskedAt)
@@ -127,10 +119,10 @@ async function askToTerminate(ctx: Context, launch: LaunchRow, instanceId: strin
 }
 
 /** Frees the place, if the run has ended. Part of the batch that ends it. */
-export function freePlace(ctx: Context, session: SessionRow) {
-  const ended = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${session.id} AND ended_at IS NOT NULL)`
+export function freePlace(ctx: Context, run: RunRow) {
+  const ended = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at IS NOT NULL)`
   return ctx.db
-    .update(servers)
+    .update(places)
     .set({ reservedBy: null, reservedAt: null })
-    .where(and(eq(servers.reservedBy, session.id), ended))
+    .where(and(eq(places.reservedBy, run.id), ended))
 }

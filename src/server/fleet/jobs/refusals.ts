@@ -3,12 +3,12 @@ import { AppError } from '../../../domain/error.ts'
 import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { LaunchRefusal } from '../../ports/cloud.ts'
-import type { Run } from './step.ts'
+import type { StepInput } from './step.ts'
 
 type Place = Pick<PlaceRow, 'id' | 'instanceType' | 'availabilityZone'>
 
 /** EC2 refused a launch: the operator hears of it, once an hour and code. */
-export async function alertLaunchRefused({ ctx }: Run, place: Place, refusal: LaunchRefusal) {
+export async function alertLaunchRefused({ ctx }: StepInput, place: Place, refusal: LaunchRefusal) {
   const { instanceType, availabilityZone } = place
   const { refused, code, error } = refusal
   const words =

@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, isNotNull, lte, sql } from 'drizzle-orm'
-import { type JobRow, jobs, type SessionRow, serverSessions } from '../../../../db/schema.ts'
+import { type JobRow, jobs, type RunRow, runs } from '../../../../db/schema.ts'
 import type { Job, JobKind } from '../../../domain/wire.ts'
 import { type Context, withLogFields } from '../../context.ts'
 import { currentJobsQuery } from '../dashboard.ts'
@@ -29,7 +29,7 @@ export type Publish = (job: Job) => void
  */
 export async function runDue(base: Context, userId: string, publish: Publish): Promise<number | null> {
   const ctx = withLogFields(base, { userId })
-  for (const { job, session } of await listDue(ctx, userId)) await runStep(ctx, job, session, publish)
+  for (const { job, run } of await listDue(ctx, userId)) await runStep(ctx, job, run, publish)
   const watchAt = await watchRunning(ctx, userId)
   const [next] = await ctx.db
     .select({ at: sql<number | null>`min(${jobs.runAt})` })
@@ -46,18 +46,18 @@ export function jobRunner(publish: Publish) {
     const tell = untold
     untold = true
     const next = await runDue(ctx, userId, publish)
-    if (tell) for (const { job, session } of await currentJobsQuery(ctx, userId)) publish(toJob(job, session))
+    if (tell) for (const { job, run } of await currentJobsQuery(ctx, userId)) publish(toJob(job, run))
     untold = false
     return next
   }
 }
 
-async function runStep(base: Context, job: JobRow, session: SessionRow, publish: Publish): Promise<void> {
+async function runStep(base: Context, job: JobRow, run: RunRow, publish: Publish): Promise<void> {
   const { id: jobId, kind, attempts } = job
-  const ctx = withLogFields(base, { jobId, sessionId: session.id, kind, attempts })
+  const ctx = withLogFields(base, { jobId, runId: run.id, kind, attempts })
   if (job.status === 'queued') {
     await writeUnfinished(ctx, job, { status: 'running' })
-    if (job.kind === 'server_stop') await publishStopped(ctx, session, publish)
+    if (job.kind === 'server_stop') await publishStopped(ctx, run, publish)
   }
   let said = job.status === 'queued' ? null : job.progress
   const report = async (progress: string) => {
@@ -67,7 +67,7 @@ async function runStep(base: Context, job: JobRow, session: SessionRow, publish:
     await publishJob(ctx, job.id, publish)
   }
   try {
-    const outcome = await STEPS[job.kind]({ ctx, job: { ...job, status: 'running' }, session, report })
+    const outcome = await STEPS[job.kind]({ ctx, job: { ...job, status: 'running' }, run, report })
     if (outcome === 'finished') return await publishJob(ctx, job.id, publish)
     await writeUnfinished(ctx, job, { runAt: ctx.now() + outcome.wait, attempts: 0 })
   } catch (error) {
@@ -90,16 +90,16 @@ async function writeUnfinished(ctx: Context, job: JobRow, change: Partial<JobRow
 
 async function publishJob(ctx: Context, id: string, publish: Publish): Promise<void> {
   const [row] = await withSessions(ctx).where(eq(jobs.id, id))
-  if (row) publish(toJob(row.job, row.session))
+  if (row) publish(toJob(row.job, row.run))
 }
 
 /** A stop ended the start that was under way: its listeners must hear that. */
-async function publishStopped(ctx: Context, session: SessionRow, publish: Publish): Promise<void> {
+async function publishStopped(ctx: Context, run: RunRow, publish: Publish): Promise<void> {
   const [row] = await withSessions(ctx)
-    .where(and(eq(jobs.sessionId, session.id), eq(jobs.kind, 'server_start'), eq(jobs.status, 'failed')))
+    .where(and(eq(jobs.runId, run.id), eq(jobs.kind, 'server_start'), eq(jobs.status, 'failed')))
     .orderBy(desc(jobs.createdAt))
     .limit(1)
-  if (row) publish(toJob(row.job, row.session))
+  if (row) publish(toJob(row.job, row.run))
 }
 
 function listDue(ctx: Context, userId: string) {
@@ -109,9 +109,5 @@ function listDue(ctx: Context, userId: string) {
 }
 
 function withSessions(ctx: Context) {
-  return ctx.db
-    .select({ job: jobs, session: serverSessions })
-    .from(jobs)
-    .innerJoin(serverSessions, eq(jobs.sessionId, serverSessions.id))
-    .$dynamic()
+  return ctx.db.select({ job: jobs, run: runs }).from(jobs).innerJoin(runs, eq(jobs.runId, runs.id)).$dynamic()
 }

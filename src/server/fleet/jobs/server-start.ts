@@ -5,7 +5,7 @@ import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../..
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
 import { alertOperator } from '../../mail/alerts.ts'
-import { requestStop } from '../servers.ts'
+import { requestStop } from '../runs.ts'
 import {
   clearLaunches,
   findOpenLaunch,
@@ -17,90 +17,90 @@ import {
 } from './launches.ts'
 import { alertLaunchRefused } from './refusals.ts'
 import { nextLookIn, takeLook } from './sight.ts'
-import type { Outcome, Run, Step } from './step.ts'
+import type { Outcome, Step, StepInput } from './step.ts'
 
 const LOOK_AGAIN_MS = 2_000
 const LAUNCH_REFUSED =
   'Our cloud provider refused to launch a server. We have been told. Nothing was billed; please try again later.'
 
 /** Launches an instance in the reserved place, watches it boot, and starts the meter when its simulator answers. */
-export const stepServerStart: Step = async (run) => {
-  const { ctx, job, session, report } = run
-  if (job.errorCode) return clearUp(run)
-  if (session.runningAt !== null && session.ipAddress) return awaitAnswer(run, session.runningAt, session.ipAddress)
+export const stepServerStart: Step = async (input) => {
+  const { ctx, job, run, report } = input
+  if (job.errorCode) return clearUp(input)
+  if (run.runningAt !== null && run.ipAddress) return awaitAnswer(input, run.runningAt, run.ipAddress)
   if (ctx.now() - job.createdAt >= START_DEADLINE_MS)
-    return fail(run, 'timeout', 'The server was not ready within 10 minutes. Nothing was billed; please try again.')
+    return fail(input, 'timeout', 'The server was not ready within 10 minutes. Nothing was billed; please try again.')
 
-  const open = await findOpenLaunch(ctx, session)
+  const open = await findOpenLaunch(ctx, run)
   if (!open) await report('Reserving a server…')
-  const launch = open ?? (await recordLaunch(ctx, session))
+  const launch = open ?? (await recordLaunch(ctx, run))
   if (!launch.instanceId) {
-    await report(`Launching ${session.instanceType}…`)
-    return launchInstance(run, launch, open === null)
+    await report(`Launching ${run.instanceType}…`)
+    return launchInstance(input, launch, open === null)
   }
 
-  const instance = await takeLook(ctx, session, await ctx.cloud.findInstance(launch.instanceId))
-  if (instance === 'unseen') return { wait: nextLookIn(ctx, session.unseenSince) }
+  const instance = await takeLook(ctx, run, await ctx.cloud.findInstance(launch.instanceId))
+  if (instance === 'unseen') return { wait: nextLookIn(ctx, run.unseenSince) }
   if (instance !== 'lost' && instance.state === 'pending') {
     await report('Booting…')
     return { wait: LOOK_AGAIN_MS }
   }
   if (instance === 'lost' || instance.state !== 'running')
-    return fail(run, 'instance_lost', 'The server ended before it was ready. Nothing was billed; please try again.')
+    return fail(input, 'instance_lost', 'The server ended before it was ready. Nothing was billed; please try again.')
   if (!instance.publicIp) {
     await report('Waiting for an address…')
     return { wait: LOOK_AGAIN_MS }
   }
-  return recordRunning(run, instance.publicIp)
+  return recordRunning(input, instance.publicIp)
 }
 
-async function launchInstance(run: Run, launch: LaunchRow, isFirstRequest: boolean): Promise<Outcome> {
-  const { ctx, session } = run
-  const [place] = await ctx.db.query.servers.findMany({ where: (servers, { eq }) => eq(servers.id, launch.serverId) })
+async function launchInstance(input: StepInput, launch: LaunchRow, isFirstRequest: boolean): Promise<Outcome> {
+  const { ctx, run } = input
+  const [place] = await ctx.db.query.places.findMany({ where: (place, { eq }) => eq(place.id, launch.placeId) })
   if (!place) throw new Error(`launch ${launch.token} names no place`)
   const answer = await ctx.cloud.launch({
     token: launch.token,
     instanceType: place.instanceType,
     availabilityZone: place.availabilityZone,
-    name: `proving-ground ${session.id}`,
-    tags: { session: session.id, user: session.userId },
+    name: `proving-ground ${run.id}`,
+    tags: { session: run.id, user: run.userId },
   })
   if (!('refused' in answer)) {
     await recordInstance(ctx, launch, answer.id)
-    await run.report('Booting…')
+    await input.report('Booting…')
     return { wait: LOOK_AGAIN_MS }
   }
-  await alertLaunchRefused(run, place, answer)
+  await alertLaunchRefused(input, place, answer)
   if (answer.refused === 'account') {
     // An earlier request with this token may have been carried out: then only looking tells.
     if (isFirstRequest) await recordRefusal(ctx, launch)
-    return fail(run, 'launch_refused', LAUNCH_REFUSED)
+    return fail(input, 'launch_refused', LAUNCH_REFUSED)
   }
   // EC2 answers a repeated token with its instance before it looks at capacity: one that refuses made none. Should an earlier request still
   // be on its way, the sweep ends what it makes.
-  const { gpus } = await getAllowance(ctx, session.userId)
-  if (await moveToNextPlace(ctx, session, launch, gpus)) return { wait: 0 }
-  return fail(run, 'no_capacity', ALL_RESERVED)
+  const { gpus } = await getAllowance(ctx, run.userId)
+  if (await moveToNextPlace(ctx, run, launch, gpus)) return { wait: 0 }
+  return fail(input, 'no_capacity', ALL_RESERVED)
 }
 
 /** From here on the run is watched and its uptime counts. It is not billed yet. */
-async function recordRunning({ ctx, session }: Run, ipAddress: string): Promise<Outcome> {
+async function recordRunning({ ctx, run }: StepInput, ipAddress: string): Promise<Outcome> {
   const now = ctx.now()
   await ctx.db.run(sql`UPDATE server_sessions SET running_at = ${now}, confirmed_at = ${now}, ip_address = ${ipAddress}
-    WHERE id = ${session.id} AND running_at IS NULL AND stop_requested_at IS NULL`)
+    WHERE id = ${run.id} AND running_at IS NULL AND stop_requested_at IS NULL`)
   return { wait: 0 }
 }
 
 /** The machine is on; its image may take minutes more, and those are free. */
-async function awaitAnswer(run: Run, runningAt: number, ipAddress: string): Promise<Outcome> {
-  const { ctx, session, report } = run
+async function awaitAnswer(input: StepInput, runningAt: number, ipAddress: string): Promise<Outcome> {
+  const { ctx, run, report } = input
   await report('Waiting for the simulator to answer…')
   const askedAt = ctx.now()
   const answer = await ctx.reach(ipAddress, SERVER_WEB_PORT).catch((error) => {
     ctx.log('reach_failed', {}, error)
     return { status: 'unreachable' }
   })
-  if (answer.status === 'reachable') return startMeter(run)
+  if (answer.status === 'reachable') return startMeter(input)
   const now = ctx.now()
   if (now - runningAt < ANSWER_DEADLINE_MS) return { wait: Math.max(0, askedAt + LOOK_AGAIN_MS - now) }
   await alertOperator(ctx, {
@@ -110,9 +110,9 @@ async function awaitAnswer(run: Run, runningAt: number, ipAddress: string): Prom
       `EC2 says that it runs, but nothing answered on port ${SERVER_WEB_PORT} for 10 minutes. We end it and bill nothing.`,
       'Start a server yourself. If it does not answer either, look at the image and the security group of the launch template.',
     ],
-    fields: { instanceId: session.instanceId },
+    fields: { instanceId: run.instanceId },
   })
-  await requestStop(ctx, session, now, {
+  await requestStop(ctx, run, now, {
     code: 'no_answer',
     message: 'Your server did not answer within 10 minutes, so we stopped it.',
   })
@@ -123,15 +123,15 @@ async function awaitAnswer(run: Run, runningAt: number, ipAddress: string): Prom
  * Conditional on no stop having been accepted meanwhile: a start never bills a run that its user already ended. And a plan that began
  * meanwhile is not ended with the trial.
  */
-async function startMeter({ ctx, job, session }: Run): Promise<Outcome> {
+async function startMeter({ ctx, job, run }: StepInput): Promise<Outcome> {
   const now = ctx.now()
-  const { trialSeconds } = await getAllowance(ctx, session.userId)
+  const { trialSeconds } = await getAllowance(ctx, run.userId)
   const mustStopAt = trialSeconds === null ? null : (Math.ceil(now / 1000) + trialSeconds) * 1000
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${now}, confirmed_at = ${now},
-      must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${session.userId} AND ended_at IS NULL
+      must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${run.userId} AND ended_at IS NULL
         AND sub_type = 'demo') THEN ${mustStopAt} END
-      WHERE id = ${session.id} AND billed_from IS NULL AND stop_requested_at IS NULL`),
+      WHERE id = ${run.id} AND billed_from IS NULL AND stop_requested_at IS NULL`),
     ctx.db.run(sql`UPDATE jobs SET status = 'succeeded', result = 'Your server is running.', run_at = NULL, updated_at = ${now}
       WHERE id = ${job.id} AND run_at IS NOT NULL`),
   ])
@@ -139,27 +139,27 @@ async function startMeter({ ctx, job, session }: Run): Promise<Outcome> {
 }
 
 /** First the reason is written down, then everything is cleared up, and only then does the job fail. */
-async function fail(run: Run, errorCode: string, errorMessage: string): Promise<Outcome> {
-  const { ctx, job } = run
+async function fail(input: StepInput, errorCode: string, errorMessage: string): Promise<Outcome> {
+  const { ctx, job } = input
   const { rowsAffected } = await ctx.db
     .update(jobs)
     .set({ errorCode, errorMessage })
     .where(and(eq(jobs.id, job.id), isNotNull(jobs.runAt)))
   // Stopped meanwhile: the stop clears up.
   if (!rowsAffected) return 'finished'
-  return clearUp({ ...run, job: { ...job, errorCode, errorMessage } })
+  return clearUp({ ...input, job: { ...job, errorCode, errorMessage } })
 }
 
-async function clearUp({ ctx, job, session, report }: Run): Promise<Outcome> {
+async function clearUp({ ctx, job, run, report }: StepInput): Promise<Outcome> {
   await report('Clearing up…')
-  const wait = await clearLaunches(ctx, session)
+  const wait = await clearLaunches(ctx, run)
   if (wait !== null) return { wait }
   const now = ctx.now()
   await writeBatch(ctx.db, [
     // A stop accepted meanwhile ends the run itself.
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, error_message = ${job.errorMessage}
-      WHERE id = ${session.id} AND stop_requested_at IS NULL`),
-    freePlace(ctx, session),
+      WHERE id = ${run.id} AND stop_requested_at IS NULL`),
+    freePlace(ctx, run),
     ctx.db.run(
       sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`,
     ),

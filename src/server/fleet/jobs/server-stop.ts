@@ -8,21 +8,21 @@ import { nextLookIn } from './sight.ts'
 import type { Step } from './step.ts'
 
 /** Terminates the run's instance, waits until it is gone, and frees the place. The meter ended when the stop was accepted. */
-export const stepServerStop: Step = async ({ ctx, job, session, report }) => {
+export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   await report('Stopping server...')
-  const metered = await confirmMeter(ctx, session)
-  if (metered === 'unseen') return { wait: nextLookIn(ctx, session.unseenSince) }
-  const wait = await clearLaunches(ctx, session)
+  const metered = await confirmMeter(ctx, run)
+  if (metered === 'unseen') return { wait: nextLookIn(ctx, run.unseenSince) }
+  const wait = await clearLaunches(ctx, run)
   if (wait !== null) return { wait }
   const now = ctx.now()
-  const refused = await ctx.db.$count(launches, sql`session_id = ${session.id} AND outcome = 'refused'`)
-  const run = { ...metered, refused }
+  const refused = await ctx.db.$count(launches, sql`session_id = ${run.id} AND outcome = 'refused'`)
+  const ended = { ...metered, refused }
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, error_message = ${job.errorMessage}
-      WHERE id = ${session.id} AND ended_at IS NULL`),
-    freePlace(ctx, session),
-    ctx.db.run(sql`UPDATE jobs SET status = ${job.errorCode ? 'failed' : 'succeeded'}, result = ${receipt(run)},
-      error_message = ${job.errorMessage && lostReceipt(job.errorMessage, run)}, run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`),
+      WHERE id = ${run.id} AND ended_at IS NULL`),
+    freePlace(ctx, run),
+    ctx.db.run(sql`UPDATE jobs SET status = ${job.errorCode ? 'failed' : 'succeeded'}, result = ${receipt(ended)},
+      error_message = ${job.errorMessage && lostReceipt(job.errorMessage, ended)}, run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`),
   ])
   return 'finished'
 }

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import type { SessionRow } from '../../../../db/schema.ts'
+import type { RunRow } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { CloudInstance } from '../../ports/cloud.ts'
@@ -17,17 +17,17 @@ const SHARE = 0.1
  */
 export async function takeLook(
   ctx: Context,
-  session: SessionRow,
+  run: RunRow,
   found: CloudInstance | null,
 ): Promise<CloudInstance | 'unseen' | 'lost'> {
   if (found) {
-    if (session.unseenLooks > 0)
-      await ctx.db.run(sql`UPDATE server_sessions SET unseen_since = NULL, unseen_looks = 0 WHERE id = ${session.id}`)
+    if (run.unseenLooks > 0)
+      await ctx.db.run(sql`UPDATE server_sessions SET unseen_since = NULL, unseen_looks = 0 WHERE id = ${run.id}`)
     return found
   }
   const now = ctx.now()
   const [row] = await ctx.db.all<{ since: number; looks: number }>(sql`UPDATE server_sessions
-    SET unseen_since = coalesce(unseen_since, ${now}), unseen_looks = unseen_looks + 1 WHERE id = ${session.id}
+    SET unseen_since = coalesce(unseen_since, ${now}), unseen_looks = unseen_looks + 1 WHERE id = ${run.id}
     RETURNING unseen_since AS since, unseen_looks AS looks`)
   if (!row || row.looks < LOOKS || now - row.since < UNSEEN_MS) return 'unseen'
   return (await areManyUnseen(ctx)) ? 'unseen' : 'lost'

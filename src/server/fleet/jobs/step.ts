@@ -1,11 +1,11 @@
-import type { JobRow, SessionRow } from '../../../../db/schema.ts'
+import type { JobRow, RunRow } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 
 /** What one step of a job is given. */
-export type Run = {
+export type StepInput = {
   ctx: Context
   job: JobRow
-  session: SessionRow
+  run: RunRow
   /** Tells the person what is happening now. Kept with the job and pushed; saying the same again does nothing. */
   report: (progress: string) => Promise<void>
 }
@@ -14,4 +14,4 @@ export type Run = {
 export type Outcome = { wait: number } | 'finished'
 
 /** One step, safe to repeat: it looks at what is there, does the next thing, and says when to look again. */
-export type Step = (run: Run) => Promise<Outcome>
+export type Step = (input: StepInput) => Promise<Outcome>

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
-import { type SessionRow, serverSessions } from '../../../../db/schema.ts'
+import { type RunRow, runs } from '../../../../db/schema.ts'
 import { type Context, withLogFields } from '../../context.ts'
-import { requestStop } from '../servers.ts'
+import { requestStop } from '../runs.ts'
 import { alertIfRefused } from './refusals.ts'
 import { takeLook } from './sight.ts'
 
@@ -15,30 +15,23 @@ const ENDED = new Set(['shutting-down', 'terminated', 'stopping', 'stopped'])
  * @returns when to look again, null when nothing runs
  */
 export async function watchRunning(ctx: Context, userId: string): Promise<number | null> {
-  const [session] = await ctx.db
+  const [run] = await ctx.db
     .select()
-    .from(serverSessions)
-    .where(
-      and(
-        eq(serverSessions.userId, userId),
-        isNotNull(serverSessions.runningAt),
-        isNull(serverSessions.stopRequestedAt),
-        isNull(serverSessions.endedAt),
-      ),
-    )
-  if (!session || session.confirmedAt === null) return null
+    .from(runs)
+    .where(and(eq(runs.userId, userId), isNotNull(runs.runningAt), isNull(runs.stopRequestedAt), isNull(runs.endedAt)))
+  if (!run || run.confirmedAt === null) return null
   const now = ctx.now()
-  if (session.mustStopAt !== null && now >= session.mustStopAt) {
-    await requestStop(ctx, session, session.mustStopAt)
+  if (run.mustStopAt !== null && now >= run.mustStopAt) {
+    await requestStop(ctx, run, run.mustStopAt)
     return now
   }
-  const trialEnd = session.mustStopAt ?? Number.POSITIVE_INFINITY
-  if (now < session.confirmedAt + WATCH_EVERY_MS) return Math.min(session.confirmedAt + WATCH_EVERY_MS, trialEnd)
+  const trialEnd = run.mustStopAt ?? Number.POSITIVE_INFINITY
+  if (now < run.confirmedAt + WATCH_EVERY_MS) return Math.min(run.confirmedAt + WATCH_EVERY_MS, trialEnd)
 
-  const instance = await look(ctx, session)
+  const instance = await look(ctx, run)
   if (instance === 'failed') return Math.min(now + Math.round(WATCH_EVERY_MS * (1 + ctx.random())), trialEnd)
   if (instance === 'lost' || (instance !== 'unseen' && ENDED.has(instance.state))) {
-    await requestStop(ctx, session, session.confirmedAt, {
+    await requestStop(ctx, run, run.confirmedAt, {
       code: 'instance_lost',
       message: 'Your server ended unexpectedly. Only the time until it was last seen running is counted.',
     })
@@ -46,16 +39,16 @@ export async function watchRunning(ctx: Context, userId: string): Promise<number
   }
   if (instance !== 'unseen' && instance.state === 'running')
     await ctx.db.run(
-      sql`UPDATE server_sessions SET confirmed_at = ${now} WHERE id = ${session.id} AND stop_requested_at IS NULL`,
+      sql`UPDATE server_sessions SET confirmed_at = ${now} WHERE id = ${run.id} AND stop_requested_at IS NULL`,
     )
   return Math.min(now + WATCH_EVERY_MS, trialEnd)
 }
 
 /** A look that fails proves nothing. Thousands that are throttled at once must not come back at once, nor more often than before. */
-async function look(base: Context, session: SessionRow) {
-  const ctx = withLogFields(base, { sessionId: session.id, instanceId: session.instanceId })
+async function look(base: Context, run: RunRow) {
+  const ctx = withLogFields(base, { runId: run.id, instanceId: run.instanceId })
   try {
-    return await takeLook(ctx, session, session.instanceId ? await ctx.cloud.findInstance(session.instanceId) : null)
+    return await takeLook(ctx, run, run.instanceId ? await ctx.cloud.findInstance(run.instanceId) : null)
   } catch (error) {
     ctx.log('watch_failed', {}, error)
     await alertIfRefused(ctx, error)

@@ -1,10 +1,10 @@
 import { asc, eq, inArray } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
-import { billingRecords, invoices, outbox, users } from '../../../../db/schema.ts'
+import { bills, invoices, outbox, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { closeDueCycles, dueQuery } from '../../../../src/server/billing/bills/close-cycles.ts'
-import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { endGrantedPlan, grantPlan } from '../../../../src/server/billing/plans/grants.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
@@ -23,11 +23,7 @@ describe('closing of cycles', () => {
   afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
   const recordsOf = (userId: string) =>
-    stack.db
-      .select()
-      .from(billingRecords)
-      .where(eq(billingRecords.userId, userId))
-      .orderBy(asc(billingRecords.periodStart))
+    stack.db.select().from(bills).where(eq(bills.userId, userId)).orderBy(asc(bills.periodStart))
   const newUsers = async (count: number) => {
     const people = []
     while (people.length < count) people.push(await stack.newUser())
@@ -51,8 +47,8 @@ describe('closing of cycles', () => {
       ['2028-04-30T08:30', 0, 0],
       ['2028-05-31T08:30', 0, 0],
     ])
-    const bills = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
-    expect(bills.map((bill) => bill.recordId).sort()).toEqual(
+    const billRows = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+    expect(billRows.map((bill) => bill.billId).sort()).toEqual(
       records
         .filter((r) => r.amountCents > 0)
         .map((r) => r.id)
@@ -151,7 +147,7 @@ describe('closing of cycles', () => {
   })
 
   test.each<[string, (user: User) => Promise<unknown>]>([
-    ['cancelled', (user) => cancelAtPeriodEnd(stack.ctx, user)],
+    ['canceled', (user) => cancelAtPeriodEnd(stack.ctx, user)],
     ['ended', (user) => endGrantedPlan(stack.ctx, user.email)],
     ['replaced', (user) => grantPlan(stack.ctx, user.email, { type: 'premium', hours: 30 })],
     [
@@ -187,7 +183,7 @@ describe('closing of cycles', () => {
     expect(first).toBe(100)
     expect(rest).toBeGreaterThanOrEqual(50)
     const ids = people.map((user) => user.id)
-    const records = await stack.db.select().from(billingRecords).where(inArray(billingRecords.userId, ids))
+    const records = await stack.db.select().from(bills).where(inArray(bills.userId, ids))
     expect(records.map((record) => record.userId).sort()).toEqual(ids.sort())
     expect(await closeDueCycles(stack.ctx)).toBe(0)
   })
@@ -277,14 +273,14 @@ describe('closing of cycles', () => {
     await stack.db.update(users).set({ closedAt, billingDueAt: closedAt }).where(eq(users.id, user.id))
     await stack.passTime(closedAt + 5 * MINUTE, MINUTE)
     expect(await recordsOf(user.id)).toMatchObject([{ periodEnd: closedAt, seconds: 3600, amountCents: 175 }])
-    const bills = () => stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
-    expect(await bills()).toMatchObject([{ step: 'sent', status: 'open' }])
+    const listBills = () => stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+    expect(await listBills()).toMatchObject([{ step: 'sent', status: 'open' }])
     await stack.db
       .update(users)
       .set({ email: `closed:${user.id}` })
       .where(eq(users.id, user.id))
     await stack.passTime(closedAt + 70 * 24 * HOUR, 24 * HOUR)
     expect(await recordsOf(user.id)).toHaveLength(1)
-    expect(await bills()).toMatchObject([{ step: 'sent', lastError: null }])
+    expect(await listBills()).toMatchObject([{ step: 'sent', lastError: null }])
   })
 })

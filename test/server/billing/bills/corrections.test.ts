@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { billingRecords, invoices, users } from '../../../../db/schema.ts'
+import { bills, invoices, users } from '../../../../db/schema.ts'
 import { billsToCsv, totalDollars } from '../../../../src/domain/money/bill.ts'
 import { findStatement, listBills } from '../../../../src/server/billing/bills/billing-history.ts'
 import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
@@ -40,15 +40,15 @@ describe('a correction', () => {
     correctBill(stack.ctx, billId, { seconds, reason })
   const api = async <T>(path: string) => (await stack.atStripe<{ data: T[] }>(path)).data
   type AtStripe = { status: string; total: number; amount_due: number; amount_remaining: number; customer: string }
-  const billsAtStripe = async (recordId: string) =>
+  const billsAtStripe = async (billId: string) =>
     (await api<AtStripe & { metadata: { record_id: string } }>('invoices?limit=100')).filter(
-      ({ metadata }) => metadata.record_id === recordId,
+      ({ metadata }) => metadata.record_id === billId,
     )
-  const creditsAtStripe = async (recordId: string) =>
+  const creditsAtStripe = async (billId: string) =>
     (await api<{ amount: number; type: string; metadata: { record_id: string } }>('credit_notes?limit=100')).filter(
-      ({ metadata }) => metadata.record_id === recordId,
+      ({ metadata }) => metadata.record_id === billId,
     )
-  const rowsOf = (userId: string) => stack.db.select().from(billingRecords).where(eq(billingRecords.userId, userId))
+  const rowsOf = (userId: string) => stack.db.select().from(bills).where(eq(bills.userId, userId))
 
   test('downwards, before it was paid: the invoice is smaller by it, the record is as it was', async () => {
     const { user, billId } = await billed()
@@ -60,13 +60,13 @@ describe('a correction', () => {
     expect(await billsAtStripe(billId)).toMatchObject([{ status: 'open', total: 175, amount_remaining: 87 }])
     expect((await rowsOf(user.id)).find((row) => row.id === billId)).toEqual(before)
 
-    const bills = await listBills(stack.ctx, user.id)
-    expect(bills.map((bill) => [bill.amount_owed, bill.seconds_used, bill.paid, bill.corrects])).toEqual([
+    const billRows = await listBills(stack.ctx, user.id)
+    expect(billRows.map((bill) => [bill.amount_owed, bill.seconds_used, bill.paid, bill.corrects])).toEqual([
       [-0.88, -1800, true, billId],
       [1.75, 7200, false, null],
     ])
-    expect(totalDollars(bills)).toBe(0.87)
-    expect(billsToCsv(bills).split('\r\n')[1]).toMatch(/^2028-01-01,2028-01-31,-0\.88,-1800,true,false,cn_/)
+    expect(totalDollars(billRows)).toBe(0.87)
+    expect(billsToCsv(billRows).split('\r\n')[1]).toMatch(/^2028-01-01,2028-01-31,-0\.88,-1800,true,false,cn_/)
     expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(0.87)
     expect(await findStatement(stack.ctx, user.id, billId)).toMatchObject({
       corrections: [{ id: correction?.id, reason: 'The clock was wrong.' }],
@@ -163,7 +163,7 @@ describe('a correction', () => {
           stack.stripe.inject(fault, 1, call)
           await advanceInvoices(stack.ctx)
           expect(stack.takeLines()).toMatchObject([
-            { event: 'invoice_step_failed', recordId: correction?.id, refused: false },
+            { event: 'invoice_step_failed', billId: correction?.id, refused: false },
           ])
           stack.clock.now += wait
           await advanceInvoices(stack.ctx)
@@ -171,7 +171,7 @@ describe('a correction', () => {
           const rows = await stack.db
             .select()
             .from(invoices)
-            .where(eq(invoices.recordId, correction?.id ?? ''))
+            .where(eq(invoices.billId, correction?.id ?? ''))
           expect(rows).toMatchObject([{ step: 'credited', nextAt: null, lastError: null }])
           stack.clock.now += DAY
           await advanceInvoices(stack.ctx)

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { billingRecords, invoices, outbox, users } from '../../../../db/schema.ts'
+import { bills, invoices, outbox, users } from '../../../../db/schema.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
@@ -36,13 +36,13 @@ describe('invoicing', () => {
 
   async function atStripe(email: string) {
     const customers = await api<{ id: string }>(`customers?email=${encodeURIComponent(email)}`)
-    const bills = await api<{ id: string; status: string; total: number }>(`invoices?customer=${customers[0]?.id}`)
+    const billRows = await api<{ id: string; status: string; total: number }>(`invoices?customer=${customers[0]?.id}`)
     const lines = await api<{ amount: number }>(`invoiceitems?customer=${customers[0]?.id}`)
     const mails = await api<{ data: { object: { id: string } } }>('events?type=invoice.sent&limit=100')
-    const sent = mails.filter(({ data }) => data.object.id === bills[0]?.id)
+    const sent = mails.filter(({ data }) => data.object.id === billRows[0]?.id)
     return {
       customers: customers.length,
-      bills: bills.map((b) => [b.status, b.total]),
+      bills: billRows.map((b) => [b.status, b.total]),
       lines: lines.length,
       sent: sent.length,
     }
@@ -75,7 +75,7 @@ describe('invoicing', () => {
           const before = await billOf(user.id)
           expect(before?.step === 'sent' && before.status !== null, `call ${call} failed`).toBe(false)
           expect(stack.takeLines()).toMatchObject([
-            { event: 'invoice_step_failed', recordId: before?.recordId, refused: false },
+            { event: 'invoice_step_failed', billId: before?.billId, refused: false },
           ])
           stack.clock.now += wait
           await advanceInvoices(stack.ctx)
@@ -142,7 +142,7 @@ describe('invoicing', () => {
     stack.stripe.inject('error', 1, 4)
     await advanceInvoices(stack.ctx)
     expect((await billOf(user.id))?.step).toBe('finalize')
-    await stack.db.update(billingRecords).set({ amountCents: 175 }).where(eq(billingRecords.userId, user.id))
+    await stack.db.update(bills).set({ amountCents: 175 }).where(eq(bills.userId, user.id))
     const told = () => stack.db.$count(outbox, eq(outbox.subject, 'A bill could not be invoiced'))
     expect(await told()).toBe(0)
     stack.clock.now += DAY
@@ -189,14 +189,14 @@ describe('invoicing', () => {
     const user = await billedUser()
     await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 2 * HOUR })
     await stack.passTime(stack.clock.now + 60 * DAY)
-    const bills = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
-    expect(bills.map((bill) => bill.status)).toEqual(['open', 'open'])
+    const billRows = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
+    expect(billRows.map((bill) => bill.status)).toEqual(['open', 'open'])
     const suspendedAt = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.suspendedAt
     expect(await suspendedAt()).not.toBeNull()
-    await stack.press(bills[0]?.hostedUrl)
+    await stack.press(billRows[0]?.hostedUrl)
     await stack.passTime(stack.clock.now + 1.5 * DAY)
     expect(await suspendedAt()).not.toBeNull()
-    await stack.press(bills[1]?.hostedUrl)
+    await stack.press(billRows[1]?.hostedUrl)
     await stack.passTime(stack.clock.now + 1.5 * DAY)
     expect(await suspendedAt()).toBeNull()
   })

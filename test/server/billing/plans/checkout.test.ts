@@ -1,12 +1,12 @@
 import { and, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { checkouts, invoices, subscriptions, users } from '../../../../db/schema.ts'
+import { checkouts, invoices, plans, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
-import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
-import { startServer } from '../../../../src/server/fleet/servers.ts'
+import { startRun } from '../../../../src/server/fleet/runs.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
@@ -29,8 +29,8 @@ describe('checkout', () => {
   const buy = (planType: string) => createCheckout(stack.ctx, user, { planType })
   const visits = () => stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
   const visitStates = async () => (await visits()).map(({ status }) => status).sort()
-  const plans = () => stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
-  const planStates = async () => (await plans()).map(({ planType, status }) => [planType, status])
+  const listPlans = () => stack.db.select().from(plans).where(eq(plans.userId, user.id))
+  const planStates = async () => (await listPlans()).map(({ planType, status }) => [planType, status])
   const pay = async (planType: string) => stack.press((await buy(planType)).url)
   const expectUnavailable = (call: Promise<unknown>) => expect(call).rejects.toMatchObject({ code: 'unavailable' })
   async function reconcileAfter(ms: number) {
@@ -41,7 +41,7 @@ describe('checkout', () => {
   async function subscribe(planType: string) {
     await pay(planType)
     await reconcileAfter(HOUR)
-    return (await plans())[0]
+    return (await listPlans())[0]
   }
 
   /** What the user has at Stripe. */
@@ -171,12 +171,12 @@ describe('checkout', () => {
     await expect(stack.press(first.url)).rejects.toThrow('400')
     await stack.press(other.url)
     await expect(buy('basic')).rejects.toMatchObject({ code: 'invalid' })
-    expect((await plans()).map((plan) => [plan.planType, plan.hours])).toEqual([['premium', 30]])
+    expect((await listPlans()).map((plan) => [plan.planType, plan.hours])).toEqual([['premium', 30]])
   })
 
   test('paid and no webhook: found within the hour', async () => {
     await pay('basic')
-    expect(await plans()).toEqual([])
+    expect(await listPlans()).toEqual([])
     await reconcileAfter(HOUR)
     expect(await planStates()).toEqual([['basic', 'active']])
     expect(await visitStates()).toEqual(['complete'])
@@ -186,7 +186,7 @@ describe('checkout', () => {
     await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
     await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR / 2 })
     stack.clock.now += HOUR
-    const start = () => startServer(stack.ctx, { user, suspended: false })
+    const start = () => startRun(stack.ctx, { user, suspended: false })
     await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
     const { url } = await buy('basic')
     await expect(start()).rejects.toMatchObject({ code: 'payment_required' })
@@ -225,24 +225,24 @@ describe('checkout', () => {
   )
 
   test.each(['error', 'lost_response', 'timeout'] as const)(
-    '%s while it is asked what came of a visit, and while a plan is cancelled: asked again it is done',
+    '%s while it is asked what came of a visit, and while a plan is canceled: asked again it is done',
     async (fault) => {
       await pay('basic')
       for (let call = 0; call < 2; call++) {
         stack.stripe.inject(fault, 1, call)
         await reconcileAfter(HOUR)
-        expect([call, await plans()]).toEqual([call, []])
+        expect([call, await listPlans()]).toEqual([call, []])
         const [visit] = await visits()
         expect(stack.takeLines()).toMatchObject([{ event: 'reconcile_failed', checkoutId: visit?.id, userId: user.id }])
       }
       await reconcileAfter(HOUR)
-      expect(await plans()).toMatchObject([{ status: 'active', cancelAtPeriodEnd: false }])
+      expect(await listPlans()).toMatchObject([{ status: 'active', cancelAtPeriodEnd: false }])
       for (let call = 0; call < 2; call++) {
         stack.stripe.inject(fault, 1, call)
         await expectUnavailable(cancelAtPeriodEnd(stack.ctx, user))
       }
       await cancelAtPeriodEnd(stack.ctx, user)
-      expect(await plans()).toMatchObject([{ status: 'active', cancelAtPeriodEnd: true }])
+      expect(await listPlans()).toMatchObject([{ status: 'active', cancelAtPeriodEnd: true }])
     },
   )
 
@@ -273,28 +273,28 @@ describe('checkout', () => {
     expect(rows.map((row) => [row.plan_type, row.seconds])).toEqual([[null, 1800]])
   })
 
-  test('cancelled at the end of the period, taken back and cancelled again', async () => {
+  test('canceled at the end of the period, taken back and canceled again', async () => {
     await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'not_found' })
     const bought = await subscribe('basic')
     await cancelAtPeriodEnd(stack.ctx, user)
     await cancelAtPeriodEnd(stack.ctx, user)
-    const [plan] = await plans()
+    const [plan] = await listPlans()
     expect(plan).toMatchObject({ cancelAtPeriodEnd: true, endedAt: null })
     await stack.atStripe(`subscriptions/${bought?.stripeSubscriptionId}`, 'cancel_at_period_end=false')
     await reconcileAfter(DAY)
-    expect((await plans())[0]).toMatchObject({ cancelAtPeriodEnd: false, cancelAt: null })
+    expect((await listPlans())[0]).toMatchObject({ cancelAtPeriodEnd: false, cancelAt: null })
     await cancelAtPeriodEnd(stack.ctx, user)
-    expect((await plans())[0]).toMatchObject({ cancelAtPeriodEnd: true })
-    stack.clock.now = (await plans())[0]?.cancelAt ?? 0
+    expect((await listPlans())[0]).toMatchObject({ cancelAtPeriodEnd: true })
+    stack.clock.now = (await listPlans())[0]?.cancelAt ?? 0
     await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
-    expect((await plans())[0]?.endedAt).toBe(plan?.cancelAt ?? (await plans())[0]?.cancelAt)
+    expect((await listPlans())[0]?.endedAt).toBe(plan?.cancelAt ?? (await listPlans())[0]?.cancelAt)
     await pay('premium')
   })
 
   test('bought when the plan before was over but Stripe had not ended it yet: it begins once that has ended', async () => {
     await subscribe('basic')
     await cancelAtPeriodEnd(stack.ctx, user)
-    const [basic] = await plans()
+    const [basic] = await listPlans()
     const { payments } = stack.ctx
     const live = await payments.findSubscription(basic?.stripeSubscriptionId ?? '')
     const late = async (id: string) => (id === live?.id ? live : payments.findSubscription(id))
@@ -316,7 +316,7 @@ describe('checkout', () => {
     await subscribe('basic')
     await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
     await reconcileAfter(DAY)
-    expect((await plans())[0]?.status).toBe('canceled')
+    expect((await listPlans())[0]?.status).toBe('canceled')
   })
 
   test('paid in two windows at once: one plan stays, the other is ended at Stripe', async () => {
@@ -334,8 +334,8 @@ describe('checkout', () => {
     )
     await stack.press(second.url)
     const { subscriptionId } = await stack.ctx.payments.getCheckout(second.id)
-    const { syncSubscription } = await import('../../../../src/server/billing/plans/subscription-sync.ts')
-    await syncSubscription(stack.ctx, subscriptionId ?? '')
+    const { syncPlan } = await import('../../../../src/server/billing/plans/plan-sync.ts')
+    await syncPlan(stack.ctx, subscriptionId ?? '')
     expect(await planStates()).toEqual([['basic', 'active']])
     expect((await stack.ctx.payments.findSubscription(subscriptionId ?? ''))?.status).toBe('canceled')
     expect(inBrief(stack.takeLines())).toEqual([`alert second_plan_canceled:${subscriptionId}`])

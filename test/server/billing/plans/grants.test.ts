@@ -1,8 +1,8 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { billingRecords, serverSessions, subscriptions, users } from '../../../../db/schema.ts'
+import { bills, plans, runs, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
-import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { endGrantedPlan, grantPlan, setAdmin } from '../../../../src/server/billing/plans/grants.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
@@ -20,8 +20,8 @@ const current = async (userId: string) =>
   (
     await stack.db
       .select()
-      .from(subscriptions)
-      .where(and(eq(subscriptions.userId, userId), isNull(subscriptions.endedAt)))
+      .from(plans)
+      .where(and(eq(plans.userId, userId), isNull(plans.endedAt)))
   )[0]
 
 test('a granted plan takes the place of the trial, is billed like any other, and can be taken away', async () => {
@@ -41,7 +41,7 @@ test('a granted plan takes the place of the trial, is billed like any other, and
   await endGrantedPlan(stack.ctx, user.email)
   expect(await current(user.id)).toBeUndefined()
   await stack.passTime(stack.clock.now + HOUR, HOUR)
-  const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+  const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
   expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([['enterprise', 7200, 175]])
 })
 
@@ -54,7 +54,7 @@ test.each<[string, (user: User) => Promise<unknown>]>([
       await settleCheckout(stack.ctx, user.id)
     },
   ],
-])('a cancelled plan that is over gives no more hours, also when another one is %s later', async (_, begin) => {
+])('a canceled plan that is over gives no more hours, also when another one is %s later', async (_, begin) => {
   await stack.forgetEverybody()
   const user = await stack.newUser()
   await grantPlan(stack.ctx, user.email, { type: 'enterprise', hours: 10 })
@@ -65,7 +65,7 @@ test.each<[string, (user: User) => Promise<unknown>]>([
   await stack.insertRun(user.id, { from: over + 2 * HOUR, until: over + 4 * HOUR })
   await begin(user)
   await stack.passTime(over + 40 * DAY)
-  const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+  const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
   expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([
     ['enterprise', 0, 0],
     [null, 7200, 350],
@@ -78,12 +78,12 @@ test('a trial that is granted while a server runs ends it after 30 minutes', asy
   const run = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
   stack.clock.now += HOUR + 1
   await grantPlan(stack.ctx, user.email, { type: 'demo', hours: 0.5 })
-  const [row] = await stack.db.select().from(serverSessions).where(eq(serverSessions.id, run))
+  const [row] = await stack.db.select().from(runs).where(eq(runs.id, run))
   expect(row?.mustStopAt).toBe(Math.ceil(stack.clock.now / 1000) * 1000 + HOUR / 2)
   // Granted again it is another trial, but what runs keeps its end.
   stack.clock.now += HOUR / 4
   await grantPlan(stack.ctx, user.email, { type: 'demo', hours: 0.5 })
-  const [again] = await stack.db.select().from(serverSessions).where(eq(serverSessions.id, run))
+  const [again] = await stack.db.select().from(runs).where(eq(runs.id, run))
   expect(again?.mustStopAt).toBe(row?.mustStopAt)
 })
 

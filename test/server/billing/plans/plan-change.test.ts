@@ -1,10 +1,10 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { billingRecords, subscriptions } from '../../../../db/schema.ts'
+import { bills, plans } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
 import { createCheckout } from '../../../../src/server/billing/plans/checkout.ts'
-import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
+import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
@@ -25,7 +25,7 @@ describe('a plan that is changed at Stripe', () => {
   afterAll(() => stack.close())
   afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
-  const plan = async () => (await stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)))[0]
+  const plan = async () => (await stack.db.select().from(plans).where(eq(plans.userId, user.id)))[0]
   const stripeId = async () => (await plan())?.stripeSubscriptionId ?? ''
 
   async function buy(planType: string) {
@@ -39,14 +39,10 @@ describe('a plan that is changed at Stripe', () => {
     )
     await stack.atStripe(`subscriptions/${await stripeId()}`, `items[0][price]=${data[0]?.id}`)
   }
-  const notice = async () => syncSubscription(stack.ctx, await stripeId())
+  const notice = async () => syncPlan(stack.ctx, await stripeId())
   const ranOn = (at: number, hours: number) => stack.insertRun(user.id, { from: at, until: at + hours * HOUR })
-  const bills = async () => {
-    const records = await stack.db
-      .select()
-      .from(billingRecords)
-      .where(eq(billingRecords.userId, user.id))
-      .orderBy(asc(billingRecords.periodStart))
+  const listBills = async () => {
+    const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id)).orderBy(asc(bills.periodStart))
     return records.map((r) => [r.planType, r.includedHours, r.amountCents])
   }
 
@@ -57,7 +53,7 @@ describe('a plan that is changed at Stripe', () => {
     await change('premium')
     await notice()
     await stack.passTime(anchor + 32 * DAY, DAY)
-    expect(await bills()).toEqual([['premium', 30, 0]])
+    expect(await listBills()).toEqual([['premium', 30, 0]])
   })
 
   test('downwards within a period: what was free stays free, and the next cycle has the smaller plan’s hours', async () => {
@@ -71,7 +67,7 @@ describe('a plan that is changed at Stripe', () => {
     const { subscription, monthlyUsage } = toSummary(await getUsage(stack.ctx, user.id))
     expect([subscription?.plan_type, subscription?.hours, monthlyUsage.amountOwedDollars]).toEqual(['basic', 30, 0])
     await stack.passTime(anchor + 64 * DAY, DAY)
-    expect(await bills()).toEqual([
+    expect(await listBills()).toEqual([
       ['premium', 30, 0],
       ['basic', 5, 2625],
     ])
@@ -89,7 +85,7 @@ describe('a plan that is changed at Stripe', () => {
       await notice()
     }
     await stack.passTime(anchor + 32 * DAY, DAY)
-    expect(await bills()).toEqual([['premium', 30, 0]])
+    expect(await listBills()).toEqual([['premium', 30, 0]])
   })
 
   test('downwards at the boundary: the new period has no hours of the old plan', async () => {
@@ -101,7 +97,7 @@ describe('a plan that is changed at Stripe', () => {
     await change('basic')
     await notice()
     await stack.passTime(anchor + 64 * DAY, DAY)
-    expect(await bills()).toEqual([
+    expect(await listBills()).toEqual([
       ['premium', 30, 0],
       ['basic', 5, 2625],
     ])

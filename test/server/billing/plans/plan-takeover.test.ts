@@ -1,11 +1,11 @@
 import { asc, eq, like } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { billingRecords, outbox, serverSessions, subscriptions, alerts as told, users } from '../../../../db/schema.ts'
+import { bills, outbox, plans, runs, alerts as told, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
-import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { grantPlan } from '../../../../src/server/billing/plans/grants.ts'
-import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
+import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
@@ -26,9 +26,9 @@ describe('a paid plan that meets another one', () => {
   afterAll(() => stack.close())
   afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
-  const plans = async () =>
-    stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)).orderBy(asc(subscriptions.createdAt))
-  const shown = async () => (await plans()).map((p) => [p.planType, p.status, p.endedAt === null])
+  const listPlans = async () =>
+    stack.db.select().from(plans).where(eq(plans.userId, user.id)).orderBy(asc(plans.createdAt))
+  const shown = async () => (await listPlans()).map((p) => [p.planType, p.status, p.endedAt === null])
   const alerts = async () =>
     (await stack.db.select().from(outbox).where(eq(outbox.recipient, 'operator@site.test'))).map((m) => m.subject)
   const pay = async (planType: string) => stack.press((await createCheckout(stack.ctx, user, { planType })).url)
@@ -54,7 +54,7 @@ describe('a paid plan that meets another one', () => {
     ])
     await stack.insertRun(user.id, { from: paidAt + DAY, until: paidAt + DAY + 7 * HOUR })
     await stack.passTime(paidAt + 32 * DAY, DAY)
-    const records = await stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
+    const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
     expect(records.map((r) => [r.planType, r.includedHours, r.amountCents])).toEqual([['basic', 5, 350]])
     await expect(createCheckout(stack.ctx, user, { planType: 'premium' })).rejects.toMatchObject({ code: 'invalid' })
   })
@@ -67,16 +67,16 @@ describe('a paid plan that meets another one', () => {
     const askedThen = stack.clock.now
     stack.clock.now += DAY
     await stack.ctx.payments.cancelNow(id)
-    await syncSubscription(stack.ctx, id)
+    await syncPlan(stack.ctx, id)
     stack.clock.now += DAY
     await grantPlan(stack.ctx, user.email, { type: 'enterprise', hours: 100 })
-    await syncSubscription(stack.ctx, id)
+    await syncPlan(stack.ctx, id)
     const late = {
       ...stack.ctx,
       now: () => askedThen,
       payments: { ...stack.ctx.payments, findSubscription: async () => old },
     }
-    await syncSubscription(late as Context, id)
+    await syncPlan(late as Context, id)
     expect(await shown()).toEqual([
       ['basic', 'canceled', false],
       ['enterprise', 'active', true],
@@ -88,22 +88,19 @@ describe('a paid plan that meets another one', () => {
     const first = await stripeId()
     await settleCheckout(stack.ctx, user.id)
     const { payments } = stack.ctx
-    const [row] = await plans()
-    await stack.db.delete(subscriptions).where(eq(subscriptions.userId, user.id))
+    const [row] = await listPlans()
+    await stack.db.delete(plans).where(eq(plans.userId, user.id))
     const second = { ...(await payments.findSubscription(first)), id: 'sub_second' }
     const cancelNow = vi.fn(async () => {})
     // The first one's row is written after the second's sync has looked for rivals.
     const { batch } = stack.db
     const spy = vi.spyOn(stack.db, 'batch').mockImplementationOnce(async (queries) => {
       const rows = await batch.call(stack.db, queries)
-      if (row) await stack.db.insert(subscriptions).values(row)
+      if (row) await stack.db.insert(plans).values(row)
       return rows as never
     })
     const findSubscription = async (id: string) => (id === first ? payments.findSubscription(id) : second)
-    await syncSubscription(
-      { ...stack.ctx, payments: { ...payments, cancelNow, findSubscription } } as Context,
-      'sub_second',
-    )
+    await syncPlan({ ...stack.ctx, payments: { ...payments, cancelNow, findSubscription } } as Context, 'sub_second')
     spy.mockRestore()
     expect(cancelNow).toHaveBeenCalledWith('sub_second')
     expect(await shown()).toEqual([['basic', 'active', true]])
@@ -129,9 +126,9 @@ describe('a paid plan that meets another one', () => {
         throw new Error('No answer came.')
       }
       const dying = cut === 'answer' ? { payments: { ...payments, cancelNow } } : { config: undefined }
-      await syncSubscription({ ...stack.ctx, ...dying } as unknown as Context, second).catch(() => {})
+      await syncPlan({ ...stack.ctx, ...dying } as unknown as Context, second).catch(() => {})
       expect((await payments.findSubscription(second))?.status).toBe('canceled')
-      await syncSubscription(stack.ctx, second)
+      await syncPlan(stack.ctx, second)
       expect(await shown()).toEqual([['basic', 'active', true]])
       const matter = `second_plan_canceled:${second}`
       expect((await stack.db.select().from(told)).map((row) => row.matter)).toContain(matter)
@@ -146,7 +143,7 @@ describe('a paid plan that meets another one', () => {
     await settleCheckout(stack.ctx, user.id)
     await stack.passTime(stack.clock.now + HOUR, HOUR)
     const due = await dueAt()
-    await syncSubscription(stack.ctx, await stripeId())
+    await syncPlan(stack.ctx, await stripeId())
     expect(await dueAt()).toBe(due)
     await cancelAtPeriodEnd(stack.ctx, user)
     expect(await dueAt()).toBe(stack.clock.now)
@@ -180,7 +177,7 @@ describe('a paid plan that meets another one', () => {
     const found = await stack.ctx.payments.findSubscription(await stripeId())
     const payments = { ...stack.ctx.payments, findSubscription: async () => found && { ...found, planType: null } }
     await settleCheckout({ ...stack.ctx, payments } as Context, user.id)
-    expect((await plans()).map((p) => [p.planType, p.hours])).toEqual([['premium', 30]])
+    expect((await listPlans()).map((p) => [p.planType, p.hours])).toEqual([['premium', 30]])
   })
 
   test('of no user or no plan of ours: nothing is written, and the operator told', async () => {
@@ -188,7 +185,7 @@ describe('a paid plan that meets another one', () => {
     const found = await stack.ctx.payments.findSubscription(await stripeId())
     const toldOf = async (id: string, strange: object) => {
       const payments = { ...stack.ctx.payments, findSubscription: async () => found && { ...found, ...strange, id } }
-      await syncSubscription({ ...stack.ctx, payments } as Context, id)
+      await syncPlan({ ...stack.ctx, payments } as Context, id)
       const mails = await stack.db
         .select()
         .from(outbox)
@@ -203,7 +200,7 @@ describe('a paid plan that meets another one', () => {
     expect(await toldOf('sub_over', { ...userId, endedAt: stack.clock.now })).toEqual([])
     const ignored = ['sub_of_nobody', 'sub_at_no_price'].map((id) => `alert subscription_ignored:${id}`)
     expect(inBrief(stack.takeLines())).toEqual(ignored)
-    expect(await plans()).toEqual([])
+    expect(await listPlans()).toEqual([])
   })
 
   test('a run that is over keeps the end of its trial', async () => {
@@ -214,12 +211,12 @@ describe('a paid plan that meets another one', () => {
     ]
     stack.clock.now += 2 * HOUR
     await stack.db
-      .update(serverSessions)
+      .update(runs)
       .set({ mustStopAt: stack.clock.now + HOUR })
-      .where(eq(serverSessions.userId, user.id))
+      .where(eq(runs.userId, user.id))
     await pay('basic')
     await settleCheckout(stack.ctx, user.id)
-    const ends = await stack.db.select().from(serverSessions).where(eq(serverSessions.userId, user.id))
+    const ends = await stack.db.select().from(runs).where(eq(runs.userId, user.id))
     expect(Object.fromEntries(ends.map((run) => [run.id, run.mustStopAt]))).toEqual({
       [past]: stack.clock.now + HOUR,
       [running]: null,

@@ -1,19 +1,19 @@
 import { createServer } from 'node:http'
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { billingRecords, checkouts, serverSessions, servers, subscriptions, users } from '../../../../db/schema.ts'
+import { bills, checkouts, places, plans, runs, users } from '../../../../db/schema.ts'
 import { addMonths } from '../../../../src/domain/money/billing.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
-import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-subscription.ts'
+import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { findPlanPayPage } from '../../../../src/server/billing/plans/pay-plan.ts'
-import { syncSubscription } from '../../../../src/server/billing/plans/subscription-sync.ts'
+import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { findAvailability } from '../../../../src/server/fleet/availability.ts'
-import { startServer } from '../../../../src/server/fleet/servers.ts'
+import { startRun } from '../../../../src/server/fleet/runs.ts'
 import type { PaidSubscription } from '../../../../src/server/ports/payments.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
@@ -38,7 +38,7 @@ describe('a plan that nobody pays', () => {
     stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
     ctx = stack.ctx
     await stack.db
-      .insert(servers)
+      .insert(places)
       .values({ id: 'srv_4', instanceType: 'g6.12xlarge', availabilityZone: 'us-east-1a', gpus: 4, position: 1 })
     await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
   })
@@ -55,13 +55,12 @@ describe('a plan that nobody pays', () => {
 
   const withWebhooks = () =>
     stack.stripe.setWebhookUrl(`http://127.0.0.1:${(webhook.address() as { port: number }).port}/`)
-  const plans = () =>
-    stack.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id)).orderBy(asc(subscriptions.createdAt))
-  const plan = async () => (await plans()).at(-1)
-  const planStates = async () => (await plans()).map(({ planType, status }) => [planType, status])
-  async function bills() {
-    const own = stack.db.select().from(billingRecords).where(eq(billingRecords.userId, user.id))
-    const written = await own.orderBy(asc(billingRecords.periodStart))
+  const listPlans = () => stack.db.select().from(plans).where(eq(plans.userId, user.id)).orderBy(asc(plans.createdAt))
+  const plan = async () => (await listPlans()).at(-1)
+  const planStates = async () => (await listPlans()).map(({ planType, status }) => [planType, status])
+  async function listBills() {
+    const own = stack.db.select().from(bills).where(eq(bills.userId, user.id))
+    const written = await own.orderBy(asc(bills.periodStart))
     return written.map(({ planType, includedHours, amountCents }) => [planType, includedHours, amountCents])
   }
   const summary = async () => toSummary(await getUsage(ctx, user.id))
@@ -79,12 +78,12 @@ describe('a plan that nobody pays', () => {
     return { ...stack.ctx, payments: { ...stack.ctx.payments, findSubscription } }
   }
   async function start(): Promise<string> {
-    const tried = await startServer(ctx, { user, suspended: false }).then(
+    const tried = await startRun(ctx, { user, suspended: false }).then(
       () => 'started',
       (error) => `${error.code}: ${error.message} ${error.page}`,
     )
-    await stack.db.update(serverSessions).set({ endedAt: stack.clock.now }).where(eq(serverSessions.userId, user.id))
-    await stack.db.update(servers).set({ reservedBy: null })
+    await stack.db.update(runs).set({ endedAt: stack.clock.now }).where(eq(runs.userId, user.id))
+    await stack.db.update(places).set({ reservedBy: null })
     return tried
   }
   const REFUSED =
@@ -111,7 +110,7 @@ describe('a plan that nobody pays', () => {
     expect(stack.stripe.calls().length - before).toBeLessThanOrEqual(60)
     // The period before was paid: its cycle has its hours.
     await stack.passTime(renewed + 2 * DAY, DAY)
-    expect(await bills()).toEqual([['premium', 30, 0]])
+    expect(await listBills()).toEqual([['premium', 30, 0]])
 
     stack.clock.now = renewed + 15 * DAY
     await stack.stripe.settle()
@@ -148,7 +147,7 @@ describe('a plan that nobody pays', () => {
     await ctx.payments.cancelNow(stripeId)
     await stack.passTime(anchor + 125 * DAY, DAY)
     expect(await plan()).toMatchObject({ status: 'canceled', paidUntil })
-    expect((await bills()).slice(0, 4)).toEqual([
+    expect((await listBills()).slice(0, 4)).toEqual([
       ['basic', 5, 0],
       ['basic', 0, 700],
       ['basic', 0, 700],
@@ -159,7 +158,7 @@ describe('a plan that nobody pays', () => {
   test('paid while the webhook is late: asked at the start, it starts', async () => {
     const { stripeId } = await buy('basic', 'declined_later')
     stack.clock.now += 32 * DAY
-    await syncSubscription(ctx, stripeId)
+    await syncPlan(ctx, stripeId)
     expect(await start()).toBe(REFUSED)
     await stack.press(await findPlanPayPage(ctx, user.id))
     stack.stripe.inject('error')
@@ -168,10 +167,10 @@ describe('a plan that nobody pays', () => {
     expect(await start()).toBe('started')
   })
 
-  test('it can be cancelled, and another one can be bought in its place', async () => {
+  test('it can be canceled, and another one can be bought in its place', async () => {
     const { stripeId } = await buy('premium', 'declined_later')
     stack.clock.now += 32 * DAY
-    await syncSubscription(ctx, stripeId)
+    await syncPlan(ctx, stripeId)
     await cancelAtPeriodEnd(ctx, user)
     expect(await plan()).toMatchObject({ status: 'past_due', cancelAtPeriodEnd: true, endedAt: null })
     await buy('basic')
@@ -198,7 +197,7 @@ describe('a plan that nobody pays', () => {
     // Stripe still tries the card when the next period begins.
     const found = await ctx.payments.findSubscription(stripeId)
     const say = (change: Partial<PaidSubscription>) =>
-      syncSubscription(says(found, { status: 'past_due', ...change }), stripeId)
+      syncPlan(says(found, { status: 'past_due', ...change }), stripeId)
     stack.clock.now = unpaid + HOUR
     await say({ periodStart: unpaid })
     await closeDueCycles(ctx)
@@ -208,13 +207,13 @@ describe('a plan that nobody pays', () => {
     stack.clock.now = next + HOUR
     await say({ periodStart: next })
     await closeDueCycles(ctx)
-    expect(await bills()).toEqual([['premium', 30, 0]])
+    expect(await listBills()).toEqual([['premium', 30, 0]])
     await say({ periodStart: next, status: 'active' })
     expect(await plan()).toMatchObject({ status: 'active', paidUntil: unpaid })
     expect((await plan())?.checkAt).toBe(next + 2 * HOUR)
     stack.clock.now = next + 25 * HOUR
     await closeDueCycles(ctx)
-    expect(await bills()).toEqual([
+    expect(await listBills()).toEqual([
       ['premium', 30, 0],
       ['premium', 0, 41999],
     ])
@@ -230,20 +229,20 @@ describe('a plan that nobody pays', () => {
       const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
       await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + DAY + 30 * HOUR })
       stack.clock.now = unpaid + HOUR
-      await syncSubscription(ctx, stripeId)
+      await syncPlan(ctx, stripeId)
       if (then === 'canceled') await cancelAtPeriodEnd(ctx, user)
       expect(await plan()).toMatchObject({ status: 'past_due', paidUntil: unpaid })
       await closeDueCycles(ctx)
       stack.clock.now = next - 1000
       await stack.press(await findPlanPayPage(ctx, user.id))
       stack.clock.now = next + 30_000
-      await syncSubscription(ctx, stripeId)
+      await syncPlan(ctx, stripeId)
       expect(await plan()).toMatchObject(
         then === 'renewed' ? { status: 'past_due', paidUntil: next } : { status: 'canceled', paidUntil: null },
       )
       stack.clock.now = next + HOUR
       await closeDueCycles(ctx)
-      expect(await bills()).toEqual([
+      expect(await listBills()).toEqual([
         ['premium', 30, 0],
         ['premium', 30, 0],
       ])
@@ -254,10 +253,10 @@ describe('a plan that nobody pays', () => {
     const { stripeId, anchor } = await buy('premium', 'declined_later')
     const [renewed, over] = [addMonths(anchor, 1), addMonths(anchor, 2)]
     stack.clock.now = renewed + HOUR
-    await syncSubscription(ctx, stripeId)
+    await syncPlan(ctx, stripeId)
     const { url } = await createCheckout(ctx, user, { planType: 'basic' })
     await stack.press(await findPlanPayPage(ctx, user.id))
-    await syncSubscription(ctx, stripeId)
+    await syncPlan(ctx, stripeId)
     await stack.insertRun(user.id, { from: renewed + 2 * HOUR, until: renewed + 20 * HOUR })
     stack.clock.now = renewed + 20 * HOUR
     withWebhooks()
@@ -275,7 +274,7 @@ describe('a plan that nobody pays', () => {
       expect.stringMatching(/^alert second_plan_canceled:sub_/),
     ])
     await stack.passTime(over + 2 * DAY, DAY)
-    expect(await bills()).toEqual([
+    expect(await listBills()).toEqual([
       ['premium', 30, 0],
       ['premium', 30, 3150],
     ])
@@ -286,7 +285,7 @@ describe('a plan that nobody pays', () => {
     const found = await ctx.payments.findSubscription(stripeId)
     const say = (periodStart: number) => {
       stack.clock.now += 1000
-      return syncSubscription(says(found, { status: 'past_due', periodStart }), stripeId)
+      return syncPlan(says(found, { status: 'past_due', periodStart }), stripeId)
     }
     const dueAt = async () =>
       (await stack.db.select().from(users).where(eq(users.id, user.id))).map(({ billingDueAt }) => billingDueAt)
@@ -314,7 +313,7 @@ describe('a plan that nobody pays', () => {
     async function hear(status: string, found: PaidSubscription, ended = false) {
       const heard = says(found, { status, endedAt: ended ? stack.clock.now : null })
       stack.clock.now += 1000
-      await syncSubscription(heard, found.id)
+      await syncPlan(heard, found.id)
       return heard
     }
     async function bought() {
@@ -347,10 +346,10 @@ describe('a plan that nobody pays', () => {
     test.each(['incomplete', 'incomplete_expired'])('%s takes the place of no plan', async (status) => {
       await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
       expect(await result(await hear(status, await bought()))).toEqual(['trialing', 0.5, 'started', 'srv_1'])
-      expect(await plans()).toHaveLength(1)
+      expect(await listPlans()).toHaveLength(1)
     })
 
-    test('a first payment that never came: cancelled at once, and never a plan', async () => {
+    test('a first payment that never came: canceled at once, and never a plan', async () => {
       const found = await bought()
       const heard = await hear('incomplete', found)
       const cancelNow = vi.fn(async () => {})

@@ -111,7 +111,7 @@ test('a server that never answers is stopped after 10 minutes, and nothing is bi
   ])
   const starts = world.published.filter(({ userId, job }) => userId === ada.user.id && job.kind === 'server_start')
   expect(starts.at(-1)?.job).toMatchObject({ status: 'failed', error_code: 'no_answer' })
-  const told = { matter: 'no_answer', jobId: starts[0]?.job.id, sessionId: ended.id, instanceId: ended.instanceId }
+  const told = { matter: 'no_answer', jobId: starts[0]?.job.id, runId: ended.id, instanceId: ended.instanceId }
   expect(world.takeLines()).toMatchObject([{ event: 'alert', ...told }])
   const [mail] = await world.db.all<{ n: number }>(
     sql`SELECT count(*) AS n FROM outbox WHERE recipient = 'op@b.c' AND subject = 'A server never answered'`,
@@ -146,8 +146,8 @@ test('a stop while the image loads bills nothing, and says so', async () => {
   const ada = await loading(NEVER)
   world.advance(200)
   await world.ring(ada.user.id)
-  const { session } = await pressStop(world, ada)
-  expect(session).toMatchObject({ billedFrom: null, meteredUntil: null })
+  const { run } = await pressStop(world, ada)
+  expect(run).toMatchObject({ billedFrom: null, meteredUntil: null })
   await settle(world, ada)
   expect(sentences(world, ada)).toContain("Start cancelled. You weren't charged.")
   expect(sentences(world, ada).at(-1)).toBe("Server stopped before it was ready. You weren't charged.")

@@ -1,6 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { servers } from '../../../../db/schema.ts'
+import { places } from '../../../../db/schema.ts'
 import { alertsOf } from '../../../../testing/stack/operator.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { openWorld } from '../../../../testing/world/context.ts'
@@ -12,9 +12,9 @@ const world = await openWorld((await ownDatabase()).url)
 const setAsideUntil = async (ids: (string | undefined)[]) => {
   const rows = await world.db
     .select()
-    .from(servers)
-    .where(inArray(servers.id, ids as string[]))
-    .orderBy(servers.position)
+    .from(places)
+    .where(inArray(places.id, ids as string[]))
+    .orderBy(places.position)
   return rows.map((place) => place.setAsideUntil)
 }
 const launchesSince = (from: number) =>
@@ -32,7 +32,7 @@ test.each([
   world.ec2.inject(code, 1)
   await finishJobs(world, ada)
   expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'succeeded' }])
-  expect(await latestRun(world, ada.user.id)).toMatchObject({ serverId: second })
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ placeId: second })
   const [until = 0, free] = await setAsideUntil([first, second])
   expect(free).toBe(0)
   expect(until).toBeGreaterThan(world.clock.ms + 590_000 - 20_000)
@@ -43,7 +43,7 @@ test.each([
     expect.objectContaining({
       matter: `launch_refused:${code}`,
       jobId: job.id,
-      sessionId: (await latestRun(world, ada.user.id)).id,
+      runId: (await latestRun(world, ada.user.id)).id,
       instanceType: 'g6.4xlarge',
       availabilityZone: 'us-east-1a',
       error: expect.arrayContaining([expect.objectContaining({ code, requestId: expect.any(String) })]),
@@ -54,9 +54,9 @@ test.each([
   // The next start that has to move does not get it while it is set aside, and does afterwards.
   const [third] = await freshPlaces(world, 1)
   await world.db
-    .update(servers)
+    .update(places)
     .set({ reservedBy: null })
-    .where(eq(servers.id, first ?? ''))
+    .where(eq(places.id, first ?? ''))
   await pressStart(world, ben, third)
   world.ec2.inject(code, 1)
   await settle(world, ben)
@@ -64,26 +64,26 @@ test.each([
   world.clock.ms = until
   const [fourth] = await freshPlaces(world, 1)
   await world.db
-    .update(servers)
+    .update(places)
     .set({ reservedBy: null })
-    .where(eq(servers.id, first ?? ''))
+    .where(eq(places.id, first ?? ''))
   await pressStart(world, ben, fourth)
   world.ec2.inject(code, 1)
   await finishJobs(world, ben)
-  expect(await latestRun(world, ben.user.id)).toMatchObject({ serverId: first, runningAt: expect.any(Number) })
+  expect(await latestRun(world, ben.user.id)).toMatchObject({ placeId: first, runningAt: expect.any(Number) })
   world.advance(3_600)
 })
 
 test('a zone that EC2 does not know is about its place alone', async () => {
   const [first, second] = await freshPlaces(world, 2)
   await world.db
-    .update(servers)
+    .update(places)
     .set({ availabilityZone: 'us-east-1-z9' })
-    .where(eq(servers.id, first ?? ''))
+    .where(eq(places.id, first ?? ''))
   const ada = await newCustomer(world)
   await pressStart(world, ada)
   await finishJobs(world, ada)
-  expect(await latestRun(world, ada.user.id)).toMatchObject({ serverId: second, runningAt: expect.any(Number) })
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ placeId: second, runningAt: expect.any(Number) })
   expect((await setAsideUntil([first]))[0]).toBeGreaterThan(world.clock.ms)
 })
 
@@ -111,7 +111,7 @@ test.each([
   'InvalidLaunchTemplateName.NotFoundException',
   'SomethingNew',
 ])('%s ends the start at once', async (code) => {
-  const places = await freshPlaces(world, 4)
+  const placeRows = await freshPlaces(world, 4)
   const [ada, ben] = [await newCustomer(world), await newCustomer(world)]
   const begun = world.clock.ms
   const { job } = await pressStart(world, ada)
@@ -125,7 +125,7 @@ test.each([
   )
   expect(instancesOf(world, ada.user.id)).toEqual([])
   expect(await holders(world)).not.toContain((await latestRun(world, ada.user.id)).id)
-  expect(await setAsideUntil(places)).toEqual([0, 0, 0, 0])
+  expect(await setAsideUntil(placeRows)).toEqual([0, 0, 0, 0])
   const matter = `launch_refused:${code}`
   expect(world.takeLines()).toContainEqual(
     expect.objectContaining({

@@ -34,7 +34,7 @@ test('a step that fails is tried again after 2, 4, 8, 16, 30, 30 s', async () =>
     expect(waits[i]).toBeGreaterThan(expected - 50)
   }
   const throttled = world.takeLines()
-  const ids = { userId: ada.user.id, jobId: job.id, sessionId: job.sessionId }
+  const ids = { userId: ada.user.id, jobId: job.id, runId: job.runId }
   const attempts = [0, 1, 2, 3, 4, 5]
   expect(throttled).toMatchObject(
     attempts.map((attempts) => ({ event: 'job_step_failed', kind: 'server_start', ...ids, attempts })),
@@ -117,7 +117,7 @@ test('a start that fails while a stop is accepted leaves the end to the stop', a
   world.wire = async (call, effect) => {
     if (accepted === null && call.startsWith('db: batch UPDATE server_sessions SET ended_at')) {
       accepted = 0
-      accepted = (await pressStop(world, ada)).session.stopRequestedAt
+      accepted = (await pressStop(world, ada)).run.stopRequestedAt
       world.advance(1)
     }
     return effect()

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test, vi } from 'vitest'
-import { subscriptions } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
@@ -21,8 +21,8 @@ const world = await openWorld((await ownDatabase()).url)
 test('a start tells every phase and ends with a running server that has an address', async () => {
   await freshPlaces(world, 2)
   const ada = await newCustomer(world)
-  const { session, job } = await pressStart(world, ada)
-  expect(session).toMatchObject({ runningAt: null, endedAt: null, instanceType: 'g6.4xlarge' })
+  const { run: pressed, job } = await pressStart(world, ada)
+  expect(pressed).toMatchObject({ runningAt: null, endedAt: null, instanceType: 'g6.4xlarge' })
   expect(job).toMatchObject({ kind: 'server_start', status: 'queued' })
   await finishJobs(world, ada)
 
@@ -45,13 +45,13 @@ test('a plan that is bought in the moment in which the server comes up is not a 
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true })
   await pressStart(world, ada)
-  const mine = eq(subscriptions.userId, ada.user.id)
+  const mine = eq(plans.userId, ada.user.id)
   world.wire = async (name, effect) => {
     if (name.startsWith('db: batch UPDATE server_sessions SET billed')) {
-      const [trial] = await world.db.select().from(subscriptions).where(mine)
-      await world.db.update(subscriptions).set({ endedAt: world.clock.ms }).where(mine)
+      const [trial] = await world.db.select().from(plans).where(mine)
+      await world.db.update(plans).set({ endedAt: world.clock.ms }).where(mine)
       const basic = { id: newId('sub'), planType: 'basic', subType: 'paid', endedAt: null, hours: 5 } as const
-      if (trial) await world.db.insert(subscriptions).values({ ...trial, ...basic, anchor: world.clock.ms })
+      if (trial) await world.db.insert(plans).values({ ...trial, ...basic, anchor: world.clock.ms })
     }
     return effect()
   }
@@ -92,15 +92,15 @@ test('an instance that EC2 does not know yet is waited for', async () => {
 test('a place without capacity is given up for the next one', async () => {
   const [first, second, third] = await freshPlaces(world, 3, 1)
   const ada = await newCustomer(world, { premium: true })
-  const { session } = await pressStart(world, ada)
-  expect(session.serverId).toBe(third)
+  const { run: pressed } = await pressStart(world, ada)
+  expect(pressed.placeId).toBe(third)
   world.ec2.inject('InsufficientInstanceCapacity', 2)
   await finishJobs(world, ada)
   const run = await latestRun(world, ada.user.id)
-  expect(run).toMatchObject({ serverId: second, instanceType: 'g6.4xlarge' })
+  expect(run).toMatchObject({ placeId: second, instanceType: 'g6.4xlarge' })
   expect(instancesOf(world, ada.user.id).map((i) => i.availabilityZone)).toEqual(['us-east-1b'])
   expect(sentences(world, ada)).toContain('Launching g6.12xlarge…')
-  const free = await world.db.query.servers.findMany({ where: (s, { isNull }) => isNull(s.reservedBy) })
+  const free = await world.db.query.places.findMany({ where: (s, { isNull }) => isNull(s.reservedBy) })
   expect(free.map((place) => place.id).sort()).toEqual([first, third].sort())
 })
 

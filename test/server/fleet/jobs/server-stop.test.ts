@@ -4,7 +4,7 @@ import { launches } from '../../../../db/schema.ts'
 import { AppError } from '../../../../src/domain/error.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
 import { formatUptime } from '../../../../src/domain/server.ts'
-import { stopServer } from '../../../../src/server/fleet/servers.ts'
+import { stopRun } from '../../../../src/server/fleet/runs.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { openWorld } from '../../../../testing/world/context.ts'
 import {
@@ -33,14 +33,14 @@ test('a stop ends the meter when it is accepted, and its receipt says how long t
   await running(world, ada)
   world.advance(3_725)
   const accepted = world.clock.ms
-  const { session, job } = await pressStop(world, ada)
-  expect(session.meteredUntil).toBeGreaterThanOrEqual(accepted)
-  expect(session.meteredUntil).toBeLessThan(accepted + 100)
+  const { run, job } = await pressStop(world, ada)
+  expect(run.meteredUntil).toBeGreaterThanOrEqual(accepted)
+  expect(run.meteredUntil).toBeLessThan(accepted + 100)
   expect(job).toMatchObject({ kind: 'server_stop', status: 'queued' })
   world.advance(20)
   await settle(world, ada)
   const ended = await latestRun(world, ada.user.id)
-  expect(ended.meteredUntil).toBe(session.meteredUntil)
+  expect(ended.meteredUntil).toBe(run.meteredUntil)
   const seconds = runSeconds(ended.billedFrom ?? 0, ended.meteredUntil ?? 0)
   const startup = formatUptime(runSeconds(ended.requestedAt, ended.billedFrom ?? 0))
   expect(sentences(world, ada).slice(-2)).toEqual([
@@ -151,12 +151,12 @@ test('a start that fails while a stop is accepted keeps the reason that was told
 test('a start that moved to another place is stopped by someone who still sees the first one', async () => {
   const [first, second] = await freshPlaces(world, 2)
   const ada = await newCustomer(world)
-  const { session } = await pressStart(world, ada)
+  const { run } = await pressStart(world, ada)
   world.ec2.inject('InsufficientInstanceCapacity', 1)
   await finishJobs(world, ada)
-  expect((await latestRun(world, ada.user.id)).serverId).toBe(second)
-  const input = { sessionId: session.id, serverId: first ?? '' }
-  expect((await stopServer(world.ctx, ada.user.id, input)).job.kind).toBe('server_stop')
+  expect((await latestRun(world, ada.user.id)).placeId).toBe(second)
+  const input = { runId: run.id, placeId: first ?? '' }
+  expect((await stopRun(world.ctx, ada.user.id, input)).job.kind).toBe('server_stop')
   await world.process.settle()
   await settle(world, ada)
   await expectNothingLeft(ada)
@@ -169,13 +169,13 @@ test.each(['lost_response', 'timeout', 'RequestLimitExceeded', 'UnauthorizedOper
     const ada = await newCustomer(world)
     await running(world, ada)
     world.advance(60)
-    const { session } = await pressStop(world, ada)
+    const { run } = await pressStop(world, ada)
     const patient = AbortSignal.timeout.bind(AbortSignal)
     const impatient = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => patient(ms === 10_000 ? 300 : ms))
     world.ec2.inject(fault, 2, { action: 'TerminateInstances' })
     await settle(world, ada)
     impatient.mockRestore()
-    expect((await latestRun(world, ada.user.id)).meteredUntil).toBe(session.meteredUntil)
+    expect((await latestRun(world, ada.user.id)).meteredUntil).toBe(run.meteredUntil)
     await expectNothingLeft(ada)
   },
 )
@@ -227,7 +227,7 @@ test('an instance that EC2 made after the answer to its launch was given up is f
   const [token] = await world.db
     .select()
     .from(launches)
-    .where(eq(launches.sessionId, (await latestRun(world, ada.user.id)).id))
+    .where(eq(launches.runId, (await latestRun(world, ada.user.id)).id))
   expect(token?.outcome).toBe('gone')
   expect(instancesOf(world, ada.user.id)).toHaveLength(1)
   await expectNothingLeft(ada)

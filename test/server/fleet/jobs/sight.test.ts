@@ -1,6 +1,6 @@
 import { eq, inArray } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { launches, serverSessions } from '../../../../db/schema.ts'
+import { launches, runs } from '../../../../db/schema.ts'
 import { ec2Cloud } from '../../../../src/server/fleet/ec2.ts'
 import { alertsOf } from '../../../../testing/stack/operator.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
@@ -51,9 +51,9 @@ async function seenByOthers(count: number): Promise<string[]> {
     const { id } = await latestRun(world, person.user.id)
     ids.push(id)
     await world.db
-      .update(serverSessions)
+      .update(runs)
       .set({ endedAt: null, instanceId: `i-${i}` })
-      .where(eq(serverSessions.id, id))
+      .where(eq(runs.id, id))
   }
   return ids
 }
@@ -175,13 +175,13 @@ test('four of thirty not found at once are too many to be lost, three are not', 
   for (const { user } of lost) expect((await latestRun(world, user.id)).stopRequestedAt).not.toBeNull()
   expect((await latestRun(world, found.user.id)).stopRequestedAt).toBeNull()
   world.ctx.cloud.findInstance = real
-  await world.db.update(serverSessions).set({ endedAt: world.clock.ms }).where(inArray(serverSessions.id, bystanders))
+  await world.db.update(runs).set({ endedAt: world.clock.ms }).where(inArray(runs.id, bystanders))
 })
 
 test('a stop of a server that EC2 does not show for a moment frees nothing before it is gone', async () => {
   const [ada] = (await runningPeople(1)) as [Customer]
   world.advance(10)
-  const { session } = await pressStop(world, ada)
+  const { run } = await pressStop(world, ada)
   lookFails('InvalidInstanceID.NotFound', 3)
   for (let looks = 0; looks < 3; looks++) {
     await world.ring(ada.user.id)
@@ -189,7 +189,7 @@ test('a stop of a server that EC2 does not show for a moment frees nothing befor
   }
   expect(aliveOf(world, ada.user.id)).toHaveLength(1)
   await settle(world, ada)
-  expect((await latestRun(world, ada.user.id)).meteredUntil).toBe(session.meteredUntil)
+  expect((await latestRun(world, ada.user.id)).meteredUntil).toBe(run.meteredUntil)
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
 
@@ -205,7 +205,7 @@ test('an instance that EC2 does not show while it is terminated is not gone yet'
   await world.ring(ada.user.id)
   const run = await latestRun(world, ada.user.id)
   expect(run).toMatchObject({ endedAt: null, unseenLooks: 2 })
-  expect(await world.db.select().from(launches).where(eq(launches.sessionId, run.id))).toMatchObject([
+  expect(await world.db.select().from(launches).where(eq(launches.runId, run.id))).toMatchObject([
     { outcome: 'launched' },
   ])
   expect(await holders(world)).toContain(run.id)

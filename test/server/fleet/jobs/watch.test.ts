@@ -161,7 +161,7 @@ test('looks that EC2 throttles are not more than looks that it answers, also wit
     expect(line).toMatchObject({
       event: 'watch_failed',
       userId: ada.user.id,
-      sessionId: run.id,
+      runId: run.id,
       instanceId: run.instanceId,
     })
     expect(line.error?.at(-1)).toMatchObject({ code: 'RequestLimitExceeded', requestId: expect.any(String) })

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { emailTokens, subscriptions, users } from '../../../../db/schema.ts'
+import { emailTokens, plans, users } from '../../../../db/schema.ts'
 import { newAddress, openAccount, signedInUser, signUpIn } from '../../../../testing/people/account.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -15,7 +15,7 @@ test('a confirmation link: twice is once, dead after 24 hours, and no other toke
   const [user] = await ctx.db.select().from(users).where(eq(users.email, email))
   clock.ms += DAY_MS - 1
   expect((await open(token)).status).toBe(200)
-  expect(await ctx.db.$count(subscriptions, eq(subscriptions.userId, user?.id ?? ''))).toBe(1)
+  expect(await ctx.db.$count(plans, eq(plans.userId, user?.id ?? ''))).toBe(1)
   expect((await ctx.db.select().from(users).where(eq(users.email, email)))[0]?.confirmedAt).toBe(user?.confirmedAt)
   clock.ms += 1
   for (const dead of [token, '', 'x'.repeat(43)]) {

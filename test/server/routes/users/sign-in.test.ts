@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { signIns, subscriptions } from '../../../../db/schema.ts'
+import { plans, signIns } from '../../../../db/schema.ts'
 import { newAddress, openAccount, PASSWORD, signedInUser, signUpFields } from '../../../../testing/people/account.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -34,7 +34,7 @@ test('sign up, confirm through the mail, sign in, ask who I am, sign out', async
     /^sign_in=[\w.-]+; Max-Age=1209600; Path=\/; HttpOnly; SameSite=Lax$/,
   )
   expect(await (await browser.request('/api/v1/users/get_session')).json()).toEqual({ Body: user })
-  const [trial] = await ctx.db.select().from(subscriptions).where(eq(subscriptions.userId, user.id))
+  const [trial] = await ctx.db.select().from(plans).where(eq(plans.userId, user.id))
   expect(trial).toMatchObject({ planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5, anchor: ctx.now() })
 
   const copy = browser.cookies.get('sign_in') as string

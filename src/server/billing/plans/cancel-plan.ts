@@ -1,6 +1,6 @@
 import { and, eq, isNull } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { subscriptions } from '../../../../db/schema.ts'
+import { plans } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { periodAt } from '../../../domain/money/billing.ts'
 import type { User } from '../../../domain/wire.ts'
@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
-import { syncSubscription } from './subscription-sync.ts'
+import { syncPlan } from './plan-sync.ts'
 
 /**
  * Has the user's plan end with its current period; one whose first payment never came ends at once. Asked again it changes nothing.
@@ -17,8 +17,8 @@ import { syncSubscription } from './subscription-sync.ts'
 export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void> {
   const [plan] = await ctx.db
     .select()
-    .from(subscriptions)
-    .where(and(eq(subscriptions.userId, user.id), eq(subscriptions.subType, 'paid'), isNull(subscriptions.endedAt)))
+    .from(plans)
+    .where(and(eq(plans.userId, user.id), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
   if (!plan) throw nothingToCancel()
   if (plan.stripeSubscriptionId) {
     await limitPerson(ctx, 'cancel_plan', user.id)
@@ -29,9 +29,9 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
   const cancelAt = periodAt(plan.anchor, ctx.now()).end
   await writeBatch(ctx.db, [
     ctx.db
-      .update(subscriptions)
+      .update(plans)
       .set({ cancelAtPeriodEnd: true, cancelAt })
-      .where(and(eq(subscriptions.id, plan.id), isNull(subscriptions.endedAt))),
+      .where(and(eq(plans.id, plan.id), isNull(plans.endedAt))),
     dueQuery(ctx.db, user.id, ctx.now()),
   ])
 }
@@ -44,11 +44,11 @@ async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, st
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
     // Stripe refuses to cancel what has ended there, also when we have not heard of that yet.
-    await syncSubscription(ctx, stripeId)
-    const stands = and(eq(subscriptions.id, planId), isNull(subscriptions.endedAt))
-    throw (await ctx.db.$count(subscriptions, stands)) > 0 ? error : nothingToCancel()
+    await syncPlan(ctx, stripeId)
+    const stands = and(eq(plans.id, planId), isNull(plans.endedAt))
+    throw (await ctx.db.$count(plans, stands)) > 0 ? error : nothingToCancel()
   }
-  await syncSubscription(ctx, stripeId)
+  await syncPlan(ctx, stripeId)
 }
 
 function nothingToCancel(): AppError {

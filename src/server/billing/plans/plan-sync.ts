@@ -1,6 +1,6 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
 import { isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
-import { type SubscriptionRow, subscriptions, users } from '../../../../db/schema.ts'
+import { type PlanRow, plans, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
 import { ENTERPRISE, isUnpaid, PLANS, type PlanType, stands } from '../../../domain/money/plan.ts'
@@ -18,7 +18,7 @@ import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
  * @param also written in the same batch
  * @throws conflict when it cannot be recorded: then the operator was told, and whatever made us ask may ask again
  */
-export async function syncSubscription(ctx: Context, stripeId: string, also: Query[] = []): Promise<void> {
+export async function syncPlan(ctx: Context, stripeId: string, also: Query[] = []): Promise<void> {
   // The answer to the latest question is the latest state: see invoice-sync.ts.
   const askedAt = ctx.now()
   const found = await ctx.payments.findSubscription(stripeId)
@@ -49,7 +49,7 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   const userId = found.userId ?? ''
   const [[user], rows] = await ctx.db.batch([
     ctx.db.select({ id: users.id }).from(users).where(eq(users.id, userId)),
-    ctx.db.select().from(subscriptions).where(eq(subscriptions.userId, userId)),
+    ctx.db.select().from(plans).where(eq(plans.userId, userId)),
   ])
   const known = rows.find((row) => row.stripeSubscriptionId === found.id)
   // Its first payment is still due, or never came: it takes the place of no plan.
@@ -75,12 +75,12 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
     (row) => row.endedAt === null && row.stripeSubscriptionId !== null && row.stripeSubscriptionId !== found.id,
   )
   if (rival?.stripeSubscriptionId && found.endedAt === null) {
-    await syncSubscription(ctx, rival.stripeSubscriptionId)
+    await syncPlan(ctx, rival.stripeSubscriptionId)
     let standing = await findStanding(ctx, rival.id)
     // What nobody pays makes way for what was paid.
     if (isUnpaid(standing) && !isUnpaid(found)) {
       await ctx.payments.cancelNow(rival.stripeSubscriptionId)
-      await syncSubscription(ctx, rival.stripeSubscriptionId)
+      await syncPlan(ctx, rival.stripeSubscriptionId)
       standing = await findStanding(ctx, rival.id)
     }
     // It was to be over by now, and Stripe is about to end it: whoever tells us comes again.
@@ -98,7 +98,7 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
 function subscriptionQueries(
   ctx: Context,
   found: Heard,
-  plan: { type: PlanType; hours: number; before: Partial<SubscriptionRow> },
+  plan: { type: PlanType; hours: number; before: Partial<PlanRow> },
   askedAt: number,
 ): Query[] {
   const now = ctx.now()
@@ -128,7 +128,7 @@ function subscriptionQueries(
     // had begun never held. A plan that is over at Stripe ends nothing that began later, and an older answer nothing at all.
     endGrantedQuery(ctx.db, userId, found.anchor, sql`(anchor <= ${found.anchor} OR ${isNow}) AND NOT ${newer}`),
     ctx.db
-      .insert(subscriptions)
+      .insert(plans)
       .values({
         id: newId('sub'),
         userId,
@@ -138,14 +138,14 @@ function subscriptionQueries(
         ...row,
       })
       .onConflictDoUpdate({
-        target: subscriptions.stripeSubscriptionId,
+        target: plans.stripeSubscriptionId,
         set: {
           ...row,
           paidUntil: paidUntilQuery(found),
           // Soon: the period that was paid is still without its hours.
           checkAt: sql`CASE WHEN ${isUnbilledUnpaid(found)} THEN ${Math.min(now + HOUR_MS, checkAt ?? Infinity)} ELSE ${checkAt} END`,
         },
-        setWhere: sql`${subscriptions.syncedAt} <= ${askedAt}`,
+        setWhere: sql`${plans.syncedAt} <= ${askedAt}`,
       }),
     ctx.db.run(
       sql`UPDATE users SET stripe_customer_id = coalesce(stripe_customer_id, ${found.customerId}) WHERE id = ${userId}`,
@@ -158,10 +158,10 @@ function subscriptionQueries(
 }
 
 /** Nothing about the plan has changed that decides where its cycles end, and what they include. */
-function isKnown(found: Heard, row: Pick<SubscriptionRow, (typeof DECISIVE)[number]>) {
-  const same = DECISIVE.map((field) => sql`${subscriptions[field]} IS ${row[field]}`)
-  return sql`EXISTS (SELECT 1 FROM ${subscriptions} WHERE ${subscriptions.stripeSubscriptionId} = ${found.id}
-    AND ${sql.join(same, sql` AND `)} AND ${subscriptions.paidUntil} IS ${paidUntilQuery(found)})`
+function isKnown(found: Heard, row: Pick<PlanRow, (typeof DECISIVE)[number]>) {
+  const same = DECISIVE.map((field) => sql`${plans[field]} IS ${row[field]}`)
+  return sql`EXISTS (SELECT 1 FROM ${plans} WHERE ${plans.stripeSubscriptionId} = ${found.id}
+    AND ${sql.join(same, sql` AND `)} AND ${plans.paidUntil} IS ${paidUntilQuery(found)})`
 }
 
 const DECISIVE = ['planType', 'hours', 'anchor', 'cancelAt', 'endedAt'] as const
@@ -170,15 +170,15 @@ function sold(planType: PlanType | null) {
   return PLANS.find(({ type }) => type === planType && type !== ENTERPRISE.type)
 }
 
-async function findStanding(ctx: Context, id: string): Promise<SubscriptionRow | null> {
+async function findStanding(ctx: Context, id: string): Promise<PlanRow | null> {
   const [row] = await ctx.db
     .select()
-    .from(subscriptions)
-    .where(and(eq(subscriptions.id, id), isNull(subscriptions.endedAt)))
+    .from(plans)
+    .where(and(eq(plans.id, id), isNull(plans.endedAt)))
   return row ?? null
 }
 
-function stoodBeside(row: SubscriptionRow, { anchor, endedAt }: PaidSubscription): boolean {
+function stoodBeside(row: PlanRow, { anchor, endedAt }: PaidSubscription): boolean {
   const until = toSpan(row).endsAt ?? Infinity
   return row.stripeSubscriptionId !== null && row.anchor < (endedAt ?? Infinity) && anchor < until
 }

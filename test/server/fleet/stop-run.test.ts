@@ -35,7 +35,7 @@ test('a stop that comes after the end of the trial is metered up to that end', a
   const { mustStopAt } = await running(world, ada)
   world.advance(160)
   expect(world.clock.ms).toBeGreaterThan(mustStopAt ?? Number.NaN)
-  expect((await pressStop(world, ada)).session.meteredUntil).toBe(mustStopAt)
+  expect((await pressStop(world, ada)).run.meteredUntil).toBe(mustStopAt)
   await settle(world, ada)
 })
 

@@ -1,9 +1,9 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { servers, users } from '../../../db/schema.ts'
+import { places, users } from '../../../db/schema.ts'
 import { checkServerAddress } from '../../../src/server/fleet/addresses.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
-import { startServer, stopServer } from '../../../src/server/fleet/servers.ts'
+import { startRun, stopRun } from '../../../src/server/fleet/runs.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
 import { openWorld } from '../../../testing/world/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
@@ -19,7 +19,7 @@ test('two clicks on Start make one run and one job', async () => {
   for (const click of clicks) if (click.status === 'rejected') expect(click.reason).toMatchObject({ code: 'conflict' })
   expect(await runsOf(world, ada.user.id)).toHaveLength(1)
   expect(await jobsOf(world, ada.user.id)).toHaveLength(1)
-  expect(await world.db.$count(servers, eq(servers.reservedBy, (await latestRun(world, ada.user.id)).id))).toBe(1)
+  expect(await world.db.$count(places, eq(places.reservedBy, (await latestRun(world, ada.user.id)).id))).toBe(1)
 })
 
 test('two clicks on Stop are one job, also when one comes later', async () => {
@@ -31,7 +31,7 @@ test('two clicks on Stop are one job, also when one comes later', async () => {
   world.advance(1)
   const third = await pressStop(world, ada)
   expect(third.job.id).toBe(first?.job.id)
-  expect(third.session.meteredUntil).toBe(first?.session.meteredUntil)
+  expect(third.run.meteredUntil).toBe(first?.run.meteredUntil)
   await settle(world, ada)
   await expect(pressStop(world, ada)).rejects.toMatchObject({ code: 'conflict' })
 })
@@ -62,10 +62,10 @@ test('the last free place goes to one of those who want it', async () => {
 test("somebody else's run is not there", async () => {
   await freshPlaces(world, 1)
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
-  const { session } = await pressStart(world, ada)
-  const input = { sessionId: session.id, serverId: session.serverId }
-  await expect(stopServer(world.ctx, eve.user.id, input)).rejects.toMatchObject({ code: 'not_found' })
-  await expect(stopServer(world.ctx, ada.user.id, { ...input, serverId: 'srv_other' })).rejects.toMatchObject({
+  const { run } = await pressStart(world, ada)
+  const input = { runId: run.id, placeId: run.placeId }
+  await expect(stopRun(world.ctx, eve.user.id, input)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(stopRun(world.ctx, ada.user.id, { ...input, placeId: 'srv_other' })).rejects.toMatchObject({
     code: 'not_found',
   })
   expect(await latestRun(world, ada.user.id)).toMatchObject({ stopRequestedAt: null })
@@ -74,7 +74,7 @@ test("somebody else's run is not there", async () => {
 test('a chosen place is reserved if it is free, refused if not, and must exist', async () => {
   const [, second] = await freshPlaces(world, 2)
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
-  expect((await pressStart(world, ada, second)).session.serverId).toBe(second)
+  expect((await pressStart(world, ada, second)).run.placeId).toBe(second)
   await expect(pressStart(world, eve, second)).rejects.toMatchObject({ code: 'unavailable' })
   await expect(pressStart(world, eve, 'srv_none')).rejects.toMatchObject({ code: 'not_found' })
   expect(await runsOf(world, eve.user.id)).toEqual([])
@@ -85,8 +85,8 @@ test('Premium gets a large place while one is free, then a small one', async () 
   const [ada, eve] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
   const { candidates } = await findAvailability(world.ctx, ada.user.id)
   expect(candidates.flatMap(({ available, server_id }) => (available ? [server_id] : []))).toEqual([large, small])
-  expect((await pressStart(world, ada)).session).toMatchObject({ serverId: large, instanceType: 'g6.12xlarge' })
-  expect((await pressStart(world, eve)).session).toMatchObject({ serverId: small, instanceType: 'g6.4xlarge' })
+  expect((await pressStart(world, ada)).run).toMatchObject({ placeId: large, instanceType: 'g6.12xlarge' })
+  expect((await pressStart(world, eve)).run).toMatchObject({ placeId: small, instanceType: 'g6.4xlarge' })
 })
 
 test('nobody gets a place that is larger than their plan allows, neither by chance nor by its id', async () => {
@@ -105,8 +105,8 @@ test('who may not start reserves nothing', async () => {
   await freshPlaces(world, 1)
   const suspended = await newCustomer(world, { suspended: true })
   const usedUp = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
-  await expect(startServer(world.ctx, suspended)).rejects.toMatchObject({ code: 'payment_required' })
-  await expect(startServer(world.ctx, usedUp)).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(startRun(world.ctx, suspended)).rejects.toMatchObject({ code: 'payment_required' })
+  await expect(startRun(world.ctx, usedUp)).rejects.toMatchObject({ code: 'payment_required' })
   expect(
     (await findAvailability(world.ctx, usedUp.user.id)).candidates.filter(({ available }) => available),
   ).toHaveLength(1)

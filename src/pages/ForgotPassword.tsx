@@ -4,7 +4,7 @@ import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { FormPage } from './account/FormPage.tsx'
 
-export function ForgottenPassword({ csrfToken, flash }: { csrfToken: string; flash: FlashMessage | null }) {
+export function ForgotPassword({ csrfToken, flash }: { csrfToken: string; flash: FlashMessage | null }) {
   return (
     <FormPage title="Forgotten password" foot={<a href="/sign_in">Back to Sign In</a>}>
       <FlashAlert flash={flash} />

@@ -9,7 +9,7 @@ import { type CurrentSignIn, isLive } from './live-sign-ins.ts'
 const LIST_LIMIT = 100
 
 /** Where the user is signed in now, the latest used first. */
-export async function listDevices(ctx: Context, current: CurrentSignIn): Promise<SignIn[]> {
+export async function listSignIns(ctx: Context, current: CurrentSignIn): Promise<SignIn[]> {
   const rows = await ctx.db
     .select()
     .from(signIns)
@@ -27,7 +27,7 @@ export async function listDevices(ctx: Context, current: CurrentSignIn): Promise
 }
 
 /** @throws not_found, of somebody else's, too */
-export async function signOutDevice(ctx: Context, userId: string, signInId: string): Promise<void> {
+export async function endSignIn(ctx: Context, userId: string, signInId: string): Promise<void> {
   const [ended] = await ctx.db
     .update(signIns)
     .set({ revokedAt: ctx.now() })

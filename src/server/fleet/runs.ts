@@ -1,6 +1,6 @@
 import { and, desc, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { type JobRow, jobs, type SessionRow, serverSessions, servers, users } from '../../../db/schema.ts'
+import { type JobRow, jobs, places, type RunRow, runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
@@ -15,13 +15,8 @@ const LIST_LIMIT = 100
 const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`
 
 /** The user's latest runs, newest first. */
-export function listServersQuery(ctx: Context, userId: string | SQL) {
-  return ctx.db
-    .select()
-    .from(serverSessions)
-    .where(eq(serverSessions.userId, userId))
-    .orderBy(desc(serverSessions.requestedAt))
-    .limit(LIST_LIMIT)
+export function listRunsQuery(ctx: Context, userId: string | SQL) {
+  return ctx.db.select().from(runs).where(eq(runs.userId, userId)).orderBy(desc(runs.requestedAt)).limit(LIST_LIMIT)
 }
 
 /**
@@ -29,110 +24,110 @@ export function listServersQuery(ctx: Context, userId: string | SQL) {
  * instance in it.
  * @throws payment_required, conflict (one is live already), not_found (no such place for this plan), too_many, unavailable (none is free)
  */
-export async function startServer(
+export async function startRun(
   ctx: Context,
   { user: { id: userId }, suspended }: { user: { id: string }; suspended: boolean },
-  serverId: string | null = null,
-): Promise<{ session: SessionRow; job: JobRow }> {
+  placeId: string | null = null,
+): Promise<{ run: RunRow; job: JobRow }> {
   const { gpus } = await requireAllowance(ctx, userId, suspended)
 
   // Only now: Stripe may have been asked first, and the alarm must still lie ahead when the batch is written.
   const channel = ctx.channel(userId)
   await channel.arm(userId)
-  const sessionId = newId('ses')
+  const runId = newId('ses')
   const jobId = newId('job')
   const now = ctx.now()
-  const wanted = serverId === null ? sql`` : sql`AND id = ${serverId}`
-  const mine = and(eq(serverSessions.id, sessionId), eq(serverSessions.userId, userId))
+  const wanted = placeId === null ? sql`` : sql`AND id = ${placeId}`
+  const mine = and(eq(runs.id, runId), eq(runs.userId, userId))
   await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE servers SET reserved_by = ${sessionId}, reserved_at = ${now}
+    ctx.db.run(sql`UPDATE servers SET reserved_by = ${runId}, reserved_at = ${now}
       WHERE id = (SELECT id FROM servers WHERE reserved_by IS NULL AND ${isOfferedAt(now)} AND gpus <= ${gpus} ${wanted}
         ORDER BY gpus DESC, position LIMIT 1)
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
       AND ${isWithinLimits(userId, now)}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at)
-      SELECT ${sessionId}, ${userId}, id, instance_type, ${now} FROM servers WHERE reserved_by = ${sessionId}`),
+      SELECT ${runId}, ${userId}, id, instance_type, ${now} FROM servers WHERE reserved_by = ${runId}`),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
       SELECT ${jobId}, ${userId}, id, 'server_start', 'queued', 'Reserving a server…', ${now}, ${now}, ${now}
-      FROM server_sessions WHERE id = ${sessionId}`),
+      FROM server_sessions WHERE id = ${runId}`),
   ])
-  const [[session], [job]] = await ctx.db.batch([
-    ctx.db.select().from(serverSessions).where(mine),
+  const [[run], [job]] = await ctx.db.batch([
+    ctx.db.select().from(runs).where(mine),
     ctx.db.select().from(jobs).where(eq(jobs.id, jobId)),
   ])
-  if (!session || !job) throw await whyNotStarted(ctx, userId, { serverId, gpus, now })
+  if (!run || !job) throw await whyNotStarted(ctx, userId, { placeId, gpus, now })
   ctx.background(channel.wake(userId))
-  return { session, job }
+  return { run, job }
 }
 
 async function whyNotStarted(
   ctx: Context,
   userId: string,
-  { serverId, gpus, now }: { serverId: string | null; gpus: number; now: number },
+  { placeId, gpus, now }: { placeId: string | null; gpus: number; now: number },
 ): Promise<AppError> {
   const [[live], place, [account], starts] = await ctx.db.batch([
     ctx.db
-      .select({ id: serverSessions.id })
-      .from(serverSessions)
-      .where(and(eq(serverSessions.userId, userId), isNull(serverSessions.endedAt))),
+      .select({ id: runs.id })
+      .from(runs)
+      .where(and(eq(runs.userId, userId), isNull(runs.endedAt))),
     ctx.db
-      .select({ id: servers.id })
-      .from(servers)
-      .where(and(eq(servers.id, serverId ?? ''), isNull(servers.retiredAt), lte(servers.gpus, gpus))),
+      .select({ id: places.id })
+      .from(places)
+      .where(and(eq(places.id, placeId ?? ''), isNull(places.retiredAt), lte(places.gpus, gpus))),
     ctx.db.select({ closedAt: users.closedAt, suspendedAt: users.suspendedAt }).from(users).where(eq(users.id, userId)),
     countedStartsQuery(ctx, userId, now),
   ])
   // Closed since this request was let in: nobody could stop what it would start.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
   if (account.suspendedAt !== null) return suspendedError()
-  if (serverId !== null && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
+  if (placeId !== null && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
   const early = tooEarly(
     starts.map((start) => start.requestedAt),
     now,
   )
   if (early) return new AppError('too_many', early.sentence, { retryAfter: early.seconds })
-  return new AppError('unavailable', serverId ? 'This server is not free right now. Choose another one.' : ALL_RESERVED)
+  return new AppError('unavailable', placeId ? 'This server is not free right now. Choose another one.' : ALL_RESERVED)
 }
 
 /**
  * Accepts the end of a run: nothing is billed from this moment on. A stop that is under way answers its own job again.
  * @throws not_found (of somebody else, too), conflict (already stopped)
  */
-export async function stopServer(
+export async function stopRun(
   ctx: Context,
   userId: string,
-  input: { sessionId: string; serverId: string },
-): Promise<{ session: SessionRow; job: JobRow }> {
+  input: { runId: string; placeId: string },
+): Promise<{ run: RunRow; job: JobRow }> {
   const mine = and(
-    eq(serverSessions.id, input.sessionId),
-    eq(serverSessions.userId, userId),
+    eq(runs.id, input.runId),
+    eq(runs.userId, userId),
     // A start that moved on to another place may still be seen in the one before.
     or(
-      eq(serverSessions.serverId, input.serverId),
-      sql`EXISTS (SELECT 1 FROM launches WHERE session_id = ${input.sessionId} AND server_id = ${input.serverId})`,
+      eq(runs.placeId, input.placeId),
+      sql`EXISTS (SELECT 1 FROM launches WHERE session_id = ${input.runId} AND server_id = ${input.placeId})`,
     ),
   )
-  const [found] = await ctx.db.select().from(serverSessions).where(mine)
+  const [found] = await ctx.db.select().from(runs).where(mine)
   if (!found) throw new AppError('not_found', 'There is no such server session.')
   if (found.endedAt !== null) throw new AppError('conflict', 'This server is already stopped.')
 
   const channel = ctx.channel(userId)
   await channel.arm(userId)
   await requestStop(ctx, found, ctx.now())
-  const [[session], [job]] = await ctx.db.batch([
-    ctx.db.select().from(serverSessions).where(mine),
+  const [[run], [job]] = await ctx.db.batch([
+    ctx.db.select().from(runs).where(mine),
     ctx.db
       .select()
       .from(jobs)
-      .where(and(eq(jobs.sessionId, found.id), eq(jobs.kind, 'server_stop')))
+      .where(and(eq(jobs.runId, found.id), eq(jobs.kind, 'server_stop')))
       .orderBy(desc(jobs.createdAt))
       .limit(1),
   ])
-  if (!session || !job) throw new AppError('conflict', 'This server is already stopped.')
+  if (!run || !job) throw new AppError('conflict', 'This server is already stopped.')
   ctx.background(channel.wake(userId))
-  return { session, job }
+  return { run, job }
 }
 
 /**
@@ -144,13 +139,13 @@ export async function stopServer(
  */
 export async function requestStop(
   ctx: Context,
-  session: Pick<SessionRow, 'id' | 'userId'>,
+  run: Pick<RunRow, 'id' | 'userId'>,
   until: number,
   failure: { code: string; message: string } | null = null,
   when: SQL = sql`1`,
 ): Promise<void> {
   const now = ctx.now()
-  const open = sql`id = ${session.id} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
+  const open = sql`id = ${run.id} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
   await writeBatch(ctx.db, [
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, error_code, error_message, run_at, created_at, updated_at)
       SELECT ${newId('job')}, user_id, id, 'server_stop', 'queued', 'Stopping server...', ${failure?.code ?? null},
@@ -159,7 +154,7 @@ export async function requestStop(
     ctx.db.run(sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now},
       error_code = coalesce(error_code, ${failure?.code ?? 'stopped'}),
       error_message = coalesce(error_message, ${failure ? `${failure.message} ${NOT_CHARGED}` : START_CANCELLED})
-      WHERE session_id = ${session.id} AND kind = 'server_start' AND run_at IS NOT NULL
+      WHERE session_id = ${run.id} AND kind = 'server_start' AND run_at IS NOT NULL
       AND EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
     ctx.db.run(sql`UPDATE server_sessions SET stop_requested_at = ${now},
       metered_until = CASE WHEN billed_from IS NULL THEN NULL ELSE max(billed_from, min(${until}, coalesce(must_stop_at, ${until}))) END
