@@ -2,7 +2,7 @@ import type { UserConfig } from 'vite'
 import { awsXmlInWorkerd, clientOptions, plainDynamicImports, stringRendererOnly, workerBuild } from './dev/build.ts'
 import { reactModules } from './dev/react-modules.ts'
 
-/** `vite build --app`: first the browser's files, then the Worker, which reads their manifest. `npm run dev` has its own (dev/vite.ts). */
+/** `vite build --app`: builds the browser's files, then the Worker, which reads their manifest. `npm run dev` uses dev/vite.ts. */
 export default {
   plugins: [awsXmlInWorkerd, plainDynamicImports, reactModules, stringRendererOnly],
   ssr: { target: 'webworker' },

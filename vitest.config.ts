@@ -5,11 +5,11 @@ export default defineConfig({
     include: ['test/**/*.test.{ts,tsx}'],
     globalSetup: ['testing/stack/global-setup.ts'],
     reporters: ['default', ['json', { outputFile: 'test-results/vitest.json' }]],
-    // What a test logged is of interest when it failed.
+    // Show a test's output only if it failed.
     silent: 'passed-only',
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Two cores: a third worker is faster still, but so busy a browser leaves out animations, and says so as an error.
+    // For two cores. A third worker is faster, but then the busy browser drops animations and reports errors.
     maxWorkers: 2,
   },
 })

@@ -1,6 +1,6 @@
 import { defineConfig, type Plugin } from 'vitest/config'
 
-/** Stryker 9 asks for tests by a name joined with spaces. Vitest 5 joins with ' > ', would run none, and every mutant would live. */
+/** Stryker 9 selects tests by names joined with spaces. Vitest 5 joins with ' > ', so it would run none and every mutant would survive. */
 const namesAsStrykerJoinsThem: Plugin = {
   name: 'names-as-stryker-joins-them',
   configureVitest({ project }) {
@@ -19,7 +19,7 @@ export default defineConfig({
   plugins: [namesAsStrykerJoinsThem],
   test: {
     include: ['test/domain/**/*.test.ts', 'test/docs/billing.test.ts'],
-    // Stryker runs the tests in threads, and a thread cannot change its zone: package.json sets one that is not UTC.
+    // Stryker runs tests in threads, which can't change their time zone. package.json sets one other than UTC.
     exclude: ['test/domain/zones.test.ts'],
     testTimeout: 60_000,
   },

@@ -8,17 +8,17 @@ type Manifest = Record<string, { file: string; imports?: string[]; dynamicImport
 const WORKER = join(DIST, 'worker')
 const manifest = JSON.parse(readFileSync(join(DIST, 'client/manifest.json'), 'utf8')) as Manifest
 
-/** kB (1000 bytes) after gzip at its best, each file by itself as it travels. */
+/** kB (1000 bytes) after gzip at its best level, each file on its own, as it is sent. */
 export function gzKb(...contents: (string | Buffer)[]): number {
   return contents.reduce((sum, content) => sum + gzipSync(content, { level: 9 }).length, 0) / 1000
 }
 
-/** A file as the browser asks for it. */
+/** A file, by the path the browser requests. */
 export function clientFile(address: string): Buffer {
   return readFileSync(join(DIST, 'client', address))
 }
 
-/** What loads once these sources are imported: their files and what those import in turn, not what they load later. */
+/** What loads when these sources are imported: their files and those files' static imports. */
 export function scriptsOf(...sources: string[]): string[] {
   const found = new Set<string>()
   const visit = (key: string) => {
@@ -32,13 +32,13 @@ export function scriptsOf(...sources: string[]): string[] {
   return [...found]
 }
 
-/** Everything that the Worker is deployed with. */
+/** Every file the Worker is deployed with. */
 export function workerFiles(): Buffer[] {
   const files = readdirSync(WORKER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
   return files.map(workerFile)
 }
 
-/** Of those the entry and what it imports, not what it loads when it needs it. */
+/** Only the entry and its static imports. */
 export function startUpFiles(): Buffer[] {
   const found = new Set(['index.js'])
   for (const file of found)

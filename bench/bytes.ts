@@ -1,7 +1,7 @@
 import { clientFile, gzKb, scriptsOf, startUpFiles, workerFiles } from './built-files.ts'
 import { atMost, type Row } from './table.ts'
 
-/** Public pages: what a visitor may see without signing in. */
+/** Public pages: what visitors see without signing in. */
 export const PUBLIC_PAGES = [
   '/',
   '/pricing',
@@ -15,7 +15,7 @@ export const PUBLIC_PAGES = [
   '/reset_password',
 ]
 
-/** Pages to read: they need no script, and load next to none. */
+/** Text pages, which load almost no script. */
 const WITHOUT_ISLAND = new Set([
   '/pricing',
   '/contact_sales',
@@ -24,14 +24,14 @@ const WITHOUT_ISLAND = new Set([
   '/forgot_password',
   '/reset_password',
 ])
-/** What brings their parts to life, loaded by the page's own script. */
+/** The enhancements that the page's own script loads. */
 const ENHANCED: Record<string, string[]> = {
   '/pricing': ['src/islands/pricing/hours.ts'],
   '/contact_sales': ['src/islands/contact/count.ts'],
   '/no-such-page': ['src/islands/not-found/back.ts'],
 }
 
-/** Every size that has a budget. Nothing here depends on the machine. */
+/** Every size with a budget. None depends on the machine. */
 export async function byteRows(url: string, dashboardHtml: string): Promise<Row[]> {
   const rows: Row[] = []
   for (const path of PUBLIC_PAGES) {
@@ -57,13 +57,13 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   rows.push(atMost('/dashboard CSS (app.css)', gzKb(...styles.map(clientFile)), 6, 'kB', 2))
   const named = [...dashboardHtml.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, address]) => address)
   const unnamed = island.filter((file) => !named.includes(file))
-  rows.push(atMost('/dashboard scripts found only after others ran', unnamed.length, 0, ''))
+  rows.push(atMost('/dashboard scripts not preloaded', unnamed.length, 0, ''))
   rows.push(atMost('Worker', gzKb(...workerFiles()), 300, 'kB'))
-  rows.push(atMost('Worker, evaluated at its start-up', gzKb(...startUpFiles()), 190, 'kB'))
+  rows.push(atMost('Worker, evaluated at startup', gzKb(...startUpFiles()), 190, 'kB'))
   return rows
 }
 
-/** What a page has the browser load at once, scripts with all that they import. */
+/** What the browser loads with a page: its scripts and everything they import. */
 function linkedFiles(html: string): { styles: string[]; scripts: string[] } {
   const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, address = '']) => address)
   const styles = all(/<link rel="stylesheet" href="([^"]+)"/g)

@@ -8,7 +8,7 @@ import { startSqld } from '../dev/sqld.ts'
 import { closeDueCycles } from '../src/server/billing/bills/close-cycles.ts'
 import type { Context } from '../src/server/context.ts'
 
-/** What closing costs an account when 100, 1,000 and 10,000 are due at once, each with a run to bill. */
+/** The cost of closing per account, with 100, 1,000, and 10,000 due at once, each with one run to bill. */
 const start = Date.UTC(2028, 0, 1)
 const due = Date.UTC(2028, 1, 1, 1)
 
@@ -22,7 +22,7 @@ for (const accounts of [100, 1_000, 10_000]) {
   await closeDueCycles({ db, now: () => due } as Context, 1000)
   const ms = performance.now() - began
   const records = await db.$count(bills)
-  if (records !== accounts) throw new Error(`${records} records for ${accounts} accounts`)
+  if (records !== accounts) throw new Error(`Expected ${accounts} records, got ${records}`)
   console.log(`${accounts} accounts: ${(ms / accounts).toFixed(3)} ms each, ${(ms / 1000).toFixed(2)} s`)
   await sqld.close()
   rmSync(dataDir, { recursive: true, force: true })

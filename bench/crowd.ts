@@ -7,7 +7,7 @@ const CROWD = 50
 const QUIET_ROUNDS = 100
 const PAGES = ['/', '/pricing', '/sign_in', '/dashboard', '/robots.txt']
 
-/** Other pages while 50 people sign up at once, against the same pages before and after. */
+/** Other pages while 50 people sign up at once, compared with the same pages before and after. */
 export async function benchCrowd(site: BenchSite): Promise<Row[]> {
   const person = await newPerson(site)
   const round = async () => {
@@ -36,13 +36,13 @@ export async function benchCrowd(site: BenchSite): Promise<Row[]> {
   const clear = count('201') + count('503, Retry-After')
   return [
     atMost(
-      `p95 of ${crowded.length} other pages during ${CROWD} sign-ups at once, against the quiet p95`,
+      `p95 of ${crowded.length} other pages during ${CROWD} sign-ups at once, relative to the quiet p95`,
       quantile(crowded, 0.95) / quantile(quiet, 0.95),
       3,
-      'times',
+      '×',
     ),
     {
-      what: `sign-ups that got an answer of their own (${count('201')} accounts)`,
+      what: `sign-ups answered 201 or 503 with Retry-After (${count('201')} accounts)`,
       measured: `${clear}`,
       budget: `${CROWD}`,
       ok: clear === CROWD,

@@ -4,7 +4,7 @@ type Trip = { path: string; body: Buffer; answeredAt: number }
 
 export type DatabaseProxy = { url: string; trips: Trip[]; close(): Promise<void> }
 
-/** Stands before the libSQL server and notes every request that reaches it: what it said, and when its answer was there. */
+/** A proxy for the libSQL server that records every request and when its response arrived. */
 export async function startDatabaseProxy(target: string): Promise<DatabaseProxy> {
   const { hostname, port } = new URL(target)
   const trips: Trip[] = []

@@ -25,9 +25,8 @@ const JOB: Omit<Job, 'id'> = {
 }
 
 /**
- * From posting a change of a job until its frame is at the user's socket, without database and browser: first to one user, one after another;
- * then while 1,000 users are connected and eight of them are told something at any time. On a site of its own that serves no files: the router
- * in front of those is no part of a push.
+ * From posting a job's change until its frame reaches the user's socket, without database or browser. First to one user, one push at a time, then
+ * with 1,000 users connected and eight pushes in flight. It uses its own site without files, because their router isn't part of a push.
  */
 export async function benchFanOut(): Promise<Row[]> {
   const site = await startBenchSite({ files: false })
@@ -51,19 +50,19 @@ export async function benchFanOut(): Promise<Row[]> {
     for (const { close } of listeners) close()
     return [
       atMost(`push to one user, median of ${alone.length}`, median(alone), 1, 'ms', 2),
-      atMost('push to one user, 99 of 100', quantile(alone, 0.99), 5, 'ms'),
+      atMost('push to one user, p99', quantile(alone, 0.99), 5, 'ms'),
       told(
         `push, ${USERS} users, ${PUBLISHERS} publishers, median of ${crowd.length}`,
         `${median(crowd).toFixed(1)} ms`,
       ),
-      atMost(`push, ${USERS} users, ${PUBLISHERS} publishers, 95 of 100`, quantile(crowd, 0.95), 12, 'ms'),
+      atMost(`push, ${USERS} users, ${PUBLISHERS} publishers, p95`, quantile(crowd, 0.95), 12, 'ms'),
     ]
   } finally {
     await site.close()
   }
 }
 
-/** ms of each push, when so many publishers tell one listener after the other something, each waiting for its frame. */
+/** ms of each push, with this many publishers. Each pushes to one listener after another and waits for the frame. */
 async function publish(listeners: Listener[], publishers: number, pushes: number): Promise<number[]> {
   const times: number[] = []
   let next = 0
@@ -79,13 +78,13 @@ async function publish(listeners: Listener[], publishers: number, pushes: number
 
 type Listener = Awaited<ReturnType<typeof listen>>
 
-/** A socket that is subscribed and keeps itself alive, as our pages do. */
+/** A subscribed socket that sends keepalives, as our pages do. */
 async function listen(site: BenchSite, person: Person) {
   const { socket, frames } = await subscribe(site, person)
   const alive = setInterval(() => socket.send(KEEPALIVE), PING_EVERY_MS)
   let count = 0
   return {
-    /** ms from posting a change until its frame is here. */
+    /** ms from posting a change until its frame arrives. */
     async push(): Promise<number> {
       const id = `job_${count++}`
       const job: Job = { ...JOB, id }
@@ -113,7 +112,7 @@ async function subscribe(site: BenchSite, person: Person) {
   const frames = new Map<string, (at: number) => void>()
   const identifier = JSON.stringify({ channel: 'JobsChannel', user_id: person.id })
   await new Promise<void>((subscribed, failed) => {
-    socket.addEventListener('error', () => failed(new Error('A socket was refused')))
+    socket.addEventListener('error', () => failed(new Error('The server refused a socket')))
     socket.addEventListener('message', ({ data }) => {
       const at = performance.now()
       const { type, message } = JSON.parse(String(data))
@@ -127,7 +126,7 @@ async function subscribe(site: BenchSite, person: Person) {
 
 const agent = new Agent({ keepAlive: true })
 
-/** Lighter than `fetch`, whose own work would be measured, too. */
+/** Lighter than `fetch`, whose own work would count in the measurement. */
 function post(url: string, body: string): Promise<number> {
   return new Promise((answered, failed) => {
     const sent = request(url, { method: 'POST', agent }, (response) => {

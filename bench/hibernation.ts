@@ -8,8 +8,8 @@ const SETTLE_MS = 4_000
 const IDLE_MS = 26_000
 
 /**
- * A dashboard that is open in Chromium and idle: its object must not be woken once, must be gone from memory by the time a job changes (it
- * is constructed again then), and the change must arrive at the page's socket that was there before.
+ * An open, idle dashboard in Chromium. Its object must never wake up, and must be evicted by the time a job changes (which constructs it again).
+ * The change must arrive at the page's existing socket.
  */
 export async function benchHibernation(site: BenchSite, browser: Browser): Promise<Row[]> {
   const person = await newPerson(site)

@@ -13,7 +13,7 @@ const ROUND_MS = 2_500
 const ROUNDS = 3
 const CONNECTIONS = 32
 
-/** What the pages cost in Node itself, without workerd, network or database around them. */
+/** What the pages cost in Node itself, without workerd, network, or database. */
 export async function benchInNode(): Promise<Row[]> {
   await build({
     configFile: false,
@@ -44,7 +44,7 @@ export async function benchInNode(): Promise<Row[]> {
   }
 }
 
-/** The landing page from our code and from the smallest static server, turn by turn in the same run. */
+/** The landing page from our code and from a minimal static server, alternating in the same run. */
 async function publicPage(env: NodeJS.ProcessEnv): Promise<Row[]> {
   const servers = { static: await serve('static', env), rendered: await serve('rendered', env) }
   const rounds = { static: [] as Load[], rendered: [] as Load[] }
@@ -55,13 +55,13 @@ async function publicPage(env: NodeJS.ProcessEnv): Promise<Row[]> {
   const of = (name: keyof typeof rounds, figure: keyof Load) => median(rounds[name].map((load) => load[figure]))
   return [
     atLeast(
-      'landing page, requests a second against a static file',
+      'landing page, requests per second relative to a static file',
       of('rendered', 'perSecond') / of('static', 'perSecond'),
       0.8,
-      'of it',
+      '×',
     ),
     told(
-      'landing page, CPU of a request (static file)',
+      'landing page, CPU per request (static file)',
       `${Math.round(of('rendered', 'cpuUs'))} µs (${amount(of('static', 'cpuUs'), 'µs', 0)})`,
     ),
   ]

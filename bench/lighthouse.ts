@@ -18,12 +18,12 @@ const PAGES = [
   '/billing_history',
 ]
 const SIGNED_IN = new Set(['/dashboard', '/billing_history'])
-/** A signed-in page asks search engines to stay away, which is what Lighthouse's SEO score holds against it. */
+/** Signed-in pages are noindex, which Lighthouse's SEO score penalizes. */
 const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo']
 
 const RUNS = 3
 
-/** Lighthouse as it comes: a mobile telephone with a slow network, simulated. */
+/** Lighthouse's defaults: a simulated phone on a slow network. */
 export async function benchLighthouse(site: BenchSite): Promise<Row[]> {
   const [{ default: lighthouse }, { launch }] = await Promise.all([import('lighthouse'), import('chrome-launcher')])
   const { executablePath, env } = await findChromium()
@@ -47,7 +47,7 @@ export async function benchLighthouse(site: BenchSite): Promise<Row[]> {
         })
         if (!result) throw new Error(`Lighthouse has no result for ${path}`)
         const { finalDisplayedUrl } = result.lhr
-        if (finalDisplayedUrl !== site.url + path) throw new Error(`${path} led to ${finalDisplayedUrl}`)
+        if (finalDisplayedUrl !== site.url + path) throw new Error(`${path} redirected to ${finalDisplayedUrl}`)
         runs.push(result.lhr)
       }
       rows.push(rowOf(path, runs))
@@ -64,7 +64,7 @@ export async function benchLighthouse(site: BenchSite): Promise<Row[]> {
   return rows
 }
 
-/** Among the browser's own cookies: a header of Lighthouse's is dropped as soon as the site has set one of its own. */
+/** Sets the browser's own cookie: Lighthouse drops a cookie header once the site sets a cookie. */
 async function signIn(debugging: string, url: string, cookie: string): Promise<void> {
   const browser = await chromium.connectOverCDP(debugging)
   const [name = '', value = ''] = cookie.split('=')
@@ -72,7 +72,7 @@ async function signIn(debugging: string, url: string, cookie: string): Promise<v
   await browser.close()
 }
 
-/** The median of each figure. */
+/** The median of each metric. */
 function rowOf(path: string, runs: Result['lhr'][]): Row {
   const ids = Object.keys(runs[0]?.categories ?? {})
   const scores = ids.map((id) => Math.round(100 * median(runs.map(({ categories }) => categories[id]?.score ?? 0))))

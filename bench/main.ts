@@ -15,8 +15,8 @@ import { printTable } from './table.ts'
 import { benchThrottled } from './throttled.ts'
 
 /**
- * `npm run bench`: the product's budgets, measured on the built Worker; `-- --lighthouse` asks Lighthouse instead. Times are those of this
- * machine, ratios hold on others too.
+ * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead. Times depend on this machine;
+ * ratios hold on others.
  */
 const site = await startBenchSite()
 try {
@@ -27,7 +27,7 @@ try {
     const browser = await openBrowser()
     try {
       printTable('Usable on a slow line', await benchThrottled(site, browser))
-      printTable('Starting a server, hearing of it', [
+      printTable('Starting a server and getting updates', [
         ...(await benchRoundTrips(site)),
         ...(await benchStart(site)),
         ...(await benchPush(site, browser)),
@@ -36,8 +36,8 @@ try {
     } finally {
       await browser.close()
     }
-    printTable('A crowd that signs up', await benchCrowd(site))
-    printTable('Pushing, without database and browser', await benchFanOut())
+    printTable('Many sign-ups at once', await benchCrowd(site))
+    printTable('Pushing updates, without database or browser', await benchFanOut())
     printTable('Rendering, in Node', await benchInNode())
   }
 } finally {

@@ -1,4 +1,4 @@
-/** The value that this share of the sample does not exceed: 0.5 is the median. */
+/** The value that this share of the sample stays at or below: 0.5 is the median. */
 export function quantile(sample: number[], share: number): number {
   const sorted = sample.toSorted((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
@@ -6,7 +6,7 @@ export function quantile(sample: number[], share: number): number {
 
 export const median = (sample: number[]) => quantile(sample, 0.5)
 
-/** ms that the work takes. */
+/** How many ms the work takes. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const start = performance.now()
   await work()

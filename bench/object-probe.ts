@@ -5,8 +5,8 @@ type Wake = { userId: string; what: 'constructed' | 'fetch' | 'message' | 'alarm
 
 export type ObjectProbe = {
   /**
-   * The built Worker with an entry around it that reports each time a JobChannel object is built or woken, and pushes the job that is posted to
-   * /bench/push/:userId to that user's sockets, as a step of a job does once it is written.
+   * Wraps the built Worker in an entry that reports each time a JobChannel object is constructed or woken. A job posted to /bench/push/:userId goes
+   * to that user's sockets, as after a job's step.
    */
   around(modules: WorkerModule[]): WorkerModule[]
   wakes: Wake[]
@@ -14,8 +14,8 @@ export type ObjectProbe = {
 }
 
 /**
- * Shows hibernation from outside: the object's class is derived from, so that the product needs no code for it. An object that was evicted
- * and is needed again is constructed again; while it sleeps, nothing is reported.
+ * Shows hibernation from outside, through a subclass of the object, so the product needs no code for it. An evicted object is constructed again
+ * when needed. While it sleeps, nothing is reported.
  */
 export async function startObjectProbe(): Promise<ObjectProbe> {
   const wakes: Wake[] = []

@@ -8,8 +8,8 @@ import { atMost, type Row, told } from './table.ts'
 const RUNS = 6
 
 /**
- * From the moment the database has confirmed a change of a job to its frame at the socket of a dashboard in Chromium. The frame's arrival is
- * told by the browser's debugging protocol, which is part of what is measured.
+ * From the database confirming a job's change until its frame reaches a dashboard's socket in Chromium. The browser's debugging protocol reports
+ * the arrival, so its delay is included.
  */
 export async function benchPush(site: BenchSite, browser: Browser): Promise<Row[]> {
   const times: number[] = []
@@ -23,14 +23,14 @@ export async function benchPush(site: BenchSite, browser: Browser): Promise<Row[
     await page.waitForTimeout(300)
     for (const { job, at } of frames) {
       const committed = commitOf(site, job)
-      // What was sent on subscribing had been committed long before.
+      // Skips what subscribing sent, which was committed long before.
       if (committed !== null && at > committed) times.push(at - committed)
     }
     await page.context().close()
   }
   return [
     atMost(`a job's change reaches a page in Chromium, median of ${times.length}`, median(times), 100, 'ms'),
-    told("a job's change reaches a page in Chromium, 99 of 100", `${quantile(times, 0.99).toFixed(1)} ms`),
+    told("a job's change reaches a page in Chromium, p99", `${quantile(times, 0.99).toFixed(1)} ms`),
   ]
 }
 
@@ -55,7 +55,7 @@ export async function openDashboard(site: BenchSite, browser: Browser, person: P
   return { page: page as Page, frames, sockets: () => sockets }
 }
 
-/** When the database had answered the write that gave the job this state: the write holds the job's id and the very time of the change. */
+/** When the database answered the write of this job state. The write holds the job's id and the exact time of the change. */
 function commitOf({ database }: BenchSite, job: Job): number | null {
   const changedAt = String(Date.parse(job.updated_at))
   const write = database.trips.find(({ body }) => body.includes(job.id) && body.includes(changedAt))

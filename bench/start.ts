@@ -5,13 +5,13 @@ import { atMost, type Row, told } from './table.ts'
 
 const STARTS = 20
 
-/** How long "Start Server" takes to answer: each start by somebody new, one after another, on the built Worker. */
+/** How long "Start Server" takes to answer on the built Worker: one start per new user, one after another. */
 export async function benchStart(site: BenchSite): Promise<Row[]> {
   const times: number[] = []
   for (let i = 0; i <= STARTS; i++) {
     const person = await newPerson(site)
     const ms = await timed(() => start(person))
-    // The first one warms up.
+    // The first one is a warm-up.
     if (i) times.push(ms)
     await stop(person)
   }

@@ -1,4 +1,4 @@
-/** One line of the table. A row without a budget only tells; `ok` is null where there is nothing to hold it against. */
+/** One line of the table. `ok` is null for a row without a budget, which only informs. */
 export type Row = { what: string; measured: string; budget: string; ok: boolean | null }
 
 export function atMost(what: string, value: number, budget: number, unit: string, digits = 1): Row {

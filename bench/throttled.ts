@@ -10,18 +10,18 @@ type Line = { name: string; latency: number; kilobits: number; cpu: number }
 const THROTTLED: Line = { name: 'throttled', latency: 150, kilobits: 1600, cpu: 4 }
 const FAST: Line = { name: 'fast', latency: 20, kilobits: 10_000, cpu: 1 }
 
-/** Usable: every island hydrated. In ms, [throttled, fast]. */
+/** When every island is hydrated, in ms: [throttled, fast]. */
 const USABLE: Record<string, [number, number]> = {
   '/dashboard': [1250, 350],
   '/sign_in': [1500, 450],
   '/sign_up': [1500, 450],
 }
-/** How much later than without its scripts a page may show its largest text. */
+/** How much later than without scripts a page may show its largest text. */
 const PAINT_RATIO = 1.05
 
 /**
- * When a person can use a page on a slow phone, and what its scripts cost the first sight: a real browser, slowed down, with an empty cache.
- * Medians of 9, each page beside itself without scripts in the same run.
+ * When a page is usable on a slow phone, and how much its scripts delay the largest paint, in a real, throttled browser with an empty cache.
+ * Medians of 9, with each page compared to itself without scripts in the same run.
  */
 export async function benchThrottled(site: BenchSite, browser: Browser): Promise<Row[]> {
   const person = await newPerson(site)
@@ -52,7 +52,7 @@ export async function benchThrottled(site: BenchSite, browser: Browser): Promise
 
 function paintRow(path: string, runs: { paint: number; bare: number }[]): Row {
   const [paint, bare] = [median(runs.map((run) => run.paint)), median(runs.map((run) => run.bare))]
-  const what = `${path} largest paint, throttled: ${Math.round(paint)} ms, of ${Math.round(bare)} without scripts`
+  const what = `${path} largest paint, throttled: ${Math.round(paint)} ms, ${Math.round(bare)} without scripts`
   return atMost(what, paint / bare, PAINT_RATIO, '×', 2)
 }
 
@@ -86,7 +86,7 @@ async function open(
     await page.goto(url + path)
     const isPlain = scripts === 'without scripts' || (await page.locator('[data-island]').count()) === 0
     if (!isPlain) await page.waitForFunction(() => (window as unknown as { seen: Seen }).seen.usable !== null)
-    // The browser tells of a paint after it, and of a larger one later.
+    // The browser reports a paint after it happens, and a larger one later.
     await page.waitForFunction(() => !Number.isNaN((window as unknown as { seen: Seen }).seen.paint))
     await page.waitForTimeout(500)
     const seen = await page.evaluate(() => (window as unknown as { seen: Seen }).seen)
@@ -96,7 +96,7 @@ async function open(
   }
 }
 
-/** Runs in the page before anything of its own: when its islands answered, and when its largest text was shown. */
+/** Runs in the page before its own scripts: records when its islands hydrate and when its largest text appears. */
 function watchPage(): void {
   const seen: Seen = { usable: null, paint: Number.NaN }
   Object.assign(window, { seen })

@@ -1,22 +1,22 @@
 import { resolve } from 'node:path'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
 
-/** A file of the built Worker, as workerd takes it. */
+/** A file of the built Worker, in the shape workerd takes. */
 export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
 
 /** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
 export const clientOptions: Rolldown.RolldownOptions = {
   input: ['src/client.tsx', 'src/public.ts', 'src/styles/app.css', 'src/styles/public.css'],
-  // Action Cable's log, which nobody switches on.
+  // Action Cable's log, which we never turn on.
   treeshake: { manualPureFunctions: ['logger'] },
-  // React asks its scheduler for what only the scheduler of React's own tests has. Our imports are the type checker's business.
+  // React imports a scheduler export that exists only in React's own tests. The type checker covers our imports.
   checks: { importIsUndefined: false },
   output: {
     codeSplitting: {
       groups: [
-        // Changes rarely: a returning browser keeps it over our releases.
+        // Changes rarely, so returning browsers keep it cached across releases.
         { name: 'react', test: /node_modules.(react|react-dom|scheduler)./, priority: 2 },
-        // What several islands share is small, and together smaller; the dashboard has no forms.
+        // What islands share is small, and smaller still in one chunk. The dashboard has no forms.
         {
           name: 'shared',
           test: /src.(ui.(?!Fi|Fl)|islands.(request|session|local|use[CPS])|domain.(instant|server|user-s))/,
@@ -29,7 +29,7 @@ export const clientOptions: Rolldown.RolldownOptions = {
   },
 }
 
-/** With browser conditions AWS's XML parser wants DOMParser, which workerd lacks. */
+/** Under browser conditions, AWS's XML parser needs DOMParser, which workerd lacks. */
 export const awsXmlInWorkerd: Plugin = {
   name: 'aws-xml-in-workerd',
   enforce: 'pre',
@@ -39,7 +39,7 @@ export const awsXmlInWorkerd: Plugin = {
       : null,
 }
 
-/** `react-dom/server` brings its streaming renderer along, as large as the one that is used here. */
+/** `react-dom/server` includes its streaming renderer, which is as large as the one we use. */
 export const stringRendererOnly: Plugin = {
   name: 'string-renderer-only',
   enforce: 'pre',
@@ -50,8 +50,8 @@ export const stringRendererOnly: Plugin = {
 }
 
 /**
- * Vite wraps each dynamic import in a preloader, which would be a second script on every public page; our pages name themselves what they will
- * need. It has no switch for that, but leaves the imports of a library alone, and asks for it here alone once the environments are set.
+ * Vite wraps each dynamic import in a preloader, which would be a second script on every public page. Our pages name what they need themselves.
+ * Vite has no switch for this, but it leaves a library's imports alone. Set this late, `lib` changes nothing else.
  */
 export const plainDynamicImports: Plugin = {
   name: 'plain-dynamic-imports',
@@ -70,7 +70,7 @@ export const workerBuild: EnvironmentOptions = {
     copyPublicDir: false,
     rolldownOptions: {
       input: 'src/server/index.ts',
-      // A Worker exports its handlers and objects, nothing else: what its chunks share becomes a chunk too.
+      // A Worker exports only its handlers and objects, so what its chunks share becomes another chunk.
       preserveEntrySignatures: 'strict',
       external: [/^cloudflare:/, /^node:/],
       output: { codeSplitting: true, entryFileNames: 'index.js', chunkFileNames: 'chunks/[name]-[hash].js' },

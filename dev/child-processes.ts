@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 export type ChildProcess = { pid: number; command: string }
 
-/** The processes that this one, or another, started. Linux says it under /proc, where `ps` is often not installed; macOS comes with `ps`. */
+/** The child processes of this or another process. Linux lists them under /proc and often lacks `ps`; macOS has `ps`. */
 export function childProcesses(parent = process.pid): ChildProcess[] {
   return (process.platform === 'linux' ? fromProc() : fromPs())
     .filter((row) => row.parent === parent)
@@ -20,7 +20,7 @@ function fromProc(): Row[] {
       const [, command = '', parent] = /^\d+ \((.*)\) \S (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? []
       return [{ pid: Number(pid), command, parent: Number(parent) }]
     } catch {
-      // It ended since it was listed.
+      // It ended after we listed it.
       return []
     }
   })

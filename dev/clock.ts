@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 
 export type StackClock = { now(): number; offset(): number; advance(seconds: number): void }
 
-/** The local stack's clock: the real one plus an offset that is kept over restarts. */
+/** The local stack's clock: the real one plus an offset that survives restarts. */
 export function openClock(path: string): StackClock {
   mkdirSync(dirname(path), { recursive: true })
   let offset = readOffset(path)

@@ -13,7 +13,7 @@ const faults = z.object({
   action: z.string().optional(),
 })
 
-/** A century at most: past the end of JavaScript's dates the kept clock would leave a stack that never works again. */
+/** At most a century: a stored clock past the end of JavaScript's dates would break the stack for good. */
 const jump = z.object({
   advance_seconds: z
     .number()
@@ -24,7 +24,7 @@ const jump = z.object({
 const stripeFaults = z.enum(['error', 'lost_response', 'timeout'])
 
 /**
- * The local stack's own pages: captured mail, the clock, cron triggers, faults, the components. No deployed Worker has them.
+ * The local stack's own pages: captured mail, the clock, cron triggers, faults, the components. Never deployed.
  * @param styles where the browser finds the site's style sheets
  */
 export function devRoutes(
@@ -33,7 +33,7 @@ export function devRoutes(
   styles: () => string[] = () => [],
 ) {
   const app = new Hono().basePath('/dev')
-  /** `* * * * *` is every minute's work: all triggers that fire then, at once, as they do when deployed. */
+  /** `* * * * *` means every minute's work: it fires all those triggers at once, as when deployed. */
   const runTriggers = (cron: string) =>
     Promise.all((cron === '* * * * *' ? readWranglerConfig().crons.filter(everyMinute) : [cron]).map(runCron))
   app.onError((error, c) => c.json({ error: error.message }, 400))
@@ -47,7 +47,7 @@ export function devRoutes(
     const { advance_seconds } = jump.parse(await c.req.json())
     services.clock.advance(advance_seconds)
     await services.stripe?.settle()
-    // Alarms are set in real time: the minute's triggers wake whatever the jump has made due.
+    // Alarms run in real time, so the minute's triggers wake whatever the jump made due.
     await runTriggers('* * * * *')
     return c.json({ now: new Date(services.clock.now()).toISOString() })
   })
@@ -94,7 +94,7 @@ function mailboxPage(services: Services) {
         ${services.mailbox.list().map(
           (mail) => html`<article>
             <h2>${mail.subject}</h2>
-            <p class="meta">To ${mail.to} at ${mail.sent_at}${mail.reply_to ? `, replies to ${mail.reply_to}` : ''}</p>
+            <p class="meta">To ${mail.to} at ${mail.sent_at}${mail.reply_to ? `, reply to ${mail.reply_to}` : ''}</p>
             <pre>${linked(mail.text)}</pre>
           </article>`,
         )}

@@ -1,15 +1,15 @@
 import { createServer } from 'node:net'
 
-/** Below the range from which systems take the ports of outgoing connections: one that is free now stays so until its server listens. */
+/** Below the range systems use for outgoing connections, so a free port stays free until its server listens. */
 const [FIRST, LAST] = [10_000, 32_000]
 
-/** A port that nobody listens on, on both of the addresses that "localhost" may mean. */
+/** A port that is free on both addresses "localhost" can mean. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const port = FIRST + Math.floor(Math.random() * (LAST - FIRST))
     if ((await isFree(port, '127.0.0.1')) && (await isFree(port, 'localhost'))) return port
   }
-  throw new Error(`No free port was found between ${FIRST} and ${LAST}.`)
+  throw new Error(`No free port between ${FIRST} and ${LAST}.`)
 }
 
 function isFree(port: number, host: string): Promise<boolean> {

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Ends the stack's child processes when the stack itself was killed and cannot do it: a small process that waits for its pipe to
- * close. Without it a SIGKILL would leave the database and workerd behind, holding their ports and files.
+ * Ends the stack's child processes when the stack was killed and can't do it: a small process that waits for its pipe to close.
+ * Without it, a SIGKILL would leave the database and workerd behind, holding their ports and files.
  */
 export function startGuard(): { watch(pid: number): void; close(): void } {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {
@@ -27,7 +27,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   process.stdin.on('end', () => {
     const lines = received.split('\n').filter(Boolean)
     if (lines.includes('done')) return
-    // The guard is a child of the stack, too, and must not end itself before it has ended the others.
+    // The guard is also a child of the stack. It must end the others before itself.
     for (const pid of lines.map(Number).filter((pid) => pid !== process.pid)) {
       try {
         process.kill(pid, 'SIGKILL')

@@ -6,7 +6,7 @@ import {
   type EC2ClientConfig,
 } from '@aws-sdk/client-ec2'
 
-/** Another EC2 server on this machine (moto) knows no launch template yet: makes ours there, of the first image that it offers. */
+/** Another EC2 server (moto) starts without launch templates: creates ours there from its first image. */
 export async function ensureLaunchTemplate(
   config: EC2ClientConfig & { endpoint: string },
   name: string,
@@ -22,7 +22,7 @@ export async function ensureLaunchTemplate(
     if (!ImageId) throw new Error('it offers no image')
     await ec2.send(new CreateLaunchTemplateCommand({ LaunchTemplateName: name, LaunchTemplateData: { ImageId } }))
   } catch (error) {
-    console.warn(`EC2_ENDPOINT ${config.endpoint} has no launch template "${name}" and none could be made: ${error}`)
+    console.warn(`EC2_ENDPOINT ${config.endpoint} has no launch template "${name}", and creating it failed: ${error}`)
   } finally {
     ec2.destroy()
   }

@@ -7,20 +7,20 @@ export type CapturedMail = {
   subject: string
   text: string
   html: string
-  /** Only where an answer does not go to the sender. */
+  /** Only if replies go to someone other than the sender. */
   reply_to?: string
   sent_at: string
 }
 
 export type Mailbox = {
-  /** @throws when a fault is injected, or the mail is not one that could be sent */
+  /** @throws if a fault is injected or the email is invalid */
   accept(mail: Omit<CapturedMail, 'sent_at' | 'reply_to'> & { replyTo?: string }): void
   /** Newest first. */
   list(): CapturedMail[]
   inject(times: number): void
 }
 
-/** Keeps what the `send_email` binding sent, over restarts. */
+/** Stores what the `send_email` binding sent, across restarts. */
 export function openMailbox(path: string, now: () => number): Mailbox {
   mkdirSync(dirname(path), { recursive: true })
   const mails: CapturedMail[] = existsSync(path)
@@ -34,12 +34,12 @@ export function openMailbox(path: string, now: () => number): Mailbox {
     accept(mail) {
       if (faults > 0) {
         faults -= 1
-        throw new Error('The mail service did not take the mail.')
+        throw new Error('The mail service refused the email.')
       }
       for (const field of ['to', 'from', 'subject', 'text', 'html'] as const)
-        if (typeof mail[field] !== 'string' || !mail[field]) throw new Error(`A mail needs the field "${field}".`)
+        if (typeof mail[field] !== 'string' || !mail[field]) throw new Error(`The email lacks the field "${field}".`)
       const { to, from, subject, text, html, replyTo = '' } = mail
-      if (/[\r\n]/.test(to + from + subject + replyTo)) throw new Error('A mail header holds a line break.')
+      if (/[\r\n]/.test(to + from + subject + replyTo)) throw new Error('An email header contains a line break.')
       const answers = replyTo ? { reply_to: replyTo } : {}
       const captured = { to, from, subject, text, html, ...answers, sent_at: new Date(now()).toISOString() }
       appendFileSync(path, `${JSON.stringify(captured)}\n`)
@@ -52,7 +52,7 @@ export function openMailbox(path: string, now: () => number): Mailbox {
   }
 }
 
-/** A kill may have cut the last line. */
+/** A kill may have cut off the last line. */
 function isWhole(line: string): boolean {
   try {
     JSON.parse(line)

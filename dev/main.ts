@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { SEED_EMAILS, SEED_PASSWORD } from './seed.ts'
 import type { StackOptions } from './services.ts'
 
-/** `npm run dev` and `npm start`: the whole product on this machine, without accounts or keys. */
+/** `npm run dev` and `npm start`: the whole product on this machine, with no accounts or keys. */
 const mode = process.argv[2] === 'dev' ? 'dev' : 'start'
 const port = Number(process.env.PORT ?? 8787)
 const options: StackOptions = {
@@ -38,13 +38,13 @@ async function startBuilt() {
   return (await import('./stack.ts')).startStack(options)
 }
 
-/** A stack that was killed a moment ago may still be letting go of its port. */
+/** A stack killed a moment ago may still hold its port. */
 async function portMustBeFree(port: number): Promise<void> {
   for (let attempt = 0; attempt < 20; attempt++) {
     if (await isFree(port)) return
     await sleep(250)
   }
-  console.error(`Port ${port} is taken by another program. End it, or choose another port: PORT=8800 npm run ${mode}`)
+  console.error(`Port ${port} is in use. Stop the other program, or choose another port: PORT=8800 npm run ${mode}`)
   process.exit(1)
 }
 

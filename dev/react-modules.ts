@@ -3,7 +3,7 @@ import type { Plugin } from 'vite'
 
 const file = (path: string) => resolve(import.meta.dirname, '../node_modules', path)
 
-/** By the names under which they are imported. */
+/** Keyed by import name. */
 const FILES = new Map([
   ['react', file('react/cjs/react.production.js')],
   ['react/jsx-runtime', file('react/cjs/react-jsx-runtime.production.js')],
@@ -13,9 +13,8 @@ const FILES = new Map([
 ])
 
 /**
- * React is published as CommonJS only, and its parts ask for one another as a whole, so that a bundler has to keep every export. As modules, what
- * nobody uses is left out. For the browser alone: on the server a page of modules renders a tenth slower, since V8 knows less about a module's
- * variables than about a function's.
+ * React ships only as CommonJS, and its parts require each other whole, so a bundler must keep every export. As modules, unused exports drop out.
+ * Only for the browser: on the server, modules render a tenth slower, because V8 optimizes a module's variables less than a function's.
  */
 export const reactModules: Plugin = {
   name: 'react-modules',
@@ -27,7 +26,7 @@ export const reactModules: Plugin = {
     if (![...FILES.values()].includes(id)) return null
     const imports: string[] = []
     const exported = new Set<string>()
-    // The variables that held what was required stay behind, unused.
+    // The variables that held the required modules remain, unused.
     const body = code
       .replace(/(\w+) = require\("([^"]+)"\)/g, (_, name: string, from: string) => {
         imports.push(`import * as ${name} from '${from}'`)
@@ -38,7 +37,7 @@ export const reactModules: Plugin = {
         exported.add(name)
         return `exported_${name}`
       })
-    if (/\b(?:require\(|exports\.|module\.exports)/.test(body)) throw new Error(`${id} is no longer written as it was`)
+    if (/\b(?:require\(|exports\.|module\.exports)/.test(body)) throw new Error(`${id} has changed: adapt reactModules`)
     const names = [...exported].map((name) => `exported_${name} as ${name}`)
     return `${imports.join('\n')}\n${body}\nexport { ${names.join(', ')} }`
   },

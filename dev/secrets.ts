@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Keys of this local stack alone, made once and kept with its data, so that sign-ins survive a restart. */
+/** Keys for this local stack only, created once and stored with its data so sign-ins survive a restart. */
 export function localSecrets(dataDir: string): {
   SECRET_KEY: string
   PASSWORD_PEPPER: string

@@ -4,12 +4,12 @@ import { places, plans, users } from '../db/schema.ts'
 export const SEED_PASSWORD = 'simulate'
 export const SEED_EMAILS = { admin: 'admin@example.com', pilot: 'pilot@example.com' }
 
-/** Every fourth place is a large one: what Premium buys. */
+/** Every fourth place is a large one, for Premium. */
 const SMALL = { instanceType: 'g6.4xlarge', gpus: 1 }
 const LARGE = { instanceType: 'g6.12xlarge', gpus: 4 }
 const ZONES = ['us-east-1a', 'us-east-1b', 'us-east-1c']
 
-/** The fleet's places and two people to try things with. Safe to repeat: what is there stays as it is. */
+/** Adds the fleet's places and two users to try things with. Safe to repeat: existing rows stay as they are. */
 export async function seed(options: {
   libsqlUrl: string
   passwordHash: string

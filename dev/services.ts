@@ -16,23 +16,23 @@ import { type StripeStandIn, startStripe } from './stripe/standin.ts'
 export type StackOptions = {
   /** The site's port. */
   port: number
-  /** Keeps the state between runs. */
+  /** Stores the state between runs. */
   dataDir: string
   ec2BootMs?: number
-  /** Port of the instances' own pages. */
+  /** The port of the instances' own pages. */
   webPort?: number
-  /** How many places the fleet is given at first. */
+  /** How many places the fleet starts with. */
   fleetSize?: number
-  /** Another server instead of a stand-in. */
+  /** Another server to use instead of the stand-in. */
   ec2Endpoint?: string | undefined
   stripeApiBase?: string | undefined
-  /** Whether Basic and Premium can be bought; else their buttons read 'Coming Soon!'. */
+  /** Whether Basic and Premium are for sale; otherwise their buttons read 'Coming Soon!'. */
   plansForSale?: boolean
   libsqlUrl?: string | undefined
   log?: (sentence: string) => void
 }
 
-/** Any keys do for a server on this machine. */
+/** A server on this machine accepts any keys. */
 const AWS = {
   AWS_REGION: process.env.AWS_REGION ?? 'us-east-1',
   AWS_ACCESS_KEY_ID: process.env.AWS_ACCESS_KEY_ID ?? 'local',
@@ -47,9 +47,9 @@ export type Services = {
   ec2: Ec2StandIn | null
   stripe: StripeStandIn | null
   vars: Record<string, string>
-  /** What was started where, for people. */
+  /** What runs where, to print. */
   addresses: [string, string][]
-  /** Has a process ended when the stack is killed. */
+  /** Ends a process if the stack is killed. */
   watch(pid: number): void
   close(): Promise<void>
 }

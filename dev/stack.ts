@@ -12,14 +12,14 @@ export type Stack = { url: string; services: Services; workerd: Workerd; close()
 
 export const DIST = resolve(import.meta.dirname, '../dist')
 
-/** The built Worker with everything around it: `npm start`, and what the tests speak to. Port 0 takes a free one. */
+/** The built Worker and everything around it, for `npm start` and the tests. Port 0 picks a free port. */
 export async function startStack(options: Omit<StackOptions, 'port'> & { port?: number }): Promise<Stack> {
   const port = options.port || (await freePort())
   const services = await startServices({ ...options, port })
   let workerd: Workerd
   const routes = devRoutes(services, (cron) => workerd.runCron(cron), builtStyles)
   workerd = await startWorkerd({
-    // Both families, so that "localhost" is found whichever a client tries first.
+    // Both address families, so "localhost" works whichever a client tries first.
     host: 'localhost',
     port,
     dataDir: options.dataDir,
@@ -58,7 +58,7 @@ export function builtModules(): WorkerModule[] {
   return entryFirst.map((path) => ({ type: 'ESModule', path, contents: readFileSync(join(root, path), 'utf8') }))
 }
 
-/** Triggers fire here as they would when deployed; once at the start too, to catch up with what was missed. */
+/** Fires triggers on the deployed schedule, and once at the start to catch up. */
 export function startCrons(workerd: Pick<Workerd, 'runCron'>): () => void {
   let stopped = false
   const fire = async (cron: string) => {
@@ -67,7 +67,7 @@ export function startCrons(workerd: Pick<Workerd, 'runCron'>): () => void {
       await sleep(60_000, undefined, { ref: false })
     }
   }
-  // Each by itself: one that hangs holds up no other.
+  // Separately, so one that hangs holds up no other.
   for (const cron of readWranglerConfig().crons.filter(everyMinute)) void fire(cron)
   return () => {
     stopped = true

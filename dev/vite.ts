@@ -10,11 +10,11 @@ import { STYLES, startCrons } from './stack.ts'
 import { startWorkerd, type Workerd, workerdOptions } from './workerd.ts'
 
 /**
- * The stack with hot reload: pages and calls run in Node under Vite; the Durable Object, its sockets and the bindings live in workerd,
- * which gets the Worker built in memory.
+ * The stack with hot reload. Pages and calls run in Node under Vite. The Durable Object, its sockets, and the bindings live in workerd,
+ * from a Worker built in memory.
  */
 export async function startViteStack(options: StackOptions): Promise<{ services: Services; close(): Promise<void> }> {
-  // Vite's build would set it to production for this whole process.
+  // Otherwise Vite's build sets it to production for this whole process.
   process.env.NODE_ENV = 'development'
   const services = await startServices(options)
   const workerdAt = { host: '127.0.0.1', port: await freePort(), dataDir: options.dataDir, services }
@@ -42,7 +42,7 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
         if (file.includes('/src/server/') || file.includes('/src/domain/') || file.includes('/db/')) rebuild()
       })
     },
-    // @hono/vite-dev-server looks for a field that Vite 8 no longer sets, so the reload is sent from here.
+    // @hono/vite-dev-server relies on a field that Vite 8 no longer sets, so we send the reload.
     hotUpdate({ modules, server }) {
       if (this.environment.name === 'ssr' && modules.length)
         server.environments.client.hot.send({ type: 'full-reload' })
@@ -55,7 +55,7 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
       host: 'localhost',
       port: options.port,
       strictPort: true,
-      // What may be asked across origins is the Worker's to say: nothing.
+      // The Worker decides about cross-origin requests: it allows none.
       cors: false,
       proxy: { '^/cable$': { target: `http://127.0.0.1:${workerdAt.port}`, ws: true } },
     },
@@ -64,7 +64,7 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
       devServer({
         entry: 'src/server/app.ts',
         export: 'app',
-        // Our pages name Vite's client themselves; an inline script would break their security policy.
+        // Our pages load Vite's client themselves. An inline script would violate their CSP.
         injectClientScript: false,
         exclude: [/^\/@.+/, /^\/src\/.+/, /^\/node_modules\/.+/, /\?t=\d+$/, /^\/dev\/.+/],
         adapter: async () => ({
@@ -91,7 +91,7 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
   }
 }
 
-/** In Node the stand-ins that live in this process are bound directly; the Durable Object through workerd. */
+/** Binds the stand-ins in this process directly, and the Durable Object through workerd. */
 async function nodeBindings(workerd: Workerd, services: Awaited<ReturnType<typeof startServices>>) {
   const inWorkerd = await workerd.mf.getBindings('app')
   return {

@@ -16,17 +16,17 @@ type Options = {
   port: number
   dataDir: string
   services: Services
-  /** The entry first. */
+  /** The entry comes first. */
   modules: WorkerModule[]
-  /** The folder of the browser's files, where the Worker itself serves them. */
+  /** The folder of browser files, if the Worker serves them itself. */
   assets?: string
-  /** Answers /dev/*, in front of the Worker. Node's, so that it never reaches the deployed bundle. */
+  /** Answers /dev/* in front of the Worker. It runs in Node, so it never reaches the deployed bundle. */
   devRoutes?: (request: Request) => Promise<Response>
 }
 
 /**
- * The Worker in workerd, with Durable Objects kept in `dataDir` and every binding that `wrangler.toml` and its secrets would give. One
- * workerd has one thread; the objects that hash get a second one, since deployed they run on other machines than most pages.
+ * The Worker in workerd, with its Durable Objects stored in `dataDir` and every binding from `wrangler.toml` and its secrets. A workerd has one
+ * thread, so the hashing objects get a second workerd: deployed, they run on other machines than most pages.
  */
 export async function startWorkerd(options: Options): Promise<Workerd> {
   const hashing = new Miniflare(hashingOptions(options))
@@ -95,7 +95,7 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
 
 const HASHING = 'hashing'
 
-/** Where the two workerds find each other. */
+/** How the two workerds find each other. */
 const registryPath = (dataDir: string) => `${dataDir}/workerd-registry`
 
 function hashingOptions({ dataDir, modules }: Options) {
@@ -110,7 +110,7 @@ function hashingOptions({ dataDir, modules }: Options) {
   })
 }
 
-/** /dev/* belongs to the local stack; everything else to the Worker. */
+/** The local stack answers /dev/*, the Worker everything else. */
 const SITE = `export default {
   fetch(request, env) {
     const { pathname } = new URL(request.url)

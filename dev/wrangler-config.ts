@@ -8,10 +8,10 @@ type WranglerConfig = {
   ratelimits: { name: string; namespace_id: string; simple: { limit: number; period: 10 | 60 } }[]
 }
 
-/** Each of the schedules in `wrangler.toml` that mean every minute, but for one of the hour. */
+/** Matches the schedules in `wrangler.toml` that fire every minute, or every minute of the hour but one. */
 export const everyMinute = (cron: string) => /^(\*|0-58|1-59) \* \* \* \*$/.test(cron)
 
-/** What the local stack takes over from the deployment's own configuration. */
+/** What the local stack uses from the deployment's configuration. */
 export function readWranglerConfig() {
   const text = readFileSync(new URL('../wrangler.toml', import.meta.url), 'utf8')
   const config = parse(text) as unknown as WranglerConfig

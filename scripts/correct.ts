@@ -3,7 +3,7 @@ import { openDatabase } from '../db/client.ts'
 import { correctBill } from '../src/server/billing/bills/corrections.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
-  npx node scripts/correct.ts <bill id> <the seconds that it should say> "<reason, for the customer>"`
+  npx node scripts/correct.ts <bill id> <correct seconds> "<reason, for the customer>"`
 
 const { positionals } = parseArgs({ allowPositionals: true })
 const [billId = '', seconds = '', reason = ''] = positionals

@@ -31,7 +31,7 @@ async function run(): Promise<string> {
   if (command === 'retire') {
     const { retiredAt, reservedBy } = await retirePlace(hand, id)
     const since = new Date(retiredAt ?? 0).toISOString()
-    return `${id} is retired since ${since}.${reservedBy ? ' The server that runs in it goes on until it is stopped.' : ''}`
+    return `${id} is retired since ${since}.${reservedBy ? ' Its server keeps running until it is stopped.' : ''}`
   }
   return table(await listPlaces(hand))
 }
@@ -52,7 +52,7 @@ function readArguments() {
   }
 }
 
-/** In columns, as wide as what is in them. */
+/** Pads each column to its widest cell. */
 function table(places: Awaited<ReturnType<typeof listPlaces>>): string {
   const rows = [
     ['ID', 'TYPE', 'ZONE', 'GPUS', 'STATE', 'SINCE'],

@@ -3,7 +3,7 @@ import { moto } from '../testing/stack/moto.ts'
 import { stripeMock } from '../testing/stack/stripe-mock.ts'
 import { isSkipped, prepare, type ThirdParty } from '../testing/stack/third-party.ts'
 
-/** What `npm test` takes from others, fetched once. It never fails: what is missing is said here, and by the tests that need it. */
+/** Downloads what `npm test` needs, once. It never fails: it prints what is missing, and so do the tests that need it. */
 await Promise.all([
   serverOf(moto),
   serverOf(stripeMock),
@@ -12,7 +12,7 @@ await Promise.all([
 
 async function serverOf(server: ThirdParty): Promise<void> {
   if (server.find()) return
-  console.log(`Fetching ${server.name}, which the contract tests compare with`)
+  console.log(`Downloading ${server.name} for the contract tests`)
   const why = await prepare(server)
   if (why) console.log(`${server.name}: its tests ${isSkipped(server) ? 'are skipped' : 'will fail'}. ${why}`)
 }

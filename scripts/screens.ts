@@ -9,7 +9,7 @@ import { SCREENS } from '../testing/browser/screens.ts'
 import { gatherCast } from '../testing/people/cast.ts'
 import { keepInstances } from '../testing/stack/many-instances.ts'
 
-/** `npm run screens [name…]`: a picture of every screen at three widths in both themes, into screens/. docs/screens has the few that the docs show. */
+/** `npm run screens [name…]`: saves every screen at three widths in both themes to screens/. docs/screens has those the docs show. */
 const FOLDER = 'screens'
 const only = process.argv.slice(2)
 const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-screens-'))
@@ -45,8 +45,8 @@ try {
 process.exitCode = failures ? 1 : 0
 
 /**
- * The whole page, as WebP: a tenth of a PNG's size. The window grows to the page, so that its bars stand at its edges; twice, because rows
- * that were never in sight have an estimated height.
+ * The whole page as WebP, a tenth of a PNG's size. The window grows to the page so its bars sit at the edges. It grows twice, because rows never
+ * in view have an estimated height.
  */
 async function picture(page: Page): Promise<Buffer> {
   const { width = 0, height = 0 } = page.viewportSize() ?? {}
@@ -66,7 +66,9 @@ async function picture(page: Page): Promise<Buffer> {
   return Buffer.from(data, 'base64')
 }
 
-/** Chromium waits for a frame, and a page on which nothing moves may never draw another. */
+/** Chromium waits for a frame, and a still page may never draw another. */
 function late(): Promise<never> {
-  return new Promise((_, fail) => setTimeout(() => fail(new Error('Chromium drew no picture')), 20_000).unref())
+  return new Promise((_, fail) =>
+    setTimeout(() => fail(new Error('Chromium took no screenshot within 20 s')), 20_000).unref(),
+  )
 }

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { getRequestListener } from '@hono/node-server'
 import { app } from '../../src/server/app.ts'
 
-/** The site's own code in Node beside the smallest static server there is, which holds the very same page. For comparison only. */
+/** The site's own code in Node, or a minimal static server with the same page, for comparison. */
 const nothing = 'http://127.0.0.1:1'
 const env = {
   SITE_ORIGINS: 'http://localhost',

@@ -33,7 +33,7 @@ const RUNNING: Server = {
 }
 const ended = { active: false, end_time: iso(60) }
 
-/** A run in each of its states, by the word of its badge. */
+/** A run in each state, by its badge's text. */
 const SERVERS: [state: string, server: Server][] = [
   ['provisioning', { ...RUNNING, active: false, pending: true, startedAt: null, billed_from: null, ip_address: null }],
   ['running, connecting', { ...RUNNING, startedAt: iso(95), billed_from: null }],
@@ -47,7 +47,7 @@ const SERVERS: [state: string, server: Server][] = [
       ...ended,
       startedAt: null,
       billed_from: null,
-      error_message: 'The server did not come up within 10 minutes.',
+      error_message: 'The server was not ready within 10 minutes.',
     },
   ],
 ]
@@ -107,7 +107,7 @@ export const DASHBOARD: Specimen[] = [
     states: [
       ['connecting', line('connecting')],
       ['live', line('live')],
-      ['live, a server runs', line('live', [RUNNING])],
+      ['live, with a running server', line('live', [RUNNING])],
       ['reconnecting', line('reconnecting', [RUNNING])],
       ['off', line('off', [RUNNING])],
     ],
@@ -124,9 +124,9 @@ export const DASHBOARD: Specimen[] = [
     name: 'NoticeAlert',
     file: `${FOLDER}/NoticeAlert.tsx`,
     states: [
-      ['asked to start', notice('info', STARTING)],
-      ['a start under way', notice('info', STARTING, JOB)],
-      ['a stop', notice('info', STOPPING)],
+      ['start requested', notice('info', STARTING)],
+      ['starting', notice('info', STARTING, JOB)],
+      ['stopping', notice('info', STOPPING)],
       ['succeeded', notice('success', 'Your server is running.')],
       ['failed', notice('danger', 'Error: launch_refused')],
       ['no capacity', notice('danger', `${ALL_RESERVED} (Checked 6 candidates)`)],
@@ -140,14 +140,14 @@ export const DASHBOARD: Specimen[] = [
   {
     name: 'ByForm',
     file: `${FOLDER}/ByForm.tsx`,
-    states: [['never seen', <ByForm key="b" csrfToken="token" live={RUNNING} />]],
+    states: [['without script', <ByForm key="b" csrfToken="token" live={RUNNING} />]],
   },
   {
     name: 'ActionsCard',
     file: `${FOLDER}/ActionsCard.tsx`,
     states: [
       [
-        'open',
+        'enabled',
         <ActionsCard
           key="a"
           canStart
@@ -156,7 +156,7 @@ export const DASHBOARD: Specimen[] = [
         />,
       ],
       [
-        'closed, and why',
+        'disabled, with the reason',
         <ActionsCard key="a" canStart={false} onStart={nothing} hint="One server at a time: stop this one first." />,
       ],
       [
@@ -172,9 +172,9 @@ export const DASHBOARD: Specimen[] = [
     file: `${FOLDER}/UsageCard.tsx`,
     states: [
       ['no plan', <UsageCard key="u" usage={summaryOf(3, null, 5.25).monthlyUsage} subscription={null} />],
-      ['in the plan', <UsageCard key="u" usage={summaryOf(14.53, PREMIUM).monthlyUsage} subscription={PREMIUM} />],
+      ['within the plan', <UsageCard key="u" usage={summaryOf(14.53, PREMIUM).monthlyUsage} subscription={PREMIUM} />],
       [
-        'beyond the plan',
+        'over the plan',
         <UsageCard key="u" usage={summaryOf(36.5, PREMIUM, 11.37).monthlyUsage} subscription={PREMIUM} />,
       ],
     ],
@@ -211,8 +211,8 @@ export const DASHBOARD: Specimen[] = [
     file: `${FOLDER}/RunMeter.tsx`,
     states: [
       ['free trial', <RunMeter key="r" server={RUNNING} summary={summaryOf(1.1, DEMO)} now={NOW} />],
-      ['in the plan', <RunMeter key="r" server={RUNNING} summary={summaryOf(14, PREMIUM)} now={NOW} />],
-      ['costs', <RunMeter key="r" server={RUNNING} summary={summaryOf(3, null)} now={NOW} />],
+      ['within the plan', <RunMeter key="r" server={RUNNING} summary={summaryOf(14, PREMIUM)} now={NOW} />],
+      ['billed', <RunMeter key="r" server={RUNNING} summary={summaryOf(3, null)} now={NOW} />],
     ],
   },
 ]

@@ -11,14 +11,14 @@ export const FIELDS: Specimen[] = [
     states: [
       ['empty', <Field key="f" name="a" label="Name" />],
       ['filled', <Field key="f" name="a" label="Name" defaultValue="Ada Lovelace" />],
-      ['with a hint', <Field key="f" name="a" label="Name" hint="As it stands on your invoices." />],
+      ['with a hint', <Field key="f" name="a" label="Name" hint="Shown on your invoices." />],
       ['invalid', <Field key="f" name="a" label="Name" error="Name is required" />],
       [
         'invalid, with a hint',
         <Field key="f" name="a" label="Name" hint="50 characters at most." error="Name cannot exceed 50 characters" />,
       ],
       [
-        'meant by a sentence about several',
+        'covered by an error about several fields',
         <div key="f" className="stack">
           <p id="blame">All fields are required.</p>
           <Field name="a" label="Name" blamedBy="blame" />
@@ -41,8 +41,8 @@ export const FIELDS: Specimen[] = [
     name: 'Select',
     file,
     states: [
-      ['nothing chosen', <Select key="f" name="a" label="Source" options={OPTIONS} placeholder="Choose one…" />],
-      ['chosen', <Select key="f" name="a" label="Source" options={OPTIONS} defaultValue="Referral" />],
+      ['nothing selected', <Select key="f" name="a" label="Source" options={OPTIONS} placeholder="Choose one…" />],
+      ['selected', <Select key="f" name="a" label="Source" options={OPTIONS} defaultValue="Referral" />],
       [
         'invalid',
         <Select
@@ -60,7 +60,7 @@ export const FIELDS: Specimen[] = [
     name: 'PasswordField',
     file,
     states: [
-      ['without scripts', <PasswordField key="f" name="a" label="Password" autoComplete="current-password" />],
+      ['without script', <PasswordField key="f" name="a" label="Password" autoComplete="current-password" />],
       [
         'filled, hidden',
         <PasswordField
@@ -102,8 +102,8 @@ export const FIELDS: Specimen[] = [
     name: 'Checkbox',
     file,
     states: [
-      ['open', <Checkbox key="f" name="a" label="I accept the Terms of Service" />],
-      ['ticked', <Checkbox key="f" name="a" label="I accept the Terms of Service" defaultChecked />],
+      ['unchecked', <Checkbox key="f" name="a" label="I accept the Terms of Service" />],
+      ['checked', <Checkbox key="f" name="a" label="I accept the Terms of Service" defaultChecked />],
       [
         'invalid',
         <Checkbox

@@ -8,7 +8,7 @@ import type { Specimen } from './specimen.ts'
 
 type Look = {
   theme: 'light' | 'dark' | 'system'
-  /** Whose frame stands around it: menus and sidebar differ. */
+  /** Whose frame to show: menus and sidebar differ. */
   as: 'visitor' | 'user' | 'admin'
   styles: string[]
   origin: string
@@ -18,7 +18,7 @@ const THEMES = ['light', 'dark', 'system'] as const
 const FRAMES = ['visitor', 'user', 'admin'] as const
 const ADA = { id: 'user_ada', name: 'Ada Lovelace', email: 'ada@example.com' }
 
-/** Every component in every state, by the components themselves and the style sheet that is deployed. Nothing here is alive. */
+/** Every component in every state, rendered with the real components and the deployed style sheets. Nothing is interactive. */
 export function componentsPage({ theme, as, styles, origin }: Look): string {
   const here = (change: Partial<Look>) => `/dev/components?${new URLSearchParams({ theme, as, ...change } as never)}`
   return `<!doctype html>${renderToStaticMarkup(
@@ -35,7 +35,7 @@ export function componentsPage({ theme, as, styles, origin }: Look): string {
       <div className="page stack">
         <header className="page-head">
           <h1>Components</h1>
-          <nav className="row" aria-label="How to look at them">
+          <nav className="row" aria-label="View options">
             {THEMES.map((value) => (
               <a key={value} href={here({ theme: value })} aria-current={value === theme ? 'true' : undefined}>
                 {value}
@@ -43,7 +43,7 @@ export function componentsPage({ theme, as, styles, origin }: Look): string {
             ))}
             {FRAMES.map((value) => (
               <a key={value} href={here({ as: value })} aria-current={value === as ? 'true' : undefined}>
-                frame of a {value}
+                as {value}
               </a>
             ))}
             <a href="/dev/components/phone">on a phone</a>
@@ -75,7 +75,7 @@ function Shown({ name, file, states }: Specimen) {
   )
 }
 
-/** The same component stands here many times: the ids in it, and what points at them, get a prefix. None begins the page. */
+/** The page repeats each component, so its ids and references get a prefix. None takes the focus. */
 function withOwnIds(html: string, prefix: string): string {
   return html
     .replaceAll(' autofocus=""', '')

@@ -112,7 +112,7 @@ export const PAGES: Specimen[] = [
     file: 'src/pages/billing/BillsTable.tsx',
     states: [
       ['paid and overdue', <BillsTable key="b" bills={[OVERDUE, BILL]} total={null} />],
-      ['a month with its total', <BillsTable key="b" bills={[BILL]} total={7.94} />],
+      ['one month, with its total', <BillsTable key="b" bills={[BILL]} total={7.94} />],
       ['a correction', <BillsTable key="b" bills={[CREDIT, BILL]} total={null} />],
       ['empty', <BillsTable key="b" bills={[]} total={null} />],
     ],
@@ -120,19 +120,19 @@ export const PAGES: Specimen[] = [
   {
     name: 'WhatWasCorrected',
     file: 'src/pages/billing/Correction.tsx',
-    states: [['on the statement of a credit', <WhatWasCorrected key="w" statement={CREDIT_STATEMENT} />]],
+    states: [["on a credit's statement", <WhatWasCorrected key="w" statement={CREDIT_STATEMENT} />]],
   },
   {
     name: 'Corrections',
     file: 'src/pages/billing/Correction.tsx',
-    states: [['on the statement that was corrected', <Corrections key="c" corrections={[CREDIT]} />]],
+    states: [['on the corrected statement', <Corrections key="c" corrections={[CREDIT]} />]],
   },
   {
     name: 'AccountNotice',
     file: 'src/pages/layout/AccountNotice.tsx',
     states: [
       ['suspended', <AccountNotice key="s" issue="suspended" />],
-      ['a plan that is not paid', <AccountNotice key="p" issue="plan_unpaid" />],
+      ['unpaid plan', <AccountNotice key="p" issue="plan_unpaid" />],
     ],
   },
   {
@@ -141,7 +141,7 @@ export const PAGES: Specimen[] = [
     states: [
       [
         'every state and health',
-        // Its columns follow the width of the island that it stands in.
+        // Its columns follow the island's width.
         <div key="i" className="console">
           <div data-island="">
             <InstanceTable instances={INSTANCES} view={NEWEST_FIRST} now={NOW} local={false} onView={nothing} />
@@ -162,7 +162,7 @@ export const PAGES: Specimen[] = [
     name: 'Failure',
     file: 'src/pages/Failure.tsx',
     states: [
-      ['the database is away', <Failure key="f" sentence="The database did not answer." path="/billing_history" />],
+      ['the database is down', <Failure key="f" sentence="The database did not answer." path="/billing_history" />],
     ],
   },
 ]

@@ -24,7 +24,7 @@ const WORDS: Record<BadgeColor, string> = {
 }
 const ICONS: IconName[] = ['check', 'circle-alert', 'circle-check', 'copy', 'info', 'play', 'triangle-alert', 'x']
 const AT = '2026-11-21T09:30:12.000Z'
-const LONG = 'The server did not come up within 10 minutes. Nothing was billed. Start another one, or write to us.'
+const LONG = "The server was not ready within 10 minutes. You weren't charged. Start another one, or contact us."
 
 const COLUMNS = [
   { key: 'name', label: 'Name', rowHeader: true },
@@ -46,7 +46,7 @@ export const PARTS: Specimen[] = [
       ...KINDS.map((kind): [string, React.ReactNode] => [
         kind,
         <Alert key={kind} kind={kind}>
-          Something that a person should know.
+          Something you should know.
         </Alert>,
       ]),
       ...KINDS.map((kind): [string, React.ReactNode] => [
@@ -63,7 +63,7 @@ export const PARTS: Specimen[] = [
     states: [
       ['success', <FlashAlert key="s" flash={{ kind: 'success', message: 'Profile updated successfully!' }} />],
       ['danger', <FlashAlert key="d" flash={{ kind: 'danger', message: 'Invalid email or password.' }} />],
-      ['nothing to say', <FlashAlert key="n" flash={null} />],
+      ['no message', <FlashAlert key="n" flash={null} />],
     ],
   },
   {
@@ -150,19 +150,19 @@ export const PARTS: Specimen[] = [
       [
         'with a title',
         <Card key="c" title="Profile">
-          <p>What stands in it.</p>
+          <p>The card's content.</p>
         </Card>,
       ],
       [
-        'with something aside',
+        'with a badge',
         <Card key="c" title="Billing" aside={<Badge color="yellow">Due</Badge>}>
-          <p>What stands in it.</p>
+          <p>The card's content.</p>
         </Card>,
       ],
       [
         'without a title',
         <Card key="c">
-          <p>What stands in it.</p>
+          <p>The card's content.</p>
         </Card>,
       ],
     ],
@@ -186,7 +186,7 @@ export const PARTS: Specimen[] = [
     file: 'src/ui/DefinitionStats.tsx',
     states: [
       [
-        'figures, some with a hint',
+        'numbers, one with a hint',
         <DefinitionStats
           key="s"
           stats={[
@@ -204,14 +204,14 @@ export const PARTS: Specimen[] = [
     states: [
       ['none', <Meter key="m" label="Included hours" value={0} max={5} text="0.00 of 5 h" />],
       ['some', <Meter key="m" label="Included hours" value={3.2} max={5} text="3.20 of 5 h" />],
-      ['beyond', <Meter key="m" label="Included hours" value={7.5} max={5} text="7.50 of 5 h" />],
+      ['over the limit', <Meter key="m" label="Included hours" value={7.5} max={5} text="7.50 of 5 h" />],
     ],
   },
   {
     name: 'BarChart',
     file: 'src/ui/BarChart.tsx',
     states: [
-      ['thirty days', <BarChart key="c" bars={DAYS} unit="h" caption="Running time by day" empty="" />],
+      ['30 days', <BarChart key="c" bars={DAYS} unit="h" caption="Server hours, last 30 days (UTC)" empty="" />],
       [
         'one month',
         <BarChart key="c" bars={[{ label: '2026-11', value: 12.3 }]} unit="USD" caption="Bills" empty="" />,
@@ -223,7 +223,7 @@ export const PARTS: Specimen[] = [
           bars={[{ label: '2026-11', value: 0 }]}
           unit="USD"
           caption="Bills"
-          empty="Nothing to pay for."
+          empty="No usage charges yet."
         />,
       ],
     ],
@@ -234,7 +234,7 @@ export const PARTS: Specimen[] = [
     states: [
       ['a sentence', <EmptyState key="e">No instances found.</EmptyState>],
       [
-        'with what to do',
+        'with an action',
         <EmptyState key="e" action={<Button small>Show all</Button>}>
           No instance matches the filter.
         </EmptyState>,
@@ -247,7 +247,7 @@ export const PARTS: Specimen[] = [
     states: [
       ['a sentence', <ErrorState key="e">Failed to load billing</ErrorState>],
       [
-        'with what to do',
+        'with an action',
         <ErrorState key="e" action={<Button small>Retry</Button>}>
           Failed to load servers
         </ErrorState>,
@@ -258,8 +258,8 @@ export const PARTS: Specimen[] = [
     name: 'Spinner',
     file: 'src/ui/States.tsx',
     states: [
-      ['with its words', <Spinner key="s" label="Connecting..." />],
-      ['words for a screen reader only', <Spinner key="s" label="Checking your session…" visible={false} />],
+      ['with a label', <Spinner key="s" label="Connecting..." />],
+      ['label for screen readers only', <Spinner key="s" label="Checking your session…" visible={false} />],
     ],
   },
   {
@@ -269,7 +269,7 @@ export const PARTS: Specimen[] = [
       ['full', <Time key="t" at={AT} />],
       ['brief', <Time key="t" at={AT} layout="brief" />],
       ['clock', <Time key="t" at={AT} layout="clock" />],
-      ['a day of the UTC calendar', <Time key="t" at="2026-11-21" />],
+      ['a UTC day', <Time key="t" at="2026-11-21" />],
     ],
   },
   {
@@ -277,7 +277,7 @@ export const PARTS: Specimen[] = [
     file: 'src/ui/Time.tsx',
     states: [
       ['UTC', <TimeIn key="t" at={AT} local={false} />],
-      ['the zone of whoever renders it', <TimeIn key="t" at={AT} local />],
+      ['local time', <TimeIn key="t" at={AT} local />],
     ],
   },
   {
@@ -295,7 +295,7 @@ export const PARTS: Specimen[] = [
     file: 'src/ui/HiddenFields.tsx',
     states: [
       [
-        'in a form: nothing to see, two hidden inputs',
+        'in a form: two hidden inputs, nothing visible',
         <form key="h" action="#HiddenFields" onSubmit={nothing}>
           <HiddenFields csrfToken="token" method="put" />
         </form>,

@@ -7,7 +7,7 @@ const look = z.object({
 })
 
 /**
- * The page of components. Vite compiles it anew each time it is asked for, so that it shows the sources as they are.
+ * The components page. Vite compiles it on each request, so it always shows the current sources.
  * @param styles where the browser finds the style sheets
  */
 export function componentsRoutes(styles: () => string[]) {
@@ -24,7 +24,7 @@ export function componentsRoutes(styles: () => string[]) {
     .get('/components/phone', (c) => c.html(PHONE))
 }
 
-/** A phone's width in both themes, side by side. */
+/** Both themes at a phone's width, side by side. */
 const PHONE = `<!doctype html>
 <html lang="en">
   <head>

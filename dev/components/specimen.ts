@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
 
-/** A component of the visual language with everything that it can look like. */
+/** A component and every state it can be in. */
 export type Specimen = {
   name: string
-  /** Where it lives. */
+  /** Its source file. */
   file: string
   states: [label: string, shown: ReactNode][]
 }
