@@ -3,7 +3,7 @@ import type { ValidationTargets } from 'hono'
 import type { ZodMiniType } from 'zod/mini'
 import { AppError } from '../../domain/error.ts'
 
-/** What shape may arrive. Anything else is refused with one sentence that names the field. */
+/** Checks the shape of the input; refuses any other with one sentence that names the field. */
 export function valid<Target extends keyof ValidationTargets, Schema extends ZodMiniType>(
   target: Target,
   schema: Schema,
@@ -22,7 +22,7 @@ export function refuseShape(error: { issues: readonly { path: PropertyKey[] }[] 
   )
 }
 
-/** JSON can spell halves of characters (`\ud800`), which are no text: a database refuses them. */
+/** JSON can contain lone surrogates (`\ud800`), which databases reject. */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   return typeof value !== 'object' || value === null || Object.values(value).every(isWellFormed)
