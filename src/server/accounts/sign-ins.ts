@@ -33,7 +33,7 @@ export async function endSignIn(ctx: Context, userId: string, signInId: string):
     .set({ revokedAt: ctx.now() })
     .where(and(eq(signIns.id, signInId), eq(signIns.userId, userId), isNull(signIns.revokedAt)))
     .returning({ id: signIns.id })
-  if (!ended) throw new AppError('not_found', 'There is no such device.')
+  if (!ended) throw new AppError('not_found', 'Device not found.')
   ctx.background(ctx.channel(userId).disconnect([signInId]))
 }
 

@@ -176,6 +176,6 @@ export function readAlong<Route extends ReadingRoute>(
   c: HonoContext<AppEnv>,
   route: Route,
 ): BatchResponse<ReadsOf<Route>> {
-  if (matchedRoute(c) !== route) throw new Error(`Another route's reads were asked for: ${route}`)
+  if (matchedRoute(c) !== route) throw new Error(`These reads belong to another route: ${route}`)
   return c.var.readAlong as unknown as BatchResponse<ReadsOf<Route>>
 }

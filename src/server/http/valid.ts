@@ -18,7 +18,7 @@ export function refuseShape(error: { issues: readonly { path: PropertyKey[] }[] 
   const field = error.issues[0]?.path.join('.')
   return new AppError(
     'malformed',
-    field ? `The field "${field}" is missing or not of the right kind.` : 'The request body must be a JSON object.',
+    field ? `The field "${field}" is missing or has the wrong type.` : 'The request body must be a JSON object.',
   )
 }
 

@@ -14,7 +14,7 @@ const NOBODYS_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 type PasswordContext = { hasher: HasherCalls; config: { passwordPepper: string } }
 
-/** @throws unavailable when too many are being hashed */
+/** @throws unavailable when the queue is full */
 export async function hashPassword(ctx: PasswordContext, password: string): Promise<string> {
   const salt = randomBytes(16)
   const key = await derive(ctx, password, salt, COST)
