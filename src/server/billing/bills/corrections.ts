@@ -53,7 +53,7 @@ export async function correctBill(
     await writeBatch(db, [db.insert(bills).values(record), ...invoiceQueries(db, record)])
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause
-    throw new AppError('conflict', 'Somebody corrected this bill at the same time. Check it, then try again.', { cause })
+    throw new AppError('conflict', 'Somebody just corrected this bill. Check it, then try again.', { cause })
   }
   return record
 }
