@@ -74,7 +74,7 @@ export const emailTokens = sqliteTable(
   (t) => [index('email_tokens_by_user').on(t.userId)],
 )
 
-/** A place in the fleet: free, or reserved by one server session. */
+/** A place in the fleet: free, or reserved by one run. */
 export const places = sqliteTable('servers', {
   id: text().primaryKey(),
   instanceType: text('instance_type').notNull(),
@@ -92,7 +92,7 @@ export const places = sqliteTable('servers', {
 })
 export type PlaceRow = typeof places.$inferSelect
 
-/** A run of a server, from the request to the end of its instance. */
+/** A run, from the request to the end of its instance. */
 export const runs = sqliteTable(
   'server_sessions',
   {
@@ -273,7 +273,7 @@ export const bills = sqliteTable(
     /** Half-open: `periodEnd` is the next one's start. */
     periodStart: integer('period_start').notNull(),
     periodEnd: integer('period_end').notNull(),
-    /** Null: without a plan. */
+    /** Null: no plan. */
     planType: text('plan_type').$type<PlanType>(),
     includedHours: real('included_hours').notNull(),
     trial: integer({ mode: 'boolean' }).notNull(),

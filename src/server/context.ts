@@ -21,7 +21,6 @@ export type Context = {
   channel: (userId: string) => JobChannelCalls
   /** One exact counter per name. */
   counter: (name: string) => CounterCalls
-  /** Where passwords are hashed. */
   hasher: HasherCalls
   /** Keeps running after the answer is sent. */
   background: (work: Promise<unknown>) => void

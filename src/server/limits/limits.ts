@@ -13,8 +13,8 @@ export type Caller = { address: string | null }
 /**
  * How often each call may be made in `perMs`: per email address, per IP address (a /64 of IPv6, which one
  * machine may fill), and per network. A campus or a company shares one address, so the last two limits grow
- * by `perPerson` for each person who signed in from there. It is below 1 for calls that create people, so
- * sign-ups can't pay for more sign-ups.
+ * by `perPerson` for each person who signed in from there. It is below 1 for calls that create people: two
+ * new people allow at most one more sign-up.
  */
 const RATES = {
   sign_in: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },

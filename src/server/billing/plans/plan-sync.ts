@@ -65,7 +65,7 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
     await alertSecond(ctx, found.id)
     return []
   }
-  // A plan that began with one of our prices keeps it, even if we no longer sell it.
+  // If the price is no longer one of ours, a known plan stays what it was.
   const plan = sold(found.planType) ?? (known && { type: known.planType, hours: known.hours }) ?? sold(found.boughtAs)
   if (!user || !plan) {
     if (found.endedAt === null) await alertIgnored(ctx, found.id, user ? 'its price' : 'its user')
