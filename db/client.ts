@@ -6,19 +6,23 @@ import * as schema from './schema.ts'
 const TIMEOUT_MS = 8_000
 export const NO_ANSWER = 'The database did not answer. Please try again in a moment.'
 
-/** libSQL over HTTP. Its client waits for ever by itself; here a silent or absent database becomes one clear error. */
+/**
+ * libSQL over HTTP. The client alone would wait forever; here a silent or absent database becomes one clear
+ * error.
+ */
 export function openDatabase(url: string, authToken?: string, fetcher: typeof fetch = fetch) {
   const client = createClient({
     url,
-    // Its queue would have one request wait for another's answer, which the Workers platform gives up. 0 means its default, which is 20.
+    // Turn off its queue: one request would wait for another's answer, which Workers don't allow. (0 would
+    // mean the default of 20.)
     concurrency: Number.POSITIVE_INFINITY,
     ...(authToken ? { authToken } : {}),
     fetch: async (request: Request) => {
       try {
         const response = await fetcher(request, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-        // To its end, here: an answer may also break off, or stop coming, half way.
+        // Read the body to its end here, within the timeout: an answer may also break off or stall halfway.
         const body = await response.arrayBuffer()
-        // 429: more at once than it takes on.
+        // 429: too many requests at once.
         if (response.status < 500 && response.status !== 429) return new Response(body, response)
         throw new Error(`libSQL answered HTTP ${response.status}: ${new TextDecoder().decode(body)}`)
       } catch (cause) {
@@ -33,7 +37,7 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
 
 const RETRY_FOR_MS = 8_000
 
-/** Refused because another writer held the database: nothing happened, so the same call may simply be made again. */
+/** Retries while another writer holds the database: nothing happened, so the call is safe to repeat. */
 function retryWhileBusy<Args extends unknown[], T>(call: (...args: Args) => Promise<T>) {
   return async (...args: Args): Promise<T> => {
     const since = Date.now()
@@ -57,8 +61,8 @@ export type Database = ReturnType<typeof openDatabase>
 export type Query = { toSQL(): { sql: string; params: unknown[] } } | { getQuery(): { sql: string; params: unknown[] } }
 
 /**
- * All or nothing, in one round trip, under the write lock from the start (drizzle's own batch begins DEFERRED).
- * It may have happened although it threw: callers make every write safe to repeat.
+ * All or nothing, in one round trip, under the write lock from the start (drizzle's own batch begins
+ * DEFERRED). If it throws, it may still have happened: callers make every write safe to repeat.
  */
 export function writeBatch(db: Database, queries: Query[]): Promise<ResultSet[]> {
   const statements = queries.map((query) => {
@@ -68,13 +72,13 @@ export function writeBatch(db: Database, queries: Query[]): Promise<ResultSet[]>
   return db.$client.batch(statements, 'write')
 }
 
-/** Whether a write was refused because the value is already taken. */
+/** Whether a write failed because the value is taken. */
 export function isUniqueViolation(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) if (e.message.includes('UNIQUE constraint failed')) return true
   return false
 }
 
-/** Whether the database was there but could not serve now: held by another writer for too long, or its stream was lost. */
+/** Whether the database is up but can't serve now: another writer held it too long, or its stream was lost. */
 export function isDatabaseBusy(error: unknown): boolean {
   const isLost = error instanceof Error && 'code' in error && /^(HRANA_|SERVER_ERROR)/.test(String(error.code))
   return isLocked(error) || isLost

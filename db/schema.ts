@@ -16,13 +16,16 @@ export const users = sqliteTable(
     passwordHash: text('password_hash').notNull(),
     admin: integer({ mode: 'boolean' }).notNull().default(false),
     confirmedAt: integer('confirmed_at'),
-    /** Set while a bill is overdue: starting is refused. */
+    /** Set while a bill is overdue: we refuse starts. */
     suspendedAt: integer('suspended_at'),
-    /** While suspended: when we mailed that we will stop the running server tomorrow. */
+    /** While suspended: when we emailed that we will stop the running server tomorrow. */
     stopWarnedAt: integer('stop_warned_at'),
     closedAt: integer('closed_at'),
     stripeCustomerId: text('stripe_customer_id').unique(),
-    /** Every second before it is in a billing record or was free; the open cycle begins here. 0: at `created_at`. */
+    /**
+     * Every second before this is in a billing record or was free; the open cycle begins here. 0: at
+     * `created_at`.
+     */
     billedUntil: integer('billed_until').notNull().default(0),
     /** When closing looks at this user next. */
     billingDueAt: integer('billing_due_at').notNull().default(0),
@@ -35,7 +38,7 @@ export const users = sqliteTable(
 )
 export type UserRow = typeof users.$inferSelect
 
-/** Who is logged in: the row that a cookie's JWT names, so that it can be revoked. */
+/** Who is signed in: the row that a cookie's JWT names, so that we can revoke it. */
 export const signIns = sqliteTable(
   'sign_ins',
   {
@@ -49,13 +52,13 @@ export const signIns = sqliteTable(
     revokedAt: integer('revoked_at'),
     userAgent: text('user_agent'),
     address: text(),
-    /** The network of `address`: how many people share it decides how much it may ask. */
+    /** The network of `address`. The number of people on it decides its rate limits. */
     network: text(),
   },
   (t) => [index('sign_ins_by_user').on(t.userId), index('sign_ins_by_network').on(t.network)],
 )
 
-/** Links in mails. Only the SHA-256 of the token is kept. */
+/** Links in emails. We store only the SHA-256 of the token. */
 export const emailTokens = sqliteTable(
   'email_tokens',
   {
@@ -71,25 +74,25 @@ export const emailTokens = sqliteTable(
   (t) => [index('email_tokens_by_user').on(t.userId)],
 )
 
-/** A place in the fleet: free, or reserved by one server session. */
+/** A place in the fleet: free, or reserved by one run. */
 export const places = sqliteTable('servers', {
   id: text().primaryKey(),
   instanceType: text('instance_type').notNull(),
   availabilityZone: text('availability_zone').notNull(),
-  /** How many NVIDIA L4 the type has: a plan allows places up to a number of them. */
+  /** How many NVIDIA L4 the type has. A plan allows places up to a number of them. */
   gpus: integer().notNull().default(1),
-  /** Among places of the same size the lowest is handed out first. */
+  /** Among places of the same size, we hand out the lowest first. */
   position: integer().notNull(),
   reservedBy: text('reserved_by').unique(),
   reservedAt: integer('reserved_at'),
-  /** Not handed out before this time: its zone or subnet refused a launch. */
+  /** Not handed out before this time, because its zone or subnet refused a launch. */
   setAsideUntil: integer('set_aside_until').notNull().default(0),
-  /** Never handed out again. The row stays, because past runs name it. */
+  /** Never handed out again. The row stays because past runs refer to it. */
   retiredAt: integer('retired_at'),
 })
 export type PlaceRow = typeof places.$inferSelect
 
-/** A run of a server, from the request to the end of its instance. */
+/** A run, from the request to the end of its instance. */
 export const runs = sqliteTable(
   'server_sessions',
   {
@@ -102,22 +105,22 @@ export const runs = sqliteTable(
       .references(() => places.id),
     instanceType: text('instance_type').notNull(),
     requestedAt: integer('requested_at').notNull(),
-    /** First observed `running`: where the uptime starts. */
+    /** First seen `running`: uptime starts here. */
     runningAt: integer('running_at'),
-    /** First answered on its port: where the meter starts. */
+    /** First answered on its port: the meter starts here. */
     billedFrom: integer('billed_from'),
-    /** Last observed `running`. */
+    /** Last seen `running`. */
     confirmedAt: integer('confirmed_at'),
-    /** Since when the cloud has not known its instance, and how many looks in a row said so. */
+    /** Since when the cloud hasn't known its instance, and how many looks in a row said so. */
     unseenSince: integer('unseen_since'),
     unseenLooks: integer('unseen_looks').notNull().default(0),
-    /** When the run must be stopped by us: the end of a trial. */
+    /** When we must stop the run: the end of a trial. */
     mustStopAt: integer('must_stop_at'),
-    /** When its end was accepted: nothing is billed from then on. */
+    /** When we accepted its end: we bill nothing from then on. */
     stopRequestedAt: integer('stop_requested_at'),
     /** The meter's end. At most stopRequestedAt; earlier for an instance that vanished. */
     meteredUntil: integer('metered_until'),
-    /** No instance of it is left and its place is free. */
+    /** When its last instance was gone and its place free. */
     endedAt: integer('ended_at'),
     instanceId: text('instance_id'),
     ipAddress: text('ip_address'),
@@ -132,11 +135,11 @@ export const runs = sqliteTable(
 )
 export type RunRow = typeof runs.$inferSelect
 
-/** One attempt to launch an instance in one place, written down before EC2 is asked. */
+/** One attempt to launch an instance in one place, recorded before we call EC2. */
 export const launches = sqliteTable(
   'launches',
   {
-    /** EC2's ClientToken: the same token never makes two instances. */
+    /** EC2's ClientToken: the same token never creates two instances. */
     token: text().primaryKey(),
     runId: text('session_id')
       .notNull()
@@ -146,9 +149,12 @@ export const launches = sqliteTable(
       .references(() => places.id),
     createdAt: integer('created_at').notNull(),
     instanceId: text('instance_id'),
-    /** Null: not known yet, an instance may exist. `refused`: EC2 said no, there is none. `gone`: it was terminated, or never came to be. */
+    /**
+     * Null: unknown, an instance may exist. `refused`: EC2 said no, there is none. `gone`: it was terminated
+     * or never existed.
+     */
     outcome: text().$type<'launched' | 'refused' | 'gone'>(),
-    /** When EC2 was last asked to terminate its instance. */
+    /** When we last asked EC2 to terminate its instance. */
     terminateAskedAt: integer('terminate_asked_at'),
   },
   (t) => [index('launches_by_session').on(t.runId)],
@@ -169,11 +175,11 @@ export const jobs = sqliteTable(
     status: text().$type<JobStatus>().notNull(),
     progress: text(),
     result: text(),
-    /** Set on a running job: it is clearing up and will fail with this. */
+    /** Set on a running job: it is cleaning up and will fail with this. */
     errorMessage: text('error_message'),
     errorCode: text('error_code'),
     attempts: integer().notNull().default(0),
-    /** When the next step is due; null once it is finished. */
+    /** When the next step is due; null once finished. */
     runAt: integer('run_at'),
     createdAt: integer('created_at').notNull(),
     updatedAt: integer('updated_at').notNull(),
@@ -197,22 +203,25 @@ export const plans = sqliteTable(
     planType: text('plan_type').$type<PlanType>().notNull(),
     subType: text('sub_type').$type<'demo' | 'paid'>().notNull(),
     status: text().notNull(),
-    /** All periods are counted from here. */
+    /** The start of the first period; all others count from here. */
     anchor: integer().notNull(),
     hours: real().notNull().default(0),
-    /** The plan before a change at Stripe, and the end of the last period in which it was seen: those cycles have the hours of the larger. */
+    /**
+     * The plan before a change at Stripe, and the end of the last period in which Stripe reported it. Those
+     * cycles get the larger plan's hours.
+     */
     earlierPlanType: text('earlier_plan_type').$type<PlanType>(),
     earlierHours: real('earlier_hours'),
     earlierUntil: integer('earlier_until'),
     cancelAtPeriodEnd: integer('cancel_at_period_end', { mode: 'boolean' }).notNull().default(false),
-    /** When it will end, once that is decided. */
+    /** When it will end, if that is decided. */
     cancelAt: integer('cancel_at'),
-    /** Stripe could not collect: no hours are included from here on. Null while the plan is paid. */
+    /** Stripe couldn't collect: no hours are included from here on. Null while the plan is paid. */
     paidUntil: integer('paid_until'),
     stripeSubscriptionId: text('stripe_subscription_id').unique(),
-    /** When Stripe was asked for what stands here: an older answer never overwrites a newer one. */
+    /** When we asked Stripe for this state: an older answer never overwrites a newer one. */
     syncedAt: integer('synced_at').notNull().default(0),
-    /** When Stripe is asked again, in case a webhook was missed; null where there is nothing to ask. */
+    /** When to ask Stripe again, in case we missed a webhook; null if there is nothing to ask. */
     checkAt: integer('check_at'),
     createdAt: integer('created_at').notNull(),
     endedAt: integer('ended_at'),
@@ -225,7 +234,10 @@ export const plans = sqliteTable(
 )
 export type PlanRow = typeof plans.$inferSelect
 
-/** A visit to Stripe's checkout page, written down before it is opened there. While one is open, cycles that end meanwhile wait up to 25 hours. */
+/**
+ * A visit to Stripe's checkout page, recorded before we open it there. While one is open, cycles that end
+ * meanwhile wait up to 25 hours.
+ */
 export const checkouts = sqliteTable(
   'checkouts',
   {
@@ -248,8 +260,8 @@ export const checkouts = sqliteTable(
 export type CheckoutRow = typeof checkouts.$inferSelect
 
 /**
- * One closed cycle of one user, or a correction of one: the same period, and what is to be added to its seconds and its amount.
- * Written once, never changed.
+ * One closed cycle of one user, or a correction of one: the same period, with what to add to its seconds and
+ * its amount. Written once, never changed.
  */
 export const bills = sqliteTable(
   'billing_records',
@@ -261,7 +273,7 @@ export const bills = sqliteTable(
     /** Half-open: `periodEnd` is the next one's start. */
     periodStart: integer('period_start').notNull(),
     periodEnd: integer('period_end').notNull(),
-    /** Null: without a plan. */
+    /** Null: no plan. */
     planType: text('plan_type').$type<PlanType>(),
     includedHours: real('included_hours').notNull(),
     trial: integer({ mode: 'boolean' }).notNull(),
@@ -280,8 +292,8 @@ export const bills = sqliteTable(
 export type BillRow = typeof bills.$inferSelect
 
 /**
- * How far a record's invoice has come; of one below 0 cents, its credit. Each call to Stripe is written down before it is made.
- * A record of 0 cents has none.
+ * The progress of a record's invoice, or of the credit if its amount is below 0. Each call to Stripe is
+ * recorded before we make it. A record of 0 cents has none.
  */
 export const invoices = sqliteTable(
   'invoices',
@@ -292,20 +304,20 @@ export const invoices = sqliteTable(
     userId: text('user_id')
       .notNull()
       .references(() => users.id),
-    /** The call to make next; `sent`: nothing is left but to be paid; `credited`: nothing is left. */
+    /** The next call to make. `sent`: it only needs to be paid; `credited`: nothing is left to do. */
     step: text().$type<InvoiceStep>().notNull(),
-    /** How often this step was tried. */
+    /** How often we tried this step. */
     attempts: integer().notNull().default(0),
-    /** When to go on, or to ask Stripe again; null once it is settled. */
+    /** When to continue, or to ask Stripe again; null once settled. */
     nextAt: integer('next_at'),
     lastError: text('last_error'),
-    /** Of a credit: the credit note. */
+    /** For a credit: the credit note's id. */
     stripeInvoiceId: text('stripe_invoice_id').unique(),
-    /** Stripe's own, as of `syncedAt`. */
+    /** Stripe's status, as of `syncedAt`. */
     status: text().$type<InvoiceStatus>(),
     dueAt: integer('due_at'),
     paidAt: integer('paid_at'),
-    /** What is left to pay: less than the record's amount once something was credited. */
+    /** What is left to pay: less than the record's amount after a credit. */
     remainingCents: integer('remaining_cents'),
     hostedUrl: text('hosted_url'),
     pdfUrl: text('pdf_url'),
@@ -316,14 +328,14 @@ export const invoices = sqliteTable(
 )
 export type InvoiceRow = typeof invoices.$inferSelect
 
-/** Webhooks whose effect is in the database: written in the same batch. */
+/** Webhooks whose effect is in the database; written in the same batch. */
 export const stripeEvents = sqliteTable('stripe_events', {
   id: text().primaryKey(),
   type: text().notNull(),
   receivedAt: integer('received_at').notNull(),
 })
 
-/** Mail to be sent, written in the batch of the change that causes it. */
+/** Emails to send, written in the batch of the change that causes them. */
 export const outbox = sqliteTable(
   'outbox',
   {
@@ -332,11 +344,11 @@ export const outbox = sqliteTable(
     subject: text().notNull(),
     text: text().notNull(),
     html: text().notNull(),
-    /** Where an answer goes, if not to the sender. */
+    /** Where replies go, if not to the sender. */
     replyTo: text('reply_to'),
     createdAt: integer('created_at').notNull(),
     attempts: integer().notNull().default(0),
-    /** When the next try is due; null once it was sent or given up. */
+    /** When the next try is due; null once sent or given up. */
     sendAt: integer('send_at'),
     sentAt: integer('sent_at'),
   },
@@ -347,7 +359,7 @@ export const outbox = sqliteTable(
 )
 export type OutboxRow = typeof outbox.$inferSelect
 
-/** What the operator was told by mail, so that one matter is one mail an hour. */
+/** When we last emailed the operator about a matter: at most once an hour. */
 export const alerts = sqliteTable('alerts', {
   matter: text().primaryKey(),
   toldAt: integer('told_at').notNull(),
@@ -362,7 +374,7 @@ export const contactMessages = sqliteTable('contact_messages', {
   createdAt: integer('created_at').notNull(),
 })
 
-/** Wishes for more servers than the fleet has. */
+/** Requests for more servers than the fleet has. */
 export const serverRequests = sqliteTable('server_requests', {
   id: text().primaryKey(),
   userId: text('user_id')

@@ -1,10 +1,10 @@
 import { AppError } from '../domain/error.ts'
 
 const RETRY_AFTER_S = 5
-/** A full queue of hashes is worked off in a few seconds, on a slow machine in ten. */
+/** A full queue of hashes takes a few seconds, or ten on a slow machine. */
 const LONGEST_WAIT_MS = 15_000
 
-/** A Durable Object that cannot be reached, or says nothing, is no fault of the request: it may be tried again. */
+/** A Durable Object that is unreachable or silent is not the request's fault, so the error is retryable. */
 export async function answered<T>(call: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const silence = new Promise<never>((_, reject) => {

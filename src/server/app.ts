@@ -32,7 +32,10 @@ import { subscriptions } from './routes/subscriptions.ts'
 import { theme } from './routes/theme.ts'
 import { users } from './routes/users.ts'
 
-/** The table of contents: what every request passes, then who answers it. What is known of each route beforehand stands in site-map.ts. */
+/**
+ * The table of contents: what every request passes through, then who answers it. site-map.ts says what we
+ * know about each route beforehand.
+ */
 export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
   const app: Hono<AppEnv> = new Hono<AppEnv>()
     .use(requestId(log))

@@ -7,12 +7,12 @@ import type { Payments } from './ports/payments.ts'
 import type { Reach } from './ports/reach.ts'
 import type { Config } from './settings.ts'
 
-/** Everything a verb needs, built in one place and passed. */
+/** Everything a verb needs, built in one place and passed along. */
 export type Context = {
   db: Database
   /** ms since 1970, UTC */
   now: () => number
-  /** In [0, 1): spreads what is tried again. */
+  /** In [0, 1), to spread out retries. */
   random: () => number
   cloud: Cloud
   payments: Payments
@@ -21,21 +21,20 @@ export type Context = {
   channel: (userId: string) => JobChannelCalls
   /** One exact counter per name. */
   counter: (name: string) => CounterCalls
-  /** Where passwords are hashed. */
   hasher: HasherCalls
-  /** Goes on after the answer has left. */
+  /** Keeps running after the answer is sent. */
   background: (work: Promise<unknown>) => void
-  /** Knows the request, the trigger or the job. */
+  /** Bound to the request, the trigger or the job. */
   log: Log
   config: Config
 }
 
-/** The same context for a part of the work: its lines in the log carry these fields. */
+/** The same context for part of the work: its log lines carry these fields. */
 export function withLogFields(ctx: Context, fields: LogFields): Context {
   return { ...ctx, log: bindLog(ctx.log, fields) }
 }
 
-/** Where links in mails lead: configured, never what a request claims. */
+/** The origin for links in emails: from the settings, never from the request. */
 export function siteOrigin(ctx: Pick<Context, 'config'>): string {
   return ctx.config.origins[0] ?? ''
 }

@@ -12,14 +12,14 @@ import { readConfig } from './settings.ts'
 
 let database: { url: string; db: Database } | undefined
 
-/** One client for the whole isolate: it holds no connection, so that concurrent requests may share it. */
+/** One client per isolate. It holds no connection, so that concurrent requests can share it. */
 function sharedDatabase(env: Env): Database {
   if (database?.url !== env.LIBSQL_URL)
     database = { url: env.LIBSQL_URL, db: openDatabase(env.LIBSQL_URL, env.LIBSQL_AUTH_TOKEN) }
   return database.db
 }
 
-/** @throws unavailable where a setting is missing or malformed */
+/** @throws unavailable if a setting is missing or malformed */
 export async function createContext(env: Env, background: Context['background'], log: Log): Promise<Context> {
   const config = readConfig(env, log)
   return {
@@ -33,7 +33,7 @@ export async function createContext(env: Env, background: Context['background'],
     channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),
     counter: (name) => env.ATTEMPT_COUNTER.getByName(name),
     hasher: inTurn(env.PASSWORD_HASHER),
-    // The answer has left by then: only the log hears of a failure.
+    // The answer is already sent, so a failure only reaches the log.
     background: (work) => background(work.catch((error) => log('background_failed', {}, error))),
     log,
     config,
@@ -49,7 +49,7 @@ function reachable(channel: JobChannelCalls): JobChannelCalls {
   }
 }
 
-/** How many objects hash. What one isolate asks for goes to them in turn, so that no queue fills up before the others. */
+/** How many objects hash passwords. Each isolate takes turns among them, so that no queue fills up first. */
 const HASHERS = 8
 let turn: number | undefined
 

@@ -8,23 +8,24 @@ import { type Context, withLogFields } from './context.ts'
 import { endOrphans, wakeOverdue } from './fleet/sweep.ts'
 import { deliverMail } from './mail/outbox.ts'
 
-/** Everything that billing does by the clock. */
+/** Everything that billing does on a schedule. */
 export const BILLING_CRON = '0-58 * * * *'
 
 /**
- * The tasks of each trigger in `wrangler.toml`. Fleet, money and mail fire every minute, each by a schedule of its own, so that one that
- * hangs uses up the connections of its own invocation alone. Money rests in the last minute of an hour and mail in the first: nobody promises
- * that two spellings of one schedule stay two triggers. All are driven by what the database says: they may run late, twice, or at once.
+ * The tasks of each trigger in `wrangler.toml`. Fleet, money and mail run every minute on separate schedules,
+ * so that a hung task uses up only its own invocation's connections. Money skips the last minute of an hour
+ * and mail the first: nobody promises that two equal schedules stay two triggers. The database drives all of
+ * them, so they may run late, twice or at once.
  */
 export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unknown>>> = {
   '* * * * *': { wakeOverdue, stopServersOfClosed, endOrphans },
-  // In the order in which one feeds the next.
+  // Ordered: each feeds the next.
   [BILLING_CRON]: { reconcilePlans, closeDueCycles, advanceInvoices, stopOverdueServers },
   '1-59 * * * *': { deliverMail, freeClosedAddresses },
   '17 4 * * *': { forgetTraces },
 }
 
-/** One after the other, for the connections' sake. One failing task does not keep the others from running. */
+/** Runs tasks one at a time to save connections. A failing task doesn't stop the others. */
 export async function runCron(ctx: Context, cron: string): Promise<void> {
   const tasks = TASKS[cron]
   if (!tasks) throw new Error(`No task belongs to the trigger "${cron}"`)

@@ -1,11 +1,14 @@
 import type { Fetcher, RateLimit, SendEmail } from '@cloudflare/workers-types'
 import type { CounterCalls, HasherCalls, JobChannelCalls } from './ports/objects.ts'
 
-/** What `wrangler.toml`, its secrets and the local stack bind. `docs/operations.md` explains each, `settings.ts` checks them. */
+/**
+ * The bindings from `wrangler.toml`, its secrets and the local stack. `docs/operations.md` explains them,
+ * `settings.ts` checks them.
+ */
 export type Env = {
-  /** The origins that the site is served from, comma-separated; links in mails use the first. */
+  /** The origins that serve the site, comma-separated; links in emails use the first. */
   SITE_ORIGINS: string
-  /** 32 random characters or more: keys for sign-ins and CSRF tokens are derived from it, one per purpose. */
+  /** 32 random characters or more. We derive the keys for sign-ins, CSRF tokens and the like from it. */
   SECRET_KEY: string
   /** Mixed into every password hash. */
   PASSWORD_PEPPER: string
@@ -20,7 +23,7 @@ export type Env = {
   STRIPE_SECRET_KEY: string
   STRIPE_WEBHOOK_SECRET: string
   STRIPE_API_BASE?: string
-  /** Where Stripe shows its checkout page, if not at checkout.stripe.com: a domain of one's own. */
+  /** Stripe's checkout origin, if you use a custom domain instead of checkout.stripe.com. */
   STRIPE_CHECKOUT_ORIGIN?: string
   /** `true` opens the sale of Basic and Premium; until then their buttons read 'Coming Soon!'. */
   PLANS_FOR_SALE?: string
@@ -28,11 +31,11 @@ export type Env = {
   OPERATOR_EMAIL: string
   EMAIL: SendEmail
   ASSETS: Fetcher
-  /** Not bound where pages run in Node, under Vite. */
+  /** Not bound when pages run in Node, under Vite. */
   OUTER_LIMIT?: RateLimit
   ATTEMPT_COUNTER: { getByName(name: string): CounterCalls }
   PASSWORD_HASHER: { getByName(name: string): HasherCalls }
   JOB_CHANNEL: { getByName(userId: string): JobChannelCalls & Pick<Fetcher, 'fetch'> }
-  /** Local stack only: where the movable clock stands. */
+  /** Local stack only: the movable clock. */
   CLOCK?: Fetcher
 }

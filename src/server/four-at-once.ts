@@ -1,10 +1,10 @@
 /**
- * Of one invocation six connections may wait for an answer at once; what comes later queues while its timer runs. Four leave room for
- * whatever else the invocation does.
+ * An invocation may have six connections waiting for an answer; further calls queue while their timeouts run.
+ * Four leaves room for its other work.
  */
 const AT_ONCE = 4
 
-/** One that fails does not keep the others. @throws the first failure, once all were tried */
+/** A failure doesn't stop the others. @throws the first failure, once all were tried */
 export async function fourAtOnce<T>(items: T[], work: (item: T) => Promise<unknown>): Promise<void> {
   const failures: unknown[] = []
   const left = items.values()

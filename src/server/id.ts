@@ -8,7 +8,7 @@ export function newId(
     .replaceAll('/', '_')}`
 }
 
-/** The same for the same content, so that whoever writes a record twice, or at once with another, writes one. */
+/** Equal content gives an equal id, so that writing a record twice, or concurrently, writes one. */
 export async function stableBillId(content: string): Promise<string> {
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(content))
   const text = btoa(String.fromCharCode(...new Uint8Array(digest, 0, 15)))

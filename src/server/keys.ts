@@ -6,8 +6,8 @@ export type DerivedKey = { id: string; key: Uint8Array }
 const derived = new Map<string, [DerivedKey, ...DerivedKey[]]>()
 
 /**
- * The keys of one purpose, the newest first: sign with the first, accept any. SECRET_KEY holds `new,old` while a rotation lasts,
- * and a key id names its secret without telling it.
+ * The keys for one purpose, newest first: sign with the first, accept any. During a rotation SECRET_KEY holds
+ * `new,old`. A key id identifies its secret without revealing it.
  */
 export function deriveKeys(secretKey: string, purpose: KeyPurpose): [DerivedKey, ...DerivedKey[]] {
   const cacheKey = `${purpose}:${secretKey}`

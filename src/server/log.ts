@@ -1,7 +1,7 @@
 /**
- * One line of JSON for the operator. The fields name what it is about (ids of a request, a job, an invoice), never anything personal:
- * no address, no name, no parameter of a statement.
- * @param error with all its causes: the vendor's own words, code and request id among them
+ * Writes one line of JSON for the operator. The fields hold ids (of a request, a job, an invoice), never
+ * personal data: no address, no name, no parameter of a statement.
+ * @param error logged with all its causes, including the vendor's own words, code and request id
  */
 export type Log = (event: string, fields?: LogFields, error?: unknown) => void
 export type LogFields = Record<string, unknown>
@@ -11,10 +11,13 @@ export function openLog(write: (line: string) => void): Log {
     write(JSON.stringify({ event, ...fields, ...(error === undefined ? {} : { error: causesOf(error) }) }))
 }
 
-/** The Worker's one way out to the console. Verbs get theirs from their context: it knows what they work for. */
+/** The Worker's only way out to the console. Verbs use the one in their context, which is bound to their work. */
 export const log = openLog((line) => console.error(line))
 
-/** The same log, for a request, a trigger or a job: each line carries these fields, so that it leads back to what caused it. */
+/**
+ * The same log for a request, a trigger or a job: each line carries these fields, so that you can trace it
+ * back.
+ */
 export function bindLog(log: Log, bound: LogFields): Log {
   return (event, fields, error) => log(event, { ...bound, ...fields }, error)
 }
@@ -47,7 +50,7 @@ function toCause(error: unknown): Cause {
   }
 }
 
-/** What AWS, Stripe and libSQL tell beside their message, each in its own place. */
+/** Details that AWS, Stripe and libSQL put beside the message, each in its own place. */
 function vendorDetails(error: Error) {
   const of = error as Partial<{
     code: unknown
@@ -65,18 +68,21 @@ function vendorDetails(error: Error) {
 
 const text = (value: unknown) => (typeof value === 'string' && value ? value : undefined)
 
-/** drizzle writes a failed statement's parameters into its message, and so into its stack: password hashes, addresses, devices. */
+/**
+ * drizzle puts a failed statement's parameters (password hashes, addresses, devices) into its message, and so
+ * into its stack.
+ */
 function withoutParameters(error: Error): { message: string; stack: string | undefined } {
   if (!('params' in error && 'query' in error)) return { message: error.message, stack: framesOf(error) }
   return { message: `Failed query: ${String(error.query)}`, stack: framesOf(error) }
 }
 
-/** Vendors quote whom a mail was for. */
+/** Vendors quote email addresses in their messages. */
 function withoutAddresses(message: string): string {
   return message.replace(/[^\s<>()"'`,;:=&]{1,64}(@|%40)[^\s<>()"'`,;:=&@]{1,254}\.[\p{L}\d-]{2,}/giu, '[address]')
 }
 
-/** The stack's lines without the message in front of them. */
+/** The stack's lines without the message above them. */
 function framesOf(error: Error): string | undefined {
   const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line))
   return frames.length ? frames.map((line) => line.trim()).join('\n') : undefined

@@ -1,8 +1,11 @@
 type Calls<Port> = { [Name in keyof Port]: (...args: never[]) => Promise<unknown> }
 
-/** A port whose code is evaluated at its first call: an isolate that never calls it starts without. `import()` evaluates once per isolate. */
+/**
+ * Loads a port's code on its first call, so that isolates that never call it start faster. `import()`
+ * evaluates once per isolate.
+ */
 export function onDemand<Port extends Calls<Port>>(load: () => Promise<Port>): Port {
-  // Kept by the port, so by one request: workerd ends what waits for another request's promise.
+  // Kept per port, so per request: workerd ends work that awaits another request's promise.
   let port: Promise<Port> | undefined
   const call =
     (name: keyof Port) =>

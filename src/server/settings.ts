@@ -4,14 +4,14 @@ import type { Env } from './env.ts'
 import type { Log } from './log.ts'
 
 export type Config = {
-  /** The site's own origins; the first is the one that links name. */
+  /** The site's own origins; links use the first. */
   origins: string[]
   secretKey: string
   passwordPepper: string
   mailFrom: string
   operatorEmail: string
   plansForSale: boolean
-  /** Where a form of ours leads that asks for a checkout page. */
+  /** The origin of Stripe's checkout page, which our form redirects to. */
   checkoutOrigin: string
 }
 
@@ -24,7 +24,7 @@ const url: Rule = {
   holds: (value) => /^https?:\/\/[^\s/]/.test(value) && URL.canParse(value),
 }
 
-/** What each setting has to be, in words that end the sentence "SECRET_KEY …". */
+/** What each setting must be, in words that complete the sentence "SECRET_KEY …". */
 const RULES: Record<Setting, Rule> = {
   SITE_ORIGINS: {
     must: 'must list http(s) origins without a path, separated by commas, like https://example.com',
@@ -64,8 +64,8 @@ const RULES: Record<Setting, Rule> = {
 const configs = new WeakMap<Env, Config>()
 
 /**
- * The settings, checked once per isolate: a request, a trigger and an object alike begin with this, so that what is missing is said at the
- * first of them and not by whatever needs it later. The log names each setting that is wrong, never its value.
+ * The settings, checked once per isolate. Every request, trigger and object starts here, so that a missing
+ * setting shows at once and not when something needs it. The log names each bad setting, never its value.
  * @throws unavailable
  */
 export function readConfig(env: Env, log: Log): Config {
@@ -76,7 +76,7 @@ export function readConfig(env: Env, log: Log): Config {
     .filter((fault) => fault !== null)
   if (faults.length) {
     log('settings_wrong', { message: faults.join(' ') })
-    throw new AppError('unavailable', "This site isn't set up correctly. Its operator finds the reason in the log.")
+    throw new AppError('unavailable', "This site isn't set up correctly. The operator can find the reason in the log.")
   }
   const config: Config = {
     origins: parseOrigins(env.SITE_ORIGINS).filter((origin) => origin !== null),
@@ -97,7 +97,7 @@ function faultOf(name: Setting, value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' && holds(value) ? null : `${name} ${must}.`
 }
 
-/** As browsers write them: lower case, no slash at the end, no port that goes without saying. */
+/** As browsers write them: lower case, no trailing slash, no default port. */
 function parseOrigins(list: string): (string | null)[] {
   const parts = list.split(',').map((part) => part.trim())
   return parts.filter(Boolean).map(parseOrigin)

@@ -1,4 +1,4 @@
-/** What workerd offers beyond Node's globals; the rest of workers-types would collide with Node's types. */
+/** The parts of workerd that Node lacks; the rest of workers-types would clash with Node's types. */
 declare module 'cloudflare:workers' {
   import type { DurableObjectState, WebSocket } from '@cloudflare/workers-types'
 

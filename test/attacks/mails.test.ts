@@ -37,7 +37,7 @@ test('no word that a person typed goes into a mail to somebody else', async () =
     await change(site, 'POST', '/api/servers/request_more', cookie, { message: CANARY })
   })
   expect(mails.map(({ subject }) => subject).sort()).toEqual([
-    'A customer asks for more servers',
+    'A customer requested more servers',
     'Choose a new password',
     'Confirm your email address',
     'Confirm your email address',

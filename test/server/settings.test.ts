@@ -5,7 +5,7 @@ import { recordLog } from '../../testing/stack/recorded-log.ts'
 import { openSite } from '../../testing/stack/site.ts'
 
 const { log } = recordLog()
-const SENTENCE = "This site isn't set up correctly. Its operator finds the reason in the log."
+const SENTENCE = "This site isn't set up correctly. The operator can find the reason in the log."
 
 const MALFORMED: [keyof Env, string][] = [
   ['SITE_ORIGINS', ''],

@@ -22,9 +22,10 @@ const ADDRESS_KEPT_MS = 30 * DAY_MS
 const MOST_AT_ONCE = 100
 
 /**
- * Has a plan end with its period, stops the user's server, ends every sign-in and every link, and closes the account. What was
- * billed stays; what was used until now is billed within minutes.
- * @throws invalid, too_many; unavailable or provider_failed when a checkout page could not be closed or the plan not be canceled: then nothing is closed
+ * Sets the plan to end with its period, stops the user's server, ends every sign-in and every link, and
+ * closes the account. Bills stay; usage so far is billed within minutes.
+ * @throws invalid, too_many; unavailable or provider_failed if we couldn't close a checkout page or cancel
+ * the plan: then nothing is closed
  */
 export async function closeAccount(
   ctx: Context,
@@ -41,7 +42,8 @@ export async function closeAccount(
   await endPlan(ctx, user)
   const channel = ctx.channel(user.id)
   await channel.arm(user.id)
-  // Before, so that no crash leaves a closed account with a running server; after, for a start that came in between.
+  // Once before closing, so that a crash can't leave a closed account with a running server, and once after,
+  // in case of a start in between.
   await stopLiveServer(ctx, user.id)
   const now = ctx.now()
   await writeBatch(ctx.db, [
@@ -51,10 +53,10 @@ export async function closeAccount(
       accountClosedMail(),
       sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND closed_at IS NULL)`,
     ),
-    // The open cycle ends here, and is billed while the address is still known.
+    // The open cycle ends here; bill it while we still have the address.
     ctx.db.run(sql`UPDATE users SET closed_at = ${now} WHERE id = ${user.id} AND closed_at IS NULL`),
     dueQuery(ctx.db, user.id, now),
-    // Its plan is ended at Stripe by the next trigger.
+    // The next trigger ends its plan at Stripe.
     ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE user_id = ${user.id} AND check_at IS NOT NULL`),
     ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${user.id} AND revoked_at IS NULL`),
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${now} WHERE user_id = ${user.id} AND used_at IS NULL`),
@@ -63,7 +65,7 @@ export async function closeAccount(
   ctx.background(Promise.all([channel.disconnect('all'), channel.wake(user.id), deliverMail(ctx)]))
 }
 
-/** Nothing may renew for somebody who can no longer sign in to cancel it. */
+/** Nothing may renew once they can't sign in to cancel it. */
 async function endPlan(ctx: Context, user: User): Promise<void> {
   try {
     await cancelAtPeriodEnd(ctx, user)
@@ -80,7 +82,10 @@ async function stopLiveServer(ctx: Context, userId: string): Promise<void> {
   for (const run of live) await requestStop(ctx, run, ctx.now())
 }
 
-/** Whatever became of the closing: nobody is left who could stop what runs, and nothing of it is billed any more. Run by cron. */
+/**
+ * Stops servers that a failed closing left behind: nobody could stop them, and nobody pays for them. Run by
+ * cron.
+ */
 export async function stopServersOfClosed(ctx: Context): Promise<void> {
   const left = await ctx.db
     .select({ id: runs.id, userId: runs.userId })
@@ -95,8 +100,8 @@ export async function stopServersOfClosed(ctx: Context): Promise<void> {
 }
 
 /**
- * 30 days after its closing an account forgets name, address and password, the mails that went there, the messages to sales that
- * came from there, and where its sign-ins came from; its billing records stay. Run by cron.
+ * 30 days after an account is closed, deletes its name, address and password, the emails and sales messages
+ * of that address, and its sign-ins. Keeps its billing records. Run by cron.
  */
 export async function freeClosedAddresses(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
   const due = sql`closed_at < ${ctx.now() - ADDRESS_KEPT_MS} AND email NOT LIKE 'closed:%'`

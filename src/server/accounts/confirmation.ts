@@ -14,8 +14,8 @@ import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { hashEmailToken, hasKilledLinks, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
 
 /**
- * Confirms the address of the sign-up that the link was mailed for, and starts the free trial. The same link again, within its time, does
- * nothing and succeeds: mail scanners open links before people do.
+ * Confirms the address of the link's sign-up and starts the free trial. Opening the link again before it
+ * expires succeeds and changes nothing: mail scanners open links before people do.
  * @throws invalid
  */
 export async function confirmEmail(ctx: Context, token: string): Promise<void> {
@@ -31,7 +31,8 @@ export async function confirmEmail(ctx: Context, token: string): Promise<void> {
   if (found.confirmedAt !== null) return
   const { userId } = found
   const [confirmed] = await writeBatch(ctx.db, [
-    // Another sign-up with this address may have come in between: then this link is dead, and the password is another's.
+    // Another sign-up with this address may have come in between: it killed this link and set its own
+    // password.
     ctx.db
       .update(users)
       .set({ confirmedAt: sql`coalesce(confirmed_at, ${now})` })
@@ -48,7 +49,7 @@ export async function confirmEmail(ctx: Context, token: string): Promise<void> {
   if (!confirmed?.rowsAffected) throw new AppError('invalid', CONFIRMATION_FAILED)
 }
 
-/** One trial a person, whatever came of it: for the batch that confirms their address now. */
+/** Starts the trial, one per person. For the batch that confirms the address at `now`. */
 export function trialQuery(ctx: Pick<Context, 'db'>, userId: string, now: number) {
   return ctx.db.run(sql`
     INSERT INTO subscriptions (id, user_id, plan_type, sub_type, status, anchor, hours, created_at)
@@ -58,8 +59,9 @@ export function trialQuery(ctx: Pick<Context, 'db'>, userId: string, now: number
 }
 
 /**
- * A new link for the latest sign-up of an address that waits for one. Its other links stay alive: anybody may request this. The answer is the
- * same for every address; the mail says so when that sign-up replaced another.
+ * Mails a new link for the latest unconfirmed sign-up of an address. Older links stay valid, because anybody
+ * may call this. The answer is the same for every address; the email mentions it if that sign-up replaced
+ * another.
  */
 export async function resendConfirmation(
   ctx: Context,
@@ -80,7 +82,10 @@ export async function resendConfirmation(
   ctx.background(deliverMail(ctx))
 }
 
-/** Whom a confirmation link was mailed to, expired or not: who holds it need not type the address again. */
+/**
+ * The address that a confirmation link was mailed to, even after it expired, so that its holder needn't
+ * retype it.
+ */
 export async function findAddressOfLink(ctx: Pick<Context, 'db'>, token: string): Promise<string | null> {
   const [found] = await ctx.db
     .select({ email: users.email })

@@ -6,17 +6,17 @@ import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 
-/** Who makes this request: the sign-in row that the cookie names, and its user. */
+/** The sign-in row that the request's cookie names, and its user. */
 export type CurrentSignIn = { id: string; user: User; suspended: boolean; planUnpaid: boolean; expiresAt: number }
 
-/** A sign-in that nobody used for this long is over. */
+/** A sign-in ends after this long without use. */
 const IDLE_LIMIT_MS = DAY_MS
 /** And in any case this long after it began. */
 export const SIGN_IN_LIFETIME_MS = 14 * DAY_MS
 
 /**
- * The sign-in, if it still counts, its user, and what was to be read along with it in the same round trip: of a sign-in that does not
- * count, nothing.
+ * Finds a valid sign-in and its user, and runs the `along` reads in the same round trip. An invalid sign-in
+ * returns null and none of those reads.
  */
 export async function findSignIn<T extends Reads>(
   ctx: Pick<Context, 'db' | 'now'>,
@@ -59,15 +59,15 @@ function unpaidPlan(ctx: Pick<Context, 'db' | 'now'>) {
     )
 }
 
-/** Reads that go to the database together. */
+/** Reads that share one round trip to the database. */
 export type Reads = readonly BatchItem<'sqlite'>[]
 
-/** The user of a sign-in, for reads that go along with finding it. */
+/** The user of a sign-in, for reads that run together with the search for it. */
 export function userOfSignIn(id: string): SQL {
   return sql`(SELECT ${signIns.userId} FROM ${signIns} WHERE ${signIns.id} = ${id})`
 }
 
-/** Which of these still count. */
+/** Which of these sign-ins are still valid. */
 export function liveSignInsQuery(ctx: Pick<Context, 'db' | 'now'>, ids: string[]) {
   return ctx.db
     .select({ id: signIns.id })
@@ -80,7 +80,7 @@ function stillCounts(now: number) {
   return and(isLive(now), isNotNull(users.confirmedAt), isNull(users.closedAt))
 }
 
-/** Of the sign-in alone: its account may be closed, or not confirmed. */
+/** Checks only the sign-in: its account may be closed or unconfirmed. */
 export function isLive(now: number) {
   return and(isNull(signIns.revokedAt), gt(signIns.expiresAt, now), gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS))
 }

@@ -13,23 +13,26 @@ import { stopWarningMail } from '../mail/overdue-letters.ts'
 
 const STOP_AFTER_MS = STOP_AFTER_DAYS * DAY_MS
 const WARNING_MS = STOP_WARNING_DAYS * DAY_MS
-/** So long a Stripe that does not answer puts the warning and the stop off. */
+/** How long an unreachable Stripe can delay the warning and the stop. */
 const PATIENCE_MS = HOUR_MS
 const BATCH = 40
 
 /** A live server whose owner is suspended. */
 type Run = { id: string; userId: string; email: string; suspendedAt: number | null; stopWarnedAt: number | null }
 
-/** Rows of `users`. Asked when they are found, and again in the write: somebody may pay at any moment. */
+/** Conditions on rows of `users`. Checked in the read and again in the write: people may pay at any moment. */
 const isToBeWarned = (now: number) =>
   sql`suspended_at <= ${now - STOP_AFTER_MS + WARNING_MS} AND stop_warned_at IS NULL`
 const isToBeStopped = (now: number) =>
   sql`suspended_at <= ${now - STOP_AFTER_MS} AND stop_warned_at <= ${now - WARNING_MS}`
 
-/** A late warning puts the stop off: nobody's server is stopped without the day's notice. */
+/** A late warning delays the stop, so that everybody gets a day's notice. */
 const stopTime = (suspendedAt: number, warnedAt: number) => Math.max(suspendedAt + STOP_AFTER_MS, warnedAt + WARNING_MS)
 
-/** Warns the suspended whose server still runs, and stops it a day later. Driven by what the database says: may run late, twice or at once. */
+/**
+ * Warns suspended owners of running servers, and stops the servers a day later. Driven by the database: it
+ * may run late, twice or at once.
+ */
 export async function stopOverdueServers(ctx: Context): Promise<void> {
   await forEachRun(ctx, isToBeStopped(ctx.now()), stopRun)
   await forEachRun(ctx, isToBeWarned(ctx.now()), warnOwner)
@@ -88,8 +91,8 @@ async function stopRun(ctx: Context, run: Run): Promise<void> {
 }
 
 /**
- * A payment may be news to us, and a stopped server is lost: Stripe is asked once more, and what it says is taken over.
- * @returns whether it answered
+ * Asks Stripe once more and stores its answer: we may have missed a payment, and a stopped server is lost.
+ * @returns whether Stripe answered
  */
 async function askAgain(ctx: Context, userId: string): Promise<boolean> {
   try {

@@ -14,7 +14,7 @@ import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
 import { hashEmailToken, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
 
-/** Mails a link, if the address has an account. Whoever asks, and for whatever address, sees the same. */
+/** Mails a link if the address has an account. The answer is the same for every address. */
 export async function requestPasswordReset(
   ctx: Context,
   input: InferInput<typeof emailForm>,
@@ -36,10 +36,11 @@ export async function requestPasswordReset(
 }
 
 /**
- * A new password for the holder of a mailed link, once. Ends every sign-in and every other link, forgives the guesses that were counted, and
- * mails the owner. Who holds the link has shown that the address is theirs, so this confirms it: a stranger who signs up with it again and again
- * would else replace the password each time.
- * @returns the account's address
+ * Sets a new password once for the holder of a mailed link. Ends every sign-in and every other reset link,
+ * clears the counted guesses and emails the owner. The link proves that they own the address, so this also
+ * confirms it; otherwise a stranger who keeps signing up with that address would replace the password each
+ * time.
+ * @returns the account's email address
  * @throws invalid
  */
 export async function resetPassword(
@@ -60,7 +61,7 @@ export async function resetPassword(
   const passwordHash = await hashPassword(ctx, password)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${found.userId} AND password_hash = ${passwordHash})`
   const [update] = await writeBatch(ctx.db, [
-    // The link may have been used while we hashed.
+    // Somebody may have used the link while we hashed.
     ctx.db.run(sql`
       UPDATE users SET password_hash = ${passwordHash}, confirmed_at = coalesce(confirmed_at, ${now}) WHERE id = ${found.userId} AND closed_at IS NULL
       AND EXISTS (SELECT 1 FROM ${emailTokens} WHERE ${isGood})`),
@@ -73,7 +74,7 @@ export async function resetPassword(
     mailQuery(ctx, found.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', RESET_FAILED)
-  // Strangers' guesses must not keep the owner out who has just shown that the mail is theirs.
+  // The owner has just proved that the mailbox is theirs: strangers' guesses must not lock them out.
   for (const secret of [signInSecret(found.email, null), sessionSecret(found.userId)])
     ctx.background(forgiveGuesses(ctx, secret))
   ctx.background(ctx.channel(found.userId).disconnect('all'))

@@ -16,7 +16,7 @@ import { billsQuery, toBill } from '../billing/bills/billing-history.ts'
 import type { Context } from '../context.ts'
 import { toJob, toServer } from '../fleet/wire.ts'
 
-/** Everything that is kept about a person, for them to take away. */
+/** Everything we keep about a person, for them to download. */
 export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
   const { db } = ctx
   const own = user.id
@@ -66,7 +66,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     servers: runRows.map(toServer),
     jobs: work.map((row) => toJob(row, null)),
     server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),
-    // Not what they said: a link that opens the account is for its mailbox alone.
+    // Subjects only: a link that opens the account belongs in its mailbox alone.
     mails: mails.map((row) => ({
       subject: row.subject,
       created_at: toIso(row.createdAt),

@@ -15,7 +15,8 @@ import { refuseCommonPassword } from './credentials/password-rule.ts'
 import type { CurrentSignIn } from './live-sign-ins.ts'
 
 /**
- * The name; and the password, when one of its fields is filled. A new password ends every other sign-in and every mailed link, and tells the owner.
+ * Updates the name, and the password if one of its fields is filled. A new password ends every other sign-in
+ * and every reset link, and we email the owner.
  * @throws invalid
  */
 export async function updateProfile(
@@ -49,13 +50,13 @@ async function changePassword(
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND password_hash = ${passwordHash})`
   const others = and(eq(signIns.userId, user.id), ne(signIns.id, signInId), isNull(signIns.revokedAt))
   const [update, revoked] = await writeBatch(ctx.db, [
-    // Somebody who changed it in between knows better.
+    // If the password changed in between, that change wins.
     ctx.db
       .update(users)
       .set({ name, passwordHash })
       .where(and(eq(users.id, user.id), eq(users.passwordHash, stored))),
     ctx.db.update(signIns).set({ revokedAt: ctx.now() }).where(and(others, changed)).returning({ id: signIns.id }),
-    // A link that somebody else may have asked for is a way in, too.
+    // Somebody else may have requested a reset link to get in.
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${ctx.now()}
       WHERE user_id = ${user.id} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
     mailQuery(ctx, user.email, passwordChangedMail(siteOrigin(ctx)), changed),

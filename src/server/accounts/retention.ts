@@ -5,14 +5,17 @@ import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { forgetLinks } from './email-tokens.ts'
 
-/** A link tells for so long whom it was for, so that its holder need not type the address again. */
+/** How long a link still identifies its address, so that people needn't type it again. */
 const LINK_DAYS = 30
-/** For the owner's own questions: which device was that, when was I written to. Stripe sends an event again for up to 30 days. */
+/**
+ * For the owner's questions: which device was that, when did you email me. Stripe resends an event for up to
+ * 30 days.
+ */
 const TRACE_DAYS = 90
-/** They only keep the operator from being told the same thing twice in an hour. */
+/** Alerts only prevent a second email within an hour. */
 const ALERT_DAYS = 1
 
-/** Forgets what nobody needs any more. The truth of servers and money is kept. */
+/** Deletes what nobody needs any more. Keeps the records of servers and money. */
 export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
   const daysAgo = (days: number) => ctx.now() - days * DAY_MS
   const traces = daysAgo(TRACE_DAYS)
@@ -21,7 +24,7 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),
     ctx.db.delete(stripeEvents).where(lt(stripeEvents.receivedAt, traces)),
     ctx.db.delete(outbox).where(and(isNotNull(outbox.sentAt), lt(outbox.sentAt, traces))),
-    // Given up: nobody will send it.
+    // Given up: nobody will send these.
     ctx.db.delete(outbox).where(and(isNull(outbox.sentAt), isNull(outbox.sendAt), lt(outbox.createdAt, traces))),
     ctx.db.delete(contactMessages).where(lt(contactMessages.createdAt, traces)),
     ctx.db.delete(serverRequests).where(lt(serverRequests.createdAt, traces)),

@@ -12,17 +12,21 @@ import { networkOf } from '../limits/network.ts'
 import { hashPassword, needsRehash, verifyPassword } from './credentials/password.ts'
 import { SIGN_IN_LIFETIME_MS } from './live-sign-ins.ts'
 
-/** What the list of devices tells their owner. */
+/** What people see about a device in their list. */
 export type Device = { userAgent: string | null; address: string | null }
 
 export type SignInAttempt = Caller & {
-  /** This browser's id, when it was signed in to the account before: its guesses and sign-ins are counted by themselves. */
+  /**
+   * This browser's id if it has signed in to the account before: its guesses and sign-ins are counted
+   * separately.
+   */
   knownDevice: string | null
 }
 
 /**
- * A new sign-in, each time with an id of its own. One read and one hash, whatever the account's state.
- * @throws unauthenticated when address and password do not belong together, forbidden when the address is not confirmed, too_many
+ * Creates a sign-in with a new id. Costs one read and one hash, whatever the account's state.
+ * @throws unauthenticated if address and password don't match, forbidden if the address is not confirmed,
+ * too_many
  */
 export async function signIn(
   ctx: Context,
@@ -31,7 +35,7 @@ export async function signIn(
   attempt: SignInAttempt,
 ): Promise<{ user: User; signIn: { id: string; expiresAt: number } }> {
   const { email, password } = requireValid(signInForm, input)
-  // Once its known devices used up what they have together, they are counted as strangers are: one of them may be somebody else's by now.
+  // Once the known devices use up their shared limit, the usual limits apply: one of them may be stolen.
   const known = attempt.knownDevice !== null && (await mayStill(ctx, 'known_sign_in', email))
   if (!known) await limitCalls(ctx, 'sign_in', attempt)
   let found: UserRow | undefined
@@ -47,7 +51,7 @@ export async function signIn(
 
   const now = ctx.now()
   const row = { id: newId('in'), expiresAt: now + SIGN_IN_LIFETIME_MS }
-  // A password that was changed while this one was looked at has ended every sign-in: none may come after it.
+  // A password change during our check ended every sign-in, so no new one may follow it.
   const { rowsAffected } = await ctx.db.run(sql`
     INSERT INTO sign_ins (id, user_id, created_at, last_seen_at, expires_at, user_agent, address, network)
     SELECT ${row.id}, id, ${now}, ${now}, ${row.expiresAt}, ${device.userAgent}, ${device.address},
@@ -59,7 +63,7 @@ export async function signIn(
   return { user: { id, name, email, admin }, signIn: row }
 }
 
-/** Ends it and closes its sockets. Safe to repeat. */
+/** Ends the sign-in and closes its sockets. Safe to repeat. */
 export async function signOut(ctx: Context, userId: string, signInId: string): Promise<void> {
   await ctx.db
     .update(signIns)

@@ -8,7 +8,7 @@ import { type CurrentSignIn, isLive } from './live-sign-ins.ts'
 
 const LIST_LIMIT = 100
 
-/** Where the user is signed in now, the latest used first. */
+/** The user's live sign-ins, latest used first. */
 export async function listSignIns(ctx: Context, current: CurrentSignIn): Promise<SignIn[]> {
   const rows = await ctx.db
     .select()
@@ -26,18 +26,18 @@ export async function listSignIns(ctx: Context, current: CurrentSignIn): Promise
   }))
 }
 
-/** @throws not_found, of somebody else's, too */
+/** @throws not_found, also for another user's */
 export async function endSignIn(ctx: Context, userId: string, signInId: string): Promise<void> {
   const [ended] = await ctx.db
     .update(signIns)
     .set({ revokedAt: ctx.now() })
     .where(and(eq(signIns.id, signInId), eq(signIns.userId, userId), isNull(signIns.revokedAt)))
     .returning({ id: signIns.id })
-  if (!ended) throw new AppError('not_found', 'There is no such device.')
+  if (!ended) throw new AppError('not_found', 'Device not found.')
   ctx.background(ctx.channel(userId).disconnect([signInId]))
 }
 
-/** The one that asks, too. */
+/** Includes the current sign-in. */
 export async function signOutEverywhere(ctx: Context, userId: string): Promise<void> {
   await ctx.db
     .update(signIns)

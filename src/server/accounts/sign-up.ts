@@ -14,9 +14,10 @@ import { refuseCommonPassword } from './credentials/password-rule.ts'
 import { keepLinkQuery, killConfirmLinks, newEmailToken } from './email-tokens.ts'
 
 /**
- * An account that waits for its address to be confirmed, and the mail with its link. Anybody may sign up with any address, so until it is
- * confirmed the latest sign-up counts: it brings its own name and password, and links of earlier ones die. A confirmed address keeps
- * everything; its owner gets a mail. The answer, the work and the statements are the same for all, so that nobody learns who is a customer.
+ * Creates an unconfirmed account and mails its link. Anybody may sign up with any address, so until it is
+ * confirmed the latest sign-up wins: its name and password count, and earlier links die. A confirmed account
+ * stays as it is; its owner gets an email. The answer, the work and the statements are the same in every
+ * case, so that nobody learns who is a customer.
  */
 export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>, caller: Caller): Promise<void> {
   const { name, email, password } = requireValid(signUpForm, input)
@@ -27,7 +28,7 @@ export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>,
   const id = newId('user')
   const now = ctx.now()
   const origin = siteOrigin(ctx)
-  // A hash has a salt of its own: it names this sign-up and no other.
+  // Each hash has its own salt, so it identifies this sign-up.
   const ours = sql`email = ${email} AND password_hash = ${passwordHash}`
   const isOurs = sql`EXISTS (SELECT 1 FROM users WHERE ${ours})`
   const isFirst = sql`EXISTS (SELECT 1 FROM users WHERE id = ${id})`

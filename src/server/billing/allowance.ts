@@ -16,8 +16,9 @@ export type Allowance = {
 }
 
 /**
- * The one question of the fleet: may this person start a server, and which? Stripe is asked first where a payment may be news to us.
- * @throws payment_required with the page where to pay
+ * The fleet's one question for billing: may this person start a server, and which? Asks Stripe first if we
+ * may have missed a payment.
+ * @throws payment_required, with the page to pay
  */
 export async function requireAllowance(ctx: Context, userId: string, suspended: boolean): Promise<Allowance> {
   const usage = await getUsageOfPayer(ctx, userId)
@@ -29,7 +30,7 @@ export async function requireAllowance(ctx: Context, userId: string, suspended: 
   return allowance
 }
 
-/** The same without a refusal, as it stands in the database. */
+/** The same from the database alone, without a refusal. */
 export async function getAllowance(ctx: Context, userId: string): Promise<Allowance> {
   return toAllowance(await getUsage(ctx, userId))
 }
@@ -45,7 +46,7 @@ function toAllowance({ plan, seconds }: Usage): Allowance {
   }
 }
 
-/** Somebody on a trial, or with an unpaid plan, may have paid a moment ago: Stripe is asked before that is held against them. */
+/** Somebody on a trial or an unpaid plan may have just paid, so we ask Stripe before refusing them. */
 async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
   const usage = await getUsage(ctx, userId)
   const { plan } = usage

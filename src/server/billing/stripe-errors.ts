@@ -1,7 +1,7 @@
 import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
 
-/** Null where Stripe has no such object. */
+/** Null if Stripe has no such object. */
 export async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
   try {
     return await find()
@@ -15,7 +15,10 @@ function isMissing(error: unknown): boolean {
   return error instanceof Stripe.errors.StripeError && error.code === 'resource_missing'
 }
 
-/** Stripe's words stay in `cause`, for the log. No answer, a fault of theirs or "busy" may be tried again with the same key. */
+/**
+ * Keeps Stripe's words in `cause`, for the log. No answer, a fault of theirs and "busy" are retryable with
+ * the same key.
+ */
 export async function translated<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call()

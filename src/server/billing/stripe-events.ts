@@ -6,8 +6,9 @@ import { syncCheckout } from './plans/checkout-sync.ts'
 import { syncPlan } from './plans/plan-sync.ts'
 
 /**
- * A webhook. Its effect comes from the object as it is now, never from the event, so that events may come late, twice and in
- * any order; the event's id is kept in the batch of the effect, so that one that failed half-way comes again.
+ * Handles a webhook. We act on the object as it is now, never on the event, so that events may come late,
+ * twice and in any order. The event's id is stored in the same batch, so that an event that failed halfway is
+ * processed again.
  * @throws malformed unless Stripe signed it
  */
 export async function receiveStripeEvent(ctx: Context, input: { payload: string; signature: string }): Promise<void> {

@@ -3,7 +3,7 @@ import type { InvoiceStatus } from '../../domain/money/invoice.ts'
 import { PLANS, type PlanType } from '../../domain/money/plan.ts'
 import type { Checkout, Invoice, PaidSubscription, PaymentEvent } from '../ports/payments.ts'
 
-/** The lookup keys under which the plans' prices are kept at Stripe. */
+/** The lookup key of a plan's price at Stripe. */
 export function priceLookupKey(planType: PlanType): string {
   return `proving_ground_${planType}_monthly`
 }
@@ -56,7 +56,7 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
 
 export function toEvent(event: Stripe.Event): PaymentEvent {
   const object = event.data.object as { id?: string; object?: string; parent?: Stripe.Invoice['parent'] }
-  // The invoice of a plan's price is of interest for what it makes of the plan.
+  // An invoice of a plan's price matters for its effect on the plan.
   const plan = object.object === 'invoice' ? object.parent?.subscription_details?.subscription : null
   if (plan) return { id: event.id, type: event.type, about: 'subscription', objectId: idOf(plan) }
   const about = {
@@ -64,6 +64,6 @@ export function toEvent(event: Stripe.Event): PaymentEvent {
     'checkout.session': 'checkout' as const,
     invoice: 'invoice' as const,
   }[object.object ?? '']
-  // An announced invoice (`invoice.upcoming`) is not there yet: it has no id.
+  // An announced invoice (`invoice.upcoming`) doesn't exist yet and has no id.
   return { id: event.id, type: event.type, about: (object.id && about) || 'other', objectId: object.id ?? '' }
 }

@@ -11,7 +11,10 @@ const SIGNATURE_TOLERANCE_S = 300
 
 type StripeEnv = Pick<Env, 'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET' | 'STRIPE_API_BASE'>
 
-/** With the files of its name, all that knows Stripe. Callers own the retrying, so the SDK tries once. */
+/**
+ * Together with the other stripe-* files, all that knows Stripe. Callers do the retrying, so the SDK tries
+ * once.
+ */
 export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments {
   let client: Stripe | undefined
   const stripe = () => {
@@ -137,7 +140,7 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
           {
             invoice: invoiceId,
             lines: [{ type: 'custom_line_item', description, quantity: 1, unit_amount: cents }],
-            // What was paid already is taken off the customer's next invoices.
+            // A paid amount is credited to the customer's next invoices.
             ...(paid ? { credit_amount: cents } : {}),
             metadata: { record_id: billId },
           },
@@ -164,7 +167,7 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
   }
 }
 
-/** Null for Stripe itself. */
+/** Empty for Stripe itself. */
 function address(base: string | undefined) {
   if (!base) return {}
   const url = new URL(base)
@@ -172,13 +175,13 @@ function address(base: string | undefined) {
   return { host: url.hostname, port: url.port || (protocol === 'http' ? 80 : 443), protocol }
 }
 
-/** The price is Stripe's, found by our key; one that differs from what we advertise is never sold. */
+/** Finds the price at Stripe by our lookup key. Refuses one that differs from what we advertise. */
 async function findPrice(s: Stripe, planType: PlanType): Promise<string> {
   const lookupKey = priceLookupKey(planType)
   const price = (await s.prices.list({ lookup_keys: [lookupKey], active: true, limit: 1 })).data[0]
   const dollars = PLANS.find((plan) => plan.type === planType)?.dollarsPerMonth
   if (price?.lookup_key === lookupKey && dollars && price.unit_amount === dollars * 100) return price.id
-  throw new AppError('provider_failed', 'This plan cannot be bought at the moment. Please contact sales.', {
+  throw new AppError('provider_failed', "You can't buy this plan right now. Please contact sales.", {
     cause: new Error(
       `The price ${lookupKey} at Stripe is ${price?.unit_amount ?? 'missing'}, expected ${dollars} dollars.`,
     ),

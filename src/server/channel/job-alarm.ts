@@ -1,25 +1,34 @@
 import type { DurableObjectStorage } from '@cloudflare/workers-types'
 import type { Log } from '../log.ts'
 
-/** What survives the object: the user's id, until when it was armed, when it looked last, how many looks in a row failed, and its one alarm. */
+/**
+ * What outlives the object: the user's id, how long it is armed, its last look, how many looks in a row
+ * failed, and its one alarm.
+ */
 export type AlarmStorage = {
   get(key: string): Promise<unknown>
   put(entries: Record<string, unknown>): Promise<void>
 } & Pick<DurableObjectStorage, 'getAlarm' | 'setAlarm' | 'deleteAlarm'>
 
-/** Looks at a user's jobs: `at` which moment of the product's clock, and in how many ms something is due again, null when nothing is. */
+/**
+ * Looks at a user's jobs. `at` is the time of the look by the product's clock, `wait` the ms until the next
+ * job is due, or null if none is.
+ */
 export type Look = (userId: string) => Promise<{ at: number; wait: number | null }>
 
-/** No work that was written down waits longer than this for someone to look at it, whatever happens to the one who wrote it. */
+/** Work that is written down waits at most this long for a look, even if its writer dies. */
 export const FALLBACK_MS = 30_000
 const RETRY_MS = 5_000
 const LATEST_RETRY_MS = 30_000
-/** Even a throttled look is repeated sooner: after so long the alarm cannot be relied on, or the product's clock was moved. */
+/** Longer than any back-off: by then the alarm is lost or the product's clock was moved. */
 const FORGOTTEN_MS = 90_000
 
-/** When a user's jobs are looked at. Keeps no alarm while there is nothing to wait for. */
+/** Decides when to look at a user's jobs. Sets no alarm while nothing is due. */
 export class JobAlarm {
-  /** Asked to look again while an alarm was running. Memory is enough: if the process dies, the fallback alarm stands. */
+  /**
+   * Somebody called `wake` while the alarm ran. Memory is enough: if the process dies, the fallback alarm
+   * remains.
+   */
   #woken = false
   readonly #storage: AlarmStorage
   readonly #look: Look
@@ -48,7 +57,10 @@ export class JobAlarm {
     await this.#storage.setAlarm(this.#now())
   }
 
-  /** The second net: looks now if the alarm was lost or nobody looked for long, and leaves one that is still to come where it is. */
+  /**
+   * The second safety net: looks now if the alarm was lost or the last look is long ago. Leaves a pending
+   * alarm alone.
+   */
   async revive(userId: string, now: number): Promise<void> {
     const alarm = await this.#storage.getAlarm()
     const lookedAt = Number((await this.#storage.get('lookedAt')) ?? 0)
@@ -56,7 +68,7 @@ export class JobAlarm {
     if (isLost || lookedAt < now - FORGOTTEN_MS) await this.wake(userId)
   }
 
-  /** The fallback is set before any work, and nothing is thrown: an alarm that keeps throwing is given up for good. */
+  /** Sets the fallback before any work and never throws: the platform gives up on an alarm that keeps throwing. */
   async ring(): Promise<void> {
     await this.#storage.setAlarm(this.#now() + FALLBACK_MS)
     const userId = await this.#storage.get('userId')
@@ -72,7 +84,7 @@ export class JobAlarm {
     }
   }
 
-  /** The database is away, for thousands at once: they come back ever more rarely, and not all at the same time. */
+  /** An outage hits thousands of users at once, so retries back off, with jitter. */
   async #retry(): Promise<void> {
     const failures = await this.#failures()
     const backOff = Math.min(LATEST_RETRY_MS, RETRY_MS * 2 ** Math.min(failures, 5)) * (1 + this.#random() / 2)

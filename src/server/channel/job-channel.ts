@@ -10,8 +10,8 @@ import { JobAlarm } from './job-alarm.ts'
 import { JobSockets } from './job-sockets.ts'
 
 /**
- * One object per user. An alarm runs that user's due jobs, one at a time, and every change of a job is pushed to the user's
- * sockets. It keeps only what it takes to go on: the user's id, an alarm, the sockets. The truth is in the database.
+ * One object per user. Its alarm runs the user's due jobs, one at a time, and it pushes every job change to
+ * the user's sockets. It stores only the user's id, an alarm and the sockets; the truth is in the database.
  */
 export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   private readonly jobAlarm: JobAlarm
@@ -53,7 +53,7 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   }
 
   override async webSocketClose(socket: WorkerSocket, code: number, reason: string): Promise<void> {
-    // 1005 and 1006 may be received but not sent.
+    // The API lets us receive 1005 and 1006, but not send them.
     socket.close(code === 1005 || code === 1006 ? 1000 : code, reason)
   }
 

@@ -8,7 +8,7 @@ export type Attachment = {
   expiresAt: number
   identifiers: string[]
   connectedAt: number
-  /** When its sign-in was last seen to count. */
+  /** When we last checked that its sign-in is still valid. */
   checkedAt: number
 }
 
@@ -16,20 +16,20 @@ export function attachmentOf(socket: WorkerSocket): Attachment {
   return socket.deserializeAttachment() as Attachment
 }
 
-/** A socket that is closing may still be listed, and throws. */
+/** `send` throws on a closing socket, which may still be listed. */
 export function sendTo(socket: WorkerSocket, frame: string): void {
   try {
     socket.send(frame)
   } catch {}
 }
 
-/** For good: the client does not come back by itself. */
+/** Closes for good: the client must not reconnect. */
 export function closeSocket(socket: WorkerSocket, reason: DisconnectReason): void {
   sendTo(socket, disconnectFrame(reason))
   socket.close(1000, reason)
 }
 
-/** For now: the client comes back at once. */
+/** Closes for now: the client reconnects at once. */
 export function restartSocket(socket: WorkerSocket): void {
   sendTo(socket, disconnectFrame('server_restart', true))
   socket.close(1012, 'server_restart')

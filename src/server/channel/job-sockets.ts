@@ -23,20 +23,20 @@ import { toJob } from '../fleet/wire.ts'
 import type { Log } from '../log.ts'
 import { type Attachment, attachmentOf, closeSocket, restartSocket, sendTo } from './job-socket.ts'
 
-/** Tabs and devices of one person; the oldest gives way. */
+/** Tabs and devices of one person. A new socket beyond this closes the oldest. */
 const MAX_SOCKETS = 20
-/** Nothing is pushed to a socket whose sign-in was not looked at for so long. */
+/** Before a push, we recheck any sign-in that was last checked longer ago than this. */
 const CHECK_EVERY_MS = MINUTE_MS
 
-/** A socket may name its channel in a few spellings; its attachment must not grow without end. */
+/** A client may spell its channel in several ways, so bound what its attachment can hold. */
 const MAX_SUBSCRIPTIONS = 4
 const MAX_IDENTIFIER = 300
 
-/** The sockets of one user, in that user's Durable Object: who may hear, what was subscribed to, and that they stay alive. */
+/** The sockets of one user, in that user's Durable Object: their access, subscriptions and pings. */
 export class JobSockets {
   private pinging = false
   private received = new WeakMap<WorkerSocket, { second: number; count: number }>()
-  /** The subscriptions that wait for the next read of what is current. */
+  /** Subscriptions waiting for the next read of the current jobs. */
   private waiting = new Map<WorkerSocket, Set<string>>()
   private telling = false
   private readonly ctx: DurableObjectState
@@ -51,7 +51,7 @@ export class JobSockets {
     if (ctx.getWebSockets().length) this.keepPinging()
   }
 
-  /** The upgrade, already checked by the route, which names the user and the sign-in. */
+  /** Accepts an upgrade. The route has checked it and passes the user and the sign-in as headers. */
   accept(request: Request): Response {
     const pair = new WebSocketPair()
     const attachment: Attachment = {
@@ -71,7 +71,7 @@ export class JobSockets {
     return new Response(null, { status: 101, webSocket: pair[0], headers } as ResponseInit)
   }
 
-  /** What a client sent. Answered as Rails would: mostly with nothing. */
+  /** Handles a client's message. Like Rails, it mostly doesn't reply. */
   async receive(socket: WorkerSocket, message: string | ArrayBuffer): Promise<void> {
     if (!isReadable(message) || this.isTooFast(socket)) return socket.close(1008, 'too much')
     const command = typeof message === 'string' ? parseCommand(message) : null
@@ -92,7 +92,10 @@ export class JobSockets {
     await this.tellWaiting(attachment.userId)
   }
 
-  /** One read at a time, for all that subscribed since the one before: or a few people who subscribe over and over would keep the database busy. */
+  /**
+   * Reads once for all who subscribed since the last read, so that a few people who resubscribe in a loop
+   * can't keep the database busy.
+   */
   private async tellWaiting(userId: string): Promise<void> {
     if (this.telling) return
     this.telling = true
@@ -107,7 +110,10 @@ export class JobSockets {
     }
   }
 
-  /** What the clients missed. If that cannot be read now, they are sent away to come back, rather than left without knowing. */
+  /**
+   * Sends what the clients missed. If that can't be read now, asks them to reconnect instead of leaving them
+   * unaware.
+   */
   private async tellCurrent(waiting: Map<WorkerSocket, Set<string>>, userId: string): Promise<void> {
     try {
       const ctx = await this.openContext()
@@ -118,12 +124,12 @@ export class JobSockets {
       ])
       for (const [socket, identifiers] of waiting) {
         const { signInId, identifiers: subscribed } = attachmentOf(socket)
-        // Signed out between the upgrade and now: the call that closes sockets may have come before this one was here.
+        // They may have signed out during the upgrade, before `disconnect` could see this socket.
         if (!live.some(({ id }) => id === signInId)) {
           closeSocket(socket, 'remote')
           continue
         }
-        // But those that unsubscribed meanwhile.
+        // Skip those that unsubscribed meanwhile.
         for (const identifier of subscribed.filter((one) => identifiers.has(one)))
           for (const { job, run } of current) sendTo(socket, jobFrame(identifier, toJob(job, run)))
       }
@@ -140,7 +146,10 @@ export class JobSockets {
     }
   }
 
-  /** The call that closes sockets may have failed, and an idle sign-in ends without one: asked again before anything is pushed. */
+  /**
+   * Closes the sockets of ended sign-ins. The `disconnect` call may have failed, and an idle sign-in expires
+   * without one, so check again before a push.
+   */
   async endSignedOut(ctx: Context): Promise<void> {
     const due = this.ctx.getWebSockets().filter((socket) => {
       const { checkedAt } = attachmentOf(socket)
@@ -180,7 +189,10 @@ export class JobSockets {
     return count > MAX_MESSAGES_PER_SECOND
   }
 
-  /** Pings sockets that do not keep themselves alive. The timer ends with the last of them, so that the object can hibernate. */
+  /**
+   * Pings sockets that send no keepalive. The timer ends with the last of them, so that the object can
+   * hibernate.
+   */
   private keepPinging(): void {
     if (this.pinging) return
     this.pinging = true

@@ -5,8 +5,8 @@ import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import type { Context } from '../context.ts'
 
 /**
- * Whether the page of the user's own running server answers yet.
- * @throws not_found for every other address, which is never contacted
+ * Whether the user's own running server answers yet.
+ * @throws not_found for any other address, which we never contact
  */
 export async function checkServerAddress(ctx: Context, userId: string, address: string) {
   const [own] = await ctx.db

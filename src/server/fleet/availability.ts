@@ -5,7 +5,7 @@ import type { Availability } from '../../domain/wire.ts'
 import { countUsage, usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 
-/** Looks at every place of the fleet that the user's plan allows, in the order in which they would be reserved. */
+/** Checks every place that the user's plan allows, in the order in which we would reserve them. */
 export async function findAvailability(ctx: Context, userId: string): Promise<Availability> {
   const [history, runs, placeRows] = await ctx.db.batch([
     ...usageQueries(ctx, userId),

@@ -9,7 +9,7 @@ import { toJob, toServer } from './wire.ts'
 
 export type DashboardData = { servers: Server[]; jobs: Job[]; summary: Summary }
 
-/** What it takes to know everything on the dashboard. */
+/** The reads for everything on the dashboard. */
 export function dashboardQueries(ctx: Context, userId: string | SQL) {
   return [listRunsQuery(ctx, userId), currentJobsQuery(ctx, userId), ...usageQueries(ctx, userId)] as const
 }
@@ -25,7 +25,7 @@ export function toDashboard(
   }
 }
 
-/** The user's unfinished jobs and the latest one: what a client that was away has missed. */
+/** The user's unfinished jobs and the latest one: what a client may have missed while away. */
 export function currentJobsQuery(ctx: Context, userId: string | SQL) {
   const latest = sql`${jobs.id} = (SELECT id FROM jobs WHERE user_id = ${userId} ORDER BY created_at DESC, id DESC LIMIT 1)`
   return ctx.db

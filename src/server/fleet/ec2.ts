@@ -13,14 +13,14 @@ import { AppError } from '../../domain/error.ts'
 import type { Env } from '../env.ts'
 import type { Cloud, CloudInstance, InstanceState, LaunchRefusal } from '../ports/cloud.ts'
 
-/** Every instance of ours carries it, so that the console and the sweep find ours and nobody else's. */
+/** On every instance of ours, so that the console and the sweep find them and no others. */
 export const OWNER_TAG = { key: 'app', value: 'proving-ground' }
-/** Not every EC2 server filters by client token; all of them filter by tag. */
+/** Not every EC2 server can filter by client token, but all can filter by tag. */
 const TOKEN_TAG = 'launch'
 const TIMEOUT_MS = 10_000
-/** Thousands of instances come in several pages. */
+/** Thousands of instances arrive in several pages. */
 const LIST_TIMEOUT_MS = 20_000
-/** Codes that are about one zone: its capacity, its subnet, what it offers. */
+/** Codes that concern one zone: its capacity, its subnet, what it offers. */
 const PLACE_REFUSALS = new Set([
   'InsufficientCapacity',
   'InsufficientFreeAddressesInSubnet',
@@ -34,7 +34,10 @@ const PLACE_REFUSALS = new Set([
   'Unsupported',
   'VolumeTypeNotAvailableInZone',
 ])
-/** Codes for any bad input: about one zone if the message names it (`No default subnet for availability zone: 'us-east-1e'`). */
+/**
+ * Codes for bad input. They concern one zone if the message names it (`No default subnet for availability
+ * zone: 'us-east-1e'`).
+ */
 const INPUT_REFUSALS = new Set(['InvalidInput', 'InvalidParameterValue', 'MissingInput'])
 const BUSY = new Set([
   'EC2ThrottledException',
@@ -54,7 +57,7 @@ type Ec2Env = Pick<
   'AWS_REGION' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY' | 'EC2_ENDPOINT' | 'EC2_LAUNCH_TEMPLATE'
 >
 
-/** The one file that knows AWS. Our own jobs do the retrying, so the SDK tries once. */
+/** The only file that knows AWS. Our own jobs do the retrying, so the SDK tries once. */
 export function ec2Cloud(env: Ec2Env): Cloud {
   let client: EC2Client | undefined
   const ec2 = () =>
@@ -158,7 +161,10 @@ function isUnknownInstance(error: unknown): boolean {
   return error instanceof Error && error.name === 'InvalidInstanceID.NotFound'
 }
 
-/** AWS's words stay in `cause`, for the log; a person gets ours. No answer, "busy", or a fault of theirs may be tried again. */
+/**
+ * Keeps AWS's words in `cause`, for the log; people get ours. No answer, "busy", and faults of theirs are
+ * retryable.
+ */
 function translate(cause: unknown): AppError {
   if (isRefusal(cause))
     return new AppError(
@@ -172,7 +178,10 @@ function translate(cause: unknown): AppError {
   })
 }
 
-/** A refusal that we do not know is the account's: to try it on every place would not help. Null: no refusal, nothing is known. */
+/**
+ * Unknown refusals count for the whole account: trying every place would not help. Null if it is no refusal,
+ * so that the outcome is unknown.
+ */
 function refusalScope(error: unknown, zone: string): LaunchRefusal['refused'] | null {
   if (!isAnswer(error)) return null
   if (PLACE_REFUSALS.has(error.name) || (INPUT_REFUSALS.has(error.name) && error.message.includes(zone))) return 'place'

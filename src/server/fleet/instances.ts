@@ -8,7 +8,7 @@ import type { Context } from '../context.ts'
 const AT_ONCE = 500
 
 /**
- * Every cloud instance of ours, newest first, with whose run it serves: the admin's console.
+ * All our cloud instances, newest first, with their owners, for the admin console.
  * @param withinMs how long to wait for the cloud
  * @throws unavailable, provider_failed
  */
@@ -29,7 +29,7 @@ export async function listInstances(ctx: Context, withinMs?: number): Promise<In
         public_ip: instance.publicIp,
         launch_time: toIso(instance.launchTime),
         owner_email: run?.email ?? null,
-        // A run's meter belongs to the instance that it ended up with.
+        // A run's cost belongs to its final instance.
         cost_dollars: run && run.run.instanceId === instance.id ? costSoFar(run.run, ctx.now()) : null,
       }
     })

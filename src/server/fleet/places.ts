@@ -5,24 +5,24 @@ import { AppError } from '../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
 import { newId } from '../id.ts'
 
-/** A refusal of one zone or subnet keeps its place from being handed out for this long. */
+/** How long we set a place aside after its zone or subnet refused a launch. */
 export const SET_ASIDE_MS = 10 * MINUTE_MS
 const MOST_AT_ONCE = 500
 
 /**
- * Whether a row of `servers` may be handed out: not retired, and not set aside because its zone or subnet refused a launch. Whether it is
- * reserved is another question.
+ * Whether we may hand out a row of `servers`: it isn't retired, or set aside because its zone or subnet
+ * refused a launch. Doesn't check whether it is reserved.
  */
 export function isOfferedAt(now: number): SQL {
   return sql`(retired_at IS NULL AND set_aside_until <= ${now})`
 }
 
-/** What an operator does by hand. It needs no more than a database and a clock. */
+/** For operators' manual commands: just a database and a clock. */
 type Hand = { db: Database; now: () => number }
 
 export type NewPlaces = { instanceType: string; availabilityZone: string; gpus: number; count: number }
 
-/** Adds places, to be handed out after those there are. @throws invalid */
+/** Adds places, handed out after the existing ones of their size. @throws invalid */
 export async function addPlaces({ db }: Pick<Hand, 'db'>, placeRows: NewPlaces): Promise<string[]> {
   const { instanceType, availabilityZone, gpus, count } = placeRows
   if (!/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/.test(instanceType))
@@ -49,8 +49,9 @@ export async function addPlaces({ db }: Pick<Hand, 'db'>, placeRows: NewPlaces):
 }
 
 /**
- * From now on the place is never handed out again. What runs in it goes on, and the row stays, because past runs name it.
- * @returns the place; one that was retired before keeps its time
+ * Never hands out the place again. A server in it keeps running, and the row stays because past runs refer to
+ * it.
+ * @returns the place; if it was already retired, with its original time
  * @throws not_found
  */
 export async function retirePlace({ db, now }: Hand, id: string): Promise<PlaceRow> {
@@ -72,7 +73,7 @@ export type PlaceLine = {
   since: string | null
 }
 
-/** Every place there ever was, by size and position. */
+/** All places, including retired ones, by size and position. */
 export async function listPlaces({ db, now }: Hand): Promise<PlaceLine[]> {
   const placeRows = await db.select().from(places).orderBy(asc(places.gpus), asc(places.position))
   return placeRows.map((place) => ({

@@ -3,7 +3,7 @@ import type { Reach } from '../ports/reach.ts'
 
 const TIMEOUT_MS = 2_000
 
-/** A bare TCP connection: Workers refuse to fetch from an IP literal, but may connect to one. */
+/** Opens a bare TCP connection: Workers can't fetch from an IP literal, but can connect to one. */
 export const tcpReach: Reach = (host, port) =>
   new Promise((resolve) => {
     const socket = connect({ host, port })

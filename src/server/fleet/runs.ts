@@ -20,9 +20,10 @@ export function listRunsQuery(ctx: Context, userId: string | SQL) {
 }
 
 /**
- * Reserves a place, the given one or the largest free one that the user's plan allows, and queues the job that launches an
- * instance in it.
- * @throws payment_required, conflict (one is live already), not_found (no such place for this plan), too_many, unavailable (none is free)
+ * Reserves the given place, or the largest free one that the user's plan allows, and queues the job that
+ * launches an instance in it.
+ * @throws payment_required, conflict (one is live already), not_found (no such place for this plan),
+ * too_many, unavailable (none is free)
  */
 export async function startRun(
   ctx: Context,
@@ -31,7 +32,8 @@ export async function startRun(
 ): Promise<{ run: RunRow; job: JobRow }> {
   const { gpus } = await requireAllowance(ctx, userId, suspended)
 
-  // Only now: Stripe may have been asked first, and the alarm must still lie ahead when the batch is written.
+  // Not earlier: we may have asked Stripe first, and the alarm must still lie ahead when the batch is
+  // written.
   const channel = ctx.channel(userId)
   await channel.arm(userId)
   const runId = newId('ses')
@@ -78,10 +80,10 @@ async function whyNotStarted(
     ctx.db.select({ closedAt: users.closedAt, suspendedAt: users.suspendedAt }).from(users).where(eq(users.id, userId)),
     countedStartsQuery(ctx, userId, now),
   ])
-  // Closed since this request was let in: nobody could stop what it would start.
+  // The account was closed after this request was let in: nobody could stop what it starts.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
   if (account.suspendedAt !== null) return suspendedError()
-  if (placeId !== null && !place.length) return new AppError('not_found', 'There is no such server in your plan.')
+  if (placeId !== null && !place.length) return new AppError('not_found', "Your plan doesn't include this server.")
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
   const early = tooEarly(
     starts.map((start) => start.requestedAt),
@@ -92,8 +94,9 @@ async function whyNotStarted(
 }
 
 /**
- * Accepts the end of a run: nothing is billed from this moment on. A stop that is under way answers its own job again.
- * @throws not_found (of somebody else, too), conflict (already stopped)
+ * Accepts the end of a run: we bill nothing from this moment on. Repeating it returns the job of the stop
+ * that is already running.
+ * @throws not_found (also for another user's run), conflict (already stopped)
  */
 export async function stopRun(
   ctx: Context,
@@ -103,14 +106,14 @@ export async function stopRun(
   const mine = and(
     eq(runs.id, input.runId),
     eq(runs.userId, userId),
-    // A start that moved on to another place may still be seen in the one before.
+    // The user may still see a start in the place that it has just moved away from.
     or(
       eq(runs.placeId, input.placeId),
       sql`EXISTS (SELECT 1 FROM launches WHERE session_id = ${input.runId} AND server_id = ${input.placeId})`,
     ),
   )
   const [found] = await ctx.db.select().from(runs).where(mine)
-  if (!found) throw new AppError('not_found', 'There is no such server session.')
+  if (!found) throw new AppError('not_found', 'Server session not found.')
   if (found.endedAt !== null) throw new AppError('conflict', 'This server is already stopped.')
 
   const channel = ctx.channel(userId)
@@ -131,11 +134,12 @@ export async function stopRun(
 }
 
 /**
- * Writes down that a run ends: the meter's end, the stop job, and the end of a start that was still going. Changes nothing when
- * the end was written down before.
+ * Records that a run ends: the end of its meter, the stop job, and the end of an unfinished start. Does
+ * nothing if the end is already recorded.
  * @param until the last moment that may be billed
- * @param failure why it was not the user's wish; the stop job then clears up and fails with it, and so does the start
- * @param when an SQL condition: without it being true in that moment nothing is stopped
+ * @param failure the reason, if the user didn't ask for it; the stop job then cleans up and fails with it,
+ * and so does the start
+ * @param when an SQL condition: nothing stops unless it is true at that moment
  */
 export async function requestStop(
   ctx: Context,

@@ -12,17 +12,17 @@ import { deliverMail, mailQuery } from '../mail/outbox.ts'
 const EVERY_MS = HOUR_MS
 
 /**
- * Keeps the wish for more servers and tells the operator.
- * @throws too_many when the same user asked within the hour
+ * Stores a request for more servers and emails the operator.
+ * @throws too_many if the same user requested more within the hour
  */
 export async function requestMoreServers(ctx: Context, user: User): Promise<void> {
   const now = ctx.now()
   const id = newId('req')
-  const mail = composeMail('A customer asks for more servers', [
-    'A customer asks for more servers. The request waits in the console.',
+  const mail = composeMail('A customer requested more servers', [
+    'A customer requested more servers. See the request in the console.',
     { label: 'Open the console', link: `${siteOrigin(ctx)}/console/messages` },
   ])
-  // The database decides, so that of two clicks at once one counts and one mail is written.
+  // The database decides, so that two clicks at once count as one and send one email.
   const [kept] = await writeBatch(ctx.db, [
     ctx.db.run(sql`INSERT INTO server_requests (id, user_id, created_at) SELECT ${id}, ${user.id}, ${now}
       WHERE NOT EXISTS (SELECT 1 FROM server_requests WHERE user_id = ${user.id} AND created_at > ${now - EVERY_MS})`),
@@ -39,7 +39,7 @@ async function askedBefore(ctx: Context, user: User, now: number): Promise<AppEr
     .where(eq(serverRequests.userId, user.id))
     .orderBy(desc(serverRequests.createdAt))
     .limit(1)
-  return new AppError('too_many', 'You asked for more servers within the last hour. We will get back to you.', {
+  return new AppError('too_many', "You already requested more servers in the last hour. We'll get back to you.", {
     retryAfter: Math.max(1, Math.ceil(((recent?.createdAt ?? now) + EVERY_MS - now) / 1000)),
   })
 }

@@ -3,7 +3,7 @@ import { jobs, runs } from '../../../db/schema.ts'
 import { LONGEST_LIMIT_MS, START_LIMITS } from '../../domain/start-limits.ts'
 import type { Context } from '../context.ts'
 
-/** The starts that count against a person's limits. One that found no capacity is held against nobody. */
+/** The starts that count against a person's limits. A start that found no capacity doesn't. */
 function countedSince(userId: string, after: number): SQL | undefined {
   return and(
     eq(runs.userId, userId),
@@ -13,7 +13,10 @@ function countedSince(userId: string, after: number): SQL | undefined {
   )
 }
 
-/** Whether one more start is within every limit: part of the statement that reserves, so that two at once cannot both be the last. */
+/**
+ * Whether every limit allows one more start. Part of the statement that reserves, so that two concurrent
+ * starts can't both be the last.
+ */
 export function isWithinLimits(userId: string, now: number): SQL {
   const each = START_LIMITS.map(
     ({ starts, ms }) => sql`(SELECT count(*) FROM ${runs} WHERE ${countedSince(userId, now - ms)}) < ${starts}`,

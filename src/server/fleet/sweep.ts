@@ -4,16 +4,19 @@ import { fourAtOnce } from '../four-at-once.ts'
 
 const BATCH = 500
 const LATE_MS = 5_000
-/** A running server is looked at every 30 s, while EC2 is throttled every 60 s; one that was not seen for that long may have been forgotten. */
+/**
+ * We look at a running server every 30 s, or every 60 s while EC2 throttles us. After this long without a
+ * look, it may have been forgotten.
+ */
 const FORGOTTEN_MS = 90_000
 
 /**
- * The second net below the alarms: wakes every channel whose work is overdue, and sees to it that one whose server was not seen lately has an
- * alarm. Driven by what the database says, so that it does not matter how often it runs.
+ * The safety net under the alarms: wakes every channel with overdue work, and makes sure that one whose
+ * server hasn't been seen lately has an alarm. Driven by the database, so it may run at any interval.
  */
 export async function wakeOverdue(ctx: Context): Promise<number> {
   const now = ctx.now()
-  // Where there are more, what is due goes first, and nobody is always left out.
+  // If there are more, due work goes first, and the random order leaves nobody out for good.
   const rows = await ctx.db.all<{ user_id: string; due: 0 | 1 }>(sql`SELECT user_id, max(due) AS due FROM (
     SELECT user_id, 1 AS due FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
     UNION SELECT user_id, coalesce(must_stop_at <= ${now}, 0) FROM server_sessions
@@ -27,8 +30,9 @@ export async function wakeOverdue(ctx: Context): Promise<number> {
 }
 
 /**
- * Ends instances of ours that no run owns any more: their run has ended, or EC2 carried out a request after we had given it up. Instances
- * that this database has never heard of are left alone: they may belong to another stage in the same account.
+ * Ends our instances that no run owns: their run has ended, or EC2 carried out a request that we had given
+ * up. Leaves instances alone that this database doesn't know: they may belong to another stage in the same
+ * account.
  */
 export async function endOrphans(ctx: Context): Promise<string[]> {
   const alive = (await ctx.cloud.listInstances()).filter(
@@ -54,7 +58,7 @@ export async function endOrphans(ctx: Context): Promise<string[]> {
     for (const { id, tags, token } of some)
       if (ended.has(tags.session ?? '') || givenUp.has(token ?? '')) orphans.push(id)
   }
-  // One that cannot be ended now is tried again by the next sweep.
+  // The next sweep retries those that we can't end now.
   await fourAtOnce(orphans, async (id) => {
     try {
       await ctx.cloud.terminate(id)

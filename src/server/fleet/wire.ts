@@ -27,7 +27,7 @@ export function toJob(row: JobRow, run: RunRow | null): Job {
     status: row.status,
     progress: finished ? null : row.progress,
     result: row.result,
-    // While a job clears up after a failure, its message waits until it has failed.
+    // A job that failed shows its message only after it has cleaned up.
     error_message: row.status === 'failed' ? row.errorMessage : null,
     error_code: row.status === 'failed' ? row.errorCode : null,
     server: run && toServer(run),

@@ -3,7 +3,7 @@ import { AppError } from '../../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
 import { factsOf, matchedRoute } from './site-map.ts'
 
-/** A page sends people where they may be; a call is refused. */
+/** Pages redirect people to where they may be; calls refuse. */
 export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   const route = matchedRoute(c)
   if (route === null) return next()

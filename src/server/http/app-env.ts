@@ -11,25 +11,25 @@ export type AppEnv = {
   Variables: {
     ctx: Context
     signIn: CurrentSignIn | null
-    /** What this route had read along with the sign-in: see site-map.ts. */
+    /** What this route read together with the sign-in: see site-map.ts. */
     readAlong: readonly unknown[]
     requestId: string
-    /** The request's own, also while it has no context. */
+    /** The request's log; exists before its context does. */
     log: Log
-    /** The whole answer, when it is the same for every visitor. */
+    /** The whole page, if it is the same for every visitor. */
     sameForAll: string | undefined
-    /** The fields of a plain HTML form, once its CSRF token was checked. */
+    /** The fields of a plain HTML form whose CSRF token passed. */
     form: URLSearchParams | null
-    /** What CSRF tokens of this answer are bound to. */
+    /** What this answer's CSRF tokens are bound to. */
     browserId: string | undefined
-    /** This page has shown, or will show, what the one before left for it. */
+    /** This page takes care of the flash message. */
     flashTaken: boolean
-    /** The one foreign origin that a form of this page may lead to. */
+    /** The one foreign origin that a form on this page may lead to. */
     formTarget: string
   }
 }
 
-/** The sign-in of a route that only signed-in users reach. @throws unauthenticated */
+/** The sign-in, on routes that require one. @throws unauthenticated */
 export function signedIn(c: HonoContext<AppEnv>): CurrentSignIn {
   if (!c.var.signIn) throw new AppError('unauthenticated', 'Please sign in first.')
   return c.var.signIn

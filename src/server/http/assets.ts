@@ -4,7 +4,7 @@ const built = Object.values(
   import.meta.glob<Manifest>('../../../dist/client/manifest.json', { eager: true, import: 'default' }),
 )[0]
 
-/** Where the browser finds our files: by the build's manifest, or as Vite serves the sources. */
+/** The URL of a source file: from the build's manifest, or as Vite serves it. */
 function address(source: string): string {
   if (import.meta.env.DEV || !built) return `/${source}`
   const entry = built[source]
@@ -12,7 +12,7 @@ function address(source: string): string {
   return `/${entry.file}`
 }
 
-/** The source's file and all that it imports, so that the browser can ask for them together instead of finding one in the other. */
+/** The source's file and all its imports, so that the browser can load them in parallel. */
 function chain(source: string): string[] {
   if (import.meta.env.DEV || !built) return []
   const files = new Set<string>()
@@ -31,7 +31,7 @@ const hotReload = import.meta.env.DEV ? ['/@vite/client'] : []
 export type PageAssets = {
   styles: string[]
   scripts: string[]
-  /** The style sheet of the pages that come next. */
+  /** The style sheet of the pages that likely follow. */
   next?: string
 }
 
@@ -39,7 +39,7 @@ const publicStyles = address('src/styles/public.css')
 const textPage = { styles: [publicStyles], scripts: hotReload }
 const publicPage = { styles: [publicStyles], scripts: [...hotReload, address('src/public.ts')] }
 
-/** The script that hydrates islands, and every file that it and this island import: the browser asks for all of them at once. */
+/** The script that hydrates islands, and every file that it and this island import, to load in parallel. */
 export function islandFiles(name: string): { script: string; preload: string[] } {
   const script = address('src/client.tsx')
   const files = [...chain('src/client.tsx'), ...chain(`src/islands/${name}.tsx`)]
@@ -47,7 +47,7 @@ export function islandFiles(name: string): { script: string; preload: string[] }
 }
 
 export const ASSETS = {
-  /** Pages of somebody who is signed in. */
+  /** Pages for signed-in people. */
   app: {
     styles: [address('src/styles/app.css')],
     scripts: [...hotReload, address('src/client.tsx')],
@@ -55,8 +55,8 @@ export const ASSETS = {
   },
   /** Visitors' pages: plain HTML first. */
   public: publicPage,
-  /** Public pages whose form leads to the pages of somebody who is signed in. */
+  /** Public pages whose form leads to signed-in pages. */
   entry: { ...publicPage, next: address('src/styles/app.css') },
-  /** Public pages that are text, and nothing else. */
+  /** Public pages that are only text. */
   text: textPage,
 } satisfies Record<string, PageAssets>

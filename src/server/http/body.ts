@@ -4,7 +4,10 @@ import type { AppEnv } from './app-env.ts'
 import { nestFields } from './form-post.ts'
 import { refuseShape, valid } from './valid.ts'
 
-/** The shape of a body that may come as JSON or from a plain HTML form (`user[email]`): `c.req.valid('json')` either way. */
+/**
+ * Checks a body that arrives as JSON or from a plain HTML form (`user[email]`); read it with
+ * `c.req.valid('json')` either way.
+ */
 export function body<S extends z.ZodMiniType>(shape: S) {
   const json = valid('json', shape)
   type Body = MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }>
@@ -19,13 +22,13 @@ export function body<S extends z.ZodMiniType>(shape: S) {
   return either
 }
 
-/** A text that may be left out: the rules say what is missing, not the shape. */
+/** An optional text: the form's rules say what is missing, not the shape. */
 export const text = z.pipe(
   z.nullish(z.string()),
   z.transform((value) => value ?? ''),
 )
 
-/** A checkbox, as JSON or as forms send it. */
+/** A checkbox, as JSON or forms send it. */
 export const checkbox = z.pipe(
   z.nullish(z.union([z.boolean(), z.enum(['1', 'true', 'on']), z.enum(['0', 'false', 'off', ''])])),
   z.transform((value) => value === true || value === '1' || value === 'true' || value === 'on'),

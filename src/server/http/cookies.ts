@@ -2,7 +2,10 @@ import type { Context as HonoContext } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { AppEnv } from './app-env.ts'
 
-/** `sign_in`: who; `browser`: what CSRF tokens are bound to; `flash`: a message for the next page; `theme`: light or dark; `known`: accounts it was signed in to before. */
+/**
+ * `sign_in`: who is signed in; `browser`: what CSRF tokens are bound to; `flash`: a message for the next
+ * page; `theme`: light or dark; `known`: accounts this browser has signed in to.
+ */
 export type CookieName = 'sign_in' | 'browser' | 'flash' | 'flash_1' | 'flash_2' | 'theme' | 'known'
 
 const HOST_ONLY = { secure: true, prefix: 'host' } as const

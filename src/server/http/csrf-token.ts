@@ -7,7 +7,7 @@ export function newBrowserId(): string {
   return randomBytes(18).toString('base64url')
 }
 
-/** Masked with fresh random bytes, so that a compressed page (BREACH) never repeats the secret. */
+/** Masked with fresh random bytes, so that a compressed page never repeats the secret (BREACH). */
 export function issueToken(secretKey: string, browserId: string): string {
   const mask = randomBytes(BYTES)
   return Buffer.concat([mask, xor(mask, bound(deriveKeys(secretKey, 'csrf')[0].key, browserId))]).toString('base64url')

@@ -27,13 +27,13 @@ export function statusOf(error: AppError): ContentfulStatusCode {
   return STATUS[error.code]
 }
 
-/** The body of every refusal; some calls carry the list as `Errors` too, or more. */
+/** The body of every refusal; some calls also carry the list as `Errors`, or more. */
 export function errorBody(error: AppError) {
   const body = { error: error.message, message: error.message, errors: error.errors }
   return error.page === undefined ? body : { ...body, page: error.page }
 }
 
-/** Anything that is not ours is logged with the request's id and answered with a fixed sentence: never a vendor's words. */
+/** Turns anything that isn't ours into a fixed sentence, never a vendor's words. */
 export function toAppError(thrown: unknown): AppError {
   for (let e = thrown; e instanceof Error; e = e.cause) {
     if (e instanceof AppError) return e
@@ -46,16 +46,16 @@ export function toAppError(thrown: unknown): AppError {
   })
 }
 
-/** JSON; for a plain HTML form a redirect back to it, with the sentence and what was typed. */
+/** JSON, or for a plain HTML form a redirect back to it with the sentence and the typed values. */
 export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Record<string, unknown> = {}): Response {
   const error = toAppError(thrown)
   const status = statusOf(error)
-  // A refusal that we meant, like a full fleet, is no fault to look into.
+  // An intended refusal, such as a full fleet, needs no investigation.
   if (status >= 500 && (error !== thrown || error.cause)) logError(thrown, c)
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
   const form = c.get('form')
   if (form) {
-    // Several faults belong to the form, not to one of its fields.
+    // Several faults belong to the form, not to one field.
     const field = error.errors.length === 1 ? error.field : null
     setFlash(c, { kind: 'danger', message: error.errors.join(', '), field, values: typedValues(form) })
     return c.redirect(error.code === 'unauthenticated' ? '/sign_in' : (factsOf(c)?.form?.at ?? '/dashboard'), 303)
@@ -63,7 +63,7 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
   return c.json({ ...errorBody(error), ...factsOf(c)?.errorFields?.(error), ...extra }, status)
 }
 
-/** For the operator: everything that a person does not see. */
+/** Logs for the operator what a person doesn't see. */
 export function logError(thrown: unknown, c: HonoContext<AppEnv>): void {
   c.var.log('request_failed', { path: c.req.path }, thrown)
 }

@@ -6,11 +6,14 @@ import type { AppEnv } from './app-env.ts'
 import { clearCookie, readCookie, writeCookie } from './cookies.ts'
 
 const LIFETIME_S = 60
-/** A browser keeps 4096 bytes of a cookie with its attributes: a long contact message takes three. */
+/** A browser allows 4096 bytes per cookie, attributes included; a long contact message takes three. */
 const NAMES = ['flash', 'flash_1', 'flash_2'] as const
 const PART = 3_800
 
-/** Signed, so that nobody can put words into our mouth; without the typed values when they are too long even so. */
+/**
+ * Signed, so that nobody can put words in our mouth. If the cookies would still be too long, drops the typed
+ * values.
+ */
 export function setFlash(c: HonoContext<AppEnv>, flash: FlashMessage): void {
   const expires = c.var.ctx.now() + LIFETIME_S * 1000
   let cookie = sign(c, JSON.stringify({ ...flash, expires }))
@@ -23,8 +26,8 @@ export function setFlash(c: HonoContext<AppEnv>, flash: FlashMessage): void {
 }
 
 /**
- * Reads it and clears it: whoever asks first has it, so that a page may show it in its own place, and else its frame does. A page that is
- * fetched ahead, or only its headers, leaves it to the one that is seen.
+ * Reads and clears the message. The first caller gets it: a page that shows it in its own place, otherwise
+ * the page's frame. Prefetches and HEAD requests leave it for the page that a person sees.
  */
 export function takeFlash(c: HonoContext<AppEnv>): FlashMessage | null {
   const isSeen = c.req.method !== 'HEAD' && !c.req.header('Sec-Purpose')?.startsWith('prefetch')

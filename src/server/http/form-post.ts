@@ -7,12 +7,12 @@ export function mediaType(c: HonoContext<AppEnv>): string {
   return (c.req.header('Content-Type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
 }
 
-/** Whether this is what a plain HTML form sends. Such a post is answered with 303 and a message on the next page. */
+/** Whether a plain HTML form sent this. We answer with a 303 and a message on the next page. */
 export function isFormPost(c: HonoContext<AppEnv>): boolean {
   return mediaType(c) === FORM
 }
 
-/** `user[email]=…` becomes `{ user: { email: … } }`; a repeated field counts once, the last. */
+/** `user[email]=…` becomes `{ user: { email: … } }`; of a repeated field, the last value counts. */
 export function nestFields(fields: Iterable<[string, string]>): Record<string, unknown> {
   const nested: Record<string, string | Record<string, string>> = Object.create(null)
   for (const [name, value] of fields) {
@@ -20,7 +20,7 @@ export function nestFields(fields: Iterable<[string, string]>): Record<string, u
     if (!group || !key) nested[name] = value
     else {
       const known = nested[group]
-      // Filled, not copied for each field: 64 KiB hold thousands of them.
+      // Filled, not copied for each field: 64 KiB can hold thousands.
       const inner: Record<string, string> = typeof known === 'object' ? known : Object.create(null)
       inner[key] = value
       nested[group] = inner
@@ -29,7 +29,7 @@ export function nestFields(fields: Iterable<[string, string]>): Record<string, u
   return nested
 }
 
-/** What may be shown again in a refused form: no password, nor what only this one answer was good for. */
+/** The values to show again in a refused form: no passwords, no tokens. */
 export function typedValues(form: URLSearchParams): Record<string, string> {
   const kept = [...form].filter(([name]) => !/password(_confirmation)?\]?$|^authenticity_token$|^_method$/i.test(name))
   return Object.fromEntries(kept)

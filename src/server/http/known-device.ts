@@ -8,15 +8,15 @@ const LIFETIME_S = 365 * 24 * 3600
 const MOST_ACCOUNTS = 4
 
 /**
- * The id of this browser for an account that it was signed in to before; null for every other. Guesses from such a device are
- * counted by themselves, so that strangers who guess never keep an owner out.
+ * This browser's id for an account that it has signed in to before, otherwise null. We count guesses from
+ * such a device separately, so that strangers' guesses never lock the owner out.
  */
 export function knownDevice(c: HonoContext<AppEnv>, email: string): string | null {
   for (const mark of marks(c)) if (isFor(c, mark, email)) return mark.split('.')[0] ?? null
   return null
 }
 
-/** Tells this browser that its person is the account's. A new id each time: what was counted under the one before is over. */
+/** Marks this browser as the account owner's. Uses a new id each time, which resets the count of guesses. */
 export function rememberDevice(c: HonoContext<AppEnv>, email: string): void {
   const id = randomBytes(12).toString('base64url')
   const mark = `${id}.${markFor(deriveKeys(c.var.ctx.config.secretKey, 'device')[0].key, id, email)}`

@@ -1,12 +1,12 @@
 import type { Context as HonoContext } from 'hono'
 import type { AppEnv } from './app-env.ts'
 
-/** What a link to this page of ours says; null for a path that a browser would take for another site's (`//…`). */
+/** The path for a link to this page; null if a browser would read it as another site's (`//…`). */
 export function findOwnPath({ pathname, search }: URL): string | null {
   return pathname.startsWith('//') ? null : pathname + search
 }
 
-/** The page of ours that led here, by the browser's word. */
+/** The page of ours that the browser says it came from. */
 export function findOwnReferrer(c: HonoContext<AppEnv>): string | null {
   try {
     const referrer = new URL(c.req.header('Referer') ?? '')

@@ -12,21 +12,21 @@ import { takeFlash } from './flash.ts'
 import { csrfToken } from './middleware/csrf.ts'
 import { factsOf } from './site-map.ts'
 
-/** Named by a header of every page: inside the page it would be an inline script. */
+/** Every page names it in a header; inline it would violate the CSP. */
 export const PREFETCH_RULES = '/prefetch.json'
 
 export type PageHead = {
   title: string
   description?: string
-  /** Without the product's name behind it. */
+  /** Leaves out the product's name. */
   titleAlone?: boolean
-  /** The same for every visitor: rendered once and kept (middleware/kept-pages.ts). A form on it goes without a token. */
+  /** The same for every visitor: rendered once and kept (middleware/kept-pages.ts). Its forms carry no token. */
   same?: boolean
-  /** Without it, what a visitor's way in needs, or the app's for somebody who is signed in. */
+  /** Default: `app` for somebody who is signed in, otherwise `entry`. */
   assets?: keyof typeof ASSETS
 }
 
-/** A whole page for whoever asks. The user stands in its bootstrap block, so that the client need not ask who it is. */
+/** Renders a whole page. Its bootstrap block holds the user, so that the client needn't ask. */
 export function renderPage(
   c: HonoContext<AppEnv>,
   { assets = c.get('signIn') ? 'app' : 'entry', same = false, ...head }: PageHead,
@@ -60,7 +60,7 @@ export function renderPage(
   return c.html(html, status) as Response
 }
 
-/** The cookie's choice; null where nobody chose. */
+/** The theme in the cookie; null if they never chose one. */
 function themeOf(c: HonoContext<AppEnv>): Theme | null {
   const kept = readCookie(c, 'theme')
   return isTheme(kept) ? kept : null

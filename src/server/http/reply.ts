@@ -5,8 +5,8 @@ import { setFlash } from './flash.ts'
 import { factsOf } from './site-map.ts'
 
 /**
- * What a call that a plain HTML form may make, too, answers: JSON; for a form a redirect to the screen that comes next, where
- * `message` is shown. `carry` fills the form of that screen.
+ * Answers a call that a plain HTML form may make as well: JSON, or for a form a redirect to the next screen,
+ * which shows `message`. `carry` fills in the form on that screen.
  */
 export function answer(
   c: HonoContext<AppEnv>,
@@ -14,7 +14,7 @@ export function answer(
   { status = 200, carry = {} }: { status?: ContentfulStatusCode; carry?: Record<string, string> } = {},
 ): Response {
   const form = c.get('form')
-  // Our own pages ask for it when they move on to another screen, which then shows the message in its first HTML.
+  // Our pages send X-Flash when they go to another screen, so that its first HTML shows the message.
   if (body.message && (form || c.req.header('X-Flash')))
     setFlash(c, { kind: 'success', message: body.message, values: carry })
   if (!form) return c.json(body, status)

@@ -10,34 +10,35 @@ import { dashboardQueries } from '../fleet/dashboard.ts'
 import { listRunsQuery } from '../fleet/runs.ts'
 import type { AppEnv } from './app-env.ts'
 
-/** `guest`: only for those who are not signed in. */
+/** `guest`: only people who are not signed in. */
 type Access = 'public' | 'guest' | 'user' | 'admin'
 
-/** What is known about a route before its handler runs. */
+/** What we know about a route before its handler runs. */
 export type RouteFacts = {
   access: Access
-  /** A page sends people where they may be and fails as a page; a call answers with JSON. */
+  /** A page redirects people to where they may be and fails as a page; a call answers with JSON. */
   kind: 'page' | 'call'
-  /** `listed` in the sitemap, or only `open` to search engines; they are kept from all other pages. */
+  /** `listed` in the sitemap, or just `open` to search engines. We keep them out of all other pages. */
   search?: 'listed' | 'open'
   /**
-   * A browser may fetch the page before its link is followed: when the pointer rests on it (`hover`, much the same from one hour to the next)
-   * or presses it (`press`, somebody's own). Not the dashboard and the console, which count seconds from when they were answered.
+   * A browser may prefetch the page when the pointer rests on its link (`hover`, for pages that rarely
+   * change) or presses it (`press`, for personal pages). Not the dashboard and the console: they count
+   * seconds from when they were rendered.
    */
   ahead?: 'hover' | 'press'
-  /** What is read of the user in one round trip with the sign-in. */
+  /** Reads about the user that share the sign-in's round trip. */
   reads?: (ctx: Context, userId: SQL) => Reads
-  /** Where the plain HTML form of this call stands, and where it leads once accepted. The dashboard, if not said. */
+  /** The page with this call's plain HTML form, and the page after success (the dashboard by default). */
   form?: { at: string; done: string }
-  /** Whether the call needs the page's token: forms do and JSON does not, if not said. */
+  /** Whether the call needs the page's token. By default forms do and JSON doesn't. */
   token?: 'always' | 'never'
-  /** The answer carries a token, for a page that was not reloaded. */
+  /** The answer carries a token, for a page that isn't reloaded. */
   givesToken?: true
-  /** Stripe signs it: no page of ours sends it, and its bursts are not counted. */
+  /** Stripe signs it: none of our pages sends it, and its bursts are not rate limited. */
   signedBySender?: true
-  /** What a refusal carries beside the usual body. */
+  /** Extra fields in a refusal. */
   errorFields?: (error: AppError) => Record<string, unknown>
-  /** An open page asks it by itself: no sign that somebody is there. */
+  /** Open pages poll it, so it doesn't show that anybody is there. */
   byItself?: true
 }
 
@@ -46,7 +47,10 @@ const page = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access,
 const call = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access, facts: Facts) =>
   ({ access, kind: 'call', ...facts }) as const
 
-/** Every route, by the method and path it is registered under. There is no default: one that is not here is refused. */
+/**
+ * Every route, by the method and path it is registered under. There is no default: routes missing here are
+ * refused.
+ */
 export const SITE_MAP = {
   'GET /': page('public', { search: 'listed', ahead: 'hover' }),
   'GET /pricing': page('public', { search: 'listed', ahead: 'hover' }),
@@ -122,36 +126,39 @@ export const SITE_MAP = {
     errorFields: (error: AppError) => ({ Errors: error.errors }),
   }),
 
-  // Its form stands on pages that are the same for everybody, which hold no token; it changes nothing but a color.
+  // Its form is on pages that are the same for everybody and hold no token; it only changes colors.
   'POST /theme': call('public', { token: 'never' }),
   'GET /robots.txt': call('public', {}),
   'GET /sitemap.xml': call('public', {}),
   'GET /prefetch.json': call('public', {}),
   'POST /webhooks/stripe': call('public', { signedBySender: true }),
-  // Refuses by its own protocol, so that stock clients understand.
+  // Refuses in its own protocol, so that stock clients understand.
   'GET /cable': call('public', { byItself: true }),
 } satisfies Record<string, RouteFacts>
 
 type SiteMap = typeof SITE_MAP
 
-/** `POST /users/:id`, as it was registered: the handler that will answer, whatever middleware stands before it. Null for a 404. */
+/**
+ * `POST /users/:id`, as registered: the handler that will answer, whatever middleware runs before it. Null
+ * for a 404.
+ */
 export function matchedRoute(c: HonoContext<AppEnv>): string | null {
   const handler = matchedRoutes(c).find((route) => route.method !== 'ALL')
   return handler ? `${handler.method} ${handler.path}` : null
 }
 
-/** Null for a 404, and for a route that is not in the site map: access.ts refuses it. */
+/** Null for a 404 and for a route that is not in the site map, which access.ts refuses. */
 export function factsOf(c: HonoContext<AppEnv>): RouteFacts | null {
   return (SITE_MAP as Record<string, RouteFacts>)[matchedRoute(c) ?? ''] ?? null
 }
 
-/** Whether a person looks at the answer, rather than a script. */
+/** Whether a person, not a script, sees the answer. */
 export function isPage(c: HonoContext<AppEnv>): boolean {
   const facts = factsOf(c)
   return facts ? facts.kind === 'page' : !c.req.path.startsWith('/api/')
 }
 
-/** The paths of the pages for which something holds. */
+/** The paths of all matching pages. */
 export function pagesWhere(holds: (facts: RouteFacts) => boolean): string[] {
   const found = Object.entries<RouteFacts>(SITE_MAP).filter(([, facts]) => facts.kind === 'page' && holds(facts))
   return found.map(([route]) => route.slice('GET '.length))
@@ -164,11 +171,11 @@ type ReadsOf<Route extends ReadingRoute> = SiteMap[Route] extends { reads: (...a
   ? R
   : never
 
-/** What the route that answers had read with the sign-in. Somebody counts as signed in, and was let in, by then. */
+/** What this route read together with the sign-in. By now the person is signed in and has access. */
 export function readAlong<Route extends ReadingRoute>(
   c: HonoContext<AppEnv>,
   route: Route,
 ): BatchResponse<ReadsOf<Route>> {
-  if (matchedRoute(c) !== route) throw new Error(`Another route's reads were asked for: ${route}`)
+  if (matchedRoute(c) !== route) throw new Error(`These reads belong to another route: ${route}`)
   return c.var.readAlong as unknown as BatchResponse<ReadsOf<Route>>
 }

@@ -3,7 +3,7 @@ import type { ValidationTargets } from 'hono'
 import type { ZodMiniType } from 'zod/mini'
 import { AppError } from '../../domain/error.ts'
 
-/** What shape may arrive. Anything else is refused with one sentence that names the field. */
+/** Checks the shape of the input; refuses any other with one sentence that names the field. */
 export function valid<Target extends keyof ValidationTargets, Schema extends ZodMiniType>(
   target: Target,
   schema: Schema,
@@ -18,11 +18,11 @@ export function refuseShape(error: { issues: readonly { path: PropertyKey[] }[] 
   const field = error.issues[0]?.path.join('.')
   return new AppError(
     'malformed',
-    field ? `The field "${field}" is missing or not of the right kind.` : 'The request body must be a JSON object.',
+    field ? `The field "${field}" is missing or has the wrong type.` : 'The request body must be a JSON object.',
   )
 }
 
-/** JSON can spell halves of characters (`\ud800`), which are no text: a database refuses them. */
+/** JSON can contain lone surrogates (`\ud800`), which databases reject. */
 function isWellFormed(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   return typeof value !== 'object' || value === null || Object.values(value).every(isWellFormed)

@@ -11,7 +11,10 @@ import {
 import type { Env } from '../env.ts'
 import type { CounterCalls } from '../ports/objects.ts'
 
-/** One object per thing that is counted: it runs one call at a time, so that no two guesses share a number. Empties itself. */
+/**
+ * One object per thing we count. It runs one call at a time, so that two guesses never share a number, and
+ * empties itself once the count has expired.
+ */
 export class AttemptCounter extends DurableObject<Env> implements CounterCalls {
   async guess(now: number): Promise<number> {
     const { guesses, waitMs } = countGuess((await this.ctx.storage.get<Guesses>('guesses')) ?? null, now)

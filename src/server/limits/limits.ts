@@ -7,13 +7,14 @@ import type { Context } from '../context.ts'
 import { connectionOf, networkOf } from './network.ts'
 import { countPeople } from './people.ts'
 
-/** Who asks, as far as the network tells; null when it does not, as on a machine of one's own. */
+/** The caller's address as the network reports it; null when it doesn't, as on your own machine. */
 export type Caller = { address: string | null }
 
 /**
- * How often each call may be made in `perMs`: about one mail address, from one address (a /64 of IPv6, which one machine may fill), from one
- * network. A campus or a company comes from one address, so the last two grow with the people who signed in from there, by `perPerson` for
- * each. Below 1 for what makes new people: nobody's sign-ups pay for more than half as many.
+ * How often each call may be made in `perMs`: per email address, per IP address (a /64 of IPv6, which one
+ * machine may fill), and per network. A campus or a company shares one address, so the last two limits grow
+ * by `perPerson` for each person who signed in from there. It is below 1 for calls that create people: two
+ * new people allow at most one more sign-up.
  */
 const RATES = {
   sign_in: { address: 60, network: 300, perPerson: 2, perMs: HOUR_MS / 4 },
@@ -25,18 +26,21 @@ const RATES = {
 
 type Limits = { email?: number; address: number; network: number; perPerson: number; perMs: number }
 
-/** Growth ends at so many times what a fresh address or network has. */
+/** A limit grows to at most this many times its base. */
 const MOST_GROWTH = 5
 
-/** How often one person may do what costs us hashes, mails or calls to the payment provider, from wherever. */
+/**
+ * How often one person, from any address, may do what costs us a hash, an email or a call to the payment
+ * provider.
+ */
 const PERSONAL = {
   checkout: { count: 6, perMs: HOUR_MS, sentence: 'You opened too many checkout pages.' },
-  /** Whether they have paid by now. */
+  /** Checks whether they have paid by now. */
   ask_stripe: { count: 60, perMs: HOUR_MS },
   pay_page: { count: 20, perMs: HOUR_MS },
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
-  /** From browsers that are known, before the limits by address: a neighbor uses those up. */
+  /** Sign-ins from known browsers skip the per-address limits, which a neighbor could use up. */
   known_sign_in: { count: 10, perMs: HOUR_MS / 4 },
 } satisfies Record<string, Personal>
 
@@ -44,7 +48,7 @@ type Personal = Rate & { sentence?: string }
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
-/** @throws too_many, with the seconds to wait. The same for every mail address, whether or not somebody has it. */
+/** @throws too_many, with the seconds to wait; the same whether or not the email address has an account */
 export async function limitCalls(
   ctx: LimitContext & Pick<Context, 'db'>,
   call: keyof typeof RATES,
@@ -58,12 +62,12 @@ export async function limitCalls(
   const takeFrom = async (place: 'address' | 'network', who: string) => {
     const wait = await take(place, who, limits[place])
     if (wait === 0) return 0
-    // Only now: calls within what everybody has cost no look at the database.
+    // Counting people costs a query, so do it only for calls beyond the base limit.
     const people = await countPeople(ctx, address ?? '', place, (MOST_GROWTH * limits[place]) / limits.perPerson)
     const more = Math.floor(people * limits.perPerson)
     return more ? Math.min(wait, await take(`more by ${place}`, who, more)) : wait
   }
-  // First, so that what is refused here uses up nothing of its neighbors'.
+  // Check the address first, so that a refused call uses up none of its network's quota.
   if (address !== null) refuseFor(await takeFrom('address', connectionOf(address)))
   const waits = await Promise.all([
     address === null ? 0 : takeFrom('network', networkOf(address)),
@@ -73,8 +77,8 @@ export async function limitCalls(
 }
 
 /**
- * One guess at somebody's password, counted before it is looked at. A right one is forgiven with all before it. One that could not be looked at
- * told nobody anything and is taken back: or those who try again while we are busy would be locked out for it.
+ * Counts a guess at a password or code before checking it. A right guess clears the count. If the check
+ * itself fails, the guess is taken back: people who retry while we are busy must not be locked out.
  * @throws too_many, and what `isRight` throws
  */
 export async function limitGuesses(
@@ -100,23 +104,23 @@ function guessCounter(ctx: Pick<Context, 'counter'>, secret: string) {
   return ctx.counter(counterName('guess', 'secret', secret))
 }
 
-/** What guesses at a sign-in's password are counted under: everybody who is not known together, each known device by itself. */
+/** The key for counting sign-in guesses: each known device has its own count, all others share one. */
 export function signInSecret(email: string, knownDevice: string | null): string {
   return `${email} ${knownDevice ?? ''}`
 }
 
-/** What guesses at the password of an open session are counted under. */
+/** The key for counting guesses at the current password by somebody who is signed in. */
 export function sessionSecret(userId: string): string {
   return `${userId} current`
 }
 
-/** @param person the user's id, or the address that they sign in with @throws too_many */
+/** @param person the user's id, or the email address they sign in with @throws too_many */
 export async function limitPerson(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): Promise<void> {
   const { sentence }: Personal = PERSONAL[act]
   refuseFor(await waitOf(ctx, act, person), sentence)
 }
 
-/** For what can be left out. */
+/** For optional work: false instead of an error. */
 export async function mayStill(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): Promise<boolean> {
   return (await waitOf(ctx, act, person)) === 0
 }
@@ -126,7 +130,7 @@ function waitOf(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): 
   return answered(ctx.counter(counterName(act, 'user', person)).takeExactly({ count, perMs }, ctx.now()))
 }
 
-/** Hashed: what is counted is nobody's business in a log. */
+/** Hashed, so that names in the platform's logs reveal no email address. */
 function counterName(...parts: string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 }

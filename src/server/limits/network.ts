@@ -1,9 +1,9 @@
-/** The network that an address belongs to, as one customer of a provider usually holds it: a /24, or a /48 of IPv6. */
+/** The network that one customer of a provider usually gets: a /24, or a /48 of IPv6. */
 export function networkOf(address: string): string {
   return address.includes(':') ? firstGroups(address, 3) : address.split('.').slice(0, 3).join('.')
 }
 
-/** One connection's: the address, or the /64 of IPv6 that a single machine may choose its addresses from. */
+/** The address of one connection, or the /64 of IPv6 from which a single machine may pick addresses. */
 export function connectionOf(address: string): string {
   return address.includes(':') ? firstGroups(address, 4) : address
 }
@@ -18,7 +18,7 @@ function firstGroups(address: string, count: number): string {
     .join(':')
 }
 
-/** Nobody on the internet has one: who comes from there is on the machine itself, as in the local stack. */
+/** A loopback address means that the caller runs on this machine, as in the local stack. */
 export function isLoopback(address: string): boolean {
   return address === '::1' || /^(::ffff:)?127\./i.test(address)
 }

@@ -6,8 +6,9 @@ import { connectionOf, networkOf } from './network.ts'
 const SEEN_WITHIN_MS = 90 * DAY_MS
 
 /**
- * How many people signed in from this address (a /64 of IPv6), or from its network, within 90 days. Only confirmed ones can. Stops at `most`.
- * A /64 is found by how its addresses begin; one that ends in zeros may be written shorter, and grows less.
+ * Counts the confirmed people who signed in from this address (a /64 of IPv6), or from its network, within 90
+ * days. Stops counting at `most`. A /64 is matched by prefix; an address that ends in zeros may be written
+ * shorter and be missed, so its limit grows less.
  */
 export async function countPeople(
   ctx: Pick<Context, 'db' | 'now'>,

@@ -1,6 +1,6 @@
 import { composeMail, type MailContent } from './letter.ts'
 
-/** The mails of the account's life. `origin` is the site's first own origin, never what a request claims. */
+/** Emails about the account. `origin` comes from the settings, never from the request. */
 
 export function confirmEmailMail(origin: string, token: string): MailContent {
   return composeMail('Confirm your email address', [
@@ -10,7 +10,7 @@ export function confirmEmailMail(origin: string, token: string): MailContent {
   ])
 }
 
-/** For an address with more than one sign-up that is not confirmed yet: perhaps one is somebody else's, perhaps the latest. */
+/** For an address with several unconfirmed sign-ups: any of them, even the latest, may be somebody else's. */
 export function confirmLatestMail(origin: string, token: string): MailContent {
   return composeMail('Confirm your email address', [
     'Someone, probably you, signed up for Proving Ground with this address again. This link confirms the latest sign-up and its password:',
@@ -37,7 +37,7 @@ function confirmLink(origin: string, token: string) {
 
 export function passwordChangedMail(origin: string): MailContent {
   return composeMail('Your password was changed', [
-    'The password of your account was just changed, and every other device was signed out.',
+    'Your password was just changed, and we signed you out on every other device.',
     "If it was you, there is nothing to do. If it wasn't, choose a new password right away:",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
   ])
@@ -45,7 +45,7 @@ export function passwordChangedMail(origin: string): MailContent {
 
 export function resetPasswordMail(origin: string, token: string): MailContent {
   return composeMail('Choose a new password', [
-    'Someone, probably you, asked to choose a new password for your account:',
+    'Someone, probably you, asked to reset the password of your account:',
     { link: `${origin}/reset_password?reset_password_token=${token}`, label: 'Choose a new password' },
     "The link works once and expires in an hour. If it wasn't you, you can ignore this email: your password hasn't changed.",
   ])
@@ -53,7 +53,7 @@ export function resetPasswordMail(origin: string, token: string): MailContent {
 
 export function accountClosedMail(): MailContent {
   return composeMail('Your account is closed', [
-    'Your account is closed, as you asked. Its servers are stopped and every device is signed out.',
+    'Your account is closed, as you asked. We stopped its servers and signed out every device.',
     "If you used more than your plan included, we'll send a final invoice today.",
     'We keep billing records as long as the law requires. You can use this address for a new account in 30 days.',
   ])

@@ -7,21 +7,21 @@ import { mailQuery } from './outbox.ts'
 
 const EVERY_MS = HOUR_MS
 
-/** What an operator has to know soon. */
+/** Something that an operator must know soon. */
 export type Alert = {
-  /** One mail an hour for each: `launch_refused:VcpuLimitExceeded`. */
+  /** At most one email an hour for each: `launch_refused:VcpuLimitExceeded`. */
   matter: string
-  /** The mail's subject: what happened. */
+  /** The email's subject: what happened. */
   subject: string
-  /** What it means and what to do, a paragraph each. Nothing personal. */
+  /** What it means and what to do, one paragraph each. No personal data. */
   sentences: string[]
   /** Ids for the log. */
   fields?: Record<string, unknown>
 }
 
 /**
- * Logs it, and mails it to the operator once an hour and matter. Never throws: an alert that cannot be written must not undo the work that
- * raised it.
+ * Logs the alert, and emails it to the operator at most once an hour per matter. Never throws: an alert that
+ * can't be written must not undo the work that raised it.
  */
 export async function alertOperator(
   ctx: Pick<Context, 'db' | 'now' | 'log' | 'config'>,

@@ -10,7 +10,7 @@ import { type Caller, limitCalls } from '../limits/limits.ts'
 import { composeMail, type MailContent } from './letter.ts'
 import { deliverMail, mailQuery } from './outbox.ts'
 
-/** Keeps the message for the console, and mails it to the operator, whose answer goes to the writer. */
+/** Stores the message for the console and emails it to the operator, whose reply goes to the sender. */
 export async function contactSales(ctx: Context, input: InferInput<typeof contactForm>, caller: Caller): Promise<void> {
   const form = requireValid(contactForm, input, { every: true })
   await limitCalls(ctx, 'contact', caller, form.email)
@@ -21,7 +21,7 @@ export async function contactSales(ctx: Context, input: InferInput<typeof contac
   ctx.background(deliverMail(ctx))
 }
 
-/** Ours first, the message last: what was typed cannot pass for our own words. */
+/** Our words first, the message last, so that typed text can't pass for ours. */
 function salesMail(origin: string, { name, email, source, message }: InferOutput<typeof contactForm>): MailContent {
   const mail = composeMail('New sales message', [
     'New sales message. Reply to this email to answer, or read it in the console.',
@@ -32,7 +32,7 @@ function salesMail(origin: string, { name, email, source, message }: InferOutput
   return { ...mail, replyTo: email }
 }
 
-/** Nor anything that turns the reading direction of what follows. */
+/** Strips line breaks and characters that change the reading direction. */
 function inOneLine(text: string): string {
   return text.replace(/[\p{Cc}\u2028-\u202e\u2066-\u2069]+/gu, ' ')
 }

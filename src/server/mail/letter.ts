@@ -4,12 +4,12 @@ export type MailContent = Omit<Mail, 'to'>
 
 type Part = string | { link: string; label: string } | Typed
 
-/** What a stranger typed, line for line: for mail to the operator alone. */
+/** Text that a stranger typed, line breaks kept: only for emails to the operator. */
 type Typed = { typed: string }
 
 /**
- * A mail as HTML and as text from one source. The parts are our own sentences: in a mail to anybody but the operator stands nothing that a
- * stranger typed, so that nobody can use us to send theirs.
+ * Composes an email as HTML and plain text from one source. The parts are our own sentences: an email to
+ * anybody but the operator contains nothing that a stranger typed, so that nobody can send text through us.
  */
 export function composeMail(subject: string, parts: Part[]): MailContent {
   return {

@@ -9,14 +9,11 @@ const AT_ONCE = 50
 
 export type MessagePage = {
   messages: Message[]
-  /** Where the next, older page begins; null when there is none. */
+  /** Where the next, older page begins; null if there is none. */
   older: string | null
 }
 
-/**
- * What was written to sales and the wishes for more servers, newest first.
- * @param before `older` of the page before
- */
+/** Sales messages and requests for more servers, newest first. @param before `older` of the previous page */
 export async function listMessages(ctx: Context, before: string | null): Promise<MessagePage> {
   const [sales, requests] = await ctx.db.batch([
     ctx.db
@@ -50,7 +47,7 @@ export async function listMessages(ctx: Context, before: string | null): Promise
   return { messages, older: last && all.length > AT_ONCE ? cursor(last) : null }
 }
 
-/** Sorts like the time, and like the id where two came in the same millisecond. */
+/** Sorts by time, then by id for messages of the same millisecond. */
 function cursor({ created_at, id }: Message): string {
   return `${created_at}_${id}`
 }

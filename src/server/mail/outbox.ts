@@ -14,8 +14,8 @@ const MOST_ATTEMPTS = 40
 type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer' | 'log'>
 
 /**
- * The insert of one mail, for the batch of the change that causes it.
- * @param when an SQL condition: without it being true in that moment no mail is written
+ * Inserts one email, in the batch of the change that causes it.
+ * @param when an SQL condition: the email is only written if it is true at that moment
  */
 export function mailQuery(ctx: Pick<Context, 'db' | 'now'>, to: string, mail: MailContent, when: SQL = sql`1`) {
   const now = ctx.now()
@@ -25,7 +25,10 @@ export function mailQuery(ctx: Pick<Context, 'db' | 'now'>, to: string, mail: Ma
     WHERE ${when}`)
 }
 
-/** Sends what is due. Two may run at once: a row is claimed by moving its next try, so that each is sent by one of them. */
+/**
+ * Sends what is due. Two runs may overlap: each claims a row by moving its next try, so that only one of them
+ * sends it.
+ */
 export async function deliverMail(ctx: OutboxContext): Promise<void> {
   for (;;) {
     const claimed = await claim(ctx)
@@ -54,7 +57,7 @@ function claim(ctx: OutboxContext): Promise<OutboxRow[]> {
 }
 
 async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
-  // The mails before it took so long that it is due again: for whoever claims it then.
+  // Earlier emails took so long that this one is due again. Leave it to the next claim.
   if (mail.sendAt !== null && mail.sendAt <= ctx.now()) return
   try {
     const { recipient: to, subject, text, html, replyTo } = mail
@@ -63,7 +66,7 @@ async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
     ctx.log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
     return
   }
-  // What was sent may hold a link that opens an account: it is not kept.
+  // A sent email may contain a link that opens an account, so don't keep its text.
   const nothing = { text: '', html: '', replyTo: null }
   await ctx.db
     .update(outbox)

@@ -5,14 +5,14 @@ import { composeMail, type MailContent } from './letter.ts'
 
 type Overdue = {
   cents: number
-  /** Where it is paid. */
+  /** The page to pay it. */
   payUrl: string
 }
 
 const sum = ({ cents }: Overdue) => dollars(cents / 100)
 const day = (at: number) => instantText(toIso(at), false, 'day')
 
-/** `periodEnd` is where the next bill begins: the last day in this one is the one before. */
+/** `periodEnd` is when the next bill begins, so this one's last day is the day before. */
 export function suspendedMail(bill: Overdue & { periodStart: number; periodEnd: number; dueAt: number }): MailContent {
   const { periodStart, periodEnd, dueAt, payUrl } = bill
   return composeMail(`Account suspended: ${sum(bill)} is overdue`, [

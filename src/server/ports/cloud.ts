@@ -10,13 +10,13 @@ export type CloudInstance = {
   privateIp: string | null
   publicIp: string | null
   launchTime: number | null
-  /** Of the launch that made it; null where it is none of ours. */
+  /** The token of the launch that made it; null if it isn't ours. */
   token: string | null
   tags: Record<string, string>
 }
 
 type Launch = {
-  /** The same token never makes two instances. */
+  /** The same token never creates two instances. */
   token: string
   instanceType: string
   availabilityZone: string
@@ -24,23 +24,27 @@ type Launch = {
   tags: Record<string, string>
 }
 
-/** EC2 said no: only to this place, or to the whole account, where the next place would get the same answer. */
+/**
+ * EC2 said no: either to this place only, or to the whole account, so that the next place would get the same
+ * answer.
+ */
 export type LaunchRefusal = { refused: 'place' | 'account'; code: string; error: AppError }
 
 /**
- * Where instances come from. Every call may throw an `AppError`: 'unavailable' when nothing is known about the outcome or the
- * cloud is busy, 'provider_failed' when the cloud said no.
+ * Provides instances. Every call may throw an `AppError`: 'unavailable' if the outcome is unknown or the
+ * cloud is busy, 'provider_failed' if the cloud said no.
  */
 export type Cloud = {
   launch(launch: Launch): Promise<CloudInstance | LaunchRefusal>
-  /** Null when the cloud does not know the id, which proves nothing: its answers are eventually consistent. */
+  /** Null if the cloud doesn't know the id. That proves nothing: its answers are eventually consistent. */
   findInstance(id: string): Promise<CloudInstance | null>
   findByToken(token: string): Promise<CloudInstance | null>
-  /** Safe to repeat, and for an instance that is already gone. */
+  /** Safe to repeat, even after the instance is gone. */
   terminate(id: string): Promise<void>
   /**
-   * All of ours, with their health (`ok`, `impaired`, `initializing`, `insufficient-data`…), null when it is not known.
-   * @param withinMs how long the whole may take
+   * All our instances, with their health (`ok`, `impaired`, `initializing`, `insufficient-data`…) or null if
+   * unknown.
+   * @param withinMs time limit for the whole call
    */
   listInstances(withinMs?: number): Promise<(CloudInstance & { statusCheck: string | null })[]>
 }

@@ -3,9 +3,9 @@ export type Mail = {
   subject: string
   text: string
   html: string
-  /** Where an answer goes, if not to the sender. One address. */
+  /** Where replies go, if not to the sender. One address. */
   replyTo?: string | undefined
 }
 
-/** Throws when the mail was not taken; it may be tried again. */
+/** Throws if the mail was not accepted; you may retry. */
 export type Mailer = { send(mail: Mail): Promise<void> }

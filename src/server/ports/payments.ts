@@ -1,15 +1,15 @@
 import type { InvoiceStatus } from '../../domain/money/invoice.ts'
 import type { PlanType } from '../../domain/money/plan.ts'
 
-/** A subscription as the payment provider has it now. Times are ms since 1970. */
+/** A subscription as the payment provider has it. Times are ms since 1970. */
 export type PaidSubscription = {
   id: string
   customerId: string
-  /** Whose it is, as we wrote at its checkout. */
+  /** Its user, as we wrote at checkout. */
   userId: string | null
   /** Null for a price that is not one of ours. */
   planType: PlanType | null
-  /** The plan that we wrote on it at its checkout. */
+  /** The plan that we wrote on it at checkout. */
   boughtAs: PlanType | null
   status: string
   createdAt: number
@@ -17,7 +17,7 @@ export type PaidSubscription = {
   /** Of the current period, paid or not. */
   periodStart: number
   cancelAtPeriodEnd: boolean
-  /** When it will end, once that is decided. */
+  /** When it will end, if that is decided. */
   cancelAt: number | null
   endedAt: number | null
 }
@@ -25,18 +25,18 @@ export type PaidSubscription = {
 export type Checkout = {
   id: string
   status: 'open' | 'complete' | 'expired'
-  /** Where a person pays; null once it is no longer open. */
+  /** Where a person pays; null unless open. */
   url: string | null
   subscriptionId: string | null
 }
 
 export type Invoice = {
   id: string
-  /** The billing record that it bills; null for an invoice of the plan's own price. */
+  /** The billing record that it charges; null for an invoice of the plan's own price. */
   billId: string | null
   status: InvoiceStatus
   totalCents: number
-  /** Left to pay, once credits are taken off. */
+  /** Left to pay after credits. */
   remainingCents: number
   dueAt: number | null
   paidAt: number | null
@@ -44,7 +44,7 @@ export type Invoice = {
   pdfUrl: string | null
 }
 
-/** What happened to which object; its effect is taken from the object fetched by id, never from the event. */
+/** What happened to which object. We act on the object fetched by id, never on the event's contents. */
 export type PaymentEvent = {
   id: string
   type: string
@@ -53,8 +53,9 @@ export type PaymentEvent = {
 }
 
 /**
- * Where money is collected. Verbs that make something take an idempotency key: the same key makes it once, for at least a day.
- * Every call may throw an `AppError`: 'unavailable' (retryable) when the outcome is not known, 'provider_failed' when it was refused.
+ * Collects money. Verbs that create something take an idempotency key: the same key creates it once, for at
+ * least a day. Every call may throw an `AppError`: 'unavailable' (retryable) if the outcome is unknown,
+ * 'provider_failed' if the provider refused.
  */
 export type Payments = {
   findCustomer(user: { id: string; email: string }): Promise<string | null>
@@ -69,17 +70,17 @@ export type Payments = {
   expireCheckout(id: string): Promise<Checkout>
 
   findSubscription(id: string): Promise<PaidSubscription | null>
-  /** The page where its latest open invoice is paid, which makes it active again; null when none is open. */
+  /** The page to pay its latest open invoice, which reactivates it; null when none is open. */
   findPlanPayPage(subscriptionId: string): Promise<string | null>
-  /** Whether an invoice of it was paid in that time: half-open, ms since 1970. */
+  /** Whether any of its invoices was paid in that time: half-open, ms since 1970. */
   wasPaidWithin(subscriptionId: string, time: { start: number; end: number }): Promise<boolean>
   cancelAtPeriodEnd(id: string, key: string): Promise<PaidSubscription>
   cancelNow(id: string): Promise<void>
 
-  /** The invoice of a billing record, by what we wrote on it. */
+  /** The invoice for a billing record, found by the id that we wrote on it. */
   findInvoiceOf(customerId: string, billId: string): Promise<Invoice | null>
   findInvoice(id: string): Promise<Invoice | null>
-  /** An empty draft, due so many days after it is finalized. */
+  /** Creates an empty draft, due `dueDays` after it is finalized. */
   createInvoice(
     invoice: { customerId: string; billId: string; description: string; dueDays: number },
     key: string,
@@ -91,14 +92,17 @@ export type Payments = {
   finalizeInvoice(id: string, key: string): Promise<Invoice>
   sendInvoice(id: string, key: string): Promise<Invoice>
 
-  /** The credit that belongs to a correcting record, by what we wrote on it. */
+  /** The credit for a correcting record, found by the id that we wrote on it. */
   findCredit(invoiceId: string, billId: string): Promise<string | null>
-  /** Takes `cents` off an open invoice; of a paid one they are kept for the customer's next ones. `paid` says which it is. */
+  /**
+   * Takes `cents` off an open invoice. If it is paid, keeps them for the customer's next invoices. `paid`
+   * says which.
+   */
   creditInvoice(
     credit: { invoiceId: string; billId: string; cents: number; paid: boolean; description: string },
     key: string,
   ): Promise<string>
 
-  /** @param receivedAt ms since 1970. Throws 'malformed' unless the signature is the provider's and at most five minutes old. */
+  /** @param receivedAt ms since 1970 @throws malformed unless the provider signed it at most five minutes ago */
   readEvent(payload: string, signature: string, receivedAt: number): Promise<PaymentEvent>
 }

@@ -1,4 +1,4 @@
-/** Whether something answers at an address: `code` says why not. */
+/** Checks whether something answers at an address; `code` says why not. */
 export type Reach = (
   host: string,
   port: number,

@@ -22,7 +22,7 @@ import { renderPage } from '../http/render.tsx'
 const SIGN_UP = '30 minutes of a simulation server, free: make an account with a name, an email and a password.'
 const SIGN_IN = 'Sign in to start, watch and stop your simulation servers.'
 
-/** The screens of the account. Each shows once what the screen before, or a refused form, left for it. */
+/** The account's screens. Each shows the flash message once. */
 export const accountPages = new Hono<AppEnv>()
   .get('/sign_up', (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
@@ -48,12 +48,12 @@ export const accountPages = new Hono<AppEnv>()
   })
   .get('/account_overview', async (c) => {
     const { user } = signedIn(c)
-    // A provider that does not answer now is no reason not to show the page.
+    // Show the page even if the provider doesn't answer now.
     if (c.req.query('checkout') === 'done' && c.req.method === 'GET')
       await settleCheckout(c.var.ctx, user.id).catch(() => {})
     const billing = await getBillingOverview(c.var.ctx, user.id)
     const flash = takeFlash(c)
-    // The profile's form sends a name whatever else it sends.
+    // The profile's form always sends a name.
     const aboutPlan =
       flash?.message === SUBSCRIPTION_CANCELLED || (flash?.kind === 'danger' && !('user[name]' in (flash.values ?? {})))
     const profile = { user, csrfToken: csrfToken(c), flash: aboutPlan ? null : flash }

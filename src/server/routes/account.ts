@@ -11,7 +11,7 @@ import { answer } from '../http/reply.ts'
 
 const confirmation = z.object({ user: z.object({ current_password: text }) })
 
-/** The account as a possession: where it is signed in, what is kept about it, and its end. */
+/** Signed-in devices, personal data, and closing the account. */
 export const account = new Hono<AppEnv>()
   .get('/api/v1/users/sign_ins', async (c) => c.json({ sign_ins: await listSignIns(c.var.ctx, signedIn(c)) }))
   .delete('/api/v1/users/sign_ins/:id', async (c) => {

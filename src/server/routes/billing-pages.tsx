@@ -42,7 +42,7 @@ export const billingPages = new Hono<AppEnv>()
     )
   })
   .get(PAY_PLAN, async (c) => {
-    // HEAD asks Stripe nothing and leaves no message.
+    // HEAD must not call Stripe or leave a message.
     if (c.req.method === 'HEAD') return c.redirect('/billing_history', 303)
     const page = await findPlanPayPage(c.var.ctx, signedIn(c).user.id)
     if (page) return c.redirect(page, 303)
@@ -57,7 +57,7 @@ export const billingPages = new Hono<AppEnv>()
     const [history, runs] = readAlong(c, 'GET /subscriptions')
     const { subscription } = toSummary(countUsage(history, runs, ctx.now()))
     const forSale = ctx.config.plansForSale
-    // Without a script the button's form is answered by a redirect to the checkout page.
+    // Without a script, the button's form redirects to the checkout page.
     if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
     return renderPage(
       c,

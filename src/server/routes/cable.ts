@@ -3,7 +3,10 @@ import { disconnectFrame, SUB_PROTOCOL } from '../../domain/cable.ts'
 import { answered } from '../answered.ts'
 import type { AppEnv } from '../http/app-env.ts'
 
-/** The way in to a user's JobChannel. As in Rails: a foreign origin or protocol is not found, a missing sign-in is told over the socket. */
+/**
+ * Connects to a user's JobChannel. As in Rails, a foreign origin or protocol gets a 404, and a missing
+ * sign-in is reported over the socket.
+ */
 export const cable = new Hono<AppEnv>().get('/cable', async (c) => {
   const protocols = (c.req.header('sec-websocket-protocol') ?? '').split(',').map((protocol) => protocol.trim())
   const allowed =

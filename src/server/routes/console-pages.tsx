@@ -10,7 +10,7 @@ import { logError, statusOf, toAppError } from '../http/error-response.ts'
 import { renderPage } from '../http/render.tsx'
 import { listMessages } from '../mail/messages.ts'
 
-/** The page does not wait longer for the cloud: it shows what is wrong, and asks again by itself. */
+/** The page waits no longer than this for the cloud: it shows the error and retries in the browser. */
 const WAIT_MS = 4_000
 
 export const consolePages = new Hono<AppEnv>()
@@ -26,7 +26,7 @@ export const consolePages = new Hono<AppEnv>()
     return renderPage(c, { title: 'Messages' }, <ConsoleMessages {...page} />)
   })
 
-/** Null instances: they are not known. */
+/** `instances` is null if unknown. */
 async function instancesOrError(
   c: HonoContext<AppEnv>,
 ): Promise<{ instances: Instance[] | null; error: LoadError | null }> {

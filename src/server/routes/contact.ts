@@ -7,7 +7,7 @@ import { callerOf } from '../http/caller.ts'
 import { answer } from '../http/reply.ts'
 import { contactSales } from '../mail/contact.ts'
 
-/** `website` is a field that no person sees: whoever fills it is told the same and not kept. */
+/** `website` is a honeypot that no person sees: we answer as usual and discard the message. */
 const message = z.object({ name: text, email: text, source: text, message: text, website: text })
 
 export const contact = new Hono<AppEnv>().post('/api/v1/contact_sales', body(message), async (c) => {

@@ -6,7 +6,7 @@ import { findOwnPath } from '../http/own-path.ts'
 import { renderPage } from '../http/render.tsx'
 import { isPage } from '../http/site-map.ts'
 
-/** The one error handler: a person who opened a page gets a page, every call its JSON. */
+/** The only error handler: people who open a page get a page, calls get JSON. */
 export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {
   const error = toAppError(thrown)
   const status = statusOf(error)

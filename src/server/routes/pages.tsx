@@ -17,11 +17,11 @@ import { readAlong } from '../http/site-map.ts'
 const PRICING =
   'Basic $25, Premium $250, Enterprise by agreement: GPU simulation servers with hours included, then $1.75 an hour, billed per second.'
 const TERMS =
-  'The terms of renting a simulation server, first in plain language: the trial, billing by the second, invoices, your data.'
-const CONTACT = 'Tell us what you want to simulate, with which vehicles and how many. We answer by email.'
+  'The terms for renting a simulation server, starting with a plain-language summary: trial, per-second billing, invoices, your data.'
+const CONTACT = 'Tell us what you want to simulate, with which vehicles, and how many. We reply by email.'
 const sameForAll = { assets: 'public', same: true } as const
 
-/** Each page's path, what it loads, what it shows. */
+/** Each page's path, assets and content. */
 export const pages = new Hono<AppEnv>()
   .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />))
   .get('/pricing', (c) => renderPage(c, { title: 'Pricing', description: PRICING, ...sameForAll }, <Pricing />))
@@ -49,7 +49,7 @@ export const pages = new Hono<AppEnv>()
     return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
   })
 
-/** What is wrong with each field of a message that was refused by the rules, found again from what was typed. */
+/** Which fields of a refused message are wrong, rechecked from the typed values. */
 function contactErrors({ message, values }: FlashMessage): Record<string, string> {
   const typed = { name: '', email: '', source: '', message: '', ...values }
   const checked = checkForm(contactForm, typed, { every: true })

@@ -14,7 +14,7 @@ const newPassword = z.object({
   user: z.object({ reset_password_token: text, password: text, password_confirmation: text }),
 })
 
-/** A forgotten password: a mailed link, and the new password behind it. */
+/** Resets a forgotten password: a mailed link, then the new password. */
 export const passwords = new Hono<AppEnv>()
   .post('/users/password', body(email), async (c) => {
     await requestPasswordReset(c.var.ctx, c.req.valid('json').user, callerOf(c))
@@ -23,7 +23,7 @@ export const passwords = new Hono<AppEnv>()
   .put('/users/password', body(newPassword), async (c) => {
     const { email } = await resetPassword(c.var.ctx, c.req.valid('json').user)
     clearCookie(c, 'sign_in')
-    // Its next guesses are counted by themselves, so that a guesser elsewhere does not keep it out.
+    // Count this browser's guesses separately, so that a guesser elsewhere can't lock its owner out.
     rememberDevice(c, email)
     return answer(c, { message: PASSWORD_RESET })
   })

@@ -3,7 +3,7 @@ import type { AppEnv } from '../http/app-env.ts'
 import { PREFETCH_RULES } from '../http/render.tsx'
 import { pagesWhere, type RouteFacts } from '../http/site-map.ts'
 
-/** Which pages a browser may ask for before a link is followed: the site map says which, and when. */
+/** The pages that a browser may prefetch, and when, according to the site map. */
 const RULES = {
   prefetch: [
     { where: { href_matches: fetchedAhead('hover') }, eagerness: 'moderate' },
@@ -18,7 +18,7 @@ export const prefetch = new Hono<AppEnv>().get(PREFETCH_RULES, (c) =>
   }),
 )
 
-/** As patterns of URLs: `*` where the route has a parameter. */
+/** URL patterns: `*` replaces a route's parameter. */
 function fetchedAhead(when: RouteFacts['ahead']): string[] {
   return pagesWhere(({ ahead }) => ahead === when).map((path) => path.replace(/:\w+/g, '*'))
 }

@@ -2,7 +2,7 @@ import { Hono, type Context as HonoContext } from 'hono'
 import type { AppEnv } from '../http/app-env.ts'
 import { pagesWhere } from '../http/site-map.ts'
 
-/** The paths that begin like these are kept from search engines: calls, and the pages that nobody else can use. */
+/** Path prefixes that search engines must skip: calls, and personal pages. */
 const BARRED = [
   ...new Set([
     '/api/',
@@ -13,7 +13,7 @@ const BARRED = [
 
 const CACHE = { 'Cache-Control': 'public, max-age=86400' }
 
-/** Served by code, because both name the site's own address. */
+/** Generated, because both contain the site's own origin. */
 export const robots = new Hono<AppEnv>()
   .get('/robots.txt', (c) =>
     c.text(

@@ -13,7 +13,7 @@ import { answer } from '../http/reply.ts'
 import { readAlong } from '../http/site-map.ts'
 import { valid } from '../http/valid.ts'
 
-/** Servers and their sessions, as the dashboard uses them: its buttons are a plain form's until its script has come. */
+/** Servers and their sessions for the dashboard, whose buttons submit a plain form until the island hydrates. */
 export const servers = new Hono<AppEnv>()
   .get('/api/v1/servers/get_servers', (c) => {
     const [rows] = readAlong(c, 'GET /api/v1/servers/get_servers')

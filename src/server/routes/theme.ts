@@ -7,11 +7,11 @@ import { findOwnReferrer } from '../http/own-path.ts'
 
 const YEAR_S = 365 * 24 * 3600
 
-/** Keeps the chosen theme, so that the server can render it and nothing flashes. */
+/** Stores the chosen theme, so that the server renders it and nothing flashes. */
 export const theme = new Hono<AppEnv>().post('/theme', (c) => {
   const chosen = c.var.form?.get('theme')
-  if (!isTheme(chosen)) throw new AppError('malformed', 'The theme is one of light, dark and system.')
+  if (!isTheme(chosen)) throw new AppError('malformed', 'The theme must be light, dark, or system.')
   writeCookie(c, 'theme', chosen, YEAR_S)
-  // Back to the page that the form stood on, and down to the form.
+  // Back to the page with the form, scrolled to the form.
   return c.redirect(`${findOwnReferrer(c) ?? '/'}#theme`, 303)
 })

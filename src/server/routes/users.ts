@@ -29,7 +29,7 @@ const profile = z.object({
   }),
 })
 
-/** Signing up, in and out, and one's own profile. */
+/** Sign-up, sign-in, sign-out and your own profile. */
 export const users = new Hono<AppEnv>()
   .post('/users', body(account), async (c) => {
     const { user } = c.req.valid('json')
@@ -37,9 +37,9 @@ export const users = new Hono<AppEnv>()
     return answer(c, { message: SIGNED_UP }, { status: 201, carry: { 'user[email]': user.email } })
   })
   .get('/users/confirmation', async (c) => {
-    // Mail scanners ask for HEAD, which must change nothing.
+    // Mail scanners send HEAD, which must change nothing.
     if (c.req.method === 'HEAD') return c.body(null)
-    // A browser that came here by itself, without our script, goes on to a page as after a form.
+    // A browser that opened the link without our script goes to a page, as after a form.
     if (c.req.header('Accept')?.includes('text/html')) c.set('form', new URLSearchParams())
     await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
     return answer(c, { message: CONFIRMED })
@@ -58,7 +58,7 @@ export const users = new Hono<AppEnv>()
     })
     writeCookie(c, 'sign_in', await issueSignInToken(ctx, next), SIGN_IN_LIFETIME_MS / 1000)
     rememberDevice(c, email)
-    // Whoever was signed in here before is not any more.
+    // Ends this browser's previous sign-in.
     if (previous) ctx.background(signOut(ctx, previous.user.id, previous.id))
     return answer(c, { user })
   })

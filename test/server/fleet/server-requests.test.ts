@@ -9,7 +9,7 @@ const ask = (cookie: string) =>
 const wishes = (userId: string) => site.db.$count(serverRequests, eq(serverRequests.userId, userId))
 const mailed = async () => {
   await site.settle()
-  return site.mails.filter(({ subject }) => subject === 'A customer asks for more servers').length
+  return site.mails.filter(({ subject }) => subject === 'A customer requested more servers').length
 }
 
 test('a wish for more servers is kept and mailed to the operator', async () => {

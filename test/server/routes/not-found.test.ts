@@ -6,7 +6,7 @@ const url = inject('url')
 test.each(['/api/', '/api/v1/nope', '/api/v1/contact_sales/'])('%s is no call, also for a form', async (path) => {
   const client = new Client(url)
   await client.open('/sign_in')
-  const json = { error: 'There is no such call.', errors: ['There is no such call.'] }
+  const json = { error: 'Unknown endpoint.', errors: ['Unknown endpoint.'] }
   expect(await client.post(path, {})).toMatchObject({ status: 404, body: json })
   const form = `authenticity_token=${encodeURIComponent(client.csrf)}`
   const sent = await client.request('POST', path, form, { 'Content-Type': 'application/x-www-form-urlencoded' })

@@ -3,7 +3,7 @@ import type { Env } from '../../env.ts'
 import type { Derivation, HasherCalls } from '../../ports/objects.ts'
 import { HashQueue } from './scrypt.ts'
 
-/** Hashes away from the threads that answer pages, and keeps nothing: docs/decisions/007-hashing-in-objects.md. */
+/** Hashes off the threads that answer pages, and stores nothing: docs/decisions/007-hashing-in-objects.md. */
 export class PasswordHasher extends DurableObject<Env> implements HasherCalls {
   private readonly queue = new HashQueue()
 

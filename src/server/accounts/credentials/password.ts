@@ -3,15 +3,18 @@ import { composed } from '../../../domain/person.ts'
 import { busy } from '../../answered.ts'
 import type { Derivation, HasherCalls } from '../../ports/objects.ts'
 
-/** A row of OWASP's table that workerd allows (N·r·p ≤ 2²⁰), at 16 MiB. */
+/** An OWASP-recommended setting that workerd allows (N·r·p ≤ 2²⁰), at 16 MiB. */
 const COST = { N: 16384, r: 8, p: 5 }
 
-/** Well formed, of today's cost, and nobody's: compared with when the address is unknown, so that every sign-in costs one hash. */
+/**
+ * A valid hash at today's cost that matches no password. We compare with it if the address is unknown, so
+ * that every sign-in costs one hash.
+ */
 const NOBODYS_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${'A'.repeat(43)}`
 
 type PasswordContext = { hasher: HasherCalls; config: { passwordPepper: string } }
 
-/** @throws unavailable when too many are being hashed */
+/** @throws unavailable when the queue is full */
 export async function hashPassword(ctx: PasswordContext, password: string): Promise<string> {
   const salt = randomBytes(16)
   const key = await derive(ctx, password, salt, COST)
@@ -20,7 +23,10 @@ export async function hashPassword(ctx: PasswordContext, password: string): Prom
   )
 }
 
-/** Always exactly one hash; `stored` is null when there is no account. @throws unavailable when too many are being hashed */
+/**
+ * Always costs exactly one hash. `stored` is null if there is no account.
+ * @throws unavailable when the queue is full
+ */
 export async function verifyPassword(ctx: PasswordContext, password: string, stored: string | null): Promise<boolean> {
   const { cost, salt, key } = parse(stored ?? NOBODYS_HASH)
   const same = timingSafeEqual(await derive(ctx, password, salt, cost), key)
@@ -43,7 +49,7 @@ function parse(stored: string) {
 }
 
 async function derive(ctx: PasswordContext, password: string, salt: Buffer, cost: Derivation['cost']) {
-  // The same password typed on two keyboards may arrive composed differently.
+  // Two keyboards may compose the same password's characters differently.
   const secret = createHmac('sha256', ctx.config.passwordPepper).update(composed(password)).digest()
   const key = await ctx.hasher.derive({ secret: new Uint8Array(secret), salt: new Uint8Array(salt), cost })
   if (key) return key

@@ -2,18 +2,18 @@ import { scrypt } from 'node:crypto'
 import type { Derivation, HasherCalls } from '../../ports/objects.ts'
 
 const KEY_BYTES = 32
-/** The one that runs and those that wait: a hash takes up to 0.3 s, so nobody waits much longer than a second. */
+/** One running, the rest waiting. A hash takes up to 0.3 s, so nobody waits much longer than a second. */
 const MOST_AT_ONCE = 6
 
-/** In Node off the thread that answers; in workerd the thread does nothing else until it is done. */
+/** Node hashes on another thread; workerd blocks this one until it is done. */
 export function deriveKey({ secret, salt, cost }: Derivation): Promise<Uint8Array> {
   return new Promise((resolve, reject) =>
-    // A copy: a Buffer is a view of memory that holds other things.
+    // Copy it: a Buffer is a view of memory that it may share.
     scrypt(secret, salt, KEY_BYTES, cost, (error, key) => (error ? reject(error) : resolve(new Uint8Array(key)))),
   )
 }
 
-/** One hash after the other, in the order in which they came. */
+/** Runs one hash at a time, in order of arrival. */
 export class HashQueue implements HasherCalls {
   #atOnce = 0
   #last: Promise<unknown> = Promise.resolve()
@@ -36,7 +36,7 @@ export class HashQueue implements HasherCalls {
   }
 }
 
-/** Between two hashes the thread takes in what has arrived, so that one too many hears it at once. */
+/** Lets the thread take in arrivals between two hashes, so that one too many is refused at once. */
 function untilTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
 }

@@ -8,7 +8,7 @@ const TYPE = 'sign-in+jwt'
 
 type TokenContext = Pick<Context, 'now' | 'config'>
 
-/** The cookie's value: it names a row of `sign_ins`, which alone says whether it still counts. */
+/** The cookie's value. It names a row of `sign_ins`, and only that row decides whether the sign-in is valid. */
 export function issueSignInToken(ctx: TokenContext, signIn: { id: string; expiresAt: number }): Promise<string> {
   const [newest] = deriveKeys(ctx.config.secretKey, 'sign-in')
   return new SignJWT()
@@ -21,7 +21,10 @@ export function issueSignInToken(ctx: TokenContext, signIn: { id: string; expire
     .sign(newest.key)
 }
 
-/** The id of the sign-in that a token names; null for every token that is not ours, not for this, or no longer. */
+/**
+ * The id of the sign-in that a token names; null if the token isn't ours, serves another purpose or has
+ * expired.
+ */
 export async function readSignInToken(ctx: TokenContext, token: string): Promise<string | null> {
   const keys = deriveKeys(ctx.config.secretKey, 'sign-in')
   try {

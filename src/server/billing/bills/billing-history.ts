@@ -25,7 +25,7 @@ export function billsQuery(ctx: Context, userId: string, which?: SQL) {
     .orderBy(desc(bills.periodStart), desc(bills.createdAt))
 }
 
-/** The bills, and the user's runs of the last month for the chart, in one round trip. */
+/** The bills, and the last month's runs for the chart, in one round trip. */
 export async function getBillingHistory(ctx: Context, userId: string) {
   const now = ctx.now()
   const [rows, runRows] = await ctx.db.batch([
@@ -47,9 +47,7 @@ export async function getBillingHistory(ctx: Context, userId: string) {
   }
 }
 
-/**
- * One bill with every run in it; the lines' seconds add up to the bill's. Somebody else's is not found.
- */
+/** One bill with all its runs, whose seconds add up to the bill's. Null if the bill is another user's. */
 export async function findStatement(ctx: Context, userId: string, billId: string): Promise<Statement | null> {
   const mine = sql`${bills.id} = ${billId} AND ${bills.userId} = ${userId}`
   const [[row], runRows, corrections] = await ctx.db.batch([
@@ -93,7 +91,7 @@ export async function findStatement(ctx: Context, userId: string, billId: string
     included_hours: record.includedHours,
     trial: record.trial,
     charged_seconds: record.trial ? 0 : chargedSeconds(record.seconds, record.includedHours),
-    // A correction has no runs of its own: they are in the bill that it corrects.
+    // A correction has no runs: they are in the bill that it corrects.
     lines: record.corrects ? [] : lines.filter((line) => line.seconds > 0),
     corrections: corrections.map((correction) => toBill(correction, ctx.now())),
   }
@@ -105,7 +103,7 @@ export function toBill({ record, invoice }: Row, now: number): Bill {
   return {
     id: record.id,
     start_date: day(record.periodStart),
-    // The last day that is in it: the period ends where the next one begins.
+    // The last day inside it: the period ends where the next one begins.
     end_date: day(record.periodEnd - 1),
     amount_owed: record.amountCents / 100,
     seconds_used: record.seconds,

@@ -3,13 +3,13 @@ import type { Context } from '../../context.ts'
 import { billsQuery, toBill } from './billing-history.ts'
 import { countUsage, toSummary, usageQueries } from './usage.ts'
 
-/** What the account page says about money. */
+/** What the account page shows about money. */
 export type BillingOverview = {
   summary: Summary
-  /** Closed and left to pay. */
+  /** The unpaid total of closed bills. */
   unpaidDollars: number
   overdue: boolean
-  /** The unpaid invoice that is due first. */
+  /** The page to pay the invoice that is due first. */
   payUrl: string | null
 }
 

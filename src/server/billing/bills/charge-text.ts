@@ -2,7 +2,7 @@ import type { BillRow } from '../../../../db/schema.ts'
 import { chargedSeconds } from '../../../domain/money/billing.ts'
 import { OVERAGE_DOLLARS_PER_SECOND, planName } from '../../../domain/money/plan.ts'
 
-/** What an invoice says. The same words for the same record, always: a repeated call must not differ. */
+/** An invoice's text. A record must always give the same words: a repeated call to Stripe must not differ. */
 export function chargeText(
   record: Pick<BillRow, 'planType' | 'includedHours' | 'seconds' | 'periodStart' | 'periodEnd' | 'corrects' | 'reason'>,
 ) {

@@ -16,9 +16,10 @@ const AFTER_FAILURE_MS = HOUR_MS
 type Account = Ledger & { id: string; read: Pick<UserRow, 'billedUntil' | 'billingDueAt'> }
 
 /**
- * Closes every cycle that has ended: a record for each, an invoice to be made where something is owed. Goes by what the
- * database says is due, in batches; where it is cut off, the next run goes on. Two at once write the same rows once.
- * @returns how many accounts were looked at
+ * Closes every cycle that has ended: writes a bill for each, and an invoice to make if something is owed. The
+ * database says what is due, in batches; if a run is cut off, the next one continues. Concurrent runs write
+ * each row once.
+ * @returns how many accounts it processed
  */
 export async function closeDueCycles(ctx: Context, batches = BATCHES): Promise<number> {
   let looked = 0
@@ -53,7 +54,7 @@ async function listDueAccounts(ctx: Context): Promise<Account[]> {
       .select()
       .from(runs)
       .where(and(theirs, gt(runs.meteredUntil, first))),
-    // Starts that failed never answered: they stay without a meter forever.
+    // Skip failed starts: they never answered, so they have no meter and never will.
     ctx.db
       .select()
       .from(runs)
@@ -74,7 +75,7 @@ async function listDueAccounts(ctx: Context): Promise<Account[]> {
   }))
 }
 
-/** One that cannot be written must not hold up the others, nor head every batch: it is set aside for an hour. */
+/** An account that fails must not hold up the others or head every batch, so it is set aside for an hour. */
 async function closeTogether(ctx: Context, accounts: Account[]): Promise<void> {
   const writes = await Promise.all(accounts.map((account) => closingQueries(ctx, account)))
   try {
@@ -88,10 +89,10 @@ async function closeTogether(ctx: Context, accounts: Account[]): Promise<void> {
           ctx,
           {
             matter: 'closing_failed',
-            subject: 'A bill could not be written',
+            subject: "We couldn't write a bill",
             sentences: [
-              'Closing the cycle of an account failed. It is tried again every hour; until then nothing is billed to it.',
-              'The log names the account (closing_failed) and says what the database refused.',
+              "We couldn't close an account's cycle. We retry every hour; until it works, the account isn't billed.",
+              'The log names the account (closing_failed) and says what the database rejected.',
             ],
             fields: { userId: account.id },
           },
@@ -104,14 +105,15 @@ async function closeTogether(ctx: Context, accounts: Account[]): Promise<void> {
   }
 }
 
-/** The database itself: the next trigger tries again. */
+/** The database itself is down: the next trigger retries. */
 function isOutage(error: unknown): boolean {
   return error instanceof AppError || isDatabaseBusy(error)
 }
 
 /**
- * Written only while the account stands as it was read. Of two closings at once the second writes nothing; nor does one beside which a
- * plan was changed or the account closed (`dueQuery`): the next one looks again.
+ * Makes a write conditional on the account being as we read it. The second of two concurrent closings writes
+ * nothing, and neither does one that missed a plan change or a closed account (`dueQuery`): the next one
+ * looks again.
  */
 function asRead({ id, read }: Account) {
   return sql`id = ${id} AND billed_until = ${read.billedUntil} AND billing_due_at = ${read.billingDueAt}`
@@ -126,7 +128,7 @@ async function closingQueries(ctx: Context, account: Account): Promise<Query[]> 
   ]
 }
 
-/** The record's id is the same for the same period. */
+/** The bill's id depends only on the account and the period. */
 async function recordQueries(
   ctx: Context,
   account: Account,
@@ -148,8 +150,9 @@ async function recordQueries(
 }
 
 /**
- * Has closing look at the account at once: it goes with everything that changes where a cycle ends. Always a change, also where the account is
- * due already, so that a closing that read it before writes nothing. Only with a change: what a person can repeat must not keep closing away.
+ * Makes closing look at the account at once. Belongs to every write that changes where a cycle ends. It
+ * always changes the row, even if the account is already due, so that a closing that read it earlier writes
+ * nothing. Use it only with a real change: a call that people can repeat must not keep closing from running.
  */
 export function dueQuery(db: Database, userId: string, at: number, when: SQL = sql`1`): Query {
   return db.run(sql`UPDATE users SET billing_due_at = min(billing_due_at - 1, ${at}) WHERE id = ${userId} AND ${when}`)

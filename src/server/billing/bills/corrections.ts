@@ -5,16 +5,17 @@ import { AppError } from '../../../domain/error.ts'
 import { correctionTo, creditableCents } from '../../../domain/money/correction.ts'
 import { stableBillId } from '../../id.ts'
 
-/** What an operator does by hand. It needs no more than a database and a clock. */
+/** For operators' manual commands: just a database and a clock. */
 type Hand = { db: Database; now: () => number }
 
 const LONGEST_REASON = 200
 
 /**
- * Corrects a closed bill by a new record, so that both together say `seconds`. What is to be paid more gets an invoice of its own, what was
- * paid too much is credited. Asked again for the same seconds it changes nothing.
- * @returns the new record; null when the bill says so already
- * @throws not_found, invalid, conflict (of two at once one is written; or the credit exceeds the bill's own invoice)
+ * Corrects a closed bill with a new record, so that both add up to `seconds`. More to pay gets its own
+ * invoice; an overpayment is credited. Repeating it with the same seconds changes nothing.
+ * @returns the new record; null if the bill is already right
+ * @throws not_found, invalid, conflict (another correction at the same time won, or the credit exceeds the
+ * bill's own invoice)
  */
 export async function correctBill(
   { db, now }: Hand,
@@ -30,7 +31,7 @@ export async function correctBill(
   if (bill.corrects) throw new AppError('invalid', `${billId} is a correction itself. Correct ${bill.corrects}.`)
   const longest = Math.ceil((bill.periodEnd - bill.periodStart) / 1000)
   if (!Number.isInteger(seconds) || seconds < 0 || seconds > longest)
-    throw new AppError('invalid', `The seconds that the bill should say are a whole number from 0 to ${longest}.`)
+    throw new AppError('invalid', `The corrected seconds must be a whole number from 0 to ${longest}.`)
   const why = reason.trim()
   if (!why || why.length > LONGEST_REASON)
     throw new AppError(
@@ -44,7 +45,7 @@ export async function correctBill(
   if (-change.amountCents > creditable)
     throw new AppError(
       'conflict',
-      `Only ${creditable} cents of this bill's own invoice are left to credit, not ${-change.amountCents}. Give the rest by hand at Stripe.`,
+      `Only ${creditable} cents of this bill's own invoice are left to credit, not ${-change.amountCents}. Credit the rest by hand at Stripe.`,
     )
   const id = await stableBillId(`${billId} correction ${corrections.length + 1}`)
   const record = { ...bill, ...change, id, corrects: billId, reason: why, createdAt: now() }
@@ -52,7 +53,7 @@ export async function correctBill(
     await writeBatch(db, [db.insert(bills).values(record), ...invoiceQueries(db, record)])
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause
-    throw new AppError('conflict', 'This bill was corrected at the same moment. Look at it, then try again.', { cause })
+    throw new AppError('conflict', 'Somebody just corrected this bill. Check it, then try again.', { cause })
   }
   return record
 }

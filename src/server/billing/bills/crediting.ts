@@ -6,18 +6,18 @@ import type { Context } from '../../context.ts'
 import { chargeText } from './charge-text.ts'
 import { syncInvoice } from './invoice-sync.ts'
 
-/** What a call to Stripe on an invoice's way brought, and which step is next. */
+/** The result of one call to Stripe for an invoice, and the next step. */
 export type Done = { step: InvoiceStep; stripeInvoiceId?: string }
 
 /**
- * The step of a correction that is below 0: a credit note on the corrected record's invoice. Waits until that is sent; one that was voided owes
- * nothing, so there is nothing to take off.
+ * The step for a negative correction: a credit note on the corrected bill's invoice. Waits until that invoice
+ * is sent. A voided one owes nothing, so there is nothing to credit.
  */
 export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record: BillRow): Promise<Done> {
   const invoiceId = await findCorrectedInvoice(ctx, record)
   const invoice = invoiceId ? await ctx.payments.findInvoice(invoiceId) : null
   if (!invoice || invoice.status === 'draft')
-    throw new AppError('unavailable', 'The invoice that is to be credited is not sent yet.', { retryable: true })
+    throw new AppError('unavailable', "The invoice to credit hasn't been sent yet.", { retryable: true })
   if (invoice.status === 'void') return { step: 'credited' }
   const before = attempts > 1 ? await ctx.payments.findCredit(invoice.id, record.id) : null
   const paid = invoice.status === 'paid'
@@ -28,9 +28,9 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
     paid,
     description: chargeText(record).line,
   }
-  // Paid meanwhile it is another request, which must not have the key of the one before.
+  // If it was paid meanwhile, this is a different request and needs a different key.
   const id = before ?? (await ctx.payments.creditInvoice(credit, `${record.id}:credit:${paid ? 'paid' : 'open'}`))
-  // What is left to pay, and whether their owner may start servers again.
+  // Updates what is left to pay, and whether the owner may start servers again.
   await syncInvoice(ctx, invoice.id)
   return { step: 'credited', stripeInvoiceId: id }
 }

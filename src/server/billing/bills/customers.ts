@@ -3,7 +3,7 @@ import { users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { Context } from '../../context.ts'
 
-/** The user's customer at the payment provider: remembered, else found there, else made. */
+/** The user's customer at the payment provider: the one we know, or one we find there, or a new one. */
 export async function ensureCustomer(ctx: Context, userId: string): Promise<string> {
   const [user] = await ctx.db
     .select({ id: users.id, email: users.email, customerId: users.stripeCustomerId })

@@ -5,11 +5,12 @@ import type { Context } from '../../context.ts'
 import { liftQuery, suspendQueries } from './suspension.ts'
 
 /**
- * Takes over what Stripe says of an invoice, whatever made us ask: paid or not, and with it whether its user may start servers.
+ * Stores Stripe's state of an invoice, and suspends or reinstates its owner accordingly.
  * @param also written in the same batch
  */
 export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Query[] = []): Promise<void> {
-  // Every change at Stripe sends an event after it: the answer to the latest question is the latest state, in whatever order they are written.
+  // Every change at Stripe is followed by an event, so the answer to the latest question is the latest state,
+  // whichever is written first.
   const askedAt = ctx.now()
   const invoice = await ctx.payments.findInvoice(stripeInvoiceId)
   if (!invoice?.billId) {
@@ -20,7 +21,7 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   const settled = invoice.status === 'paid' || invoice.status === 'void'
   const dueAt = invoice.dueAt ?? Infinity
   const overdue = !settled && dueAt <= askedAt
-  // Asked again when it falls due, then daily: a missed webhook costs a day at most.
+  // Checked again when it falls due, then daily: a lost webhook costs a day at most.
   const nextAt = settled ? null : Math.min(ctx.now() + DAY_MS, overdue ? Infinity : dueAt)
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${invoice.dueAt},
@@ -29,7 +30,7 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
       next_at = CASE WHEN step = 'sent' THEN ${nextAt} ELSE next_at END,
       attempts = CASE WHEN step = 'sent' THEN 0 ELSE attempts END
       WHERE record_id = ${billId} AND synced_at <= ${askedAt}`),
-    // Suspended exactly while an invoice of theirs is overdue.
+    // An owner is suspended exactly while one of their invoices is overdue.
     liftQuery(ctx, billId),
     ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
     ...also,

@@ -16,20 +16,20 @@ import { suspendQueries } from './suspension.ts'
 
 const BATCH = 100
 const LONGEST_WAIT_MS = 6 * HOUR_MS
-/** After about an hour of asking in vain. */
+/** About an hour of attempts without an answer. */
 const SILENT_AFTER = 6
 
-/** Only a person can mend it, and what is never sent is never paid. */
+/** Only a person can fix it, and an invoice that is never sent is never paid. */
 const REFUSED = {
   matter: 'invoice_refused',
-  subject: 'A bill could not be invoiced',
+  subject: "We couldn't invoice a bill",
   sentences: [
-    'Stripe refused a step of an invoice or a credit, or what it has differs from our bill. We try again every few hours; until then nobody is asked to pay.',
+    "Stripe refused a step of an invoice or a credit, or its amount differs from our bill. We retry every few hours; until it works, the customer isn't asked to pay.",
     'The log names the bill (invoice_step_failed) and says why. Correct it in the Stripe dashboard.',
   ],
 }
 
-/** Goes on with every invoice that is not sent yet. */
+/** Advances every invoice that has a step due. */
 export async function advanceInvoices(ctx: Context): Promise<number> {
   const due = await ctx.db
     .select({ invoice: invoices, record: bills })
@@ -43,8 +43,8 @@ export async function advanceInvoices(ctx: Context): Promise<number> {
 }
 
 /**
- * Makes the calls that are left, one after the other. Each is written down before it is made; one that was tried before first
- * looks whether it was done, so that a call is repeated safely for as long as it takes, also when Stripe has forgotten its key.
+ * Makes the remaining calls, one at a time. Each is written down first; a retry first checks whether the
+ * earlier call went through. So calls stay safe to repeat, even after Stripe has forgotten their key.
  */
 async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillRow): Promise<void> {
   let invoice: InvoiceRow | undefined
@@ -67,8 +67,8 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillRow):
 }
 
 /**
- * Whoever paid a moment ago is not suspended before Stripe was asked; but a Stripe that does not answer does not put an invoice's day off:
- * then what it said last counts.
+ * We ask Stripe before we suspend anybody, because they may have just paid. If Stripe doesn't answer for
+ * long, its last answer counts, so that an outage doesn't extend the due date.
  */
 async function noteFailure(ctx: Context, invoice: InvoiceRow, error: unknown): Promise<void> {
   const { billId, remainingCents, dueAt, hostedUrl } = invoice
@@ -82,14 +82,14 @@ async function noteFailure(ctx: Context, invoice: InvoiceRow, error: unknown): P
 }
 
 /**
- * Writes down that the next call is about to be made, and what the last one brought: for one caller only, since it is conditional
- * on what stood there. The row comes back when it has waited too long.
+ * Writes down the upcoming call and the last one's result. It is conditional on the row as read, so only one
+ * caller wins. The row falls due again if the caller dies.
  */
 async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<InvoiceRow | undefined> {
   const attempts = done ? 1 : row.attempts + 1
   const now = ctx.now()
   const again = now + Math.min(2 ** attempts * MINUTE_MS, LONGEST_WAIT_MS)
-  // However long it waits between tries, on its day it is asked about.
+  // Whatever the back-off, check it on its due date.
   const nextAt = done?.step === 'credited' ? null : row.dueAt && row.dueAt > now ? Math.min(again, row.dueAt) : again
   const [claimed] = await ctx.db
     .update(invoices)
@@ -106,7 +106,7 @@ async function claim(ctx: Context, row: InvoiceRow, done?: Done): Promise<Invoic
   return claimed
 }
 
-/** One call to Stripe on an invoice's way, safe to repeat. */
+/** One call to Stripe for an invoice, safe to repeat. */
 type StepCall = (ctx: Context, invoice: InvoiceRow, record: BillRow) => Promise<Done>
 
 const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
@@ -139,7 +139,7 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
     return { step: 'finalize' }
   },
 
-  /** The last moment to notice that the invoice is not the record. */
+  /** The last chance to notice that the invoice differs from the bill. */
   async finalize(ctx, invoice, record) {
     const before = await getInvoice(ctx, invoice)
     if (before.totalCents !== record.amountCents)
@@ -161,7 +161,7 @@ const STEPS: Record<Exclude<InvoiceStep, 'sent' | 'credited'>, StepCall> = {
 async function getInvoice(ctx: Context, row: InvoiceRow) {
   const invoice = row.stripeInvoiceId ? await ctx.payments.findInvoice(row.stripeInvoiceId) : null
   if (invoice) return invoice
-  throw new AppError('unexpected', 'The invoice is not there.', {
+  throw new AppError('unexpected', 'The invoice is missing.', {
     cause: new Error(`${row.stripeInvoiceId} of ${row.billId} is not at Stripe`),
   })
 }

@@ -2,7 +2,7 @@ import type { PlanRow } from '../../../../db/schema.ts'
 import { periodAt } from '../../../domain/money/billing.ts'
 import type { EarlierPlan, PlanSpan } from '../../../domain/money/cycle.ts'
 
-/** A plan whose end is decided counts as ended there, whether or not Stripe has told us yet, and however late Stripe carried it out. */
+/** A plan ends when it was set to end, even if Stripe hasn't told us yet or carried it out late. */
 export function toSpan(row: PlanRow): PlanSpan {
   const { planType, subType, hours, anchor, paidUntil } = row
   const ends = [row.endedAt, row.cancelAt].filter((at) => at !== null)
@@ -16,8 +16,8 @@ function earlierPlan(row: PlanRow): EarlierPlan | null {
 }
 
 /**
- * What a row keeps of its plan when another one takes its place: it holds for the period in which Stripe last said so. Of several
- * changes in one period, the largest.
+ * What a row keeps of its old plan when it changes: that plan counts for the period in which Stripe last
+ * reported it. Of several changes in one period, the largest plan counts.
  */
 export function planBeforeChange(row: PlanRow): Partial<PlanRow> {
   const until = periodAt(row.anchor, row.syncedAt).end

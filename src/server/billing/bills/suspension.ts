@@ -5,22 +5,22 @@ import { type Context, siteOrigin } from '../../context.ts'
 import { mailQuery } from '../../mail/outbox.ts'
 import { suspendedMail } from '../../mail/overdue-letters.ts'
 
-/** An invoice that is known to be unpaid past its day. */
+/** An invoice that we know is past due. */
 type OverdueInvoice = { billId: string; remainingCents: number; dueAt: number; hostedUrl: string | null }
 
-/** Rows of `invoices`. */
+/** A condition on rows of `invoices`. */
 export function isOverdue(now: number): SQL {
   return sql`status IN ('open', 'uncollectible') AND due_at <= ${now}`
 }
 
-/** Where several bills are paid, or one whose page is not known. */
+/** The page to pay several bills, or one whose own page we don't know. */
 export function billsUrl(ctx: Pick<Context, 'config'>): string {
   return `${siteOrigin(ctx)}/billing_history`
 }
 
 /**
- * Suspends the invoice's owner, and tells them: one mail a suspension, in the batch of the change. The database decides whether the invoice
- * is still overdue when it is written. A closed account gets no mail: it can start nothing.
+ * Suspends the invoice's owner and emails them once per suspension, in one batch. The database checks at
+ * write time that the invoice is still overdue. A closed account gets no email: it can't start anything.
  */
 export async function suspendQueries(ctx: Context, invoice: OverdueInvoice): Promise<Query[]> {
   const { billId, remainingCents: cents, dueAt, hostedUrl } = invoice
@@ -50,7 +50,7 @@ export async function suspendQueries(ctx: Context, invoice: OverdueInvoice): Pro
   ]
 }
 
-/** Lifts the suspension of the record's owner once none of their invoices is overdue. */
+/** Lifts the suspension of the bill's owner once none of their invoices is overdue. */
 export function liftQuery(ctx: Context, billId: string): Query {
   return ctx.db.run(sql`UPDATE users SET suspended_at = NULL, stop_warned_at = NULL
     WHERE id = (SELECT user_id FROM billing_records WHERE id = ${billId}) AND suspended_at IS NOT NULL

@@ -10,7 +10,7 @@ import { toSpan } from './plan-spans.ts'
 
 const LONGEST_CYCLE_MS = 32 * DAY_MS
 
-/** What it takes to know the current cycle: for one database round trip, alone or together with other reads. */
+/** The reads for the current cycle, in one round trip, alone or together with other reads. */
 export function usageQueries(ctx: Context, userId: string | SQL) {
   const inDemo = sql`EXISTS (SELECT 1 FROM ${plans} WHERE ${plans.userId} = ${userId}
     AND ${plans.endedAt} IS NULL AND ${plans.subType} = 'demo')`
@@ -32,7 +32,7 @@ export function usageQueries(ctx: Context, userId: string | SQL) {
         and(
           eq(runs.userId, userId),
           isNotNull(runs.runningAt),
-          // One that never answered keeps no end of its meter.
+          // A run that never answered has no `meteredUntil`.
           or(isNull(runs.endedAt), gt(runs.meteredUntil, ctx.now() - LONGEST_CYCLE_MS), inDemo),
         ),
       )
@@ -59,7 +59,7 @@ export type Usage = {
   running: number
 }
 
-/** Counts the runs of the current cycle up to `now`, by the rules that close it. A demo is measured over its whole trial. */
+/** Counts the current cycle's runs up to `now`, by the same rules that close it. A demo counts its whole trial. */
 export function countUsage(history: PlanHistory, runRows: RunRow[], now: number): Usage {
   const planRows = history.flatMap(({ plan }) => (plan ? [plan] : []))
   const from = history[0]?.billedUntil || history[0]?.createdAt || 0

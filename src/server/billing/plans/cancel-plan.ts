@@ -11,7 +11,8 @@ import { dueQuery } from '../bills/close-cycles.ts'
 import { syncPlan } from './plan-sync.ts'
 
 /**
- * Has the user's plan end with its current period; one whose first payment never came ends at once. Asked again it changes nothing.
+ * Sets the user's plan to end with its current period; ends it at once if its first payment never came. Safe
+ * to repeat.
  * @throws not_found (no plan that renews), too_many, unavailable, provider_failed
  */
 export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void> {
@@ -39,11 +40,12 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
 async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, status: string): Promise<void> {
   try {
     if (status === 'incomplete') await ctx.payments.cancelNow(stripeId)
-    // A key of its own each time: setting it again is harmless, and an old answer must not hide that it was taken back since.
+    // A new key each time: repeating it is harmless, and a stored answer must not hide that somebody resumed
+    // the plan.
     else await ctx.payments.cancelAtPeriodEnd(stripeId, newId('req'))
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
-    // Stripe refuses to cancel what has ended there, also when we have not heard of that yet.
+    // Stripe refuses to cancel a plan that has ended, even if we don't know that yet.
     await syncPlan(ctx, stripeId)
     const stands = and(eq(plans.id, planId), isNull(plans.endedAt))
     throw (await ctx.db.$count(plans, stands)) > 0 ? error : nothingToCancel()

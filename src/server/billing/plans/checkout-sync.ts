@@ -6,7 +6,7 @@ import type { Context } from '../../context.ts'
 import type { Checkout } from '../../ports/payments.ts'
 import { syncPlan } from './plan-sync.ts'
 
-/** Takes over how a visit to the checkout page ended: with a subscription, or without. One that is still open is asked about hourly. */
+/** Stores how a checkout ended: with a subscription or without. An open one is checked again in an hour. */
 export async function syncCheckout(ctx: Context, stripeSessionId: string, also: Query[] = []): Promise<Checkout> {
   const checkout = await ctx.payments.getCheckout(stripeSessionId)
   const open = checkout.status === 'open'

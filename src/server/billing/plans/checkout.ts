@@ -15,9 +15,10 @@ import { syncCheckout } from './checkout-sync.ts'
 const NOT_FOR_SALE = 'Plans are not for sale yet. Contact sales if you need one now.'
 
 /**
- * Where the user pays for a plan. Asked twice it is the same page; for another plan the page before is closed first, so that nobody
- * pays for two.
- * @throws invalid (nothing or no such plan is for sale, or they have one), too_many, unavailable, provider_failed, conflict
+ * The page to pay for a plan. Calling it again returns the same page; for another plan, it closes the
+ * previous page first, so that nobody pays for two.
+ * @throws invalid (no such plan is for sale, or they have one), too_many, unavailable, provider_failed,
+ * conflict
  */
 export async function createCheckout(ctx: Context, user: User, input: { planType: string }): Promise<{ url: string }> {
   if (!ctx.config.plansForSale) throw new AppError('invalid', NOT_FOR_SALE)
@@ -29,13 +30,14 @@ export async function createCheckout(ctx: Context, user: User, input: { planType
   await refuseSecondPlan(ctx, user.id)
   const row = open?.row ?? (await insertCheckout(ctx, user.id, plan.type))
   const checkout = await openAtStripe(ctx, row)
-  if (!checkout.url) throw new AppError('conflict', 'This checkout is already finished. Please look at your account.')
+  if (!checkout.url) throw new AppError('conflict', 'This checkout is already complete. Please check your account.')
   return { url: checkout.url }
 }
 
 /**
- * Back from the checkout page: what came of it is asked at once, the webhook may take a while.
- * @returns whether there was something to ask, and it was not asked too often
+ * Asks Stripe for the outcome when somebody returns from the checkout page, since the webhook may take a
+ * while.
+ * @returns false if there was nothing to ask or we asked too often
  */
 export async function settleCheckout(ctx: Context, userId: string): Promise<boolean> {
   const row = await findOpenCheckout(ctx, userId)
@@ -52,12 +54,16 @@ async function findOpenCheckout(ctx: Context, userId: string): Promise<CheckoutR
   return row ?? null
 }
 
-/** What became of the visit before: its page, when it is open and for the same plan, or its row, when Stripe was never reached. */
+/**
+ * Settles the previous checkout: returns its page if it is open for the same plan, or its row if we never
+ * reached Stripe.
+ */
 async function settleOpenCheckout(ctx: Context, userId: string, planType: PlanType) {
   const row = await findOpenCheckout(ctx, userId)
   if (!row) return null
   if (!row.stripeSessionId) {
-    // No later: Stripe keeps a page open for a day, and no cycle waits for one for more than 25 hours (CHECKOUT_HOLDS_MS).
+    // Not later: Stripe keeps a page open for a day, and cycles wait 25 hours at most for one
+    // (CHECKOUT_HOLDS_MS).
     if (row.planType === planType && row.createdAt > ctx.now() - HOUR_MS) return { row, url: null }
     await closeUnopened(ctx, row)
     return null
@@ -70,7 +76,7 @@ async function settleOpenCheckout(ctx: Context, userId: string, planType: PlanTy
   return checkout.status === 'open' ? { row, url: checkout.url } : null
 }
 
-/** Nobody pays at the page any more that the user may still have open. What was paid there is a plan by then. */
+/** Closes the page that the user may still have open. If they already paid there, records the plan. */
 export async function closeOpenCheckout(ctx: Context, userId: string): Promise<void> {
   const row = await findOpenCheckout(ctx, userId)
   if (!row) return
@@ -78,7 +84,7 @@ export async function closeOpenCheckout(ctx: Context, userId: string): Promise<v
   await expire(ctx, row.stripeSessionId)
 }
 
-/** Stripe expires only what is open: a page that it refuses to expire was paid or is over, and is asked about. */
+/** Stripe only expires open pages. If it refuses, the page was paid or is over, so ask which. */
 async function expire(ctx: Context, stripeSessionId: string): Promise<void> {
   try {
     await ctx.payments.expireCheckout(stripeSessionId)
@@ -98,7 +104,7 @@ async function refuseSecondPlan(ctx: Context, userId: string): Promise<void> {
     .select()
     .from(plans)
     .where(and(eq(plans.userId, userId), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
-  // An unpaid one ends at Stripe once another one is paid: see plan-sync.ts.
+  // An unpaid plan ends at Stripe once another is paid: see plan-sync.ts.
   if (current && !isUnpaid(current) && (current.cancelAt ?? Infinity) > ctx.now())
     throw new AppError('invalid', 'You already have a plan. Cancel it first, or contact sales to change it.')
 }
@@ -110,12 +116,12 @@ async function insertCheckout(ctx: Context, userId: string, planType: PlanType):
     await ctx.db.insert(checkouts).values(row)
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause
-    throw new AppError('conflict', 'A checkout was opened in another window. Please try again.', { cause })
+    throw new AppError('conflict', 'You opened a checkout in another window. Please try again.', { cause })
   }
   return { ...row, stripeSessionId: null }
 }
 
-/** The row's id is the key: asked again within a day, it is the same page. */
+/** The row's id is the idempotency key: within a day, Stripe returns the same page. */
 async function openAtStripe(ctx: Context, row: Pick<CheckoutRow, 'id' | 'userId' | 'planType'>): Promise<Checkout> {
   const checkout = await ctx.payments.createCheckout(
     {
@@ -131,7 +137,10 @@ async function openAtStripe(ctx: Context, row: Pick<CheckoutRow, 'id' | 'userId'
   return checkout
 }
 
-/** The answer that named the page was lost: asked again it is known, and then it can be closed. Stripe closes it itself after a day. */
+/**
+ * We lost the answer with the page's id: repeat the call to learn it, then close it. After a day Stripe has
+ * closed it.
+ */
 export async function closeUnopened(ctx: Context, row: CheckoutRow): Promise<void> {
   if (row.createdAt > ctx.now() - DAY_MS) {
     await expire(ctx, (await openAtStripe(ctx, row)).id)

@@ -7,11 +7,11 @@ import { type PlanType, TRIAL_MINUTES } from '../../../domain/money/plan.ts'
 import { newId } from '../../id.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
 
-/** What an operator does by hand. It needs no more than a database and a clock. */
+/** For operators' manual commands: just a database and a clock. */
 type Hand = { db: Database; now: () => number }
 
 /**
- * Gives a plan from now on, in place of a trial or of another granted plan.
+ * Grants a plan as of now, replacing a trial or another granted plan.
  * @throws not_found, conflict (they pay for a plan through Stripe)
  */
 export async function grantPlan(
@@ -39,14 +39,17 @@ export async function grantPlan(
   ])
 }
 
-/** What runs ends with the trial's minutes, whatever it was before. A server that has not answered yet gets its end when it does. */
+/**
+ * Running servers end with the trial's minutes, whatever plan they started under. A server that hasn't
+ * answered yet gets its end once it does.
+ */
 function setTrialEndQuery(db: Database, userId: string, at: number) {
   const end = Math.ceil(at / 1000) * 1000 + TRIAL_MINUTES * MINUTE_MS
   return db.run(sql`UPDATE server_sessions SET must_stop_at = coalesce(must_stop_at, ${end})
     WHERE user_id = ${userId} AND stop_requested_at IS NULL AND billed_from IS NOT NULL`)
 }
 
-/** Takes a granted plan, or a trial, away. @throws not_found, conflict */
+/** Ends a granted plan or a trial. @throws not_found, conflict */
 export async function endGrantedPlan({ db, now }: Hand, email: string): Promise<void> {
   const { userId } = await findGrantee(db, email)
   await writeBatch(db, [endGrantedQuery(db, userId, now()), dueQuery(db, userId, now())])
@@ -72,7 +75,7 @@ async function findGrantee(db: Database, email: string): Promise<{ userId: strin
 }
 
 /**
- * Ends a trial, or a plan granted by hand. One that was canceled and is over ended then, not now.
+ * Ends a trial or a granted plan. If it was canceled and has expired, it ended then, not now.
  * @param when an SQL condition on its row
  */
 export function endGrantedQuery(db: Database, userId: string, at: number, when: SQL = sql`1`) {
@@ -81,7 +84,7 @@ export function endGrantedQuery(db: Database, userId: string, at: number, when: 
     WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL AND ${when}`)
 }
 
-/** What runs is no longer a trial's: nothing stops it when the trial's minutes are over. */
+/** Running servers no longer belong to a trial, so they don't stop when its minutes are used up. */
 export function liftTrialEndQuery(db: Database, userId: string, when: SQL = sql`1`) {
   return db.run(sql`UPDATE server_sessions SET must_stop_at = NULL
     WHERE user_id = ${userId} AND stop_requested_at IS NULL AND ${when}`)

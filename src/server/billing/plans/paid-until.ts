@@ -4,10 +4,10 @@ import { isUnpaid } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
 
-/** What Stripe says of a plan, and what came in for it. */
+/** What Stripe says about a plan, and whether it was paid in time. */
 export type Heard = PaidSubscription & { userId: string; paidInTime: boolean }
 
-/** We hear of it only now, but what we took for unpaid was paid before that period, or the plan, was over. */
+/** Whether a period that we took for unpaid was in fact paid before it, or the plan, ended. */
 export async function wasPaidInTime(
   ctx: Context,
   { paidUntil }: { paidUntil: number | null },
@@ -18,8 +18,8 @@ export async function wasPaidInTime(
 }
 
 /**
- * Of a known plan. What was not paid stays so when the plan ends, and several periods that were not paid count from the first. A payment
- * that comes after a period pays for the next one: that period is billed without its hours first.
+ * The `paid_until` of a known plan. An unpaid period stays unpaid when the plan ends, and of several the
+ * first counts. A late payment pays for the next period: the unpaid one is first billed without its hours.
  */
 export function paidUntilQuery(found: Heard) {
   const { periodStart, endedAt } = found
@@ -29,7 +29,7 @@ export function paidUntilQuery(found: Heard) {
   return sql`(CASE WHEN ${isUnbilledUnpaid(found)} THEN ${before} END)`
 }
 
-/** Paid for again, while the bill of a period before that was not paid is not written yet. */
+/** The plan is paid again, but an earlier unpaid period has no bill yet. */
 export function isUnbilledUnpaid(found: Heard) {
   const { periodStart, userId } = found
   return sql`(${found.endedAt === null && !isUnpaid(found) ? 1 : 0} AND ${unpaidBefore(found)} < ${periodStart}

@@ -6,7 +6,8 @@ import { limitPerson, mayStill } from '../../limits/limits.ts'
 import { syncPlan } from './plan-sync.ts'
 
 /**
- * Where the user pays the open invoice of their plan; null when there is none: the plan is paid, or Stripe waits for something else.
+ * The page to pay the open invoice of the user's plan; null if none is open: the plan is paid, or Stripe
+ * waits for something else.
  * @throws too_many, unavailable, provider_failed
  */
 export async function findPlanPayPage(ctx: Context, userId: string): Promise<string | null> {
@@ -21,7 +22,10 @@ export async function findPlanPayPage(ctx: Context, userId: string): Promise<str
   return page
 }
 
-/** A webhook may take a while to say that a plan was paid. @returns whether there was something to ask, and it was not asked too often */
+/**
+ * Asks Stripe about the plan, since the webhook of a payment may take a while.
+ * @returns false if there was nothing to ask or we asked too often
+ */
 export async function settlePlan(ctx: Context, userId: string, stripeId: string | null): Promise<boolean> {
   if (!stripeId || !(await mayStill(ctx, 'ask_stripe', userId))) return false
   await syncPlan(ctx, stripeId)

@@ -14,19 +14,19 @@ import { type Heard, isUnbilledUnpaid, paidUntilQuery, wasPaidInTime } from './p
 import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
 
 /**
- * Takes over what Stripe says of a subscription, whatever made us ask. Safe to repeat and in any order.
+ * Stores Stripe's state of a subscription. Safe to repeat, in any order.
  * @param also written in the same batch
- * @throws conflict when it cannot be recorded: then the operator was told, and whatever made us ask may ask again
+ * @throws conflict if we can't record it: the operator is alerted, and the caller may retry
  */
 export async function syncPlan(ctx: Context, stripeId: string, also: Query[] = []): Promise<void> {
-  // The answer to the latest question is the latest state: see invoice-sync.ts.
+  // The latest question gets the latest state: see invoice-sync.ts.
   const askedAt = ctx.now()
   const found = await ctx.payments.findSubscription(stripeId)
   const record = async () => {
     const queries = [...(found ? await takeOver(ctx, found, askedAt) : []), ...also]
     if (queries.length) await writeBatch(ctx.db, queries)
   }
-  // Another plan of theirs was written since the rows were read: read again, it is a rival.
+  // Another plan of theirs was written since we read the rows. Read again: it is a rival now.
   await record()
     .catch((cause) => retryWhenTaken(cause, record))
     .catch((cause) => giveUp(ctx, stripeId, cause))
@@ -52,20 +52,20 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
     ctx.db.select().from(plans).where(eq(plans.userId, userId)),
   ])
   const known = rows.find((row) => row.stripeSubscriptionId === found.id)
-  // Its first payment is still due, or never came: it takes the place of no plan.
+  // Its first payment is due or never came, so it doesn't replace a plan.
   if (
     !known &&
     (found.status === 'incomplete_expired' ||
       (found.status === 'incomplete' && rows.some((row) => stands(row, ctx.now()))))
   )
     return []
-  // A second plan that was canceled at once: it never held, so it cuts no cycle of the plan that stood beside it. Told again, since the one
-  // that canceled it may have been cut off before it said so.
+  // A second plan that we canceled at once never counted, so it must not cut a cycle of the plan beside it.
+  // Alert again: the call that canceled it may have died before its alert.
   if (!known && found.endedAt !== null && rows.some((row) => stoodBeside(row, found))) {
     await alertSecond(ctx, found.id)
     return []
   }
-  // A price that is none of ours any more changes nothing about a plan that began with one.
+  // If the price is no longer one of ours, a known plan stays what it was.
   const plan = sold(found.planType) ?? (known && { type: known.planType, hours: known.hours }) ?? sold(found.boughtAs)
   if (!user || !plan) {
     if (found.endedAt === null) await alertIgnored(ctx, found.id, user ? 'its price' : 'its user')
@@ -77,15 +77,15 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   if (rival?.stripeSubscriptionId && found.endedAt === null) {
     await syncPlan(ctx, rival.stripeSubscriptionId)
     let standing = await findStanding(ctx, rival.id)
-    // What nobody pays makes way for what was paid.
+    // An unpaid plan makes way for a paid one.
     if (isUnpaid(standing) && !isUnpaid(found)) {
       await ctx.payments.cancelNow(rival.stripeSubscriptionId)
       await syncPlan(ctx, rival.stripeSubscriptionId)
       standing = await findStanding(ctx, rival.id)
     }
-    // It was to be over by now, and Stripe is about to end it: whoever tells us comes again.
+    // Its end has passed and Stripe is about to end it: the caller retries.
     if (standing && (standing.cancelAt ?? Infinity) <= ctx.now())
-      throw new AppError('unavailable', 'Your plan before is just ending. Please try again in a moment.', {
+      throw new AppError('unavailable', 'Your previous plan is still closing. Please try again in a moment.', {
         retryable: true,
       })
     if (standing) return refuseSecond(ctx, found)
@@ -103,7 +103,7 @@ function subscriptionQueries(
 ): Query[] {
   const now = ctx.now()
   const { userId, cancelAt } = found
-  // Never paid, it was never a plan.
+  // It was never paid, so it never was a plan.
   const endedAt = found.status === 'incomplete_expired' ? found.anchor : found.endedAt
   const paidUntil = isUnpaid(found) ? found.periodStart : null
   const checkAt = endedAt === null ? Math.min(now + DAY_MS, Math.max(now, cancelAt ?? Infinity) + MINUTE_MS) : null
@@ -124,8 +124,9 @@ function subscriptionQueries(
   }
   return [
     dueQuery(ctx.db, userId, now, sql`NOT ${isKnown(found, row)}`),
-    // A trial, or a plan granted by hand, ends where the paid one begins, unless it was over before. One that was granted after the paid one
-    // had begun never held. A plan that is over at Stripe ends nothing that began later, and an older answer nothing at all.
+    // A trial or granted plan ends where the paid one begins, unless it ended earlier. If it was granted
+    // after the paid one began, it never counted. A plan that is over at Stripe ends nothing that began
+    // later, and an outdated answer ends nothing at all.
     endGrantedQuery(ctx.db, userId, found.anchor, sql`(anchor <= ${found.anchor} OR ${isNow}) AND NOT ${newer}`),
     ctx.db
       .insert(plans)
@@ -142,7 +143,7 @@ function subscriptionQueries(
         set: {
           ...row,
           paidUntil: paidUntilQuery(found),
-          // Soon: the period that was paid is still without its hours.
+          // Soon: the paid period still lacks its hours.
           checkAt: sql`CASE WHEN ${isUnbilledUnpaid(found)} THEN ${Math.min(now + HOUR_MS, checkAt ?? Infinity)} ELSE ${checkAt} END`,
         },
         setWhere: sql`${plans.syncedAt} <= ${askedAt}`,
@@ -151,13 +152,13 @@ function subscriptionQueries(
       sql`UPDATE users SET stripe_customer_id = coalesce(stripe_customer_id, ${found.customerId}) WHERE id = ${userId}`,
     ),
     liftTrialEndQuery(ctx.db, userId, sql`${isNow} AND NOT ${newer}`),
-    // An account that was closed meanwhile has it ended by the next trigger.
+    // If the account was closed meanwhile, the next trigger ends the plan.
     ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE stripe_subscription_id = ${found.id} AND ended_at IS NULL
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NOT NULL)`),
   ]
 }
 
-/** Nothing about the plan has changed that decides where its cycles end, and what they include. */
+/** True if nothing changed that decides where its cycles end and what they include. */
 function isKnown(found: Heard, row: Pick<PlanRow, (typeof DECISIVE)[number]>) {
   const same = DECISIVE.map((field) => sql`${plans[field]} IS ${row[field]}`)
   return sql`EXISTS (SELECT 1 FROM ${plans} WHERE ${plans.stripeSubscriptionId} = ${found.id}
@@ -183,7 +184,7 @@ function stoodBeside(row: PlanRow, { anchor, endedAt }: PaidSubscription): boole
   return row.stripeSubscriptionId !== null && row.anchor < (endedAt ?? Infinity) && anchor < until
 }
 
-/** Paid in two windows at once: the plan that stands stays, the other one ends before it costs more. */
+/** They paid in two windows: keep the current plan, end the other before it costs more. */
 async function refuseSecond(ctx: Context, second: PaidSubscription): Promise<Query[]> {
   await ctx.payments.cancelNow(second.id)
   await alertSecond(ctx, second.id)

@@ -11,8 +11,8 @@ import { syncPlan } from './plan-sync.ts'
 const BATCH = 100
 
 /**
- * Asks Stripe about everything that was not asked about for a day (an hour, for open checkouts): a webhook that never came is made
- * up for. Unpaid invoices have a time of their own (`advanceInvoices`).
+ * Asks Stripe about everything we haven't checked for a day (an hour for open checkouts), to make up for lost
+ * webhooks. Unpaid invoices have their own schedule (`advanceInvoices`).
  */
 export async function reconcilePlans(ctx: Context): Promise<void> {
   const now = ctx.now()
@@ -36,7 +36,7 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
         .update(plans)
         .set({ checkAt: now + HOUR_MS })
         .where(and(eq(plans.id, plan.id), eq(plans.checkAt, plan.checkAt ?? 0)))
-      // An account that was closed pays for nothing more.
+      // A closed account must not pay for anything more.
       if (closedAt !== null && (await ctx.payments.findSubscription(stripeId))?.endedAt === null)
         await ctx.payments.cancelNow(stripeId)
       await syncPlan(ctx, stripeId)
@@ -57,7 +57,7 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
   )
 }
 
-/** One that fails is logged and comes again; it does not keep the others waiting. */
+/** A failure is logged and retried later; it doesn't stop the others. */
 async function eachOf<T>(
   ctx: Context,
   rows: T[],

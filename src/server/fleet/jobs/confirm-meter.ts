@@ -4,9 +4,10 @@ import type { Context } from '../../context.ts'
 import { takeLook } from './sight.ts'
 
 /**
- * Nothing is billed beyond the last moment at which a run was seen running: an instance may have vanished between the last look and
- * the stop. Looks once more, before anything is terminated, and moves either the sight or the meter, so that both agree from then on.
- * @returns 'unseen' when EC2 does not find the instance, which decides nothing yet
+ * We bill nothing after the last moment we saw a run running: its instance may have vanished between the last
+ * look and the stop. Looks once more before we terminate anything, and moves either `confirmed_at` or
+ * `metered_until`, so that both agree.
+ * @returns 'unseen' if EC2 can't find the instance, which decides nothing yet
  */
 export async function confirmMeter(ctx: Context, run: RunRow): Promise<RunRow | 'unseen'> {
   const { billedFrom, confirmedAt, meteredUntil, instanceId } = run

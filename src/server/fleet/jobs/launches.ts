@@ -6,10 +6,10 @@ import { newId } from '../../id.ts'
 import { isOfferedAt, SET_ASIDE_MS } from '../places.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 
-/** An instance that still runs this long after EC2 agreed to terminate it is worth a second request, and each further one twice as long. */
+/** If an instance still runs this long after EC2 agreed to terminate it, ask again, doubling the wait each time. */
 const ASK_AGAIN_MS = 30_000
 
-/** The attempt that is under way, if any. */
+/** The current attempt, if any. */
 export async function findOpenLaunch(ctx: Context, run: RunRow): Promise<LaunchRow | null> {
   const [launch] = await ctx.db
     .select()
@@ -20,7 +20,7 @@ export async function findOpenLaunch(ctx: Context, run: RunRow): Promise<LaunchR
   return launch ?? null
 }
 
-/** Written down before EC2 is asked, so that whatever comes of the request can be found again by its token. */
+/** Recorded before we call EC2, so that we can find the outcome again by its token. */
 export async function recordLaunch(ctx: Context, run: RunRow): Promise<LaunchRow> {
   const [launch] = await ctx.db
     .insert(launches)
@@ -29,7 +29,7 @@ export async function recordLaunch(ctx: Context, run: RunRow): Promise<LaunchRow
   return launch as LaunchRow
 }
 
-/** EC2 said no to the only request that carried this token: nothing has to be looked for. */
+/** EC2 refused the only request with this token, so there is nothing to look for. */
 export async function recordRefusal(ctx: Context, launch: LaunchRow): Promise<void> {
   await ctx.db.update(launches).set({ outcome: 'refused' }).where(eq(launches.token, launch.token))
 }
@@ -42,10 +42,10 @@ export async function recordInstance(ctx: Context, launch: LaunchRow, instanceId
 }
 
 /**
- * EC2 refused this place: sets it aside, so that the next customer is not sent there, frees it and reserves the next one that this run has
- * not tried.
- * @param gpus what the user's plan allows at most
- * @returns false when no place is left; the old one then stays reserved until the run is cleared up
+ * EC2 refused this place. Sets it aside so that the next customer isn't sent there, frees it, and reserves
+ * the next place that this run hasn't tried.
+ * @param gpus the most that the user's plan allows
+ * @returns false if no place is left; the old one then stays reserved until the run is cleaned up
  */
 export async function moveToNextPlace(ctx: Context, run: RunRow, launch: LaunchRow, gpus: number): Promise<boolean> {
   const now = ctx.now()
@@ -69,7 +69,7 @@ export async function moveToNextPlace(ctx: Context, run: RunRow, launch: LaunchR
 }
 
 /**
- * Sees to it that no instance of this run is left.
+ * Makes sure that no instance of this run is left.
  * @returns in how many ms to look again; null once it is certain
  */
 export async function clearLaunches(ctx: Context, run: RunRow): Promise<number | null> {
@@ -87,7 +87,7 @@ export async function clearLaunches(ctx: Context, run: RunRow): Promise<number |
   return null
 }
 
-/** To terminate takes EC2 a minute and more: it is asked once, and then looked at ever more rarely. */
+/** EC2 takes a minute or more to terminate: we ask once, then look less and less often. */
 async function endInstance(ctx: Context, run: RunRow, launch: LaunchRow): Promise<number | null> {
   const { instanceId, terminateAskedAt } = launch
   if (instanceId && terminateAskedAt === null) return askToTerminate(ctx, launch, instanceId)
@@ -104,7 +104,10 @@ async function endInstance(ctx: Context, run: RunRow, launch: LaunchRow): Promis
   return nextLookIn(ctx, terminateAskedAt)
 }
 
-/** Written down first, so that a process that dies here does not ask over and over; taken back when EC2 did not take the request. */
+/**
+ * Records the request first, so that a process that dies here doesn't repeat it endlessly; undoes that if EC2
+ * didn't accept it.
+ */
 async function askToTerminate(ctx: Context, launch: LaunchRow, instanceId: string): Promise<number> {
   const write = (terminateAskedAt: number | null) =>
     ctx.db.update(launches).set({ terminateAskedAt }).where(eq(launches.token, launch.token))
@@ -118,7 +121,7 @@ async function askToTerminate(ctx: Context, launch: LaunchRow, instanceId: strin
   return nextLookIn(ctx, null)
 }
 
-/** Frees the place, if the run has ended. Part of the batch that ends it. */
+/** Frees the place if the run has ended. For the batch that ends it. */
 export function freePlace(ctx: Context, run: RunRow) {
   const ended = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at IS NOT NULL)`
   return ctx.db

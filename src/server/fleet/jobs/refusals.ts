@@ -7,23 +7,23 @@ import type { StepInput } from './step.ts'
 
 type Place = Pick<PlaceRow, 'id' | 'instanceType' | 'availabilityZone'>
 
-/** EC2 refused a launch: the operator hears of it, once an hour and code. */
+/** Alerts the operator to a refused launch, at most once an hour per code. */
 export async function alertLaunchRefused({ ctx }: StepInput, place: Place, refusal: LaunchRefusal) {
   const { instanceType, availabilityZone } = place
   const { refused, code, error } = refusal
   const words =
     refused === 'place'
       ? {
-          subject: `EC2 launches no ${instanceType} in ${availabilityZone}: ${code}`,
+          subject: `EC2 won't launch ${instanceType} in ${availabilityZone}: ${code}`,
           sentences: [
             `EC2 refused to launch a ${instanceType} in ${availabilityZone} (${code}). We set this place aside for 10 minutes and try the others.`,
-            'A lack of capacity passes by itself. If the zone or its subnet is at fault, correct it or retire the place.',
+            'A lack of capacity resolves itself. If the zone or its subnet is at fault, fix it or retire the place.',
           ],
         }
       : {
           subject: `EC2 refuses to launch servers: ${code}`,
           sentences: [
-            `EC2 refused to launch a ${instanceType} (${code}). This concerns the whole account, so customers cannot start servers now.`,
+            `EC2 refused to launch a ${instanceType} (${code}). This affects the whole account, so customers can't start servers now.`,
             'Check the quotas, the permissions of the access key, the launch template and the state of the AWS account.',
           ],
         }
@@ -31,7 +31,7 @@ export async function alertLaunchRefused({ ctx }: StepInput, place: Place, refus
   await alertOperator(ctx, { matter: `launch_refused:${code}`, ...words, fields }, error)
 }
 
-/** EC2 refused another call of a job: it is tried again, but only the operator can mend the reason. */
+/** Alerts the operator when EC2 refuses another call of a job: we retry, but only they can fix the cause. */
 export async function alertIfRefused(ctx: Context, error: unknown): Promise<void> {
   if (!(error instanceof AppError && error.code === 'provider_failed')) return
   const code = error.cause instanceof Error ? error.cause.name : 'unknown'
@@ -39,7 +39,7 @@ export async function alertIfRefused(ctx: Context, error: unknown): Promise<void
     matter: `ec2_refused:${code}`,
     subject: `EC2 refuses our calls: ${code}`,
     sentences: [
-      `EC2 refused to tell about a server or to terminate it (${code}). We keep trying, but a server may run on meanwhile.`,
+      `EC2 refused to describe or terminate a server (${code}). We keep trying, but the server may keep running meanwhile.`,
       'Check the permissions of the access key and the state of the AWS account.',
     ],
   }

@@ -10,12 +10,12 @@ import { stepServerStop } from './server-stop.ts'
 import type { Step } from './step.ts'
 import { watchRunning } from './watch.ts'
 
-/** To add a job kind: one file with its step, one line here. */
+/** To add a kind of job, add a file with its step and a line here. */
 const STEPS: Record<JobKind, Step> = { server_start: stepServerStart, server_stop: stepServerStop }
 
 /**
- * A step that failed for a passing reason is tried again after 2, 4, 8… 30 s, and up to half as long again, so that those that failed
- * together do not come back together. A deadline is the step's own affair.
+ * Retries a step after a temporary failure in 2, 4, 8… 30 s, plus up to half of that, so that steps that
+ * failed together don't retry together. Steps handle their own deadlines.
  */
 const retryDelay = (attempts: number, random: number) =>
   Math.min(30_000, 1_000 * 2 ** Math.min(attempts, 5)) * (1 + random / 2)
@@ -23,9 +23,9 @@ const retryDelay = (attempts: number, random: number) =>
 export type Publish = (job: Job) => void
 
 /**
- * Runs the user's due jobs one step each, oldest first, and then looks at the running server: one that just started is watched from now on.
- * Safe to repeat and to be cut anywhere.
- * @returns when something is due again (ms since 1970), null when nothing is
+ * Runs one step of each due job, oldest first, then looks at the running server, so that one that just
+ * started is watched at once. Safe to repeat and to interrupt anywhere.
+ * @returns when something is due next (ms since 1970); null if nothing is
  */
 export async function runDue(base: Context, userId: string, publish: Publish): Promise<number | null> {
   const ctx = withLogFields(base, { userId })
@@ -39,7 +39,10 @@ export async function runDue(base: Context, userId: string, publish: Publish): P
   return times.length ? Math.min(...times) : null
 }
 
-/** Runs them with a memory: what may have ended without being told is told once the database answers again. */
+/**
+ * Runs due jobs, and remembers failures: if a run may have ended a job without publishing it, the next one
+ * that reaches the database publishes it.
+ */
 export function jobRunner(publish: Publish) {
   let untold = false
   return async (ctx: Context, userId: string): Promise<number | null> => {
@@ -74,12 +77,12 @@ async function runStep(base: Context, job: JobRow, run: RunRow, publish: Publish
     ctx.log('job_step_failed', {}, error)
     await alertIfRefused(ctx, error)
     const again = { runAt: Math.round(ctx.now() + retryDelay(attempts + 1, ctx.random())), attempts: attempts + 1 }
-    // The write that ended the job may have happened although no answer came.
+    // The write that ended the job may have gone through even though we got no answer.
     if (!(await writeUnfinished(ctx, job, again))) await publishJob(ctx, job.id, publish)
   }
 }
 
-/** Conditional on the job being unfinished: a start that was stopped meanwhile stays as it is. */
+/** Only while the job is unfinished: a start that was stopped meanwhile stays as it is. */
 async function writeUnfinished(ctx: Context, job: JobRow, change: Partial<JobRow>): Promise<boolean> {
   const { rowsAffected } = await ctx.db
     .update(jobs)
@@ -93,7 +96,7 @@ async function publishJob(ctx: Context, id: string, publish: Publish): Promise<v
   if (row) publish(toJob(row.job, row.run))
 }
 
-/** A stop ended the start that was under way: its listeners must hear that. */
+/** A stop ended the current start: tell its listeners. */
 async function publishStopped(ctx: Context, run: RunRow, publish: Publish): Promise<void> {
   const [row] = await withSessions(ctx)
     .where(and(eq(jobs.runId, run.id), eq(jobs.kind, 'server_start'), eq(jobs.status, 'failed')))

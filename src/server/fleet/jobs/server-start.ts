@@ -21,15 +21,15 @@ import type { Outcome, Step, StepInput } from './step.ts'
 
 const LOOK_AGAIN_MS = 2_000
 const LAUNCH_REFUSED =
-  'Our cloud provider refused to launch a server. We have been told. Nothing was billed; please try again later.'
+  "Our cloud provider refused to launch a server. We've been notified. You weren't charged. Please try again later."
 
-/** Launches an instance in the reserved place, watches it boot, and starts the meter when its simulator answers. */
+/** Launches an instance in the reserved place, watches it boot, and starts the meter once its simulator answers. */
 export const stepServerStart: Step = async (input) => {
   const { ctx, job, run, report } = input
   if (job.errorCode) return clearUp(input)
   if (run.runningAt !== null && run.ipAddress) return awaitAnswer(input, run.runningAt, run.ipAddress)
   if (ctx.now() - job.createdAt >= START_DEADLINE_MS)
-    return fail(input, 'timeout', 'The server was not ready within 10 minutes. Nothing was billed; please try again.')
+    return fail(input, 'timeout', "Your server wasn't ready within 10 minutes. You weren't charged. Please try again.")
 
   const open = await findOpenLaunch(ctx, run)
   if (!open) await report('Reserving a server…')
@@ -46,9 +46,13 @@ export const stepServerStart: Step = async (input) => {
     return { wait: LOOK_AGAIN_MS }
   }
   if (instance === 'lost' || instance.state !== 'running')
-    return fail(input, 'instance_lost', 'The server ended before it was ready. Nothing was billed; please try again.')
+    return fail(
+      input,
+      'instance_lost',
+      "Your server stopped before it was ready. You weren't charged. Please try again.",
+    )
   if (!instance.publicIp) {
-    await report('Waiting for an address…')
+    await report('Getting an address…')
     return { wait: LOOK_AGAIN_MS }
   }
   return recordRunning(input, instance.publicIp)
@@ -72,18 +76,18 @@ async function launchInstance(input: StepInput, launch: LaunchRow, isFirstReques
   }
   await alertLaunchRefused(input, place, answer)
   if (answer.refused === 'account') {
-    // An earlier request with this token may have been carried out: then only looking tells.
+    // An earlier request with this token may have gone through: only a look can tell.
     if (isFirstRequest) await recordRefusal(ctx, launch)
     return fail(input, 'launch_refused', LAUNCH_REFUSED)
   }
-  // EC2 answers a repeated token with its instance before it looks at capacity: one that refuses made none. Should an earlier request still
-  // be on its way, the sweep ends what it makes.
+  // EC2 answers a repeated token with its instance before it checks capacity, so a refusal means that there
+  // is none. If an earlier request is still in flight, the sweep ends what it creates.
   const { gpus } = await getAllowance(ctx, run.userId)
   if (await moveToNextPlace(ctx, run, launch, gpus)) return { wait: 0 }
   return fail(input, 'no_capacity', ALL_RESERVED)
 }
 
-/** From here on the run is watched and its uptime counts. It is not billed yet. */
+/** From now on we watch the run and count its uptime, but don't bill it yet. */
 async function recordRunning({ ctx, run }: StepInput, ipAddress: string): Promise<Outcome> {
   const now = ctx.now()
   await ctx.db.run(sql`UPDATE server_sessions SET running_at = ${now}, confirmed_at = ${now}, ip_address = ${ipAddress}
@@ -91,7 +95,7 @@ async function recordRunning({ ctx, run }: StepInput, ipAddress: string): Promis
   return { wait: 0 }
 }
 
-/** The machine is on; its image may take minutes more, and those are free. */
+/** The machine is on. Its image may take minutes more, which are free. */
 async function awaitAnswer(input: StepInput, runningAt: number, ipAddress: string): Promise<Outcome> {
   const { ctx, run, report } = input
   await report('Waiting for the simulator to answer…')
@@ -107,8 +111,8 @@ async function awaitAnswer(input: StepInput, runningAt: number, ipAddress: strin
     matter: 'no_answer',
     subject: 'A server never answered',
     sentences: [
-      `EC2 says that it runs, but nothing answered on port ${SERVER_WEB_PORT} for 10 minutes. We end it and bill nothing.`,
-      'Start a server yourself. If it does not answer either, look at the image and the security group of the launch template.',
+      `EC2 reports it as running, but nothing answered on port ${SERVER_WEB_PORT} for 10 minutes. We stop it and bill nothing.`,
+      "Start a server yourself. If it doesn't answer either, check the image and the security group of the launch template.",
     ],
     fields: { instanceId: run.instanceId },
   })
@@ -120,8 +124,8 @@ async function awaitAnswer(input: StepInput, runningAt: number, ipAddress: strin
 }
 
 /**
- * Conditional on no stop having been accepted meanwhile: a start never bills a run that its user already ended. And a plan that began
- * meanwhile is not ended with the trial.
+ * Only if no stop was accepted meanwhile: a start must never bill a run that its user already ended. And a
+ * plan that began meanwhile removes the trial's end.
  */
 async function startMeter({ ctx, job, run }: StepInput): Promise<Outcome> {
   const now = ctx.now()
@@ -138,25 +142,25 @@ async function startMeter({ ctx, job, run }: StepInput): Promise<Outcome> {
   return 'finished'
 }
 
-/** First the reason is written down, then everything is cleared up, and only then does the job fail. */
+/** Records the reason, then cleans up, and only then fails the job. */
 async function fail(input: StepInput, errorCode: string, errorMessage: string): Promise<Outcome> {
   const { ctx, job } = input
   const { rowsAffected } = await ctx.db
     .update(jobs)
     .set({ errorCode, errorMessage })
     .where(and(eq(jobs.id, job.id), isNotNull(jobs.runAt)))
-  // Stopped meanwhile: the stop clears up.
+  // Stopped meanwhile: the stop cleans up.
   if (!rowsAffected) return 'finished'
   return clearUp({ ...input, job: { ...job, errorCode, errorMessage } })
 }
 
 async function clearUp({ ctx, job, run, report }: StepInput): Promise<Outcome> {
-  await report('Clearing up…')
+  await report('Cleaning up…')
   const wait = await clearLaunches(ctx, run)
   if (wait !== null) return { wait }
   const now = ctx.now()
   await writeBatch(ctx.db, [
-    // A stop accepted meanwhile ends the run itself.
+    // If a stop was accepted meanwhile, it ends the run.
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, error_message = ${job.errorMessage}
       WHERE id = ${run.id} AND stop_requested_at IS NULL`),
     freePlace(ctx, run),

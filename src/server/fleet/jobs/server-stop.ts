@@ -7,7 +7,10 @@ import { clearLaunches, freePlace } from './launches.ts'
 import { nextLookIn } from './sight.ts'
 import type { Step } from './step.ts'
 
-/** Terminates the run's instance, waits until it is gone, and frees the place. The meter ended when the stop was accepted. */
+/**
+ * Terminates the run's instance, waits until it is gone, and frees the place. The meter stopped when we
+ * accepted the stop.
+ */
 export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   await report('Stopping server...')
   const metered = await confirmMeter(ctx, run)

@@ -4,16 +4,19 @@ import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import type { CloudInstance } from '../../ports/cloud.ts'
 
-/** EC2 may not find an instance that runs: only so many looks in a row, over so long, say that it is gone. */
+/** EC2 may fail to find a running instance. Only this many looks in a row, over this long, mean that it is gone. */
 const LOOKS = 3
 const UNSEEN_MS = 90_000
-/** When more than this many instances, and more than this share of all, are not found at once, it is the asking that is wrong. */
+/**
+ * If more instances than this, and a larger share of all than this, vanish at once, our question is wrong,
+ * not the fleet.
+ */
 const MANY = 2
 const SHARE = 0.1
 
 /**
- * Takes in what a look for the run's instance found. A look that failed is none: then this is not called.
- * @returns the instance; 'unseen' when it was not found and nothing is certain, 'lost' when it is gone
+ * Records the result of a look for the run's instance. Don't call it for a look that failed.
+ * @returns the instance; 'unseen' if it wasn't found but may still exist, 'lost' if it is gone
  */
 export async function takeLook(
   ctx: Context,
@@ -33,7 +36,7 @@ export async function takeLook(
   return (await areManyUnseen(ctx)) ? 'unseen' : 'lost'
 }
 
-/** A wrong region or account finds none of them: that ends no server, and the operator hears of it. */
+/** With a wrong region or account we would find none of them: end no server, and alert the operator. */
 async function areManyUnseen(ctx: Context): Promise<boolean> {
   const [row] = await ctx.db.all<{
     unseen: number
@@ -44,10 +47,10 @@ async function areManyUnseen(ctx: Context): Promise<boolean> {
   if (unseen <= MANY || unseen <= live * SHARE) return false
   await alertOperator(ctx, {
     matter: 'instances_unseen',
-    subject: `EC2 does not find ${unseen} of ${live} servers`,
+    subject: `EC2 can't find ${unseen} of ${live} servers`,
     sentences: [
-      `EC2 answers that ${unseen} of our ${live} live instances do not exist. So many at once is a mistake rather than a loss, so we do not end them.`,
-      'Check AWS_REGION, the AWS account of the access key and the AWS Health Dashboard. Once EC2 finds the instances again, everything continues by itself.',
+      `EC2 says that ${unseen} of our ${live} live instances don't exist. So many at once point to a mistake, so we don't end them.`,
+      'Check AWS_REGION, the AWS account of the access key and the AWS Health Dashboard. Once EC2 finds the instances again, everything resumes automatically.',
     ],
     fields: { unseen, live },
   })
@@ -57,7 +60,7 @@ async function areManyUnseen(ctx: Context): Promise<boolean> {
 const SOONEST_MS = 2_000
 const LATEST_MS = 15_000
 
-/** Waits for as long as it already took since then: a short wait ends soon, and a long one costs few calls. */
+/** Waits as long as it has already taken: short waits end soon, long ones cost few calls. */
 export function nextLookIn(ctx: Context, since: number | null): number {
   return Math.min(LATEST_MS, Math.max(SOONEST_MS, ctx.now() - (since ?? ctx.now())))
 }

@@ -5,14 +5,15 @@ import { requestStop } from '../runs.ts'
 import { alertIfRefused } from './refusals.ts'
 import { takeLook } from './sight.ts'
 
-/** A running instance is looked at this often, so that one that ended is noticed within a minute. */
+/** How often we look at a running instance, so that we notice within a minute if it ended. */
 const WATCH_EVERY_MS = 30_000
-/** EC2 stops an instance of ours only at its end: a stopped one does not run again. */
+/** EC2 only stops our instances at their end: a stopped one never runs again. */
 const ENDED = new Set(['shutting-down', 'terminated', 'stopping', 'stopped'])
 
 /**
- * Looks at the user's running server: ends a trial whose minutes are over, and a run whose instance is gone.
- * @returns when to look again, null when nothing runs
+ * Looks at the user's running server: ends a trial that has used up its minutes, and a run whose instance is
+ * gone.
+ * @returns when to look again; null if nothing runs
  */
 export async function watchRunning(ctx: Context, userId: string): Promise<number | null> {
   const [run] = await ctx.db
@@ -33,7 +34,7 @@ export async function watchRunning(ctx: Context, userId: string): Promise<number
   if (instance === 'lost' || (instance !== 'unseen' && ENDED.has(instance.state))) {
     await requestStop(ctx, run, run.confirmedAt, {
       code: 'instance_lost',
-      message: 'Your server ended unexpectedly. Only the time until it was last seen running is counted.',
+      message: 'Your server stopped unexpectedly. We only count the time until we last saw it running.',
     })
     return now
   }
@@ -44,7 +45,10 @@ export async function watchRunning(ctx: Context, userId: string): Promise<number
   return Math.min(now + WATCH_EVERY_MS, trialEnd)
 }
 
-/** A look that fails proves nothing. Thousands that are throttled at once must not come back at once, nor more often than before. */
+/**
+ * A failed look proves nothing. Thousands that EC2 throttles at once must not retry at once, or more often
+ * than before.
+ */
 async function look(base: Context, run: RunRow) {
   const ctx = withLogFields(base, { runId: run.id, instanceId: run.instanceId })
   try {

@@ -9,7 +9,7 @@ import { factsOf, type RouteFacts } from '../site-map.ts'
 
 const BROWSER_LIFETIME_S = 30 * 24 * 3600
 
-/** Refuses every change that our own pages did not ask for. A form that passes is in `c.var.form` afterwards. */
+/** Refuses every change that our own pages didn't send. Puts a form that passes into `c.var.form`. */
 export const csrf = createMiddleware<AppEnv>(async (c, next) => {
   const facts = factsOf(c)
   c.set('form', null)
@@ -26,7 +26,7 @@ async function refuseForeign(c: HonoContext<AppEnv>, token: RouteFacts['token'])
   if (!own) throw refused()
 
   const form = isFormPost(c) ? new URLSearchParams(await c.req.text()) : null
-  // Anything but JSON or a form can be sent across sites without the browser asking first.
+  // Browsers send other media types across sites without a preflight.
   if (!form && mediaType(c) !== 'application/json' && (await c.req.text()) !== '') throw refused()
 
   const needsToken = token === 'always' || (form !== null && token !== 'never')
@@ -40,7 +40,7 @@ function refused(): AppError {
   return new AppError('forbidden', 'Invalid CSRF token.')
 }
 
-/** The token for a page's meta tag and forms: another text each time, bound to the browser that it is given to. */
+/** The token for a page's meta tag and forms: masked differently each time, bound to this browser. */
 export function csrfToken(c: HonoContext<AppEnv>): string {
   let browser = c.get('browserId') ?? readCookie(c, 'browser')
   if (!browser) {

@@ -6,26 +6,29 @@ import type { AppEnv } from '../app-env.ts'
 
 type KeptPage = { body: Uint8Array<ArrayBuffer>; headers: Record<string, string> }
 
-/** Bounded by our own: only pages without parameters are the same for everybody. */
+/** Bounded by our own routes: only pages without parameters are the same for everybody. */
 const kept = new Map<string, KeptPage>()
 const encoder = new TextEncoder()
 
-/** A page that is the same for everybody: every visitor gets what the first one got, headers and all, before anything else is looked at. */
+/**
+ * Keeps pages that are the same for everybody and sends each visitor the first one's answer, headers
+ * included, before any other work.
+ */
 export const keptPages = createMiddleware<AppEnv>(async (c, next) => {
   const key = keyOf(c)
   const page = key && kept.get(key)
   if (page) return new Response(page.body, { headers: { ...page.headers, 'x-request-id': c.var.requestId } })
   await next()
   const html = c.get('sameForAll')
-  // A cookie is for one browser: an answer that sets one is nobody else's.
+  // An answer that sets a cookie is for one browser only.
   const isPlain = c.res.ok && !c.res.headers.has('Set-Cookie')
   if (key && html && isPlain) kept.set(key, { body: encoder.encode(html), headers: Object.fromEntries(c.res.headers) })
 })
 
-/** What such a page depends on. Null for somebody who may be signed in. */
+/** What such a page depends on; null for somebody who may be signed in. */
 function keyOf(c: HonoContext<AppEnv>): string | null {
   if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return null
-  // Under both of its names, so that it does not matter here which one counts.
+  // Read both names, so that it doesn't matter which one is in use.
   const cookie = (name: string) => [getCookie(c, name), getCookie(c, name, 'host')]
   if (cookie('sign_in').some((value) => value !== undefined)) return null
   const themes = cookie('theme').map((value) => (isTheme(value) ? value : null))

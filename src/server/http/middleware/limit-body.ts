@@ -2,7 +2,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { AppError } from '../../../domain/error.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
-/** What is read and thrown away of a body that is too large. */
+/** How much of an oversized body we read and discard. */
 const DRAINED_BYTES = 1024 * 1024
 
 export const limitBody = bodyLimit({
@@ -13,7 +13,7 @@ export const limitBody = bodyLimit({
   },
 })
 
-/** An answer before the body was read ends the connection, and with it the client's next request on it. */
+/** Answering before the body is read would drop the connection, and the client's next request on it. */
 async function drain(body: ReadableStream<Uint8Array> | null): Promise<void> {
   if (!body || body.locked) return
   const reader = body.getReader()

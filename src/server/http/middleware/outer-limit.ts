@@ -7,12 +7,12 @@ import { callerOf } from '../caller.ts'
 import { logError } from '../error-response.ts'
 import { factsOf } from '../site-map.ts'
 
-/** The platform's window. It does not tell how much of it is left. */
+/** The platform's window; it doesn't say how much of it is left. */
 const PERIOD_S = 60
 
 /**
- * The platform's own count of requests per address, before anything else is done for them. Approximate and generous: what matters is counted
- * exactly, later. Who cannot be counted comes in.
+ * The platform's own count of requests per address, checked before any other work. It is approximate and
+ * generous: exact limits follow later. If it fails, the request passes.
  */
 export const outerLimit = createMiddleware<AppEnv>(async (c, next) => {
   const { address } = callerOf(c)

@@ -2,7 +2,10 @@ import { createMiddleware } from 'hono/factory'
 import { bindLog, type Log } from '../../log.ts'
 import type { AppEnv } from '../app-env.ts'
 
-/** In the answer and in each line of the request's log. Never taken from the request: what a client sends does not reach our log. */
+/**
+ * Sent in the answer and logged on every line of the request. Never taken from the request, so that clients
+ * can't write to our log.
+ */
 export const requestId = (log: Log) =>
   createMiddleware<AppEnv>(async (c, next) => {
     const id = crypto.randomUUID()

@@ -5,7 +5,7 @@ const FIXED = {
   'Strict-Transport-Security': 'max-age=31536000; includeSubDomains',
   'X-Content-Type-Options': 'nosniff',
   'X-Frame-Options': 'DENY',
-  // Same origin only: the token in a mailed link's address goes nowhere else.
+  // Same origin only, so that the token in a mailed link's URL never leaks.
   'Referrer-Policy': 'same-origin',
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -13,8 +13,8 @@ const FIXED = {
 }
 
 /**
- * @param dev Vite puts styles into the page by script and talks to its own socket
- * @param formTarget also holds for where the answer to a form redirects
+ * @param dev Vite injects styles by script and talks to its own socket
+ * @param formTarget browsers also check where a form's answer redirects
  */
 export function contentSecurityPolicy(dev: boolean, formTarget = ''): string {
   return [
@@ -32,7 +32,7 @@ export function contentSecurityPolicy(dev: boolean, formTarget = ''): string {
   ].join('; ')
 }
 
-/** Everything counts as personal unless its route says otherwise: what may be kept by a cache sets its own Cache-Control. */
+/** Every answer is private unless its route sets its own Cache-Control. */
 export function securityHeaders({ dev }: { dev: boolean }) {
   const headers = Object.entries({
     ...FIXED,
@@ -40,10 +40,10 @@ export function securityHeaders({ dev }: { dev: boolean }) {
     'Cache-Control': 'private, no-store',
   })
   return createMiddleware<AppEnv>(async (c, next) => {
-    // Before the answer is there: each header that is set on a finished one copies it.
+    // Set them before the answer exists: setting a header on a finished one copies it.
     for (const [name, value] of headers) c.header(name, value)
     await next()
-    // An answer that was made elsewhere has none of them; a socket's 101 is not ours to change.
+    // Answers made elsewhere lack them. A socket's 101 can't be changed.
     if (c.res.status === 101) return
     if (!c.res.headers.has('Content-Security-Policy'))
       for (const [name, value] of headers) if (!c.res.headers.has(name)) c.header(name, value)

@@ -6,10 +6,13 @@ import type { AppEnv } from '../app-env.ts'
 import { clearCookie, readCookie } from '../cookies.ts'
 import { factsOf } from '../site-map.ts'
 
-/** Written down at most this often. */
+/** We write `last_seen_at` at most this often. */
 const SEEN_EVERY_MS = 5 * MINUTE_MS
 
-/** Who is asking: one signature and one round trip, in which the route's own reads may go along; without a cookie neither. A database that is down is an error, never "signed out". */
+/**
+ * Finds who is signed in, with one signature check and one round trip that also carries the route's own
+ * reads. Without a cookie it does neither. A database outage is an error, never "signed out".
+ */
 export const currentSignIn = createMiddleware<AppEnv>(async (c, next) => {
   const { ctx } = c.var
   c.set('signIn', null)
@@ -24,7 +27,7 @@ export const currentSignIn = createMiddleware<AppEnv>(async (c, next) => {
       c.set('signIn', found.signIn)
       c.set('readAlong', found.along)
       const due = ctx.now() - found.lastSeenAt > SEEN_EVERY_MS
-      // A page that was opened or something that was done, not what an open page asks, however long nobody looks at it.
+      // Opening a page or doing something counts as use; an open page's polling does not.
       if (due && c.req.method !== 'HEAD' && !facts?.byItself) ctx.background(noteUse(ctx, found.signIn.id))
     }
   }

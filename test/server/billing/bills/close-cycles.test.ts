@@ -223,7 +223,7 @@ describe('closing of cycles', () => {
     expect(await closeDueCycles(stack.ctx)).toBeGreaterThanOrEqual(2)
     expect(await recordsOf(fine.id)).toHaveLength(1)
     expect(await recordsOf(broken.id)).toHaveLength(0)
-    const alerts = await stack.db.select().from(outbox).where(eq(outbox.subject, 'A bill could not be written'))
+    const alerts = await stack.db.select().from(outbox).where(eq(outbox.subject, "We couldn't write a bill"))
     expect(alerts).toHaveLength(1)
     // Set aside, also when it is alone: it heads no batch.
     stack.clock.now += 30 * MINUTE

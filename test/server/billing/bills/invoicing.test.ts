@@ -143,7 +143,7 @@ describe('invoicing', () => {
     await advanceInvoices(stack.ctx)
     expect((await billOf(user.id))?.step).toBe('finalize')
     await stack.db.update(bills).set({ amountCents: 175 }).where(eq(bills.userId, user.id))
-    const told = () => stack.db.$count(outbox, eq(outbox.subject, 'A bill could not be invoiced'))
+    const told = () => stack.db.$count(outbox, eq(outbox.subject, "We couldn't invoice a bill"))
     expect(await told()).toBe(0)
     stack.clock.now += DAY
     await advanceInvoices(stack.ctx)

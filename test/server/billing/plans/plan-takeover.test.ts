@@ -164,7 +164,7 @@ describe('a paid plan that meets another one', () => {
       () => createCheckout(stack.ctx, user, { planType: 'basic' }),
     ])
       await expect(ask()).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('been notified') })
-    expect(await alerts()).toContain('A paid plan could not be recorded')
+    expect(await alerts()).toContain("We couldn't record a paid plan")
     const line = `alert plan_not_recorded:${await stripeId()}`
     expect(inBrief(stack.takeLines())).toEqual([line, line])
     await stack.db.run('DROP TRIGGER refuse')
@@ -193,7 +193,7 @@ describe('a paid plan that meets another one', () => {
       return mails.map(({ recipient, subject, text }) => [recipient, subject, /\w+ \w+ is not ours/.exec(text)?.[0]])
     }
     const [userId, price] = [{ userId: 'user_nobody' }, { planType: null, boughtAs: null }]
-    const told = ['operator@site.test', 'A subscription at Stripe belongs to no plan of ours']
+    const told = ['operator@site.test', "A Stripe subscription doesn't match any of our plans"]
     expect(await toldOf('sub_of_nobody', userId)).toEqual([[...told, 'its user is not ours']])
     expect(await toldOf('sub_at_no_price', price)).toEqual([[...told, 'its price is not ours']])
     // What is over costs nobody anything any more.

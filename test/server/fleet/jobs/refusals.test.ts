@@ -49,7 +49,7 @@ test.each([
       error: expect.arrayContaining([expect.objectContaining({ code, requestId: expect.any(String) })]),
     }),
   )
-  expect((await alertsOf(world)).mails).toContain(`EC2 launches no g6.4xlarge in us-east-1a: ${code}`)
+  expect((await alertsOf(world)).mails).toContain(`EC2 won't launch g6.4xlarge in us-east-1a: ${code}`)
 
   // The next start that has to move does not get it while it is set aside, and does afterwards.
   const [third] = await freshPlaces(world, 1)
@@ -121,7 +121,7 @@ test.each([
   expect(launchesSince(begun)).toBeLessThanOrEqual(2)
   expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'launch_refused' }])
   expect(sentences(world, ada).at(-1)).toBe(
-    'Our cloud provider refused to launch a server. We have been told. Nothing was billed; please try again later.',
+    "Our cloud provider refused to launch a server. We've been notified. You weren't charged. Please try again later.",
   )
   expect(instancesOf(world, ada.user.id)).toEqual([])
   expect(await holders(world)).not.toContain((await latestRun(world, ada.user.id)).id)

@@ -73,7 +73,7 @@ test('an instance that runs without an address is waited for', async () => {
   await finishJobs(world, ada)
   world.ctx.cloud.findInstance = real
   expect(sentences(world, ada).slice(-3)).toEqual([
-    'Waiting for an address…',
+    'Getting an address…',
     'Waiting for the simulator to answer…',
     'Your server is running.',
   ])
@@ -136,7 +136,7 @@ test('a start that is not running after 10 minutes gives up: nothing runs, nothi
   expect(run).toMatchObject({ runningAt: null, meteredUntil: null })
   const failed = slow.published.at(-1)
   expect(failed?.job.error_message).toBe(
-    'The server was not ready within 10 minutes. Nothing was billed; please try again.',
+    "Your server wasn't ready within 10 minutes. You weren't charged. Please try again.",
   )
   expect((failed?.at ?? 0) - begun).toBeGreaterThanOrEqual(600_000)
   expect((failed?.at ?? 0) - begun).toBeLessThan(640_000)
@@ -182,7 +182,7 @@ test('a launch that AWS refuses fails at once, in our words', async () => {
   await settle(world, ada)
   expect(await jobsOf(world, ada.user.id)).toMatchObject([{ status: 'failed', errorCode: 'launch_refused' }])
   expect(sentences(world, ada).at(-1)).toBe(
-    'Our cloud provider refused to launch a server. We have been told. Nothing was billed; please try again later.',
+    "Our cloud provider refused to launch a server. We've been notified. You weren't charged. Please try again later.",
   )
   expect(await holders(world)).not.toContain((await latestRun(world, ada.user.id)).id)
 })

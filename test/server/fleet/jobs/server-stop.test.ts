@@ -95,7 +95,7 @@ test('a start can be stopped while it waits for an address', async () => {
     const found = await real(id)
     return found && { ...found, publicIp: null }
   }
-  while (sentences(world, ada).at(-1) !== 'Waiting for an address…') await world.ring(ada.user.id)
+  while (sentences(world, ada).at(-1) !== 'Getting an address…') await world.ring(ada.user.id)
   await pressStop(world, ada)
   await settle(world, ada)
   world.ctx.cloud.findInstance = real

@@ -147,7 +147,7 @@ test('a wrong region ends nobody: neither what runs nor what is being stopped, a
   expect((await latestRun(world, ada.user.id)).stopRequestedAt).toBeNull()
   expect(await alertsOf(world)).toEqual({
     matters: ['instances_unseen'],
-    mails: ['EC2 does not find 4 of 4 servers'],
+    mails: ["EC2 can't find 4 of 4 servers"],
   })
   expect(world.takeLines().filter(({ matter }) => matter === 'instances_unseen').length).toBeGreaterThan(1)
 
