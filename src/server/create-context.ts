@@ -1,6 +1,5 @@
 import { type Database, openDatabase } from '../../db/client.ts'
 import { answered } from './answered.ts'
-import { readClock } from './clock.ts'
 import type { Context } from './context.ts'
 import type { Env } from './env.ts'
 import { tcpReach } from './fleet/reach.ts'
@@ -60,4 +59,11 @@ function inTurn(hashers: Env['PASSWORD_HASHER']): HasherCalls {
       return answered(hashers.getByName(`hasher ${turn}`).derive(work))
     },
   }
+}
+
+/** The wall clock in ms since 1970. The local stack binds one that can be moved. */
+async function readClock(env: Env): Promise<() => number> {
+  if (!env.CLOCK) return Date.now
+  const offset = Number(await (await env.CLOCK.fetch('http://clock/offset')).text())
+  return () => Date.now() + offset
 }
