@@ -45,7 +45,7 @@ test('the frames match those of Rails', () => {
   )
 })
 
-test('reads what our own pages send between pings, and answers it', () => {
+test('the keepalive our own pages send between pings is not a command', () => {
   expect([KEEPALIVE, KEEPALIVE_ANSWER]).toEqual(['{"command":"ping"}', '{"type":"ping"}'])
   expect(parseCommand(KEEPALIVE)).toBeNull()
 })
