@@ -20,7 +20,7 @@ const sign = (header: object, payload: object, with_: Uint8Array = key) =>
 
 const without = (name: keyof typeof claims) => Object.fromEntries(Object.entries(claims).filter(([k]) => k !== name))
 
-test('a token of ours is read', async () => {
+test('reads a token of ours', async () => {
   expect(await readSignInToken(context(OLD), await sign(good, claims))).toBe('in_1')
   expect(await readSignInToken(context(OLD), await issueSignInToken(context(OLD), row))).toBe('in_1')
 })
@@ -59,11 +59,11 @@ test.each<[string, () => string | Promise<string>]>([
     },
   ],
   ['a cut signature', async () => (await sign(good, claims)).slice(0, -2)],
-])('refused: %s', async (_, token) => {
+])('refuses %s', async (_, token) => {
   expect(await readSignInToken(context(OLD), await token())).toBeNull()
 })
 
-test('rotation: the old key is read while it stands in the list, the new one signs', async () => {
+test('rotation: an old key is accepted while it is listed, and the new one signs', async () => {
   const old = await issueSignInToken(context(OLD), row)
   const both = context(`${NEW},${OLD}`)
   expect(await readSignInToken(both, old)).toBe('in_1')
