@@ -22,7 +22,7 @@ test.each([
     },
   ],
 ])(
-  'to stop %s that shuts down for 60 s asks EC2 once to terminate it, and 10 times at most how it is',
+  'stopping %s that shuts down for 60 s asks EC2 once to terminate it and at most 10 times for its state',
   async (_, begin) => {
     const world = await openWorld(url, { shutdownMs: 60_000 })
     await freshPlaces(world, 1)
@@ -51,7 +51,7 @@ test('a stop that takes EC2 2 s is done within 5', async () => {
   expect(((await latestRun(world, ada.user.id)).endedAt ?? 0) - from).toBeLessThan(5_000)
 })
 
-test('an instance that runs on although EC2 agreed is asked for again after 30 s, and then ever more rarely', async () => {
+test('if an instance keeps running after EC2 agreed to end it, asks again after 30 s, and then less and less often', async () => {
   const world = await openWorld(url)
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
