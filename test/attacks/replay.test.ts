@@ -39,7 +39,7 @@ test.each<[string, (w: World) => Promise<unknown>]>([
     (w) => w.elsewhere.json('DELETE', '/users', { user: { current_password: PASSWORD } }),
   ],
   [
-    'being signed out as a device',
+    'being signed out in the list of devices',
     async (w) => {
       const { sign_ins } = (await (await w.elsewhere.request('/api/v1/users/sign_ins')).json()) as {
         sign_ins: { id: string; current: boolean }[]

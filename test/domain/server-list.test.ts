@@ -195,7 +195,7 @@ describe('the notice of a job', () => {
     expect(play(told(failed, job('j', { updated_at: at(6) }))).jobs.j).toEqual(failed)
   })
 
-  test('of two jobs created at once, the first one reported stays the latest', () => {
+  test('if two jobs were created at once, the first one reported stays the latest', () => {
     const list = play(told(job('a'), job('b', { updated_at: at(3) })))
     expect(list.lastJobId).toBe('a')
     expect(play(told(job('c', { created_at: at(1) })), list).lastJobId).toBe('c')

@@ -27,7 +27,7 @@ export async function expectAlwaysTrue(world: World, userId: string, about: stri
   for (const { id } of await jobsOf(world, userId)) {
     const told = world.published.filter(({ job }) => job.id === id).map(({ job }) => job.status)
     const end = told.findIndex(isTerminal)
-    if (end >= 0) expect(new Set(told.slice(end)).size, `${about}: ${told} is told of one job`).toBe(1)
+    if (end >= 0) expect(new Set(told.slice(end)).size, `${about}: one job published ${told}`).toBe(1)
   }
 }
 

@@ -72,7 +72,7 @@ test('arming never delays an earlier alarm, and brings a later one forward', asy
   expect(kept.alarm).toBe(clock.ms + FALLBACK_MS)
 })
 
-test.each(['ends well', 'fails'])('woken during a check that %s, checks again at once', async (how) => {
+test.each(['succeeds', 'fails'])('woken during a check that %s, checks again at once', async (how) => {
   await alarm.wake('user_1')
   look = async () => {
     await alarm.wake('user_1')

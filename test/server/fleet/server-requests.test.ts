@@ -30,7 +30,7 @@ test('a second one within the hour is refused with the time to wait', async () =
   expect(await wishes(userId)).toBe(1)
 })
 
-test('of several clicks at once, one counts', async () => {
+test('counts one of several clicks at once', async () => {
   const { userId, cookie } = await site.signInAs('user')
   const before = await mailed()
   const answers = await Promise.all([ask(cookie), ask(cookie), ask(cookie), ask(cookie)])

@@ -43,7 +43,7 @@ async function guessWrong(guess: Guess, count: number): Promise<void> {
 /** Enough that the next one waits for minutes, however slow the machine is. */
 const MANY = FREE_GUESSES + 5
 
-/** Guesses until `MANY` were wrong, waiting as told each time. */
+/** Guesses until `MANY` were wrong, sitting out each wait. */
 async function lockOut(guess: Guess, wrong = 0): Promise<void> {
   for (let failures = wrong; failures < MANY; failures++) {
     if (delayAfter(failures)) await advance(delayAfter(failures) / 1000)
@@ -58,7 +58,7 @@ async function lockOut(guess: Guess, wrong = 0): Promise<void> {
 const atOnce = <T>(count: number, act: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => act(i)))
 
-test('of twenty guesses at once, five are checked and the rest told to wait', async () => {
+test('of twenty guesses at once, checks five and tells the rest to wait', async () => {
   const guess = await stranger((await newPerson(url)).email)
   const from = Date.now()
   const answers = await atOnce(20, (i) => guess(`guess number ${i}`))

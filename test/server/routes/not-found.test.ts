@@ -16,7 +16,7 @@ test.each(['/api/', '/api/v1/nope', '/api/v1/contact_sales/'])(
   },
 )
 
-test('the title is that of the heading, and nothing else', async () => {
+test('the title is the heading alone', async () => {
   const page = await new Client(url).get('/no-such-page')
   expect(page.text).toContain('<title>Oops—page not found</title>')
 })

@@ -70,7 +70,7 @@ test('a link is dead once its owner has chosen a new password in the profile', a
   expect((await reset(token)).status).toBe(422)
 })
 
-test('of two uses of one link at once, one wins', async () => {
+test('if one link is used twice at once, one wins', async () => {
   const { user, ask, linkToken, reset } = await setup()
   await ask(user.email)
   const token = linkToken()

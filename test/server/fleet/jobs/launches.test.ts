@@ -15,7 +15,7 @@ function callsSince(world: World, from: number) {
 test.each([
   ['a running server', running],
   [
-    'a start that boots',
+    'a booting server',
     async (world: World, customer: Awaited<ReturnType<typeof newCustomer>>) => {
       await pressStart(world, customer)
       await world.ring(customer.user.id)

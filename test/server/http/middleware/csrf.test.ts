@@ -15,7 +15,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded'
 const SOURCES: [name: string, headers: Record<string, string>, own: boolean][] = [
   ['our own page', { 'Sec-Fetch-Site': 'same-origin', Origin: SITE }, true],
   ['our own page, an old browser', { Origin: SITE }, true],
-  ['our own page that keeps its origin to itself', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }, true],
+  ['our own page with Origin: null', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }, true],
   ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, false],
   ['another site that claims our origin', { 'Sec-Fetch-Site': 'cross-site', Origin: SITE }, false],
   ['a sister site', { 'Sec-Fetch-Site': 'same-site', Origin: 'http://app.localhost:8787' }, false],
