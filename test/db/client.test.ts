@@ -46,7 +46,7 @@ const breaksOff: typeof fetch = async () => {
 }
 
 test.each([
-  ['absent', openDatabase('http://127.0.0.1:1')],
+  ['that is unreachable', openDatabase('http://127.0.0.1:1')],
   ['that is overloaded', openDatabase('http://127.0.0.1:1', undefined, async () => new Response('', { status: 429 }))],
   ['that breaks off mid-answer', openDatabase('http://127.0.0.1:1', undefined, breaksOff)],
 ])('a database %s yields one clear error', async (_, db) => {
