@@ -5,8 +5,8 @@ import { expect, test } from 'vitest'
 const ROOT = resolve(import.meta.dirname, '..')
 
 /**
- * The rooms, each with the rooms it may look into, itself aside. A room is a folder or a file; the first that matches a file is its own.
- * `server` is what lies loose in src/server: settings, the log, the context that is passed to every verb.
+ * The rooms, and which other rooms each may import from. A room is a folder or a file; a file belongs to the first
+ * that matches. `server` is what sits directly in src/server: settings, the log, and the context every verb receives.
  */
 const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = {
   domain: { path: 'src/domain/', looksInto: [] },
@@ -62,11 +62,11 @@ function importsOf(file: string): string[] {
 
 const arrows = [...sources('src'), ...sources('db')].flatMap((from) => importsOf(from).map((to) => ({ from, to })))
 
-test('there is something to look at', () => {
+test('finds imports to check', () => {
   expect(arrows.length).toBeGreaterThan(300)
 })
 
-test('imports run between rooms as the table says, for types too', () => {
+test('rooms import only from the rooms in the table, types included', () => {
   const wrong = arrows.filter(({ from, to }) => {
     const [room, other] = [roomOf(from), roomOf(to)]
     return !room || !other || (room !== other && !ROOMS[room]?.looksInto.includes(other))
@@ -74,7 +74,7 @@ test('imports run between rooms as the table says, for types too', () => {
   expect(wrong).toEqual([])
 })
 
-test('the table allows nothing that no file needs', () => {
+test('the table allows no import that no file uses', () => {
   const idle = Object.entries(ROOMS).flatMap(([room, { looksInto }]) =>
     looksInto
       .filter((other) => !arrows.some(({ from, to }) => roomOf(from) === room && roomOf(to) === other))
@@ -83,8 +83,11 @@ test('the table allows nothing that no file needs', () => {
   expect(idle).toEqual([])
 })
 
-/** What somebody may start, and how far their meter stands: checkouts, invoices and subscriptions are none of its business. */
-test('the fleet asks billing nothing else', () => {
+/**
+ * Billing tells the fleet what someone may start and what their meter reads. Checkouts, invoices, and subscriptions
+ * stay out of reach.
+ */
+test('the fleet imports only the allowance and the usage from billing', () => {
   const asked = arrows.filter(({ from, to }) => roomOf(from) === 'fleet' && roomOf(to) === 'billing')
   expect([...new Set(asked.map(({ to }) => to))].sort()).toEqual([
     'src/server/billing/allowance.ts',
@@ -92,7 +95,7 @@ test('the fleet asks billing nothing else', () => {
   ])
 })
 
-test('bills know no plans', () => {
+test('bills import nothing from plans', () => {
   const wrong = arrows.filter(
     ({ from, to }) => from.startsWith('src/server/billing/bills/') && to.startsWith('src/server/billing/plans/'),
   )
@@ -108,18 +111,18 @@ test('ports name no vendor and no adapter', () => {
   expect(packages.filter((name) => name !== 'node:crypto')).toEqual([])
 })
 
-/** Types cannot say this: Node's own types come as one. */
-test('the product takes no more of Node than workerd has', () => {
+/** Types cannot enforce this: Node's types come as a whole. */
+test('the product uses only the Node modules that workerd has', () => {
   const modules = arrows
     .map(({ from }) => from)
     .flatMap((file) => readFileSync(join(ROOT, file), 'utf8').match(/(?<=from ')node:[^']+/g) ?? [])
   expect([...new Set(modules)].sort()).toEqual(['node:crypto', 'node:net'])
 })
 
-test('no two files need each other', () => {
+test('no import cycles', () => {
   const importers = new Map<string, string[]>()
   for (const { from, to } of arrows) importers.set(from, [...(importers.get(from) ?? []), to])
-  // Whoever imports nothing that is left cannot be part of a circle.
+  // A file whose remaining imports are all gone cannot be part of a cycle.
   for (let before = -1; before !== importers.size; ) {
     before = importers.size
     for (const [file, needs] of importers) if (!needs.some((need) => importers.has(need))) importers.delete(file)
@@ -127,12 +130,12 @@ test('no two files need each other', () => {
   expect([...importers.keys()]).toEqual([])
 })
 
-test('nothing of the local stack reaches the product', () => {
+test('the product imports nothing from the local stack', () => {
   expect(arrows.filter(({ to }) => /^(dev|testing|test|bench)\//.test(to))).toEqual([])
 })
 
-/** Tests may measure with the bench; the bench and the scripts know the people and worlds of testing/, never a test. */
-test('testing/ serves the tests, the bench, and the scripts, and knows none of them', () => {
+/** Tests may use the bench. The bench and the scripts may use the people and worlds in testing/, but never a test. */
+test('testing/ imports nothing from the tests, the bench, or the scripts', () => {
   const found = ['dev', 'testing', 'bench', 'scripts'].flatMap((folder) =>
     sources(folder).flatMap((from) => importsOf(from).map((to) => ({ from, to }))),
   )
@@ -142,16 +145,18 @@ test('testing/ serves the tests, the bench, and the scripts, and knows none of t
   expect(found.filter(isUp)).toEqual([])
 })
 
-/** The first `Intl` object of an isolate reads ICU's data, which takes as long as a third of the Worker's whole start-up. */
-test('no module makes an Intl object when it is loaded', () => {
+/**
+ * An isolate's first `Intl` object loads ICU's data, which takes a third as long as the whole startup of the Worker.
+ */
+test('no module creates an Intl object on load', () => {
   const made = [...sources('src'), ...sources('db')].filter((file) =>
     /^(?:export )?const \w+ = new Intl\./m.test(readFileSync(join(ROOT, file), 'utf8')),
   )
   expect(made).toEqual([])
 })
 
-/** One log: what went past it would name no request and no job, and nothing personal would be taken out of it. */
-test('nothing writes to the console but the log', () => {
+/** Only the log names the request or job, and strips personal data. */
+test('only the log writes to the console', () => {
   const writers = [...sources('src'), ...sources('db')].filter((file) =>
     /\bconsole\b\s*(\?\.|\.\w|\[)|[=(,]\s*console\b/.test(readFileSync(join(ROOT, file), 'utf8')),
   )

@@ -8,7 +8,7 @@ import { newPerson } from '../testing/people/client.ts'
 const over = (rows: Row[]) =>
   rows.filter(({ ok }) => !ok).map(({ what, measured, budget }) => `${what}: ${measured}, ${budget}`)
 
-test('every size is within its budget', async () => {
+test('every size stays within its budget', async () => {
   const url = inject('url')
   const person = await newPerson(url)
   const rows = await byteRows(url, (await person.open('/dashboard')).text)
@@ -16,7 +16,7 @@ test('every size is within its budget', async () => {
   expect(over(rows)).toEqual([])
 })
 
-test('no page and no poll asks the database more often than its budget', async () => {
+test('no page or poll queries the database more often than its budget', async () => {
   const site = await startBenchSite()
   try {
     const rows = await benchRoundTrips(site)

@@ -6,7 +6,7 @@ export type Random = {
   pick<T>(from: readonly T[]): T
 }
 
-/** mulberry32: numbers in [0, 1) that the seed alone decides. */
+/** mulberry32: numbers in [0, 1), determined by the seed alone. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {

@@ -10,7 +10,7 @@ const CANARY = 'canary-7d1f-secret-of-a-vendor'
 const servers: Server[] = []
 afterAll(() => servers.forEach((server) => void server.close()))
 
-/** A provider that fails and says a secret word each time. */
+/** A provider that always fails and leaks a secret word. */
 async function sayCanary(status: number): Promise<string> {
   const server = createServer((_, response) => {
     response.writeHead(status, { 'Content-Type': 'text/xml', 'X-Secret': CANARY })
@@ -27,7 +27,7 @@ const fail = async () => {
   throw new Error(CANARY)
 }
 
-/** A socket's way in is tried by itself below: it needs headers that no other route knows. */
+/** The socket route has its own test below: it needs headers that no other route expects. */
 const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))].filter(
   (route) => route in SITE_MAP && route !== 'GET /cable',
 )
@@ -48,10 +48,10 @@ const breaks: [string, () => Promise<Partial<Env>>][] = [
   ['the database fails', async () => ({ LIBSQL_URL: await sayCanary(500) })],
   ['the database refuses', async () => ({ LIBSQL_URL: await sayCanary(400) })],
 ]
-/** None of these calls gets as far as Stripe, and libSQL's client says the status alone. */
+/** Nothing to find: no call here reaches Stripe, and libSQL's client reports only the status. */
 const SILENT = new Set(['payments fail', 'the database refuses'])
 
-test.each(breaks)('when %s, no answer repeats its words, and the log does', async (what, broken) => {
+test.each(breaks)('when %s, the log has its words and no answer does', async (what, broken) => {
   const site = openSite(await broken())
   const statuses: Record<number, number> = {}
   for (const route of routes) {
@@ -74,14 +74,14 @@ test.each(breaks)('when %s, no answer repeats its words, and the log does', asyn
     expect(await response.text(), route).not.toContain('canary')
     expect(JSON.stringify([...response.headers]), route).not.toContain('canary')
   }
-  // Somebody else's failure is never told as a fault of ours.
+  // A vendor's failure is never reported as our bug.
   expect(statuses[500]).toBeUndefined()
   await site.settle()
   const log = JSON.stringify(site.takeLines())
   if (!SILENT.has(what)) expect(log.includes(CANARY)).toBe(true)
 })
 
-test('a socket whose channel cannot be reached is told to come back, without its words', async () => {
+test("a socket whose channel is unreachable gets a 503 without the error's words", async () => {
   const site = openSite({ JOB_CHANNEL: { getByName: () => ({ fetch: fail }) } as never })
   const { cookie } = await healthy.signInAs('user')
   const headers = {

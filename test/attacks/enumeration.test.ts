@@ -30,7 +30,7 @@ beforeEach(async () => {
   account.clock.ms += 24 * 3_600_000
 })
 
-/** All that a stranger can see of a call, and all that it made us do. */
+/** Everything a stranger sees of a call, and all the work it caused. */
 async function look(method: string, path: string, body: unknown) {
   const browser = openBrowser(app)
   await browser.open('/sign_in')
@@ -44,7 +44,7 @@ async function look(method: string, path: string, body: unknown) {
   return { seen, done }
 }
 
-/** Names of all headers, and the values of those that do not differ by chance. */
+/** All headers, with the values of those that do not vary at random. */
 function headerShape(headers: Headers): [string, string][] {
   const random = new Set(['x-request-id', 'x-csrf-token'])
   return [...headers].map(([name, value]) => [name, random.has(name) ? `${value.length}` : value])
@@ -68,7 +68,7 @@ test.each([
     '/users/sign_in',
     (email: string) => ({ user: { email, password: 'wrong' } }),
   ],
-])('%s: nobody learns whether an address has an account', async (_, method, path, body) => {
+])('%s: does not reveal whether an address has an account', async (_, method, path, body) => {
   const { confirmed, waiting, nobody } = await addresses()
   const strange = await look(method, path, body(nobody))
   for (const email of [confirmed, waiting]) {

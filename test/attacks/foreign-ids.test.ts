@@ -26,7 +26,7 @@ async function personWithServer() {
   return { ...person, placeId, runId, address: `203.0.113.${people}` }
 }
 
-test('other people’s ids open nothing and answer like ids that nobody has', async () => {
+test('other people’s ids open nothing and answer like unknown ids', async () => {
   const [victim, eve] = [await personWithServer(), await personWithServer()]
   const both = async (
     method: string,
@@ -80,7 +80,7 @@ test('other people’s ids open nothing and answer like ids that nobody has', as
   expect(await site.db.$count(jobs, eq(jobs.userId, victim.userId))).toBe(0)
 })
 
-test('a statement of somebody else’s is the page that a statement of nobody’s is', async () => {
+test('someone else’s statement gets the same page as a statement that does not exist', async () => {
   const [victim, eve] = [await site.signInAs('user'), await site.signInAs('user')]
   const [id, nobodys] = [newId('bill'), newId('bill')]
   const period = { periodStart: Date.UTC(2028, 0, 1), periodEnd: Date.UTC(2028, 1, 1), createdAt: Date.UTC(2028, 1, 1) }
@@ -97,7 +97,7 @@ test('a statement of somebody else’s is the page that a statement of nobody’
   expect(theirs.status).toBe(404)
 })
 
-test('lists hold one’s own rows alone', async () => {
+test('lists contain only your own rows', async () => {
   const [victim, eve] = [await personWithServer(), await personWithServer()]
   const markOf = (path: string) =>
     path.endsWith('sign_ins') ? eve.signInId : path === '/devices' ? eve.userId : eve.runId

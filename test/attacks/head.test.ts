@@ -50,7 +50,7 @@ test('HEAD changes nothing, whatever GET does there', async () => {
   const page = { planType: 'basic' as const, stripeSessionId: 'cs_1', status: 'open' as const, createdAt: now }
   await site.db.insert(checkouts).values({ id: 'checkout_1', userId, ...page })
 
-  // The way to its open invoice asks Stripe, and writes down what it says.
+  // /subscriptions/pay asks Stripe about the open invoice and stores the answer.
   const unpaid = { planType: 'basic' as const, subType: 'paid' as const, status: 'past_due', hours: 20 }
   await site.db
     .insert(plans)
@@ -63,7 +63,7 @@ test('HEAD changes nothing, whatever GET does there', async () => {
     const response = await site.request(`${path}?confirmation_token=the-token&checkout=done`, {
       method: 'HEAD',
       headers: {
-        // A message that waits for the next page that is seen.
+        // A flash message waiting for the next page.
         Cookie: `${cookie}; flash=waits`,
         Origin: SITE,
         Upgrade: 'websocket',
@@ -80,7 +80,7 @@ test('HEAD changes nothing, whatever GET does there', async () => {
   await site.settle()
   expect(await everything()).toEqual(before)
   expect(calls).toEqual([])
-  // The cloud does not answer here.
+  // EC2 does not answer here.
   const failed = site.takeLines().map(({ event, path }) => `${event} ${path}`)
   expect(failed.sort()).toEqual(['request_failed /api/v1/instances', 'request_failed /console'])
 })

@@ -5,7 +5,7 @@ import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { users } from '../../db/schema.ts'
 import { openPage, openSite, SITE } from '../../testing/stack/site.ts'
 
-/** Nothing goes past the log. */
+/** Nothing personal reaches the log. */
 const printed = (['log', 'info', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name))
 afterEach(() => expect(printed.flatMap(({ mock }) => mock.calls)).toEqual([]))
 
@@ -15,7 +15,7 @@ const EMAIL = 'canary@example.com'
 
 type Fault = 'breaks off' | 'HTTP 500' | 'refuses'
 
-/** The database behind a line that carries so many of a request's calls, and fails the rest. */
+/** A proxy to the database: it carries this many calls of a request and fails the rest. */
 const line = { carries: Number.POSITIVE_INFINITY, fault: 'breaks off' as Fault }
 const proxy = createServer(async (request, response) => {
   const body = await read(request)
@@ -37,9 +37,9 @@ async function read(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   return Buffer.concat(parts)
 }
 
-/** A person's call over that line, as our own pages make it. @returns the answer, and what the log says of it */
+/** Calls the app through that proxy, as our own pages do. @returns the answer and the request's log lines */
 async function call(method: string, path: string, body: unknown, cookie = '') {
-  // Counted anew each time: five an hour would be soon used up.
+  // A new site each time, because five an hour would soon run out.
   const site = openSite({ LIBSQL_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
   const page = await openPage(healthy, cookie)
   const response = await site.request(path, {
@@ -104,13 +104,13 @@ const calls: [string, () => ReturnType<typeof call>][] = [
 ]
 
 test.each(calls)(
-  '%s: whenever the database fails, no log line holds anything personal, and each leads to the request',
+  '%s: when the database fails, log lines hold nothing personal, and each names the request',
   async (_, act) => {
     for (const fault of ['breaks off', 'HTTP 500', 'refuses'] as const)
       for (let carries = 0; carries < 4; carries++) {
         Object.assign(line, { fault, carries })
         const { response, lines } = await act()
-        // Each of these begins with a read or a write: without any it cannot succeed, and the log says why.
+        // Each of these starts with a database call: if that fails, the request fails, and the log says why.
         if (carries === 0) expect([response.status >= 500, lines.length > 0], fault).toEqual([true, true])
         for (const { requestId } of lines) expect(requestId).toBe(response.headers.get('X-Request-Id'))
         const written = JSON.stringify(lines)

@@ -16,7 +16,7 @@ const signUp = (email: string, name = 'Ada', headers: Record<string, string> = {
   })
 const newAddress = () => `${crypto.randomUUID()}@example.com`
 
-/** All mails of these calls, each tried. */
+/** All mails these calls caused, read after delivery. */
 async function mailsOf(calls: () => Promise<unknown>) {
   await site.settle()
   site.mails.length = 0
@@ -25,7 +25,7 @@ async function mailsOf(calls: () => Promise<unknown>) {
   return [...site.mails]
 }
 
-test('no word that a person typed goes into a mail to somebody else', async () => {
+test('nothing a person typed goes into a mail to someone else', async () => {
   const { cookie, userId } = await site.signInAs('user')
   const email = newAddress()
   const mails = await mailsOf(async () => {
@@ -47,7 +47,7 @@ test('no word that a person typed goes into a mail to somebody else', async () =
   expect(JSON.stringify(mails)).not.toContain(CANARY)
 })
 
-test('a message to sales goes to the operator alone: as text, under our subject, and answers go to its writer', async () => {
+test('a message to sales goes to the operator only: as text, under our subject, with replies to its writer', async () => {
   const writer = newAddress()
   const typed = {
     name: `<b>Ada</b>\u202e\r\nEmail: boss@example.com`,
@@ -69,7 +69,7 @@ test('a message to sales goes to the operator alone: as text, under our subject,
   expect(row).toMatchObject({ text: '', html: '', replyTo: null })
 })
 
-test('a mail has one recipient: what could mean two, or another header, is no address', async () => {
+test('a mail has one recipient: two addresses or an extra header are refused', async () => {
   const [victim, own] = [newAddress(), newAddress()]
   const mails = await mailsOf(async () => {
     for (const email of [

@@ -20,13 +20,13 @@ const unnamed = extra.map((fields) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => !RESERVED.has(name))),
 )
 
-/** The columns that two rows do not share. */
+/** The columns in which two rows differ. */
 function differences(a: object = {}, b: object = {}): string[] {
   const [left, right] = [Object.entries(a), new Map(Object.entries(b))]
   return left.flatMap(([name, value]) => (right.get(name) === value ? [] : [name])).sort()
 }
 
-test('sign-up keeps what it names and nothing else', async () => {
+test('sign-up stores only the fields it knows', async () => {
   const first = newAddress()
   await openBrowser(app).json('POST', '/users', { user: signUpFields(first) })
   const plain = await find(first)
@@ -46,7 +46,7 @@ test('sign-up keeps what it names and nothing else', async () => {
   )
 })
 
-test('the profile changes the name and nothing else', async () => {
+test('the profile changes only the name', async () => {
   const browser = openBrowser(app)
   const { email } = await signedInUser(browser, account)
   const before = await find(email)

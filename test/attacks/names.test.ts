@@ -22,7 +22,7 @@ const NASTY = [
   '\\u003c',
 ]
 
-test('a name of any Unicode comes back from the page’s bootstrap block as it was', async () => {
+test('a name in any Unicode survives the page’s bootstrap block', async () => {
   const { userId, cookie } = await site.signInAs('user')
   const name = fc.oneof(
     fc.constantFrom(...NASTY),
@@ -46,7 +46,7 @@ test('a name of any Unicode comes back from the page’s bootstrap block as it w
   )
 })
 
-test('names that cannot be shown are refused: control characters, half surrogates, turned reading direction', () => {
+test('refuses names that cannot be shown: control characters, lone surrogates, reversed text direction', () => {
   for (const bad of ['a\u0000b', 'a\nb', 'a\u202eb', 'a\u2066b', 'a\u2028b', 'a\ud800', '\udc00a', 'a\u0085b'])
     expect(usableName(bad), JSON.stringify(bad)).toBe(false)
   for (const empty of ['', '  ', '\u200b', '\u2060\u00a0', '\u0301']) expect(normalName(empty)).toBe('')

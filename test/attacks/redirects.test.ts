@@ -20,7 +20,7 @@ const evilFields = NAMES.map((name) => `${name}=${encodeURIComponent(EVIL)}`).jo
 const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))]
 const site = openSite()
 
-/** A path of this site, and nothing that a browser takes for another one's. */
+/** A path on this site that no browser takes for another site. */
 function expectOwn(location: string | null, what: string): void {
   if (location === null) return
   expect(new URL(location, SITE).origin, what).toBe(SITE)
@@ -28,7 +28,7 @@ function expectOwn(location: string | null, what: string): void {
   expect(location, what).not.toContain('evil.example')
 }
 
-test('no route sends anybody to where a parameter, a header or a field says', async () => {
+test('no parameter, header, or field decides where a route redirects', async () => {
   const evilHeaders = { Host: 'evil.example', 'X-Forwarded-Host': 'evil.example', Referer: EVIL, Accept: 'text/html' }
   let redirects = 0
   for (const role of ['visitor', 'user'] as const)
@@ -57,7 +57,7 @@ test('no route sends anybody to where a parameter, a header or a field says', as
   expect(redirects).toBeGreaterThan(30)
 })
 
-test('the theme leads back to the page that it was chosen on, and to no other site', async () => {
+test('the theme switch returns to the page it was used on, and to no other site', async () => {
   const page = await openPage(site)
   const choose = async (Referer: string) => {
     const response = await site.request('/theme', {
@@ -80,7 +80,7 @@ test('the theme leads back to the page that it was chosen on, and to no other si
     expect(await choose(Referer), Referer).toBe('/#theme')
 })
 
-test('the 404 page leads back to pages of ours alone', async () => {
+test('the 404 page links back to our own pages only', async () => {
   for (const Referer of [EVIL, `${SITE}.evil.example/`, `${SITE}//evil.example/`, 'javascript:alert(1)']) {
     const html = await (await site.request('/no/such/page', { headers: { Referer } })).text()
     expect(html).not.toMatch(/evil\.example|javascript:/)

@@ -39,7 +39,7 @@ test.each<[string, (w: World) => Promise<unknown>]>([
     (w) => w.elsewhere.json('DELETE', '/users', { user: { current_password: PASSWORD } }),
   ],
   [
-    'being signed out as a device',
+    'being signed out in the list of devices',
     async (w) => {
       const { sign_ins } = (await (await w.elsewhere.request('/api/v1/users/sign_ins')).json()) as {
         sign_ins: { id: string; current: boolean }[]
@@ -64,7 +64,7 @@ test.each<[string, (w: World) => Promise<unknown>]>([
       w.clock.ms += 24 * HOUR_MS
     },
   ],
-])('a cookie copied before %s is worth nothing after', async (_, end) => {
+])('a cookie copied before %s is worthless afterwards', async (_, end) => {
   const w = await world()
   expect(await w.replay()).toBe(200)
   await end(w)
@@ -75,11 +75,11 @@ test.each<[string, (w: World) => Promise<unknown>]>([
 test.each<[string, (w: World) => Promise<Response>]>([
   ['a new password', (w) => w.elsewhere.json('PUT', '/users', { user: newPassword })],
   ['closing the account', (w) => w.elsewhere.json('DELETE', '/users', { user: { current_password: PASSWORD } })],
-])('%s ends a sign-in with the old password that is still under way', async (_, end) => {
+])('%s ends a sign-in with the old password that is still in progress', async (_, end) => {
   const w = await world()
   const { counter } = w.ctx
   let ended: Response | undefined
-  // Between the moment at which the password was found right and the new row.
+  // Between the password check and the insert of the new row.
   w.ctx.counter = (name) => ({
     ...counter(name),
     async forgive() {
@@ -95,7 +95,7 @@ test.each<[string, (w: World) => Promise<Response>]>([
   expect((await thief.request('/api/v1/users/get_session')).status).toBe(401)
 })
 
-test('a sign-in gets an id of its own each time: nothing planted before it lives on', async () => {
+test('each sign-in gets a new id, so a planted one does not survive', async () => {
   const w = await world()
   const before = w.victim.cookies.get('sign_in')
   await w.victim.json('POST', '/users/sign_in', { user: { email: w.email, password: PASSWORD } })

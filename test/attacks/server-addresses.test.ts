@@ -50,7 +50,7 @@ async function withRuns(...runRows: Partial<typeof runs.$inferInsert>[]) {
   return { check, probed }
 }
 
-test('no form of an internal address is ever contacted', async () => {
+test('never contacts an internal address, in any notation', async () => {
   const { check, probed } = await withRuns({ ipAddress: '203.0.113.5' })
   for (const address of INTERNAL) await expect(check(address), address).rejects.toThrow('None of your running servers')
   expect(probed).toEqual([])
@@ -58,7 +58,7 @@ test('no form of an internal address is ever contacted', async () => {
   expect(probed).toEqual(['203.0.113.5'])
 })
 
-test('the address of a run that ended, or whose end was asked for, is somebody else’s by now', async () => {
+test('never contacts the address of a run that ended or is stopping: someone else may have it by now', async () => {
   const { check, probed } = await withRuns(
     { ipAddress: '203.0.113.6', endedAt: 5 },
     { ipAddress: '203.0.113.7', stopRequestedAt: 5 },

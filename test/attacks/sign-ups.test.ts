@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { plans, users } from '../../db/schema.ts'
 import { newAddress, openAccount, PASSWORD, signUpFields } from '../../testing/people/account.ts'
 
-/** A site, an address, and everything that somebody may do with it. */
+/** A site, an address, and everything someone can do with it. */
 function setup() {
   const { browser, ctx, sent, settle, clock } = openAccount()
   const email = newAddress()
@@ -43,7 +43,7 @@ function setup() {
 
 const EVIL = 'the password of eve'
 
-test('a thief who signs up first with my address: my link confirms my sign-up, with my name and password', async () => {
+test('if a thief signs up first with my address, my link confirms my own sign-up, with my name and password', async () => {
   const { signUp, confirm, signIn, row } = setup()
   const theirs = await signUp('Eve', EVIL)
   const mine = await signUp('Ada', PASSWORD)
@@ -56,7 +56,7 @@ test('a thief who signs up first with my address: my link confirms my sign-up, w
   expect(await confirm(theirs)).toBe(422)
 })
 
-test('a thief who signs up after me: my link is dead, and the mail says that something is wrong', async () => {
+test('if a thief signs up after me, my link is dead, and the mail warns me', async () => {
   const { signUp, confirm, row, sent } = setup()
   const mine = await signUp('Ada', PASSWORD)
   await signUp('Eve', EVIL)
@@ -65,13 +65,13 @@ test('a thief who signs up after me: my link is dead, and the mail says that som
   expect(sent.at(-1)?.text).toContain("If you didn't just sign up, don't use this link.")
 })
 
-test('a sign-up that lands while the link of another is being confirmed', async () => {
+test('a sign-up that arrives while another one’s link is being confirmed', async () => {
   const { ctx, signUp, confirm, signIn, row } = setup()
   const theirs = await signUp('Eve', EVIL)
   const client = ctx.db.$client
   const { batch } = client
   let mine = ''
-  // Between the look at their link and the write that confirms.
+  // Between reading their link and the write that confirms it.
   client.batch = (async (...args: Parameters<typeof batch>) => {
     client.batch = batch
     mine = await signUp('Ada', PASSWORD)
@@ -85,7 +85,7 @@ test('a sign-up that lands while the link of another is being confirmed', async 
   expect(await signIn(PASSWORD)).toBe(200)
 })
 
-test('after the confirmation another sign-up changes nothing, and the link still answers', async () => {
+test('after the confirmation, another sign-up changes nothing, and the link still works', async () => {
   const { signUp, confirm, row } = setup()
   const link = await signUp('Ada', PASSWORD)
   expect(await Promise.all([confirm(link), confirm(link)])).toEqual([200, 200])
@@ -95,7 +95,7 @@ test('after the confirmation another sign-up changes nothing, and the link still
   expect(await row()).toEqual(confirmed)
 })
 
-test('a link that was sent again is for the latest sign-up, and kills none of its own', async () => {
+test('a resent link confirms the latest sign-up, and earlier links to it still work', async () => {
   const { signUp, resend, confirm, signIn } = setup()
   const theirs = await signUp('Eve', EVIL)
   const theirsAgain = await resend()
@@ -107,7 +107,7 @@ test('a link that was sent again is for the latest sign-up, and kills none of it
   expect(await signIn(PASSWORD)).toBe(200)
 })
 
-test('a thief who signs up after me: the link that I request because mine is dead says whose sign-up it confirms', async () => {
+test('if a thief signs up after me, the link I request to replace mine says whose sign-up it confirms', async () => {
   const { signUp, resend, confirm, sent } = setup()
   const mine = await signUp('Ada', PASSWORD)
   await resend()
@@ -118,7 +118,7 @@ test('a thief who signs up after me: the link that I request because mine is dea
   expect(sent.at(-1)?.text).toContain("If you didn't just sign up, don't use this link.")
 })
 
-test('a thief who signs up with my address again and again: a reset by mail makes it mine for good', async () => {
+test('a reset by mail takes my address back for good from a thief who keeps signing up with it', async () => {
   const { ctx, signUp, reset, signIn, row } = setup()
   await signUp('Eve', EVIL)
   expect(await reset(PASSWORD)).toBe(200)

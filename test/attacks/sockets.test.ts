@@ -10,7 +10,7 @@ const CABLE = `${url.replace('http', 'ws')}/cable`
 
 type Frame = { type?: string; reason?: string; reconnect?: boolean; identifier?: string; message?: unknown }
 
-/** A socket of this person's browser, and what it hears. */
+/** A socket of this person's browser, and what it receives. */
 async function connect(cookie: string, headers: Record<string, string> = {}) {
   const frames: Frame[] = []
   const socket = new WebSocket(CABLE, {
@@ -28,7 +28,7 @@ const endings: [string, (person: Client) => Promise<unknown>][] = [
   ['signing out everywhere', (person) => person.request('DELETE', '/api/v1/users/sign_ins')],
 ]
 
-test.each(endings)('%s ends the socket, and says why', async (_, end) => {
+test.each(endings)('%s ends the socket and says why', async (_, end) => {
   const person = await newPerson(url)
   const { socket, frames } = await connect(person.cookieHeader)
   expect(frames[0]).toEqual({ type: 'welcome' })
@@ -38,7 +38,7 @@ test.each(endings)('%s ends the socket, and says why', async (_, end) => {
   expect(frames.at(-1)).toEqual({ type: 'disconnect', reason: 'remote', reconnect: false })
 })
 
-test('without a sign-in, and with one that ended, the socket is refused in words that clients understand', async () => {
+test('refuses a socket without a live sign-in, in terms that clients understand', async () => {
   const person = await newPerson(url)
   const cookie = person.cookieHeader
   await person.request('DELETE', '/users/sign_out')
@@ -49,7 +49,7 @@ test('without a sign-in, and with one that ended, the socket is refused in words
   }
 })
 
-test('another origin does not get a socket', async () => {
+test('refuses a socket from another origin', async () => {
   const person = await newPerson(url)
   for (const origin of ['https://evil.example', `${url}.evil.example`, url.replace('http:', 'https:'), 'null']) {
     const { frames, closed } = await connect(person.cookieHeader, { Origin: origin })
@@ -58,7 +58,7 @@ test('another origin does not get a socket', async () => {
   }
 })
 
-test("somebody else's channel is refused, and one's own still works", async () => {
+test("refuses someone else's channel, and your own still works", async () => {
   const [ada, eve] = [await newPerson(url), await newPerson(url)]
   const { socket, frames } = await connect(eve.cookieHeader)
   const subscribe = (user_id: string) => {
@@ -77,7 +77,7 @@ test("somebody else's channel is refused, and one's own still works", async () =
   socket.close()
 })
 
-test('a sign-in that ended without anyone telling the socket hears nothing of what happens afterwards', async () => {
+test('a socket whose sign-in ended unnoticed receives nothing afterwards', async () => {
   const ada = await newPerson(url)
   const elsewhere = new Client(url)
   await elsewhere.signIn(ada.email, PASSWORD)
@@ -103,7 +103,7 @@ test('a sign-in that ended without anyone telling the socket hears nothing of wh
   fresh.socket.close()
 })
 
-test('the twenty-first socket of a person takes the place of the first, which is told why', async () => {
+test('the twenty-first socket replaces a person’s first and tells it why', async () => {
   const person = await newPerson(url)
   const sockets: Awaited<ReturnType<typeof connect>>[] = []
   for (let i = 0; i < 21; i++) sockets.push(await connect(person.cookieHeader))

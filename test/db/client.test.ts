@@ -12,7 +12,7 @@ const newUser = () => {
   return { id, email: `${id}@example.com`.toLowerCase(), name: 'Ada', passwordHash: '', createdAt: 0 }
 }
 
-test('a write batch happens whole', async () => {
+test('a write batch applies all of its statements', async () => {
   const db = testDatabase()
   const user = newUser()
   const [insert, update] = await writeBatch(db, [
@@ -25,7 +25,7 @@ test('a write batch happens whole', async () => {
   ])
 })
 
-test('a write batch happens not at all', async () => {
+test('a write batch that fails applies none of them', async () => {
   const db = testDatabase()
   const user = newUser()
   const twice = writeBatch(db, [db.insert(users).values(user), db.insert(users).values(user)])
@@ -34,7 +34,7 @@ test('a write batch happens not at all', async () => {
   expect(await db.$count(users, eq(users.id, user.id))).toBe(0)
 })
 
-/** An answer that begins well and then breaks off. */
+/** An answer that starts well and then breaks off. */
 const breaksOff: typeof fetch = async () => {
   const body = new ReadableStream({
     start(controller) {
@@ -46,13 +46,10 @@ const breaksOff: typeof fetch = async () => {
 }
 
 test.each([
-  ['absent', openDatabase('http://127.0.0.1:1')],
-  [
-    'that has too much to do',
-    openDatabase('http://127.0.0.1:1', undefined, async () => new Response('', { status: 429 })),
-  ],
-  ['that breaks off in the middle of its answer', openDatabase('http://127.0.0.1:1', undefined, breaksOff)],
-])('a database %s is one clear error', async (_, db) => {
+  ['that is unreachable', openDatabase('http://127.0.0.1:1')],
+  ['that is overloaded', openDatabase('http://127.0.0.1:1', undefined, async () => new Response('', { status: 429 }))],
+  ['that breaks off mid-answer', openDatabase('http://127.0.0.1:1', undefined, breaksOff)],
+])('a database %s yields one clear error', async (_, db) => {
   const error = await db
     .select()
     .from(users)
@@ -62,7 +59,7 @@ test.each([
   expect(found).toBe('unavailable')
 })
 
-test('what another writer holds back is done once it lets go', async () => {
+test("a write waits for another writer's lock and then succeeds", async () => {
   const db = testDatabase()
   const user = newUser()
   const holder = createClient({ url: inject('databaseUrl') })

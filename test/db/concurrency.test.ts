@@ -3,8 +3,8 @@ import { newPerson } from '../../testing/people/client.ts'
 
 const url = inject('url')
 
-/** On the Workers platform a request that waits for another one's answer is given up: nothing may queue between requests. */
-test('many requests at once are answered, each by itself', async () => {
+/** Workers aborts a request that waits for another one's I/O, so requests may never queue for each other. */
+test('answers many concurrent requests independently', async () => {
   const person = await newPerson(url)
   const statuses = await Promise.all(
     Array.from({ length: 80 }, async () => (await person.open('/api/v1/servers/get_servers')).status),

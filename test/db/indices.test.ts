@@ -13,12 +13,12 @@ import { openWorld } from '../../testing/world/context.ts'
 import { freshPlaces, newCustomer } from '../../testing/world/fleet.ts'
 import { pressStop, running, settle } from '../../testing/world/play.ts'
 
-/** They stay small, or are read only for a person who asked. */
+/** Tables that stay small, or are read only on a person's request. */
 const MAY_BE_SCANNED = new Set(['servers', 'checkouts', 'contact_messages', 'server_requests'])
 
 const world = await openWorld((await ownDatabase()).url)
 
-test('what is asked for every run of a server, and every minute, is found by an index', async () => {
+test('every query that runs per server or per minute uses an index', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   const asked = new Map<string, InStatement>()

@@ -9,7 +9,7 @@ import type { Server } from '../../src/domain/wire.ts'
 import { Client, waitFor } from '../../testing/people/client.ts'
 
 test.each(['dev', 'start'])(
-  '`npm run %s` does the main job with no other program',
+  '`npm run %s` does the main job with nothing else on the PATH',
   { timeout: 120_000 },
   async (mode) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-bare-'))

@@ -18,7 +18,7 @@ async function started(title: string) {
   }
 }
 
-test('a child is among the child processes until it ends, a grandchild and a stranger are not', async () => {
+test('lists a child until it ends, and neither grandchildren nor strangers', async () => {
   const child = await started('waits')
   expect(childProcesses().map(({ pid }) => pid)).toContain(child.pid)
   expect(childProcesses().map(({ pid }) => pid)).not.toContain(process.pid)
@@ -29,7 +29,7 @@ test('a child is among the child processes until it ends, a grandchild and a str
 })
 
 test.runIf(process.platform === 'linux')(
-  'a name like the rest of its line hides neither process nor parent',
+  'a name that mimics the rest of its line hides neither the process nor its parent',
   async () => {
     const child = await started('a) S 1 (b')
     expect(childProcesses()).toContainEqual({ pid: child.pid, command: 'a) S 1 (b' })
@@ -37,7 +37,7 @@ test.runIf(process.platform === 'linux')(
   },
 )
 
-test('no program is needed for it on Linux', () => {
+test('runs no other program on Linux', () => {
   const script = `import { childProcesses } from ${JSON.stringify(join(process.cwd(), 'dev/child-processes.ts'))}; console.log(JSON.stringify(childProcesses()))`
   const env = process.platform === 'linux' ? { PATH: '' } : process.env
   const said = execFileSync(process.execPath, ['--input-type=module', '-e', script], { env, encoding: 'utf8' })

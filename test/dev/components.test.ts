@@ -19,14 +19,14 @@ beforeAll(async () => {
 afterAll(() => browser?.close())
 
 test.each(['src/ui', 'src/pages/billing', 'src/islands/dashboard'])(
-  'every component of %s is shown, with its file',
+  'shows every component of %s, with its file',
   (folder) => {
     const files = readdirSync(join(ROOT, folder)).filter((file) => file.endsWith('.tsx'))
     expect(files.length).toBeGreaterThan(3)
     for (const file of files.map((name) => `${folder}/${name}`)) {
       const names = [...readFileSync(join(ROOT, file), 'utf8').matchAll(/^export function ([A-Z]\w+)/gm)]
       const missing = names.map(([, name = '']) => name).filter((name) => shown.get(name) !== file)
-      // A component that only asks and hands over has nothing of its own to show.
+      // A container that only fetches and passes on has nothing to show itself.
       expect(
         missing.filter((name) => !shown.has(`${name}As`)),
         `${file}: give it a place in dev/components`,
@@ -35,7 +35,7 @@ test.each(['src/ui', 'src/pages/billing', 'src/islands/dashboard'])(
   },
 )
 
-test.each(['visitor', 'user', 'admin'])('it stands in the frame of a %s, in the deployed style sheets', async (as) => {
+test.each(['visitor', 'user', 'admin'])('shows the frame of a %s, with the deployed style sheets', async (as) => {
   const html = await (await fetch(`${url}/dev/components?as=${as}`)).text()
   expect(html.includes('<a href="/console">')).toBe(as === 'admin')
   expect(html.includes('Interested?')).toBe(as === 'visitor')
@@ -43,23 +43,20 @@ test.each(['visitor', 'user', 'admin'])('it stands in the frame of a %s, in the 
     expect((await fetch(url + href)).status).toBe(200)
 })
 
-test.each(['light', 'dark'])(
-  'in %s, on a desk and on a phone: nothing that axe knows, nothing sideways',
-  async (theme) => {
-    const page = await browser.newPage({ reducedMotion: 'reduce' })
-    await page.goto(`${url}/dev/components?theme=${theme}`)
-    const faults: string[] = []
-    for (const width of [360, 1280]) {
-      await page.setViewportSize({ width, height: 800 })
-      faults.push(...(await axeFaults(page)).map((fault) => `${width} ${fault}`))
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
-      if (over > 0) faults.push(`${width} scrolls ${over} px sideways`)
-    }
-    expect(faults).toEqual([])
-    await page.close()
-  },
-)
+test.each(['light', 'dark'])('in %s, on desktop and phone, axe finds nothing and nothing overflows', async (theme) => {
+  const page = await browser.newPage({ reducedMotion: 'reduce' })
+  await page.goto(`${url}/dev/components?theme=${theme}`)
+  const faults: string[] = []
+  for (const width of [360, 1280]) {
+    await page.setViewportSize({ width, height: 800 })
+    faults.push(...(await axeFaults(page)).map((fault) => `${width} ${fault}`))
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
+    if (over > 0) faults.push(`${width} scrolls ${over} px sideways`)
+  }
+  expect(faults).toEqual([])
+  await page.close()
+})
 
-test('the deployed Worker has no such page', async () => {
+test('the deployed Worker does not have this page', async () => {
   expect(readFileSync(join(ROOT, 'dist/worker/index.js'), 'utf8')).not.toContain('/dev/components')
 })

@@ -25,7 +25,7 @@ test.each([
   expect(done).toEqual(expected)
 })
 
-test('the local stack fires each by itself: one that hangs holds up no other', async () => {
+test('the local stack fires each trigger separately: one that hangs delays no other', async () => {
   const fired: string[] = []
   const stop = startCrons({
     runCron(cron) {

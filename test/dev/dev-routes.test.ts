@@ -7,7 +7,7 @@ import { devRoutes } from '../../dev/dev-routes.ts'
 import type { Services } from '../../dev/services.ts'
 
 test.each([1e20, 1e300, -1, '60', null])(
-  'the clock refuses %j and goes on as before, also after a restart',
+  'the clock rejects %j and keeps running, also after a restart',
   async (advance_seconds) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-clock-'))
     onTestFinished(() => rmSync(dataDir, { recursive: true }))

@@ -4,13 +4,13 @@ import { afterAll, expect, test } from 'vitest'
 import { sixConnections } from '../../dev/six-connections.ts'
 import { readWranglerConfig } from '../../dev/wrangler-config.ts'
 
-/** A server that answers when it is told to. */
+/** A server that answers on command. */
 const waiting: ServerResponse[] = []
 const slow = createServer((_, response) => void waiting.push(response))
 await new Promise<void>((ready) => slow.listen(0, '127.0.0.1', ready))
 const { port } = slow.address() as { port: number }
 
-/** Asks `count` times at once, and at once gives up the eighth. */
+/** Makes `count` calls at once, and aborts the eighth immediately. */
 const WORKER = `
 import { DurableObject } from 'cloudflare:workers'
 export class JobChannel extends DurableObject {}
@@ -42,11 +42,11 @@ const ask = async (count: number) => (await (await fetch(new URL(`/?count=${coun
 const arrived = (count: number) => expect.poll(() => waiting.length, { timeout: 10_000 }).toBe(count)
 const answerOne = () => waiting.shift()?.end()
 
-test('of one invocation six wait for their answer, the seventh for one of them; another invocation has six of its own', async () => {
+test('one invocation has six open connections and queues the seventh; another invocation has its own six', async () => {
   const first = ask(7)
   await arrived(6)
   const second = ask(2)
-  // The second's two have arrived, and the seventh of the first has not, although it came before them.
+  // The second's two arrive although the first's seventh, still queued, came before them.
   await arrived(8)
   answerOne()
   await arrived(8)
@@ -55,7 +55,7 @@ test('of one invocation six wait for their answer, the seventh for one of them; 
   expect(await second).toEqual(Array(2).fill('answered'))
 })
 
-test('one that queues is given up when its timer runs out, and never sent', async () => {
+test('a queued call is aborted when its timer runs out, and never sent', async () => {
   const answers = ask(9)
   await arrived(6)
   for (let i = 0; i < 6; i++) answerOne()

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
 import { waitFor } from '../../testing/people/client.ts'
 
-test('the stack of `npm run dev` lets no other origin in, either', { timeout: 60_000 }, async () => {
+test('the stack of `npm run dev` also refuses other origins', { timeout: 60_000 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-dev-'))
   const url = `http://localhost:${await freePort()}`
   const env = { ...process.env, PORT: new URL(url).port, DATA_DIR: dataDir, NODE_ENV: 'development' }

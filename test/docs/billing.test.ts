@@ -11,7 +11,7 @@ type Example = {
   runs: [string, string][]
   now: string
   bills: { from: string; to: string; seconds: number; dollars: number }[]
-  /** Of the only bill. */
+  /** For examples with a single bill. */
   corrected?: { to: number; seconds: number; dollars: number }
 }
 

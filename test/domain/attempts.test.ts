@@ -13,7 +13,7 @@ import {
 const START = 1_800_000_000_000
 const steps = (max: number) => fc.array(fc.integer({ min: 0, max }), { minLength: 1, maxLength: 200 })
 
-test('never more than the rate in any window, however the calls fall, and always again after what was said', () => {
+test('a rate: at most twice the count in any window, and accepts again after the wait it states', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 20 }),
@@ -29,7 +29,7 @@ test('never more than the rate in any window, however the calls fall, and always
           if (next.waitMs === 0) taken.push(now)
           else expect(takeFrom(paidOffAt, { count, perMs }, now + next.waitMs).waitMs).toBe(0)
         }
-        // A full burst, and what is paid off while the window lasts: at most twice the count.
+        // A full burst, plus what is paid off during the window: at most twice the count.
         for (const from of taken)
           expect(taken.filter((t) => t >= from && t < from + perMs).length).toBeLessThanOrEqual(2 * count)
         const first = taken.slice(0, count)
@@ -54,7 +54,7 @@ test('a burst of exactly the count passes, one more does not', () => {
   )
 })
 
-test('guesses: free at first, then each waits longer, and a refused one counts nothing', () => {
+test('guesses: the first are free, then the waits grow, and a refused guess does not count', () => {
   fc.assert(
     fc.property(steps(7_200_000), (gaps) => {
       let guesses: Guesses | null = null
@@ -73,7 +73,7 @@ test('guesses: free at first, then each waits longer, and a refused one counts n
   expect([5, 6, 7, 20, 5_000].map(delayAfter)).toEqual([5_000, 10_000, 20_000, 3_600_000, 3_600_000])
 })
 
-test('a refused guess is told how long to wait, and then one more is looked at', () => {
+test('a refused guess learns how long to wait, and then one more is checked', () => {
   const blocked = { failures: 6, lastAt: START, blockedUntil: START + 10_000 }
   expect(countGuess(blocked, START + 1)).toEqual({ guesses: blocked, waitMs: 9_999 })
   expect(countGuess(blocked, START + 9_999).waitMs).toBe(1)
@@ -83,16 +83,16 @@ test('a refused guess is told how long to wait, and then one more is looked at',
   })
 })
 
-test('after a day without a guess the count starts anew', () => {
+test('the count starts over after a day without a guess', () => {
   const many = { failures: 9, lastAt: START, blockedUntil: START + 80_000 }
   const at = START + 86_400_000
   expect(countGuess(many, at - 1).guesses.failures).toBe(10)
   expect(countGuess(many, at).guesses).toEqual({ failures: 1, lastAt: at, blockedUntil: at })
-  // Even one that would be blocked for longer.
+  // Even if the block would have lasted longer.
   expect(countGuess({ ...many, blockedUntil: at + 1 }, at)).toMatchObject({ guesses: { failures: 1 }, waitMs: 0 })
 })
 
-test('whoever guesses without a pause gets some thirty guesses in a day', () => {
+test('guessing nonstop gets about thirty guesses a day', () => {
   let guesses: Guesses | null = null
   let looked = 0
   for (let now = START; now < START + 24 * 3_600_000; now += 1_000) {
@@ -105,10 +105,10 @@ test('whoever guesses without a pause gets some thirty guesses in a day', () => 
 
 const SIX_AN_HOUR = { count: 6, perMs: 3_600_000 }
 
-test('an exact rate: never more in any such time, and what is refused may come when it says', () => {
+test('an exact rate: never more than the count in any window, and the stated wait is exact', () => {
   const { count, perMs } = SIX_AN_HOUR
   fc.assert(
-    // So short that most of them come too early.
+    // Gaps so short that most calls come too early.
     fc.property(steps(perMs / 4), (gaps) => {
       let taken: number[] = []
       let all: number[] = []
@@ -127,7 +127,7 @@ test('an exact rate: never more in any such time, and what is refused may come w
   )
 })
 
-test('an exact rate: six at once, and the next to the millisecond when the hour is over', () => {
+test('an exact rate: six at once, and the next one exactly when the hour is over', () => {
   const six = Array.from({ length: 6 }, () => START)
   expect(takeExactlyFrom(six.slice(1), SIX_AN_HOUR, START)).toEqual({ taken: six, waitMs: 0 })
   expect(takeExactlyFrom(six, SIX_AN_HOUR, START)).toEqual({ taken: six, waitMs: 3_600_000 })
@@ -136,7 +136,7 @@ test('an exact rate: six at once, and the next to the millisecond when the hour 
   expect(takeExactlyFrom(six, SIX_AN_HOUR, over)).toEqual({ taken: [over], waitMs: 0 })
 })
 
-test('a guess that is taken back leaves what the ones before it cost', () => {
+test('taking back a guess keeps the cost of the ones before it', () => {
   let guesses: Guesses | null = null
   let now = START
   for (let i = 0; i < FREE_GUESSES + 2; i++) {

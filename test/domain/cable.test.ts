@@ -18,7 +18,7 @@ import type { Job } from '../../src/domain/wire.ts'
 
 const identifier = '{"channel":"JobsChannel","user_id":"user_1"}'
 
-test('a subscription is read, and its identifier kept as it was spelled', () => {
+test('reads a subscription and keeps its identifier as spelled', () => {
   const odd = ' {"user_id" : "user_1","channel":"JobsChannel"}'
   expect(parseCommand(JSON.stringify({ command: 'subscribe', identifier: odd }))).toEqual({
     command: 'subscribe',
@@ -32,7 +32,7 @@ test('a subscription is read, and its identifier kept as it was spelled', () => 
   })
 })
 
-test('the frames are those of Rails', () => {
+test('the frames match those of Rails', () => {
   const identifier = '{"channel":"JobsChannel"}'
   expect(SUB_PROTOCOL).toBe('actioncable-v1-json')
   expect(welcomeFrame()).toBe('{"type":"welcome"}')
@@ -45,7 +45,7 @@ test('the frames are those of Rails', () => {
   )
 })
 
-test('what our own pages send between the pings, and its answer', () => {
+test('the keepalive our own pages send between pings is not a command', () => {
   expect([KEEPALIVE, KEEPALIVE_ANSWER]).toEqual(['{"command":"ping"}', '{"type":"ping"}'])
   expect(parseCommand(KEEPALIVE)).toBeNull()
 })
@@ -68,11 +68,11 @@ test.each([
   JSON.stringify({ command: 'subscribe', identifier: 'not json' }),
   JSON.stringify({ command: 'subscribe', identifier: '[]' }),
   JSON.stringify({ command: ['subscribe'], identifier }),
-])('%s is no command', (frame) => {
+])('%s is not a command', (frame) => {
   expect(parseCommand(frame)).toBeNull()
 })
 
-test('whatever text comes, it is read or refused, never a fault', () => {
+test('any text is either read or refused, and never throws', () => {
   fc.assert(fc.property(fc.string(), (text) => void parseCommand(text)))
   fc.assert(fc.property(fc.json(), (text) => void parseCommand(text)))
   fc.assert(
@@ -90,11 +90,11 @@ test.each([
   '{"channel":"jobschannel","user_id":"user_1"}',
   '{"channel":"AdminChannel","user_id":"user_1"}',
   '{"channel":["JobsChannel"],"user_id":"user_1"}',
-])("%s is not one's own JobsChannel", (other) => {
+])('%s is not your own JobsChannel', (other) => {
   expect(isOwnJobsChannel(other, 'user_1')).toBe(false)
 })
 
-test('a frame is measured in bytes', () => {
+test('measures a frame in bytes', () => {
   expect(isReadable('x'.repeat(4_096))).toBe(true)
   expect(isReadable('x'.repeat(4_097))).toBe(false)
   expect(isReadable('é'.repeat(2_049))).toBe(false)
@@ -102,6 +102,6 @@ test('a frame is measured in bytes', () => {
   expect(isReadable(new ArrayBuffer(4_097))).toBe(false)
 })
 
-test('a closing socket says why, and that nobody should come back', () => {
+test('a closing socket says why, and tells the client not to reconnect', () => {
   expect(disconnectFrame('remote')).toBe('{"type":"disconnect","reason":"remote","reconnect":false}')
 })

@@ -8,7 +8,7 @@ const faults = (change: object) => {
   return result.ok ? [] : result.faults.map(({ field, message }) => [field, message])
 }
 
-test('what is sent is trimmed, and a line break is one character', () => {
+test('trims what is sent, and counts a line break as one character', () => {
   expect(checkForm(contactForm, filled)).toEqual({
     ok: true,
     value: { name: 'Ada', email: 'ada@example.com', source: 'Referral', message: 'Two\nlines' },
@@ -28,28 +28,28 @@ test.each([
   expect(faults(change)).toEqual([[field, message]])
 })
 
-test('an empty form breaks the rule of every field, in their order', () => {
+test('an empty form breaks the rule of every field, in order', () => {
   expect(faults({ name: '', email: '', source: '', message: '' }).map(([field]) => field)).toEqual([
     'name',
     'email',
     'source',
     'message',
   ])
-  // Of another shape it is no form at all: no rule looks at it.
+  // The wrong shape is not a form at all, so no rule checks it.
   expect(checkForm(contactForm, { ...filled, name: 7 }).ok).toBe(false)
 })
 
-test('what is just as long as allowed passes', () => {
+test('accepts what is exactly as long as allowed', () => {
   expect(faults({ name: ` ${'🛰'.repeat(50)} ` })).toEqual([])
   expect(faults({ message: ` ${'x\r\n'.repeat(999)}xx ` })).toEqual([])
 })
 
-test('a writer has heard of us from one of these', () => {
+test('a writer can have heard about us from one of these', () => {
   expect(CONTACT_SOURCES).toEqual(['Google Search', 'Social Media', 'Referral', 'Event / Conference', 'Other'])
   for (const source of CONTACT_SOURCES) expect(faults({ source })).toEqual([])
 })
 
-test('the sentences after it was sent', () => {
+test('the sentences shown after sending', () => {
   expect(CONTACT_RECEIVED).toBe("Thank you for contacting sales! We'll get back to you soon.")
   expect(CONTACT_FAILED).toBe('There was an error submitting the form. Please try again later.')
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { AppError, orElse } from '../../src/domain/error.ts'
 
-test('an error has its sentence, and of the rest what it was given', () => {
+test('an error has its sentence, and defaults for everything not given', () => {
   const plain = new AppError('conflict', 'One server at a time.')
   expect({ ...plain, message: plain.message }).toEqual({
     name: 'AppError',
@@ -31,10 +31,10 @@ function thrownBy(fail: () => unknown): AppError {
   } catch (thrown) {
     return thrown as AppError
   }
-  throw new Error('It threw nothing')
+  throw new Error('Nothing was thrown.')
 }
 
-test('in a catch, an error of ours stays what it is, and any other gets the sentence of the call', () => {
+test("in a catch, our own errors pass through, and any other gets the call's sentence", () => {
   const ours = new AppError('conflict', 'One server at a time.')
   expect(thrownBy(() => orElse('Failed to start server')(ours))).toBe(ours)
   const theirs = new TypeError('x is not a function')

@@ -16,7 +16,7 @@ const schema = v.pipe(
   v.transform((f) => f.first + f.second),
 )
 
-test('a form is its value, or the first rule that it breaks, or every one', () => {
+test('a form yields its value, or the first rule it breaks, or all of them', () => {
   expect(checkForm(schema, { first: 'a', second: 'b' })).toEqual({ ok: true, value: 'ab' })
   const first = { field: null, message: 'Fill it in.' }
   expect(checkForm(schema, { first: '', second: '' })).toEqual({ ok: false, faults: [first] })

@@ -31,7 +31,7 @@ const view: fc.Arbitrary<InstanceView> = fc.record({
   filter: fc.constantFrom('', 'running', 'G6 running', 'b1', 'nowhere'),
 })
 
-test('a view survives its address', () => {
+test('a view survives the round trip through its address', () => {
   fc.assert(
     fc.property(view, (some) => {
       expect(parseInstanceView(new URL(instanceViewPath(some), 'http://x').searchParams)).toEqual(some)
@@ -45,7 +45,7 @@ test('a view survives its address', () => {
   expect(parseInstanceView(new URLSearchParams(`q=${'x'.repeat(201)}`)).filter).toBe('x'.repeat(200))
 })
 
-test('without a filter nobody is lost or doubled, whatever the column', () => {
+test('without a filter no row is lost or doubled, whatever the column', () => {
   fc.assert(
     fc.property(fc.array(instance), view, (instances, some) => {
       const shown = viewInstances(instances, { ...some, filter: '' }, NOW)
@@ -54,7 +54,7 @@ test('without a filter nobody is lost or doubled, whatever the column', () => {
   )
 })
 
-test('what is not known comes last in both directions, and the rest is in order', () => {
+test('unknown values come last in both directions, and the rest is in order', () => {
   fc.assert(
     fc.property(fc.array(instance), fc.constantFrom('asc' as const, 'desc' as const), (instances, order) => {
       const costs = viewInstances(instances, { sort: 'cost_dollars', order, filter: '' }, NOW).map(
@@ -67,7 +67,7 @@ test('what is not known comes last in both directions, and the rest is in order'
   )
 })
 
-test('addresses and names sort as people count', () => {
+test('addresses and names sort in natural order', () => {
   const row = (private_ip: string) => ({ private_ip }) as Instance
   const rows = ['10.0.0.10', '10.0.0.9', '9.255.0.1'].map(row)
   const sorted = viewInstances(rows, { sort: 'private_ip', order: 'asc', filter: '' }, NOW)
@@ -79,7 +79,7 @@ test.each([
   ['launch_time', ['2028-01-01T00:00:00.000Z', '2028-01-01T00:00:00.001Z', '2028-01-02T00:00:00.000Z']],
   ['name', ['a', 'B', 'b2', 'b10', 'é']],
   ['cost_dollars', [0.05, 0.5, 9.75, 12.5]],
-] as const)('%s sorts upwards and downwards', (sort, values) => {
+] as const)('%s sorts in both directions', (sort, values) => {
   const rows = [...values.slice(2), ...values.slice(0, 2).toReversed()].map((value) => ({ [sort]: value }) as never)
   const column = (order: 'asc' | 'desc') =>
     viewInstances(rows, { sort, order, filter: '' }, NOW).map((row: Instance) => row[sort])
@@ -87,7 +87,7 @@ test.each([
   expect(column('desc')).toEqual(values.toReversed())
 })
 
-test('equals stay in the order in which they came, whatever the column and the direction', () => {
+test('equal rows keep their order, whatever the column and the direction', () => {
   fc.assert(
     fc.property(instance, view, (one, { sort, order }) => {
       const rows = ['1', '2', '3'].map((server) => ({ ...one, server }))
@@ -96,7 +96,7 @@ test('equals stay in the order in which they came, whatever the column and the d
   )
 })
 
-test('uptime sorts what is up by its seconds, and what is not comes last', () => {
+test('uptime sorts what is up by seconds and puts the rest last', () => {
   const row = (state: string, seconds: number) =>
     ({ state, launch_time: new Date(NOW - seconds * 1000).toISOString() }) as Instance
   const [young, old, gone] = [row('running', 9), row('running', 10), row('terminated', 1)]
@@ -106,7 +106,7 @@ test('uptime sorts what is up by its seconds, and what is not comes last', () =>
   expect(uptime('desc')).toEqual([old, young, gone])
 })
 
-test('a filter keeps exactly those that hold each of its words somewhere', () => {
+test('a filter keeps exactly the rows that contain each of its words', () => {
   fc.assert(
     fc.property(fc.array(instance), view, (instances, some) => {
       const shown = new Set(viewInstances(instances, some, NOW))
@@ -128,17 +128,17 @@ test('a filter keeps exactly those that hold each of its words somewhere', () =>
   )
 })
 
-test('spaces around and between the words of a filter say nothing', () => {
+test('a filter ignores extra spaces', () => {
   const rows = [{ name: 'alpha beta' }, { name: 'alphabeta' }, { name: 'beta' }] as Instance[]
   const found = (filter: string) => viewInstances(rows, { ...NEWEST_FIRST, filter }, NOW).length
   expect([' beta  ALPHA ', 'al  be', ' ', 'alpha\u00a0beta'].map(found)).toEqual([2, 2, 3, 2])
-  // Two fields beside each other are not one word.
+  // A word does not match across two adjacent fields.
   expect(viewInstances([{ name: 'a', instance_id: 'b' } as Instance], { ...NEWEST_FIRST, filter: 'ab' }, NOW)).toEqual(
     [],
   )
 })
 
-test('a column clicked twice is turned round; another one starts upwards', () => {
+test('a second click on a column reverses it; another column starts ascending', () => {
   const once = sortedBy(NEWEST_FIRST, 'name')
   expect(once).toMatchObject({ sort: 'name', order: 'asc' })
   expect(sortedBy(once, 'name').order).toBe('desc')

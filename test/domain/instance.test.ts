@@ -15,20 +15,20 @@ test('states and health have the colors of the specification', () => {
   ])
 })
 
-test('what is up has whole seconds of uptime, anything else none', () => {
+test('running instances have whole seconds of uptime, all others none', () => {
   const launch_time = '2028-01-01T00:00:00.500Z'
   const at = (state: string, now: string, launch: string | null = launch_time) =>
     instanceUptime({ state, launch_time: launch }, Date.parse(now))
   expect(at('running', '2028-01-01T00:01:00.000Z')).toBe(59)
   expect(at('stopping', '2028-01-01T00:00:02.999Z')).toBe(1)
   expect(at('shutting-down', '2028-01-01T00:00:01.999Z')).toBe(0)
-  // A clock that is behind the cloud's.
+  // The browser's clock is behind the cloud's.
   expect(at('running', '2027-12-31T23:59:00.000Z')).toBe(0)
   for (const state of ['pending', 'stopped', 'terminated', '']) expect(at(state, '2028-01-02T00:00:00.000Z')).toBeNull()
   expect(at('running', '2028-01-02T00:00:00.000Z', null)).toBeNull()
 })
 
-test('an operator sees how many run, come or go, or are unwell, and what they cost', () => {
+test('an operator sees how many run, are starting or stopping, or are unhealthy, and what they cost', () => {
   const instance = (state: string, status_check: string | null, cost_dollars: number | null) =>
     ({ state, status_check, cost_dollars }) as Instance
   expect(
@@ -45,7 +45,7 @@ test('an operator sees how many run, come or go, or are unwell, and what they co
   expect(fleetFigures([])).toEqual({ running: 0, changing: 0, unwell: 0, dollars: 0 })
 })
 
-test('a list that could not be read says why', () => {
+test('a list that fails to load says why', () => {
   expect(loadError(503, 'EC2 does not answer.')).toEqual({ message: 'HTTP 503', reason: 'EC2 does not answer.' })
   expect(loadError(500)).toEqual({ message: 'HTTP 500', reason: null })
   expect(loadError(0, 'fetch failed')).toEqual({ message: 'Failed to load', reason: null })

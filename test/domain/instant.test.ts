@@ -13,7 +13,7 @@ const LAYOUTS: Record<InstantLayout, Intl.DateTimeFormatOptions> = {
 const LAYOUT_NAMES = Object.keys(LAYOUTS) as InstantLayout[]
 const instant = fc.integer({ min: Date.UTC(1970, 0), max: Date.UTC(2999, 11) }).map((ms) => new Date(ms).toISOString())
 
-test.each(LAYOUT_NAMES)('an instant laid out %s says in UTC what Intl says', (layout) => {
+test.each(LAYOUT_NAMES)('layout %s in UTC matches Intl', (layout) => {
   const intl = new Intl.DateTimeFormat('en-US', { ...LAYOUTS[layout], timeZone: 'UTC' })
   fc.assert(
     fc.property(instant, (at) => {
@@ -22,7 +22,7 @@ test.each(LAYOUT_NAMES)('an instant laid out %s says in UTC what Intl says', (la
   )
 })
 
-test.each(LAYOUT_NAMES)('an instant laid out %s says in the zone of the machine what Intl says', (layout) => {
+test.each(LAYOUT_NAMES)("layout %s in the machine's zone matches Intl", (layout) => {
   const intl = new Intl.DateTimeFormat('en-US', LAYOUTS[layout])
   fc.assert(
     fc.property(instant, (at) => {
@@ -31,16 +31,16 @@ test.each(LAYOUT_NAMES)('an instant laid out %s says in the zone of the machine 
   )
 })
 
-test('a bare date is a day of the UTC calendar wherever it is read', () => {
+test('a bare date is a UTC day, wherever it is read', () => {
   for (const local of [true, false]) expect(instantText('2026-02-01', local)).toBe('Feb 1, 2026')
   expect(instantTitle('2026-02-01')).toBe('2026-02-01 (UTC)')
 })
 
-test('in full unless another layout is wanted', () => {
+test('uses the full layout by default', () => {
   expect(instantText('2026-11-21T02:17:09.000Z', false)).toBe('Nov 21, 2026, 02:17 UTC')
   expect(instantText('2026-11-21T02:17:09.000Z', true)).toBe(instantText('2026-11-21T02:17:09.000Z', true, 'full'))
 })
 
-test('its title says it to the second', () => {
+test('the title has the seconds', () => {
   expect(instantTitle('2026-11-21T02:17:33.000Z')).toBe('2026-11-21 02:17:33 UTC')
 })

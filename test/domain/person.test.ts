@@ -10,8 +10,8 @@ import {
   usableName,
 } from '../../src/domain/person.ts'
 
-test('an address is the same however its letters are cased and composed', () => {
-  // A capital letter that exists only in two parts, its small one also in one.
+test('an address is the same however its letters are cased or composed', () => {
+  // A capital letter that exists only as two code points; the lowercase one also exists as one.
   const spellings = ['J\u030c', 'j\u030c', '\u01f0'].map((letter) => normalEmail(` ${letter}an@Example.com`))
   expect(new Set(spellings).size).toBe(1)
   fc.assert(
@@ -22,7 +22,7 @@ test('an address is the same however its letters are cased and composed', () => 
   )
 })
 
-test('letters are composed up to what any rule lets in; composing thousands of accents would hold up everybody', () => {
+test('composes letters only up to the longest text any rule accepts, because thousands of accents would block everyone', () => {
   expect(composed('u\u0308'.repeat(100))).toBe('ü'.repeat(100))
   const flood = `a${'\u0308\u0323'.repeat(30_000)}`
   expect(composed(flood)).toBe(flood)
@@ -34,13 +34,13 @@ test('a greeting takes its direction from the name', () => {
   expect(['Ada', '大和', 'Smith علي', '', '2026'].map(directionOf)).toEqual(['ltr', 'ltr', 'ltr', 'ltr', 'ltr'])
 })
 
-test('what is just as long as composing goes is composed, one more is not', () => {
+test('composes text of exactly the maximum length, and nothing longer', () => {
   const long = `${'x'.repeat(4_094)}u\u0308`
   expect(composed(long)).toBe(`${'x'.repeat(4_094)}ü`)
   expect(composed(`x${long}`)).toBe(`x${long}`)
 })
 
-test('a name is trimmed, and one that nobody would see is empty', () => {
+test('trims a name, and treats an invisible one as empty', () => {
   expect(normalName(' \u3000Ada  B\n')).toBe('Ada  B')
   expect(normalName('u\u0308')).toBe('ü')
   expect(['', ' ', '\u200b', '\u0301', '\u200b \u200d', '\ufeff', '\u200e\u00a0\u0301\u200f'].map(normalName)).toEqual(
@@ -49,7 +49,7 @@ test('a name is trimmed, and one that nobody would see is empty', () => {
   expect(['\u200bA', '7', '大', '🛰'].map(normalName)).toEqual(['\u200bA', '7', '大', '🛰'])
 })
 
-test('a name holds nothing that changes how what follows is shown', () => {
+test('refuses a name that would change how the text after it is displayed', () => {
   expect(
     ['Ada', ' Ada\n', 'ليلى', '🛰', 'A\u200dB', 'A\u2027B', 'A\u202fB', 'A\u2065B', 'A\u206aB'].every(usableName),
   ).toBe(true)
@@ -57,11 +57,11 @@ test('a name holds nothing that changes how what follows is shown', () => {
   expect(refused.filter(usableName)).toEqual([])
 })
 
-test('characters are counted as people count', () => {
+test('counts characters as people do', () => {
   expect(['', 'a', 'é', '🛰🛰'].map(characters)).toEqual([0, 1, 1, 2])
 })
 
-test('an address is trimmed and in small letters', () => {
+test('trims an address and lowercases it', () => {
   expect(normalEmail(' Ada@Example.COM\n')).toBe('ada@example.com')
 })
 
@@ -99,7 +99,7 @@ test.each([
   'a"da@example.com',
   'ada@[127.0.0.1]',
   'ada@example.com\\',
-])('%j is no address', (address) => {
+])('%j is not an address', (address) => {
   expect(isEmail(address)).toBe(false)
 })
 

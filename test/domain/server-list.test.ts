@@ -49,7 +49,7 @@ const play = (actions: ServerListAction[], from = emptyServerList([])) => action
 const told = (...jobs: Job[]) => jobs.map((job): ServerListAction => ({ type: 'job_updated', job }))
 
 describe('fetching', () => {
-  test('the loading flag is set by a fetch and cleared by its end', () => {
+  test('a fetch sets the loading flag, and its end clears it', () => {
     const fetching = play([{ type: 'fetching' }])
     expect(fetching.loading).toBe(true)
     expect(reduceServerList(fetching, { type: 'fetched', servers: [server('a')] })).toMatchObject({
@@ -58,7 +58,7 @@ describe('fetching', () => {
     })
   })
 
-  test('a failed fetch says so until one succeeds, and leaves what was read before', () => {
+  test('a failed fetch shows its error until one succeeds, and keeps what was loaded before', () => {
     const failed = play(
       [{ type: 'fetching' }, { type: 'fetch_failed', message: 'Failed to load servers' }],
       emptyServerList([server('a')]),
@@ -67,14 +67,14 @@ describe('fetching', () => {
     expect(reduceServerList(failed, { type: 'fetched', servers: [] }).error).toBeNull()
   })
 
-  test('a full fleet is known by its sentence, whoever said it', () => {
+  test('recognizes a full fleet by its sentence, whoever sends it', () => {
     const told = (text: string) => isNoCapacity({ kind: 'danger', text, job: null })
     expect(told(noneAvailable({ ServerAvailable: false, candidates: [] }))).toBe(true)
     expect(told(`${ALL_RESERVED} (Checked 6 candidates)`)).toBe(true)
     expect(told('Failed to start server')).toBe(false)
   })
 
-  test('a list that was read before a server started, or stopped, does not undo it', () => {
+  test('a list read before a server started or stopped does not undo that', () => {
     const running = server('b', { pending: false, active: true })
     const ended = server('b', { pending: false, end_time: at(9) })
     const fetched: ServerListAction = { type: 'fetched', servers: [server('b'), server('a', { pending: false })] }
@@ -88,28 +88,28 @@ describe('fetching', () => {
     const stopping = server('a', { pending: false, active: true, stopping: true })
     const before: ServerListAction = { type: 'fetched', servers: [server('a', { pending: false, active: true })] }
     expect(play([before, ...told(job('j', { server: stopping })), before]).servers).toEqual([stopping])
-    // Nor its meter.
+    // Nor undo its meter.
     const metered = server('a', { pending: false, active: true, billed_from: at(3) })
     expect(play([before, ...told(job('j', { server: metered })), before]).servers).toEqual([metered])
   })
 
-  test('what has ended and is no longer among the hundred that are fetched leaves the list', () => {
+  test('an ended run that is no longer among the hundred fetched leaves the list', () => {
     const ended = Array.from({ length: 101 }, (_, i) => server(`s${i}`, { pending: false, end_time: at(i) }))
     const live = server('live')
     const list = play([{ type: 'fetched', servers: ended.slice(1) }], emptyServerList([live, ...ended]))
     expect(list.servers).toEqual([live, ...ended.slice(1)])
-    // One that lives and is in both is there once.
+    // A live run that is in both appears once.
     expect(play([{ type: 'fetched', servers: [live, ...ended.slice(1)] }], list).servers).toEqual(list.servers)
     expect(play([{ type: 'fetched', servers: [] }], list).servers).toEqual([live])
   })
 
-  test('each fetched server is compared with itself: news of the same phase are taken', () => {
+  test('compares each fetched server with itself, and accepts updates in the same phase', () => {
     const [a, b] = [server('a', { pending: false, end_time: at(1) }), server('b')]
     const news = server('b', { ip_address: '10.0.0.1' })
     expect(play([{ type: 'fetched', servers: [news, a] }], emptyServerList([a, b])).servers).toEqual([news, a])
   })
 
-  test('a page begins with what it was given, and is not loading', () => {
+  test('a page starts with what it was given, and is not loading', () => {
     expect(emptyServerList([server('a')])).toEqual({
       servers: [server('a')],
       jobs: {},
@@ -120,7 +120,7 @@ describe('fetching', () => {
     })
   })
 
-  test('a notice is shown as it was told', () => {
+  test('shows a notice as given', () => {
     const notice = { kind: 'danger', text: 'Failed to start server', job: null } as const
     expect(play([{ type: 'told', notice }], emptyServerList([server('a')]))).toEqual({
       ...emptyServerList([server('a')]),
@@ -132,7 +132,7 @@ describe('fetching', () => {
 describe('starting and stopping', () => {
   const started: ServerListAction = { type: 'started', server: server('b'), jobId: 'job_b', at: at(0) }
 
-  test('a started server is put on top, or replaces itself', () => {
+  test('a started server goes on top, or replaces itself', () => {
     const list = play([{ type: 'fetched', servers: [server('a', { pending: false })] }, started])
     expect(list.servers.map(({ id }) => id)).toEqual(['b', 'a'])
     expect(play([started], list).servers.map(({ id }) => id)).toEqual(['b', 'a'])
@@ -140,7 +140,7 @@ describe('starting and stopping', () => {
     expect(list.jobs.job_b).toMatchObject({ kind: 'server_start', status: 'queued' })
   })
 
-  test('a stopped server is replaced in its place', () => {
+  test('a stopped server keeps its position', () => {
     const before = emptyServerList([server('a', { pending: false, active: true }), server('z', { pending: false })])
     const stopping = server('a', { pending: false, active: true, stopping: true })
     const list = play([{ type: 'stopped', server: stopping, jobId: 'job_s', at: at(0) }], before)
@@ -149,17 +149,17 @@ describe('starting and stopping', () => {
     expect(list.notice).toMatchObject({ kind: 'info', text: STOPPING })
   })
 
-  test('what the socket told before the answer came stays', () => {
+  test('what the socket said before the answer arrived stays', () => {
     const running = job('job_b', { progress: 'Booting…', server: server('b'), updated_at: at(5) })
     const list = play([...told(running), started])
     expect(list.jobs.job_b).toEqual(running)
-    // Its server, too: the answer was written before the second place was tried.
+    // Its server stays as well: the answer was written before the second place was tried.
     const moved = { ...running, server: server('b', { server_id: 'srv_2' }) }
     expect(play([...told(moved), started]).servers).toEqual([moved.server])
     expect(play([...told({ ...running, server: null }), started]).servers).toEqual([server('b')])
   })
 
-  test('a wrong clock of the browser hides nothing', () => {
+  test("a browser's wrong clock hides nothing", () => {
     for (const wrong of [at(0).replace('2026', '2036'), at(0).replace('2026', '2006')]) {
       const running = job('job_b', { progress: 'Booting…', server: server('b') })
       const list = play([{ ...started, at: wrong }, ...told(running)])
@@ -172,10 +172,10 @@ describe('starting and stopping', () => {
   })
 })
 
-describe('what is told of a job', () => {
+describe('the notice of a job', () => {
   const end = (change: Partial<Job>) => play(told(job('j', change))).notice
 
-  test('failed: its message, else its code, else that it is not known', () => {
+  test('failed: its message, else its code, else an unknown error', () => {
     const failed = { status: 'failed' } as const
     expect(end({ ...failed, error_message: 'No room.', error_code: 'x' })).toMatchObject({
       kind: 'danger',
@@ -186,7 +186,7 @@ describe('what is told of a job', () => {
     expect(jobFailure({ error_message: null, error_code: null })).toBe('Unknown error')
   })
 
-  test('news of the same millisecond are taken, older ones are not', () => {
+  test('accepts an update from the same millisecond, but not an older one', () => {
     const first = job('j', { progress: 'Booting…', updated_at: at(5) })
     const ready = job('j', { status: 'succeeded', result: 'Your server is running.', updated_at: at(5) })
     expect(play(told(first, ready)).jobs.j).toEqual(ready)
@@ -195,7 +195,7 @@ describe('what is told of a job', () => {
     expect(play(told(failed, job('j', { updated_at: at(6) }))).jobs.j).toEqual(failed)
   })
 
-  test('of two jobs created at once, the one that was told first stays the latest', () => {
+  test('if two jobs were created at once, the first one reported stays the latest', () => {
     const list = play(told(job('a'), job('b', { updated_at: at(3) })))
     expect(list.lastJobId).toBe('a')
     expect(play(told(job('c', { created_at: at(1) })), list).lastJobId).toBe('c')
@@ -209,7 +209,7 @@ describe('what is told of a job', () => {
     expect(end({ status: 'succeeded' })).toMatchObject({ kind: 'success', text: 'Done.' })
   })
 
-  test('while it runs, what takes so long', () => {
+  test('running: that it may take a while', () => {
     expect(end({})).toEqual({
       kind: 'info',
       text: 'Starting server! This may take up to 30 seconds...',
@@ -218,7 +218,7 @@ describe('what is told of a job', () => {
     expect(end({ kind: 'server_stop' })).toEqual({ kind: 'info', text: 'Stopping server...', job: 'j' })
   })
 
-  test('a start that its owner stopped is no danger, whatever was shown', () => {
+  test('a start canceled by its owner is not an error, whatever was shown', () => {
     const stopped = job('j', {
       status: 'failed',
       error_code: 'stopped',
@@ -233,13 +233,13 @@ describe('what is told of a job', () => {
     expect(play(told(job('j'), stop, stopped)).notice).toMatchObject({ kind: 'info', text: STOPPING })
   })
 
-  test('a notice can be dismissed, a job cleared', () => {
+  test('a notice can be dismissed, and a job cleared', () => {
     const list = play(told(job('j', { status: 'failed' })))
     expect(reduceServerList(list, { type: 'notice_dismissed' }).notice).toBeNull()
     expect(reduceServerList(list, { type: 'job_cleared', id: 'j' }).jobs).toEqual({})
   })
 
-  test('what had ended before the page was opened is no news, even when the channel repeats it', () => {
+  test('a job that ended before the page opened is not news, even if the channel repeats it', () => {
     const ended = job('j', { status: 'succeeded', result: 'Server stopped.' })
     const list = emptyServerList([], [ended])
     expect(list.notice).toBeNull()
@@ -248,7 +248,7 @@ describe('what is told of a job', () => {
   })
 })
 
-test('none available says how many places were looked at', () => {
+test('when none is available, says how many places were checked', () => {
   expect(ALL_RESERVED).toBe('No GPU servers available right now. All servers are reserved.')
   expect(noneAvailable({ ServerAvailable: false, candidates: [] })).toBe(ALL_RESERVED)
   expect(noneAvailable({ ServerAvailable: false })).toBe(ALL_RESERVED)
@@ -258,8 +258,8 @@ test('none available says how many places were looked at', () => {
   )
 })
 
-describe('messages that come twice, late or in another order', () => {
-  /** What the server tells of one run after the other, in its own order: a start, perhaps stopped in some phase, and its end. */
+describe('messages that are duplicated, late, or out of order', () => {
+  /** What the server reports about several runs, in order: a start, possibly stopped in some phase, and its end. */
   const histories = fc
     .array(fc.record({ phases: fc.integer({ min: 0, max: 3 }), ready: fc.boolean(), failed: fc.boolean() }), {
       minLength: 1,
@@ -296,7 +296,7 @@ describe('messages that come twice, late or in another order', () => {
 
   const byId = (list: ServerList) => ({ ...list, servers: list.servers.toSorted((a, b) => (a.id < b.id ? -1 : 1)) })
 
-  test('end in the same state', () => {
+  test('lead to the same state', () => {
     fc.assert(
       fc.property(
         histories.chain((messages) =>
@@ -306,7 +306,7 @@ describe('messages that come twice, late or in another order', () => {
           ),
         ),
         ([messages, extra]) => {
-          // Every message arrives at least once, at any place.
+          // Every message arrives at least once, at any position.
           const anyOrder = [...extra, ...messages.toReversed()]
           expect(byId(play(told(...anyOrder)))).toEqual(byId(play(told(...messages))))
         },
@@ -314,7 +314,7 @@ describe('messages that come twice, late or in another order', () => {
     )
   })
 
-  test('never bring back what has ended, nor a job that is finished', () => {
+  test('never bring back an ended run or a finished job', () => {
     fc.assert(
       fc.property(
         histories.chain((messages) => fc.shuffledSubarray([...messages, ...messages], { minLength: messages.length })),

@@ -25,14 +25,14 @@ test.each([
   [flags(false, false, false), 'stopped', 'gray'],
   [flags(false, false, true), 'stopped', 'gray'],
   [flags(false, false, false, 'No capacity.'), 'error', 'red'],
-  // An old message does not hide that the server runs.
+  // An old error does not hide that the server runs.
   [flags(true, false, false, 'No capacity.'), 'running', 'green'],
-])('%j is shown as %s in %s', (server, status, color) => {
+])('shows %j as %s in %s', (server, status, color) => {
   expect(serverStatus(server)).toBe(status)
   expect(serverStatusColor(serverStatus(server))).toBe(color)
 })
 
-test('only what lives and is not being stopped can be stopped', () => {
+test('only a live run that is not stopping can be stopped', () => {
   fc.assert(
     fc.property(fc.boolean(), fc.boolean(), fc.boolean(), (active, pending, stopping) => {
       const server = flags(active, pending, stopping)
@@ -51,11 +51,11 @@ test.each([
   [86_399, '23h 59m 59s'],
   [183_605, '2d 3h 0m 5s'],
   [-3, '0s'],
-])('%d s of uptime is %s', (seconds, text) => {
+])('writes an uptime of %d s as %s', (seconds, text) => {
   expect(formatUptime(seconds)).toBe(text)
 })
 
-test('an uptime can be read back to the second', () => {
+test('an uptime can be parsed back to the second', () => {
   const unit: Record<string, number> = { d: 86_400, h: 3_600, m: 60, s: 1 }
   fc.assert(
     fc.property(fc.nat(10_000_000), (seconds) => {
@@ -68,6 +68,6 @@ test('an uptime can be read back to the second', () => {
   )
 })
 
-test('a start gives up after ten minutes, and so does a server that runs but does not answer', () => {
+test('a start gives up after ten minutes, as does a server that runs but does not answer', () => {
   expect([START_DEADLINE_MS, ANSWER_DEADLINE_MS]).toEqual([600_000, 600_000])
 })

@@ -4,7 +4,7 @@ import { LONGEST_LIMIT_MS, START_LIMITS, tooEarly } from '../../src/domain/start
 
 const MINUTE = 60_000
 
-test('the eleventh start within 10 minutes waits until the first of them is 10 minutes old', () => {
+test('the eleventh start in 10 minutes waits until the first of them is 10 minutes old', () => {
   const starts = Array.from({ length: 10 }, (_, i) => i * 20_000)
   expect(tooEarly(starts.slice(1), 5 * MINUTE)).toBeNull()
   expect(tooEarly(starts, 5 * MINUTE)).toEqual({
@@ -15,7 +15,7 @@ test('the eleventh start within 10 minutes waits until the first of them is 10 m
   expect(tooEarly(starts, 10 * MINUTE)).toBeNull()
 })
 
-test('the thirty-first start within an hour waits longer', () => {
+test('the thirty-first start in an hour waits longer', () => {
   const starts = Array.from({ length: 30 }, (_, i) => i * 90_000)
   expect(tooEarly(starts, 50 * MINUTE)).toEqual({
     seconds: 600,
@@ -24,7 +24,7 @@ test('the thirty-first start within an hour waits longer', () => {
   expect(tooEarly(starts, 60 * MINUTE)).toBeNull()
 })
 
-test('what is older than the longest limit need not be known', () => {
+test('starts older than the longest limit do not matter', () => {
   const starts = Array.from({ length: 60 }, (_, i) => i * 90_000)
   const now = 89 * MINUTE
   const recent = starts.filter((at) => at > now - LONGEST_LIMIT_MS)
@@ -33,7 +33,7 @@ test('what is older than the longest limit need not be known', () => {
   expect(tooEarly(recent, now)?.sentence).toContain('30 servers in an hour')
 })
 
-test('of two limits that end together, the shorter one is named', () => {
+test('if two limits end together, names the shorter one', () => {
   const starts = [...Array.from({ length: 20 }, (_, i) => i * MINUTE), ...Array.from({ length: 10 }, () => 50 * MINUTE)]
   expect(tooEarly(starts, 55 * MINUTE)).toEqual({
     seconds: 300,
@@ -41,7 +41,7 @@ test('of two limits that end together, the shorter one is named', () => {
   })
 })
 
-test('however someone presses: never more than the limits, and the wait is exact to the second', () => {
+test('never exceeds the limits, whatever the pauses, and the wait is exact to the second', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 1, max: 5 * MINUTE }), { minLength: 20, maxLength: 120 }), (pauses) => {
       const accepted: number[] = []

@@ -3,7 +3,7 @@ import { isChecking, NOBODY, nextUserState, readBootstrapUser, type UserState } 
 
 const user = { id: 'user_1', name: 'Ada', email: 'a@example.com', admin: false }
 
-test('idle, loading, and then somebody, nobody, or not known', () => {
+test('is idle, then loading, then a user, nobody, or unknown', () => {
   const loading = nextUserState(NOBODY, { type: 'check' })
   expect([isChecking(NOBODY), isChecking(loading)]).toEqual([true, true])
   const known = nextUserState(loading, { type: 'checked', user })
@@ -12,7 +12,7 @@ test('idle, loading, and then somebody, nobody, or not known', () => {
   expect(nextUserState(loading, { type: 'failed', error: 'x' })).toEqual({ status: 'failed', user: null, error: 'x' })
 })
 
-test('logout resets the user to none and the status to idle, from everywhere', () => {
+test('logout resets the user to none and the status to idle, from every state', () => {
   const states: UserState[] = [
     NOBODY,
     { status: 'succeeded', user, error: null },
@@ -42,7 +42,7 @@ test('a bootstrap block is a user, nobody, or corrupted', () => {
     expect(() => readBootstrapUser(corrupted), String(corrupted)).toThrow()
 })
 
-test('each field of the user in a bootstrap block is needed, and of its kind', () => {
+test('every user field in a bootstrap block is required, with the right type', () => {
   for (const field of ['id', 'name', 'email', 'admin'] as const)
     for (const wrong of [undefined, null, 7, field === 'admin' ? 'true' : true])
       expect(() => readBootstrapUser(JSON.stringify({ user: { ...user, [field]: wrong } })), field).toThrow(

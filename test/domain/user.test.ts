@@ -24,7 +24,7 @@ describe('sign-up', () => {
   const faults = (change: object) => faultsOf(checkForm(signUpForm, { ...filled, ...change }, { every: true }))
   const both = (password: string) => ({ password, password_confirmation: password })
 
-  test('what passes is trimmed; a password stays as it was typed', () => {
+  test('trims the fields, but keeps a password as typed', () => {
     expect(checkForm(signUpForm, { ...filled, ...both(' spaced ') })).toEqual({
       ok: true,
       value: { name: 'Ada', email: 'ada@example.com', password: ' spaced ' },
@@ -48,7 +48,7 @@ describe('sign-up', () => {
     expect(faults({ [field]: '' })).toContainEqual([null, 'All fields are required.'])
   })
 
-  test('what is just as long as allowed passes, counted as people count', () => {
+  test('accepts what is exactly as long as allowed, counting characters as people do', () => {
     expect(faults({ name: ` ${'🛰'.repeat(100)} ` })).toEqual([])
     expect(faults(both('🛰'.repeat(6)))).toEqual([])
     expect(faults(both(LONG))).toEqual([])
@@ -65,7 +65,7 @@ test('sign-in needs an address and a password', () => {
   expect(faultsOf(checkForm(signInForm, { email: 'ada', password: '' }))).toEqual(sentence)
 })
 
-test('a mail is sent to an address only', () => {
+test('mail goes only to a valid address', () => {
   expect(checkForm(emailForm, { email: ' Ada@Example.com ' })).toEqual({
     ok: true,
     value: { email: 'ada@example.com' },
@@ -78,7 +78,7 @@ describe('the profile', () => {
   const change = { current_password: 'old', password: 'secret', password_confirmation: 'secret' }
   const faults = (changed: object) => faultsOf(checkForm(profileForm, { ...filled, ...changed }, { every: true }))
 
-  test('only the name changes while no password field is filled', () => {
+  test('changes only the name while every password field is empty', () => {
     expect(checkForm(profileForm, filled)).toEqual({ ok: true, value: { name: 'Ada', newPassword: null } })
     expect(checkForm(profileForm, { ...filled, ...change })).toEqual({
       ok: true,
@@ -103,7 +103,7 @@ describe('the profile', () => {
     expect(faults(changed)).toEqual([[field, message]])
   })
 
-  test('one filled password field asks for the other two', () => {
+  test('filling in one password field requires the other two', () => {
     const first = (changed: object) => faultsOf(checkForm(profileForm, { ...filled, ...changed }))
     const current = [['current_password', 'Please enter your current password.']]
     const rest = [['password', 'Please fill in both new password fields.']]
@@ -114,18 +114,18 @@ describe('the profile', () => {
     expect(first({ current_password: 'old', password_confirmation: 'secret' })).toEqual(rest)
   })
 
-  test('what is just as long as allowed passes', () => {
+  test('accepts what is exactly as long as allowed', () => {
     expect(faults({ name: ` ${'🛰'.repeat(100)} ` })).toEqual([])
     expect(faults(password('🛰'.repeat(6)))).toEqual([])
     expect(faults(password(LONG))).toEqual([])
   })
 })
 
-describe('a new password behind a mailed link', () => {
+describe('a new password from a mailed link', () => {
   const form = (password: string, password_confirmation = password) =>
     checkForm(newPasswordForm, { reset_password_token: 'token', password, password_confirmation }, { every: true })
 
-  test('passes with the token it came with', () => {
+  test('is accepted with its token', () => {
     for (const password of ['🛰'.repeat(6), LONG])
       expect(form(password)).toEqual({ ok: true, value: { token: 'token', password } })
   })

@@ -13,12 +13,12 @@ afterEach(() => {
 const utc = (text: string) => Date.parse(`${text}Z`)
 const iso = (at: number) => new Date(at).toISOString()
 const MINUTE = 60_000
-/** Near the turn of a month, where zones disagree about it. */
+/** Near a month boundary, where zones disagree about the month. */
 const minute = fc
   .tuple(fc.integer({ min: 2011, max: 2039 }), fc.nat(11), fc.integer({ min: -1440, max: 1440 }))
   .map(([year, month, minutes]) => Date.UTC(year, month) + minutes * MINUTE)
 
-// Behind UTC and ahead of it, with a summer time of an hour or of half an hour, and one that once left out a day.
+// Behind and ahead of UTC, with daylight saving of an hour or half an hour, and one that once skipped a day.
 describe.each(['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Pacific/Apia', 'UTC'])(
   'on a machine in %s',
   (zone) => {
@@ -26,7 +26,7 @@ describe.each(['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Paci
       process.env.TZ = zone
     })
 
-    test('months are counted in UTC: the same day and time, or the last day of a month that lacks it', () => {
+    test('counts months in UTC: the same day and time, or the last day of a shorter month', () => {
       expect(Intl.DateTimeFormat().resolvedOptions().timeZone).toBe(zone)
       fc.assert(
         fc.property(minute, fc.nat(30), (anchor, months) => {
@@ -54,14 +54,14 @@ describe.each(['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Paci
       )
     })
 
-    test('days and months of the charts are those of UTC', () => {
+    test('charts use the days and months of UTC', () => {
       for (const now of ['2028-03-01T00:00:00', '2028-03-01T23:59:59']) {
         expect(hoursPerDay([], utc(now), 2).map(({ label }) => label)).toEqual(['02-29', '03-01'])
         expect(dollarsPerMonth([], utc(now), 2).map(({ label }) => label)).toEqual(['2028-02', '2028-03'])
       }
     })
 
-    test('an instant is told in UTC unless the zone of the machine is wanted', () => {
+    test("writes an instant in UTC unless the machine's zone is requested", () => {
       fc.assert(
         fc.property(minute, (at) => {
           const intl = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'UTC' })
@@ -72,7 +72,7 @@ describe.each(['America/New_York', 'Europe/Berlin', 'Australia/Lord_Howe', 'Paci
   },
 )
 
-test('in the zone of the machine, its name is said', () => {
+test("names the zone when it is the machine's", () => {
   process.env.TZ = 'America/New_York'
   expect(instantText('2026-11-21T02:17:09.000Z', true)).toBe('Nov 20, 2026, 21:17 EST')
   expect(instantText('2026-11-21T02:17:09.000Z', true, 'brief')).toBe('Nov 20, 21:17')

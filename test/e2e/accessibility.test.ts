@@ -8,9 +8,9 @@ import { type Cast, gatherCast } from '../../testing/people/cast.ts'
 import { keepInstances } from '../../testing/stack/many-instances.ts'
 
 const WIDTHS = [360, 768, 1280]
-/** As small a window as WCAG 1.4.10 asks for; and where a table has the least room, beside the rail. */
+/** The narrowest window WCAG 1.4.10 requires, and the width at which the rail leaves tables the least room. */
 const NARROW = [320, 800]
-/** Of somebody who has the browser's letters set to 32 px: WCAG 1.4.4. */
+/** For people who set the browser's font size to 32 px: WCAG 1.4.4. */
 const LARGE_LETTERS = [360, 768]
 
 let cast: Cast
@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 
 describe.each(SCREENS)('$name', (screen) => {
-  test('nothing that axe knows, nothing sideways, nor with large letters, focus in sight, no complaint', async () => {
+  test('passes axe, never overflows, even with large text, keeps the focus visible, and logs no errors', async () => {
     const { page, complaints } = await openScreen(world.browser, world.url, screen, cast)
     const faults: string[] = []
     for (const theme of ['dark', 'light'] as const)
@@ -54,7 +54,7 @@ describe.each(SCREENS)('$name', (screen) => {
   })
 })
 
-test("with the system's own colors, what is current, how full a meter is and a state still show", async () => {
+test("with forced colors, the current item, a meter's level, and a state remain visible", async () => {
   const customer = { name: '', path: '/dashboard', as: 'customer' } as const
   const { page } = await openScreen(world.browser, world.url, customer, cast)
   await page.emulateMedia({ forcedColors: 'active' })
@@ -64,7 +64,7 @@ test("with the system's own colors, what is current, how full a meter is and a s
     return {
       current: background('.rail [aria-current]') !== background('.rail a:not([aria-current])'),
       theme: background('.theme [aria-pressed=true]') !== background('.theme [aria-pressed=false]'),
-      // Nobody tells what a bar inside of it is painted in.
+      // No API reports the colors of the bar inside.
       meter: getComputedStyle(document.querySelector('progress') as Element).forcedColorAdjust === 'none',
       state: background('.badge-red', '::before') !== background('.badge-gray', '::before'),
     }
@@ -74,7 +74,7 @@ test("with the system's own colors, what is current, how full a meter is and a s
 })
 
 test.each(['/', '/pricing', '/dashboard', '/console'])(
-  'whoever asks for more contrast reads every word at 7:1, in both themes: %s',
+  'with more contrast requested, every word has 7:1 in both themes: %s',
   async (path) => {
     const { page } = await openScreen(world.browser, world.url, { name: '', path, as: 'admin' }, cast)
     await page.emulateMedia({ contrast: 'more' })
@@ -86,10 +86,10 @@ test.each(['/', '/pricing', '/dashboard', '/console'])(
   },
 )
 
-/** What stands wider than the window, and a button's words that do not fit. */
+/** Elements wider than the window, and buttons whose text does not fit. */
 function cutOff(page: Page): Promise<string[]> {
   return page.evaluate(() => {
-    const sideways = document.documentElement.scrollWidth > window.innerWidth ? ['what is scrolled sideways'] : []
+    const sideways = document.documentElement.scrollWidth > window.innerWidth ? ['the page overflows sideways'] : []
     const wide = [...document.querySelectorAll('body *:not(svg *)')].filter(
       (element) => element.getBoundingClientRect().right > window.innerWidth + 1,
     )
@@ -101,7 +101,7 @@ function cutOff(page: Page): Promise<string[]> {
   })
 }
 
-/** Walks the page by Tab: every stop must show its focus, and stand clear of the bars that are fixed at the edges. */
+/** Tabs through the page: every stop must show its focus and stay clear of the bars fixed at the edges. */
 async function focusFaults(page: Page): Promise<string[]> {
   const faults: string[] = []
   await page.evaluate(() => {
@@ -122,8 +122,9 @@ async function focusFaults(page: Page): Promise<string[]> {
       if (style.outlineStyle === 'none' || Number.parseFloat(style.outlineWidth) < 2)
         return `${name} does not show its focus`
       const box = element.getClientRects()[0]
-      if (!box) return `${name} has focus and is not there`
-      // Not wholly hidden is what WCAG 2.4.11 asks: the middle of what is inside the window. A menu that Esc closes may cover it.
+      if (!box) return `${name} has focus but is not rendered`
+      // WCAG 2.4.11 requires "not entirely hidden", so we probe the middle of the part inside the window. A menu that
+      // Esc closes may cover it.
       const middle = (from: number, to: number, end: number) => (Math.max(0, from) + Math.min(to, end)) / 2
       const x = middle(box.left, box.right, window.innerWidth)
       const y = middle(box.top, box.bottom, window.innerHeight)

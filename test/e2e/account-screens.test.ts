@@ -19,7 +19,7 @@ async function open(person?: Client): Promise<Page> {
   return context.newPage()
 }
 
-/** The link in the mail of somebody who has just signed up. */
+/** The link mailed to someone who just signed up. */
 async function confirmationLink(): Promise<string> {
   const client = new Client(url)
   const email = `${randomUUID()}@example.com`
@@ -29,7 +29,7 @@ async function confirmationLink(): Promise<string> {
   return `${url}/confirm_email?confirmation_token=${await confirmationToken(url, email)}`
 }
 
-test('a confirmed address: ten seconds, then the sign-in screen; who presses "Stay here" stays', async () => {
+test('a confirmed address leads to the sign-in screen after ten seconds, unless they press "Stay here"', async () => {
   const page = await open()
   await page.clock.install()
   const link = await confirmationLink()
@@ -52,7 +52,7 @@ test('a confirmed address: ten seconds, then the sign-in screen; who presses "St
   expect(page.url()).toBe(link)
 })
 
-test('an expired link: the sentence, and a new one asked for, after which five seconds pass', async () => {
+test('an expired link shows the sentence; requesting a new one leads to sign-in after five seconds', async () => {
   const page = await open()
   await page.clock.install()
   await page.goto(`${url}/confirm_email?confirmation_token=expired`)
@@ -63,16 +63,16 @@ test('an expired link: the sentence, and a new one asked for, after which five s
   await page.getByLabel('Email').fill(`${randomUUID()}@example.com`)
   await page.getByRole('button', { name: 'Resend confirmation email' }).click()
   await page.getByText('Confirmation email sent. Please check your inbox.').waitFor()
-  // One tick at a time: each sets the next.
+  // One tick at a time, because each sets the next.
   for (let second = 0; second < 5; second++) await page.clock.runFor(1_000)
   await page.waitForURL('**/sign_in')
 })
 
-/** As the browser says when it brings a page back from its memory. */
+/** What the browser fires when it restores a page from the back/forward cache. */
 const bringBack = (page: Page) =>
   page.evaluate(() => void window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true })))
 
-test('a page brought back is covered until it is known who is signed in, and loaded anew when nobody is', async () => {
+test('covers a restored page until it knows who is signed in, and reloads it if nobody is', async () => {
   const person = await newPerson(url)
   const page = await open(person)
   await page.goto(`${url}/account_overview`)
@@ -100,7 +100,7 @@ test('a page brought back is covered until it is known who is signed in, and loa
   await page.waitForURL('**/sign_in')
 })
 
-test('a page whose own account of who is signed in cannot be read says so, and can be refreshed', async () => {
+test('a page whose bootstrap block is corrupted says so and can be refreshed', async () => {
   const page = await open()
   await page.route('**/sign_in', async (route) => {
     const response = await route.fetch()
@@ -127,7 +127,7 @@ test.each([
   const seen = await button.locator('span').evaluate((span) => {
     const box = span.getBoundingClientRect()
     const text = span.lastChild as Text
-    // Its first letter, after the greeting, and its last ones.
+    // The first letter after the greeting, and one of the last.
     return ['Hi '.length, text.length - 2].map((at) => {
       const letter = document.createRange()
       letter.setStart(text, at)

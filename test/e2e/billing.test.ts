@@ -11,7 +11,7 @@ const world = stackAndBrowser({ ec2BootMs: 1000, plansForSale: true })
 
 const shot = (page: Page, name: string) => page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
 
-/** Moves the whole stack on; the trigger runs a second time for what the first one set going. */
+/** Moves the whole stack ahead; the cron run handles what the move has made due. */
 async function advance(seconds: number): Promise<void> {
   for (const [path, body] of [
     ['/dev/clock', { advance_seconds: seconds }],
@@ -23,7 +23,7 @@ async function advance(seconds: number): Promise<void> {
   }
 }
 
-/** Sign-ins end long before a billing cycle does. */
+/** A sign-in expires long before a billing cycle ends. */
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(`${world.url}${path}`)
   if (page.url().endsWith('/sign_in')) {
@@ -33,7 +33,7 @@ async function open(page: Page, path: string): Promise<void> {
   await untilHydrated(page)
 }
 
-test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout: 180_000 }, async () => {
+test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeout: 180_000 }, async () => {
   const page = await (await world.browser.newContext({ viewport: { width: 1280, height: 900 } })).newPage()
 
   await open(page, '/subscriptions')
@@ -110,7 +110,7 @@ test('subscribe, use, invoice, overdue, pay and cancel, in a browser', { timeout
       timeout: 30_000,
     })
     .toBe(0)
-  // The operator finds that an hour of it was our fault.
+  // The operator finds that one of those hours was our fault.
   await open(page, '/billing_history')
   const billId = (await bill.getByRole('rowheader').getByRole('link').getAttribute('href'))?.split('/').at(-1) ?? ''
   const hand = { db: openDatabase(world.stack.services.vars.LIBSQL_URL as string), now: Date.now }

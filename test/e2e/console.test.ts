@@ -8,7 +8,7 @@ import { keepInstances, keepRuns } from '../../testing/stack/many-instances.ts'
 const COUNT = 60
 const OWNED = 12
 const SHOTS = 'test-results/console'
-/** A test gives up when its time is over, not before. */
+/** Long enough that the test's own timeout ends it first. */
 const PATIENCE = { timeout: 50_000 }
 const now = Date.now()
 const world = stackAndBrowser({
@@ -27,7 +27,7 @@ async function openConsole(options: BrowserContextOptions = {}): Promise<Page> {
 const rows = (page: Page) => page.locator('tbody tr')
 const column = (page: Page, n: number) => rows(page).locator(`:nth-child(${n})`)
 
-test('the table sorts and filters at once, and its address says how', async () => {
+test('the table sorts and filters instantly, and its address says how', async () => {
   const page = await openConsole()
   await page.getByRole('heading', { name: 'Console' }).waitFor()
   expect(await rows(page).count()).toBe(COUNT)
@@ -53,7 +53,7 @@ test('the table sorts and filters at once, and its address says how', async () =
   await page.getByText('No instance matches the filter.').waitFor()
   expect(loads).toBe(0)
 
-  // The address alone brings the same view back.
+  // The address alone restores the view.
   await page.getByLabel('Filter').fill('terminated')
   await expect.poll(() => page.url(), PATIENCE).toContain('q=terminated')
   const shown = await column(page, 2).allTextContents()
@@ -63,7 +63,7 @@ test('the table sorts and filters at once, and its address says how', async () =
   await page.context().close()
 })
 
-test('when the cloud is down the rows stay, the error is said, and the next poll mends it', async () => {
+test('while the cloud is down, keeps the rows and shows the error, and the next poll recovers', async () => {
   const page = await openConsole()
   await page.clock.install()
   await page.reload()
@@ -93,7 +93,7 @@ test('when the cloud is down the rows stay, the error is said, and the next poll
   await page.context().close()
 })
 
-test('it does not ask while nobody looks', async () => {
+test('does not poll while hidden', async () => {
   const page = await openConsole()
   await page.clock.install()
   await page.reload()
@@ -119,7 +119,7 @@ test('it does not ask while nobody looks', async () => {
   await page.context().close()
 })
 
-test('without scripts the same table sorts and filters by its links and its form; times are in UTC', async () => {
+test('without scripts, the same table sorts and filters by links and a form, with times in UTC', async () => {
   const page = await openConsole({ javaScriptEnabled: false })
   await page.getByLabel('Filter').fill('running')
   await page.getByRole('button', { name: 'Refresh' }).click()
@@ -136,7 +136,7 @@ test('without scripts the same table sorts and filters by its links and its form
   await page.context().close()
 })
 
-test('what people wrote is read in the console, in the reader’s time', async () => {
+test("shows people's messages, in the reader’s time zone", async () => {
   const visitor = await (await world.browser.newContext()).newPage()
   await visitor.goto(`${world.url}/contact_sales`)
   await visitor.getByLabel('Name').fill('Grace Hopper')

@@ -3,11 +3,11 @@ import { complaintsOf, pageOf, stackAndBrowser } from '../../testing/browser/e2e
 import { openSocket } from '../../testing/people/cable.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
-/** A test gives up when its time is over, not before. */
+/** Long enough that the test's own timeout ends it first. */
 const PATIENCE = { timeout: 50_000 }
 const world = stackAndBrowser()
 
-/** The dashboard of a new person with a trial. */
+/** The dashboard of a new person on a trial. */
 async function openDashboard() {
   const page = await pageOf(world.browser, world.url, await newPerson(world.url), { timezoneId: 'America/New_York' })
   await page.goto(`${world.url}/dashboard`)
@@ -15,7 +15,7 @@ async function openDashboard() {
   return { page, context: page.context() }
 }
 
-test('a lost network: what was known stays, with its age and a Retry; it is live again as soon as the network is', async () => {
+test('offline, keeps what was known, with its age and a Retry, and goes live again with the network', async () => {
   const { page, context } = await openDashboard()
   await context.setOffline(true)
   await page.getByText('Reconnecting…').waitFor()
@@ -33,7 +33,7 @@ test('a lost network: what was known stays, with its age and a Retry; it is live
   await context.close()
 })
 
-test('a tab whose place newer ones took says so, goes on by asking, and is live again once it is looked at', async () => {
+test('a tab replaced by newer ones says so, keeps polling, and goes live again once viewed', async () => {
   const person = await newPerson(world.url)
   const page = await pageOf(world.browser, world.url, person)
   await page.goto(`${world.url}/dashboard`)
@@ -49,7 +49,7 @@ test('a tab whose place newer ones took says so, goes on by asking, and is live 
   await page.context().close()
 })
 
-test('a running server: its meter and the trial count by the second, its address can be copied, it is stopped once', async () => {
+test('a running server: its meter and the trial count each second, its address can be copied, and it stops once', async () => {
   const { page, context } = await openDashboard()
   const complaints = complaintsOf(page)
   await context.grantPermissions(['clipboard-read', 'clipboard-write'])
@@ -57,7 +57,7 @@ test('a running server: its meter and the trial count by the second, its address
   await page.getByRole('button', { name: 'Start Server' }).click()
   await page.getByText(/^[2-9] s · \$0\.00 free trial$/).waitFor()
   await page.getByText('One server at a time').waitFor()
-  // Read again every 30 s, and yet the banner goes on each second in between.
+  // The data is read every 30 s, but the banner ticks each second in between.
   const minutes = async () => Number(await page.getByText('minutes left').locator('strong').textContent())
   const before = await minutes()
   expect(before).toBeLessThan(30)
@@ -88,7 +88,7 @@ test('a running server: its meter and the trial count by the second, its address
   await context.close()
 })
 
-test('a full fleet: how many places were looked at, when to try again, whom to ask', async () => {
+test('a full fleet: says how many places were checked, when to try again, and whom to contact', async () => {
   const { page, context } = await openDashboard()
   await page.clock.install()
   await page.route('**/api/v1/aws/server_available', (route) =>
@@ -111,7 +111,7 @@ test('a full fleet: how many places were looked at, when to try again, whom to a
   await context.close()
 })
 
-test('a tap before the script has come counts, once', async () => {
+test('a tap before the script has loaded counts, once', async () => {
   const page = await pageOf(world.browser, world.url, await newPerson(world.url))
   let release: () => void = () => {}
   const held = new Promise<void>((go) => {
@@ -133,9 +133,9 @@ test('a tap before the script has come counts, once', async () => {
   await page.context().close()
 })
 
-test('whoever signs out asks for nothing more', async () => {
+test('makes no calls after sign-out', async () => {
   const { page, context } = await openDashboard()
-  // The answer never comes: time enough for a poll.
+  // The response never arrives, so there is time for a poll.
   await page.evaluate(() => document.addEventListener('submit', (event) => event.preventDefault()))
   const asked: string[] = []
   page.on('request', (request) => asked.push(request.url()))

@@ -29,7 +29,7 @@ async function later(page: Page, ms: number) {
   return { moved: (await time(page)) !== before }
 }
 
-test('the picture moves by itself, pauses and goes on; workers paint it, the page does not', async () => {
+test('the picture plays automatically, pauses, and resumes; workers paint it, not the page', async () => {
   const { page, complaints, hero } = await landing()
   const button = hero.getByRole('button')
   await button.waitFor()
@@ -47,7 +47,7 @@ test('the picture moves by itself, pauses and goes on; workers paint it, the pag
   expect(complaints).toEqual([])
 })
 
-test('it rests while nobody can see it', async () => {
+test('rests while out of view', async () => {
   const { page } = await landing()
   await moves(page)
   await page.getByRole('contentinfo').scrollIntoViewIfNeeded()
@@ -56,7 +56,7 @@ test('it rests while nobody can see it', async () => {
   await moves(page)
 })
 
-test('who wants less motion sees the first frame until they ask for more', async () => {
+test('with reduced motion, shows the first frame until the person presses Play', async () => {
   const { page, hero } = await landing({ reducedMotion: 'reduce' })
   const button = hero.getByRole('button', { name: 'Play' })
   await button.waitFor()
@@ -66,7 +66,7 @@ test('who wants less motion sees the first frame until they ask for more', async
   await moves(page)
 })
 
-test('the replay is scrubbed, played to its end, and played again from its start', async () => {
+test('the replay can be scrubbed, played to its end, and played again from its start', async () => {
   const { page, complaints, replay } = await landing({ reducedMotion: 'reduce' })
   const slider = replay.getByRole('slider')
   await slider.scrollIntoViewIfNeeded()
@@ -87,7 +87,7 @@ test('the replay is scrubbed, played to its end, and played again from its start
   expect(complaints).toEqual([])
 })
 
-test('a browser without canvases for workers keeps the still picture, and shows no button that does nothing', async () => {
+test('a browser without offscreen canvases keeps the still picture, and shows no dead button', async () => {
   const { page, complaints, hero } = await landing({}, () => {
     Reflect.deleteProperty(HTMLCanvasElement.prototype, 'transferControlToOffscreen')
   })

@@ -5,7 +5,7 @@ import { complaintsOf, stackAndBrowser, untilHydrated } from '../../testing/brow
 
 const world = stackAndBrowser()
 
-test('the main job with Tab and Enter alone', async () => {
+test('the main job with only Tab and Enter', async () => {
   const page = await (await world.browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage()
   const complaints = complaintsOf(page)
 
@@ -28,7 +28,7 @@ test('the main job with Tab and Enter alone', async () => {
   await page.keyboard.press('Enter')
   await page.locator('main').getByText('Your server is running.').waitFor()
 
-  // Its page opens in another tab.
+  // Its page opens in a new tab.
   await page.getByRole('link', { name: /^127\./ }).waitFor()
   await tabTo(page, /^127\./)
   const [vehicle] = await Promise.all([page.context().waitForEvent('page'), page.keyboard.press('Enter')])
@@ -51,11 +51,11 @@ test('the main job with Tab and Enter alone', async () => {
   expect(complaints).toEqual([])
 })
 
-test('what a form answers has the focus; what was typed stays', async () => {
+test("a form's answer takes the focus, and typed text stays", async () => {
   const page = await (await world.browser.newContext()).newPage()
   const focused = (text: string) => page.locator('.alert:focus').filter({ hasText: text }).waitFor()
 
-  // Answered by the page itself…
+  // Answered by the page itself …
   await page.goto(`${world.url}/sign_in`)
   await untilHydrated(page)
   await page.getByLabel('Email').fill(SEED_EMAILS.pilot)
@@ -66,7 +66,7 @@ test('what a form answers has the focus; what was typed stays', async () => {
   await page.getByLabel('Email').fill('')
   await page.keyboard.press('Enter')
   await focused('Please enter your email and password.')
-  // One sentence for both; the field that it means is marked, and says it again.
+  // One sentence for both fields: the one it applies to is marked and repeats it.
   const marked = page.locator('main [aria-invalid=true]')
   expect(await marked.evaluateAll((fields) => fields.map(({ id }) => id))).toEqual(['email'])
   expect(await describes(marked)).toBe('Please enter your email and password.')
@@ -81,14 +81,14 @@ test('what a form answers has the focus; what was typed stays', async () => {
   expect(await marked.evaluateAll((fields) => fields.map(({ id }) => id))).toEqual(['name'])
   expect(await describes(marked)).toBe('All fields are required.')
 
-  // … by the next page…
+  // … by the next page …
   await page.goto(`${world.url}/contact_sales`)
   await page.getByLabel('Name', { exact: true }).fill('Ada')
   await page.keyboard.press('Enter')
   await focused('Email is required, Please select an option, Message is required')
   expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Ada')
 
-  // … and by the one field there is.
+  // … and by a form with a single field.
   await page.goto(`${world.url}/confirm_email?confirmation_token=expired`)
   await page.getByText('Invalid or expired confirmation link.').waitFor()
   for (let time = 0; time < 2; time++) {
@@ -101,7 +101,7 @@ test('what a form answers has the focus; what was typed stays', async () => {
 const describes = (field: Locator) =>
   field.evaluate((element) => document.getElementById(element.getAttribute('aria-describedby') ?? '')?.textContent)
 
-/** Presses Tab until the element of this name (or id) has the focus. */
+/** Presses Tab until the element with this name (or id) has the focus. */
 async function tabTo(page: Page, name: string | RegExp): Promise<void> {
   const passed: string[] = []
   for (let stop = 0; stop < 60; stop++) {

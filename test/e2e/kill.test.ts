@@ -9,7 +9,7 @@ import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import type { Server } from '../../src/domain/wire.ts'
 import { Client, waitFor } from '../../testing/people/client.ts'
 
-/** The whole stack as a person runs it, killed without a warning and started again on what it left. */
+/** The whole stack as a person runs it, killed without warning and restarted on what it left behind. */
 
 const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-kill-'))
 const port = await freePort()
@@ -33,7 +33,7 @@ async function startStack(): Promise<ChildProcess> {
   return child
 }
 
-/** The node process alone is killed, as by a crash: whatever it had started is not told. */
+/** Kills only the node process, as a crash would. Its child processes get no signal. */
 async function killed(child: ChildProcess): Promise<void> {
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill('SIGKILL')
@@ -43,14 +43,14 @@ async function killed(child: ChildProcess): Promise<void> {
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    // One that ended but that nobody has waited for yet is not alive.
+    // A zombie is not alive.
     return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
   } catch {
     return false
   }
 }
 
-/** What the EC2 stand-in wrote down: every launch and every end. */
+/** The EC2 stand-in's record of every launch and every end. */
 function launched(): { launched?: unknown; ended?: unknown }[] {
   const path = join(dataDir, 'ec2', 'ec2-history.jsonl')
   const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
@@ -63,7 +63,7 @@ function launched(): { launched?: unknown; ended?: unknown }[] {
 const list = async (client: Client) =>
   (await client.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
 
-test('a stack that is killed amid a start, and amid a stop, puts itself right', { timeout: 120_000 }, async () => {
+test('a stack killed during a start, and during a stop, recovers', { timeout: 120_000 }, async () => {
   stack = await startStack()
   const pilot = new Client(url)
   await pilot.signIn(SEED_EMAILS.pilot, SEED_PASSWORD)

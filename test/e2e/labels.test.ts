@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test('what looks for a password by its label finds one field, and the button beside it by its name', async () => {
+test('a search for a password by label finds one field, and the button beside it by its name', async () => {
   const page = await browser.newPage()
   await page.goto(`${url}/sign_in`)
   await untilHydrated(page)
@@ -22,7 +22,7 @@ test('what looks for a password by its label finds one field, and the button bes
   expect(await page.getByLabel('Confirm Password').count()).toBe(1)
 })
 
-test('what looks for the message by its label finds it also beside an alert', async () => {
+test('a search for the message by label finds it, even beside an alert', async () => {
   const page = await browser.newPage()
   await page.goto(`${url}/contact_sales`)
   await page.getByRole('button', { name: 'Send' }).click()

@@ -6,7 +6,7 @@ import { confirmationToken, PASSWORD } from '../../testing/people/client.ts'
 const SHOTS = 'test-results/main-job'
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
-test('from sign up to a stopped server, without reloading once', async () => {
+test('from sign-up to a stopped server without a reload', async () => {
   const context = await world.browser.newContext({ viewport: { width: 1280, height: 800 } })
   const page = await context.newPage()
   const complaints = complaintsOf(page)
@@ -71,7 +71,7 @@ test('from sign up to a stopped server, without reloading once', async () => {
     .waitFor()
   await page.getByText('stopped', { exact: true }).waitFor()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
-  // The uptime began a moment before the first answer, with which the meter began.
+  // Uptime starts just before the first answer, when the meter starts.
   const uptime = Number.parseInt((await row.getByText(/^\d+s$/).textContent()) ?? '', 10)
   const receipt = await page
     .locator('main')
@@ -89,7 +89,7 @@ test('from sign up to a stopped server, without reloading once', async () => {
   expect(complaints).toEqual([])
 })
 
-test('sign up, sign in and sign out work without JavaScript', async () => {
+test('sign-up, sign-in, and sign-out work without JavaScript', async () => {
   const page = await (await world.browser.newContext({ javaScriptEnabled: false })).newPage()
   const email = 'grace@example.com'
   await page.goto(`${world.url}/sign_up`)
@@ -108,7 +108,7 @@ test('sign up, sign in and sign out work without JavaScript', async () => {
   await page.getByText('Account created but you need to confirm you email!').waitFor()
 
   await page.goto(`${world.url}/confirm_email?confirmation_token=${await confirmationToken(world.url, email)}`)
-  // Without a script the page itself goes on to the call that confirms, and that on to the sign-in.
+  // Without a script, the page redirects to the call that confirms, and that to the sign-in.
   await page.waitForURL('**/sign_in')
   await page.getByText('Your email address is confirmed. You can sign in now.').waitFor()
   await page.getByLabel('Email').fill(email)

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test('Go Back leads to the page before, also when the address was typed', async () => {
+test('Go Back leads to the previous page, even if the address was typed', async () => {
   const page = await browser.newPage()
   await page.goto(`${url}/pricing`)
   await page.goto(`${url}/no-such-page`)
@@ -18,7 +18,7 @@ test('Go Back leads to the page before, also when the address was typed', async 
   await page.waitForURL('**/pricing')
 })
 
-test('Go Back leads home where no page of ours was before', async () => {
+test('Go Back leads home if the previous page was not ours', async () => {
   const page = await browser.newPage()
   await page.goto(`${url}/no-such-page`)
   await page.waitForLoadState('networkidle')

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-/** Opens a page whose rules have come; the list is of what the browser fetches ahead from then on. */
+/** Opens a page and waits for its prefetch rules; the list grows with what the browser prefetches from then on. */
 async function openWithRules(page: Page, path: string) {
   const ahead: string[] = []
   page.on('request', (request) => {
@@ -28,7 +28,7 @@ const delivery = (page: Page) =>
     () => (performance.getEntriesByType('navigation')[0] as { deliveryType?: string } | undefined)?.deliveryType,
   )
 
-test('a public page is fetched while the pointer rests on its link, and shown from there', async () => {
+test('prefetches a public page while the pointer rests on its link, and shows that copy', async () => {
   const page = await (await browser.newContext()).newPage()
   const { ahead, complaints } = await openWithRules(page, '/sign_in')
   const pricing = page.getByRole('link', { name: 'Pricing' })
@@ -40,7 +40,7 @@ test('a public page is fetched while the pointer rests on its link, and shown fr
   expect(complaints).toEqual([])
 })
 
-test('a form that leads into the app has its style sheet once the browser is idle; other pages do not', async () => {
+test('a form that leads into the app prefetches its style sheet once the browser is idle; other pages do not', async () => {
   const page = await (await browser.newContext()).newPage()
   const sheets: string[] = []
   page.on('request', (request) => request.url().includes('/app-') && sheets.push(request.resourceType()))
@@ -51,7 +51,7 @@ test('a form that leads into the app has its style sheet once the browser is idl
   await expect.poll(() => sheets, { timeout: 10_000 }).toEqual(['stylesheet'])
 })
 
-test('somebody’s own page is fetched when its link is pressed; the dashboard, which counts seconds, only when it is opened', async () => {
+test('prefetches a personal page on press; the dashboard, which counts seconds, only loads when opened', async () => {
   const page = await pageOf(browser, url, await newPerson(url))
   const { ahead, complaints } = await openWithRules(page, '/billing_history')
   const rail = page.getByRole('navigation', { name: 'Main' })

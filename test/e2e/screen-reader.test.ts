@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { stackAndBrowser } from '../../testing/browser/e2e.ts'
 import { newPerson, PASSWORD } from '../../testing/people/client.ts'
 
-/** The main job as it is heard: what stands in the accessibility tree, and what live regions say by themselves. */
+/** The main job as a screen reader hears it: the accessibility tree and what live regions announce. */
 
 const world = stackAndBrowser()
 
-test('sign in, start, open, stop, by what is read out alone', async () => {
+test('sign in, start, open, and stop, with only what is read out', async () => {
   const { email } = await newPerson(world.url, 'Ada')
   const page = await (await world.browser.newContext()).newPage()
   await page.goto(`${world.url}/sign_in`)
@@ -46,7 +46,7 @@ test('sign in, start, open, stop, by what is read out alone', async () => {
   const start = page.getByRole('button', { name: 'Start Server', description: /^One server at a time/ })
   expect(await start.isDisabled()).toBe(true)
 
-  // Buttons of the same word are told apart by the session that they belong to.
+  // Buttons with the same text are told apart by their session.
   await page.getByRole('button', { name: /^Stop ses_/ }).click()
   await expect.poll(said, { timeout: 50_000 }).toMatch(/Server stopped\. You used/)
   await page.getByRole('row', { name: /stopped/ }).waitFor()
@@ -54,7 +54,7 @@ test('sign in, start, open, stop, by what is read out alone', async () => {
   const everything = await said()
   for (const sentence of ['Starting server!', 'Your server is running.', 'Stopping server...', 'Server stopped.'])
     expect(everything.split(sentence).length - 1, `${sentence} in:\n${everything}`).toBe(1)
-  // The seconds that tick are there to be read, not said.
+  // Ticking seconds can be read but are not announced.
   expect(everything).not.toMatch(/^\d+ s$/m)
   await page.context().close()
 })
@@ -65,7 +65,7 @@ async function heard(page: Page): Promise<string[]> {
   return tree.split('\n').map((line) => line.replace(/^\s*- /, '').replace(/:$/, ''))
 }
 
-/** Notes every change inside of a live region, as a screen reader would say it; gives what was said so far. */
+/** Records every change inside a live region, as a screen reader would announce it; returns the record so far. */
 async function listen(page: Page): Promise<() => Promise<string>> {
   await page.evaluate(() => {
     const said: string[] = []
@@ -73,7 +73,7 @@ async function listen(page: Page): Promise<() => Promise<string>> {
     new MutationObserver((changes) => {
       for (const change of changes) {
         const at = change.target instanceof Element ? change.target : change.target.parentElement
-        // The nearest region decides; one that is off says nothing.
+        // The nearest region decides; one that is off announces nothing.
         const region = at?.closest('[aria-live], [role=status], [role=alert]')
         if (!region || region.getAttribute('aria-live') === 'off') continue
         if (change.type === 'characterData') said.push(change.target.textContent ?? '')

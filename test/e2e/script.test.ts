@@ -11,13 +11,13 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 test.each(['/', '/pricing', '/contact_sales', '/sign_in', '/sign_up', '/no-such-page'])(
-  '%s asks for all its scripts with the page, and for each once',
+  '%s loads all its scripts with the page, each once',
   async (path) => {
     const page = await (await browser.newContext()).newPage()
     const complaints = complaintsOf(page)
     await page.goto(url + path)
     await untilHydrated(page)
-    // A request is among the entries once it has been answered.
+    // A request becomes an entry only after its response.
     await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('.js')))
     const scripts = await page.evaluate(() =>
       performance
@@ -25,7 +25,7 @@ test.each(['/', '/pricing', '/contact_sales', '/sign_in', '/sign_up', '/no-such-
         .flatMap(({ name }) => (name.endsWith('.js') ? new URL(name).pathname : [])),
     )
     expect(scripts).toContainEqual(expect.stringMatching(/^\/assets\/public-/))
-    // The hero's stage is also run by its workers: only what the page names is asked for once.
+    // The hero's workers load its stage again, so we count only the scripts that the page names.
     const named = await page
       .locator('script[src], link[rel=modulepreload]')
       .evaluateAll((all) => all.map((element) => element.getAttribute('src') ?? element.getAttribute('href') ?? ''))
@@ -34,12 +34,12 @@ test.each(['/', '/pricing', '/contact_sales', '/sign_in', '/sign_up', '/no-such-
   },
 )
 
-test('a page of text has no script', async () => {
+test('a text page has no script', async () => {
   const html = await (await fetch(`${url}/terms_of_service`)).text()
   expect(html).not.toMatch(/<script [^>]*src|modulepreload|<iframe/)
 })
 
-test('a form sent before its island answers is a plain form, and its answer is a page', async () => {
+test('a form sent before its island hydrates is a plain form, answered with a page', async () => {
   const page = await (await browser.newContext()).newPage()
   const { promise: pressed, resolve: release } = Promise.withResolvers<void>()
   await page.route('**/assets/client-*.js', async (route) => {
@@ -58,11 +58,11 @@ test('a form sent before its island answers is a plain form, and its answer is a
   expect(await page.getByLabel('Email').inputValue()).toBe('nobody@example.com')
 })
 
-test('an asynchronous script that is here before the end of the page hydrates it all the same', async () => {
+test('an async script that loads before the end of the page still hydrates all of it', async () => {
   const page = await (await browser.newContext()).newPage()
   await page.goto(`${url}/sign_in`)
   await untilHydrated(page)
-  // From here on every script comes out of the browser's cache.
+  // From here on, every script comes from the browser's cache.
   for (let time = 0; time < 5; time++) {
     await page.reload()
     await untilHydrated(page)

@@ -17,10 +17,10 @@ const themeOf = (page: Page) => page.locator('html').getAttribute('data-theme')
 const scrolled = (page: Page) => page.evaluate(() => Math.round(scrollY))
 const choice = (page: Page, name: string) => page.getByRole('contentinfo').getByRole('button', { name })
 
-/** The page does it itself from then on. */
+/** Resolves once the page's own script handles the switch. */
 const awake = (page: Page) => page.waitForResponse(/\/assets\/every-page-/)
 
-test('the theme changes where one stands: what was typed and the place stay, and the choice is kept', async () => {
+test('changes the theme in place: typed text and scroll position stay, and the choice is saved', async () => {
   const page = await open()
   const complaints = complaintsOf(page)
   await Promise.all([awake(page), page.goto(`${url}/contact_sales`)])
@@ -42,7 +42,7 @@ test('the theme changes where one stands: what was typed and the place stay, and
   expect(complaints).toEqual([])
 })
 
-test('both switches of somebody who is signed in say the same', async () => {
+test('both switches of a signed-in person agree', async () => {
   const page = await pageOf(browser, url, await newPerson(url), { viewport: { width: 600, height: 800 } })
   await Promise.all([awake(page), page.goto(`${url}/dashboard`)])
   await choice(page, 'Dark theme').click()
@@ -53,7 +53,7 @@ test('both switches of somebody who is signed in say the same', async () => {
   ])
 })
 
-test('a choice that could not be kept is not shown', async () => {
+test('does not show a choice that could not be saved', async () => {
   const page = await open()
   await Promise.all([awake(page), page.goto(`${url}/sign_in`)])
   await page.route('**/theme', (route) => route.abort())
@@ -68,7 +68,7 @@ test('a choice that could not be kept is not shown', async () => {
   await expect.poll(() => themeOf(page), { timeout: 10_000 }).toBe('dark')
 })
 
-/** What is painted, without the page behind it. */
+/** What the canvas itself painted, without the page behind it. */
 const painted = (page: Page) =>
   page.evaluate(() => {
     const canvas = document.querySelector('.hero canvas') as HTMLCanvasElement
@@ -77,7 +77,7 @@ const painted = (page: Page) =>
     return copy.toDataURL()
   })
 
-test('the painted picture follows, also while it rests', async () => {
+test('the canvas follows the theme, even while it rests', async () => {
   const page = await open({ reducedMotion: 'reduce' })
   await page.goto(url)
   await page.locator('.hero.is-live').waitFor()
@@ -92,7 +92,7 @@ test('the painted picture follows, also while it rests', async () => {
   await expect.poll(() => painted(page), { timeout: 10_000 }).not.toBe(inTheDark)
 })
 
-test('without script the page comes back in its new theme, at the switch', async () => {
+test('without a script, the page reloads in its new theme, at the switch', async () => {
   const page = await open({ javaScriptEnabled: false })
   await page.goto(`${url}/terms_of_service`)
   await choice(page, 'Light theme').click()

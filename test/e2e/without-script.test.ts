@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-/** A browser that runs no script, in which somebody is signed in already; and what our policy stopped in it. */
+/** A browser without scripts and with someone signed in, and what our policy blocked in it. */
 async function openSignedIn() {
   const person = await newPerson(stack.url)
   const context = await browser.newContext({ javaScriptEnabled: false })
@@ -38,18 +38,18 @@ const go = (page: Page, path: string) => page.goto(stack.url + path)
 const path = (page: Page) => new URL(page.url()).pathname
 const press = (page: Page, name: string) => page.locator('main').getByRole('button', { name, exact: true }).click()
 
-/** The sentence stands there to be seen, once, the page begins with it, and it can be sent away without a script. */
+/** The sentence is visible exactly once and has the focus, and can be dismissed without a script. */
 async function reads(page: Page, sentence: string): Promise<void> {
   const alert = page.locator('main dialog.alert', { hasText: sentence })
   await alert.and(page.locator(':focus')).waitFor({ state: 'visible' })
-  expect(await page.getByText(sentence).count(), `${sentence} at ${page.url()}`).toBe(1)
+  expect(await page.getByText(sentence).count(), `"${sentence}" at ${page.url()}`).toBe(1)
   await alert.getByRole('button', { name: 'Dismiss' }).click()
   await alert.waitFor({ state: 'hidden' })
   await page.reload()
-  expect(await page.getByText(sentence).count(), `${sentence}, after a reload`).toBe(0)
+  expect(await page.getByText(sentence).count(), `"${sentence}" after a reload`).toBe(0)
 }
 
-/** As a page left open in another tab since before the sign-in. */
+/** Like a page left open in another tab since before the sign-in. */
 async function openSignedOut(context: BrowserContext, page: Page, at: string): Promise<void> {
   const cookies = await context.cookies()
   await context.clearCookies({ name: 'sign_in' })
@@ -57,7 +57,7 @@ async function openSignedOut(context: BrowserContext, page: Page, at: string): P
   await context.addCookies(cookies.filter(({ name }) => name === 'sign_in'))
 }
 
-test('a new password asked for while signed in: the sentence comes along to the dashboard', async () => {
+test('requesting a new password while signed in: the sentence appears on the dashboard', async () => {
   const { page, person } = await openSignedIn()
   await go(page, '/forgot_password')
   await page.getByLabel('Email').fill(person.email)
@@ -71,7 +71,7 @@ test('a new password asked for while signed in: the sentence comes along to the 
   await page.getByText('Please enter a valid email.').waitFor()
 })
 
-test('signing up, refused or not, and signing in, in a tab from before one was signed in', async () => {
+test('signing up, refused or not, and signing in, from a tab opened before the sign-in', async () => {
   const { context, page, person } = await openSignedIn()
   const signUp = async (email: string) => {
     await openSignedOut(context, page, '/sign_up')
@@ -96,7 +96,7 @@ test('signing up, refused or not, and signing in, in a tab from before one was s
   await reads(page, 'Invalid email or password.')
 })
 
-test('the confirmation mail once more, and the link in it, while signed in to another account', async () => {
+test('resending the confirmation mail, and using its link, while signed in to another account', async () => {
   const { page, person } = await openSignedIn()
   await go(page, '/confirm_email')
   await page.getByLabel('Email').fill('nobody')
@@ -131,7 +131,7 @@ test('contact sales, refused and sent, while signed in', async () => {
   await reads(page, "Thank you for contacting sales! We'll get back to you soon.")
 })
 
-test('the profile, the devices, signing out, and signing out once more in another tab', async () => {
+test('the profile, the devices, signing out, and signing out again in another tab', async () => {
   const { context, page, person } = await openSignedIn()
   await go(page, '/account_overview')
   await page.getByLabel('Name', { exact: true }).fill('Grace')
@@ -157,7 +157,7 @@ test('the profile, the devices, signing out, and signing out once more in anothe
   }
 })
 
-test('a server is started, refused a second time, seen by Refresh and stopped', async () => {
+test('starts a server, refuses a second one, shows it on Refresh, and stops it', async () => {
   const { page, stopped } = await openSignedIn()
   await go(page, '/dashboard')
   const again = await page.context().newPage()
@@ -184,7 +184,7 @@ test('a server is started, refused a second time, seen by Refresh and stopped', 
   expect(stopped).toEqual([])
 })
 
-test('closing the account says so on the page that comes next', async () => {
+test('closing the account says so on the next page', async () => {
   const { page } = await openSignedIn()
   await go(page, '/close_account')
   await page.getByLabel('Current password').fill(PASSWORD)
@@ -193,7 +193,7 @@ test('closing the account says so on the page that comes next', async () => {
   await reads(page, 'Your account is closed.')
 })
 
-test("a plan is bought on Stripe's own page and paid, and a second one refused in words", async () => {
+test("a plan is bought on Stripe's own page, and a second one is refused with a sentence", async () => {
   const { page, stopped } = await openSignedIn()
   await go(page, '/subscriptions')
   await press(page, 'Choose Basic')

@@ -19,21 +19,21 @@ beforeEach(() => {
 })
 afterEach(() => vi.unstubAllGlobals())
 
-test('gives the body’s Body where there is one, and the body where there is none', async () => {
+test("returns the body's Body if there is one, and the body otherwise", async () => {
   answerWith(Response.json({ Body: { id: 'user_1' } }))
   expect(await request('GET', '/x')).toEqual({ ok: true, status: 200, body: { id: 'user_1' } })
   answerWith(Response.json({ Body: null, error: 'No.' }, { status: 401 }))
   expect(await request('GET', '/x')).toEqual({ ok: false, status: 401, body: { Body: null, error: 'No.' } })
 })
 
-test('never raises: not for a status, not for what is no JSON, not for a network that fails', async () => {
+test('never throws: not for a status, not for invalid JSON, not for a failing network', async () => {
   answerWith(new Response('<h1>', { status: 502, statusText: 'Bad Gateway' }))
   expect(await request('GET', '/x')).toMatchObject({ ok: false, status: 502, body: { error: 'HTTP 502 Bad Gateway' } })
   answerWith(new TypeError('fetch failed'))
   expect(await request('GET', '/x')).toMatchObject({ ok: false, status: 0, body: { error: 'Network error' } })
 })
 
-test('a change carries the page’s token, and the next one the token of the last answer', async () => {
+test('a change sends the page’s token, and the next one the token of the last answer', async () => {
   answerWith(Response.json({}, { headers: { 'X-CSRF-Token': 'second-token' } }))
   await request('PUT', '/users', { user: {} }, undefined, { flash: true })
   await request('DELETE', '/users/sign_out')
@@ -44,7 +44,7 @@ test('a change carries the page’s token, and the next one the token of the las
   expect(asked.every(({ init }) => init.credentials === 'same-origin')).toBe(true)
 })
 
-test('whoever leaves is told nothing more, neither of what was asked before nor of what is asked then', async () => {
+test('reports nothing after the page is left, neither for earlier calls nor for new ones', async () => {
   vi.stubGlobal('fetch', async (_path: string, { signal }: RequestInit) => {
     signal?.throwIfAborted()
     await new Promise((_, fail) => signal?.addEventListener('abort', () => fail(signal.reason)))

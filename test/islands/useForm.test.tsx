@@ -26,7 +26,7 @@ const rules = v.pipe(
 type Given = { flash?: FlashMessage; focusField?: boolean }
 type Sent = { typed: unknown; end: (next: FlashMessage | null) => Promise<void>; fail: () => Promise<void> }
 
-/** Every sending that was begun, to be ended by the test. */
+/** Every submission, for the test to answer. */
 let sent: Sent[] = []
 
 function Form({ flash, focusField }: Given) {
@@ -41,7 +41,7 @@ function Form({ flash, focusField }: Given) {
         sent.push({
           typed,
           end: (next) => settle(() => resolve(next)),
-          fail: () => settle(() => reject(new Error('a fault of ours'))),
+          fail: () => settle(() => reject(new Error('a bug of ours'))),
         })
       }),
   })
@@ -117,7 +117,7 @@ afterEach(() => {
   sent = []
 })
 
-test('sends what was typed and ticked, by the plain names, and nothing that no person can change', async () => {
+test('sends what was typed and ticked, under the plain names, and nothing that people cannot change', async () => {
   const form = await open()
   await form.fill()
   const submitted = form.event()
@@ -134,7 +134,7 @@ test('follows the typing', async () => {
   expect(form.output()).toBe('true {"name":"Ada","password":"","terms":true}')
 })
 
-test('the first rule that is broken is said, its field alone is marked and says it again, nothing is sent', async () => {
+test('shows the first broken rule, marks only its field, which repeats it, and sends nothing', async () => {
   const form = await open()
   await form.type('name', 'nobody')
   await form.type('password', 'a good one')
@@ -152,7 +152,7 @@ test('the first rule that is broken is said, its field alone is marked and says 
   expect(sent).toEqual([])
 })
 
-test('the sentence about all fields marks those with nothing in them: a space is something in a password only', async () => {
+test('the sentence about all fields marks the empty ones; a space counts only in a password', async () => {
   const form = await open()
   await form.submit()
   expect(form.wrong()).toEqual(['name', 'password'])
@@ -161,12 +161,12 @@ test('the sentence about all fields marks those with nothing in them: a space is
   await form.type('password', ' ')
   await form.submit()
   expect(form.wrong()).toEqual(['name'])
-  // As it was sent off, not as it is by now.
+  // As submitted, not as it is by now.
   await form.type('name', 'Ada')
   expect(form.wrong()).toEqual(['name'])
 })
 
-test('the same fault again is said again, also after its alert was closed', async () => {
+test('announces the same fault again, even after its alert was closed', async () => {
   const form = await open()
   await form.submit()
   const before = form.alert()
@@ -175,7 +175,7 @@ test('the same fault again is said again, also after its alert was closed', asyn
   expect(form.alert()).not.toBe(before)
 })
 
-test('a form that says its faults beside the field alone has the focus go there, each time', async () => {
+test('a form that shows its faults only beside the field focuses it each time', async () => {
   const form = await open({ focusField: true })
   await form.type('name', 'nobody')
   await form.type('password', 'a good one')
@@ -186,7 +186,7 @@ test('a form that says its faults beside the field alone has the focus go there,
   }
 })
 
-test('is busy while it sends, and sends once however often it is submitted', async () => {
+test('is busy while sending, and sends once however often it is submitted', async () => {
   const form = await open()
   await form.fill()
   await form.submit(form.event(), form.event())
@@ -198,7 +198,7 @@ test('is busy while it sends, and sends once however often it is submitted', asy
   expect(sent.length).toBe(2)
 })
 
-test('a refusal of the server, or a lost connection, is said; what was typed stays, and can be sent again', async () => {
+test("reports a server's refusal or a lost connection; typed text stays and can be sent again", async () => {
   const form = await open()
   await form.fill()
   await form.submit()
@@ -210,7 +210,7 @@ test('a refusal of the server, or a lost connection, is said; what was typed sta
   expect(form.busy()).toBe(false)
 })
 
-test('a fault that the server finds in one field marks it', async () => {
+test('marks the field in which the server finds a fault', async () => {
   const form = await open()
   await form.fill()
   await form.submit()
@@ -218,7 +218,7 @@ test('a fault that the server finds in one field marks it', async () => {
   expect(form.wrong()).toEqual(['name'])
 })
 
-test('a success is said, and takes the place of the fault before', async () => {
+test('reports a success in place of the previous fault', async () => {
   const form = await open()
   await form.submit()
   await form.fill()
@@ -228,11 +228,11 @@ test('a success is said, and takes the place of the fault before', async () => {
   expect(form.said()).toBe('Saved.')
   expect(form.alert()?.className).toContain('alert-success')
   expect(form.wrong()).toEqual([])
-  // Emptied by whoever sent it: known without a key pressed.
+  // Emptied by whatever sent it, and noticed without a key press.
   expect(form.output()).toContain('"password":""')
 })
 
-test('stays busy when the page is being left', async () => {
+test('stays busy while the page is being left', async () => {
   const form = await open()
   await form.fill()
   await form.submit()
@@ -243,7 +243,7 @@ test('stays busy when the page is being left', async () => {
   expect(sent.length).toBe(1)
 })
 
-test('a fault of ours while it sends does not close the form for good', async () => {
+test('a bug while sending does not lock the form', async () => {
   const form = await open()
   await form.fill()
   await form.submit()
@@ -252,11 +252,11 @@ test('a fault of ours while it sends does not close the form for good', async ()
   expect(reportError).toHaveBeenCalledTimes(1)
 })
 
-test('the server’s HTML is what React makes of it; what was typed before is kept and known', async () => {
+test("the server’s HTML matches React's, and text typed earlier is kept and known", async () => {
   const html = document.createElement('div')
   html.innerHTML = renderToString(<Form />)
   expect(html.querySelector('output')?.textContent).toBe('false {}')
-  // No script, no button that shows the password.
+  // Without a script, no button to show the password.
   expect(html.querySelectorAll('button').length).toBe(1)
   ;(html.querySelector('#name') as HTMLInputElement).value = 'Ada'
   ;(html.querySelector('#terms') as HTMLInputElement).checked = true
@@ -265,7 +265,7 @@ test('the server’s HTML is what React makes of it; what was typed before is ke
   expect(form.output()).toBe('true {"name":"Ada","password":"","terms":true}')
 })
 
-test('a plain form that was refused is filled in again, and marked as in the page itself', async () => {
+test('a refused plain form is filled in again, and marked as on the page itself', async () => {
   const values = { 'user[name]': 'nobody' }
   const flash: FlashMessage = { kind: 'danger', message: 'Not this name.', field: 'name', values }
   const form = await open({ flash })
@@ -278,7 +278,7 @@ test('a plain form that was refused is filled in again, and marked as in the pag
   expect(empty.wrong()).toEqual(['password'])
 })
 
-test('one button shows the password, and hides it again', async () => {
+test('one button shows the password and hides it again', async () => {
   const form = await open()
   const press = () => act(async () => (document.querySelector('[aria-pressed]') as HTMLElement).click())
   expect(form.input('password').type).toBe('password')

@@ -16,7 +16,7 @@ import { useJobsChannel } from '../../src/islands/useJobsChannel.ts'
 import { FakeSocket } from '../../testing/browser/fake-socket.ts'
 import { hide, renderHook } from '../../testing/browser/hooks.ts'
 
-/** Its types leave these out. */
+/** Missing from its types. */
 const { Connection, ConnectionMonitor } = actionCable as unknown as Record<string, Record<string, number>>
 
 const IDENTIFIER = JSON.stringify({ channel: 'JobsChannel', user_id: 'user_1' })
@@ -33,7 +33,7 @@ async function follow() {
   return { ...hook, ...listener, state: () => hook.result.current.connection }
 }
 
-/** The server's part of opening a channel. */
+/** The server's part in opening a channel. */
 async function answer(): Promise<void> {
   await socket().accept()
   await socket().say(welcomeFrame())
@@ -58,13 +58,13 @@ afterEach(() => {
   document.head.replaceChildren()
 })
 
-test('the stock client keeps the times that are promised: stale after 6 s, backoff 0.15, opened again after 500 ms', () => {
+test('the stock client keeps the promised times: stale after 6 s, backoff 0.15, reopened after 500 ms', () => {
   expect(ConnectionMonitor?.staleThreshold).toBe(6)
   expect(ConnectionMonitor?.reconnectionBackoffRate).toBe(0.15)
   expect(Connection?.reopenDelay).toBe(500)
 })
 
-test('opens one socket where the page says, and is live once the server confirmed the user’s own channel', async () => {
+test('opens one socket where the page says, and is live once the server confirms the user’s own channel', async () => {
   document.head.innerHTML = '<meta name="cable-url" content="wss://cable.example/cable">'
   const { state, onConnect } = await follow()
   expect(FakeSocket.opened.map(({ url }) => url)).toEqual(['wss://cable.example/cable'])
@@ -79,7 +79,7 @@ test('opens one socket where the page says, and is live once the server confirme
   expect(onConnect).toHaveBeenCalledTimes(1)
 })
 
-test('hands on jobs, to the listener of the latest render, and no other message', async () => {
+test('passes jobs to the listener of the latest render, and no other messages', async () => {
   const { onJob, rerender } = await followLive()
   await socket().say(jobFrame(IDENTIFIER, job))
   expect(onJob.mock.calls).toEqual([[job]])
@@ -95,7 +95,7 @@ test('hands on jobs, to the listener of the latest render, and no other message'
   expect(FakeSocket.opened.length).toBe(1)
 })
 
-test('a lost socket: says so, with when the server was last heard, opens another one, and has all read again', async () => {
+test('a lost socket: says so, with when it last heard the server, opens another, and reloads everything', async () => {
   const { state, result, onConnect } = await followLive()
   await pass(2000)
   await socket().say(KEEPALIVE_ANSWER)
@@ -110,7 +110,7 @@ test('a lost socket: says so, with when the server was last heard, opens another
   expect(onConnect).toHaveBeenCalledTimes(2)
 })
 
-test('a browser that is offline is no longer live; once it is back another socket is opened at once', async () => {
+test('an offline browser is not live; once back online, it opens another socket at once', async () => {
   const { state } = await followLive()
   await act(async () => window.dispatchEvent(new Event('offline')))
   expect(state()).toBe('reconnecting')
@@ -121,7 +121,7 @@ test('a browser that is offline is no longer live; once it is back another socke
   expect(state()).toBe('live')
 })
 
-test('too many sockets: off, and left alone until the tab is looked at', async () => {
+test('too many sockets: off, and stays off until the tab is viewed', async () => {
   const { state } = await followLive()
   await hide(true)
   await socket().say(disconnectFrame('too_many_sockets'))
@@ -133,7 +133,7 @@ test('too many sockets: off, and left alone until the tab is looked at', async (
   expect(FakeSocket.opened.length).toBe(2)
   await answer()
   expect(state()).toBe('live')
-  // Back for good: a lost socket is opened again by itself, and being looked at changes nothing.
+  // Fully back: a lost socket reopens automatically, and viewing the tab changes nothing.
   await hide(true)
   await hide(false)
   expect(state()).toBe('live')
@@ -141,7 +141,7 @@ test('too many sockets: off, and left alone until the tab is looked at', async (
   expect(state()).toBe('reconnecting')
 })
 
-test('a tab that is live or reconnecting opens nothing more because it is looked at', async () => {
+test('a live or reconnecting tab opens no extra socket when viewed', async () => {
   await followLive()
   await hide(true)
   await hide(false)
@@ -149,7 +149,7 @@ test('a tab that is live or reconnecting opens nothing more because it is looked
   expect(FakeSocket.opened.length).toBe(1)
 })
 
-test('keeps the socket alive: asks at once and every 3 s, as long as it is open', async () => {
+test('keeps the socket alive: sends at once and every 3 s while it is open', async () => {
   await follow()
   const first = socket()
   await pass(PING_EVERY_MS * 2)
@@ -165,7 +165,7 @@ test('keeps the socket alive: asks at once and every 3 s, as long as it is open'
   expect(first.sent.length).toBe(before)
 })
 
-test('ends with its component: closes the socket, listens to nothing, leaves no timer', async () => {
+test('ends with its component: closes the socket, removes its listeners, leaves no timer', async () => {
   const { unmount, onJob } = await followLive()
   const only = socket()
   await unmount()
@@ -180,7 +180,7 @@ test('ends with its component: closes the socket, listens to nothing, leaves no 
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('another user: another socket, for that user’s channel', async () => {
+test('a different user: a different socket, for that user’s channel', async () => {
   const hook = (userId: string) => useJobsChannel(userId, { onJob: () => {}, onConnect: () => {} })
   const { rerender } = await renderHook<string, unknown>(hook, 'user_1')
   await answer()

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { usePoll } from '../../src/islands/usePoll.ts'
 import { hide, renderHook, reportError } from '../../testing/browser/hooks.ts'
 
-/** Every poll that was begun, to be ended by the test. */
+/** Every poll that started, for the test to end. */
 let polls: { signal: AbortSignal; end: () => Promise<void>; fail: (error: Error) => Promise<void> }[]
 
 const poll = (signal: AbortSignal) =>
@@ -30,7 +30,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-test('polls at its interval, counted from the beginning of a poll', async () => {
+test('polls at its interval, counted from the start of a poll', async () => {
   await start(1000)
   await pass(999)
   expect(polls.length).toBe(0)
@@ -44,7 +44,7 @@ test('polls at its interval, counted from the beginning of a poll', async () => 
   expect(polls.length).toBe(2)
 })
 
-test('calls what the latest render gave it', async () => {
+test("calls the latest render's function", async () => {
   const told: string[] = []
   const hook = (name: string) =>
     usePoll(async () => {
@@ -56,7 +56,7 @@ test('calls what the latest render gave it', async () => {
   expect(told).toEqual(['second'])
 })
 
-test('takes a new interval at once', async () => {
+test('applies a new interval at once', async () => {
   const { rerender } = await start(30_000)
   await pass(12_000)
   await rerender({ everyMs: 10_000, enabled: true })
@@ -64,7 +64,7 @@ test('takes a new interval at once', async () => {
   expect(polls.length).toBe(1)
 })
 
-test('does not poll while hidden; shown again after longer than the interval it polls at once', async () => {
+test('does not poll while hidden; polls at once when shown again after more than the interval', async () => {
   await start(1000)
   await pass(500)
   await hide(true)
@@ -75,7 +75,7 @@ test('does not poll while hidden; shown again after longer than the interval it 
   expect(polls.length).toBe(1)
 })
 
-test('shown again sooner, it polls when it would have', async () => {
+test('when shown again sooner, polls on schedule', async () => {
   await start(1000)
   await pass(300)
   await hide(true)
@@ -87,7 +87,7 @@ test('shown again sooner, it polls when it would have', async () => {
   expect(polls.length).toBe(1)
 })
 
-test('polls at once when the network is back', async () => {
+test('polls at once when the network returns', async () => {
   await start(60_000)
   await pass(100)
   await act(async () => window.dispatchEvent(new Event('online')))
@@ -95,7 +95,7 @@ test('polls at once when the network is back', async () => {
   expect(polls.length).toBe(1)
 })
 
-test('never has two polls under way: not for a slow one, not when the tab comes back, not when the network does', async () => {
+test('never runs two polls: not for a slow one, not when the tab returns, not when the network does', async () => {
   const { rerender } = await start(1000)
   await pass(1000)
   await pass(5000)
@@ -107,23 +107,23 @@ test('never has two polls under way: not for a slow one, not when the tab comes 
   await act(async () => window.dispatchEvent(new Event('online')))
   await pass(5000)
   expect(polls.length).toBe(1)
-  // What came in between makes the next one due.
+  // What happened meanwhile makes the next one due.
   await last().end()
   await pass(0)
   expect(polls.length).toBe(2)
 })
 
-test('a poll that fails is reported, and the next one comes all the same', async () => {
+test('reports a failed poll and still runs the next one', async () => {
   await start(1000)
   await pass(1000)
-  const error = new Error('a fault of ours')
+  const error = new Error('a bug of ours')
   await last().fail(error)
   expect(reportError).toHaveBeenCalledWith(error)
   await pass(1000)
   expect(polls.length).toBe(2)
 })
 
-test('ends with its component: aborts the poll under way and begins no other', async () => {
+test('ends with its component: aborts the current poll and starts no other', async () => {
   const { unmount } = await start(1000)
   await pass(1000)
   expect(last().signal.aborted).toBe(false)
@@ -138,7 +138,7 @@ test('ends with its component: aborts the poll under way and begins no other', a
   expect(vi.getTimerCount()).toBe(0)
 })
 
-test('stops while it is not enabled, and begins anew', async () => {
+test('stops while disabled, and starts over afterwards', async () => {
   const { rerender } = await start(1000, false)
   await pass(5000)
   expect(polls.length).toBe(0)

@@ -31,7 +31,7 @@ const BILL: Bill = {
   reason: null,
 }
 
-test('a month that no bill is of: all are shown, and it says so', () => {
+test('a month without bills shows them all, and says so', () => {
   const history = (month: string | null) =>
     renderToStaticMarkup(<BillingHistory bills={[BILL]} month={month} hoursPerDay={[]} dollarsPerMonth={[]} />)
   const sentence = 'No bill begins in that month. These are all.'
@@ -39,7 +39,7 @@ test('a month that no bill is of: all are shown, and it says so', () => {
   for (const known of ['2026-10', '', null]) expect(history(known)).not.toContain(sentence)
 })
 
-test('an overdue bill stands above all with the way to pay it', () => {
+test('an overdue bill appears above everything, with the way to pay it', () => {
   const overdue = { ...BILL, paid: false, overdue: true, dollars_due: 6.5, invoice_url: 'https://invoice.example/1' }
   const history = renderToStaticMarkup(
     <BillingHistory bills={[overdue, BILL]} month={null} hoursPerDay={[]} dollarsPerMonth={[]} />,
@@ -50,7 +50,7 @@ test('an overdue bill stands above all with the way to pay it', () => {
   expect(history.match(/is overdue/g)).toHaveLength(1)
 })
 
-test('a chart without a bar says so instead of showing bare axes', () => {
+test('a chart without bars says so instead of showing bare axes', () => {
   const empty = render(0)
   for (const sentence of ['No billing records', 'Nothing ran in these days.', 'Nothing to pay in these months.'])
     expect(empty).toContain(sentence)

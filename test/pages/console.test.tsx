@@ -10,7 +10,7 @@ const NOW = Date.UTC(2026, 10, 21, 2, 17, 33)
 const props = { now: NOW, error: null, view: NEWEST_FIRST }
 const text = (html: string) => html.replaceAll(/<!--.*?-->/g, '').replaceAll(/<[^>]*>/g, ' ')
 
-test('2,000 instances are all there, each under every column of the specification', () => {
+test('shows all of 2,000 instances, each under every column of the specification', () => {
   const html = renderToString(<Console {...props} instances={manyInstances(2000, NOW)} />)
   expect(html.match(/<tr>/g)).toHaveLength(2001)
   const [head = '', first = ''] = html.match(/<tr>.*?<\/tr>/g) ?? []
@@ -38,7 +38,7 @@ test('2,000 instances are all there, each under every column of the specificatio
   ])
 })
 
-test('states and health have the colors that the specification gives them, and say it in words', () => {
+test("states and health have the specification's colors, and say it in words", () => {
   const [some] = manyInstances(1, NOW)
   if (!some) throw new Error('no instance')
   const badges = (state: string, status_check: string | null) => {
@@ -51,7 +51,7 @@ test('states and health have the colors that the specification gives them, and s
   expect(badges('terminated', null)).toEqual(['terminated gray'])
 })
 
-test('no instances, no match and no answer each say so', () => {
+test('no instances, no match, and no answer each say so', () => {
   expect(text(renderToString(<Console {...props} instances={[]} />))).toContain('No instances found.')
   const view = { ...NEWEST_FIRST, filter: 'zeppelin' }
   const unmatched = renderToString(<Console {...props} view={view} instances={manyInstances(3, NOW)} />)
@@ -66,7 +66,7 @@ test('no instances, no match and no answer each say so', () => {
   expect(down).not.toContain('Updated')
 })
 
-test('what a stranger wrote is text, not markup', () => {
+test("a stranger's text is text, not markup", () => {
   const message = { id: 'msg_1', kind: 'sales' as const, name: '<b>Eve</b>', email: 'eve@example.com' }
   const html = renderToString(
     <ConsoleMessages

@@ -39,7 +39,7 @@ test.each(PAGES)('%s needs nothing that the content security policy forbids', (p
   for (const [script] of html.matchAll(/<script[^>]*>/g)) expect(script).toMatch(/src=|type="application\/json"/)
 })
 
-test.each(PAGES)('%s names each id once, and labels point at ids that exist', (path, body) => {
+test.each(PAGES)('%s uses each id once, and labels point at ids that exist', (path, body) => {
   const html = render(path, body)
   const ids = [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id]) => id)
   expect(ids).toEqual([...new Set(ids)])
@@ -52,7 +52,7 @@ test.each(PAGES)('%s leaves room for the style sheet in 14 KB', (path, body) => 
   expect(gzipSync(render(path, body), { level: 9 }).length).toBeLessThan(7_500)
 })
 
-test('every button of the pricing page goes to contact sales', () => {
+test('every button on the pricing page leads to contact sales', () => {
   const html = render('/pricing', <Pricing />)
   const buttons = [...html.matchAll(/<a href="([^"]+)" class="btn[^>]*>/g)].map(([, href]) => href)
   expect(buttons).toEqual(['/contact_sales', '/contact_sales', '/contact_sales'])
@@ -60,7 +60,7 @@ test('every button of the pricing page goes to contact sales', () => {
     expect(html.replaceAll('<!-- -->', '')).toContain(figure)
 })
 
-test('the contact form comes back with what was typed and what is wrong', () => {
+test('the contact form returns with what was typed and what is wrong', () => {
   const html = renderToString(
     <ContactSales csrfToken="token" values={{ name: 'Ada <3' }} errors={{ email: 'Email is required' }} />,
   )
@@ -69,7 +69,7 @@ test('the contact form comes back with what was typed and what is wrong', () => 
   expect(html).toContain('Email is required')
 })
 
-test('the page that is not there shows its path as text', () => {
+test('the not-found page shows its path as text', () => {
   const html = renderToString(<NotFound path="/<b>" signedIn back="/pricing" />)
   expect(html).toContain('Oops—page not found')
   expect(html).toContain('<code>/&lt;b&gt;</code>')

@@ -1,4 +1,4 @@
-/** `npm run types` reads this as a part of the browser's program: a line that becomes valid is an error. */
+/** `npm run types` checks this as part of the browser's program: a line that becomes valid is an error. */
 
 // @ts-expect-error A browser has nothing of Node's.
 void Buffer

@@ -1,12 +1,12 @@
-/** `npm run types` reads this as a part of the domain's program: a line that becomes valid is an error. */
+/** `npm run types` checks this as part of the domain's program: a line that becomes valid is an error. */
 
-// @ts-expect-error The rules know no page.
+// @ts-expect-error The rules have no DOM.
 void window
 
 // @ts-expect-error
 void document
 
-// @ts-expect-error Nor Node.
+// @ts-expect-error They have no Node either.
 void Buffer
 
 // @ts-expect-error

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** The files that a program is asked to check; what they import belongs to another program or to a package. */
+/** The files a program is told to check. What they import belongs to another program or to a package. */
 function filesOf(program: string): string[] {
   const args = ['-p', `tsconfig.${program}.json`, '--showConfig']
   const shown = execFileSync(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: ROOT, encoding: 'utf8' })
@@ -15,7 +15,7 @@ function filesOf(program: string): string[] {
 const programs = ['domain', 'browser', 'worker', 'node'].map((name) => ({ name, files: filesOf(name) }))
 const programsOf = (file: string) => programs.filter(({ files }) => files.includes(file)).map(({ name }) => name)
 
-test('each source belongs to one program, tests and scripts to Node', () => {
+test("each source belongs to one program; tests and scripts belong to Node's", () => {
   const sources = globSync('{src,db,dev,test,bench,scripts}/**/*.{ts,tsx}', { cwd: ROOT })
   expect(sources.length).toBeGreaterThan(500)
   expect(sources.filter((file) => !file.endsWith('.d.ts') && programsOf(file).length !== 1)).toEqual([])
@@ -32,9 +32,9 @@ test.each([
   ['db/migrate.ts', 'node'],
   ['dev/main.ts', 'node'],
   ['vite.config.ts', 'node'],
-])('%s is for the %s', (file, program) => expect(programsOf(file)).toEqual([program]))
+])('%s belongs to the %s', (file, program) => expect(programsOf(file)).toEqual([program]))
 
-/** What must not exist in a program is tried there, in the file beside this one that is named after it. */
-test.each(['domain', 'browser', 'worker'])('the %s refuses what its platform lacks', (program) => {
+/** The file beside this one named after a program tries what must not exist in it. */
+test.each(['domain', 'browser', 'worker'])('the %s rejects what its platform lacks', (program) => {
   expect(programsOf(`test/programs/${program}.ts`)).toEqual([program])
 })

@@ -1,6 +1,6 @@
-/** `npm run types` reads this as a part of the Worker's program: a line that becomes valid is an error. */
+/** `npm run types` checks this as part of the Worker's program: a line that becomes valid is an error. */
 
-// @ts-expect-error The Worker renders pages but has none.
+// @ts-expect-error The Worker renders pages but has no DOM.
 void document
 
 // @ts-expect-error

@@ -10,7 +10,7 @@ const BUSY = {
   retryAfter: 5,
 }
 
-test('an object that never answers, a hasher or a counter, is waited for 15 seconds, then the person hears when to try again', async () => {
+test('waits 15 seconds for a silent hasher or counter, then tells the person when to try again', async () => {
   let heard: unknown = null
   const waiting = answered(new Promise(() => {})).catch((error) => {
     heard = error
@@ -22,7 +22,7 @@ test('an object that never answers, a hasher or a counter, is waited for 15 seco
   await waiting
 })
 
-test('one that answers leaves no timer behind, and one that fails is as busy as a silent one', async () => {
+test('an answer leaves no timer behind, and a failure counts as busy, like silence', async () => {
   expect(await answered(Promise.resolve(7))).toBe(7)
   await expect(answered(Promise.reject(new Error('overloaded')))).rejects.toMatchObject(BUSY)
   expect(vi.getTimerCount()).toBe(0)

@@ -9,7 +9,7 @@ import { ownDatabase } from '../../testing/stack/own-database.ts'
 import { openWorld } from '../../testing/world/context.ts'
 import { freshPlaces } from '../../testing/world/fleet.ts'
 
-/** How many calls leave the program at once, and how many did altogether. */
+/** How many calls were open at once at most, and how many were made in total. */
 const calls = { open: 0, most: 0, made: 0 }
 beforeEach(() => void Object.assign(calls, { open: 0, most: 0, made: 0 }))
 
@@ -52,7 +52,7 @@ test('fleet: 500 overdue channels and 100 orphans take four connections', async 
       tags: { session: gone.id },
     })
 
-  // Listing asks for the instances and for their health.
+  // Listing requests the instances and their health.
   world.wire = (name, effect) => counted(effect, name === 'ec2: list' ? 2 : 1)
   await runCron(world.ctx, '* * * * *')
   expect(calls.most).toBe(4)
@@ -61,7 +61,7 @@ test('fleet: 500 overdue channels and 100 orphans take four connections', async 
   expect(world.ec2.instances().filter(({ state }) => state === 'pending' || state === 'running')).toEqual([])
 })
 
-test('money: 100 due invoices and 100 plans to ask about take four connections', async () => {
+test('money: 100 due invoices and 100 plans to check take four connections', async () => {
   const stack = await openBillingStack(Date.UTC(2028, 6, 1))
   afterAll(() => stack.close())
   const now = stack.clock.now
@@ -89,7 +89,7 @@ test('money: 100 due invoices and 100 plans to ask about take four connections',
     get: (real, name: keyof Context['payments']) => (args: never) =>
       counted(() => (real[name] as (args: never) => Promise<unknown>)(args)),
   })
-  // Nothing comes of any of them, so that the calls are few.
+  // None leads to further calls, which keeps the count low.
   stack.stripe.inject('error', 10_000)
   await runCron({ ...stack.ctx, payments }, '0-58 * * * *')
   expect(calls.most).toBe(4)

@@ -25,8 +25,8 @@ const mailed = () => stack.services.mailbox.list().filter(({ subject }) => subje
 const hung = () => stack.services.stripe?.calls().filter(({ status }) => status === null).length ?? 0
 const looks = () => stack.services.ec2?.calls().filter(({ action }) => action === 'DescribeInstances').length ?? 0
 
-/** In the built Worker, where the seventh connection of an invocation queues behind those that hang. */
-test('while Stripe hangs, every mail goes out and the fleet is looked at', async () => {
+/** In the built Worker, where an invocation's seventh connection queues behind those that hang. */
+test('while Stripe hangs, every mail goes out and the fleet is checked', async () => {
   // Due a little later, so that all of it waits for the triggers below.
   const now = Date.now() + 600_000
   const owing = Array.from({ length: PEOPLE }, () => ({ userId: newId('user'), billId: newId('bill') }))
@@ -71,7 +71,7 @@ test('while Stripe hangs, every mail goes out and the fleet is looked at', async
   await expect.poll(mailed, { timeout: 50_000 }).toBe(MAILS)
   await expect.poll(hung, { timeout: 50_000 }).toBeGreaterThan(0)
   await expect.poll(looks, { timeout: 50_000 }).toBeGreaterThan(before)
-  // It still hangs: most of those who owe were not even asked for.
+  // It still hangs: we have not even asked about most debtors.
   expect(hung()).toBeLessThan(PEOPLE)
   expect(triggers.over).toBe(false)
 

@@ -13,17 +13,17 @@ test.each([
   ['0-58 * * * *', ['reconcilePlans', 'closeDueCycles', 'advanceInvoices', 'stopOverdueServers']],
   ['1-59 * * * *', ['deliverMail', 'freeClosedAddresses']],
   ['17 4 * * *', ['forgetTraces']],
-])('%s tries each of its own tasks, even when all of them fail', async (cron, expected) => {
+])('%s runs all of its own tasks, even when each of them fails', async (cron, expected) => {
   const { log, takeLines } = recordLog()
   await runCron({ log } as Context, cron)
   expect(takeLines().map(({ task }) => task)).toEqual(expected)
 })
 
-test('a trigger that nobody knows is an error', async () => {
+test('an unknown trigger is an error', async () => {
   await expect(runCron({} as Context, '1 2 3 4 5')).rejects.toThrow('No task belongs to the trigger "1 2 3 4 5"')
 })
 
-/** The minutes of an hour that the first field of an expression names. */
+/** The minutes of an hour named by the first field of an expression. */
 function minutesOf(cron: string): string {
   const [field = ''] = cron.split(' ')
   const [range = '', step = '1'] = field.split('/')
@@ -33,7 +33,7 @@ function minutesOf(cron: string): string {
     .join()
 }
 
-test('no two triggers mean the same, however they are spelled: what keeps schedules may keep them once', () => {
+test('no two triggers are equivalent in different spelling, because a scheduler may merge them', () => {
   const { crons } = readWranglerConfig()
   const meanings = crons.map((cron) => [minutesOf(cron), ...cron.split(' ').slice(1)].join(' '))
   expect(new Set(meanings).size).toBe(crons.length)

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { fourAtOnce } from '../../src/server/four-at-once.ts'
 
-test('four at once, the next as soon as one is done; one that fails is told once all were tried', async () => {
+test('runs four at once, the next as soon as one is done, and throws a failure once all were tried', async () => {
   const done: number[] = []
   const running = { now: 0, most: 0 }
   const work = async (i: number) => {
     running.most = Math.max(running.most, ++running.now)
-    // The first takes longer than all the others together.
+    // The first takes longer than all others combined.
     for (let turn = 0; turn < (i === 0 ? 50 : 1); turn++) await new Promise((next) => setImmediate(next))
     running.now--
     if (i % 4 === 2) throw new Error(`${i}`)

@@ -14,7 +14,7 @@ function lineOf(error: unknown) {
   return { line, ...(JSON.parse(line) as { event: string; jobId: string; error: Record<string, unknown>[] }) }
 }
 
-test("names the vendor's own code, words and request id, under our sentence", () => {
+test("logs the vendor's own code, words, and request id under our sentence", () => {
   const aws = new EC2ServiceException({
     name: 'VcpuLimitExceeded',
     message: 'You have requested more vCPU capacity than your current limit of 0.',
@@ -26,7 +26,7 @@ test("names the vendor's own code, words and request id, under our sentence", ()
     code: 'card_declined',
     statusCode: 402,
     requestId: 'req_1',
-    // biome-ignore lint/suspicious/noExplicitAny: the SDK builds it from an answer
+    // biome-ignore lint/suspicious/noExplicitAny: the SDK builds it from a response
   } as any)
   for (const [cause, told] of [
     [aws, { code: 'VcpuLimitExceeded', requestId: 'aws-request-1', status: 400, message: aws.message }],
@@ -39,7 +39,7 @@ test("names the vendor's own code, words and request id, under our sentence", ()
   }
 })
 
-test('never writes the parameters of a statement that failed', async () => {
+test('never logs the parameters of a failed statement', async () => {
   const failed = await testDatabase()
     .run(`INSERT INTO no_such_table VALUES ('a')`)
     .catch((error: unknown) => error)
@@ -57,17 +57,17 @@ test('never writes the parameters of a statement that failed', async () => {
   expect(lineOf(wrapped).line).toContain('update users set x = ?')
 })
 
-test('an error that causes itself does not end the program', () => {
+test('an error that causes itself does not crash the program', () => {
   const error = new Error('round')
   error.cause = error
   expect(lineOf(error).error.length).toBeLessThan(10)
 })
 
-test('what is no error is written, too', () => {
+test('also logs what is not an error', () => {
   expect(lineOf('just words').error).toEqual([{ message: 'just words' }])
 })
 
-test("blackens mail addresses in a vendor's words, and keeps the rest", () => {
+test("redacts mail addresses in a vendor's words, and keeps the rest", () => {
   for (const [said, kept] of [
     ['destination address ada.o+1@example.co.uk is not verified', 'destination address [address] is not verified'],
     ['Invalid email address: <Ädä@example.com>', 'Invalid email address: <[address]>'],
@@ -82,7 +82,7 @@ test("blackens mail addresses in a vendor's words, and keeps the rest", () => {
   expect(lineOf('550 5.1.1 <ada@example.com> unknown').line).not.toContain('ada@')
 })
 
-test('a log of a request, a trigger or a job names it in each line, and one within another names both', () => {
+test('every line names its request, trigger, or job, and a nested log names both', () => {
   const { log, takeLines } = recordLog()
   const ofUser = bindLog(log, { userId: 'user_1' })
   const ofJob = bindLog(ofUser, { jobId: 'job_1' })
@@ -96,7 +96,7 @@ test('a log of a request, a trigger or a job names it in each line, and one with
   ])
 })
 
-test('goes to the console as one line of JSON', () => {
+test('writes one line of JSON to the console', () => {
   const written = vi.spyOn(console, 'error').mockReturnValueOnce()
   log('something_failed', { message: 'first\nsecond' })
   expect(written.mock.calls).toEqual([['{"event":"something_failed","message":"first\\nsecond"}']])

@@ -10,7 +10,7 @@ const greeter: Greeter = {
   },
 }
 
-test('loads at the first call, and once however many come at the same time', async () => {
+test('loads on the first call, and only once for simultaneous calls', async () => {
   let loaded = 0
   const port = onDemand(async () => {
     loaded++
@@ -22,7 +22,7 @@ test('loads at the first call, and once however many come at the same time', asy
   expect(loaded).toBe(1)
 })
 
-test('code that cannot be loaded fails the call, as everything that goes wrong in it would', async () => {
+test('code that fails to load fails the call, like any error inside it', async () => {
   const port = onDemand<Greeter>(async () => {
     throw new Error('no such chunk')
   })

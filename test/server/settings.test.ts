@@ -44,7 +44,7 @@ const OPTIONAL = new Set([
 const NEEDED = [...new Set(MALFORMED.map(([name]) => name))].filter((name) => !OPTIONAL.has(name))
 
 test.each([...MALFORMED, ...NEEDED.map((name) => [name, undefined] as const)])(
-  '%s = %j is told at the first request, trigger or object, by its name alone',
+  '%s = %j is reported by the first request, trigger, or object, by name only',
   async (name, value) => {
     const { env, request, takeLines } = openSite({ [name]: value } as Partial<Env>)
     for (const path of ['/', '/dashboard', '/api/v1/users/get_session']) {
@@ -59,21 +59,21 @@ test.each([...MALFORMED, ...NEEDED.map((name) => [name, undefined] as const)])(
       expect(lines).toEqual([{ event: 'settings_wrong', requestId, message }])
       expect(JSON.stringify(lines).toLowerCase()).not.toContain('canary')
     }
-    // What triggers and objects begin with.
+    // How triggers and objects begin.
     const own = recordLog()
     await expect(createContext(env, () => {}, own.log)).rejects.toThrow(SENTENCE)
     expect(own.takeLines()).toMatchObject([{ event: 'settings_wrong' }])
   },
 )
 
-test('everything that is wrong is said at once', async () => {
+test('reports everything that is wrong at once', async () => {
   const { request, takeLines } = openSite({ MAIL_FROM: undefined, AWS_REGION: 'moon' } as unknown as Partial<Env>)
   await request('/')
   const message = 'AWS_REGION must be a region like us-east-1. MAIL_FROM is missing.'
   expect(takeLines()).toMatchObject([{ event: 'settings_wrong', message }])
 })
 
-test('origins are read as browsers write them', async () => {
+test('reads origins the way browsers write them', async () => {
   const { env, request } = openSite({ SITE_ORIGINS: ' HTTPS://Example.COM:443/ ,, http://localhost:8787/\n' })
   const { config } = await createContext(env, () => {}, log)
   expect(config.origins).toEqual(['https://example.com', 'http://localhost:8787'])
@@ -88,7 +88,7 @@ test('origins are read as browsers write them', async () => {
   }
 })
 
-test('the settings are looked at once, not for every request', async () => {
+test('reads the settings once, not on every request', async () => {
   const { env } = openSite()
   await createContext(env, () => {}, log)
   const read = vi.fn()

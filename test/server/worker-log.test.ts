@@ -26,8 +26,8 @@ const line = async (event: string) => {
   return lines.find((one) => one.event === event)
 }
 
-/** The built Worker, whose names are shortened, with a database that is away. */
-test('a line of the log names the request, the trigger and its task, or the user whose jobs were looked at', async () => {
+/** The built Worker, with minified names and without a database. */
+test('a log line names the request, the trigger and its task, or the user whose jobs were checked', async () => {
   const answer = await mf.dispatchFetch('http://localhost/users/confirmation?confirmation_token=x')
   expect(await line('request_failed')).toMatchObject({ requestId: answer.headers.get('X-Request-Id') })
 

@@ -8,8 +8,8 @@ import { finishJobs, pressStart, pressStop, running, settle } from '../../testin
 import { isRead, isSelect, type Mishap, wireWithMishap } from '../../testing/world/wire.ts'
 
 /**
- * Every call that a start and a stop make outside is a place where the program can be killed, or the answer lost. Each is tried:
- * the calls are counted once, then the same is played again for each of them.
+ * At each outside call of a start and a stop, the program can be killed or the answer lost. We try them all: count
+ * the calls once, then replay for each of them.
  */
 
 const { url: databaseUrl } = await ownDatabase()
@@ -37,7 +37,7 @@ const scenarios: Record<string, Scenario> = {
   },
   'start that moves to another place': {
     async prepare(world) {
-      // What earlier plays set aside is offered again: each needs two places.
+      // Bring back the places that earlier plays set aside: each play needs two.
       await world.db.update(places).set({ setAsideUntil: 0 })
       world.ec2.inject('InsufficientInstanceCapacity', 1)
     },
@@ -53,7 +53,7 @@ const scenarios: Record<string, Scenario> = {
       await finishJobs(world, customer)
     },
   },
-  'stop of a start that boots': {
+  'stop of a booting start': {
     async prepare(world, customer) {
       await pressStart(world, customer)
       await world.ring(customer.user.id)
@@ -63,7 +63,7 @@ const scenarios: Record<string, Scenario> = {
       await finishJobs(world, customer)
     },
   },
-  'start of an image that loads': {
+  'start of a loading image': {
     answerMs: 3_000,
     async prepare(world, customer) {
       await pressStart(world, customer)
@@ -71,7 +71,7 @@ const scenarios: Record<string, Scenario> = {
     },
     play: finishJobs,
   },
-  'stop of a start whose image loads': {
+  'stop of a start with a loading image': {
     answerMs: Number.POSITIVE_INFINITY,
     async prepare(world, customer) {
       await pressStart(world, customer)
@@ -101,17 +101,20 @@ const scenarios: Record<string, Scenario> = {
   },
 }
 
-/** The machine runs; whether it answers is another matter. */
+/** The machine is on, whether it answers or not. */
 async function isOn(world: World, { user }: Customer): Promise<void> {
   await world.ringUntil(user.id, async () => (await latestRun(world, user.id)).runningAt !== null)
 }
 
-/** A person whose click failed sees an error; the program was killed, or no answer came. */
+/** A failed click shows the person an error: the program was killed, or no answer came. */
 async function pressed(press: Promise<unknown>): Promise<void> {
   await press.catch(onlyMishaps)
 }
 
-/** What EC2 does not answer is its own mishap; to be killed at any read is to be killed at the change before it. */
+/**
+ * An EC2 read can go unanswered, so 'lost before' counts it. Being killed at a read equals being killed at the change
+ * before it.
+ */
 const countsFor = (mishap: Mishap) => (call: string) => (mishap === 'lost before' ? !isSelect(call) : !isRead(call))
 
 async function play(world: World, name: string, mishap: Mishap, n: number): Promise<string[]> {
@@ -126,14 +129,14 @@ async function play(world: World, name: string, mishap: Mishap, n: number): Prom
   await play(world, customer)
   if (world.process.killed) world.restart()
   world.wire = (_, effect) => effect()
-  if (Number.isFinite(n)) expect(calls.length, `${about}: the mishap came`).toBeGreaterThanOrEqual(n)
+  if (Number.isFinite(n)) expect(calls.length, `${about}: the mishap happened`).toBeGreaterThanOrEqual(n)
   await expectAlwaysTrue(world, id, about)
 
-  // The person looks again, and does what is left to do: stop what runs.
+  // The person looks again and does what remains: stops what runs.
   await finishJobs(world, customer)
   const [run] = await runsOf(world, id)
   if (run?.endedAt === null) {
-    expect((await latestRun(world, id)).billedFrom, `${about}: a finished start answers`).not.toBeNull()
+    expect((await latestRun(world, id)).billedFrom, `${about}: the server of a finished start answers`).not.toBeNull()
     world.advance(5)
     await pressStop(world, customer)
   }

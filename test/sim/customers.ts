@@ -11,7 +11,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** What the simulation knows of a customer, independently of the product's database. */
+/** What the simulation knows about a customer, independently of the product's database. */
 export type Customer = {
   user: User
   born: number
@@ -23,7 +23,10 @@ export type Customer = {
   pressed: number
 }
 
-/** Plans a year of one person: a trial or none, plans bought and canceled, servers started and stopped, some of which vanish. */
+/**
+ * Plans one person's year: a trial or none, plans bought and canceled, servers started and stopped, some of which
+ * vanish.
+ */
 export function planCustomer(
   world: YearWorld,
   random: Random,
@@ -50,7 +53,7 @@ export function planCustomer(
       timeline.at(random.between(born + MINUTE, until - 3 * DAY), () => run(world, random, customer))
     if (random.chance(0.75))
       timeline.at(random.between(born, born + 120 * DAY), () => subscribe(world, random, customer))
-    // On the last day of a month that the next one may not have.
+    // On the 31st, which the next month may not have.
     else if (random.chance(0.5))
       timeline.at(
         Date.UTC(new Date(from).getUTCFullYear(), 0, 31, 13),
@@ -91,7 +94,7 @@ async function vanish(world: YearWorld, runId: string): Promise<void> {
 async function subscribe(world: YearWorld, random: Random, customer: Customer): Promise<void> {
   const { ctx, clock, timeline } = world
   const again = (after: number) => timeline.at(clock.now + after, () => subscribe(world, random, customer))
-  // A trial's last run is then a matter of minutes: its rules are tested elsewhere.
+  // Wait until nothing runs, because a trial's last run then has minutes at stake. Its rules are tested elsewhere.
   if (await isBusy(world, customer)) return again(DAY)
   const plan = random.pick(['basic', 'basic', 'premium'])
   const page = await createCheckout(ctx, customer.user, { planType: plan }).catch(() => null)

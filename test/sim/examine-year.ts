@@ -9,7 +9,7 @@ import type { YearWorld } from './year-world.ts'
 export type YearReport = {
   customers: number
   plans: number
-  /** How often someone pressed Start, was given a place, and had a server that ran. */
+  /** How often someone pressed Start, got a place, and had a running server. */
   pressed: number
   started: number
   ran: number
@@ -18,14 +18,14 @@ export type YearReport = {
   records: number
   invoices: number
   cents: number
-  /** Between the ledger and the independent re-computation, record by record. */
+  /** Between the ledger and the independent bills, record by record. */
   differenceCents: number
   faults: Record<string, number>
-  /** What does not hold, a line each. */
+  /** What is wrong, one line each. */
   wrong: string[]
 }
 
-/** Compares what the product wrote down with what EC2 and Stripe have recorded. `until`: cycles that end later are left out. */
+/** Compares the product's records with those of EC2 and Stripe. `until`: leaves out cycles that end later. */
 export async function examineYear(world: YearWorld, customers: Customer[], until: number): Promise<YearReport> {
   const { db } = world
   const plans = await seenPlans(world, customers)
@@ -90,7 +90,7 @@ function stripeFaults({ stripe }: YearWorld): Record<string, number> {
   }
 }
 
-/** Of several worlds together. */
+/** The sum of several worlds. */
 export function addReports(reports: YearReport[]): YearReport {
   return reports.reduce((sum, one) => ({
     ...(Object.fromEntries(
@@ -121,7 +121,7 @@ export function whatIsMissing({ customers, plans, pressed, started, ran, ended, 
   ]
 }
 
-/** As lines for a person. */
+/** Lines for people to read. */
 export function reportLines(report: YearReport): string[] {
   const { wrong, faults, ...counts } = report
   return [

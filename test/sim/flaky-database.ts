@@ -5,7 +5,7 @@ import type { Random } from '../../testing/random.ts'
 
 export type DatabaseFault = 'database away' | 'database answer lost'
 
-/** The same database, of whose calls some fail: before they did anything, or after. */
+/** The same database with some calls that fail, before or after they take effect. */
 export function flakyDatabase(db: Database, count: (fault: DatabaseFault) => void) {
   let next: { fault: DatabaseFault; after: number } | null = null
   const { $client } = db

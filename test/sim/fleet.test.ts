@@ -11,8 +11,9 @@ import { expectAlwaysTrue, expectSettled } from '../../testing/world/invariants.
 import { Cut, Lost } from '../../testing/world/wire.ts'
 
 /**
- * Several people start and stop at once, while the program is killed, answers are lost, EC2 refuses, instances vanish and the clock
- * jumps. Every call outside waits for its turn, and the seed decides whose turn it is: the same seed plays the same game.
+ * Several people start and stop at once while the program is killed, answers are lost, EC2 refuses, instances vanish,
+ * and the clock jumps. Every outside call waits for its turn, and the seed decides the turns, so the same seed plays
+ * the same game.
  */
 
 const ROUNDS = 14
@@ -24,7 +25,7 @@ const seeds = given ? [Number(given)] : [...FIXED, Math.floor(Math.random() * 1e
 
 test.each(seeds)('the fleet stays in order with SIM_SEED=%i', async (seed) => {
   const { ran } = await play(seed, ROUNDS)
-  // In a storm of bad luck it may be none; in these games it is not.
+  // With bad luck, a random seed may run no server; the fixed ones do.
   if (FIXED.includes(seed)) expect(ran).toBeGreaterThan(0)
 })
 
@@ -33,14 +34,14 @@ test('the same seed plays the same game', async () => {
   expect(second.calls).toEqual(first.calls)
 })
 
-/** @returns the calls in the order of their turns, and how many servers came to run */
+/** @returns the calls in the order of their turns, and how many servers ran */
 async function play(seed: number, rounds: number): Promise<{ calls: string[]; ran: number }> {
   const world = await openWorld(databaseUrl, { bootMs: 4_000 })
   world.answerMs = 6_000
   const calls: string[] = []
   const random = seededRandom(seed)
   const about = `SIM_SEED=${seed}`
-  // A place that EC2 refuses is set aside for ten minutes: some are left for the next start.
+  // A place EC2 refuses is set aside for ten minutes, so we need some to spare.
   await freshPlaces(world, 6)
   const people = await Promise.all([
     newCustomer(world),
@@ -77,7 +78,7 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
         ? stopRun(process.ctx, id, { runId: run.id, placeId: run.placeId })
         : startRun(process.ctx, person)
     await act.catch((error) => {
-      // Refused, not answered or killed: a person is told so and looks again. Anything else is a fault of ours.
+      // Refused, unanswered, or killed: a person sees an error and looks again. Anything else is a bug.
       if (toAppError(error).code === 'unexpected') onlyKilled(error)
     })
     await process.settle()
@@ -105,7 +106,7 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
     if (random.chance(0.15)) vanish()
     await turns.run(tasks)
     if (world.process.killed) world.restart()
-    // What comes late may be refused, like anything else.
+    // A late call may be refused like any other.
     if (random.chance(0.5))
       await late
         .shift()?.()
@@ -114,7 +115,7 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
     for (const { user } of people) await expectAlwaysTrue(world, user.id, `${about}, round ${round}`)
   }
 
-  // The storm is over: everybody stops, and what is to come late has come.
+  // The storm is over: everyone stops, and late calls have been carried out.
   world.wire = (_, effect) => effect()
   world.restart()
   for (const effect of late) await effect().catch(() => {})

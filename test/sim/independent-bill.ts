@@ -1,11 +1,11 @@
-/** A second opinion on the bill, from what others saw: shares no code with the product. Times are ms since 1970. */
+/** A second opinion on the bill, from what others saw. Shares no code with the product. Times are ms since 1970. */
 export type SeenRun = { start: number; end: number }
 export type SeenPlan = { hours: number; from: number; until: number; trial: boolean }
 export type SeenBill = { start: number; seconds: number; cents: number }
 
 const CALENDAR = { hours: 0, trial: false }
 
-/** Cuts a life into cycles, counts whole seconds one set at a time, and prices them in 1e-7 dollars. */
+/** Cuts a customer's time into cycles, counts whole seconds of one set at a time, and prices them in 1e-7 dollars. */
 export function independentBills(born: number, until: number, plans: SeenPlan[], runs: SeenRun[]): SeenBill[] {
   const bills: SeenBill[] = []
   for (let start = born; start < until; ) {
@@ -22,7 +22,7 @@ export function independentBills(born: number, until: number, plans: SeenPlan[],
   return bills
 }
 
-/** Seconds that begin in the cycle and lie wholly in the run. */
+/** Seconds that start in the cycle and lie entirely within the run. */
 function secondsIn(run: SeenRun, start: number, end: number): number {
   const first = Math.max(-Math.floor(-run.start / 1000), -Math.floor(-start / 1000))
   const afterLast = Math.min(Math.floor(run.end / 1000), -Math.floor(-end / 1000))
@@ -37,7 +37,7 @@ function price(seconds: number, hours: number): number {
   return Number(units % 100_000n >= 50_000n ? cents + 1n : cents)
 }
 
-/** Walks month by month from the plan's beginning. */
+/** Walks month by month from the start of the plan. */
 function nextMonthly(from: number, after: number): number {
   const [date = '', time] = new Date(from).toISOString().split('T')
   const [year = 0, month = 0, day = 0] = date.split('-').map(Number)

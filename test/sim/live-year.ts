@@ -9,12 +9,15 @@ import type { YearWorld } from './year-world.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-// A call without an answer takes real time: fewer of them.
+// A call without an answer takes real time, so there are fewer of those.
 const STRIPE_FAULTS = ['error', 'error', 'error', 'lost_response', 'lost_response', 'lost_response', 'timeout'] as const
 
 export type YearOptions = { customers: number; runs: number; seed: number; from: number; until: number }
 
-/** A year of everybody, with late, skipped and doubled triggers and both providers failing now and then. Ends in quiet. */
+/**
+ * Everyone's year, with late, skipped, and doubled triggers and with both providers failing now and then. Ends in
+ * quiet.
+ */
 export async function liveYear(
   world: YearWorld,
   { customers, runs, seed, from, until }: YearOptions,

@@ -3,11 +3,11 @@ import { examineYear, type YearReport } from './examine-year.ts'
 import { liveYear } from './live-year.ts'
 import { openYearWorld } from './year-world.ts'
 
-/** A leap year, from its first day to well after its last. */
+/** A leap year, from its first day until well after its last. */
 const FROM = Date.UTC(2028, 0, 1)
 const UNTIL = Date.UTC(2029, 0, 5)
 
-/** Lives the year, and looks at what came of it. */
+/** Plays the year and examines the result. */
 export async function playYear({
   database,
   ...options
@@ -17,7 +17,7 @@ export async function playYear({
   seed: number
   database: DatabaseKind
 }): Promise<YearReport> {
-  // A place for everybody: how a fleet that is too small is shared is another simulation's subject.
+  // A place for everyone: another simulation covers how people share a scarce fleet.
   const world = await openYearWorld(FROM, options.customers, database)
   try {
     const everybody = await liveYear(world, { ...options, from: FROM, until: UNTIL })

@@ -15,7 +15,7 @@ type StripePlan = {
   items: { data: { price: { lookup_key: string } }[] }
 }
 
-/** Everybody's plans, as Stripe has them; the trial as the simulation gave it. */
+/** Everyone's plans as Stripe has them, and the trials as the simulation granted them. */
 export async function seenPlans(world: YearWorld, customers: Customer[]): Promise<Map<string, SeenPlan[]>> {
   const bought = await listAtStripe<StripePlan>(world.stripe.apiBase, 'subscriptions?status=all')
   return new Map(
@@ -36,8 +36,9 @@ export async function seenPlans(world: YearWorld, customers: Customer[]): Promis
 }
 
 /**
- * A customer's runs, from EC2's record, what it and the server itself were seen to answer, and when stops were accepted: a run counts
- * from its server's first answer until its stop was accepted, its trial was over, or, where it vanished before that, until it was last seen.
+ * A customer's runs, from EC2's record, from what EC2 and the server answered, and from when stops were accepted. A
+ * run counts from its server's first answer until its stop was accepted, its trial was over, or, if it vanished
+ * earlier, until it was last seen.
  */
 export function seenRuns(
   world: YearWorld,
@@ -59,7 +60,8 @@ export function seenRuns(
     const inTrial = plans.some((plan) => plan.trial && plan.from <= first) && first < told
     let end = inTrial && trialEnd <= told ? Math.min(stopped, trialEnd) : stopped
     const gone = record.shuttingDownAt ?? Infinity
-    // Looked for only once it was gone, though it went after the end: that it ran until then was not seen either.
+    // It was gone after the end, but the product looked only after that, so it never saw the server run until the
+    // end.
     const lookedTooLate = sight.last < end && sight.missed !== null && sight.missed >= gone
     if (gone < end || lookedTooLate) end = sight.last
     if (inTrial) trialUsed += Math.max(0, Math.floor(end / 1000) - second)

@@ -1,4 +1,4 @@
-/** Every object of a list of Stripe's. */
+/** All objects of a Stripe list. */
 export async function listAtStripe<T>(apiBase: string, path: string): Promise<(T & { id: string })[]> {
   const found: (T & { id: string })[] = []
   for (let after = ''; ; ) {
@@ -10,7 +10,7 @@ export async function listAtStripe<T>(apiBase: string, path: string): Promise<(T
   }
 }
 
-/** What Stripe has invoiced for each record, in cents. */
+/** What Stripe invoiced for each record, in cents. */
 export async function invoicedAtStripe(apiBase: string): Promise<Map<string, number[]>> {
   const sent = await listAtStripe<{ total: number; metadata: { record_id?: string } }>(
     apiBase,

@@ -1,6 +1,6 @@
 type Event = { at: number; order: number; run: () => unknown }
 
-/** What will happen, in order of time; of two at the same instant, the one that was planned first. A binary heap. */
+/** Upcoming events in order of time; at the same instant, in the order they were planned. A binary heap. */
 export class Timeline {
   private readonly heap: Event[] = []
   private planned = 0
@@ -11,7 +11,7 @@ export class Timeline {
     while (i > 0 && this.before(i, (i - 1) >> 1)) i = this.swap(i, (i - 1) >> 1)
   }
 
-  /** Moves the clock from event to event until nothing is left before `until`. */
+  /** Moves the clock from event to event until none is left before `until`. */
   async play(clock: { now: number }, until: number): Promise<void> {
     for (let first = this.heap[0]; first && first.at < until; first = this.heap[0]) {
       this.takeFirst()

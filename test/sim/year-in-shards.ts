@@ -4,8 +4,8 @@ import { addReports, reportLines, whatIsMissing, type YearReport } from './exami
 import { playYear } from './play-year.ts'
 
 /**
- * A year of many customers: `npm run sim:year`. Worlds of 100 customers, as many at a time as there are cores, each in a process of
- * its own and with a seed of its own. SIM_CUSTOMERS, SIM_RUNS (starts a customer), SIM_SEED.
+ * A year of many customers: `npm run sim:year`. Worlds of 100 customers, as many at a time as there are cores, each
+ * in its own process with its own seed. SIM_CUSTOMERS, SIM_RUNS (starts per customer), SIM_SEED.
  */
 const A_WORLD = 100
 const customers = Number(process.env.SIM_CUSTOMERS ?? 1000)

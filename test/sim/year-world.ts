@@ -15,8 +15,8 @@ import { flakyDatabase } from './flaky-database.ts'
 import { Timeline } from './timeline.ts'
 
 /**
- * When a run's server first answered the product, when the product last saw it up, and when EC2 first told it that the instance no
- * longer is.
+ * When a run's server first answered the product, when the product last saw it up, and when EC2 first reported the
+ * instance gone.
  */
 type Sight = { first: number | null; last: number; missed: number | null }
 
@@ -24,14 +24,14 @@ export type YearWorld = BillingStack & {
   ec2: Ec2StandIn
   timeline: Timeline
   sights: Map<string, Sight>
-  /** When Stripe first answered the product that a user has a plan: until then it may take a run for a trial's. */
+  /** When Stripe first told the product that a user has a plan. Until then, it may count a run toward the trial. */
   told: Map<string, number>
-  /** How often which fault happened. */
+  /** How often each fault happened. */
   faults: Record<string, number>
-  /** The context of the triggers: their database fails now and then, when told to. */
+  /** The context of the triggers. On request, their database fails now and then. */
   triggerCtx: Context
   flaky: ReturnType<typeof flakyDatabase>
-  /** Alarms come late by up to this much while a server runs; set before a run. */
+  /** Alarms come up to this late while a server runs; set before a run. */
   alarmDelay: Map<string, number>
 }
 
@@ -40,7 +40,7 @@ const BOOT_MS = 4_000
 const ANSWERS_AFTER_MS = [0, 0, 0, 0, 7_000, 7_000, 50_000, 200_000, 400_000]
 const ONE_IN_NEVER_ANSWERS = 25
 
-/** The product's own verbs and jobs around both stand-ins, under one clock that jumps from event to event. */
+/** The product's own verbs and jobs with both stand-ins, on one clock that jumps from event to event. */
 export async function openYearWorld(start: number, placeRows: number, database: DatabaseKind): Promise<YearWorld> {
   const timeline = new Timeline()
   const stack = await openBillingStack(start, { webhookOrder: 'shuffled', database, timeoutMs: 500 })
@@ -70,7 +70,7 @@ export async function openYearWorld(start: number, placeRows: number, database: 
   }
   const flaky = flakyDatabase(db, count)
 
-  /** One alarm a user, as the object has it: an earlier one replaces a later one. */
+  /** One alarm per user, as the object has it: an earlier alarm replaces a later one. */
   const alarms = new Map<string, number>()
   function setAlarm(userId: string, at: number): void {
     if ((alarms.get(userId) ?? Infinity) <= at) return

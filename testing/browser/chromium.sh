@@ -1,6 +1,6 @@
 #!/bin/sh
-# Adds to what Playwright switches off, of which Chromium would only heed the last list: the web pages with which a new window prepares its
-# address bar's suggestions. Nobody types there, and they cost more than a page of ours.
+# Adds to the features Playwright disables, because Chromium would heed only the last list: the web pages a new window
+# preloads for its address bar's suggestions. Nobody types there, and they cost more than a page of ours.
 for argument; do
   shift
   case $argument in

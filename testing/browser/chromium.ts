@@ -16,7 +16,7 @@ const PLACES = [
   '/Applications/Chromium.app/Contents/MacOS/Chromium',
 ]
 
-/** It opens nothing but our own pages: it may run as root, and where /dev/shm is small or missing. */
+/** It opens only our own pages, so it may run as root, and without a usable /dev/shm. */
 export const CHROMIUM_FLAGS = ['--no-sandbox', '--disable-dev-shm-usage']
 
 export async function openBrowser(): Promise<Browser> {
@@ -25,10 +25,13 @@ export async function openBrowser(): Promise<Browser> {
 
 export type Chromium = { executablePath: string; env: Record<string, string | undefined> }
 
-/** The one that CHROMIUM names, else npm's, so that all have the same, else the machine's, else Playwright's. */
+/**
+ * The browser CHROMIUM names; otherwise npm's, which is the same for everyone; otherwise the machine's; otherwise
+ * Playwright's.
+ */
 export async function findChromium(): Promise<Chromium> {
   if (process.env.CHROMIUM) return startedBy(process.env.CHROMIUM)
-  // npm's package holds a build for this platform alone.
+  // npm's package has a build for this platform only.
   if (process.platform === 'linux' && process.arch === 'x64') return npmsChromium()
   return startedBy(PLACES.find((path) => existsSync(path)) ?? (await playwrightsChromium()))
 }
@@ -38,7 +41,7 @@ function startedBy(path: string, more: Record<string, string> = {}): Chromium {
   return { executablePath: join(import.meta.dirname, 'chromium.sh'), env }
 }
 
-/** Unpacked once for each version, with the libraries and the letters that a bare machine lacks. */
+/** Unpacked once per version, with the libraries and fonts that a bare machine lacks. */
 async function npmsChromium(): Promise<Chromium> {
   const main = import.meta.resolve('@sparticuz/chromium')
   const { version } = JSON.parse(readFileSync(new URL('../package.json', main), 'utf8'))
@@ -51,7 +54,7 @@ async function npmsChromium(): Promise<Chromium> {
   })
 }
 
-/** The machine's own letters come first. */
+/** The machine's own fonts come first. */
 const FONTS = `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "fonts.dtd">
 <fontconfig>
@@ -64,7 +67,7 @@ async function unpack(main: string, folder: string): Promise<void> {
   mkdirSync(CACHE, { recursive: true })
   const partial = mkdtempSync(join(CACHE, 'unpacking-'))
   try {
-    // The package unpacks into the folder for temporary files.
+    // The package unpacks into the temporary folder.
     const script = `
       import { inflate } from ${JSON.stringify(main)}
       for (const path of process.argv.slice(1)) await inflate(path)`

@@ -8,11 +8,11 @@ import { type Stack, startStack } from '../../dev/stack.ts'
 import { openBrowser } from './chromium.ts'
 
 type Options = Partial<Omit<StackOptions, 'dataDir' | 'port'>> & {
-  /** Puts into the folder what the stack is to find there. */
+  /** Puts files into the folder for the stack to find at startup. */
   prepare?: (dataDir: string) => void
 }
 
-/** A stack of this file's own with a browser in front of it, there from the first test to the last. */
+/** This file's own stack with a browser in front of it, from the first test to the last. */
 export function stackAndBrowser({ prepare, ...options }: Options = {}) {
   const world = {} as { stack: Stack; url: string; browser: Browser }
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-e2e-'))
@@ -32,7 +32,7 @@ export function stackAndBrowser({ prepare, ...options }: Options = {}) {
 
 type Named = { email: string; password: string }
 
-/** Fills in the sign-in screen, as a person does. */
+/** Fills in the sign-in screen the way a person does. */
 export async function signInByHand(page: Page, url: string, { email, password }: Named): Promise<void> {
   await page.goto(`${url}/sign_in`)
   await page.getByLabel('Email').fill(email)
@@ -41,12 +41,12 @@ export async function signInByHand(page: Page, url: string, { email, password }:
   await page.waitForURL('**/dashboard')
 }
 
-/** Until every island answers: a test that fakes answers or the clock must not meet the plain form before. */
+/** Waits until every island is hydrated: a test that fakes answers or the clock must not meet the plain form first. */
 export async function untilHydrated(page: Page): Promise<void> {
   await page.waitForFunction(() => !document.querySelector('[data-island]:not([data-hydrated])'))
 }
 
-/** A window of someone who is signed in already. */
+/** A window of someone who is already signed in. */
 export async function pageOf(
   browser: Browser,
   url: string,
@@ -58,10 +58,10 @@ export async function pageOf(
   return context.newPage()
 }
 
-/** A busy browser shows the next page without the animation between the two. */
+/** A busy browser skips the animation between two pages. */
 const LEFT_OUT = /^Transition was aborted because of invalid state\. Page already revealed/
 
-/** What the browser complains of on this page: errors in its console, and exceptions that nobody caught. */
+/** The page's complaints: errors in its console and uncaught exceptions. */
 export function complaintsOf(page: Page): string[] {
   const complaints: string[] = []
   page.on('pageerror', (error) => LEFT_OUT.test(error.message) || complaints.push(`${page.url()} ${error}`))

@@ -1,13 +1,13 @@
 import { act } from 'react'
 import { SUB_PROTOCOL } from '../../src/domain/cable.ts'
 
-/** In the place of the browser's WebSocket, with the server's end in the hands of the test. */
+/** Replaces the browser's WebSocket; the test controls the server's end. */
 export class FakeSocket {
   static readonly CONNECTING = 0
   static readonly OPEN = 1
   static readonly CLOSING = 2
   static readonly CLOSED = 3
-  /** Every socket that the page opened, the latest last. */
+  /** Every socket the page opened, the newest last. */
   static opened: FakeSocket[] = []
 
   protocol = SUB_PROTOCOL

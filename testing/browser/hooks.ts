@@ -2,9 +2,9 @@ import { act, createElement, type ReactNode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
 import { afterEach, type Mock, vi } from 'vitest'
 
-/** React in happy-dom: for a test file that begins with `@vitest-environment happy-dom`. */
+/** React in happy-dom, for a test file that starts with `@vitest-environment happy-dom`. */
 
-/** What a browser would show as an uncaught error. */
+/** What a browser would report as an uncaught error. */
 export const reportError: Mock<(error: unknown) => void> = vi.fn()
 
 Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: true, reportError })
@@ -20,8 +20,9 @@ afterEach(async () => {
 type Page = { element: HTMLElement; render: (node: ReactNode) => Promise<void>; unmount: () => Promise<void> }
 
 /**
- * Mounts it in a page of its own.
- * @param html what the server sent, and a person may have typed into by now: React takes it over, and must find in it what it would make
+ * Mounts it in its own page.
+ * @param html the server's HTML, perhaps with text a person has typed: React hydrates it and must find in it what it
+ * would render
  */
 export async function mount(node: ReactNode, html?: HTMLElement): Promise<Page> {
   const element = html ?? document.createElement('div')
@@ -54,12 +55,12 @@ export async function renderHook<P, R>(hook: (props: P) => R, props: P) {
   }
 }
 
-/** The tab goes behind another one, or comes back. */
+/** Sends the tab to the background, or brings it back. */
 export function hide(hidden: boolean): Promise<void> {
   Object.defineProperty(document, 'hidden', { configurable: true, value: hidden })
   Object.defineProperty(document, 'visibilityState', { configurable: true, value: hidden ? 'hidden' : 'visible' })
   return act(async () => {
-    // It bubbles, as in a browser: some listen at the window.
+    // It bubbles, as in a browser, because some listen on the window.
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
   })
 }

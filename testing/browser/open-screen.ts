@@ -5,7 +5,7 @@ import type { Screen } from './screens.ts'
 
 export type OpenScreen = { page: Page; complaints: string[] }
 
-/** Opens a screen in a window of its own and brings it into its state; notes what the browser complains of meanwhile. */
+/** Opens a screen in its own window, brings it into its state, and records the browser's complaints meanwhile. */
 export async function openScreen(browser: Browser, url: string, screen: Screen, cast: Cast): Promise<OpenScreen> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
   context.setDefaultTimeout(15_000)
@@ -29,7 +29,10 @@ export async function openScreen(browser: Browser, url: string, screen: Screen, 
 
 export type Theme = 'light' | 'dark'
 
-/** As the server would have rendered it with that cookie. A canvas asks for its colors again when the width changes: change both, or that. */
+/**
+ * The look the server would have rendered for that cookie. A canvas rereads its colors when the width changes, so
+ * change both, or the width.
+ */
 export async function setLook(page: Page, theme: Theme, width: number): Promise<void> {
   await page.evaluate((chosen) => {
     document.documentElement.dataset.theme = chosen

@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core'
 import type { Cast, Role } from '../people/cast.ts'
 
-/** One picture of the product: who looks at what, and what was done first. */
+/** One picture of the product: who looks at what, and what they did first. */
 export type Screen = {
   name: string
   path: string
   as?: Role
-  /** Brings the page into the state; `cast` knows the people and can do what only the world around the product does. */
+  /** Brings the page into the state. `cast` knows the people, and controls what lies outside the product. */
   prepare?: (page: Page, cast: Cast) => Promise<unknown>
-  /** What the browser may rightly complain of, e.g. an answer that is meant to be a refusal. */
+  /** What the browser may rightly complain about, such as an answer that is meant to be a refusal. */
   complains?: RegExp
 }
 
@@ -18,7 +18,7 @@ const openMenu = (page: Page) => page.locator('.menu-button').click()
 const submit = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor()
 
-/** Every screen there is, in every state that looks different. */
+/** Every screen, in every state that looks different. */
 export const SCREENS: Screen[] = [
   { name: 'landing', path: '/' },
   { name: 'landing-menu', path: '/', prepare: openMenu },

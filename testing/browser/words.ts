@@ -6,8 +6,9 @@ import { stackAndBrowser } from './e2e.ts'
 type AriaRole = Parameters<Page['getByRole']>[0]
 
 /**
- * One text of the specification: its section; the role whose name it is, or `label` (of a field), `title` (of the document), `message` (in an
- * alert, status or the dashboard's messages), `text` (anything that can be read); and how it stands there.
+ * One text of the specification: its section; the role whose name it is, or `label` (of a field), `title` (of the
+ * document), `message` (in an alert, a status, or the dashboard's messages), `text` (anything readable), `gone`
+ * (absent); the text; and how it must appear.
  */
 export type Word = [
   section: number,
@@ -19,25 +20,25 @@ export type Word = [
     href?: RegExp
     /** What is read out after the name. */
     description?: string
-    /** Of the badge. */
+    /** The badge's color. */
     color?: string
-    /** How often it stands there; at least once by itself. */
+    /** How often it appears; by default, at least once. */
     count?: number
     note?: string
   },
 ]
 
-/** How one gets to see some of them. */
+/** How to reach some of the words. */
 export type Scene = {
   at: string
   as?: Role
-  /** Without scripts the browser's own forms do the work. */
+  /** Without scripts, the browser's own forms do the work. */
   withoutScripts?: boolean
   open: (page: Page, world: { url: string; cast: Cast; go: (path: string) => Promise<unknown> }) => Promise<unknown>
   words: Word[]
 }
 
-/** Opens every scene in a window of its own and looks for its words, one test each. */
+/** Opens every scene in its own window and looks for its words, one test each. */
 export function walk(
   scenes: Scene[],
   prepare?: (databaseUrl: string, userId: (role: Role) => string) => Promise<unknown>,
@@ -83,7 +84,7 @@ async function find(page: Page, [, as, text, how = {}]: Word): Promise<void> {
 function place(page: Page, as: Word[1], text: string, { description, color }: NonNullable<Word[3]>): Locator {
   const whole = new RegExp(text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'))
   if (color) return page.locator('.badge').filter({ hasText: new RegExp(`^${whole.source}$`) })
-  // A term has no name; its text is what it is.
+  // A term has no accessible name, so we match its text.
   if (as === 'term') return page.getByRole('term').filter({ hasText: whole })
   if (as === 'label') return page.getByLabel(text, { exact: true })
   if (as === 'text' || as === 'title' || as === 'gone') return page.locator('body').getByText(whole)
@@ -92,7 +93,7 @@ function place(page: Page, as: Word[1], text: string, { description, color }: No
   return page.getByRole(as, { name: text, exact: true, ...(description ? { description } : {}) })
 }
 
-/** The server's answer to one call, made up. */
+/** Fakes the server's answer to a call. */
 export function answer(page: Page, path: string, status: number, json?: unknown): Promise<unknown> {
   return page.route(`**${path}`, (route) =>
     json === undefined
@@ -101,12 +102,12 @@ export function answer(page: Page, path: string, status: number, json?: unknown)
   )
 }
 
-/** The network fails for one call. */
+/** Makes the network fail for a call. */
 export function cut(page: Page, path: string): Promise<unknown> {
   return page.route(`**${path}`, (route) => route.abort())
 }
 
-/** One call that never ends. */
+/** Makes a call never end. */
 export function hold(page: Page, path: string): Promise<unknown> {
   return page.route(`**${path}`, () => {})
 }

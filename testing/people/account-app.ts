@@ -12,10 +12,13 @@ const SECRET = 'a-secret-of-thirty-two-characters-or-more'
 
 const database = await ownDatabase()
 const settlers: (() => Promise<unknown>)[] = []
-// Mail is delivered by whoever comes first: what one test left running would take the next one's.
+// Any delivery sends all waiting mail, so one left running would take the next test's mail.
 afterEach(() => Promise.all(settlers.map((settle) => settle())))
 
-/** A context on a real database, with a clock to move, mail in a list and the sign-ins whose sockets were closed. */
+/**
+ * A context with a real database, an adjustable clock, a list of sent mail, and a list of sign-ins whose sockets were
+ * closed.
+ */
 export function accountContext(secretKey = SECRET) {
   const sent: Mail[] = []
   const disconnected: string[] = []
@@ -48,7 +51,7 @@ export function accountContext(secretKey = SECRET) {
   return { ctx, sent, disconnected, clock, settle, takeLines }
 }
 
-/** The whole app in this context, with no bindings of the platform. */
+/** The whole app in this context, without bindings of the platform. */
 export function accountApp(ctx: Context) {
   const app = createApp(ctx.log, async (c) => ({ ...ctx, log: c.var.log }))
   return { request: async (path: string, init: RequestInit = {}) => app.request(path, init, { SITE_ORIGINS: ORIGIN }) }

@@ -4,7 +4,7 @@ import { users } from '../../db/schema.ts'
 import { accountApp, accountContext } from './account-app.ts'
 import { openBrowser } from './app-browser.ts'
 
-/** The app in a context of one's own, and a browser on it. */
+/** The app in its own context, with a browser on it. */
 export function openAccount() {
   const account = accountContext()
   const app = accountApp(account.ctx)
@@ -36,7 +36,7 @@ export async function signUpIn(browser: Browser, { sent, settle }: Setup, email:
   return /confirmation_token=([\w-]+)/.exec(mail?.text ?? '')?.[1] ?? ''
 }
 
-/** A new user of one's own: signed up, confirmed and signed in, all over the wire. */
+/** A new user of your own: signed up, confirmed, and signed in, all over the wire. */
 export async function signedInUser(browser: Browser, setup: Setup): Promise<{ email: string; id: string }> {
   const email = newAddress()
   const link = await signUpIn(browser, setup, email)

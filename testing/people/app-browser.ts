@@ -3,7 +3,7 @@ import { ORIGIN } from './account-app.ts'
 
 type App = { request(path: string, init?: RequestInit): Response | Promise<Response> }
 
-/** Keeps cookies and the page's CSRF token, as a browser on our own pages does. */
+/** Keeps cookies and the page's CSRF token, as a browser does on our own pages. */
 export function openBrowser(app: App) {
   const cookies = new Map<string, string>()
   let token = ''

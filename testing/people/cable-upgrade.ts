@@ -7,14 +7,14 @@ import { frame, type Opcode, parseFrames } from './websocket-frames.ts'
 type Headers = Record<string, string>
 type Upgraded = { status: number; protocol: string | null; socket: Socket | null; head: Buffer }
 
-/** What one of our own pages sends. */
+/** The headers that our own pages send. */
 export const ownUpgrade = (client: Client): Headers => ({
   Origin: client.url,
   Cookie: client.cookieHeader,
   'Sec-WebSocket-Protocol': SUB_PROTOCOL,
 })
 
-/** Asks for a socket with these headers alone. */
+/** Requests a socket with only these headers. */
 function upgrade(client: Client, headers: Headers, path = '/cable'): Promise<Upgraded> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(client.url)
@@ -37,14 +37,14 @@ function upgrade(client: Client, headers: Headers, path = '/cable'): Promise<Upg
   })
 }
 
-/** The answer's status and sub-protocol; the socket is given up. */
+/** The answer's status and sub-protocol; closes the socket. */
 export async function upgradeAnswer(client: Client, headers: Headers, path?: string) {
   const { status, protocol, socket } = await upgrade(client, headers, path)
   socket?.destroy()
   return { status, protocol }
 }
 
-/** A socket of which a test writes every frame itself. */
+/** A socket on which the test writes every frame itself. */
 export async function openRawSocket(client: Client) {
   const { socket, head } = await upgrade(client, ownUpgrade(client))
   if (!socket) throw new Error('The upgrade was refused.')
@@ -62,7 +62,7 @@ export async function openRawSocket(client: Client) {
     write: (opcode: Opcode, payload: string | Buffer, options?: { fin: boolean }) =>
       socket.write(frame(opcode, payload, options)),
     frames,
-    /** What came as text, beside pings. */
+    /** The text frames, without pings. */
     said: () =>
       frames()
         .filter((got) => got.opcode === 'text')

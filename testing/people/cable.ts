@@ -3,7 +3,7 @@ import type { Job } from '../../src/domain/wire.ts'
 import { type Client, waitFor } from './client.ts'
 
 type Headers = Record<string, string>
-/** Node's own WebSocket takes headers; the browsers' type does not know. */
+/** Node's own WebSocket accepts headers, which the browser's type does not know. */
 export const HeaderSocket = WebSocket as unknown as new (
   url: string,
   options: { protocols: string[]; headers: Headers },
@@ -14,7 +14,7 @@ export const browserHeaders = (client: Client): Headers => ({ Origin: client.url
 
 export const jobsChannel = (userId: string) => JSON.stringify({ channel: 'JobsChannel', user_id: userId })
 
-/** A bare socket that keeps all frames it got, and how it was closed. */
+/** A bare socket that keeps every frame it received, and how it was closed. */
 export async function openSocket(client: Client, headers: Headers = {}) {
   const socket = new HeaderSocket(cableUrl(client), {
     protocols: [SUB_PROTOCOL],
@@ -33,14 +33,14 @@ export async function openSocket(client: Client, headers: Headers = {}) {
   return {
     socket,
     frames,
-    /** What came beside pings. */
+    /** The frames without pings. */
     said: () => frames.filter((frame) => !frame.startsWith('{"type":"ping"')),
     send: (frame: string | Uint8Array<ArrayBuffer>) => socket.send(frame),
     subscribe: (identifier: string) => socket.send(JSON.stringify({ command: 'subscribe', identifier })),
     jobs: () => frames.map((frame) => JSON.parse(frame).message?.job).filter(Boolean) as Job[],
     until: (frame: string) => waitFor(async () => frames.includes(frame)),
     closed: () => waitFor(async () => closed),
-    /** The other side has said that it closes. */
+    /** The other side has started to close. */
     closing: () => waitFor(async () => socket.readyState >= WebSocket.CLOSING),
     isClosed: () => socket.readyState >= WebSocket.CLOSING,
   }
@@ -48,7 +48,7 @@ export async function openSocket(client: Client, headers: Headers = {}) {
 
 export type CableSocket = Awaited<ReturnType<typeof openSocket>>
 
-/** Everything sent before this has been answered: frames are read in their turn, and this one is rejected. */
+/** Resolves once everything sent earlier has been answered: frames are read in order, and this one is rejected. */
 export async function answered({ socket, frames, subscribe }: CableSocket, userId: string): Promise<void> {
   const nonce = jobsChannel(`nobody-${userId}-${frames.length}`)
   subscribe(nonce)

@@ -21,14 +21,17 @@ export type Role = 'newcomer' | 'starter' | 'runner' | 'customer' | 'debtor' | '
 export type Cast = {
   cookie(role: Role): string
   userId(role: Role): string
-  /** No place is free while the work goes on. */
+  /** Keeps every place taken while the work runs. */
   fillTheFleet(work: () => Promise<void>): Promise<void>
 }
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
-/** People in every situation that has a picture of its own, written into the stack's database. `runner` has a server that really runs. */
+/**
+ * People in every situation that has its own picture, written to the stack's database. `runner` has a server that
+ * really runs.
+ */
 export async function gatherCast({ url, services }: Stack): Promise<Cast> {
   const databaseUrl = services.vars.LIBSQL_URL as string
   const db = openDatabase(databaseUrl)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 
 export type Reply<T = Record<string, unknown>> = { status: number; headers: Headers; body: T; text: string }
 
-/** A browser without a screen: keeps cookies, sends the page's CSRF token and its own origin. */
+/** A headless browser: keeps cookies, and sends the page's CSRF token and its own origin. */
 export class Client {
   readonly url: string
   cookies = new Map<string, string>()
@@ -16,7 +16,7 @@ export class Client {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect any body
   async request<T = any>(
     method: string,
     path: string,
@@ -47,12 +47,12 @@ export class Client {
     return this.request<T>('GET', path)
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at whatever came
+  // biome-ignore lint/suspicious/noExplicitAny: tests inspect any body
   post<T = any>(path: string, json?: unknown) {
     return this.request<T>('POST', path, json)
   }
 
-  /** Opens a page and takes the token of its meta tag. */
+  /** Opens a page and takes the token from its meta tag. */
   async open(path: string): Promise<Reply> {
     const reply = await this.request('GET', path)
     this.csrf = /<meta name="csrf-token" content="([^"]+)"/.exec(reply.text)?.[1] ?? this.csrf
@@ -74,7 +74,7 @@ export class Client {
 
 export const PASSWORD = 'a good long password'
 
-/** A person of one's own: signed up, confirmed through the captured mail, signed in. */
+/** A person of your own: signed up, confirmed through the captured mail, signed in. */
 export async function newPerson(url: string, name = 'Ada'): Promise<Client & { email: string; id: string }> {
   const client = new Client(url)
   const email = `${randomUUID()}@example.com`
@@ -95,7 +95,7 @@ export async function confirmationToken(url: string, email: string): Promise<str
   return /confirmation_token=([\w-]+)/.exec(mail.text)?.[1] ?? ''
 }
 
-/** Looks again until there is something. Only gives up when the test does. */
+/** Retries until there is something. Gives up only when the test does. */
 export async function waitFor<T>(look: () => Promise<T | null | undefined | false>, everyMs = 50): Promise<T> {
   for (;;) {
     const found = await look()

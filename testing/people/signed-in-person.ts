@@ -10,7 +10,7 @@ export type Person = {
   call(method: string, path: string, body?: unknown): Promise<Response>
 }
 
-/** Somebody with a demo subscription who is signed in: written straight into the database, since signing up is not what is measured. */
+/** A signed-in person on a trial, written straight to the database, because signing up is not what we measure. */
 export async function newPerson(site: { url: string; databaseUrl: string; secretKey: string }): Promise<Person> {
   const db = openDatabase(site.databaseUrl)
   const now = Date.now()
@@ -68,7 +68,7 @@ export async function start(person: Person): Promise<void> {
 
 export async function stop(person: Person): Promise<void> {
   const [server] = await listServers(person)
-  if (!server) throw new Error('There is nothing to stop.')
+  if (!server) throw new Error('There is no run to stop.')
   await person.call('POST', '/api/v1/aws/stop_server', { server_id: server.server_id, session_id: server.id })
 }
 
@@ -77,7 +77,7 @@ async function listServers(person: Person): Promise<Server[]> {
   return ((await response.json()) as { servers: Server[] }).servers
 }
 
-/** Waits until the person's newest server is there, or is no more. */
+/** Waits until the person's newest server is active or has ended. */
 export async function untilServer(person: Person, state: 'active' | 'ended'): Promise<void> {
   for (;;) {
     const [server] = await listServers(person)

@@ -6,16 +6,16 @@ import type { Client } from './client.ts'
 
 type News = { event: string; job: Job }
 
-/** A client that others wrote, subscribed to a person's jobs. */
+/** A third-party client, subscribed to a person's jobs. */
 export type StockClient = {
   jobs: Job[]
   state: { connected: number; disconnected: number; rejected: number }
-  /** It will not connect again by itself. */
+  /** It will not reconnect. */
   hasEnded(): boolean
   stop(): void
 }
 
-/** @param url where the socket is asked for; `userId` whose jobs are asked for */
+/** @param url of the socket; `userId`: whose jobs to subscribe to */
 type Connect = (url: string, client: Client, userId: string) => StockClient
 
 /** A browser's WebSocket, which sends its page's origin and cookies. */
@@ -38,7 +38,7 @@ function notes(): Pick<StockClient, 'jobs' | 'state'> & { keep(news: News): void
   return { jobs, state: { connected: 0, disconnected: 0, rejected: 0 }, keep }
 }
 
-/** Rails' own, in a world that has no page. */
+/** The Rails client, in a world without a page. */
 const railsClient: Connect = (url, client, userId) => {
   Object.assign(globalThis, {
     addEventListener() {},
@@ -61,7 +61,7 @@ const railsClient: Connect = (url, client, userId) => {
   return { jobs, state, hasEnded: () => !monitor.isRunning(), stop: () => consumer.disconnect() }
 }
 
-/** AnyCable's. */
+/** The AnyCable client. */
 const anycableClient: Connect = (url, client, userId) => {
   const { jobs, state, keep } = notes()
   const cable = createCable(url, { websocketImplementation: browserSocket(client) })

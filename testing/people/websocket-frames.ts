@@ -13,7 +13,7 @@ export function frame(opcode: Opcode, payload: string | Buffer, { fin = true } =
   return Buffer.concat([Buffer.from([(fin ? 0x80 : 0) | OPCODES[opcode], ...length]), mask, masked])
 }
 
-/** The whole frames of what a server sent, which are not masked. */
+/** The complete frames in what a server sent. A server's frames are not masked. */
 export function parseFrames(bytes: Buffer): Frame[] {
   const frames: Frame[] = []
   for (let at = 0; at + 2 <= bytes.length; ) {

@@ -1,12 +1,12 @@
 import type { AlarmStorage } from '../../src/server/channel/job-alarm.ts'
 
-/** What a Durable Object keeps of itself, in memory: it outlives the processes of a test. */
+/** A Durable Object's storage, in memory. It outlives the processes of a test. */
 export class KeptStorage {
   values = new Map<string, unknown>()
   alarm: number | null = null
 }
 
-/** The storage as one process sees it: nothing of a killed process is kept. */
+/** The storage as one process sees it. A killed process stores nothing. */
 export function storageOf(kept: KeptStorage, alive: () => void): AlarmStorage {
   return {
     async get(key: string) {

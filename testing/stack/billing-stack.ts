@@ -20,7 +20,7 @@ export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
 /** Over HTTP, as in production, or without a server: see `inProcessDatabase`. */
 export type DatabaseKind = 'sqld' | 'in process'
 
-/** A database and a Stripe of one's own under one clock: closing looks at every account there is. */
+/** Its own database and Stripe on one clock, because closing visits every account in a database. */
 export async function openBillingStack(
   start: number,
   {
@@ -77,10 +77,10 @@ export async function openBillingStack(
     takeLines,
     clock,
     stripe: standIn,
-    /** Whose channels were woken, one entry a time. */
+    /** The users whose channels were woken, one entry per call. */
     woken,
 
-    /** Asks Stripe itself, or with a body tells it, as its dashboard would. */
+    /** Reads from Stripe, or with a body writes to it, as its dashboard would. */
     async atStripe<T>(path: string, body?: string): Promise<T> {
       const init = { headers: { authorization: 'Bearer sk' }, ...(body === undefined ? {} : { method: 'POST', body }) }
       const answer = await fetch(`${standIn.apiBase}/v1/${path}`, init)
@@ -95,7 +95,7 @@ export async function openBillingStack(
       return user
     },
 
-    /** A run that has ended, or one that still goes on and was last seen at `confirmedAt`. */
+    /** A run that has ended, or a live one last seen at `confirmedAt`. */
     async insertRun(userId: string, run: { from: number; until: number | null; confirmedAt?: number }) {
       const id = newId('ses')
       await db.insert(runs).values({
@@ -114,7 +114,7 @@ export async function openBillingStack(
       return id
     },
 
-    /** A plan that Stripe knows nothing of, as the operator grants it. */
+    /** A plan that Stripe does not know, as the operator grants it. */
     async insertPlan(userId: string, plan: Partial<typeof plans.$inferInsert> = {}) {
       await db.insert(plans).values({
         id: newId('sub'),
@@ -129,7 +129,7 @@ export async function openBillingStack(
       })
     },
 
-    /** Nobody who is there now is looked at by the clock any more: for tests that count calls, or that are long. */
+    /** Makes cron skip everyone there is so far, for tests that count calls or take long. */
     async forgetEverybody() {
       await db.update(users).set({ billingDueAt: Number.MAX_SAFE_INTEGER })
       await db.update(invoices).set({ nextAt: null })
@@ -144,7 +144,7 @@ export async function openBillingStack(
       if (response.status !== 303) throw new Error(`${url} answered ${response.status}`)
     },
 
-    /** What cron does, every so often until `until`. */
+    /** Runs cron at this interval until `until`. */
     async passTime(until: number, every = 6 * 3_600_000) {
       while (clock.now < until) {
         clock.now = Math.min(until, clock.now + every)

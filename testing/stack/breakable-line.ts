@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { freePort } from '../../dev/free-port.ts'
 
-/** A line to the site that can be cut and mended, as a train does with a tunnel. */
+/** A connection to the site that can be cut and restored, as a tunnel does to a train. */
 export async function openBreakableLine(url: string) {
   const { hostname, port } = new URL(url)
   const own = await freePort()

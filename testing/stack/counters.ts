@@ -1,7 +1,10 @@
 import { countGuess, type Guesses, takeBackGuess, takeExactlyFrom, takeFrom } from '../../src/domain/attempts.ts'
 import type { CounterCalls } from '../../src/server/ports/objects.ts'
 
-/** The counters' rules without their objects: for tests of what is counted. The objects themselves are tested in workerd. */
+/**
+ * The counters' rules without their objects, for tests of what is counted. The objects themselves are tested in
+ * workerd.
+ */
 export function memoryCounters(): (name: string) => CounterCalls {
   const guesses = new Map<string, Guesses>()
   const taken = new Map<string, number>()

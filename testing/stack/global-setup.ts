@@ -13,7 +13,10 @@ declare module 'vitest' {
   }
 }
 
-/** One stack for the whole run; every test makes its own user in it. Tests that move the clock or inject faults start their own. */
+/**
+ * One stack for the whole test run; every test makes its own user in it. Tests that move the clock or inject faults
+ * start their own stack.
+ */
 export default async function setup(project: TestProject) {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-test-'))
   const stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 200, log: () => {} })

@@ -15,7 +15,7 @@ const instanceId = (i: number) => `i-${(0x1000 + i).toString(16).padStart(17, '0
 const ownerEmail = (i: number) => `pilot-${i % 40}@example.com`
 const launchedAt = (i: number, now: number) => now - (i + 1) * 7 * MINUTE
 
-/** What the console's call answers for a fleet of that size. */
+/** What the console's call returns for a fleet of that size. */
 export function manyInstances(count: number, now: number): Instance[] {
   return Array.from({ length: count }, (_, i) => {
     const state = i % 10 ? 'running' : (CYCLE[(i / 10) % CYCLE.length] as string)
@@ -34,7 +34,10 @@ export function manyInstances(count: number, now: number): Instance[] {
   })
 }
 
-/** Lets a stack find that many instances in its EC2 when it starts. Few of them run: each that does opens a page of its own. */
+/**
+ * Makes a stack find this many instances in its EC2 at startup. Few of them run, because each running one opens its
+ * own page.
+ */
 export function keepInstances(dataDir: string, count: number, now: number): void {
   mkdirSync(join(dataDir, 'ec2'), { recursive: true })
   const instances = Array.from({ length: count }, (_, i): KeptInstance => {

@@ -8,7 +8,7 @@ import { CACHE, found, type ThirdParty } from './third-party.ts'
 const VERSION = '5.2.5'
 const OURS = join(CACHE, 'moto')
 
-/** A third party's EC2 server: MOTO_SERVER, else the one in .cache/moto, else one on PATH. */
+/** A third-party EC2 server: MOTO_SERVER, otherwise the one in .cache/moto, otherwise one on PATH. */
 export const moto: ThirdParty = {
   name: `moto ${VERSION}`,
   find() {
@@ -20,13 +20,16 @@ export const moto: ThirdParty = {
   },
   install: [
     ['python3', '-m', 'venv', '--clear', OURS],
-    // Its own "server" extra also brings what the servers of sixty other services need.
+    // Its own "server" extra would also install what the servers of sixty other services need.
     [join(OURS, 'bin/python'), '-m', 'pip', 'install', '--quiet', `moto[ec2]==${VERSION}`, 'flask', 'flask-cors'],
   ],
   env: {},
 }
 
-/** Null for what is no Python script of a machine that has moto: a moved folder or a removed Python breaks the programs inside. */
+/**
+ * Null unless this is a working Python script with moto: moving the folder or removing Python breaks the programs
+ * inside.
+ */
 function versionOf(motoServer: string): string | null {
   const python = /^#!(\S*python\S*)\n/.exec(readFileSync(motoServer, 'utf8'))?.[1]
   if (!python) return null

@@ -6,7 +6,7 @@ import { migrateDatabase } from '../../db/migrate.ts'
 import { startSqld } from '../../dev/sqld.ts'
 import { openTestDatabase } from './database.ts'
 
-/** A libSQL server for one test file, for tests whose work is not one user's alone: mail is delivered by whoever comes first. */
+/** A libSQL server for one test file whose work crosses users: any delivery, for example, sends all waiting mail. */
 export async function ownDatabase() {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-own-'))
   const sqld = await startSqld({ dataDir })

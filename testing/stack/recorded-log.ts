@@ -10,7 +10,7 @@ export function recordLog(): { log: Log; takeLines: () => Line[] } {
   const written: string[] = []
   return {
     log: openLog((line) => void written.push(line)),
-    /** Those since they were last taken. */
+    /** The lines since the last call. */
     takeLines: () => written.splice(0).map((line) => JSON.parse(line) as Line),
   }
 }

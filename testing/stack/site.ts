@@ -22,7 +22,7 @@ afterAll(settle)
 
 export type Role = 'visitor' | 'unconfirmed' | 'user' | 'suspended' | 'admin'
 
-/** The whole app as it is deployed, called in this process, on a database of this file's own. */
+/** The whole app as deployed, called in this process, on this file's own database. */
 export function openSite(overrides: Partial<Env> = {}) {
   const mails: (Mail & { from: string })[] = []
   const env = {
@@ -62,7 +62,7 @@ export function openSite(overrides: Partial<Env> = {}) {
     settle,
     takeLines,
     request: async (path: string, init: RequestInit = {}) => app.request(path, init, env, execution as never),
-    /** A new person of this role, and the cookie of a sign-in; none for a visitor. */
+    /** A new person of this role, and the cookie of their sign-in; none for a visitor. */
     async signInAs(role: Role): Promise<{ userId: string; signInId: string; cookie: string }> {
       if (role === 'visitor') return { userId: '', signInId: '', cookie: '' }
       const [userId, signInId, now] = [newId('user'), newId('in'), Date.now()]
@@ -90,7 +90,7 @@ export function openSite(overrides: Partial<Env> = {}) {
 
 export type Site = ReturnType<typeof openSite>
 
-/** What a page of ours holds for its calls: the browser's cookies, and the token that goes with them. */
+/** What our own page holds for its calls: the browser's cookies and the token that goes with them. */
 export async function openPage(site: Site, cookie = ''): Promise<{ cookie: string; token: string }> {
   const page = await site.request('/confirm_email', { headers: { Cookie: cookie } })
   const browser =
@@ -102,7 +102,7 @@ export async function openPage(site: Site, cookie = ''): Promise<{ cookie: strin
   return { cookie: [cookie, browser].filter(Boolean).join('; '), token }
 }
 
-/** A change as our own pages ask for it. */
+/** A change, requested as our own pages do. */
 export async function change(site: Site, method: string, path: string, cookie: string, body: unknown = {}) {
   const page = await openPage(site)
   return site.request(path, {

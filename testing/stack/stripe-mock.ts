@@ -8,7 +8,10 @@ import { CACHE, found, type ThirdParty } from './third-party.ts'
 const VERSION = '0.197.0'
 const OURS = join(CACHE, `stripe-mock-${VERSION}`)
 
-/** Stripe's own mock, which checks every request against Stripe's published description of its API: STRIPE_MOCK, else the one in .cache. */
+/**
+ * Stripe's own mock, which checks every request against Stripe's published API description: STRIPE_MOCK, otherwise
+ * the one in .cache.
+ */
 export const stripeMock: ThirdParty = {
   name: `stripe-mock ${VERSION}`,
   find: () => [process.env.STRIPE_MOCK || join(OURS, 'stripe-mock')].find((path) => existsSync(path)) ?? null,
@@ -29,7 +32,7 @@ export async function startStripeMock(): Promise<{ url: string; close(): Promise
       () => false,
     )
     if (up) break
-    if (child.exitCode !== null || attempt > 200) throw new Error('stripe-mock did not become ready')
+    if (child.exitCode !== null || attempt > 200) throw new Error('stripe-mock did not become ready.')
     await sleep(50)
   }
   return {

@@ -5,17 +5,17 @@ import { promisify } from 'node:util'
 
 export const CACHE = resolve(import.meta.dirname, '../../.cache')
 
-/** A server that somebody else wrote, against which the contract suites run where the machine can install it. */
+/** A third-party server that the contract suites run against, where the machine can install it. */
 export type ThirdParty = {
   name: string
-  /** The program, if it is here. */
+  /** The program, if it is installed. */
   find(): string | null
-  /** The commands that put it into .cache. */
+  /** The commands that install it in .cache. */
   install: [program: string, ...args: string[]][]
   env: Record<string, string>
 }
 
-/** Puts it into .cache unless it is here, and says why that did not work. */
+/** Installs it in .cache if missing; returns the reason if that fails. */
 export async function prepare(server: ThirdParty): Promise<string | null> {
   if (server.find()) return null
   mkdirSync(CACHE, { recursive: true })
@@ -31,7 +31,7 @@ export async function prepare(server: ThirdParty): Promise<string | null> {
   return server.find() ? null : 'It was installed, but cannot be found.'
 }
 
-/** Where it is missing its suites are skipped; not in CI, where a test that did not run must not look like one that passed. */
+/** If it is missing, its suites are skipped. Not in CI, where a skipped test must not look like a passed one. */
 export const isSkipped = (server: ThirdParty) => !process.env.CI && !server.find()
 
 export function found(server: ThirdParty): string {

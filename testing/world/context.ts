@@ -25,27 +25,27 @@ const CALL_MS = 3
 export type Published = { userId: string; job: Job; at: number }
 
 /**
- * The server without its Worker: real database, real EC2 adapter against the stand-in, a clock that only the test moves, and alarms
- * that ring when the clock gets there. `restart` drops all that a killed process would lose.
+ * The server without its Worker: a real database, the real EC2 adapter against the stand-in, a clock that only the
+ * test moves, and alarms that ring when the clock gets there. `restart` drops everything a killed process would lose.
  */
 export class World {
   readonly clock = { ms: Date.UTC(2026, 10, 20, 12) + 137 }
   readonly published: Published[] = []
   readonly mails: Mail[] = []
   readonly reached: string[] = []
-  /** How long a machine of this world runs before something answers on it: an image that loads. */
+  /** How long a machine in this world runs before something answers on it, as while an image loads. */
   answerMs = 0
   readonly log: Log
-  /** What the operator would have read since they were last taken. */
+  /** The log lines since the last call. */
   readonly takeLines: () => Line[]
   readonly objects = new Map<string, KeptStorage>()
   wire: Wire = (_, effect) => effect()
-  /** How far retries are spread; 0: not at all. */
+  /** How far retries are spread; 0 means not at all. */
   random = () => 0
   process!: Process
   readonly ec2: Ec2StandIn
   readonly databaseUrl: string
-  /** For the test's own looks: never cut, never counted. */
+  /** For the test's own reads: never cut, never counted. */
   readonly db: Database
 
   constructor(databaseUrl: string, startedEc2: (now: () => number) => Ec2StandIn) {
@@ -82,20 +82,20 @@ export class World {
     return this.kept(userId).alarm
   }
 
-  /** Moves the clock to the user's next alarm, unless that is past, and lets it ring. A kill is survived by a restart. */
+  /** Moves the clock to the user's next alarm, unless that is past, and rings it. Restarts a killed process. */
   async ring(userId: string): Promise<void> {
     const kept = this.kept(userId)
-    if (kept.alarm === null) throw new Error('No alarm is set: nobody would ever look again.')
+    if (kept.alarm === null) throw new Error('No alarm is set, so nothing would ever check again.')
     this.clock.ms = Math.max(this.clock.ms, kept.alarm)
     kept.alarm = null
     await this.process.alarm(userId).ring().catch(onlyKilled)
     if (!this.process.killed) return
     this.restart()
-    // An alarm whose handler did not come to its end rings again.
+    // An alarm whose handler did not finish rings again.
     kept.alarm ??= this.clock.ms + 2_000
   }
 
-  /** What answers at an address: an instance that has run for long enough. */
+  /** Whether something answers at this address: an instance that has run long enough. */
   answers(host: string): boolean {
     const found = this.ec2.instances().find(({ publicIp, state }) => publicIp === host && state === 'running')
     const record = this.ec2.history().find(({ instanceId }) => instanceId === found?.instanceId)
@@ -112,7 +112,7 @@ export class World {
   }
 }
 
-/** What a running program holds in memory. Killed, it reaches nothing any more, whatever its promises still try. */
+/** What a running program holds in memory. Once killed, it reaches nothing, whatever its promises still try. */
 export class Process {
   killed = false
   readonly ctx: Context
@@ -168,7 +168,7 @@ export class Process {
     this.killed = true
   }
 
-  /** What was begun in the background has ended. */
+  /** Waits until all background work has ended. */
   async settle(): Promise<void> {
     while (this.#background.length) await Promise.all(this.#background.splice(0))
   }
@@ -210,7 +210,7 @@ export class Process {
   }
 }
 
-/** Swallows what a test did to a call, as the platform does with what goes on after the answer has left. */
+/** Swallows what a test did to a call, as the platform does with work after the response. */
 export function onlyMishaps(error: unknown): void {
   for (let e = error; e instanceof Error; e = e.cause) if (e instanceof Lost) return
   onlyKilled(error)
@@ -245,7 +245,7 @@ function wiredCloud(cloud: Cloud, call: Wire): Cloud {
   }
 }
 
-/** A world on that database, with an EC2 of its own; ends with the test file. */
+/** A world on that database, with its own EC2; ends with the test file. */
 export async function openWorld(
   databaseUrl: string,
   options: { bootMs?: number; shutdownMs?: number } = {},
@@ -270,8 +270,8 @@ export async function openWorld(
   return world
 }
 
-/** Jobs have no business with it: a call would be a fault. */
-// biome-ignore lint/suspicious/noExplicitAny: it is of every type and of no use
+/** Jobs must not use this: any call is a bug. */
+// biome-ignore lint/suspicious/noExplicitAny: it stands for any type, and must never be used
 function absent(name: string): any {
   return new Proxy(() => {}, {
     get: () => absent(name),

@@ -7,8 +7,8 @@ import type { World } from './context.ts'
 const ZONES = ['us-east-1a', 'us-east-1b', 'us-east-1c']
 
 /**
- * From now on these are the only places that are free.
- * @param large how many of them, the last ones, have 4 GPUs
+ * From now on, only these places are free.
+ * @param large how many of them, from the end, have 4 GPUs
  * @returns their ids, by position
  */
 export async function freshPlaces(world: World, count: number, large = 0): Promise<string[]> {
@@ -27,7 +27,7 @@ export async function freshPlaces(world: World, count: number, large = 0): Promi
 
 type Account = { demo?: boolean; premium?: boolean; secondsUsed?: number; suspended?: boolean }
 
-/** Someone who may start servers: on a paid plan, or on a demo of which some seconds are used. */
+/** Someone who may start servers: on a paid plan, or on a trial with some seconds used. */
 export async function newCustomer(world: World, account: Account = {}) {
   const { demo = false, premium = false, secondsUsed = 0, suspended = false } = account
   const { db, clock } = world
@@ -86,7 +86,7 @@ export const instancesOf = (world: World, userId: string) =>
 export const aliveOf = (world: World, userId: string) =>
   world.ec2.instances().filter((i) => i.tags.user === userId && (i.state === 'pending' || i.state === 'running'))
 
-/** Places that someone of this database has a hold on: the ids of the holding runs. */
+/** The ids of the runs that hold a place in this database. */
 export async function holders(world: World): Promise<string[]> {
   const rows = await world.db.all<{ holder: string }>(
     sql`SELECT reserved_by AS holder FROM servers WHERE reserved_by LIKE 'ses_%'`,

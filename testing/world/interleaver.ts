@@ -4,8 +4,8 @@ import type { Random } from '../random.ts'
 type Waiting = { go: () => Promise<unknown> }
 
 /**
- * Lets tasks run at once, but their calls one after the other: each waits for its turn, the next is drawn at random, and nothing else
- * moves until it is done. So the ways in which tasks can get between each other are tried, and a seed repeats them.
+ * Runs tasks at once but their calls one at a time: each waits for its turn, the next is drawn at random, and nothing
+ * else moves until it is done. This tries the ways in which tasks can interleave, and a seed repeats them.
  */
 export class Interleaver {
   readonly #random: Random
@@ -29,7 +29,7 @@ export class Interleaver {
         .catch((error) => failures.push(error))
         .finally(() => running--)
     while (running > 0) {
-      // Whoever can go on without a call does so first.
+      // Tasks that can continue without a call go first.
       for (let i = 0; i < 3; i++) await afterAllCallbacks()
       const [next] = this.#waiting.splice(Math.floor(this.#random.next() * this.#waiting.length), 1)
       await next?.go()

@@ -7,12 +7,12 @@ import { aliveOf, holders, instancesOf, jobsOf, runsOf } from './fleet.ts'
 
 const isTerminal = (status: string) => status === 'succeeded' || status === 'failed'
 
-/** What must hold at any moment, whatever happened. `about` is said with a failure. */
+/** What must be true at any moment, whatever happened. `about` is part of each failure message. */
 export async function expectAlwaysTrue(world: World, userId: string, about: string): Promise<void> {
   const runs = await runsOf(world, userId)
   const live = runs.filter((run) => run.endedAt === null)
   expect(live.length, `${about}: live runs`).toBeLessThanOrEqual(1)
-  // What EC2 made of a launch that was given up is the sweep's to end.
+  // If EC2 launched an instance that we gave up on, the sweep ends it.
   const given = await world.db
     .select()
     .from(launches)
@@ -27,17 +27,17 @@ export async function expectAlwaysTrue(world: World, userId: string, about: stri
   for (const { id } of await jobsOf(world, userId)) {
     const told = world.published.filter(({ job }) => job.id === id).map(({ job }) => job.status)
     const end = told.findIndex(isTerminal)
-    if (end >= 0) expect(new Set(told.slice(end)).size, `${about}: ${told} is told of one job`).toBe(1)
+    if (end >= 0) expect(new Set(told.slice(end)).size, `${about}: one job published ${told}`).toBe(1)
   }
 }
 
 type Run = Awaited<ReturnType<typeof runsOf>>[number]
 
-/** Inside of what EC2 itself says, to the millisecond; up to now, or to its end. */
+/** The meter stays within EC2's own times, to the millisecond; up to now, or to the end. */
 function expectNotBilledBeyondRun(world: World, userId: string, run: Run, about: string): void {
   const instance = instancesOf(world, userId).find(({ instanceId }) => instanceId === run.instanceId)
   const from = run.billedFrom ?? 0
-  // Until the stop has looked whether the instance was still there, only what was confirmed is certain.
+  // Until the stop has checked whether the instance was still there, only confirmed time is certain.
   const until = run.endedAt === null ? (run.confirmedAt ?? from) : (run.meteredUntil ?? Infinity)
   const end = instance?.shuttingDownAt ?? world.clock.ms
   expect(from, `${about}: the meter starts when the server answers`).toBeGreaterThanOrEqual(
@@ -48,7 +48,7 @@ function expectNotBilledBeyondRun(world: World, userId: string, run: Run, about:
   expect(runSeconds(from, until), `${about}: billed seconds`).toBeLessThanOrEqual(ran)
 }
 
-/** What must hold once nothing is to be done and nothing runs any more. */
+/** What must be true once nothing runs and nothing remains to be done. */
 export async function expectSettled(world: World, userId: string, about: string): Promise<void> {
   await expectAlwaysTrue(world, userId, about)
   expect(aliveOf(world, userId), `${about}: instances left`).toEqual([])

@@ -14,10 +14,10 @@ export type PlanEvent = {
   data: { object: { customer?: string; id: string } }
 }
 
-/** People of that stack who buy a plan, and what Stripe would tell of it, delivered by hand. */
+/** People of that stack who buy a plan, and the Stripe events about it, delivered by hand. */
 export function planEvents(stack: BillingStack) {
   return {
-    /** On a trial, of which a minute is used. */
+    /** On a trial, with a minute used. */
     async demoUser(): Promise<User> {
       const user = await stack.newUser()
       await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })

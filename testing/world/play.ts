@@ -4,7 +4,7 @@ import { jobsOf, latestRun, type newCustomer } from './fleet.ts'
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 
-/** Presses Start Server; what goes on in the background has ended. */
+/** Presses Start Server and waits for background work. */
 export async function pressStart(world: World, customer: Customer, placeId: string | null = null) {
   const { process } = world
   const started = await startRun(process.ctx, customer, placeId)
@@ -21,13 +21,13 @@ export async function pressStop(world: World, customer: Customer) {
   return stopped
 }
 
-/** Lets the alarms ring until every job of theirs is finished. */
+/** Rings the alarms until every job of theirs is finished. */
 export async function finishJobs(world: World, customer: Customer): Promise<void> {
   const id = customer.user.id
   await world.ringUntil(id, async () => (await jobsOf(world, id)).every((job) => job.runAt === null))
 }
 
-/** Lets the alarms ring until none is set: nothing runs, nothing is to be done. */
+/** Rings the alarms until none is set: nothing runs and nothing remains to be done. */
 export async function settle(world: World, customer: Customer): Promise<void> {
   await world.ringUntil(customer.user.id, async () => false)
 }
@@ -39,7 +39,7 @@ export async function running(world: World, customer: Customer) {
   return latestRun(world, customer.user.id)
 }
 
-/** What the person was told of their jobs, in order, repeats left out. */
+/** What the person read about their jobs, in order, without repeats. */
 export function sentences(world: World, customer: Customer): string[] {
   return world.published
     .filter((told) => told.userId === customer.user.id)

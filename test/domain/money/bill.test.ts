@@ -15,11 +15,11 @@ const bill = (change: Partial<BillingRecord> = {}): BillingRecord => ({
   ...change,
 })
 
-test('a bill is filed under the month of its first day', () => {
+test('files a bill under the month of its first day', () => {
   expect(billMonth(bill())).toBe('2028-01')
 })
 
-test('the months that have a bill: each once, the newest first', () => {
+test('lists each month with a bill once, newest first', () => {
   const starts = ['2027-12-31', '2028-02-01', '2028-01-15', '2028-02-28', '2028-11-01']
   expect(billMonths(starts.map((start_date) => bill({ start_date })))).toEqual([
     '2028-11',
@@ -29,7 +29,7 @@ test('the months that have a bill: each once, the newest first', () => {
   ])
 })
 
-test('a total of many is exact to the cent, and a credit is taken off', () => {
+test('a total of many bills is exact to the cent, less any credit', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: -100_000, max: 1_000_000 })), (cents) => {
       const bills = cents.map((amount) => ({ amount_owed: amount / 100 }))
@@ -39,7 +39,7 @@ test('a total of many is exact to the cent, and a credit is taken off', () => {
   expect(totalDollars([{ amount_owed: 0.1 }, { amount_owed: 0.2 }])).toBe(0.3)
 })
 
-test('the file has a line for each record, in the order of its heading', () => {
+test('the file has a line per record, in the order of its header', () => {
   const bills = [bill(), bill({ amount_owed: -20, paid: false, overdue: true, transaction_id: 'in_7' })]
   expect(billsToCsv(bills)).toBe(
     'Start Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID\r\n' +

@@ -20,8 +20,8 @@ const run = fc
   .tuple(instant, fc.integer({ min: 0, max: 400 * 86_400_000 }))
   .map(([start, length]) => ({ start, end: start + length }))
 
-describe('seconds of a run', () => {
-  test('never more than it ran, and short by less than two seconds', () => {
+describe('the seconds of a run', () => {
+  test('are never more than it ran, and less than two seconds short', () => {
     fc.assert(
       fc.property(run, ({ start, end }) => {
         const seconds = runSeconds(start, end)
@@ -31,7 +31,7 @@ describe('seconds of a run', () => {
     )
   })
 
-  test('the sum over adjoining periods is the run, wherever the boundaries fall', () => {
+  test('add up over adjacent periods, wherever the boundaries fall', () => {
     fc.assert(
       fc.property(run, fc.array(fc.double({ min: -0.1, max: 1.1, noNaN: true })), ({ start, end }, cuts) => {
         const at = cuts.map((cut) => Math.round(start + cut * (end - start))).sort((a, b) => a - b)
@@ -44,7 +44,7 @@ describe('seconds of a run', () => {
     )
   })
 
-  test('a part is never longer than its period, to the second that crosses its end', () => {
+  test('never exceed the period they fall in, rounded up to a whole second', () => {
     fc.assert(
       fc.property(run, instant, ({ start, end }, anchor) => {
         const period = periodAt(anchor, start)
@@ -57,7 +57,7 @@ describe('seconds of a run', () => {
 })
 
 describe('the amount', () => {
-  test('nothing within the plan, then 4861 units a second, rounded half up once', () => {
+  test('is nothing within the plan, then 4861 units a second, rounded half up once', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 40_000_000 }), fc.constantFrom(0, 0.5, 5, 30, 120), (seconds, hours) => {
         const over = BigInt(Math.max(0, seconds - hours * 3600))
@@ -68,17 +68,17 @@ describe('the amount', () => {
     )
   })
 
-  test('half a cent goes up', () => {
+  test('rounds half a cent up', () => {
     expect([49_999, 50_000, 149_999, 150_000].map(unitsToCents)).toEqual([0, 1, 1, 2])
   })
 
-  test('an hour beyond the plan is $1.75, and a trial is never charged', () => {
+  test('is $1.75 for an hour beyond the plan, and never anything in a trial', () => {
     expect(overageUnits(3600, 0)).toBe(17_499_600)
     expect(recordCents(3600, { includedHours: 0, trial: false })).toBe(175)
     expect(recordCents(1_000_000, { includedHours: 0.5, trial: true })).toBe(0)
   })
 
-  test('more use never costs less', () => {
+  test('never falls as use grows', () => {
     fc.assert(
       fc.property(fc.nat(10_000_000), fc.nat(10_000), fc.nat(100), (seconds, more, includedHours) => {
         const cycle = { includedHours, trial: false }
@@ -88,17 +88,17 @@ describe('the amount', () => {
   })
 })
 
-test('dollars are whole cents', () => {
+test('converts to dollars in whole cents', () => {
   expect([0, 49_999, 50_000, 17_499_600].map(unitsToDollars)).toEqual([0, 0, 0.01, 1.75])
 })
 
-test('a trial has 30 minutes, and never fewer than none left', () => {
+test('a trial has 30 minutes, and what is left is never negative', () => {
   expect([0, 0.25, 0.5, 0.6].map(trialMinutesLeft)).toEqual([30, 15, 0, 0])
   expect([0, 1, 1_799, 1_800, 1_801].map(trialSecondsLeft)).toEqual([1_800, 1_799, 1, 0, 0])
 })
 
 describe('periods', () => {
-  test('are counted from the anchor: 31 January, 29 February, 31 March', () => {
+  test('are counted from the anchor: January 31, February 29, March 31', () => {
     const anchor = utc('2028-01-31T08:30:00')
     expect([0, 1, 2, 3, 13].map((n) => new Date(addMonths(anchor, n)).toISOString().slice(0, 16))).toEqual([
       '2028-01-31T08:30',
@@ -109,7 +109,7 @@ describe('periods', () => {
     ])
   })
 
-  test('hold their instant, adjoin, and begin at the anchor', () => {
+  test('contain their instant, are adjacent, and start at the anchor', () => {
     fc.assert(
       fc.property(instant, fc.nat(20 * 365 * 86_400_000), (anchor, later) => {
         const at = anchor + later
@@ -123,7 +123,7 @@ describe('periods', () => {
     )
   })
 
-  test('without a plan are calendar months in UTC', () => {
+  test('without a plan, are calendar months in UTC', () => {
     expect(calendarMonth(utc('2028-02-29T23:59:59.999'))).toEqual({
       start: utc('2028-02-01T00:00:00'),
       end: utc('2028-03-01T00:00:00'),

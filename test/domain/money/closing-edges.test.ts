@@ -11,7 +11,7 @@ import { cycleFrom, type PlanSpan } from '../../../src/domain/money/cycle.ts'
 const utc = (text: string) => Date.parse(`${text}Z`)
 const MINUTE = 60_000
 const HOUR = 3_600_000
-/** The turn of a month. */
+/** A month boundary. */
 const AT = utc('2028-02-01T00:00:00')
 
 const loading: MeteredRun = {
@@ -40,10 +40,10 @@ const paid: PlanSpan = {
 }
 const demo: PlanSpan = { ...paid, planType: 'demo', subType: 'demo', hours: 0.5 }
 
-describe('before an instant a run is settled', () => {
+describe('a run is settled before an instant', () => {
   const settled = (run: MeteredRun, at = AT) => isSettledBefore(at, run)
 
-  test('when it was requested at it or later, or has ended', () => {
+  test('if it was requested at or after it, or has ended', () => {
     expect([AT - 1, AT, AT + 1].map((requestedAt) => settled({ ...loading, requestedAt }))).toEqual([false, true, true])
     expect(settled(loading)).toBe(false)
     expect(settled({ ...loading, stopRequestedAt: AT + HOUR })).toBe(true)
@@ -51,27 +51,27 @@ describe('before an instant a run is settled', () => {
     expect(settled({ ...running, endedAt: AT + HOUR })).toBe(true)
   })
 
-  test('when its meter begins at it or later', () => {
+  test('if its meter starts at or after it', () => {
     expect([AT - 1, AT, AT + 1].map((billedFrom) => settled({ ...loading, billedFrom }))).toEqual([false, true, true])
-    // In a second that the instant cuts, too.
+    // The same holds for an instant within a second.
     const cut = (billedFrom: number) => settled({ ...loading, billedFrom }, AT + 1)
     expect([AT, AT + 1, AT + 2].map(cut)).toEqual([false, true, true])
-    // Whoever was only seen to load may still begin before it.
+    // A run seen only while loading may still start before it.
     expect(settled({ ...loading, confirmedAt: AT + HOUR })).toBe(false)
   })
 
-  test('when it was seen to run to the end of the second that the instant cuts', () => {
+  test('if it was seen running to the end of the second that contains the instant', () => {
     expect(settled(running)).toBe(false)
     expect([AT - 1, AT].map((confirmedAt) => settled({ ...running, confirmedAt }))).toEqual([false, true])
     const cut = (confirmedAt: number) => settled({ ...running, confirmedAt }, AT + 1)
     expect([AT, AT + 999, AT + 1_000].map(cut)).toEqual([false, false, true])
   })
 
-  test('when its meter stands where it was seen to run, or before', () => {
+  test('if its meter ended where it was last seen running, or earlier', () => {
     const confirmedAt = AT - MINUTE
     const stands = (meteredUntil: number) => settled({ ...running, confirmedAt, meteredUntil })
     expect([confirmedAt - 1, confirmedAt, confirmedAt + 1].map(stands)).toEqual([true, true, false])
-    // Seen only when it began.
+    // Last seen when its meter started.
     expect(settled({ ...running, meteredUntil: running.billedFrom })).toBe(true)
   })
 })
@@ -79,7 +79,7 @@ describe('before an instant a run is settled', () => {
 describe('the seconds of a cycle', () => {
   const cycle = cycleFrom([], utc('2028-01-01T00:00:00'))
 
-  test('are those of its runs; of one that goes on, up to its end, and none of one that never ran', () => {
+  test("are those of its runs: an open run counts to the cycle's end, and one that never ran counts nothing", () => {
     expect(cycleSeconds(cycle, [running])).toBe(3580)
     expect(cycleSeconds(cycle, [running, ended(AT - 10_000, AT + 10_000), loading])).toBe(3590)
     expect(cycleSeconds(cycle, [{ ...loading, endedAt: AT, meteredUntil: AT }])).toBe(0)
@@ -108,7 +108,7 @@ describe('closing', () => {
     })
   })
 
-  test('waits for a run that is not settled, and looks again in five minutes', () => {
+  test('waits for an unsettled run, and checks again in five minutes', () => {
     const now = AT + 10 * MINUTE
     for (const runs of [[running], [ended(AT - HOUR, AT - MINUTE), running]])
       expect(closeCycles({ ...account, runs }, now)).toEqual({
@@ -118,7 +118,7 @@ describe('closing', () => {
       })
   })
 
-  test('leaves a record of what ran, and of every cycle of a paid plan', () => {
+  test('records what ran, and every cycle of a paid plan', () => {
     const now = AT + HOUR
     const ran = { ...account, runs: [ended(AT - HOUR, AT)] }
     const seconds = (which: object) => closeCycles({ ...ran, ...which }, now).closed.map((one) => one.seconds)
@@ -131,7 +131,7 @@ describe('closing', () => {
     expect(closeCycles(ran, now).closed).toMatchObject([{ amountCents: 175 }])
   })
 
-  test('looks at a trial, which has no end of its own, when the month ends', () => {
+  test('checks a trial, which has no end of its own, at the end of each month', () => {
     expect(closeCycles({ ...account, spans: [demo] }, AT + HOUR)).toEqual({
       closed: [],
       billedUntil: account.from,
@@ -139,7 +139,7 @@ describe('closing', () => {
     })
   })
 
-  test('closes two years at once, the rest at once after', () => {
+  test('closes two years at once, and the rest right after', () => {
     const from = utc('2026-01-01T00:00:00')
     const now = utc('2028-12-31T00:00:00')
     const first = closeCycles({ ...account, from, spans: [paid] }, now)
@@ -150,7 +150,7 @@ describe('closing', () => {
     })
   })
 
-  test('of a closed account ends where it was closed, and there is nothing to look for any more', () => {
+  test('stops where the account was closed, with nothing left to check', () => {
     const closedAt = utc('2028-01-10T12:00:00')
     const runs = [ended(closedAt - HOUR, closedAt)]
     expect(closeCycles({ ...account, closedAt, runs }, closedAt + 2 * MINUTE)).toMatchObject({

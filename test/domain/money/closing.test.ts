@@ -13,13 +13,15 @@ import { cycleFrom, type PlanSpan } from '../../../src/domain/money/cycle.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-// A leap year, seen from its first day to the end of the next January.
+// From the first day of a leap year to the end of the next January.
 const born = Date.UTC(2028, 0, 1)
 const end = Date.UTC(2029, 1, 5)
 
 type TrueRun = { start: number; length: number; watch: number }
 
-/** What the database says of a run at an instant: it is watched now and then, and over a little after its stop. */
+/**
+ * What the database says about a run at an instant: the run is seen now and then, and is over shortly after its stop.
+ */
 function viewAt(now: number, { start, length, watch }: TrueRun): MeteredRun | null {
   const stop = start + length
   if (now < start - 20_000) return null
@@ -41,7 +43,7 @@ const run = fc
     fc.integer({ min: 1_000, max: 2 * DAY }),
   )
   .map(([start, length, watch]) => ({ start, length, watch }))
-/** On the 31st, on leap day, or on any other. */
+/** The 31st, leap day, or any other day. */
 const anchor = fc.oneof(
   fc.constant(Date.UTC(2028, 0, 31, 23, 59, 59, 999)),
   fc.constant(Date.UTC(2028, 1, 29, 12)),
@@ -55,7 +57,7 @@ const plans = fc
       : []),
     { planType: 'basic', subType: 'paid', hours, anchor: at, endsAt: length === null ? null : at + length },
   ])
-/** When closing runs: after gaps from a minute to months, now and then twice. */
+/** When closing runs: after gaps from a minute to months, sometimes twice. */
 const triggers = fc.array(fc.oneof(fc.integer({ min: 60_000, max: 3 * DAY }), fc.nat(90 * DAY)), { maxLength: 60 })
 
 function timesOf(gaps: number[]): number[] {
@@ -80,7 +82,7 @@ function close(spans: PlanSpan[], runs: TrueRun[], at: number[], closing = Infin
 }
 
 describe('closing', () => {
-  test('whenever it runs, late, often or after months, the ledger is the same', () => {
+  test('produces the same ledger whether it runs late, often, or after months', () => {
     fc.assert(
       fc.property(plans, fc.array(run, { maxLength: 8 }), triggers, (spans, runs, gaps) => {
         const at = timesOf(gaps).filter((t) => t < end)
@@ -90,7 +92,7 @@ describe('closing', () => {
     )
   })
 
-  test('all that ran before the last closed cycle’s end is in it, once', () => {
+  test('includes everything that ran before the end of the last closed cycle, once', () => {
     fc.assert(
       fc.property(plans, fc.array(run, { maxLength: 8 }), (spans, runs) => {
         const seen = runs.flatMap((r) => viewAt(end, r) ?? [])
@@ -103,16 +105,16 @@ describe('closing', () => {
     )
   })
 
-  test('a closed account: all that ran is billed within an hour, whenever closing ran before, and then nothing ever', () => {
+  test('bills a closed account in full within an hour, however closing ran before, and then nothing ever again', () => {
     const closing = fc.integer({ min: born + 40 * DAY, max: end - 40 * DAY })
     fc.assert(
       fc.property(plans, fc.array(run, { maxLength: 8 }), triggers, closing, (spans, planned, gaps, at) => {
-        // Nothing starts after it, and what runs is stopped by it.
+        // Closing the account blocks new starts and stops what runs.
         const runs = planned
           .filter((r) => r.start < at)
           .map((r) => ({ ...r, length: Math.min(r.length, at - r.start) }))
         const before = timesOf(gaps).filter((t) => t < at)
-        // After an outage of a year as many triggers follow as it takes.
+        // After a year's outage it takes more than one trigger.
         const ledger = close(spans, runs, [...before, at + HOUR, at + HOUR, end], at)
         expect(close(spans, runs, [...before, at + HOUR, at + HOUR], at)).toEqual(ledger)
         expect(ledger.every(({ cycle }) => cycle.end <= at)).toBe(true)
@@ -123,7 +125,7 @@ describe('closing', () => {
     )
   })
 
-  test('a run is settled before an instant only when nothing can change its seconds before it', () => {
+  test('a run is settled before an instant only if its seconds before it can no longer change', () => {
     fc.assert(
       fc.property(run, fc.integer({ min: born, max: end }), fc.integer({ min: born, max: end }), (r, at, now) => {
         const view = viewAt(now, r)
@@ -138,7 +140,7 @@ describe('closing', () => {
     )
   })
 
-  test('what was requested at the very end of a period does not hold it up; a millisecond before, it does', () => {
+  test('a run requested at the very end of a period does not delay it; a millisecond earlier, it does', () => {
     const at = Date.UTC(2028, 5, 1)
     const loading = (requestedAt: number): MeteredRun => ({
       requestedAt,
@@ -155,7 +157,7 @@ describe('closing', () => {
     ])
   })
 
-  test('a period that ends within a second waits for that second’s end, which is its own', () => {
+  test('a period that ends mid-second waits for the end of that second, which belongs to it', () => {
     const at = Date.UTC(2028, 5, 1) + 250
     const running = (confirmedAt: number): MeteredRun => ({
       requestedAt: at - HOUR,
@@ -166,7 +168,7 @@ describe('closing', () => {
       endedAt: null,
     })
     const seconds = (until: number) => runSecondsWithin(at - HOUR, until, { start: at - HOUR, end: at })
-    // Seen at its end and stopped there, it lacks the second that one stopped 750 ms later has.
+    // A run stopped exactly at the end lacks the second that one stopped 750 ms later has.
     expect(seconds(at + 750) - seconds(at)).toBe(1)
     expect([at, at + 749, at + 750].map((confirmedAt) => isSettledBefore(at, running(confirmedAt)))).toEqual([
       false,
@@ -175,7 +177,7 @@ describe('closing', () => {
     ])
   })
 
-  test('an open checkout holds up what ends after it was opened, for 25 hours', () => {
+  test('an open checkout delays the cycles that end after it was opened, for 25 hours', () => {
     const cycleEnd = Date.UTC(2028, 1, 1)
     const closedAt = (openedAt: number) => {
       const account = { from: born, closedAt: null, spans: [], runs: [], checkoutOpenedAt: openedAt }
@@ -189,7 +191,7 @@ describe('closing', () => {
       expect(closedAt(openedAt)).toBe(CLOSING_GRACE_MS)
   })
 
-  test('whatever checkouts are opened when, every cycle is closed 25 hours after its end at the latest', () => {
+  test('closes every cycle within 25 hours of its end, whenever checkouts are opened', () => {
     const openings = fc.array(fc.integer({ min: 1, max: 3 * DAY }), { maxLength: 120 })
     fc.assert(
       fc.property(openings, fc.integer({ min: 1, max: 48 * HOUR }), (gaps, openFor) => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { recordCents } from '../../../src/domain/money/billing.ts'
 import { correctionTo, creditableCents } from '../../../src/domain/money/correction.ts'
 
-test('a record and its corrections, however many, are the record that the last one asked for', () => {
+test('a record plus its corrections equals the record that the last correction asked for', () => {
   const seconds = fc.nat(31 * 86_400)
   const cycle = fc.record({ includedHours: fc.constantFrom(0, 0.5, 5, 30), trial: fc.boolean() })
   fc.assert(
@@ -19,7 +19,7 @@ test('a record and its corrections, however many, are the record that the last o
   )
 })
 
-test('what can be credited is what the record came to, less what was credited; what was charged on top is its own', () => {
+test("a record's credit limit is its amount less earlier credits; extra charges do not raise it", () => {
   const record = { seconds: 3600, amountCents: 175 }
   const by = (...cents: number[]) => cents.map((amountCents) => ({ seconds: 0, amountCents }))
   expect(creditableCents(record, [])).toBe(175)

@@ -29,7 +29,7 @@ function cyclesBetween(spans: PlanSpan[], from: number, until: number): Cycle[] 
   return cycles
 }
 
-/** A life with plans: a trial, then plans with pauses between them. */
+/** A customer's plans: a trial, then plans with pauses between them. */
 const life = fc
   .tuple(
     fc.integer({ min: Date.UTC(2027, 0, 1), max: Date.UTC(2028, 0, 1) }),
@@ -45,14 +45,14 @@ const life = fc
     return { start, spans, end: at }
   })
 
-describe('the plan that holds', () => {
-  test('does so from its anchor to its end', () => {
+describe('the current plan', () => {
+  test('lasts from its anchor to its end', () => {
     const span = paid(1_000, 2_000)
     expect([999, 1_000, 1_999, 2_000].map((at) => planAt([span], at))).toEqual([null, span, span, null])
     expect(planAt([paid(0)], Number.MAX_SAFE_INTEGER)).toEqual(paid(0))
   })
 
-  test('is, of two, the one that began later, in whichever order they are known', () => {
+  test('is the later of two plans, in whichever order they are listed', () => {
     const [older, newer] = [paid(1_000), demo(2_000, null)]
     for (const spans of [
       [older, newer],
@@ -68,7 +68,7 @@ describe('the plan that holds', () => {
     expect(cycleFrom([], 0)).toMatchObject({ trial: false, includedHours: 0, plan: null })
   })
 
-  test('has the hours of the larger plan in a cycle that began before it was changed', () => {
+  test("has the larger plan's hours in a cycle that began before the change", () => {
     const until = utc('2028-02-01T00:00:00')
     const changed = (hours: number): PlanSpan => ({
       ...paid(utc('2028-01-01T00:00:00')),
@@ -86,7 +86,7 @@ describe('the plan that holds', () => {
 })
 
 describe('the cycles of a user', () => {
-  test('adjoin, are not empty, and every second of every run is in exactly one', () => {
+  test('are adjacent, are never empty, and contain every second of every run exactly once', () => {
     fc.assert(
       fc.property(life, fc.nat(400 * day), fc.nat(100 * day), ({ start, spans }, after, length) => {
         const run = { start: start + after, end: start + after + length }
@@ -101,7 +101,7 @@ describe('the cycles of a user', () => {
     )
   })
 
-  test('never hold two plans, and a plan gives its hours once a period', () => {
+  test('never contain two plans, and a plan grants its hours once a period', () => {
     fc.assert(
       fc.property(life, ({ start, spans, end }) => {
         for (const cycle of cyclesBetween(spans, start, end)) {
@@ -113,7 +113,7 @@ describe('the cycles of a user', () => {
     )
   })
 
-  test('a trial is one piece, however long, and ends where the plan begins', () => {
+  test('a trial is one cycle, however long, and ends where the plan begins', () => {
     const spans = [demo(utc('2028-01-10T00:00:00'), utc('2028-05-03T10:00:00')), paid(utc('2028-05-03T10:00:00'))]
     expect(cyclesBetween(spans, utc('2028-01-10T00:00:00'), utc('2028-06-10T00:00:00')).map(span)).toEqual([
       ['2028-01-10T00:00', '2028-05-03T10:00', 'demo'],
@@ -123,7 +123,7 @@ describe('the cycles of a user', () => {
     expect(cycleFrom([demo(0, null)], 0).end).toBe(Infinity)
   })
 
-  test('after a plan comes the rest of the calendar month, then whole months', () => {
+  test('a plan is followed by the rest of the calendar month, then by whole months', () => {
     const spans = [paid(utc('2028-01-31T09:00:00'), utc('2028-02-29T09:00:00'))]
     expect(cyclesBetween(spans, utc('2028-01-31T09:00:00'), utc('2028-04-02T00:00:00')).map(span)).toEqual([
       ['2028-01-31T09:00', '2028-02-29T09:00', 'basic'],
@@ -133,13 +133,13 @@ describe('the cycles of a user', () => {
     ])
   })
 
-  test('a plan begins a cycle of its own in the middle of a month, whether or not its end is known', () => {
+  test('a plan starts its own cycle in the middle of a month, whether or not its end is known', () => {
     const [from, anchor] = [utc('2028-01-01T00:00:00'), utc('2028-01-10T09:00:00')]
     for (const endsAt of [null, anchor + day])
       expect(span(cycleFrom([paid(anchor, endsAt)], from))).toEqual(['2028-01-01T00:00', '2028-01-10T09:00', null])
   })
 
-  test('the present one is found from wherever closing stopped', () => {
+  test('the current one is found from wherever closing stopped', () => {
     const spans = [paid(utc('2028-01-31T09:00:00'))]
     const at = utc('2028-07-01T00:00:00')
     expect(span(cycleAt(spans, utc('2028-02-29T09:00:00'), at))).toEqual([
@@ -157,7 +157,7 @@ function span(cycle: Cycle) {
   return [text(cycle.start), text(cycle.end), cycle.plan?.planType ?? null]
 }
 
-test('what begins once a plan is no longer paid has none of its hours, what began before has all', () => {
+test('a cycle that begins after a plan stopped being paid has none of its hours; one that began earlier has all', () => {
   const anchor = utc('2028-01-31T10:00:00')
   const plan = { ...paid(anchor), paidUntil: utc('2028-03-31T10:00:00') }
   const earlier = { planType: 'premium' as const, hours: 30, until: utc('2028-05-31T10:00:00') }
@@ -169,7 +169,7 @@ test('what begins once a plan is no longer paid has none of its hours, what bega
   expect(cycleFrom([{ ...plan, paidUntil: anchor + 1 }], anchor).includedHours).toBe(5)
 })
 
-test('a plan that ended where it began cuts nothing: the hours of the one around it are given once', () => {
+test('a plan that ended where it began splits nothing: the surrounding plan grants its hours once', () => {
   const anchor = utc('2028-01-10T10:00:00')
   for (const later of [anchor, anchor + 500, anchor + day])
     expect(cycleFrom([paid(anchor), { ...paid(later, later), hours: 30 }], anchor)).toMatchObject({

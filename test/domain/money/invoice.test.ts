@@ -7,7 +7,7 @@ const bill = (amountCents: number, status: InvoiceStatus | null, dueAt: number |
   invoice: { status, dueAt },
 })
 
-test('nothing is owed for 0 cents, a credit, or what was paid or forgiven', () => {
+test('nothing is owed for 0 cents, for a credit, or once paid or forgiven', () => {
   for (const amountCents of [0, -1]) {
     expect(isPaid(bill(amountCents, 'open'))).toBe(true)
     expect(isPaid({ amountCents, invoice: null })).toBe(true)
@@ -17,7 +17,7 @@ test('nothing is owed for 0 cents, a credit, or what was paid or forgiven', () =
   expect(isPaid({ amountCents: 1, invoice: null })).toBe(false)
 })
 
-test('what is owed is overdue from its day on, to the millisecond', () => {
+test('what is owed is overdue from its due date on, to the millisecond', () => {
   const open = bill(175, 'open')
   expect([DUE - 1, DUE, DUE + 1].map((now) => isOverdue(open, now))).toEqual([false, true, true])
   expect(isOverdue(bill(175, 'uncollectible'), DUE)).toBe(true)
@@ -25,9 +25,9 @@ test('what is owed is overdue from its day on, to the millisecond', () => {
   expect(isOverdue(bill(0, 'open'), DUE)).toBe(false)
 })
 
-test('without a day, or without an invoice, nothing is overdue', () => {
+test('without a due date or an invoice, nothing is overdue', () => {
   expect(isOverdue(bill(175, 'open', null), DUE)).toBe(false)
   expect(isOverdue({ amountCents: 175, invoice: null }, DUE)).toBe(false)
-  // The day 0 is a day.
+  // Time 0 is a valid due date.
   expect(isOverdue(bill(175, 'open', 0), 0)).toBe(true)
 })

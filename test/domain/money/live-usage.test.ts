@@ -22,7 +22,7 @@ function run(billedFrom: number, end: number | null = null): Server {
   }
 }
 
-/** What the server counts at that moment: `before` seconds of earlier runs, and this run. */
+/** The server's count at that moment: `before` seconds of earlier runs, plus this run. */
 function counted(at: number, before: number, started: number, plan: 'demo' | number | null): Summary {
   const seconds = before + runSeconds(started, Math.max(at, started))
   const hours = plan === 'demo' ? 0.5 : (plan ?? 0)
@@ -53,7 +53,7 @@ function counted(at: number, before: number, started: number, plan: 'demo' | num
 const plans = fc.constantFrom<'demo' | number | null>('demo', null, 5, 30)
 const ms = fc.integer({ min: -60_000, max: 40 * 3_600_000 })
 
-test('what the page counts on is what the server would count at that moment', () => {
+test("the page's count matches what the server would count at that moment", () => {
   fc.assert(
     fc.property(plans, fc.nat(40 * 3600), ms, fc.nat(3_600_000), (plan, before, asOf, later) => {
       const summary = counted(START + asOf, before, START, plan)
@@ -66,7 +66,7 @@ test('what the page counts on is what the server would count at that moment', ()
   )
 })
 
-test('a run that ended counts to its end, wherever the summary and now lie', () => {
+test('a run that ended counts to its end, whenever the summary was taken', () => {
   fc.assert(
     fc.property(ms, fc.nat(7_200_000), fc.nat(7_200_000), (asOf, length, later) => {
       const end = START + length
@@ -77,7 +77,7 @@ test('a run that ended counts to its end, wherever the summary and now lie', () 
   )
 })
 
-test("a run's dollars are what it adds to the bill: nothing in a trial, nothing within the plan's hours", () => {
+test("a run's dollars are what it adds to the bill: nothing in a trial or within the plan's hours", () => {
   fc.assert(
     fc.property(plans, fc.nat(40 * 3600), fc.nat(40 * 3_600_000), (plan, before, ran) => {
       const now = START + ran
@@ -92,7 +92,7 @@ test("a run's dollars are what it adds to the bill: nothing in a trial, nothing 
   )
 })
 
-test('two hours without a plan come to $3.50, and a trial counts down in hundredths of a minute', () => {
+test('two hours without a plan cost $3.50, and a trial counts down in hundredths of a minute', () => {
   const twoHours = START - 437 + 7_200_000
   const summary = counted(twoHours, 0, START - 437, null)
   expect(runCost(run(START - 437), summary, twoHours).units).toBe(7200 * 4861)
@@ -110,7 +110,7 @@ test('what does not run changes nothing', () => {
   expect(runCost(loading, summary, START + 120_000)).toMatchObject({ seconds: 0, units: 0 })
 })
 
-test('the last second of the plan is free, and from then on nothing is', () => {
+test('the last second of the plan is free, and nothing after it is', () => {
   const free = (used: number) => runCost(run(START), counted(START, used, START, 5), START).free
   expect([5 * 3600 - 1, 5 * 3600, 5 * 3600 + 1].map(free)).toEqual(['in your plan', null, null])
 })

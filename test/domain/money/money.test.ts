@@ -6,10 +6,10 @@ test.each([
   [1.75, '$1.75'],
   [1234.5, '$1,234.50'],
   [-3.5, '-$3.50'],
-])('%d dollars are written %s', (amount, text) => {
+])('writes %d dollars as %s', (amount, text) => {
   expect(dollars(amount)).toBe(text)
 })
 
-test('seconds are whole, in groups of three', () => {
+test('writes seconds as whole numbers in groups of three', () => {
   expect([59, 18_011].map(seconds)).toEqual(['59 s', '18,011 s'])
 })

@@ -8,7 +8,7 @@ import {
   SUBSCRIPTION_CANCELLED,
 } from '../../../src/domain/money/plan.ts'
 
-test('what is for sale, and what it includes', () => {
+test('the plans for sale, and what they include', () => {
   expect(PLANS.map(({ type, dollarsPerMonth, hours }) => [type, dollarsPerMonth, hours])).toEqual([
     ['basic', 25, 5],
     ['premium', 250, 30],
@@ -16,7 +16,7 @@ test('what is for sale, and what it includes', () => {
   ])
 })
 
-test('every plan has one name, wherever it is read', () => {
+test('a plan has the same name everywhere', () => {
   expect(PLANS.map(({ type }) => planName(type))).toEqual(PLANS.map(({ name }) => name))
   expect((['demo', 'basic', 'premium', 'enterprise'] as const).map(planName)).toEqual([
     'Free trial',
@@ -26,12 +26,12 @@ test('every plan has one name, wherever it is read', () => {
   ])
 })
 
-test('the sentences of a cancellation', () => {
+test('the cancellation sentences', () => {
   expect(CANCEL_FAILED).toBe('Failed to cancel subscription')
   expect(SUBSCRIPTION_CANCELLED).toBe('Your subscription has been cancelled and will not renew.')
 })
 
-test('the largest server goes by the plan; with a trial, an unpaid plan or none it is that of Basic', () => {
+test("the largest server depends on the plan; a trial, an unpaid plan, or no plan gets Basic's", () => {
   const gpus = (planType: PlanType, status = 'active') => gpusOf({ planType, status })
   expect([gpusOf(null), gpus('demo'), gpus('basic'), gpus('premium'), gpus('enterprise')]).toEqual([
     1,

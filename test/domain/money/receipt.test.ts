@@ -3,7 +3,7 @@ import { lostReceipt, receipt } from '../../../src/domain/money/receipt.ts'
 
 const run = { requestedAt: 0, billedFrom: 12_400, meteredUntil: 75_900, mustStopAt: null, refused: 0 }
 
-test('what was used and what was free', () => {
+test('says what was used and what was free', () => {
   expect(receipt(run)).toBe('Server stopped. You used 1m 2s. Startup (12s) was free.')
   expect(receipt({ ...run, refused: 1 })).toBe(
     'Server stopped. You used 1m 2s. Startup (12s, 1 refused launch) was free.',
@@ -23,14 +23,14 @@ test('in a trial, before its end and at it', () => {
   )
 })
 
-test('of a server that ended by itself', () => {
+test('for a server that was lost', () => {
   expect(lostReceipt('It is gone.', run)).toBe('It is gone. You used 1m 2s. Startup (12s) was free.')
   expect(lostReceipt('It never ran.', { ...run, billedFrom: null, meteredUntil: null })).toBe(
     "It never ran. You weren't charged.",
   )
 })
 
-test('without a beginning or an end nothing was metered', () => {
+test('a run without a start or an end of its meter was not metered', () => {
   const never = { ...run, billedFrom: null, meteredUntil: null }
   for (const half of [
     { ...run, billedFrom: null },

@@ -19,14 +19,14 @@ function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: numb
   }
 }
 
-test('before a start: what it costs, and what is still free', () => {
+test('before a start: says what it costs and what is still free', () => {
   expect(startCost(summary({ hours: 0.5, demo: true }, 0.25))).toContain('You have 15.00 free minutes.')
   expect(startCost(summary({ hours: 5 }, 1.5))).toContain('3.50 hours left in your plan, then $1.75/h')
   expect(startCost(summary({ hours: 5 }, 6))).toContain('$1.75/h, billed by the second once your server answers.')
   expect(startCost(summary(null, 0))).toMatch(/^\$1\.75\/h/)
 })
 
-test('while Start is closed: why', () => {
+test('while Start is disabled: says why', () => {
   const live = { active: false, pending: true }
   const trial = (hoursUsed: number) => summary({ hours: 0.5, demo: true }, hoursUsed)
   expect(startRefusal(trial(0.25), [{ active: false, pending: false }])).toBeNull()
@@ -41,7 +41,7 @@ test('while Start is closed: why', () => {
   for (const status of ['active', 'trialing', 'canceled']) expect(startRefusal(inState(status), [])).toBeNull()
 })
 
-test('a trial is open until its last second, and nobody needs a plan', () => {
+test('a trial lasts until its last second, and nobody needs a plan to start', () => {
   const trial = (seconds: number) => startRefusal(summary({ hours: 0.5, demo: true }, seconds / 3600), [])
   expect(trial(1_799)).toBeNull()
   expect(trial(1_800)).not.toBeNull()

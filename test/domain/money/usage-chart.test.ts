@@ -35,7 +35,7 @@ test('all that ran on those days is in one of the bars', () => {
   )
 })
 
-test('the months end with the present one, over the turn of a year, and dollars add up in cents', () => {
+test('the months end with the current one, across a new year, and dollars add up in cents', () => {
   const bills = [
     { month: '2027-11', dollars: 99 },
     { month: '2027-12', dollars: 0.1 },
@@ -50,6 +50,6 @@ test('the months end with the present one, over the turn of a year, and dollars 
       { label: '2028-01', value: 0 },
       { label: '2028-02', value: 1.25 },
     ])
-  // The 31st has no counterpart in the month before: counted from the first.
+  // The month before has no 31st, so we count from the first.
   expect(dollarsPerMonth([], utc('2028-03-31T12:00:00'), 2).map(({ label }) => label)).toEqual(['2028-02', '2028-03'])
 })

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { openDatabase } from '../../../db/client.ts'
 import { answer, cut, press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
 
-/** Account, subscriptions, billing history, console. One row for each text of the specification. */
+/** Account, subscriptions, billing history, console. One row per text of the specification. */
 
 const account = async (page: Page, go: (path: string) => Promise<unknown>) => {
   await go('/account_overview')
@@ -29,7 +29,7 @@ const saved = (
 
 const [CURRENT, NEXT, AGAIN] = ['Current password', 'New password', 'Confirm new password']
 
-/** The specification's own fields, and no more. */
+/** Only the fields of the specification. */
 const INSTANCE = {
   instance_id: 'i-1',
   name: 'one',
@@ -41,7 +41,7 @@ const INSTANCE = {
   launch_time: '2026-01-01T00:00:00Z',
 }
 
-/** The console after its list was read again. */
+/** The console after a fresh read of its list. */
 const fleet = (at: string, act: (page: Page) => Promise<unknown>, words: Word[]): Scene => ({
   at: `console, ${at}`,
   as: 'admin',
@@ -100,7 +100,7 @@ const SCENES: Scene[] = [
     [[5, 'message', 'New password and confirmation do not match.']],
   ),
   saved(
-    'a new password that is short',
+    'a short new password',
     { [CURRENT as string]: 'the old one', [NEXT as string]: 'short', [AGAIN as string]: 'short' },
     [[5, 'message', 'New password must be at least 6 characters.']],
   ),
@@ -111,7 +111,7 @@ const SCENES: Scene[] = [
     [[4, 'message', 'This is odd, that too', { note: 'status error: its errors' }]],
     (page) => answer(page, '/users', 422, { status: 'error', errors: ['This is odd', 'that too'] }),
   ),
-  saved('refused without a word', {}, [[8, 'message', 'Failed to update profile.']], (page) =>
+  saved('refused without a message', {}, [[8, 'message', 'Failed to update profile.']], (page) =>
     answer(page, '/users', 500, {}),
   ),
   saved('an answer without a user', {}, [[8, 'message', 'Update failed']], (page) => answer(page, '/users', 200, {})),
@@ -207,7 +207,7 @@ const SCENES: Scene[] = [
     ],
   },
   {
-    at: 'billing history, a bill not paid in time',
+    at: 'billing history, an overdue bill',
     as: 'debtor',
     open: (_, { go }) => go('/billing_history'),
     words: [
@@ -266,7 +266,7 @@ const SCENES: Scene[] = [
   ]),
   fleet('no network', (page) => cut(page, '/api/v1/instances'), [[8, 'message', 'Error: Failed to load']]),
   {
-    at: 'console, read again after 60 s',
+    at: 'console, refreshed after 60 s',
     as: 'admin',
     open: async (page, { go }) => {
       await page.clock.install()

@@ -4,8 +4,9 @@ import type { Job, Server } from '../../../src/domain/wire.ts'
 import { answer, cut, hold, press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
 
 /**
- * The dashboard and its frame. One row for each text of the specification, except where it contradicts itself: 'Failed to request more
- * servers' (8), whose button is always closed (2), and 'Failed to load servers' for the billing history, which the server renders whole.
+ * The dashboard and its frame. One row per text of the specification, except where it contradicts itself: 'Failed to
+ * request more servers' (8), whose button is always disabled (2), and 'Failed to load servers' for the billing
+ * history, which the server renders whole.
  */
 
 type Go = (path: string) => Promise<unknown>
@@ -16,7 +17,7 @@ const open = async (page: Page, go: Go) => {
   await live(page)
 }
 
-/** Opens the dashboard, then does what is to be looked at. */
+/** Opens the dashboard, then brings it into the state to check. */
 const newcomer = (at: string, act: (page: Page) => Promise<unknown>, words: Word[]): Scene => ({
   at,
   as: 'newcomer',
@@ -50,20 +51,20 @@ const RUNNING = {
   ip_address: '127.0.0.9',
 }
 
-/** Presses Start; both answers are made up. */
+/** Presses Start; both answers are faked. */
 async function start(page: Page, available: unknown, started?: { status: number; json: unknown }): Promise<void> {
   await answer(page, '/api/v1/aws/server_available', 200, available)
   if (started) await answer(page, '/api/v1/aws/auto_cloud_start_request', started.status, started.json)
   await press(page, 'Start Server')
 }
 
-/** A server of one's own that runs, as the server's list tells it. */
+/** Your own running server, as the server list reports it. */
 async function withServers(page: Page, servers: Server[]): Promise<void> {
   await answer(page, '/api/v1/servers/get_servers', 200, { servers })
   await press(page, 'Refresh')
 }
 
-/** The channel tells of a job that nobody asked for. */
+/** The channel reports a job that nobody requested. */
 const told = (at: string, job: Partial<Job>, words: Word[], later?: (page: Page) => Promise<unknown>): Scene => ({
   at,
   as: 'newcomer',
@@ -99,7 +100,12 @@ const ALL_RESERVED = 'No GPU servers available right now. All servers are reserv
 const badge = (server: Partial<Server>, word: string, color: string): Scene =>
   newcomer(`a run that is ${word}`, (page) => withServers(page, [{ ...RUNNING, ...server }]), [
     [4, 'text', word, { color }],
-    [4, 'button', 'Stop ses_x', { disabled: word !== 'running', note: 'only an active session, not while it stops' }],
+    [
+      4,
+      'button',
+      'Stop ses_x',
+      { disabled: word !== 'running', note: 'only for an active session that is not stopping' },
+    ],
   ])
 
 const SCENES: Scene[] = [
@@ -152,7 +158,7 @@ const SCENES: Scene[] = [
     words: [[2, 'link', 'Admin', { href: /^\/console$/ }]],
   },
   {
-    at: 'back from the browser’s memory, the session not known yet',
+    at: 'restored from the back/forward cache, the session not known yet',
     as: 'newcomer',
     open: async (page, { go }) => {
       await open(page, go)
@@ -202,7 +208,7 @@ const SCENES: Scene[] = [
     [4, 'message', ALL_RESERVED],
     [8, 'button', 'Dismiss'],
   ]),
-  newcomer('none available, and no candidates told', (page) => start(page, { ServerAvailable: false }), [
+  newcomer('none available, no candidates listed', (page) => start(page, { ServerAvailable: false }), [
     [4, 'message', ALL_RESERVED],
   ]),
   newcomer('none of several available', (page) => start(page, { ServerAvailable: false, candidates: [{}, {}, {}] }), [
@@ -232,11 +238,11 @@ const SCENES: Scene[] = [
       [5, 'text', 'No servers yet. Click "Start Server" to launch one.', { note: 'no server is added' }],
     ],
   ),
-  newcomer('a start refused without a word', (page) => start(page, AVAILABLE, { status: 500, json: {} }), [
+  newcomer('a start refused without a message', (page) => start(page, AVAILABLE, { status: 500, json: {} }), [
     [8, 'message', 'Failed to start server'],
   ]),
   newcomer(
-    'a summary that says nothing',
+    'an empty summary',
     async (page) => {
       await answer(page, '/api/v1/billings/summary', 200, {})
       await press(page, 'Refresh')
@@ -248,7 +254,7 @@ const SCENES: Scene[] = [
     ],
   ),
   newcomer(
-    'the lists cannot be read',
+    'the lists cannot be loaded',
     async (page) => {
       await cut(page, '/api/v1/servers/get_servers')
       await cut(page, '/api/v1/billings/summary')
@@ -274,7 +280,7 @@ const SCENES: Scene[] = [
   badge({ active: false, end_time: '2020-01-03T03:04:05Z' }, 'stopped', 'gray'),
   badge({ active: false, end_time: '2020-01-01T00:00:00Z', error_message: 'It broke.' }, 'error', 'red'),
   newcomer(
-    'how long a session was up',
+    'the uptime of a session',
     (page) => withServers(page, [{ ...RUNNING, active: false, end_time: '2020-01-03T03:04:05Z' }]),
     [[2, 'cell', '2d 3h 4m 5s']],
   ),
@@ -319,7 +325,7 @@ const SCENES: Scene[] = [
     ],
   ),
   newcomer(
-    'a stop refused without a word',
+    'a stop refused without a message',
     async (page) => {
       await withServers(page, [RUNNING])
       await answer(page, '/api/v1/aws/stop_server', 500, {})
@@ -335,7 +341,7 @@ const SCENES: Scene[] = [
   told('a job that failed, with its code', { status: 'failed', error_code: 'no_capacity' }, [
     [4, 'message', 'Error: no_capacity'],
   ]),
-  told('a job that failed without a word', { status: 'failed' }, [[4, 'message', 'Unknown error']]),
+  told('a job that failed without a message', { status: 'failed' }, [[4, 'message', 'Unknown error']]),
   told('a job that runs', { status: 'running', progress: 'Booting the server.' }, [
     [2, 'message', 'Booting the server.', { note: 'the progress message' }],
   ]),
@@ -348,7 +354,7 @@ const SCENES: Scene[] = [
   ),
 
   {
-    at: 'a trial that is used up',
+    at: 'a used-up trial',
     as: 'newcomer',
     open: async (page, { go, url }) => {
       await open(page, go)
@@ -367,7 +373,7 @@ const SCENES: Scene[] = [
     ],
   },
   {
-    at: 'usage, read again after 30 s',
+    at: 'usage, refreshed after 30 s',
     as: 'newcomer',
     open: async (page, { go, url }) => {
       await page.clock.install()
@@ -379,33 +385,36 @@ const SCENES: Scene[] = [
     words: [[9, 'text', '0.25']],
   },
   {
-    at: 'the sign-in screen, asked for by someone signed in',
+    at: 'the sign-in screen, opened by someone signed in',
     as: 'newcomer',
     open: (_, { go }) => go('/sign_in'),
     words: [[6, 'title', 'Dashboard']],
   },
   {
-    at: 'the sign-up screen, asked for by someone signed in',
+    at: 'the sign-up screen, opened by someone signed in',
     as: 'newcomer',
     open: (_, { go }) => go('/sign_up'),
     words: [[6, 'title', 'Dashboard']],
   },
   {
-    at: 'the console, asked for by someone who is no admin',
+    at: 'the console, opened by someone who is not an admin',
     as: 'newcomer',
     open: (_, { go }) => go('/console'),
     words: [[6, 'title', 'Dashboard']],
   },
   ...['/dashboard', '/subscriptions', '/account_overview', '/billing_history'].map(
     (path): Scene => ({
-      at: `${path}, asked for by a visitor`,
+      at: `${path}, opened by a visitor`,
       open: (_, { go }) => go(path),
       words: [[6, 'title', 'Sign In']],
     }),
   ),
 ]
 
-/** From now on so many hours are used. The rest is asked for beforehand, so that no call is on its way when the window closes. */
+/**
+ * From now on, this many hours are used. We request the rest in advance, so that no call is open when the window
+ * closes.
+ */
 async function use(page: Page, url: string, hoursUsed: number): Promise<void> {
   const summary = await (await page.request.get(`${url}/api/v1/billings/summary`)).json()
   await answer(page, '/api/v1/billings/summary', 200, {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { openDatabase } from '../../../db/client.ts'
 import { press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
 
-/** What visitors read. One row for each text of the specification. */
+/** What visitors read. One row per text of the specification. */
 
 const toContact = { href: /^\/contact_sales$/ }
 
@@ -112,7 +112,7 @@ const SCENES: Scene[] = [
     ],
   },
   {
-    at: 'a path that is not there',
+    at: 'an unknown path',
     open: (_, { go }) => go('/no/such/page'),
     words: [
       [2, 'title', 'Oops—page not found'],
@@ -124,7 +124,7 @@ const SCENES: Scene[] = [
     ],
   },
   {
-    at: 'a path that is not there, signed in',
+    at: 'an unknown path, signed in',
     as: 'newcomer',
     open: (_, { go }) => go('/no/such/page'),
     words: [[2, 'link', 'Dashboard', { href: /^\/dashboard$/ }]],
@@ -159,7 +159,7 @@ const SCENES: Scene[] = [
       [5, 'message', 'Please select an option'],
       [5, 'message', 'Message is required'],
       [8, 'message', 'Name is required, Email is required', { note: 'joined' }],
-      [5, 'textbox', 'Name', { description: 'Name is required', note: 'beside the field, too' }],
+      [5, 'textbox', 'Name', { description: 'Name is required', note: 'also beside the field' }],
       [5, 'textbox', 'Email', { description: 'Email is required' }],
       [5, 'combobox', 'How did you hear about us?', { description: 'Please select an option' }],
       [5, 'textbox', 'Message', { description: 'Message is required 0/2000' }],
@@ -187,7 +187,7 @@ const SCENES: Scene[] = [
     words: [[8, 'message', "Thank you for contacting sales! We'll get back to you soon."]],
   },
   {
-    at: 'contact sales, when it cannot be kept',
+    at: 'contact sales, when it cannot be saved',
     open: async (page, { go }) => {
       await go('/contact_sales')
       await writeToSales(page, { ...GOOD, Name: 'Nobody' })

@@ -2,9 +2,9 @@ import type { Page } from 'playwright-core'
 import { untilHydrated } from '../../../testing/browser/e2e.ts'
 import { answer, cut, hold, press, type Scene, walk } from '../../../testing/browser/words.ts'
 
-/** Sign up, sign in, the confirmation of an address. One row for each text of the specification. */
+/** Sign-up, sign-in, and confirming an address. One row per text of the specification. */
 
-/** The form's island is awake. */
+/** Waits until the form's island is hydrated. */
 const awake = (page: Page) => page.getByRole('button', { name: 'Show password' }).waitFor()
 
 async function fillSignUp(page: Page, { name = 'Ada', again = 'a good password', terms = true, scripts = true } = {}) {
@@ -16,7 +16,7 @@ async function fillSignUp(page: Page, { name = 'Ada', again = 'a good password',
   if (terms) await page.getByRole('checkbox').check()
 }
 
-/** Signs up; the server's answer is made up. */
+/** Signs up; the server's answer is faked. */
 const signUpAnswered = (at: string, status: number, json: unknown, words: Scene['words']): Scene => ({
   at: `sign up, ${at}`,
   open: async (page, { go }) => {
@@ -36,7 +36,7 @@ async function signIn(page: Page, go: (path: string) => Promise<unknown>): Promi
   await press(page, 'Sign In')
 }
 
-/** Signs in; the server's answer is made up. */
+/** Signs in; the server's answer is faked. */
 const signInAnswered = (at: string, status: number, json: unknown, words: Scene['words']): Scene => ({
   at: `sign in, ${at}`,
   open: async (page, { go }) => {
@@ -101,7 +101,7 @@ const SCENES: Scene[] = [
     },
     words: [
       [5, 'message', 'All fields are required.'],
-      [8, 'button', 'Dismiss', { note: 'the banner is dismissible' }],
+      [8, 'button', 'Dismiss', { note: 'the banner can be dismissed' }],
       [5, 'button', 'Sign Up', { disabled: false }],
     ],
   },
@@ -113,7 +113,7 @@ const SCENES: Scene[] = [
       await fillSignUp(page, { again: 'another one', scripts: false })
       await press(page, 'Sign Up')
     },
-    words: [[5, 'message', 'Passwords do not match.', { note: 'else Sign Up is closed before it can be said' }]],
+    words: [[5, 'message', 'Passwords do not match.', { note: 'otherwise Sign Up is disabled first' }]],
   },
   {
     at: 'sign up without scripts, terms open',
@@ -123,7 +123,7 @@ const SCENES: Scene[] = [
       await fillSignUp(page, { terms: false, scripts: false })
       await press(page, 'Sign Up')
     },
-    words: [[5, 'message', 'You must accept the Terms of Service.', { note: 'else Sign Up is closed before' }]],
+    words: [[5, 'message', 'You must accept the Terms of Service.', { note: 'otherwise Sign Up is disabled first' }]],
   },
   signUpAnswered('refused', 422, { errors: ['Email is taken', 'Name is odd'] }, [
     [8, 'message', 'Sign Up failed: Email is taken, Name is odd'],
@@ -178,9 +178,9 @@ const SCENES: Scene[] = [
   },
   signInAnswered('refused with an error', 403, { error: 'Not today.' }, [[8, 'message', 'Not today.']]),
   signInAnswered('refused with a message', 403, { message: 'Nor tomorrow.' }, [[7, 'message', 'Nor tomorrow.']]),
-  signInAnswered('refused as 401 without a word', 401, {}, [[8, 'message', 'Invalid email or password.']]),
-  signInAnswered('refused without a word', 403, {}, [[8, 'message', 'Sign in failed.']]),
-  signInAnswered('the server fails without a word', 500, {}, [[8, 'message', 'Login failed']]),
+  signInAnswered('refused as 401 without a message', 401, {}, [[8, 'message', 'Invalid email or password.']]),
+  signInAnswered('refused without a message', 403, {}, [[8, 'message', 'Sign in failed.']]),
+  signInAnswered('the server fails without a message', 500, {}, [[8, 'message', 'Login failed']]),
   signInAnswered('an answer without a user', 200, {}, [[8, 'message', 'Unexpected response from server.']]),
   signInAnswered('no JSON', 502, undefined, [[8, 'message', 'HTTP 502 Bad Gateway', { note: 'status and its text' }]]),
   {
@@ -208,7 +208,7 @@ const SCENES: Scene[] = [
     words: [[8, 'message', 'An unexpected error occurred during dispatch.']],
   },
   {
-    at: 'sign in, the state of the session corrupted',
+    at: 'sign in, a corrupted session state',
     open: async (page, { go }) => {
       await page.route('**/sign_in', async (route) => {
         const response = await route.fetch()
@@ -256,7 +256,7 @@ const SCENES: Scene[] = [
     words: [[9, 'title', 'Sign In']],
   },
   {
-    at: 'a link that is not good',
+    at: 'an invalid link',
     open: (_, { go }) => go('/confirm_email?confirmation_token=x'),
     words: [
       [2, 'message', 'Invalid or expired confirmation link.'],
@@ -271,7 +271,7 @@ const SCENES: Scene[] = [
     words: [[5, 'message', 'Invalid or expired confirmation link.']],
   },
   {
-    at: 'sent again',
+    at: 'resent',
     open: async (page, { go }) => {
       await answer(page, '/users/confirmation', 200, {})
       await page.clock.install()
@@ -285,7 +285,7 @@ const SCENES: Scene[] = [
     ],
   },
   {
-    at: 'sent again, with a message of the server',
+    at: 'resent, with a server message',
     open: async (page, { go }) => {
       await answer(page, '/users/confirmation', 200, { message: 'On its way.' })
       await page.clock.install()
@@ -296,7 +296,7 @@ const SCENES: Scene[] = [
     words: [[7, 'message', 'On its way.']],
   },
   {
-    at: 'sent again, 5 s later',
+    at: 'resent, 5 s later',
     open: async (page, { go }) => {
       await answer(page, '/users/confirmation', 200, {})
       await page.clock.install()
@@ -309,7 +309,7 @@ const SCENES: Scene[] = [
     words: [[9, 'title', 'Sign In']],
   },
   {
-    at: 'not sent again',
+    at: 'not resent',
     open: async (page, { go }) => {
       await answer(page, '/users/confirmation', 500, {})
       await go('/confirm_email')

@@ -14,7 +14,7 @@ type Call = {
   fail: () => Promise<void>
 }
 
-/** Every request that is open, to be answered by the test. */
+/** Every open request, for the test to answer. */
 let calls: Call[] = []
 
 const SERVERS = 'GET /api/v1/servers/get_servers'
@@ -23,7 +23,7 @@ const AVAILABLE = 'GET /api/v1/aws/server_available'
 const START = 'POST /api/v1/aws/auto_cloud_start_request'
 const STOP = 'POST /api/v1/aws/stop_server'
 
-/** Takes the first open request of the kind, which must be there. */
+/** Takes the first open request of this kind; there must be one. */
 function take(what: string): Call {
   const call = calls.find((open) => open.what === what)
   if (!call) throw new Error(`No ${what} is open: ${calls.map((open) => open.what).join()}`)
@@ -38,7 +38,7 @@ const server = (id: string, change: Partial<Server> = {}) =>
 const summary = (hoursUsed: number) =>
   ({ monthlyUsage: { hoursUsed, serverSessions: 1, runningServers: 1, amountOwedDollars: 0 } }) as Summary
 
-/** The hook over the dashboard's own reducer. */
+/** The hook on the dashboard's own reducer. */
 async function openDashboard(servers: Server[] = []) {
   const { result } = await renderHook((first: Server[]) => {
     const [list, dispatch] = useReducer(reduceServerList, first, (given) => emptyServerList(given))
@@ -83,7 +83,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test('start: asks for availability, then for a server, and says so; busy all the while', async () => {
+test('start: checks availability, then requests a server, and says so; busy throughout', async () => {
   const dashboard = await openDashboard()
   await dashboard.start()
   expect(open()).toEqual([AVAILABLE])
@@ -98,7 +98,7 @@ test('start: asks for availability, then for a server, and says so; busy all the
   expect(dashboard.notice()).toBe(STARTING)
 })
 
-test('a double click starts one server; a later one starts another', async () => {
+test('a double click starts one server; a later click starts another', async () => {
   const dashboard = await openDashboard()
   await act(async () => {
     void dashboard.now().start()
@@ -111,7 +111,7 @@ test('a double click starts one server; a later one starts another', async () =>
   expect(open()).toEqual([AVAILABLE])
 })
 
-test('start, refused: each answer has its sentence, nothing more is sent, and it can be tried again', async () => {
+test('start, refused: every answer has its sentence, sends nothing more, and leaves Start usable', async () => {
   const dashboard = await openDashboard()
   const available = { ServerAvailable: true, candidates: [] }
   const refusals: [sentence: string, ...answers: [what: string, status: number, json: unknown][]][] = [
@@ -130,7 +130,7 @@ test('start, refused: each answer has its sentence, nothing more is sent, and it
   }
 })
 
-test('start, the connection lost: says so, and can be tried again', async () => {
+test('start, connection lost: says so and leaves Start usable', async () => {
   const dashboard = await openDashboard()
   await dashboard.start()
   await take(AVAILABLE).fail()
@@ -143,7 +143,7 @@ test('start, the connection lost: says so, and can be tried again', async () => 
   expect(dashboard.now().busy).toBe(false)
 })
 
-test('stop: names server and session, says so, and reads again what it changed', async () => {
+test('stop: names server and session, says so, and reloads what it changed', async () => {
   const running = server('ses_1')
   const dashboard = await openDashboard([running])
   await dashboard.stop(running)
@@ -169,7 +169,7 @@ test('a double click stops a session once; another session can be stopped meanwh
   ])
 })
 
-test('stop, refused or not reached: says so, and can be tried again', async () => {
+test('stop, refused or unreachable: says so and leaves Stop usable', async () => {
   const running = server('ses_1')
   const dashboard = await openDashboard([running])
   await dashboard.stop(running)
@@ -181,7 +181,7 @@ test('stop, refused or not reached: says so, and can be tried again', async () =
   expect(open()).toEqual([])
 })
 
-test('a read that a later one overtook changes nothing any more', async () => {
+test('a read overtaken by a later one changes nothing', async () => {
   const dashboard = await openDashboard()
   await dashboard.refresh()
   const [oldServers, oldSummary] = [take(SERVERS), take(SUMMARY)]
@@ -202,7 +202,7 @@ test('a read that a later one overtook changes nothing any more', async () => {
   expect(dashboard.now().counted?.monthlyUsage.hoursUsed).toBe(3)
 })
 
-test('a read that is not wanted any more is aborted, and changes nothing', async () => {
+test('a read no longer needed is aborted and changes nothing', async () => {
   const dashboard = await openDashboard([server('before')])
   const abort = new AbortController()
   await dashboard.refresh(abort.signal)
@@ -215,7 +215,7 @@ test('a read that is not wanted any more is aborted, and changes nothing', async
   expect(dashboard.ids()).toEqual(['before'])
 })
 
-test('a read says when it was, and only once both parts of it came', async () => {
+test('a read sets its time only once both parts have arrived', async () => {
   const dashboard = await openDashboard()
   expect(dashboard.now().readAt).toBe(0)
   await dashboard.refresh()
@@ -227,7 +227,7 @@ test('a read says when it was, and only once both parts of it came', async () =>
   expect(dashboard.now().list.loading).toBe(false)
 })
 
-test('what could be read is shown, what could not is said, once where the reason is the same; what was there stays', async () => {
+test('shows what loaded and names what did not, once if the reason is the same; earlier data stays', async () => {
   const dashboard = await openDashboard([server('before')])
   await dashboard.refresh()
   await take(SERVERS).fail()
@@ -246,7 +246,7 @@ test('what could be read is shown, what could not is said, once where the reason
   expect(dashboard.now().list.error).toBeNull()
 })
 
-test('an answer without optional fields says that there is nothing of them', async () => {
+test('an answer without its optional fields means there are none', async () => {
   const dashboard = await openDashboard()
   await dashboard.refresh()
   await take(SERVERS).answer(200, {})

@@ -28,12 +28,12 @@ test('what was mapped stays mapped', () => {
   )
 })
 
-test('the same time is the same scene, to the last digit', () => {
+test('the same time yields the same scene, to the last digit', () => {
   expect(readings(24.6, 0.0004861)).toEqual(readings(24.6, 0.0004861))
   expect(trail(12, 30)).toEqual(trail(12, 30))
 })
 
-test('the instruments at the end: all of it mapped, the price by the second', () => {
+test('the instruments at the end: everything mapped, the price by the second', () => {
   const values = readings(DURATION, 0.0004861)
   expect(Object.fromEntries(INSTRUMENTS.map((name, i) => [name, values[i]]))).toMatchObject({
     COVERED: '100 %',

@@ -41,7 +41,7 @@ const close = () => closeAccount(ctx, user, { current_password: PASSWORD })
 const account = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]
 const listPlans = () => stack.db.select().from(plans).where(eq(plans.userId, user.id))
 
-test('nobody pays for a closed account at a page that was left open, and its last bill does not wait for that', async () => {
+test('closing expires an open checkout page, which then takes no payment, and the last bill does not wait for it', async () => {
   await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR })
   stack.clock.now += 2 * HOUR
   const { url } = await createCheckout(ctx, user, { planType: 'basic' })
@@ -55,7 +55,7 @@ test('nobody pays for a closed account at a page that was left open, and its las
   expect(records).toMatchObject([{ seconds: 3600, amountCents: 175 }])
 })
 
-test('while Stripe cannot say what became of the page, nothing is closed', async () => {
+test('closes nothing while Stripe cannot say what became of the page', async () => {
   const { url } = await createCheckout(ctx, user, { planType: 'basic' })
   stack.stripe.inject('error')
   await expect(close()).rejects.toMatchObject({ code: 'unavailable' })
@@ -65,7 +65,7 @@ test('while Stripe cannot say what became of the page, nothing is closed', async
   await expect(stack.press(url)).rejects.toThrow('400')
 })
 
-test('a plan that was paid there before ends with the account, at the next trigger', async () => {
+test('a plan already paid there ends with the account, at the next trigger', async () => {
   await stack.press((await createCheckout(ctx, user, { planType: 'basic' })).url)
   stack.clock.now += MINUTE
   await close()
@@ -73,7 +73,7 @@ test('a plan that was paid there before ends with the account, at the next trigg
   expect(await listPlans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
 })
 
-test('a plan that is heard of only after the closing ends at the next trigger, too', async () => {
+test('a plan we learn about only after the closing also ends at the next trigger', async () => {
   await stack.press((await createCheckout(ctx, user, { planType: 'basic' })).url)
   stack.clock.now += MINUTE
   await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
@@ -91,11 +91,11 @@ test('every sign-in ends with the account', async () => {
   expect(rows.map((row) => row.revokedAt)).toEqual([stack.clock.now, stack.clock.now])
 })
 
-test('a server that was started while the account was being closed is stopped, too', async () => {
+test('also stops a server that started while the account was closing', async () => {
   const client = ctx.db.$client
   const { batch } = client
   let started = ''
-  // Between the look for what runs and the write that closes.
+  // Between reading what runs and the write that closes.
   client.batch = (async (...args: Parameters<typeof batch>) => {
     if (JSON.stringify(args[0]).includes('UPDATE users SET closed_at')) {
       client.batch = batch
@@ -108,7 +108,7 @@ test('a server that was started while the account was being closed is stopped, t
   expect(run?.stopRequestedAt).toBe(stack.clock.now)
 })
 
-test('a server that outlived the closing, because the process died in it, is stopped by the next trigger', async () => {
+test('the next trigger stops a server that survived because the process died while closing', async () => {
   const until = stack.clock.now
   const alive = await stack.insertRun((await stack.newUser()).id, { from: until, until: null })
   const left = await stack.insertRun(user.id, { from: until, until: null })

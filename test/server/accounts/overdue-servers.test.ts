@@ -34,7 +34,7 @@ describe('an overdue invoice', () => {
   afterAll(() => stack.close())
   afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
-  /** Somebody with an invoice of 1.75 dollars that is due in 15 days. Nobody else is looked at any more. */
+  /** Someone with an invoice for $1.75 that is due in 15 days. Cron no longer visits anyone else. */
   async function invoiced() {
     await stack.forgetEverybody()
     await stack.db.update(users).set({ suspendedAt: null, stopWarnedAt: null })
@@ -72,7 +72,10 @@ describe('an overdue invoice', () => {
   const liveRun = () => stack.insertRun(user.id, { from: dueAt - HOUR, until: null })
   const webhook = async () => syncInvoice(ctx, (await billOf(user)).stripeInvoiceId ?? '')
   const pay = async () => stack.press((await billOf(user)).hostedUrl)
-  /** A server of a suspended person that is to be warned about, or stopped, in an hour; Stripe was asked a moment ago, so its daily turn is far off. */
+  /**
+   * A suspended person whose server is to be warned about, or stopped, in an hour. Stripe was asked a moment ago, so
+   * its daily turn is far off.
+   */
   async function anHourBefore(next: 'warning' | 'stop') {
     await invoiced()
     await liveRun()
@@ -88,8 +91,8 @@ describe('an overdue invoice', () => {
   const SUSPENDED = 'Account suspended: $1.75 is overdue'
   const WARNED = "We'll stop your server tomorrow: $1.75 is overdue"
 
-  test('suspends its owner on its day, to the millisecond, with a mail', async () => {
-    // Stripe was last asked at another time of the day.
+  test('suspends its owner on its due date, to the millisecond, with a mail', async () => {
+    // Stripe was last asked at a different time of day.
     stack.clock.now = dueAt - 10 * HOUR
     await webhook()
     await cron(dueAt - 1)
@@ -105,7 +108,7 @@ describe('an overdue invoice', () => {
     expect(mail?.text).toContain(`Pay $1.75:\n${hostedUrl}`)
   })
 
-  test('warns two days later, and stops what runs a day after that, to the millisecond', async () => {
+  test('warns two days later, and stops the server a day after that, to the millisecond', async () => {
     const run = await liveRun()
     await cron(dueAt)
     await cron(dueAt + 2 * DAY - 1)
@@ -131,7 +134,7 @@ describe('an overdue invoice', () => {
     expect([stack.woken, await subjects()]).toEqual([[user.id], [SUSPENDED, WARNED]])
   })
 
-  test('a warning that came late puts the stop off by as much', async () => {
+  test('a late warning delays the stop by as much', async () => {
     await liveRun()
     await cronOnDays(0, 12)
     expect([await stops(), await subjects()]).toEqual([[], [SUSPENDED, WARNED]])
@@ -142,10 +145,10 @@ describe('an overdue invoice', () => {
     expect(await stops()).toHaveLength(1)
   })
 
-  test('nothing runs, nobody is warned; what still came to run is warned about before it is stopped', async () => {
+  test('warns nobody while nothing runs; a server that starts anyway gets a warning before it is stopped', async () => {
     await cronOnDays(0, 2, 3, 4)
     expect(await subjects()).toEqual([SUSPENDED])
-    // A start that was let in just before: it has no instance yet.
+    // A start accepted just before the suspension: it has no instance yet.
     const [id, now] = [newId('ses'), stack.clock.now]
     const place = { placeId: 'srv_1', instanceType: 'g6.4xlarge', requestedAt: now }
     await stack.db.insert(runs).values({ ...place, id, userId: user.id })
@@ -168,7 +171,7 @@ describe('an overdue invoice', () => {
     expect(await runOf(id)).toMatchObject({ stopRequestedAt: now + MINUTE + DAY, meteredUntil: null })
   })
 
-  test('paid, everything is lifted at once', async () => {
+  test('a payment lifts everything at once', async () => {
     await liveRun()
     await cronOnDays(0, 2)
     await pay()
@@ -178,7 +181,7 @@ describe('an overdue invoice', () => {
     expect(await stops()).toEqual([])
   })
 
-  test('paid, and no webhook came: Stripe is asked before anybody is suspended, warned or stopped', async () => {
+  test('paid without a webhook: asks Stripe before it suspends, warns, or stops', async () => {
     await pay()
     await cron(dueAt)
     expect([await suspendedAt(), await subjects()]).toEqual([null, []])
@@ -191,7 +194,7 @@ describe('an overdue invoice', () => {
     }
   })
 
-  test('a payment that arrives between the last question and the write wins', async () => {
+  test('a payment that arrives between the last check and the write wins', async () => {
     for (const next of ['warning', 'stop'] as const) {
       const { at, before } = await anHourBefore(next)
       const overtaken = async (id: string) => {
@@ -207,7 +210,7 @@ describe('an overdue invoice', () => {
     }
   })
 
-  test('three crons at once: one mail for each cause, one stop', async () => {
+  test('three crons at once: one mail per event, one stop', async () => {
     await liveRun()
     const thrice = async (at: number) => {
       stack.clock.now = at
@@ -217,7 +220,7 @@ describe('an overdue invoice', () => {
     expect([await subjects(), (await stops()).length]).toEqual([[SUSPENDED, WARNED], 1])
   })
 
-  test('a cron that is cut at any call to the database, before or after: the next one goes on, and nothing is done twice', {
+  test('a cron cut off before or after any database call: the next one continues, and nothing happens twice', {
     timeout: 180_000,
   }, async () => {
     let cuts = 0
@@ -234,7 +237,7 @@ describe('an overdue invoice', () => {
           flaky.inject({ pick: () => fault, between: () => call } as unknown as Random)
           await cron(at, { ...ctx, db: flaky.db })
           flaky.heal()
-          // What was claimed and cut is tried again within minutes.
+          // What was claimed and then cut off is retried within minutes.
           await cron(at + 3 * MINUTE)
         }
         await cutCron(dueAt)
@@ -243,13 +246,13 @@ describe('an overdue invoice', () => {
         expect([fault, call, await subjects(), (await stops()).length]).toEqual([fault, call, [SUSPENDED, WARNED], 1])
       }
     expect(cuts).toBeGreaterThan(40)
-    // Each cut is in the log, and with it the trigger that it cut.
+    // The log has each cut, with the trigger it cut off.
     const lines = stack.takeLines()
     expect(lines.length).toBeGreaterThanOrEqual(cuts)
     for (const line of lines) expect(line).toMatchObject({ cron: BILLING_CRON, task: expect.any(String) })
   })
 
-  test('a Stripe that is silent puts its day off by about an hour, and the stop by an hour', async () => {
+  test('while Stripe is silent, suspension comes about an hour late, and the stop another hour', async () => {
     await liveRun()
     stack.stripe.inject('error', Number.POSITIVE_INFINITY)
     let at = dueAt
@@ -270,14 +273,14 @@ describe('an overdue invoice', () => {
     expect(await stops()).toHaveLength(1)
     const [asked, due] = ['invoice_step_failed unavailable', 'overdue_not_asked unavailable']
     expect(new Set(inBrief(stack.takeLines()))).toEqual(new Set([asked, due]))
-    // It had been paid all the time.
+    // It is paid now.
     await pay()
     stack.stripe.heal()
     await cron(stack.clock.now + DAY)
     expect(await suspendedAt()).toBeNull()
   })
 
-  test('an outage that began days before does not leave it unasked on its day', async () => {
+  test('an outage that began days earlier still lets it ask Stripe on the due date', async () => {
     stack.clock.now = dueAt - 2 * DAY
     await pay()
     stack.stripe.inject('error', Number.POSITIVE_INFINITY)
@@ -290,14 +293,14 @@ describe('an overdue invoice', () => {
     expect([await suspendedAt(), await subjects()]).toEqual([null, []])
   })
 
-  test('an account that was closed, and perhaps forgotten, gets no mail', async () => {
+  test('a closed account, perhaps already erased, gets no mail', async () => {
     await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
     await liveRun()
     await cronOnDays(0, 2, 3)
     expect([await suspendedAt(), await subjects(), (await stops()).length]).toEqual([dueAt, [], 1])
   })
 
-  test('one that Stripe calls uncollectible suspends as well, and can still be paid', async () => {
+  test('an invoice that Stripe calls uncollectible also suspends, and can still be paid', async () => {
     await stack.atStripe(`invoices/${(await billOf(user)).stripeInvoiceId}/mark_uncollectible`, '')
     await cron(dueAt)
     expect([(await billOf(user)).status, await suspendedAt()]).toEqual(['uncollectible', dueAt])
@@ -306,7 +309,7 @@ describe('an overdue invoice', () => {
     expect(await suspendedAt()).toBeNull()
   })
 
-  test('of two, paying one changes nothing; paying both lifts it', async () => {
+  test('with two overdue, paying one changes nothing, and paying both lifts it', async () => {
     const first = await billOf(user)
     const [record] = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
     const another = {
@@ -338,7 +341,7 @@ describe('an overdue invoice', () => {
     expect([await suspendedAt(), await warnedAt()]).toEqual([null, null])
   })
 
-  test('an answer that was asked for earlier never overwrites a later one, nor suspends', async () => {
+  test('an answer to an earlier request never overwrites a later one, nor suspends', async () => {
     const { stripeInvoiceId } = await billOf(user)
     stack.clock.now = dueAt
     const answered = Promise.withResolvers<void>()
@@ -360,7 +363,7 @@ describe('an overdue invoice', () => {
     expect([await suspendedAt(), await subjects()]).toEqual([null, []])
   })
 
-  test('a server that was stopped so says why, with what it ran', async () => {
+  test('a server stopped this way says why, and how long it ran', async () => {
     const world = await openWorld(stack.databaseUrl)
     await freshPlaces(world, 1)
     const ada = await newCustomer(world)

@@ -16,7 +16,7 @@ const DAY = 86_400_000
 const now = 1_800_000_000_000
 const ago = (days: number) => now - days * DAY
 
-test('what nobody needs any more is forgotten; what is still of use, and what waits, is kept', async () => {
+test('deletes what nobody needs, and keeps what is still of use or waiting', async () => {
   const db = await ownDatabase()
   const user = { email: 'ada@example.com', name: 'Ada', passwordHash: 'none', createdAt: ago(400) }
   await db.insert(users).values([
@@ -28,7 +28,7 @@ test('what nobody needs any more is forgotten; what is still of use, and what wa
     { ...link, hash: 'long over', expiresAt: ago(31) },
     { ...link, hash: 'over', expiresAt: ago(29) },
     { ...link, hash: 'waits', expiresAt: now + DAY },
-    // Ended by a later sign-up: the mails to an address that still waits warn of that one.
+    // Expired by a later sign-up: mails to an address that is still unconfirmed warn about this one.
     { ...link, hash: 'warns', expiresAt: link.createdAt },
     { ...link, hash: 'needs not warn', userId: 'user_2', expiresAt: link.createdAt },
   ])

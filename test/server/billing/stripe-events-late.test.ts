@@ -13,7 +13,7 @@ const stack = await openBillingStack(Date.UTC(2028, 0, 31, 9))
 const { demoUser, live, eventsOf, deliver } = planEvents(stack)
 afterAll(() => stack.close())
 
-/** Lives three months with a plan; `late` says how many days each event is late, null that it never comes. */
+/** Lives three months on a plan. `late` is each event's delay in days; null means it never arrives. */
 async function ledger(late: (number | null)[]) {
   stack.clock.now = Date.UTC(new Date(stack.clock.now).getUTCFullYear() + 1, 0, 20, 9)
   const start = stack.clock.now
@@ -41,7 +41,7 @@ async function ledger(late: (number | null)[]) {
   return records.map((r) => [r.periodStart - start, r.planType, r.seconds, r.amountCents])
 }
 
-test('whatever is delivered when, the ledger is the same', { timeout: 240_000 }, async () => {
+test('the ledger is the same whenever events arrive', { timeout: 240_000 }, async () => {
   const prompt = await ledger([0])
   expect(prompt.map(([, plan]) => plan)).toEqual(['demo', 'basic', 'basic', null])
   await fc.assert(
@@ -49,7 +49,7 @@ test('whatever is delivered when, the ledger is the same', { timeout: 240_000 },
       fc.array(fc.option(fc.integer({ min: 0, max: 40 })), { minLength: 1, maxLength: 5 }),
       async (late) => {
         const records = await ledger(late)
-        // A year may have one more day in February: the records are compared by what they say, not by their length.
+        // February may have an extra day, so we compare what the records say, not their length.
         expect(records.map(([, ...said]) => said)).toEqual(prompt.map(([, ...said]) => said))
       },
     ),

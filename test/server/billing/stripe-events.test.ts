@@ -17,7 +17,7 @@ const { demoUser, live, eventsOf, deliver } = planEvents(stack)
 afterAll(() => stack.close())
 
 describe('webhooks of a subscription', () => {
-  /** What stands in the database, free of ids and of when it was written. */
+  /** What the database holds, without ids and write times. */
   async function stateOf(user: User) {
     const planRows = await stack.db.select().from(plans).where(eq(plans.userId, user.id)).orderBy(asc(plans.anchor))
     const visits = await stack.db.select().from(checkouts).where(eq(checkouts.userId, user.id))
@@ -29,7 +29,7 @@ describe('webhooks of a subscription', () => {
     }
   }
 
-  test('the plan begins, the trial ends there, and a running server may go on', async () => {
+  test('the plan starts, the trial ends there, and a running server keeps running', async () => {
     const user = await demoUser()
     const running = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
     await stack.db.run(`UPDATE server_sessions SET must_stop_at = ${stack.clock.now + HOUR} WHERE id = '${running}'`)
@@ -46,7 +46,7 @@ describe('webhooks of a subscription', () => {
     expect(rows[0]?.must_stop_at).toBeNull()
   })
 
-  test('every order, each event twice, late: the same in the end', { timeout: 240_000 }, async () => {
+  test('any order, each event twice and late: the same result', { timeout: 240_000 }, async () => {
     const permutations = <T>(list: T[]): T[][] =>
       list.length < 2
         ? [list]
@@ -89,7 +89,7 @@ describe('webhooks of a subscription', () => {
     expect(states).toEqual(states.map(() => ended))
   })
 
-  test('an event is noted with its effect, and a failing one comes again', async () => {
+  test('an event is recorded with its effect, and a failed one comes again', async () => {
     const user = await demoUser()
     await live(user)
     const [event] = await eventsOf(user)
@@ -105,7 +105,7 @@ describe('webhooks of a subscription', () => {
     expect(stack.stripe.calls()).toHaveLength(calls)
   })
 
-  test('a plan whose end Stripe carries out late ended when it was to end', async () => {
+  test('a plan that Stripe ends late ended when it was due to end', async () => {
     const user = await demoUser()
     await live(user)
     const events = await eventsOf(user)
@@ -135,7 +135,7 @@ describe('webhooks of a subscription', () => {
     ])
   })
 
-  test('a plan whose price we do not know any more stays what it was, and ends when Stripe ends it', async () => {
+  test('a plan whose price we no longer know stays what it was, and ends when Stripe ends it', async () => {
     const user = await demoUser()
     await live(user)
     const [event] = await eventsOf(user)
@@ -152,7 +152,7 @@ describe('webhooks of a subscription', () => {
     expect(plan).toEqual(['basic', 'active', DAY, expect.any(Number), null, 5])
   })
 
-  test('an event about an invoice that is not there yet is noted', async () => {
+  test('an event about an invoice we do not have yet is recorded', async () => {
     const payload = JSON.stringify({
       id: 'evt_upcoming',
       object: 'event',
@@ -192,19 +192,19 @@ describe('webhooks of a subscription', () => {
   })
 })
 
-describe('the signature of a webhook', () => {
+describe("a webhook's signature", () => {
   const payload = JSON.stringify({ id: 'evt_x', object: 'event', type: 'x', data: { object: {} } })
   const at = () => Math.floor(stack.clock.now / 1000)
   const read = (signed: string) => stack.ctx.payments.readEvent(payload, signed, stack.clock.now)
 
-  test.each(['', 't=1', 'v1=', 't=,v1=', 't=NaN,v1=00', 'v0=00'])('%o is none', async (signed) => {
+  test.each(['', 't=1', 'v1=', 't=,v1=', 't=NaN,v1=00', 'v0=00'])('rejects %o', async (signed) => {
     await expect(read(signed)).rejects.toMatchObject({ code: 'malformed' })
     await expect(receiveStripeEvent(stack.ctx, { payload, signature: signed })).rejects.toMatchObject({
       code: 'malformed',
     })
   })
 
-  test('counts for five minutes, and only with our secret', async () => {
+  test('is valid for five minutes, and only with our secret', async () => {
     expect(await read(signature(payload, 'whsec_local', at() - 300))).toMatchObject({ id: 'evt_x', about: 'other' })
     for (const signed of [
       signature(payload, 'whsec_local', at() - 301),

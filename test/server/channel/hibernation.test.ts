@@ -12,7 +12,10 @@ import { KEEPALIVE, KEEPALIVE_ANSWER, PING_EVERY_MS } from '../../../src/domain/
 import { jobsChannel, openSocket } from '../../../testing/people/cable.ts'
 import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
-/** The built Worker, with an object that tells this test when it is built (anew, after an eviction) and when its alarm rings. */
+/**
+ * The built Worker, with an object that tells this test when it is built (again, after an eviction) and when its
+ * alarm rings.
+ */
 const OBSERVED = `import worker, { JobChannel as Built } from './index.js'
 export * from './index.js'
 export default worker
@@ -67,7 +70,7 @@ async function startObservedStack() {
   return { url: `http://localhost:${port}`, seen }
 }
 
-test('an object whose socket keeps itself alive is evicted, sets no alarm, and still tells of the next job', {
+test('an object with a self-pinging socket is evicted, sets no alarm, and still reports the next job', {
   timeout: 180_000,
 }, async () => {
   const { url, seen } = await startObservedStack()

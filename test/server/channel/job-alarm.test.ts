@@ -19,20 +19,20 @@ beforeEach(() => {
   alarm = open(() => {})
 })
 
-/** @param alive throws once the process has been killed: nothing is kept from then on */
+/** @param alive throws once the process is killed; nothing is stored after that */
 function open(alive: () => void): JobAlarm {
   const times = { now: () => clock.ms, random: () => spread.random }
   return new JobAlarm(storageOf(kept, alive), (userId) => look(userId), log, times)
 }
 
-/** As the platform does: the alarm is no longer set when its handler runs. */
+/** As the platform does: the alarm is cleared when its handler runs. */
 async function ring(): Promise<void> {
   clock.ms = Math.max(clock.ms, kept.alarm ?? 0)
   kept.alarm = null
   await alarm.ring()
 }
 
-test('a process that dies in its first read has left an alarm', async () => {
+test('a process that dies in its first read leaves an alarm', async () => {
   kept.values.set('userId', 'user_1')
   const storage = storageOf(kept, () => {})
   const dying = { ...storage, get: async () => Promise.reject(new Error('killed')) }
@@ -41,7 +41,7 @@ test('a process that dies in its first read has left an alarm', async () => {
   expect(kept.alarm).toBe(clock.ms + FALLBACK_MS)
 })
 
-test('a process that dies at its work has left an alarm', async () => {
+test('a process that dies while working leaves an alarm', async () => {
   await alarm.wake('user_1')
   let seen: number | null = null
   look = async () => {
@@ -52,7 +52,7 @@ test('a process that dies at its work has left an alarm', async () => {
   expect(seen).toBe(clock.ms + FALLBACK_MS)
 })
 
-test('armed, it looks again before the time is over, though nothing was due at the look in between', async () => {
+test('once armed, checks again in time, even if an earlier check found nothing due', async () => {
   await alarm.arm('user_1')
   const until = clock.ms + FALLBACK_MS
   clock.ms += 1_000
@@ -63,7 +63,7 @@ test('armed, it looks again before the time is over, though nothing was due at t
   expect(kept.alarm).toBeNull()
 })
 
-test('to arm puts an earlier alarm off by nothing, and brings a later one forward', async () => {
+test('arming never delays an earlier alarm, and brings a later one forward', async () => {
   kept.alarm = clock.ms + 5_000
   await alarm.arm('user_1')
   expect(kept.alarm).toBe(clock.ms + 5_000)
@@ -72,7 +72,7 @@ test('to arm puts an earlier alarm off by nothing, and brings a later one forwar
   expect(kept.alarm).toBe(clock.ms + FALLBACK_MS)
 })
 
-test.each(['ends well', 'fails'])('woken during a look that %s, it looks again at once', async (how) => {
+test.each(['succeeds', 'fails'])('woken during a check that %s, checks again at once', async (how) => {
   await alarm.wake('user_1')
   look = async () => {
     await alarm.wake('user_1')
@@ -87,7 +87,7 @@ test.each(['ends well', 'fails'])('woken during a look that %s, it looks again a
   expect(kept.alarm).toBe(clock.ms + 60_000)
 })
 
-test('looks that fail are repeated ever more rarely, also by the next process, and not by all at the same time', async () => {
+test('retries failed checks less and less often, across processes, and not all at the same time', async () => {
   await alarm.wake('user_1')
   look = async () => {
     throw new Error('the database is away')
@@ -103,7 +103,7 @@ test('looks that fail are repeated ever more rarely, also by the next process, a
   await ring()
   expect((kept.alarm ?? 0) - clock.ms).toBe(37_500)
 
-  // A look that succeeds ends that: the next failure is a first one.
+  // A successful check resets this: the next failure counts as the first.
   spread.random = 0
   look = async () => ({ at: clock.ms, wait: 1_000 })
   await ring()
@@ -116,7 +116,7 @@ test('looks that fail are repeated ever more rarely, also by the next process, a
   expect(takeLines()).toMatchObject(Array(7).fill(line))
 })
 
-test('revived, it rings now if the alarm was lost or is long past, and leaves one that is to come', async () => {
+test('when revived, rings now if the alarm was lost or is long past, and keeps one that is still to come', async () => {
   kept.values.set('lookedAt', clock.ms)
   await alarm.revive('user_1', clock.ms)
   expect(kept.alarm).toBe(clock.ms)
@@ -128,7 +128,7 @@ test('revived, it rings now if the alarm was lost or is long past, and leaves on
   expect(kept.alarm).toBe(clock.ms)
 })
 
-test('revived, it rings now if its last look is long past by the clock of the product', async () => {
+test("when revived, rings now if its last check is long past by the product's clock", async () => {
   const now = 9_000_000
   kept.values.set('userId', 'user_1')
   kept.alarm = clock.ms

@@ -7,8 +7,8 @@ import { JobSockets } from '../../../src/server/channel/job-sockets.ts'
 import { newId } from '../../../src/server/id.ts'
 import { openAccount, signedInUser } from '../../../testing/people/account.ts'
 
-// Sockets as the object finds them when it wakes, and a clock to move: workerd's own does not let a test. What the wire carries is tested in
-// test/contract/cable/ and test/attacks/sockets.test.ts.
+// Sockets as the object finds them when it wakes, and a clock we can move, which workerd does not offer. What goes
+// over the wire is tested in test/contract/cable/ and test/attacks/sockets.test.ts.
 
 const MINUTE = 60_000
 const REMOTE = { type: 'disconnect', reason: 'remote', reconnect: false }
@@ -32,7 +32,7 @@ function keptSocket(attachment: object) {
   }
 }
 
-/** An object that wakes with these sockets of a signed-in person. */
+/** An object that wakes up with these sockets of a signed-in person. */
 async function wake(...attachments: Record<string, unknown>[]) {
   const account = openAccount()
   const { ctx } = account
@@ -72,7 +72,7 @@ vi.stubGlobal('WebSocketRequestResponsePair', class {})
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-test('a sign-in that expired hears nothing, and is told that it ended', async () => {
+test('an expired sign-in receives nothing and learns that it ended', async () => {
   const { jobSockets, sockets, identifier } = await wake({ expiresAt: Date.now() + MINUTE }, {})
   jobSockets.push(JOB)
   vi.setSystemTime(Date.now() + MINUTE + 1)
@@ -84,7 +84,7 @@ test('a sign-in that expired hears nothing, and is told that it ended', async ()
   expect(sockets.map((socket) => socket.readyState)).toEqual([WebSocket.CLOSED, WebSocket.OPEN])
 })
 
-test('a sign-in that ended is found within a minute, and the database is not asked more often', async () => {
+test('finds an ended sign-in within a minute, and asks the database no more often', async () => {
   const { ctx, jobSockets, sockets, revoke } = await wake({})
   await revoke()
   const asked = vi.spyOn(ctx.db.$client, 'execute')
@@ -96,7 +96,7 @@ test('a sign-in that ended is found within a minute, and the database is not ask
   expect(sockets[0]).toMatchObject({ frames: [REMOTE], readyState: WebSocket.CLOSED })
 })
 
-test('a sign-in that still counts is looked at again a minute later', async () => {
+test('checks a live sign-in again a minute later', async () => {
   const { ctx, jobSockets, sockets, revoke } = await wake({ checkedAt: 0 })
   await jobSockets.endSignedOut(ctx)
   expect(sockets[0]?.frames).toEqual([])
@@ -106,7 +106,7 @@ test('a sign-in that still counts is looked at again a minute later', async () =
   expect(sockets[0]?.frames).toEqual([REMOTE])
 })
 
-test('who signed out between the upgrade and the subscription is not kept', async () => {
+test('drops someone who signed out between the upgrade and the subscription', async () => {
   const { jobSockets, sockets, identifier, revoke } = await wake({ identifiers: [] })
   await revoke()
   const [socket] = sockets
@@ -117,7 +117,7 @@ test('who signed out between the upgrade and the subscription is not kept', asyn
   })
 })
 
-test('however often the sockets of a person subscribe, the database is asked once at a time, and each hears what is current', async () => {
+test("however often a person's sockets subscribe, asks the database once at a time, and each gets current jobs", async () => {
   const { ctx, jobSockets, sockets, identifier, userId } = await wake(...Array(20).fill({ identifiers: [] }))
   const id = await unfinishedJob(ctx, userId)
   const batch = ctx.db.batch.bind(ctx.db)
@@ -136,7 +136,7 @@ test('however often the sockets of a person subscribe, the database is asked onc
   for (const { frames } of sockets) expect(frames.at(-1)).toEqual(heard)
 })
 
-test('an object that wakes pings the sockets that do not keep themselves alive, until the last is gone', async () => {
+test('an object that wakes up pings the sockets that do not ping it, until the last is gone', async () => {
   const { sockets } = await wake({})
   const [socket] = sockets
   vi.advanceTimersByTime(3_000)

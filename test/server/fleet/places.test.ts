@@ -15,7 +15,7 @@ const placeOf = async (id = '') => (await listPlaces(hand)).find((place) => plac
 const candidatesOf = async (userId: string, ids: (string | undefined)[]) =>
   (await findAvailability(world.ctx, userId)).candidates.filter(({ server_id }) => ids.includes(server_id))
 
-test('added places are handed out after those there are', async () => {
+test('hands out new places after the existing ones', async () => {
   const [there] = await freshPlaces(world, 1)
   const added = await addPlaces(hand, { ...PLACE, count: 2 })
   for (const expected of [there, ...added])
@@ -31,7 +31,7 @@ test.each([
   [{ gpus: 1.5 }, '--gpus'],
   [{ count: 0 }, '--count'],
   [{ count: 501 }, '--count'],
-])('%j is refused in a sentence that names %s', async (wrong, name) => {
+])('refuses %j with a sentence that names %s', async (wrong, name) => {
   const before = await world.db.$count(places)
   await expect(addPlaces(hand, { ...PLACE, ...wrong })).rejects.toMatchObject({
     code: 'invalid',
@@ -40,7 +40,7 @@ test.each([
   expect(await world.db.$count(places)).toBe(before)
 })
 
-test('a retired place is never handed out again, and what runs in it goes on', async () => {
+test('never hands out a retired place again, and lets its run continue', async () => {
   const [first, second] = await freshPlaces(world, 2)
   const [ada, eve, bob] = [await newCustomer(world), await newCustomer(world), await newCustomer(world)]
   expect((await running(world, ada)).placeId).toBe(first)
@@ -65,7 +65,7 @@ test('a retired place is never handed out again, and what runs in it goes on', a
   })
 })
 
-test('a place that is set aside is shown with its reason, and handed out again when that is over', async () => {
+test('shows a place that is set aside with its reason, and hands it out again afterwards', async () => {
   const [only] = await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   const until = world.clock.ms + 600_000

@@ -22,7 +22,7 @@ test('two clicks on Start make one run and one job', async () => {
   expect(await world.db.$count(places, eq(places.reservedBy, (await latestRun(world, ada.user.id)).id))).toBe(1)
 })
 
-test('two clicks on Stop are one job, also when one comes later', async () => {
+test('two clicks on Stop make one job, even if one comes later', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
@@ -36,7 +36,7 @@ test('two clicks on Stop are one job, also when one comes later', async () => {
   await expect(pressStop(world, ada)).rejects.toMatchObject({ code: 'conflict' })
 })
 
-test('a start that meets the closing of its account starts nothing', async () => {
+test('a start that coincides with closing the account starts nothing', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   world.wire = async (name, effect) => {
@@ -49,7 +49,7 @@ test('a start that meets the closing of its account starts nothing', async () =>
   expect(await runsOf(world, ada.user.id)).toEqual([])
 })
 
-test('the last free place goes to one of those who want it', async () => {
+test('only one of those who want the last free place gets it', async () => {
   await freshPlaces(world, 1)
   const people = await Promise.all(Array.from({ length: 4 }, () => newCustomer(world)))
   const starts = await Promise.allSettled(people.map((person) => pressStart(world, person)))
@@ -59,7 +59,7 @@ test('the last free place goes to one of those who want it', async () => {
   expect((await findAvailability(world.ctx, people[0]?.user.id ?? '')).ServerAvailable).toBe(false)
 })
 
-test("somebody else's run is not there", async () => {
+test("someone else's run does not exist for you", async () => {
   await freshPlaces(world, 1)
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
   const { run } = await pressStart(world, ada)
@@ -71,7 +71,7 @@ test("somebody else's run is not there", async () => {
   expect(await latestRun(world, ada.user.id)).toMatchObject({ stopRequestedAt: null })
 })
 
-test('a chosen place is reserved if it is free, refused if not, and must exist', async () => {
+test('a requested place is reserved if free, refused if not, and must exist', async () => {
   const [, second] = await freshPlaces(world, 2)
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
   expect((await pressStart(world, ada, second)).run.placeId).toBe(second)
@@ -89,7 +89,7 @@ test('Premium gets a large place while one is free, then a small one', async () 
   expect((await pressStart(world, eve)).run).toMatchObject({ placeId: small, instanceType: 'g6.4xlarge' })
 })
 
-test('nobody gets a place that is larger than their plan allows, neither by chance nor by its id', async () => {
+test('nobody gets a larger place than their plan allows, neither by chance nor by its id', async () => {
   const [large] = await freshPlaces(world, 1, 1)
   for (const account of [{}, { demo: true }]) {
     const ada = await newCustomer(world, account)
@@ -101,7 +101,7 @@ test('nobody gets a place that is larger than their plan allows, neither by chan
   }
 })
 
-test('who may not start reserves nothing', async () => {
+test('reserves nothing for someone who may not start', async () => {
   await freshPlaces(world, 1)
   const suspended = await newCustomer(world, { suspended: true })
   const usedUp = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
@@ -113,7 +113,7 @@ test('who may not start reserves nothing', async () => {
   expect(await world.db.$count(users, sql`id = ${suspended.user.id}`)).toBe(1)
 })
 
-test('only the own running server is ever contacted', async () => {
+test('contacts only your own running server', async () => {
   await freshPlaces(world, 2)
   const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
   const own = (await running(world, ada)).ipAddress ?? ''

@@ -12,14 +12,14 @@ const mailed = async () => {
   return site.mails.filter(({ subject }) => subject === 'A customer requested more servers').length
 }
 
-test('a wish for more servers is kept and mailed to the operator', async () => {
+test('a request for more servers is saved and mailed to the operator', async () => {
   const { userId, cookie } = await site.signInAs('user')
   const before = await mailed()
   expect((await ask(cookie)).status).toBe(202)
   expect([await wishes(userId), (await mailed()) - before]).toEqual([1, 1])
 })
 
-test('a second one within the hour is told when to come back', async () => {
+test('a second one within the hour is refused with the time to wait', async () => {
   const { userId, cookie } = await site.signInAs('user')
   await ask(cookie)
   const again = await ask(cookie)
@@ -30,7 +30,7 @@ test('a second one within the hour is told when to come back', async () => {
   expect(await wishes(userId)).toBe(1)
 })
 
-test('of several clicks at once, one counts', async () => {
+test('counts one of several clicks at once', async () => {
   const { userId, cookie } = await site.signInAs('user')
   const before = await mailed()
   const answers = await Promise.all([ask(cookie), ask(cookie), ask(cookie), ask(cookie)])

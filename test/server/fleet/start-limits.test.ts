@@ -10,7 +10,7 @@ import { pressStart, pressStop, settle } from '../../../testing/world/play.ts'
 const world = await openWorld((await ownDatabase()).url)
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 
-/** Runs that are over, requested so many seconds ago. */
+/** Runs that are over, requested this many seconds ago. */
 async function started(customer: Customer, secondsAgo: number[]) {
   const [place] = await world.db.query.places.findMany({ limit: 1 })
   await world.db.insert(runs).values(
@@ -37,7 +37,7 @@ async function refusal(customer: Customer): Promise<AppError> {
   return error
 }
 
-test('ten starts in 10 minutes, canceled at once, are followed by no eleventh', async () => {
+test('after ten starts in 10 minutes, even canceled ones, refuses the eleventh', async () => {
   await freshPlaces(world, 2)
   const [ada, eve] = [await newCustomer(world, { demo: true }), await newCustomer(world)]
   const first = world.clock.ms
@@ -53,9 +53,9 @@ test('ten starts in 10 minutes, canceled at once, are followed by no eleventh', 
     expect.stringMatching(/^You can start 10 servers in 10 minutes\. Try again in \d+m \d+s\.$/),
   ])
   expect(await runsOf(world, ada.user.id)).toHaveLength(10)
-  // Not for others.
+  // Nobody else is affected.
   await pressStart(world, eve)
-  // Exact: not a second before, and then.
+  // Exact to the second.
   world.advance(retryAfter - 1)
   expect(await refusal(ada)).toMatchObject({ code: 'too_many', retryAfter: 1 })
   world.advance(1)
@@ -72,7 +72,7 @@ test('thirty in an hour', async () => {
   expect((await pressStart(world, bob)).run.endedAt).toBeNull()
 })
 
-test('a start that found no capacity does not count, and neither does a refused one', async () => {
+test('neither a start without capacity nor a refused one counts', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await started(ada, every(10, 9))
@@ -84,14 +84,14 @@ test('a start that found no capacity does not count, and neither does a refused 
   for (let n = 0; n < 3; n++) expect(await refusal(ada)).toMatchObject({ code: 'unavailable' })
   await freshPlaces(world, 1)
   await pressStart(world, ada)
-  // While it is live that is what one hears first.
+  // While it is live, that refusal comes first.
   expect(await refusal(ada)).toMatchObject({ code: 'conflict' })
   await pressStop(world, ada)
   await settle(world, ada)
   expect(await refusal(ada)).toMatchObject({ code: 'too_many' })
 })
 
-test('the database counts when it reserves: a start that came in between counts', async () => {
+test('counts in the database while reserving, so a start in between counts', async () => {
   await freshPlaces(world, 2)
   const ada = await newCustomer(world)
   await started(ada, every(10, 9))

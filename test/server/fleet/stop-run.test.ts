@@ -9,11 +9,11 @@ import { Cut } from '../../../testing/world/wire.ts'
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 
-test('a stop whose program dies right after writing it down is carried out by the alarm that was set before', async () => {
+test('if the program dies right after writing down a stop, the alarm set earlier carries it out', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
-  // The alarm that watches it was lost: only the stop's own is left.
+  // The watching alarm is lost, so only the stop's own is left.
   world.kept(ada.user.id).alarm = null
   world.wire = async (call, effect) => {
     const answer = await effect()
@@ -29,7 +29,7 @@ test('a stop whose program dies right after writing it down is carried out by th
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
 
-test('a stop that comes after the end of the trial is metered up to that end', async () => {
+test('a stop after the end of the trial is metered up to that end', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true, secondsUsed: 1_700 })
   const { mustStopAt } = await running(world, ada)
@@ -39,7 +39,7 @@ test('a stop that comes after the end of the trial is metered up to that end', a
   await settle(world, ada)
 })
 
-test('a start that failed and is clearing up keeps its reason when it is stopped', async () => {
+test('a failed start that is cleaning up keeps its reason when stopped', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -56,7 +56,7 @@ test('a start that failed and is clearing up keeps its reason when it is stopped
   expect(start).toMatchObject({ kind: 'server_start', status: 'failed', errorCode: 'timeout' })
   expect(start?.errorMessage).toMatch(/within 10 minutes/)
   expect(stop).toMatchObject({ kind: 'server_stop', status: 'succeeded' })
-  // Who listens to the start hears its end.
+  // Subscribers of the start receive its end.
   const told = world.published.filter(({ job }) => job.id === start?.id).at(-1)
   expect(told?.job).toMatchObject({ status: 'failed', error_code: 'timeout' })
 })

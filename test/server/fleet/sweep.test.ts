@@ -14,7 +14,7 @@ const { cloud } = world.ctx
 const launch = (token: string, tags: Record<string, string>) =>
   cloud.launch({ token, instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', name: token, tags })
 
-test('a channel that lost its alarm is woken for a job, and for a running server that nobody looks at', async () => {
+test('wakes a channel that lost its alarm, for a job or for a running server that nobody checks', async () => {
   await freshPlaces(world, 2)
   const [starting, watched] = [await newCustomer(world), await newCustomer(world)]
   await running(world, watched)
@@ -31,7 +31,7 @@ test('a channel that lost its alarm is woken for a job, and for a running server
   expect((await latestRun(world, watched.user.id)).confirmedAt).toBeGreaterThan(world.clock.ms - 60_000)
 })
 
-test('what is on time, or over, is left asleep', async () => {
+test('does not wake what is on time or over', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
@@ -45,7 +45,7 @@ test('what is on time, or over, is left asleep', async () => {
   expect(world.nextAlarm(ada.user.id)).toBeNull()
 })
 
-test('a trial that is over is woken at once, though its server was seen a moment ago', async () => {
+test('wakes a channel at once when its trial is over, even if the server was just seen', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 })
   const run = await running(world, ada)
@@ -62,13 +62,13 @@ test('a trial that is over is woken at once, though its server was seen a moment
   expect((ended.stopRequestedAt ?? 0) - (ended.mustStopAt ?? 0)).toBeLessThan(1_000)
 })
 
-test('a server that was not seen for long keeps the alarm that is still to come', async () => {
+test('a server unseen for long keeps its upcoming alarm', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
   await world.ring(ada.user.id)
   world.advance(100)
-  // EC2 throttles: the last look was a minute ago and saw nothing.
+  // EC2 throttles: the last check was a minute ago and saw nothing.
   world.kept(ada.user.id).alarm = world.clock.ms + 20_000
   world.kept(ada.user.id).values.set('lookedAt', world.clock.ms - 60_000)
   const alarm = world.nextAlarm(ada.user.id)
@@ -78,7 +78,7 @@ test('a server that was not seen for long keeps the alarm that is still to come'
   await settle(world, ada)
 })
 
-test('an orphan is found behind a thousand instances of others', async () => {
+test('finds an orphan behind a thousand instances of others', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
@@ -101,7 +101,7 @@ test('an orphan is found behind a thousand instances of others', async () => {
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
 
-test('an instance of a launch that was given up is ended while its run goes on', async () => {
+test('ends an instance of an abandoned launch while its run continues', async () => {
   await freshPlaces(world, 2)
   const ada = await newCustomer(world)
   const run = await running(world, ada)
@@ -121,7 +121,7 @@ test('an instance of a launch that was given up is ended while its run goes on',
   await settle(world, ada)
 })
 
-test('an instance whose run has ended is ended; those of live runs and of strangers stay', async () => {
+test('ends an instance whose run has ended, and keeps those of live runs and of strangers', async () => {
   await freshPlaces(world, 2)
   const [gone, live] = [await newCustomer(world), await newCustomer(world)]
   await running(world, gone)

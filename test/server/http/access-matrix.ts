@@ -1,6 +1,6 @@
 import type { Role } from '../../../testing/stack/site.ts'
 
-/** `in`: the route answers for itself. A path: sent there. A number: refused with it. */
+/** `in`: the route answers. A path: redirected there. A number: refused with that status. */
 export type Outcome = 'in' | '/sign_in' | '/dashboard' | 401 | 403
 
 const everyone = (outcome: Outcome): Record<Role, Outcome> => ({
@@ -18,7 +18,7 @@ const CALL: typeof PUBLIC = { ...everyone('in'), visitor: 401, unconfirmed: 401 
 const ADMIN_PAGE: typeof PUBLIC = { ...everyone('/dashboard'), admin: 'in' }
 const ADMIN_CALL: typeof PUBLIC = { ...CALL, user: 403, suspended: 403 }
 
-/** Who gets in where, written down a second time: the app is held against it route by route. */
+/** Who may use which route, written down a second time: the tests compare the app against it. */
 export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'GET /': PUBLIC,
   'GET /contact_sales': PUBLIC,

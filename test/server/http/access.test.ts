@@ -14,7 +14,7 @@ const ROLES: Role[] = ['visitor', 'unconfirmed', 'user', 'suspended', 'admin']
 const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))]
 const site = openSite()
 
-test.each(routes)('%s lets in whom the matrix names, and nobody else', async (route) => {
+test.each(routes)('%s admits exactly those the matrix names', async (route) => {
   const expected = MATRIX[route]
   expect(expected, `${route} is not in the matrix`).toBeDefined()
   const [method = '', pattern = ''] = route.split(' ')
@@ -31,11 +31,11 @@ test.each(routes)('%s lets in whom the matrix names, and nobody else', async (ro
   expect(seen).toEqual(expected)
 })
 
-test('the site map names every route, and none that is gone', () => {
+test('the site map lists every route, and only those', () => {
   expect(Object.keys(SITE_MAP).sort()).toEqual([...routes].sort())
 })
 
-test('HEAD is answered as GET is, to those who may not come in, too', async () => {
+test('answers HEAD like GET, also to those who may not enter', async () => {
   const { cookie } = await site.signInAs('user')
   for (const Cookie of ['', cookie])
     for (const path of ['/dashboard', '/console', '/sign_in', '/api/v1/instances']) {
@@ -55,7 +55,7 @@ function outcomeOf({ status, headers }: Response, route: string): Outcome {
   return status === 302 && (location === '/sign_in' || location === '/dashboard') ? location : 'in'
 }
 
-test('a route that is not in the site map is refused, whoever asks', async () => {
+test('refuses a route that is not in the site map, to everyone', async () => {
   const { log, takeLines } = recordLog()
   const small = new Hono<AppEnv>()
     .use(requestId(log))

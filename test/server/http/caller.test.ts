@@ -4,9 +4,9 @@ import { newPerson, PASSWORD } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 
-test('a browser whose long name is cut within a character signs in, and is listed', async () => {
+test('a browser whose long name is cut mid-character can sign in, and is listed', async () => {
   const ada = await newPerson(url)
-  // As bytes of UTF-8, which the platform reads; the limit falls between the two halves of the picture.
+  // As UTF-8 bytes, the way the platform reads them; the limit splits the emoji.
   const name = Buffer.from(`${'a'.repeat(299)}🚁🚁`).toString('latin1')
   const body = { user: { email: ada.email, password: PASSWORD } }
   expect((await ada.request('POST', '/users/sign_in', body, { 'User-Agent': name })).status).toBe(200)

@@ -17,7 +17,7 @@ async function answerTo(thrown: unknown) {
   return { status: response.status, text: await response.text(), headers: response.headers, lines: takeLines() }
 }
 
-test('what is not ours is answered with a fixed sentence and told to the log alone', async () => {
+test('a foreign error is answered with a fixed sentence, and only the log has its words', async () => {
   for (const thrown of [
     new Error('vendor-secret'),
     new TypeError('vendor-secret', { cause: new Error('vendor-secret') }),
@@ -35,7 +35,7 @@ test('what is not ours is answered with a fixed sentence and told to the log alo
   }
 })
 
-test('an error of ours is found under what a library wrapped around it, and its cause stays inside', async () => {
+test("finds our own error inside a library's wrapper, and does not reveal its cause", async () => {
   const ours = new AppError('unavailable', 'Later, please.', { cause: new Error('vendor-secret') })
   const { status, text, lines } = await answerTo(new Error('vendor-secret', { cause: ours }))
   expect([status, JSON.parse(text)]).toEqual([
@@ -46,7 +46,7 @@ test('an error of ours is found under what a library wrapped around it, and its 
   expect(lines).toMatchObject([{ error: messages.map((message) => ({ message })) }])
 })
 
-test('a wait is named in seconds', async () => {
+test('sends a wait in seconds', async () => {
   const { status, headers, lines } = await answerTo(new AppError('too_many', 'Wait.', { retryAfter: 17 }))
   expect([status, headers.get('Retry-After')]).toEqual([429, '17'])
   expect(lines).toEqual([])

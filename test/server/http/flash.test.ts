@@ -6,7 +6,7 @@ import { openPage, openSite, SITE } from '../../../testing/stack/site.ts'
 const site = openSite()
 const EVIL = 'Call 555-0100 to keep your account.'
 
-/** The cookies that a refused form leaves for the page that comes next. */
+/** The cookies that a refused form leaves for the next page. */
 async function refused(message = ''): Promise<Map<string, string>> {
   const page = await openPage(site)
   const response = await site.request('/api/v1/contact_sales', {
@@ -26,7 +26,7 @@ function open(flash: Map<string, string>, headers = {}): Promise<Response> {
 
 const shown = async (flash: Map<string, string>) => (await open(flash)).text()
 
-test('a message and what was typed come to the next page, however long', async () => {
+test('a message and what was typed reach the next page, however long', async () => {
   const long = 'Grüße 🛰 '.repeat(220).trim()
   const flash = await refused(long)
   expect(flash.size).toBeGreaterThan(1)
@@ -35,7 +35,7 @@ test('a message and what was typed come to the next page, however long', async (
   expect(html).toContain(long)
 })
 
-test('a page that is fetched ahead leaves the message to the page that is seen', async () => {
+test('a prefetched page leaves the message for the page that is seen', async () => {
   const flash = await refused()
   const ahead = await open(flash, { 'Sec-Purpose': 'prefetch' })
   expect(await ahead.text()).not.toContain('Email is required')
@@ -43,7 +43,7 @@ test('a page that is fetched ahead leaves the message to the page that is seen',
   expect(await shown(flash)).toContain('Email is required')
 })
 
-test('nobody puts words into our mouth: what is not signed, or signed for something else, is not shown', async () => {
+test('shows only messages we signed, for this purpose', async () => {
   const payload = Buffer.from(JSON.stringify({ kind: 'danger', message: EVIL, expires: Date.now() + 60_000 })).toString(
     'base64url',
   )

@@ -3,7 +3,7 @@ import { nestFields } from '../../../src/server/http/form-post.ts'
 
 const nest = (form: string) => JSON.parse(JSON.stringify(nestFields(new URLSearchParams(form))))
 
-test('fields of a group stand together; of a repeated one the last counts', () => {
+test('groups fields; of a repeated field, the last counts', () => {
   expect(nest('user[name]=Ada&a=b&user[email]=x&user[name]=Eve&other[name]=y')).toEqual({
     user: { name: 'Eve', email: 'x' },
     a: 'b',
@@ -14,7 +14,7 @@ test('fields of a group stand together; of a repeated one the last counts', () =
   expect(nest('user[]=a&user[a][b]=c')).toEqual({ 'user[]': 'a', 'user[a][b]': 'c' })
 })
 
-test('names of what every object has are names like any other, and thousands of fields are all there', () => {
+test('accepts names that every object has, and keeps thousands of fields', () => {
   const odd = nestFields(new URLSearchParams('__proto__[admin]=1&user[__proto__]=x&user[constructor]=y'))
   expect(({} as Record<string, unknown>).admin).toBeUndefined()
   expect(Object.keys(odd)).toEqual(['__proto__', 'user'])

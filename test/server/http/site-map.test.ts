@@ -8,7 +8,7 @@ const site = openSite()
 const PATHS = ['/dashboard', '/subscriptions', '/api/v1/servers/get_servers', '/api/v1/billings/summary']
 const get = (path: string, cookie: string) => site.request(path, { headers: { Cookie: cookie } })
 
-/** Somebody who runs a server, on a plan with hours of their own. */
+/** Someone with a running server, on a plan with this many hours. */
 async function newTenant(hours: number) {
   const person = await site.signInAs('user')
   const [placeId, runId, now] = [newId('srv'), newId('ses'), Date.now()]
@@ -35,7 +35,7 @@ async function newTenant(hours: number) {
   return { ...person, runId }
 }
 
-test('what is read along with a sign-in is its own user’s', async () => {
+test('what is read together with a sign-in belongs to its own user', async () => {
   const [ada, bob] = [await newTenant(5), await newTenant(7)]
   for (const [me, hours] of [
     [ada, 5],
@@ -50,7 +50,7 @@ test('what is read along with a sign-in is its own user’s', async () => {
   }
 })
 
-test('a sign-in that was revoked gets nothing of it', async () => {
+test('a revoked sign-in gets none of it', async () => {
   const { cookie, signInId, runId } = await newTenant(5)
   await site.db.update(signIns).set({ revokedAt: Date.now() }).where(eq(signIns.id, signInId))
   for (const path of PATHS) {

@@ -10,7 +10,7 @@ test.each([
   ['/api/v1/aws/start', { server_id: half }],
   ['/api/v1/aws/stop_server', { server_id: 'srv_1', session_id: half }],
   ['/api/v1/aws/check_server_ip_status', { ip_address: half }],
-])('half a character is no text: POST %s', async (path, body) => {
+])('half a character is not text: POST %s', async (path, body) => {
   const client = new Client(inject('url'))
   await client.signIn('pilot@example.com', 'simulate')
   const reply = await client.post(path, body)

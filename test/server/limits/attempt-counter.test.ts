@@ -9,7 +9,7 @@ import { delayAfter, FREE_GUESSES } from '../../../src/domain/attempts.ts'
 import { Client, newPerson, PASSWORD, waitFor } from '../../../testing/people/client.ts'
 import { openTestDatabase } from '../../../testing/stack/database.ts'
 
-/** The real objects in workerd, under a clock that the tests move. */
+/** The real objects in workerd, on a clock that the tests move. */
 const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-counters-'))
 const stack = await startStack({ dataDir, plansForSale: true, log: () => {} })
 const { url } = stack
@@ -24,7 +24,7 @@ async function advance(seconds: number): Promise<void> {
   expect(moved.status).toBe(200)
 }
 
-/** Tries passwords from a browser that this account never saw. */
+/** Tries passwords from a browser new to this account. */
 async function stranger(email: string) {
   const client = new Client(url)
   await client.open('/sign_in')
@@ -40,10 +40,10 @@ async function guessWrong(guess: Guess, count: number): Promise<void> {
   for (let i = 0; i < count; i++) expect(await guess('a guess')).toEqual({ status: 401, wait: 0 })
 }
 
-/** So many that the next one waits for minutes, however slow the machine is. */
+/** Enough that the next one waits for minutes, however slow the machine is. */
 const MANY = FREE_GUESSES + 5
 
-/** Guesses until `MANY` were wrong, after each wait. */
+/** Guesses until `MANY` were wrong, sitting out each wait. */
 async function lockOut(guess: Guess, wrong = 0): Promise<void> {
   for (let failures = wrong; failures < MANY; failures++) {
     if (delayAfter(failures)) await advance(delayAfter(failures) / 1000)
@@ -58,7 +58,7 @@ async function lockOut(guess: Guess, wrong = 0): Promise<void> {
 const atOnce = <T>(count: number, act: (i: number) => Promise<T>) =>
   Promise.all(Array.from({ length: count }, (_, i) => act(i)))
 
-test('of twenty guesses at once five are looked at, and the rest is told to wait', async () => {
+test('of twenty guesses at once, checks five and tells the rest to wait', async () => {
   const guess = await stranger((await newPerson(url)).email)
   const from = Date.now()
   const answers = await atOnce(20, (i) => guess(`guess number ${i}`))
@@ -70,14 +70,14 @@ test('of twenty guesses at once five are looked at, and the rest is told to wait
   for (const { status } of refused) expect(status).toBe(429)
 })
 
-/** On a busy machine twenty hashes take longer than the first wait. */
+/** On a busy machine, twenty hashes take longer than the first wait. */
 function lookedAtIn(ms: number): number {
   let count = FREE_GUESSES
   for (let waited = delayAfter(count); waited <= ms; waited += delayAfter(count)) count += 1
   return count
 }
 
-test('a guess that nobody could look at is taken back, and the ones before it still count', async () => {
+test('takes back a guess that could not be checked, and still counts the earlier ones', async () => {
   const { email } = await newPerson(url)
   const [user] = await db.select().from(users).where(eq(users.email, email))
   const store = (passwordHash = '') => db.update(users).set({ passwordHash }).where(eq(users.email, email))
@@ -97,7 +97,7 @@ test('a right password forgives the wrong ones before it', async () => {
   await guessWrong(await stranger(email), FREE_GUESSES)
 })
 
-test('a new password by mail lets its owner in at once, however many guessed before', async () => {
+test('a new password by mail lets its owner in at once, however many guesses came before', async () => {
   const { email } = await newPerson(url)
   const guess = await stranger(email)
   await lockOut(guess)
@@ -111,11 +111,11 @@ test('a new password by mail lets its owner in at once, however many guessed bef
   const password = 'another good one'
   const reset = { reset_password_token: token, password, password_confirmation: password }
   expect((await owner.request('PUT', '/users/password', { user: reset })).status).toBe(200)
-  // Forgiven in the background; by itself it would wait for minutes.
+  // Forgiven in the background; otherwise it would wait for minutes.
   await expect.poll(async () => (await guess(password)).status, { timeout: 30_000 }).toBe(200)
 })
 
-test('never more than six checkout pages in any hour, however many ask at once', async () => {
+test('never opens more than six checkout pages in any hour, however many calls come at once', async () => {
   const person = await newPerson(url)
   const opened = async (tries: number) => {
     const open = () => person.post('/api/v1/subscriptions/create_checkout_session', { plan_type: 'basic' })
@@ -124,7 +124,7 @@ test('never more than six checkout pages in any hour, however many ask at once',
     return statuses.filter((status) => status !== 429).length
   }
   expect(await opened(1)).toBe(1)
-  // A limit that pays off evenly would have forgotten the first by now.
+  // A limit that pays off gradually would have forgotten the first by now.
   await advance(3000)
   expect(await opened(12)).toBe(5)
   await advance(660)

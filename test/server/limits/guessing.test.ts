@@ -6,7 +6,7 @@ import { openBrowser } from '../../../testing/people/app-browser.ts'
 const hashes = vi.hoisted(() => ({ count: 0 }))
 vi.mock('node:crypto', async (original) => {
   const crypto = await original<typeof import('node:crypto')>()
-  // Only counted: what is derived does not matter here, and a thousand real hashes would take minutes.
+  // Only counted: the derived key does not matter here, and a thousand real hashes would take minutes.
   const scrypt = (password: Buffer, salt: Buffer, length: number, ...rest: unknown[]) => {
     hashes.count++
     const done = rest.at(-1) as (error: null, key: Buffer) => void
@@ -25,7 +25,7 @@ type Browser = ReturnType<typeof openBrowser>
 const signIn = (browser: Browser, email: string, password: string) =>
   browser.json('POST', '/users/sign_in', { user: { email, password } })
 
-/** A browser somewhere on the internet, or each time somewhere else. */
+/** A browser somewhere on the internet, or somewhere else each time. */
 async function from(app: ReturnType<typeof accountApp>, address: string | (() => string)): Promise<Browser> {
   const browser = openBrowser({
     request: (path, init) => {
@@ -38,7 +38,7 @@ async function from(app: ReturnType<typeof accountApp>, address: string | (() =>
   return browser
 }
 
-test('1,000 guesses from 1,000 networks: a handful is looked at, and the owner walks in from a device known before', async () => {
+test('1,000 guesses from 1,000 networks: checks a handful, and the owner still signs in from a known device', async () => {
   const { account, app, clock } = setup()
   const owner = openBrowser(app)
   const { email } = await signedInUser(owner, account)
@@ -70,7 +70,7 @@ test('1,000 guesses from 1,000 networks: a handful is looked at, and the owner w
   expect((await signIn(stranger, email, PASSWORD)).status).toBe(200)
 })
 
-test('after a reset by mail the owner signs in at once, from any browser, although a guesser goes on', async () => {
+test('after a reset by mail, the owner signs in at once from any browser, although someone keeps guessing', async () => {
   const { account, app, clock, sent, settle } = setup()
   const { email } = await signedInUser(openBrowser(app), account)
   const thief = await from(app, '198.51.100.3')
@@ -90,14 +90,14 @@ test('after a reset by mail the owner signs in at once, from any browser, althou
   const user = { reset_password_token: token, password: 'a newer one', password_confirmation: 'a newer one' }
   expect((await owner.json('PUT', '/users/password', { user })).status).toBe(200)
   await settle()
-  // On another device of theirs, before the guesser is back.
+  // On another of their devices, before the next guess.
   expect((await signIn(await from(app, '203.0.113.6'), email, 'a newer one')).status).toBe(200)
   for (let i = 0; i < 8; i++) await signIn(thief, email, 'a guess')
   expect((await signIn(await from(app, '203.0.113.7'), email, 'a newer one')).status).toBe(429)
   expect((await signIn(owner, email, 'a newer one')).status).toBe(200)
 })
 
-test('a reset by mail also forgives what the owner mistyped in a browser that was known before', async () => {
+test("a reset by mail also forgives the owner's mistyped passwords in a known browser", async () => {
   const { account, app, sent, settle } = setup()
   const owner = openBrowser(app)
   const { email } = await signedInUser(owner, account)
@@ -113,7 +113,7 @@ test('a reset by mail also forgives what the owner mistyped in a browser that wa
   expect((await signIn(owner, email, 'a newer one')).status).toBe(200)
 })
 
-test('a hundred guesses at the same moment are counted like a hundred in a row', async () => {
+test('a hundred guesses at the same moment count like a hundred in a row', async () => {
   const { account, app } = setup()
   const { email } = await signedInUser(openBrowser(app), account)
   const thief = await from(app, '198.51.100.1')
@@ -122,7 +122,7 @@ test('a hundred guesses at the same moment are counted like a hundred in a row',
   expect(hashes.count).toBe(5)
 })
 
-test('one address that tries many accounts, and one network, are stopped before anything is hashed', async () => {
+test('stops one address that tries many accounts, and one network, before anything is hashed', async () => {
   const { app } = setup()
   const spray = await from(app, '198.51.100.9')
   hashes.count = 0
@@ -138,7 +138,7 @@ test('one address that tries many accounts, and one network, are stopped before 
   expect(hashes.count).toBe(1)
 })
 
-test('a known device is known for its own account alone, and not by its own word', async () => {
+test('a known device is known only for its own account, and cannot be forged', async () => {
   const { account, app } = setup()
   const mine = openBrowser(app)
   await signedInUser(mine, account)
@@ -162,7 +162,7 @@ test.each([
     }),
   ],
   ['/api/v1/contact_sales', (email: string) => ({ name: 'A', email, source: 'Referral', message: 'Hello' })],
-])('%s floods nobody: five an hour for one address, whether or not it has an account', async (path, body) => {
+])('%s floods nobody: five an hour per address, whether or not it has an account', async (path, body) => {
   const { account, app, clock, sent, settle } = setup()
   const { email: known } = await signedInUser(openBrowser(app), account)
   clock.ms += 3_600_000
@@ -180,7 +180,7 @@ test.each([
   expect((await (await from(app, '198.9.7.7')).json('POST', path, body(known))).status).toBeLessThan(300)
 })
 
-test('a thief of an open session does not get to guess the password', async () => {
+test('a thief of an open session cannot guess the password', async () => {
   const { account, app } = setup()
   const browser = openBrowser(app)
   await signedInUser(browser, account)
@@ -194,7 +194,7 @@ test('a thief of an open session does not get to guess the password', async () =
   expect((await browser.json('DELETE', '/users', { user: { current_password: 'another guess' } })).status).toBe(429)
 })
 
-test('forwarded headers are not believed', async () => {
+test('ignores forwarded headers', async () => {
   const { app } = setup()
   const browser = openBrowser({
     request: (path, init) => {
@@ -211,7 +211,7 @@ test('forwarded headers are not believed', async () => {
   expect(hashes.count).toBe(60)
 })
 
-test('while no password can be looked at, nobody is locked out by trying again', async () => {
+test('while no password can be checked, retrying locks nobody out', async () => {
   const { account, app, ctx } = setup()
   const browser = openBrowser(app)
   const { email } = await signedInUser(browser, account)
@@ -227,13 +227,13 @@ test('while no password can be looked at, nobody is locked out by trying again',
   for (let i = 0; i < 20; i++) expect((await close(PASSWORD)).status).toBe(503)
   ctx.hasher = hasher
 
-  // What was looked at before still counts: the next wrong one is the fifth.
+  // Guesses checked earlier still count, so the next wrong one is the fifth.
   expect((await signIn(owner, email, 'a guess')).status).toBe(401)
   expect((await signIn(owner, email, PASSWORD)).status).toBe(429)
   expect((await close('a guess')).status).toBe(422)
 })
 
-test('somebody who changes their own password over and over makes us hash and mail ten times an hour', async () => {
+test('changing your own password over and over costs us at most ten hashes and mails an hour', async () => {
   const { account, app, clock, sent, settle } = setup()
   const browser = openBrowser(app)
   await signedInUser(browser, account)
@@ -252,7 +252,7 @@ test('somebody who changes their own password over and over makes us hash and ma
   expect((await change()).status).toBe(200)
 })
 
-test('one person who uses up the sign-ins of a campus keeps out nobody whose browser is known', async () => {
+test("one person who uses up a campus's sign-ins keeps out nobody with a known browser", async () => {
   const { account, app, clock } = setup()
   const CAMPUS = '203.0.113.50'
   const { email } = await signedInUser(openBrowser(app), account)
@@ -265,7 +265,7 @@ test('one person who uses up the sign-ins of a campus keeps out nobody whose bro
   await owner.open('/sign_in')
   expect((await signIn(owner, email, PASSWORD)).status).toBe(200)
 
-  // Known browsers have a limit of their own: right passwords cost hashes as well.
+  // Known browsers have a limit of their own, because right passwords cost hashes as well.
   hashes.count = 0
   const statuses: number[] = []
   for (let i = 0; i < 70; i++) statuses.push((await signIn(owner, email, PASSWORD)).status)
@@ -275,7 +275,7 @@ test('one person who uses up the sign-ins of a campus keeps out nobody whose bro
   expect((await signIn(owner, email, PASSWORD)).status).toBe(200)
 })
 
-test('a browser that once was signed in does not use up the sign-ins of the others', async () => {
+test('a browser that was once signed in does not use up the sign-ins of the others', async () => {
   const { account, app } = setup()
   const { email } = await signedInUser(openBrowser(app), account)
   const former = await from(app, '198.51.100.7')

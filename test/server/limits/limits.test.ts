@@ -11,7 +11,7 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 let networks = 0
-/** A network that nobody used before, and people who signed in from its addresses. */
+/** A new network, and people who signed in from its addresses. */
 function newNetwork() {
   const account = accountContext()
   const { ctx } = account
@@ -31,13 +31,13 @@ function newNetwork() {
           createdAt: 0,
         })),
       )
-      // Each twice: people count, not their sign-ins.
+      // Two sign-ins each, because people count and not their sign-ins.
       for (let i = 0; i < 2; i++)
         await ctx.db
           .insert(signIns)
           .values(ids.map((userId) => ({ id: newId('in'), userId, address, network: networkOf(address), ...seen })))
     },
-    /** How many sign-ups at once are let in before one is refused. */
+    /** How many consecutive sign-ups are accepted before one is refused. */
     async signUps(address: string | ((i: number) => string)) {
       for (let taken = 0; ; taken++) {
         const caller = { address: typeof address === 'string' ? address : address(taken) }
@@ -52,7 +52,7 @@ function newNetwork() {
   }
 }
 
-test('a fresh address gets 20 sign-ups an hour, and the database is asked only once they are used up', async () => {
+test('a new address gets 20 sign-ups an hour, and only then asks the database', async () => {
   const { ctx, at, signUps } = newNetwork()
   const asked = vi.spyOn(ctx.db.$client, 'execute')
   expect(await signUps(at(1))).toBe(20)
@@ -60,7 +60,7 @@ test('a fresh address gets 20 sign-ups an hour, and the database is asked only o
   asked.mockRestore()
 })
 
-test('an address that many people sign in from gets half a sign-up more for each, an hour', async () => {
+test('an address many people sign in from gets half a sign-up an hour more for each', async () => {
   const { at, people, signUps, clock } = newNetwork()
   await people(60, at(1))
   expect(await signUps(at(1))).toBe(20 + 30)
@@ -69,13 +69,13 @@ test('an address that many people sign in from gets half a sign-up more for each
   expect(await signUps(at(1))).toBe(20 + 30)
 })
 
-test('growth ends at five times what a fresh address gets', async () => {
+test("growth ends at five times a new address's limit", async () => {
   const { at, people, signUps } = newNetwork()
   await people(250, at(1))
   expect(await signUps(at(1))).toBe(20 + 5 * 20)
 })
 
-test('who was last seen 90 days ago does not count any more', async () => {
+test('people last seen 90 days ago no longer count', async () => {
   const { at, people, signUps } = newNetwork()
   await people(60, at(1), 91 * DAY)
   expect(await signUps(at(1))).toBe(20)
@@ -87,7 +87,7 @@ test('a network grows with the people of all its addresses', async () => {
   expect(await signUps((i) => at(i % 200))).toBe(100 + 20)
 })
 
-test('a thief who confirms what they sign up gets little more each hour, and never more than that', async () => {
+test('a thief who confirms their own sign-ups gains little each hour, up to a fixed limit', async () => {
   const { at, people, signUps, clock } = newNetwork()
   const perHour = []
   for (let hour = 0; hour < 6; hour++) {
@@ -100,7 +100,7 @@ test('a thief who confirms what they sign up gets little more each hour, and nev
   expect(Math.max(...perHour)).toBe(120)
 })
 
-test('a sign-in names the network that it came from', async () => {
+test('a sign-in records the network it came from', async () => {
   const { account, browser, ctx } = openAccount()
   const { email, id } = await signedInUser(browser, account)
   const headers = {
@@ -115,14 +115,14 @@ test('a sign-in names the network that it came from', async () => {
   expect(rows.map((row) => row.network).sort()).toEqual(['2001:db8:7', null].sort())
 })
 
-test('IPv6: a machine that may choose its addresses counts as one, and keeps out nobody else in its network', async () => {
+test('IPv6: a machine that picks its own addresses counts as one, and keeps out nobody else in its network', async () => {
   const { signUps } = newNetwork()
   const [mine, neighbor] = ['2001:db8:77:1', '2001:db8:77:2']
   expect(await signUps((i) => `${mine}:${i + 1}:a:b:c`)).toBe(20)
   expect(await signUps(`${neighbor}::1`)).toBe(20)
 })
 
-test('IPv6: people of a connection are counted, whatever address of it they have now', async () => {
+test('IPv6: counts the people of a connection, whatever addresses they have now', async () => {
   const { people, signUps } = newNetwork()
   await people(20, '2001:db8:78:1:1:a:b:c')
   await people(20, '2001:db8:78:1::5')

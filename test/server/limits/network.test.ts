@@ -12,7 +12,7 @@ test.each([
   expect(networkOf(address)).toBe(network)
 })
 
-test('loopback is told from what only looks like it', () => {
+test('tells loopback from lookalikes', () => {
   for (const own of ['127.0.0.1', '127.9.9.9', '::1', '::ffff:127.0.0.1']) expect(isLoopback(own), own).toBe(true)
   for (const other of ['128.0.0.1', '1.127.0.0', '::2', '2001:db8::1', '10.0.0.1'])
     expect(isLoopback(other), other).toBe(false)

@@ -10,7 +10,7 @@ const quota = {
   fields: { jobId: 'job_1' },
 }
 
-test('mails the operator once an hour and matter, and logs each time', async () => {
+test('mails the operator once an hour per matter, and logs each time', async () => {
   const { ctx, sent, clock, takeLines } = accountContext()
   const raise = async (matter = quota.matter) => {
     await alertOperator(ctx, { ...quota, matter }, new Error('vendor words'))

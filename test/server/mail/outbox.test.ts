@@ -37,7 +37,7 @@ function mailer(fails: (nth: number) => boolean = () => false) {
   return { sent, context, deliver: () => deliverMail(context), tries: () => nth, takeLines }
 }
 
-test('what is due is sent once, however many deliver at once, and what it said is forgotten', async () => {
+test('sends what is due once, however many deliver at once, and then forgets its text', async () => {
   for (let i = 0; i < 45; i++) await write(`mail ${i}`)
   const { sent, deliver, takeLines } = mailer()
   await Promise.all([deliver(), deliver(), deliver()])
@@ -47,7 +47,7 @@ test('what is due is sent once, however many deliver at once, and what it said i
   expect(takeLines()).toEqual([])
 })
 
-test('a mail that waits so long for those before it that another takes it is left to that one', async () => {
+test('a mail delayed so long that another delivery claims it is left to that one', async () => {
   for (let i = 0; i < 20; i++) await write(`mail ${i}`)
   const { sent, deliver, context } = mailer()
   const { send } = context.mailer
@@ -65,7 +65,7 @@ test('a mail that waits so long for those before it that another takes it is lef
   expect(sent.map((mail) => mail.subject).sort()).toEqual(Array.from({ length: 20 }, (_, i) => `mail ${i}`).sort())
 })
 
-test('a mail that was not taken is tried again, later each time, and given up in the end', async () => {
+test('retries a refused mail, later each time, and finally gives up', async () => {
   await write('stubborn')
   const { sent, deliver, tries, takeLines } = mailer((nth) => nth < 3)
   const waits: number[] = []
@@ -94,7 +94,7 @@ test('a mail that was not taken is tried again, later each time, and given up in
   expect(never.tries()).toBe(40)
 })
 
-test('a mail says the same as text and as HTML, and no words of it become markup', () => {
+test('a mail says the same as text and as HTML, and none of its words become markup', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), (words) => {
       const { text, html } = composeMail('Subject', [words, { link: `https://example.com/?q=${words}`, label: words }])

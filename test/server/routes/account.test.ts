@@ -26,7 +26,7 @@ async function setup() {
   return { ...account, account, app, browser, user, devices, signInElsewhere }
 }
 
-test('devices: listed, one signed out, all signed out', async () => {
+test('devices: lists them, signs out one, signs out all', async () => {
   const { browser, devices, signInElsewhere, disconnected } = await setup()
   const other = await signInElsewhere()
   const list = await devices()
@@ -41,7 +41,7 @@ test('devices: listed, one signed out, all signed out', async () => {
   for (const b of [browser, third]) expect((await b.request('/api/v1/users/get_session')).status).toBe(401)
 })
 
-test("somebody else's device is not found and stays signed in", async () => {
+test("someone else's device is not found and stays signed in", async () => {
   const { account, app, browser } = await setup()
   const eve = openBrowser(app)
   await signedInUser(eve, account)
@@ -51,7 +51,7 @@ test("somebody else's device is not found and stays signed in", async () => {
   expect((await browser.request('/api/v1/users/get_session')).status).toBe(200)
 })
 
-test('my own data, and none of anyone else', async () => {
+test("exports my own data and nobody else's", async () => {
   const { browser, user } = await setup()
   const response = await browser.request('/api/v1/users/export')
   expect(response.headers.get('Content-Disposition')).toBe('attachment; filename="proving-ground-data.json"')
@@ -63,10 +63,10 @@ test('my own data, and none of anyone else', async () => {
   expect(text).not.toMatch(/scrypt|password/i)
 })
 
-/** Where the download has the rows of each table that names a person. */
+/** Where the download has the rows of each table that identifies a person. */
 const EXPORTED: Record<string, string | null> = {
   sign_ins: 'sign_ins',
-  // Hashes of links, for the mailbox alone.
+  // Hashes of links, which belong only in the mailbox.
   email_tokens: null,
   server_sessions: 'servers',
   jobs: 'jobs',
@@ -79,7 +79,7 @@ const EXPORTED: Record<string, string | null> = {
   server_requests: 'server_requests',
 }
 
-test('no table that names a person is left out of their data', async () => {
+test('the export leaves out no table that identifies a person', async () => {
   const { browser, user } = await setup()
   const data = await (await browser.request('/api/v1/users/export')).json()
   const personal = Object.values(schema)
@@ -134,7 +134,7 @@ test('closing the account: needs the password, stops the server, ends sign-ins, 
     ])
   expect((await written()).every((count) => count > 0)).toBe(true)
   await freeClosedAddresses(ctx)
-  // The address may be another person's by now, who may export what is kept about it.
+  // The address may belong to someone else by now, who may export what is kept about it.
   expect(await written()).toEqual([0, 0])
   expect(await taken()).toBe(0)
   await signUp()
@@ -144,7 +144,7 @@ test('closing the account: needs the password, stops the server, ends sign-ins, 
   expect(await ctx.db.$count(signIns, eq(signIns.userId, user.id))).toBe(0)
 })
 
-test('an address in the wrong hands: the link of a closed account opens nothing', async () => {
+test("if an address changes hands, a closed account's link opens nothing", async () => {
   const { browser, account, user } = await setup()
   await browser.json('POST', '/users/password', { user: { email: user.email } })
   await account.settle()

@@ -10,7 +10,7 @@ import { newId } from '../../../src/server/id.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { openSite, SITE } from '../../../testing/stack/site.ts'
 
-describe('the calls about money', () => {
+describe('the billing routes', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'billings-'))
   /** How far Stripe's clock is ahead of ours. */
   let ahead = 0
@@ -57,7 +57,7 @@ describe('the calls about money', () => {
     return id
   }
 
-  test('history: just the fields of the contract, one’s own, newest first', async () => {
+  test('history: exactly the fields of the contract, only your own, newest first', async () => {
     const { cookie, userId } = await site.signInAs('user')
     const other = await site.signInAs('user')
     const id = await insertRecord(userId)
@@ -81,7 +81,7 @@ describe('the calls about money', () => {
     expect((await get(`/billing_history/${id}`, other.cookie)).status).toBe(404)
   })
 
-  test('the CSV is a download, of one month when asked', async () => {
+  test('the CSV is a download, for one month on request', async () => {
     const { cookie, userId } = await site.signInAs('user')
     await insertRecord(userId)
     const all = await get('/billing_history.csv', cookie)
@@ -95,7 +95,7 @@ describe('the calls about money', () => {
     )
   })
 
-  test('checkout: a plan by name, never a price; refusals carry Errors', async () => {
+  test('checkout: takes a plan by name, never a price; refusals carry Errors', async () => {
     const { cookie } = await site.signInAs('user')
     const buy = (body: unknown) => post('/api/v1/subscriptions/create_checkout_session', cookie, body)
     const good = await buy({ plan_type: 'premium', price: 1, unit_amount: 1 })
@@ -112,7 +112,7 @@ describe('the calls about money', () => {
     expect(inBrief(site.takeLines())).toEqual(['request_failed unavailable'])
   })
 
-  test('cancel: 404 without a plan, else the plan that will end and the sentence', async () => {
+  test('cancel: 404 without a plan, otherwise the plan that will end and the sentence', async () => {
     const { cookie, userId } = await site.signInAs('user')
     const cancel = () => post('/api/v1/subscriptions/cancel_subscription_at_period_end', cookie)
     expect((await cancel()).status).toBe(404)
@@ -134,7 +134,7 @@ describe('the calls about money', () => {
     })
   })
 
-  test('the webhook needs no sign-in and no CSRF token, but Stripe’s signature on just these bytes', async () => {
+  test('the webhook needs no sign-in and no CSRF token, only Stripe’s signature on exactly these bytes', async () => {
     const payload = JSON.stringify({
       id: 'evt_1',
       object: 'event',
@@ -154,7 +154,7 @@ describe('the calls about money', () => {
     expect((await send(payload, '')).status).toBe(400)
   })
 
-  test('nothing of it for visitors', async () => {
+  test('gives visitors nothing', async () => {
     for (const path of ['/api/v1/billings/history', '/api/v1/billings/summary'])
       expect((await site.request(path)).status).toBe(401)
     for (const path of ['/billing_history', '/billing_history/x', '/billing_history.csv', '/subscriptions'])
@@ -175,7 +175,7 @@ describe('the calls about money', () => {
     expect(page).toContain('<a href="/contact_sales">ask sales for one</a>')
   })
 
-  test('the seventh checkout page of an hour: 429, with when to come back', async () => {
+  test('the seventh checkout page of an hour: 429, with the time to wait', async () => {
     const { cookie } = await site.signInAs('user')
     const buy = () => post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' })
     for (let n = 0; n < 6; n++) expect((await buy()).status).toBe(200)
@@ -185,7 +185,7 @@ describe('the calls about money', () => {
     expect(((await seventh.json()) as { Errors: string[] }).Errors).toHaveLength(1)
   })
 
-  test('a plan that is not paid: every page says so, a start names the page to pay on, and that leads to Stripe', async () => {
+  test('an unpaid plan: every page says so, a start names the page to pay on, and that leads to Stripe', async () => {
     const { cookie, userId } = await site.signInAs('user')
     const bought = await post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' })
     const { url } = (await bought.json()) as { url: string }
@@ -233,7 +233,7 @@ describe('the calls about money', () => {
     const way = await get('/subscriptions/pay', cookie)
     expect([way.status, way.headers.get('Location')]).toEqual([303, expect.stringContaining(`${stripe.apiBase}/i/in_`)])
     await fetch(way.headers.get('Location') ?? '', { method: 'POST', redirect: 'manual' })
-    // Stripe's own word is asked for, and there is nothing left to pay.
+    // We ask Stripe itself, and there is nothing left to pay.
     const back = await get('/subscriptions/pay', cookie)
     expect(back.headers.get('Location')).toBe('/billing_history')
     expect(await notices()).toEqual(pages.map(() => false))

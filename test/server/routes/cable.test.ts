@@ -2,10 +2,10 @@ import { expect, inject, test } from 'vitest'
 import { answered, jobsChannel, openSocket } from '../../../testing/people/cable.ts'
 import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
-// What every Action Cable server does stands in test/contract/cable/.
+// What every Action Cable server does is tested in test/contract/cable/.
 const url = inject('url')
 
-test("somebody else's jobs are refused, whatever headers the client sends", async () => {
+test("refuses someone else's jobs, whatever headers the client sends", async () => {
   const [ada, eve] = [await newPerson(url), await newPerson(url)]
   const cable = await openSocket(eve, { 'x-user-id': ada.id, 'x-sign-in-id': 'in_1', 'x-expires-at': '9999999999999' })
   const identifier = jobsChannel(ada.id)
@@ -21,7 +21,7 @@ test("somebody else's jobs are refused, whatever headers the client sends", asyn
   cable.socket.close()
 })
 
-test('a socket may name its channel in a few ways, not in any number', async () => {
+test('a socket may spell its channel in a few ways, but not in any number of them', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   const spelled = (i: number) => JSON.stringify({ channel: 'JobsChannel', user_id: ada.id, tab: i })

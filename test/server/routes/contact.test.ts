@@ -10,7 +10,7 @@ const send = async (change: Record<string, string>) =>
     ...change,
   })
 
-test('a message to sales is taken, and mailed to the operator, whose answer goes to its writer', async () => {
+test('a message to sales is saved and mailed to the operator, whose reply goes to its writer', async () => {
   const email = `${crypto.randomUUID()}@example.com`
   const reply = await send({ email })
   expect([reply.status, reply.body]).toEqual([200, { Errors: [] }])
@@ -31,18 +31,18 @@ test.each([
   [{ source: 'A friend' }, 'Please select an option'],
   [{ message: '\n' }, 'Message is required'],
   [{ message: 'm'.repeat(2001) }, 'Message cannot exceed 2000 characters'],
-])('%o is refused', async (change, sentence) => {
+])('refuses %o', async (change, sentence) => {
   const reply = await send(change)
   expect([reply.status, reply.body.Errors]).toEqual([422, [sentence]])
 })
 
-test('everything that is wrong is said at once', async () => {
+test('reports everything that is wrong at once', async () => {
   const reply = await send({ name: '', email: '', source: '', message: '' })
   const all = ['Name is required', 'Email is required', 'Please select an option', 'Message is required']
   expect(reply.body).toMatchObject({ Errors: all, errors: all })
 })
 
-test('what only a program fills in is thrown away, and it is told nothing', async () => {
+test('discards what only a program fills in, without telling it', async () => {
   const reply = await send({ website: 'http://spam.example', name: '' })
   expect([reply.status, reply.body]).toEqual([200, { Errors: [] }])
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { NO_ANSWER } from '../../../db/client.ts'
 import { openSite } from '../../../testing/stack/site.ts'
 
-test('with the database away a person gets a page that says so, a call its JSON', async () => {
+test('without the database, a person gets a page that says so, and a call gets JSON', async () => {
   const { cookie } = await openSite().signInAs('user')
   const away = openSite({ LIBSQL_URL: 'http://127.0.0.1:1' })
   const page = await away.request('/dashboard', { headers: { Cookie: cookie } })
@@ -14,7 +14,7 @@ test('with the database away a person gets a page that says so, a call its JSON'
   expect([call.status, await call.json()]).toEqual([503, { error: NO_ANSWER, message: NO_ANSWER, errors: [NO_ANSWER] }])
 })
 
-test('its way to try again never leads to another site', async () => {
+test('its Try again link never leads to another site', async () => {
   const { cookie } = await openSite().signInAs('user')
   const away = openSite({ LIBSQL_URL: 'http://127.0.0.1:1' })
   const html = await (await away.request('//evil.example/dashboard', { headers: { Cookie: cookie } })).text()

@@ -14,7 +14,7 @@ const tagged = (tags: Record<string, string>) => ({
   ],
 })
 
-test('an administrator sees every instance of ours, whose it is and what it has come to', async () => {
+test('an administrator sees every instance of ours, its owner, and its cost', async () => {
   const cloud = await localEc2()
   const site = openSite({ EC2_ENDPOINT: cloud.ec2.endpoint })
   const owner = await site.signInAs('user')
@@ -57,7 +57,7 @@ test('an administrator sees every instance of ours, whose it is and what it has 
     status_check: 'ok',
     owner_email: `${owner.userId.toLowerCase()}@example.com`,
   })
-  // 3,600 s, or one less where the run began within a second, at $0.0004861.
+  // 3,600 s, or one less if the run started within a second, at $0.0004861.
   expect(older?.cost_dollars).toBeOneOf([1.74996, 1.7494739])
 
   const page = await (await get(site, '/console?sort=name&q=ours', cookie)).text()
@@ -76,7 +76,7 @@ test('nobody else does', async () => {
     expect((await get(site, path, user.cookie)).headers.get('Location')).toBe('/dashboard')
 })
 
-test('when the cloud does not answer, the call says so in a sentence and the page is there all the same', async () => {
+test('when the cloud does not answer, the call says so in a sentence, and the page still loads', async () => {
   const site = openSite()
   const { cookie } = await site.signInAs('admin')
   const answer = await get(site, '/api/v1/instances', cookie)
@@ -95,12 +95,12 @@ test('when the cloud does not answer, the call says so in a sentence and the pag
   ])
 })
 
-test('messages to sales and wishes for more servers are read newest first, page by page, none twice', async () => {
+test('reads messages to sales and requests for more servers newest first, page by page, each once', async () => {
   const site = openSite()
   const user = await site.signInAs('user')
   const { cookie } = await site.signInAs('admin')
   const at = Date.UTC(2026, 10, 1)
-  // 60 messages and 20 wishes, many in the same millisecond.
+  // 60 messages and 20 requests, many in the same millisecond.
   await site.db.insert(contactMessages).values(
     Array.from({ length: 60 }, (_, i) => ({
       id: newId('msg'),

@@ -21,7 +21,7 @@ async function setup() {
   return { ...account, browser, user, ask, linkToken, reset }
 }
 
-test('a forgotten password: one link, once; every sign-in ends and the owner is told', async () => {
+test('a forgotten password: one link, once; every sign-in ends and the owner gets a mail', async () => {
   const { browser, user, ask, linkToken, reset, disconnected, sent, settle } = await setup()
   await ask(user.email)
   expect(sent.map((mail) => [mail.to, mail.subject])).toEqual([[user.email, 'Choose a new password']])
@@ -39,7 +39,7 @@ test('a forgotten password: one link, once; every sign-in ends and the owner is 
   expect((await signIn('another one')).status).toBe(200)
 })
 
-test('the answer is the same for an address that nobody has', async () => {
+test('the answer is the same for an unknown address', async () => {
   const { user, ask, sent } = await setup()
   const known = await ask(user.email)
   expect(sent).toHaveLength(1)
@@ -47,7 +47,7 @@ test('the answer is the same for an address that nobody has', async () => {
   expect(sent).toHaveLength(0)
 })
 
-test('a link is dead after an hour, and when another one was used', async () => {
+test('a link is dead after an hour, and once another one was used', async () => {
   const { user, ask, linkToken, reset, clock } = await setup()
   await ask(user.email)
   const first = linkToken()
@@ -70,7 +70,7 @@ test('a link is dead once its owner has chosen a new password in the profile', a
   expect((await reset(token)).status).toBe(422)
 })
 
-test('of two uses of one link at once, one wins', async () => {
+test('if one link is used twice at once, one wins', async () => {
   const { user, ask, linkToken, reset } = await setup()
   await ask(user.email)
   const token = linkToken()

@@ -6,7 +6,7 @@ const attribute = (html: string, pattern: RegExp) => pattern.exec(html)?.[1] ?? 
 const sitemap = await (await get('/sitemap.xml')).text()
 const pages = [...sitemap.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, address = '']) => address)
 
-test('robots.txt keeps search engines from what is personal, and leads them to the sitemap', async () => {
+test('robots.txt keeps search engines away from personal pages, and leads them to the sitemap', async () => {
   const answer = await get('/robots.txt')
   expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain/)
   const text = await answer.text()
@@ -19,7 +19,7 @@ test('robots.txt keeps search engines from what is personal, and leads them to t
       expect(new URL(page).pathname.startsWith(path)).toBe(false)
 })
 
-test('every page of the sitemap has a title and a description of its own, its address, a picture, and may be kept', async () => {
+test('every page of the sitemap has its own title, description, address, and picture, and may be indexed', async () => {
   const seen: { titles: string[]; descriptions: string[] } = { titles: [], descriptions: [] }
   expect(pages.length).toBeGreaterThan(4)
   for (const page of pages) {
@@ -43,12 +43,12 @@ test('every page of the sitemap has a title and a description of its own, its ad
   for (const list of Object.values(seen)) expect(new Set(list).size, list.join('\n')).toBe(pages.length)
 })
 
-test('what is personal asks not to be kept', async () => {
+test('personal pages ask not to be indexed', async () => {
   for (const path of ['/confirm_email', '/reset_password'])
     expect(await (await get(path)).text()).toContain('<meta name="robots" content="noindex"/>')
 })
 
-test('every icon of the manifest is there', async () => {
+test('every icon of the manifest exists', async () => {
   const manifest = (await (await get('/manifest.webmanifest')).json()) as { icons: { src: string; type: string }[] }
   for (const { src, type } of manifest.icons) expect((await get(src)).headers.get('Content-Type')).toContain(type)
 })

@@ -4,7 +4,7 @@ import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 
-test('a server is started, becomes running, is reachable, and is stopped', async () => {
+test('a server can be started, runs, is reachable, and can be stopped', async () => {
   const ada = await newPerson(url)
   const started = await ada.post('/api/v1/aws/auto_cloud_start_request')
   expect([started.status, started.body.errors]).toEqual([202, []])
@@ -29,7 +29,7 @@ test('a server is started, becomes running, is reachable, and is stopped', async
   expect(summary.monthlyUsage).toMatchObject({ serverSessions: 1, runningServers: 0, amountOwedDollars: 0 })
 })
 
-test('every refusal carries its sentence, and changes nothing', async () => {
+test('every refusal carries its sentence and changes nothing', async () => {
   const [ada, eve] = [await newPerson(url), await newPerson(url)]
   const started = await ada.post('/api/v1/aws/auto_cloud_start_request')
   const { id: session_id, server_id } = started.body.server as Server

@@ -7,7 +7,7 @@ const site = openSite()
 const SENTENCE = /^You can start 10 servers in 10 minutes\. Try again in 9m \d+s\.$/
 const START = '/api/v1/aws/auto_cloud_start_request'
 
-/** Someone who has started and canceled ten servers in a row, and a place that is free. */
+/** Someone who started and canceled ten servers in a row, and a free place. */
 async function tenTimes() {
   const person = await site.signInAs('user')
   const placeId = newId('srv')
@@ -22,7 +22,7 @@ async function tenTimes() {
 }
 
 test.each([START, '/api/v1/aws/start'])(
-  'too many starts at %s: 429, when to come again, and a sentence',
+  'too many starts at %s: 429, the time to wait, and a sentence',
   async (path) => {
     const { cookie, placeId } = await tenTimes()
     const refused = await change(site, 'POST', path, cookie, { server_id: placeId })
@@ -34,7 +34,7 @@ test.each([START, '/api/v1/aws/start'])(
   },
 )
 
-test('the form of the dashboard shows the sentence', async () => {
+test("the dashboard's form shows the sentence", async () => {
   const { cookie } = await tenTimes()
   const page = await openPage(site, cookie)
   const refused = await site.request(START, {

@@ -17,7 +17,7 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true, force: true })
 })
 
-test('50 sign-ups at once hold up no page, and each makes one account or hears when to try again', async () => {
+test('50 sign-ups at once delay no page, and each makes one account or learns when to try again', async () => {
   const answered: string[] = []
   const emails = Array.from({ length: AT_ONCE }, (_, i) => `crowd-${i}@example.com`)
   const signUps = emails.map(async (email) => {

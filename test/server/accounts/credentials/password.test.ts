@@ -10,7 +10,7 @@ const hasher = { derive: deriveKey }
 const peppered = { hasher, config: { passwordPepper: 'pepper' } }
 const otherwise = { hasher, config: { passwordPepper: 'salt' } }
 
-test('a password opens its own hash and no other does; the pepper counts', async () => {
+test('a password matches its own hash and no other, and only with the pepper', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ unit: 'grapheme', minLength: 6, maxLength: 128 }),
@@ -27,7 +27,7 @@ test('a password opens its own hash and no other does; the pepper counts', async
   )
 })
 
-test('the hash names its own cost, and an old one is told from today’s', async () => {
+test('a hash names its own cost, so an old one is recognized', async () => {
   const stored = await hashPassword(peppered, 'a good long password')
   expect(stored).toMatch(/^scrypt\$16384\$8\$5\$[\w-]{22}\$[\w-]{43}$/)
   expect(stored).not.toBe(await hashPassword(peppered, 'a good long password'))
@@ -35,13 +35,13 @@ test('the hash names its own cost, and an old one is told from today’s', async
   expect(needsRehash(stored.replace('16384', '8192'))).toBe(true)
 })
 
-test('a hash that an earlier version stored still opens', async () => {
+test('a hash stored by an earlier version still matches', async () => {
   const stored = 'scrypt$16384$8$5$VrnW0qkQMDFoYWup29U_YA$SZvoOtZ_M45YWD93UXfdRWgh7zUSOE2rohhXGZ0rtao'
   expect(await verifyPassword(peppered, 'simulate', stored)).toBe(true)
   expect(await verifyPassword(peppered, 'Simulate', stored)).toBe(false)
 })
 
-test('what is hashed elsewhere holds neither the password nor the pepper', async () => {
+test('work sent to a hasher contains neither the password nor the pepper', async () => {
   const sent: string[] = []
   const spy: HasherCalls = {
     derive(work) {
@@ -54,7 +54,7 @@ test('what is hashed elsewhere holds neither the password nor the pepper', async
   expect(sent.join()).not.toMatch(/password|pepper/)
 })
 
-test('a hasher runs one hash after the other, in the order they came, and refuses what is too many', async () => {
+test('a hasher runs one hash at a time, in order, and refuses what exceeds its queue', async () => {
   const [begun, running] = [[] as number[], { now: 0, most: 0 }]
   const queue = new HashQueue(async (work) => {
     begun.push(work.secret[0] as number)
@@ -72,11 +72,11 @@ test('a hasher runs one hash after the other, in the order they came, and refuse
   ).toEqual([0, 1, 'failed', 3, 4, 5, 'refused', 'refused', 'refused'])
   expect(begun).toEqual([0, 1, 2, 3, 4, 5])
   expect(running.most).toBe(1)
-  // Room again, also after one that failed.
+  // There is room again, even after a failure.
   expect(await ask(7)).toEqual(new Uint8Array([7]))
 })
 
-test('when too many wait, the person hears when to try again', async () => {
+test('when too many wait, the person learns when to try again', async () => {
   const full = { hasher: { derive: async () => null }, config: { passwordPepper: 'pepper' } }
   await expect(hashPassword(full, 'a good long password')).rejects.toMatchObject({
     code: 'unavailable',
@@ -85,7 +85,7 @@ test('when too many wait, the person hears when to try again', async () => {
   })
 })
 
-test('the 3,000 most common passwords are refused, however they are capitalised', () => {
+test('refuses the 3,000 most common passwords, in any capitalization', () => {
   const words = [...COMMON_PASSWORDS]
   expect(words).toHaveLength(3_000)
   for (const word of words) {

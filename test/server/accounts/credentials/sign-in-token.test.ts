@@ -20,14 +20,14 @@ const sign = (header: object, payload: object, with_: Uint8Array = key) =>
 
 const without = (name: keyof typeof claims) => Object.fromEntries(Object.entries(claims).filter(([k]) => k !== name))
 
-test('a token of ours is read', async () => {
+test('reads a token of ours', async () => {
   expect(await readSignInToken(context(OLD), await sign(good, claims))).toBe('in_1')
   expect(await readSignInToken(context(OLD), await issueSignInToken(context(OLD), row))).toBe('in_1')
 })
 
 test.each<[string, () => string | Promise<string>]>([
   ['nothing', () => ''],
-  ['no JWT', () => 'a.b.c'],
+  ['not a JWT', () => 'a.b.c'],
   ['alg none', () => new UnsecuredJWT(claims).encode()],
   [
     'alg none with our header',
@@ -35,21 +35,21 @@ test.each<[string, () => string | Promise<string>]>([
       `${Buffer.from(JSON.stringify({ ...good, alg: 'none' })).toString('base64url')}.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.`,
   ],
   ['another HMAC', () => sign({ ...good, alg: 'HS512' }, claims)],
-  ['a key of somebody else', () => sign(good, claims, randomBytes(32))],
+  ["someone else's key", () => sign(good, claims, randomBytes(32))],
   ['the key of another purpose', () => sign(good, claims, deriveKeys(OLD, 'csrf')[0].key)],
   ['the secret itself as key', () => sign(good, claims, new TextEncoder().encode(OLD))],
   ['an unknown key id', () => sign({ ...good, kid: 'other' }, claims)],
   ['no key id', () => sign({ alg: 'HS256', typ: good.typ }, claims)],
   ['a key id that is a path', () => sign({ ...good, kid: '../../dev/null' }, claims, new Uint8Array(32))],
-  ['a key sent along', () => sign({ ...good, kid: 'x', jwk: { kty: 'oct', k: 'AAAA' } }, claims, new Uint8Array(3))],
+  ['an embedded key', () => sign({ ...good, kid: 'x', jwk: { kty: 'oct', k: 'AAAA' } }, claims, new Uint8Array(3))],
   ['another type', () => sign({ ...good, typ: 'JWT' }, claims)],
   ['no type', () => sign({ alg: 'HS256', kid }, claims)],
   ['another issuer', () => sign(good, { ...claims, iss: 'evil' })],
   ['another audience', () => sign(good, { ...claims, aud: 'proving-ground/mail' })],
   ['no audience', () => sign(good, without('aud'))],
   ['no id', () => sign(good, without('jti'))],
-  ['no end', () => sign(good, without('exp'))],
-  ['an end that is over', () => sign(good, { ...claims, exp: NOW / 1000 })],
+  ['no expiry', () => sign(good, without('exp'))],
+  ['an expiry in the past', () => sign(good, { ...claims, exp: NOW / 1000 })],
   ['a critical extension', () => sign({ ...good, crit: ['x'], x: 1 }, claims).catch(() => 'unsignable')],
   [
     'a changed payload',
@@ -58,12 +58,12 @@ test.each<[string, () => string | Promise<string>]>([
       return `${head}.${Buffer.from(JSON.stringify({ ...claims, jti: 'in_2' })).toString('base64url')}.${mac}`
     },
   ],
-  ['a cut signature', async () => (await sign(good, claims)).slice(0, -2)],
-])('refused: %s', async (_, token) => {
+  ['a truncated signature', async () => (await sign(good, claims)).slice(0, -2)],
+])('refuses %s', async (_, token) => {
   expect(await readSignInToken(context(OLD), await token())).toBeNull()
 })
 
-test('rotation: the old key is read while it stands in the list, the new one signs', async () => {
+test('rotation: an old key is accepted while it is listed, and the new one signs', async () => {
   const old = await issueSignInToken(context(OLD), row)
   const both = context(`${NEW},${OLD}`)
   expect(await readSignInToken(both, old)).toBe('in_1')

@@ -12,12 +12,12 @@ beforeAll(async () => {
 })
 afterAll(() => stack.close())
 
-test('history, total, CSV, statement and balance say the same', async () => {
+test('history, total, CSV, statement, and balance agree', async () => {
   const user = await stack.newUser()
   const start = stack.clock.now
   await stack.insertPlan(user.id, { hours: 1 })
   await stack.insertRun(user.id, { from: start + DAY + 500, until: start + DAY + 2 * HOUR + 700 })
-  // Over the boundary of 29 February 08:30.
+  // Across the boundary on February 29, 08:30.
   const boundary = Date.UTC(2028, 1, 29, 8, 30)
   const split = await stack.insertRun(user.id, { from: boundary - HOUR, until: boundary + 3 * HOUR })
   await stack.passTime(Date.UTC(2028, 3, 1), DAY)
@@ -65,7 +65,7 @@ test('history, total, CSV, statement and balance say the same', async () => {
   expect((await listBills(stack.ctx, user.id))[1]).toMatchObject({ paid: true, overdue: false })
 })
 
-test('the running cycle is measured by the rules that will close it', async () => {
+test('the open cycle is measured by the rules that will close it', async () => {
   const user = await stack.newUser()
   await stack.insertPlan(user.id, { hours: 1 })
   const start = stack.clock.now
@@ -78,7 +78,7 @@ test('the running cycle is measured by the rules that will close it', async () =
   expect(runs).toEqual([{ start: start + 300, end: stack.clock.now }])
 })
 
-test('a plan whose end has come is no plan, though Stripe was not asked yet', async () => {
+test('a plan past its end is not a plan, even before we ask Stripe', async () => {
   const user = await stack.newUser()
   await stack.insertPlan(user.id, { cancelAtPeriodEnd: true, cancelAt: stack.clock.now + DAY })
   stack.clock.now += DAY

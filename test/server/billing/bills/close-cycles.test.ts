@@ -14,7 +14,7 @@ const utc = (text: string) => Date.parse(`${text}Z`)
 const HOUR = 3_600_000
 const MINUTE = 60_000
 
-describe('closing of cycles', () => {
+describe('closing cycles', () => {
   let stack: BillingStack
   beforeAll(async () => {
     stack = await openBillingStack(utc('2028-01-31T08:30:00'))
@@ -33,7 +33,7 @@ describe('closing of cycles', () => {
     stack.clock.now = utc(text)
   }
 
-  test('a run over a boundary is split, each part in its own record, after an outage of months too', async () => {
+  test('splits a run at a boundary, each part in its own record, even after an outage of months', async () => {
     at('2028-01-31T08:30:00')
     const user = await stack.newUser()
     await stack.insertPlan(user.id)
@@ -56,14 +56,14 @@ describe('closing of cycles', () => {
     )
   })
 
-  test('waits until every run that touches the period is settled, however long that takes', async () => {
+  test('waits until every run in the period is settled, however long that takes', async () => {
     at('2028-07-01T00:00:00')
     const user = await stack.newUser()
     const id = await stack.insertRun(user.id, { from: utc('2028-07-31T22:00:00'), until: null })
     at('2028-08-01T00:10:00')
     await closeDueCycles(stack.ctx)
     expect(await recordsOf(user.id)).toEqual([])
-    // It vanished: only what was seen of it counts.
+    // It vanished: only what we saw of it counts.
     await stack.db.run(
       `UPDATE server_sessions SET metered_until = ${utc('2028-07-31T23:00:00')}, ended_at = ${stack.clock.now} WHERE id = '${id}'`,
     )
@@ -75,7 +75,7 @@ describe('closing of cycles', () => {
     expect((await recordsOf(user.id)).map((r) => r.seconds)).toEqual([3600])
   })
 
-  test('a run that was seen running after the boundary does not hold up the period before', async () => {
+  test('a run seen running after the boundary does not delay the period before it', async () => {
     at('2028-09-10T00:00:00')
     const user = await stack.newUser()
     const confirmedAt = utc('2028-10-01T00:00:20')
@@ -85,7 +85,7 @@ describe('closing of cycles', () => {
     expect((await recordsOf(user.id)).map((r) => [r.seconds, r.planType])).toEqual([[3600, null]])
   })
 
-  test('not at the very end: what was asked for just before may still be on its way', async () => {
+  test('waits a little after the end: a request from just before may still be in progress', async () => {
     at('2028-11-30T00:00:00')
     const user = await stack.newUser()
     await stack.insertRun(user.id, { from: utc('2028-11-30T10:00:00'), until: utc('2028-11-30T11:00:00') })
@@ -97,7 +97,7 @@ describe('closing of cycles', () => {
     expect(await recordsOf(user.id)).toHaveLength(1)
   })
 
-  test('twice at once writes every record and invoice once', async () => {
+  test('run several times at once, writes every record and invoice once', async () => {
     at('2029-01-01T00:00:00')
     const people = await newUsers(30)
     for (const user of people) {
@@ -127,7 +127,7 @@ describe('closing of cycles', () => {
     await closeDueCycles({ ...stack.ctx, db } as Context)
   }
 
-  test('two at once: what the slower one read and the faster one closed is not written again, nor put back', async () => {
+  test('two at once: the slower one neither rewrites nor undoes what the faster one closed', async () => {
     at('2029-03-10T00:00:00')
     await stack.forgetEverybody()
     const user = await stack.newUser()
@@ -154,26 +154,23 @@ describe('closing of cycles', () => {
       'followed by the end of the account',
       (user) => writeBatch(stack.db, [dueQuery(stack.db, user.id, stack.clock.now)]),
     ],
-  ])(
-    'a plan that is %s while a closing runs is looked at at once, not when that closing thought',
-    async (_, change) => {
-      at('2029-03-10T00:00:00')
-      await stack.forgetEverybody()
-      const user = await stack.newUser()
-      await stack.insertPlan(user.id)
-      at('2029-03-20T00:00:00')
-      // Due already: what makes it due again must still be seen.
-      let changed = 0
-      await closingBeside(async () => {
-        if (changed++ === 0) await change(user)
-      })
-      expect(changed).toBeGreaterThan(0)
-      const [row] = await stack.db.select().from(users).where(eq(users.id, user.id))
-      expect(row?.billingDueAt).toBeLessThanOrEqual(stack.clock.now)
-    },
-  )
+  ])('a plan %s during a closing is checked right away, not when that closing had planned', async (_, change) => {
+    at('2029-03-10T00:00:00')
+    await stack.forgetEverybody()
+    const user = await stack.newUser()
+    await stack.insertPlan(user.id)
+    at('2029-03-20T00:00:00')
+    // It is due already, and what makes it due again must still be seen.
+    let changed = 0
+    await closingBeside(async () => {
+      if (changed++ === 0) await change(user)
+    })
+    expect(changed).toBeGreaterThan(0)
+    const [row] = await stack.db.select().from(users).where(eq(users.id, user.id))
+    expect(row?.billingDueAt).toBeLessThanOrEqual(stack.clock.now)
+  })
 
-  test('stops after its batches and goes on where it stopped', async () => {
+  test('stops after its batches, and continues there next time', async () => {
     at('2029-04-01T00:00:00')
     const people = await newUsers(150)
     for (const user of people) await stack.insertPlan(user.id)
@@ -188,7 +185,7 @@ describe('closing of cycles', () => {
     expect(await closeDueCycles(stack.ctx)).toBe(0)
   })
 
-  test('of each account no more than the open cycle is read, also beside somebody new', async () => {
+  test('reads no more than the open cycle of each account, even next to a new person', async () => {
     at('2029-05-10T00:00:00')
     const user = await stack.newUser()
     for (let n = 0; n < 30; n++)
@@ -212,11 +209,11 @@ describe('closing of cycles', () => {
     expect(rows).toBe(0)
   })
 
-  test('one account that cannot be written does not hold up the others', async () => {
+  test('an account that cannot be written does not delay the others', async () => {
     at('2029-06-01T00:00:00')
     const [broken, fine] = [await stack.newUser(), await stack.newUser()]
     for (const user of [broken, fine]) await stack.insertPlan(user.id)
-    // A record of that period which is not ours to write: its id is taken by another row of the same period's key.
+    // The database refuses every bill of this account.
     await stack.db.run(`CREATE TRIGGER refuse BEFORE INSERT ON billing_records WHEN NEW.user_id = '${broken.id}'
       BEGIN SELECT RAISE(ABORT, 'refused'); END`)
     at('2029-07-01T12:00:00')
@@ -225,7 +222,7 @@ describe('closing of cycles', () => {
     expect(await recordsOf(broken.id)).toHaveLength(0)
     const alerts = await stack.db.select().from(outbox).where(eq(outbox.subject, "We couldn't write a bill"))
     expect(alerts).toHaveLength(1)
-    // Set aside, also when it is alone: it heads no batch.
+    // Set aside even when alone, so it never heads a batch.
     stack.clock.now += 30 * MINUTE
     expect(await closeDueCycles(stack.ctx)).toBe(0)
     stack.clock.now += 31 * MINUTE
@@ -242,7 +239,7 @@ describe('closing of cycles', () => {
     expect(await recordsOf(broken.id)).toHaveLength(1)
   })
 
-  test('a trial is one record over its whole time and costs nothing; nothing used leaves none', async () => {
+  test('a trial is one record for its whole length and costs nothing; an unused one leaves none', async () => {
     at('2029-08-20T10:00:00')
     const [user, idle] = [await stack.newUser(), await stack.newUser()]
     for (const { id } of [user, idle])
@@ -263,7 +260,7 @@ describe('closing of cycles', () => {
     expect(record).toMatchObject({ seconds: 900, amountCents: 0, trial: true, periodEnd: end })
   })
 
-  test('a closed account: its last cycle ends there and is invoiced at once; later there is nothing left to close', async () => {
+  test("a closed account's last cycle ends there and is invoiced at once; nothing is left to close later", async () => {
     at('2029-01-10T12:00:00')
     await stack.forgetEverybody()
     const user = await stack.newUser()

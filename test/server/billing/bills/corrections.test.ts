@@ -24,7 +24,7 @@ describe('a correction', () => {
   afterAll(() => stack.close())
   afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
-  /** A user with one closed cycle of two hours, one of them in the plan, and its open invoice of 1.75 dollars. */
+  /** A user with one closed cycle of two hours, one of them included in the plan, and its open invoice for $1.75. */
   async function billed() {
     await stack.forgetEverybody()
     const user = await stack.newUser()
@@ -50,7 +50,7 @@ describe('a correction', () => {
     )
   const rowsOf = (userId: string) => stack.db.select().from(bills).where(eq(bills.userId, userId))
 
-  test('downwards, before it was paid: the invoice is smaller by it, the record is as it was', async () => {
+  test('downward, before payment: reduces the invoice and leaves the record as it was', async () => {
     const { user, billId } = await billed()
     const [before] = await rowsOf(user.id)
     const correction = await correct(billId, 5400)
@@ -75,7 +75,7 @@ describe('a correction', () => {
     expect(await findStatement(stack.ctx, user.id, correction?.id ?? '')).toMatchObject({ corrects: billId, lines: [] })
   })
 
-  test('downwards, after it was paid: the next invoice is smaller by it', async () => {
+  test('downward, after payment: reduces the next invoice', async () => {
     const { user, billId, url } = await billed()
     await stack.press(url)
     await stack.passTime(stack.clock.now + 2 * DAY, DAY)
@@ -89,7 +89,7 @@ describe('a correction', () => {
     expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(1.75)
   })
 
-  test('of all that is overdue: the account is no longer suspended', async () => {
+  test('of everything overdue: lifts the suspension', async () => {
     const { user, billId } = await billed()
     await stack.passTime(stack.clock.now + 16 * DAY, DAY)
     const suspendedAt = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.suspendedAt
@@ -100,7 +100,7 @@ describe('a correction', () => {
     expect((await listBills(stack.ctx, user.id)).map((bill) => bill.paid)).toEqual([true, true])
   })
 
-  test('upwards: an invoice of its own, due like others', async () => {
+  test('upward: gets its own invoice, due like any other', async () => {
     const { user, billId } = await billed()
     const correction = await correct(billId, 10_800)
     expect(correction).toMatchObject({ seconds: 3600, amountCents: 175 })
@@ -111,7 +111,7 @@ describe('a correction', () => {
     )
   })
 
-  test('asked twice, or twice at once, it is one', async () => {
+  test('requested twice, or twice at once, happens once', async () => {
     const { user, billId } = await billed()
     const both = await Promise.allSettled([correct(billId, 5400), correct(billId, 5400)])
     expect(both.some((one) => one.status === 'fulfilled')).toBe(true)
@@ -121,7 +121,7 @@ describe('a correction', () => {
     expect((await billsAtStripe(billId))[0]?.amount_remaining).toBe(87)
   })
 
-  test('several, each rounded with those before it: together they are one bill of the last seconds', async () => {
+  test('several, each rounded with the earlier ones: together they equal one bill for the final seconds', async () => {
     const { user, billId } = await billed()
     for (const seconds of [7000, 6999, 6998, 4321]) await correct(billId, seconds)
     const rows = await rowsOf(user.id)
@@ -133,7 +133,7 @@ describe('a correction', () => {
     expect((await billsAtStripe(billId))[0]?.amount_remaining).toBe(35)
   })
 
-  test('within the plan’s hours it is of seconds only, and asks nothing of Stripe', async () => {
+  test('within the plan’s hours, changes only seconds and never calls Stripe', async () => {
     const { user, billId } = await billed()
     await correct(billId, 3600)
     expect(await correct(billId, 1800)).toMatchObject({ seconds: -1800, amountCents: 0 })
@@ -141,7 +141,7 @@ describe('a correction', () => {
     expect(rows).toHaveLength(2)
   })
 
-  test('what cannot be: an unknown bill, a correction’s correction, odd seconds, no reason, more than was invoiced', async () => {
+  test('refuses an unknown bill, a correction of a correction, invalid seconds, no reason, more than was invoiced', async () => {
     const { billId } = await billed()
     await expect(correct('bill_none', 1)).rejects.toMatchObject({ code: 'not_found' })
     for (const seconds of [-1, 1.5, Number.NaN, 40 * 86_400])
@@ -154,8 +154,8 @@ describe('a correction', () => {
   })
 
   for (const fault of ['error', 'lost_response'] as const)
-    test(`${fault} at each call of a credit, gone on after minutes or after days, gives it once`, async () => {
-      // The invoice is looked at, its credit notes after a failure, the note is made, the invoice is looked at again.
+    test(`${fault} at each call of a credit, resumed after minutes or days, gives it once`, async () => {
+      // The calls: read the invoice, list its credit notes after a failure, make the note, read the invoice again.
       for (const wait of [10 * 60_000, 2 * DAY])
         for (let call = 0; call < 3; call++) {
           const { user, billId } = await billed()
@@ -179,7 +179,7 @@ describe('a correction', () => {
         }
     })
 
-  test('the command: what it did, that it was done already, and what is wrong', async () => {
+  test('the command says what it did, that it was already done, or what is wrong', async () => {
     const { billId } = await billed()
     const script = join(import.meta.dirname, '../../../../scripts/correct.ts')
     const run = (...args: string[]) =>

@@ -10,7 +10,7 @@ import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
-/** Calls of one invoice from nothing: find and make the customer, draft, line, look, finalize, send, look. */
+/** The calls for one invoice, from nothing: find and make the customer, draft, line, read, finalize, send, read. */
 const CALLS = 8
 
 describe('invoicing', () => {
@@ -21,7 +21,7 @@ describe('invoicing', () => {
   afterAll(() => stack.close())
   afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
 
-  /** A user with one closed cycle of 1.75 dollars and nothing at Stripe yet. Nobody else is looked at any more. */
+  /** A user with one closed cycle for $1.75 and nothing at Stripe yet. Cron no longer visits anyone else. */
   async function billedUser() {
     await stack.forgetEverybody()
     const user = await stack.newUser()
@@ -51,7 +51,7 @@ describe('invoicing', () => {
   const billOf = async (userId: string) =>
     (await stack.db.select().from(invoices).where(eq(invoices.userId, userId)))[0]
 
-  test('one record, one invoice, due in 15 days', async () => {
+  test('one record becomes one invoice, due in 15 days', async () => {
     const user = await billedUser()
     const before = stack.stripe.calls().length
     await advanceInvoices(stack.ctx)
@@ -67,7 +67,7 @@ describe('invoicing', () => {
 
   for (const fault of ['error', 'lost_response', 'timeout'] as const)
     for (const wait of [10 * 60_000, 2 * DAY])
-      test(`${fault} at each call in turn, gone on after ${wait / 60_000} minutes, ends in the same`, async () => {
+      test(`${fault} at each call in turn, resumed after ${wait / 60_000} minutes, leads to the same result`, async () => {
         for (let call = 0; call < CALLS; call++) {
           const user = await billedUser()
           stack.stripe.inject(fault, 1, call)
@@ -79,14 +79,15 @@ describe('invoicing', () => {
           ])
           stack.clock.now += wait
           await advanceInvoices(stack.ctx)
-          // A mail that went out unheard goes out again once Stripe has forgotten the key: the invoice stays one.
+          // If Stripe has forgotten the key, a mail whose answer we lost goes out again. There is still only one
+          // invoice.
           const mailedTwice = fault === 'lost_response' && wait > DAY && call === CALLS - 2
           expect([call, await atStripe(user.email)]).toEqual([call, { ...whole, sent: mailedTwice ? 2 : 1 }])
           expect(await billOf(user.id)).toMatchObject({ step: 'sent', status: 'open', attempts: 0, lastError: null })
         }
       })
 
-  test('Stripe down for a week, then back', async () => {
+  test('recovers after Stripe was down for a week', async () => {
     const user = await billedUser()
     stack.stripe.inject('error', Infinity)
     for (let hour = 0; hour < 7 * 24; hour++) {
@@ -110,7 +111,7 @@ describe('invoicing', () => {
     expect(await atStripe(user.email)).toEqual(whole)
   })
 
-  test('one that found it due, and comes to claim it when another has asked, does not ask again', async () => {
+  test('one that found it due but claims it after another has asked Stripe does not ask again', async () => {
     const user = await billedUser()
     await advanceInvoices(stack.ctx)
     stack.clock.now += DAY
@@ -135,10 +136,10 @@ describe('invoicing', () => {
     expect(stack.stripe.calls().length).toBe(before)
   })
 
-  test('an invoice that is not its record is never finalized', async () => {
+  test('never finalizes an invoice that differs from its record', async () => {
     const user = await billedUser()
     await stack.db.run(`UPDATE billing_records SET amount_cents = 999 WHERE user_id = '${user.id}'`)
-    // The line is made, then nothing more.
+    // Adds the line, then fails.
     stack.stripe.inject('error', 1, 4)
     await advanceInvoices(stack.ctx)
     expect((await billOf(user.id))?.step).toBe('finalize')
@@ -158,7 +159,7 @@ describe('invoicing', () => {
     ])
   })
 
-  test('overdue suspends at its hour, without a webhook; paying lifts it', async () => {
+  test('overdue suspends on time without a webhook, and paying lifts it', async () => {
     const user = await billedUser()
     await advanceInvoices(stack.ctx)
     const bill = await billOf(user.id)
@@ -174,7 +175,7 @@ describe('invoicing', () => {
     expect(await billOf(user.id)).toMatchObject({ status: 'paid', nextAt: null })
   })
 
-  test('one paid just before its day is not suspended, though no webhook said so', async () => {
+  test('a payment just before the due time prevents the suspension, even without a webhook', async () => {
     const user = await billedUser()
     await advanceInvoices(stack.ctx)
     const bill = await billOf(user.id)
@@ -201,7 +202,7 @@ describe('invoicing', () => {
     expect(await suspendedAt()).toBeNull()
   })
 
-  test('an unsigned webhook is refused', async () => {
+  test('refuses an unsigned webhook', async () => {
     const unsigned = { payload: '{"id":"evt_1"}', signature: 't=1,v1=aa' }
     await expect(receiveStripeEvent(stack.ctx, unsigned)).rejects.toMatchObject({ code: 'malformed' })
   })

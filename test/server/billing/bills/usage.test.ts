@@ -7,7 +7,7 @@ import { pressStart, pressStop, running, settle } from '../../../../testing/worl
 
 const world = await openWorld((await ownDatabase()).url)
 
-test('a trial does not grow back: its minutes count however long ago they were used', async () => {
+test('a trial does not refill: its minutes count however long ago they were used', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
   world.advance(100 * 86_400)
@@ -15,7 +15,7 @@ test('a trial does not grow back: its minutes count however long ago they were u
   await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'payment_required' })
 })
 
-test('a meter that runs is counted up to the end of its trial', async () => {
+test('a running meter counts up to the end of its trial', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true, secondsUsed: 1_700 })
   await running(world, ada)

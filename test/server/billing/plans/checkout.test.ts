@@ -37,7 +37,7 @@ describe('checkout', () => {
     stack.clock.now += ms
     await reconcilePlans(stack.ctx)
   }
-  /** Paid, and recorded without a webhook. */
+  /** Paid and recorded, without a webhook. */
   async function subscribe(planType: string) {
     await pay(planType)
     await reconcileAfter(HOUR)
@@ -60,7 +60,7 @@ describe('checkout', () => {
     expect(await visits()).toEqual([])
   })
 
-  test('nothing is sold before plans are for sale, whatever asks', async () => {
+  test('sells nothing until plans are for sale, through any route', async () => {
     const ctx = { ...stack.ctx, config: { ...stack.ctx.config, plansForSale: false } }
     const calls = stack.stripe.calls().length
     await expect(createCheckout(ctx, user, { planType: 'basic' })).rejects.toMatchObject({
@@ -70,14 +70,14 @@ describe('checkout', () => {
     expect([await visits(), stack.stripe.calls().length - calls]).toEqual([[], 0])
   })
 
-  test('six pages an hour, also when they are asked for at once, and few calls to Stripe', async () => {
+  test('allows six pages an hour, even at once, with few calls to Stripe', async () => {
     const calls = () => stack.stripe.calls().length
     const counted = async (planType: string) => {
       const before = calls()
       await buy(planType)
       return calls() - before
     }
-    // Customer looked for and made, price, page; then the page is closed, price, page; the same page is only looked at.
+    // First: find and make the customer, price, page. Second: close the page, price, page. Third: only read the page.
     expect([await counted('basic'), await counted('premium'), await counted('premium')]).toEqual([4, 3, 1])
     const before = calls()
     const tries = await Promise.allSettled(Array.from({ length: 17 }, () => buy('premium')))
@@ -91,12 +91,12 @@ describe('checkout', () => {
     })
     stack.clock.now += 1
     await buy('premium')
-    // Nobody else waits for that.
+    // This limits nobody else.
     user = await stack.newUser()
     await buy('basic')
   })
 
-  test('twenty cancellations an hour, also at once: each asks Stripe twice', async () => {
+  test('allows twenty cancellations an hour, even at once, each with two calls to Stripe', async () => {
     await stack.press((await buy('basic')).url)
     await settleCheckout(stack.ctx, user.id)
     const before = stack.stripe.calls().length
@@ -107,7 +107,7 @@ describe('checkout', () => {
     await cancelAtPeriodEnd(stack.ctx, user)
   })
 
-  test('a page that is opened anew every day, and never paid at, puts no bill off by more than 25 hours', {
+  test('reopening a page daily without paying delays no bill by more than 25 hours', {
     timeout: 240_000,
   }, async () => {
     stack.clock.now = Date.UTC(2030, 0, 15, 12)
@@ -137,7 +137,7 @@ describe('checkout', () => {
     )
   })
 
-  test('a row whose page was never opened is good for an hour: a page lasts a day, and no cycle waits longer', async () => {
+  test('a row whose page never opened lasts an hour: a page lasts a day, and no cycle waits longer', async () => {
     stack.stripe.inject('error', 1, 3)
     await expectUnavailable(buy('basic'))
     stack.clock.now += HOUR - 1
@@ -152,7 +152,7 @@ describe('checkout', () => {
     stack.clock.now += 1
   })
 
-  test('coming back from an open page, or pressing Start, over and over asks Stripe 60 times an hour', async () => {
+  test('returning from an open page, or pressing Start, repeatedly asks Stripe at most 60 times an hour', async () => {
     await buy('basic')
     const before = stack.stripe.calls().length
     const answers: boolean[] = []
@@ -163,7 +163,7 @@ describe('checkout', () => {
     expect(await settleCheckout(stack.ctx, user.id)).toBe(true)
   })
 
-  test('asked twice it is the same page; for another plan the first page is closed', async () => {
+  test('asked twice, returns the same page; for another plan, closes the first page', async () => {
     const first = await buy('basic')
     expect(await buy('basic')).toEqual(first)
     const other = await buy('premium')
@@ -174,7 +174,7 @@ describe('checkout', () => {
     expect((await listPlans()).map((plan) => [plan.planType, plan.hours])).toEqual([['premium', 30]])
   })
 
-  test('paid and no webhook: found within the hour', async () => {
+  test('paid without a webhook: found within the hour', async () => {
     await pay('basic')
     expect(await listPlans()).toEqual([])
     await reconcileAfter(HOUR)
@@ -182,7 +182,7 @@ describe('checkout', () => {
     expect(await visitStates()).toEqual(['complete'])
   })
 
-  test('paid, no webhook yet, and the trial used up: a server starts at once, as the plan’s', async () => {
+  test('paid, no webhook yet, and the trial used up: a server starts at once, on the plan', async () => {
     await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
     await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR / 2 })
     stack.clock.now += HOUR
@@ -201,7 +201,7 @@ describe('checkout', () => {
     ])
   })
 
-  test('abandoned: it expires, and another can be opened', async () => {
+  test('an abandoned page expires, and another can be opened', async () => {
     await buy('basic')
     await reconcileAfter(DAY + HOUR)
     expect(await visitStates()).toEqual(['expired'])
@@ -211,7 +211,7 @@ describe('checkout', () => {
   test.each(['error', 'lost_response', 'timeout'] as const)(
     '%s at each call in turn: the same page again, and never two',
     async (fault) => {
-      // The customer is looked for and made, the price is looked up, the page is made.
+      // The calls: find and make the customer, look up the price, make the page.
       for (let call = 0; call < 4; call++) {
         user = await stack.newUser()
         stack.stripe.inject(fault, 1, call)
@@ -225,7 +225,7 @@ describe('checkout', () => {
   )
 
   test.each(['error', 'lost_response', 'timeout'] as const)(
-    '%s while it is asked what came of a visit, and while a plan is canceled: asked again it is done',
+    '%s while checking a visit or canceling a plan: asking again succeeds',
     async (fault) => {
       await pay('basic')
       for (let call = 0; call < 2; call++) {
@@ -246,21 +246,21 @@ describe('checkout', () => {
     },
   )
 
-  test('an answer that was lost and a page never asked for again: it is closed', async () => {
-    // So that closing of cycles does not wait for it.
+  test('closes a page whose answer was lost and that nobody requests again', async () => {
+    // Otherwise the closing of cycles would wait for it.
     stack.stripe.inject('lost_response', 1, 3)
     await expectUnavailable(buy('basic'))
     await reconcileAfter(HOUR)
     expect(await visitStates()).toEqual(['expired'])
   })
 
-  test('no cycle is closed while someone is at the checkout, and the time is the plan’s once it was paid', async () => {
+  test('closes no cycle while someone is at the checkout; once paid, the time belongs to the plan', async () => {
     stack.clock.now = Date.UTC(2028, 8, 30, 23)
     user = await stack.newUser()
     await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + 2 * HOUR })
     stack.clock.now += HOUR / 2
     await pay('premium')
-    // No webhook, and the cron of the month's end comes first.
+    // No webhook, and the cron at the end of the month runs first.
     stack.clock.now = Date.UTC(2028, 9, 1, 0, 10)
     await stack.db
       .update(checkouts)
@@ -273,7 +273,7 @@ describe('checkout', () => {
     expect(rows.map((row) => [row.plan_type, row.seconds])).toEqual([[null, 1800]])
   })
 
-  test('canceled at the end of the period, taken back and canceled again', async () => {
+  test('can be canceled at the end of the period, resumed, and canceled again', async () => {
     await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'not_found' })
     const bought = await subscribe('basic')
     await cancelAtPeriodEnd(stack.ctx, user)
@@ -291,7 +291,7 @@ describe('checkout', () => {
     await pay('premium')
   })
 
-  test('bought when the plan before was over but Stripe had not ended it yet: it begins once that has ended', async () => {
+  test("bought after the previous plan's end but before Stripe ended it: starts once it has ended", async () => {
     await subscribe('basic')
     await cancelAtPeriodEnd(stack.ctx, user)
     const [basic] = await listPlans()
@@ -319,7 +319,7 @@ describe('checkout', () => {
     expect((await listPlans())[0]?.status).toBe('canceled')
   })
 
-  test('paid in two windows at once: one plan stays, the other is ended at Stripe', async () => {
+  test('paid in two windows at once: keeps one plan and ends the other at Stripe', async () => {
     await subscribe('basic')
     const [customer] = await stack.db.select().from(users).where(eq(users.id, user.id))
     const second = await stack.ctx.payments.createCheckout(

@@ -24,7 +24,7 @@ const current = async (userId: string) =>
       .where(and(eq(plans.userId, userId), isNull(plans.endedAt)))
   )[0]
 
-test('a granted plan takes the place of the trial, is billed like any other, and can be taken away', async () => {
+test('a granted plan replaces the trial, is billed like any other, and can be taken away', async () => {
   const user = await stack.newUser()
   await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
   stack.clock.now += DAY
@@ -54,7 +54,7 @@ test.each<[string, (user: User) => Promise<unknown>]>([
       await settleCheckout(stack.ctx, user.id)
     },
   ],
-])('a canceled plan that is over gives no more hours, also when another one is %s later', async (_, begin) => {
+])('a canceled plan that is over grants no more hours, even when another one is %s later', async (_, begin) => {
   await stack.forgetEverybody()
   const user = await stack.newUser()
   await grantPlan(stack.ctx, user.email, { type: 'enterprise', hours: 10 })
@@ -73,21 +73,21 @@ test.each<[string, (user: User) => Promise<unknown>]>([
   ])
 })
 
-test('a trial that is granted while a server runs ends it after 30 minutes', async () => {
+test('a trial granted while a server runs ends the run after 30 minutes', async () => {
   const user = await stack.newUser()
   const run = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
   stack.clock.now += HOUR + 1
   await grantPlan(stack.ctx, user.email, { type: 'demo', hours: 0.5 })
   const [row] = await stack.db.select().from(runs).where(eq(runs.id, run))
   expect(row?.mustStopAt).toBe(Math.ceil(stack.clock.now / 1000) * 1000 + HOUR / 2)
-  // Granted again it is another trial, but what runs keeps its end.
+  // Another grant is another trial, but the current run keeps its end.
   stack.clock.now += HOUR / 4
   await grantPlan(stack.ctx, user.email, { type: 'demo', hours: 0.5 })
   const [again] = await stack.db.select().from(runs).where(eq(runs.id, run))
   expect(again?.mustStopAt).toBe(row?.mustStopAt)
 })
 
-test('a plan that is paid through Stripe is left alone, and an unknown address is named', async () => {
+test('leaves a plan paid through Stripe alone, and names an unknown address', async () => {
   const user = await stack.newUser()
   await stack.press((await createCheckout(stack.ctx, user, { planType: 'basic' })).url)
   stack.clock.now += HOUR
@@ -99,7 +99,7 @@ test('a plan that is paid through Stripe is left alone, and an unknown address i
   await expect(setAdmin(stack.ctx, 'nobody@example.com', true)).rejects.toThrow('nobody@example.com')
 })
 
-test('the admin flag, on and off', async () => {
+test('switches the admin flag on and off', async () => {
   const user = await stack.newUser()
   const flag = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.admin
   await setAdmin(stack.ctx, user.email, true)

@@ -11,8 +11,8 @@ import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** Somebody changes the price of a subscription in Stripe's dashboard. */
-describe('a plan that is changed at Stripe', () => {
+/** Someone changes a subscription's price in Stripe's dashboard. */
+describe('a plan changed at Stripe', () => {
   let stack: BillingStack
   let user: User
   beforeAll(async () => {
@@ -46,7 +46,7 @@ describe('a plan that is changed at Stripe', () => {
     return records.map((r) => [r.planType, r.includedHours, r.amountCents])
   }
 
-  test('upwards within a period: the whole cycle has the larger plan’s hours', async () => {
+  test('upward within a period: the whole cycle gets the larger plan’s hours', async () => {
     const anchor = await buy('basic')
     await ranOn(anchor + DAY, 10)
     stack.clock.now = anchor + 5 * DAY
@@ -56,7 +56,7 @@ describe('a plan that is changed at Stripe', () => {
     expect(await listBills()).toEqual([['premium', 30, 0]])
   })
 
-  test('downwards within a period: what was free stays free, and the next cycle has the smaller plan’s hours', async () => {
+  test('downward within a period: what was free stays free, and the next cycle gets the smaller plan’s hours', async () => {
     const anchor = await buy('premium')
     await ranOn(anchor + DAY, 20)
     await ranOn(anchor + 40 * DAY, 20)
@@ -73,7 +73,7 @@ describe('a plan that is changed at Stripe', () => {
     ])
   })
 
-  test('up and down again: the largest of them', async () => {
+  test('up and down again: gets the largest', async () => {
     const anchor = await buy('basic')
     await ranOn(anchor + DAY, 20)
     for (const [day, planType] of [
@@ -88,11 +88,11 @@ describe('a plan that is changed at Stripe', () => {
     expect(await listBills()).toEqual([['premium', 30, 0]])
   })
 
-  test('downwards at the boundary: the new period has no hours of the old plan', async () => {
+  test("downward at the boundary: the new period has none of the old plan's hours", async () => {
     const anchor = await buy('premium')
     await stack.passTime(anchor + 31 * DAY - HOUR, 6 * HOUR)
     await ranOn(anchor + 33 * DAY, 20)
-    // Nothing was asked since the boundary; the change comes with the renewal.
+    // Nobody has asked since the boundary; the change arrives with the renewal.
     stack.clock.now = anchor + 31 * DAY + 1000
     await change('basic')
     await notice()

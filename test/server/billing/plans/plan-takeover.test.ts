@@ -41,7 +41,7 @@ describe('a paid plan that meets another one', () => {
     ['in the same second', 0, 'basic'],
     ['hours later, by support', 2 * HOUR, 'enterprise'],
     ['a trial in the same second', 0, 'demo'],
-  ] as const)('granted %s: the paid one holds from its own beginning, once', async (_, later, granted) => {
+  ] as const)('granted %s: the paid one counts once, from its own start', async (_, later, granted) => {
     await pay('basic')
     const paidAt = Math.floor(stack.clock.now / 1000) * 1000
     stack.clock.now += later
@@ -59,7 +59,7 @@ describe('a paid plan that meets another one', () => {
     await expect(createCheckout(stack.ctx, user, { planType: 'premium' })).rejects.toMatchObject({ code: 'invalid' })
   })
 
-  test('a plan that is over at Stripe, and an older answer, end nothing that was granted later', async () => {
+  test('neither a plan that is over at Stripe nor an older answer ends what was granted later', async () => {
     await pay('basic')
     const id = await stripeId()
     await settleCheckout(stack.ctx, user.id)
@@ -83,7 +83,7 @@ describe('a paid plan that meets another one', () => {
     ])
   })
 
-  test('two of Stripe’s written at the same moment: the second finds the first, is canceled and the operator told', async () => {
+  test('two Stripe plans written at the same moment: the second is canceled and the operator alerted', async () => {
     await pay('basic')
     const first = await stripeId()
     await settleCheckout(stack.ctx, user.id)
@@ -109,7 +109,7 @@ describe('a paid plan that meets another one', () => {
   })
 
   test.each(['answer', 'mail'])(
-    'a second one, canceled just as the %s is lost: the operator is told by the next look',
+    'a second one, canceled just as the %s is lost: the next check alerts the operator',
     async (cut) => {
       await pay('basic')
       const first = await stripeId()
@@ -137,7 +137,7 @@ describe('a paid plan that meets another one', () => {
     },
   )
 
-  test('what changes nothing, however often it is asked for, keeps no closing away', async () => {
+  test('a sync that changes nothing never delays a closing, however often it runs', async () => {
     const dueAt = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.billingDueAt
     await pay('basic')
     await settleCheckout(stack.ctx, user.id)
@@ -155,7 +155,7 @@ describe('a paid plan that meets another one', () => {
     expect(await dueAt()).toBe(-1)
   })
 
-  test('what the database keeps refusing is a conflict and an alert, asked again hourly, and then it is recorded', async () => {
+  test('a write the database keeps refusing is a conflict and an alert; we retry hourly until it is recorded', async () => {
     await pay('basic')
     await stack.db.run(`CREATE TRIGGER refuse BEFORE INSERT ON subscriptions WHEN NEW.user_id = '${user.id}'
       BEGIN SELECT RAISE(ABORT, 'UNIQUE constraint failed: subscriptions.user_id'); END`)
@@ -172,7 +172,7 @@ describe('a paid plan that meets another one', () => {
     expect(await shown()).toEqual([['basic', 'active', true]])
   })
 
-  test('bought at a price that has lost its key since: the plan that we wrote on it', async () => {
+  test('bought at a price that has since lost its key: the plan we wrote on it', async () => {
     await pay('premium')
     const found = await stack.ctx.payments.findSubscription(await stripeId())
     const payments = { ...stack.ctx.payments, findSubscription: async () => found && { ...found, planType: null } }
@@ -180,7 +180,7 @@ describe('a paid plan that meets another one', () => {
     expect((await listPlans()).map((p) => [p.planType, p.hours])).toEqual([['premium', 30]])
   })
 
-  test('of no user or no plan of ours: nothing is written, and the operator told', async () => {
+  test('an unknown user or plan: writes nothing and alerts the operator', async () => {
     await pay('premium')
     const found = await stack.ctx.payments.findSubscription(await stripeId())
     const toldOf = async (id: string, strange: object) => {
@@ -196,14 +196,14 @@ describe('a paid plan that meets another one', () => {
     const told = ['operator@site.test', "A Stripe subscription doesn't match any of our plans"]
     expect(await toldOf('sub_of_nobody', userId)).toEqual([[...told, 'its user is not ours']])
     expect(await toldOf('sub_at_no_price', price)).toEqual([[...told, 'its price is not ours']])
-    // What is over costs nobody anything any more.
+    // What is over costs nobody anything.
     expect(await toldOf('sub_over', { ...userId, endedAt: stack.clock.now })).toEqual([])
     const ignored = ['sub_of_nobody', 'sub_at_no_price'].map((id) => `alert subscription_ignored:${id}`)
     expect(inBrief(stack.takeLines())).toEqual(ignored)
     expect(await listPlans()).toEqual([])
   })
 
-  test('a run that is over keeps the end of its trial', async () => {
+  test("a run that is over keeps its trial's end", async () => {
     await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
     const [past, running] = [
       await stack.insertRun(user.id, { from: stack.clock.now, until: stack.clock.now + HOUR / 4 }),

@@ -72,7 +72,7 @@ describe('a plan that nobody pays', () => {
     const { anchor = 0, stripeSubscriptionId } = (await plan()) ?? {}
     return { anchor, stripeId: stripeSubscriptionId ?? '' }
   }
-  /** As if Stripe said so of that subscription. */
+  /** Answers as if Stripe said this about that subscription. */
   function says(found: PaidSubscription | null, change: Partial<PaidSubscription>): Context {
     const findSubscription = async () => found && { ...found, ...change }
     return { ...stack.ctx, payments: { ...stack.ctx.payments, findSubscription } }
@@ -89,7 +89,7 @@ describe('a plan that nobody pays', () => {
   const REFUSED =
     'payment_required: Your plan is not paid. Pay its open invoice to start servers again. /subscriptions/pay'
 
-  test('its renewal is declined: no hours, no starts, and all of it again once its invoice is paid', async () => {
+  test('its renewal is declined: no hours, no starts, and everything back once its invoice is paid', async () => {
     withWebhooks()
     const { anchor } = await buy('premium', 'declined_later')
     expect([await start(), await sizes()]).toEqual(['started', ['srv_1', 'srv_4']])
@@ -108,18 +108,18 @@ describe('a plan that nobody pays', () => {
     const before = stack.stripe.calls().length
     for (let i = 0; i < 70; i++) expect(await start()).toBe(REFUSED)
     expect(stack.stripe.calls().length - before).toBeLessThanOrEqual(60)
-    // The period before was paid: its cycle has its hours.
+    // The previous period was paid, so its cycle has its hours.
     await stack.passTime(renewed + 2 * DAY, DAY)
     expect(await listBills()).toEqual([['premium', 30, 0]])
 
     stack.clock.now = renewed + 15 * DAY
     await stack.stripe.settle()
     expect(await plan()).toMatchObject({ status: 'unpaid', paidUntil: renewed })
-    // The page asks Stripe each time it is opened.
+    // The page asks Stripe each time it opens.
     const asked = stack.stripe.calls().length
     const opened = await Promise.allSettled(Array.from({ length: 50 }, () => findPlanPayPage(ctx, user.id)))
     expect(opened.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
-    // They are at once, so any twenty may be the ones.
+    // They run at once, so any twenty may succeed.
     const refused = opened.filter(({ status }) => status === 'rejected')
     expect(refused).toEqual(
       refused.map(() => expect.objectContaining({ reason: expect.objectContaining({ code: 'too_many' }) })),
@@ -135,7 +135,7 @@ describe('a plan that nobody pays', () => {
     stack.stripe.setWebhookUrl('')
   })
 
-  test('never paid again: every cycle from then on is without its hours, also when it ends', async () => {
+  test('never paid again: every later cycle has none of its hours, even when it ends', async () => {
     const { anchor, stripeId } = await buy('basic', 'declined_later')
     for (const day of [1, 40, 70, 100]) {
       const from = anchor + day * DAY
@@ -155,7 +155,7 @@ describe('a plan that nobody pays', () => {
     ])
   })
 
-  test('paid while the webhook is late: asked at the start, it starts', async () => {
+  test('paid while the webhook is late: a start asks Stripe, and then starts', async () => {
     const { stripeId } = await buy('basic', 'declined_later')
     stack.clock.now += 32 * DAY
     await syncPlan(ctx, stripeId)
@@ -167,7 +167,7 @@ describe('a plan that nobody pays', () => {
     expect(await start()).toBe('started')
   })
 
-  test('it can be canceled, and another one can be bought in its place', async () => {
+  test('it can be canceled, and another one bought in its place', async () => {
     const { stripeId } = await buy('premium', 'declined_later')
     stack.clock.now += 32 * DAY
     await syncPlan(ctx, stripeId)
@@ -183,18 +183,18 @@ describe('a plan that nobody pays', () => {
     expect(await stack.db.$count(checkouts, eq(checkouts.status, 'open'))).toBe(0)
   })
 
-  test('over at Stripe before we have heard of it: there is nothing to cancel, and it is recorded', async () => {
+  test('over at Stripe before we learned of it: there is nothing to cancel, and we record its end', async () => {
     const { stripeId } = await buy('basic', 'declined_later')
     await ctx.payments.cancelNow(stripeId)
     await expect(cancelAtPeriodEnd(ctx, user)).rejects.toMatchObject({ code: 'not_found' })
     expect(await plan()).toMatchObject({ status: 'canceled' })
   })
 
-  test('a page held open over the end of a period gives it no hours by paying for the next one', async () => {
+  test('a checkout held open past the end of a period gives it no hours for paying the next one', async () => {
     const { stripeId, anchor } = await buy('premium', 'declined_later')
     const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
     await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + 11 * DAY })
-    // Stripe still tries the card when the next period begins.
+    // Stripe still retries the card when the next period begins.
     const found = await ctx.payments.findSubscription(stripeId)
     const say = (change: Partial<PaidSubscription>) =>
       syncPlan(says(found, { status: 'past_due', ...change }), stripeId)
@@ -217,13 +217,13 @@ describe('a plan that nobody pays', () => {
       ['premium', 30, 0],
       ['premium', 0, 41999],
     ])
-    // The one that was paid for has them.
+    // The period that was paid for has them.
     await say({ periodStart: next, status: 'active' })
     expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
   })
 
   test.each(['renewed', 'canceled'])(
-    'paid in its last second, heard of when it is %s: it has its hours',
+    'paid in its last second, which we learn when it is %s: it has its hours',
     async (then) => {
       const { stripeId, anchor } = await buy('premium', 'declined_later')
       const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
@@ -249,7 +249,7 @@ describe('a plan that nobody pays', () => {
     },
   )
 
-  test('paid again while the page of another plan is open: paying there too gives no hours twice', async () => {
+  test("paid again while another plan's page is open: paying there as well grants no hours twice", async () => {
     const { stripeId, anchor } = await buy('premium', 'declined_later')
     const [renewed, over] = [addMonths(anchor, 1), addMonths(anchor, 2)]
     stack.clock.now = renewed + HOUR
@@ -263,13 +263,13 @@ describe('a plan that nobody pays', () => {
     await stack.press(url)
     stack.clock.now += 5_000
     await stack.stripe.settle()
-    // Stripe tells us that we canceled it.
+    // Stripe reports our own cancellation.
     stack.clock.now += 5_000
     await stack.stripe.settle()
     stack.stripe.setWebhookUrl('')
     await stack.insertRun(user.id, { from: renewed + 2 * DAY, until: renewed + 2 * DAY + 30 * HOUR })
     expect(await planStates()).toEqual([['premium', 'active']])
-    // Once a look: Stripe's events about it come one by one.
+    // One alert per check, because Stripe's events about it arrive one by one.
     expect([...new Set(inBrief(stack.takeLines()))]).toEqual([
       expect.stringMatching(/^alert second_plan_canceled:sub_/),
     ])
@@ -280,7 +280,7 @@ describe('a plan that nobody pays', () => {
     ])
   })
 
-  test('asking again and again, periods later, keeps no bill from being written', async () => {
+  test('repeated syncs, periods later, delay no bill', async () => {
     const { stripeId, anchor } = await buy('basic', 'declined_later')
     const found = await ctx.payments.findSubscription(stripeId)
     const say = (periodStart: number) => {
@@ -296,8 +296,11 @@ describe('a plan that nobody pays', () => {
     expect(await dueAt()).toEqual(before)
   })
 
-  describe('every state that Stripe has', () => {
-    /** As Stripe says it, whether it is over, and then: the state and hours shown, what a start comes to, the largest server. */
+  describe('every state Stripe has', () => {
+    /**
+     * Stripe's status and whether the plan is over; then the status and hours shown, the outcome of a start, and the
+     * largest server.
+     */
     const STATES: [string, boolean, unknown[]][] = [
       ['active', false, ['active', 30, 'started', 'srv_4']],
       ['trialing', false, ['trialing', 30, 'started', 'srv_4']],
@@ -309,7 +312,7 @@ describe('a plan that nobody pays', () => {
       ['incomplete_expired', false, [null, null, 'started', 'srv_1']],
     ]
 
-    /** As if Stripe said so of the plan that the user has bought. */
+    /** As if Stripe reported this about the plan the user bought. */
     async function hear(status: string, found: PaidSubscription, ended = false) {
       const heard = says(found, { status, endedAt: ended ? stack.clock.now : null })
       stack.clock.now += 1000
@@ -333,17 +336,17 @@ describe('a plan that nobody pays', () => {
       return [...all, largest]
     }
 
-    test.each(STATES)('%s: of a plan that we know', async (status, ended, expected) => {
+    test.each(STATES)('%s: for a plan we know', async (status, ended, expected) => {
       const found = await bought()
       await hear('active', found)
       expect(await result(await hear(status, found, ended))).toEqual(expected)
     })
 
-    test.each(STATES)('%s: the first thing we hear', async (status, ended, expected) => {
+    test.each(STATES)('%s: as the first thing we hear', async (status, ended, expected) => {
       expect(await result(await hear(status, await bought(), ended))).toEqual(expected)
     })
 
-    test.each(['incomplete', 'incomplete_expired'])('%s takes the place of no plan', async (status) => {
+    test.each(['incomplete', 'incomplete_expired'])('%s replaces no plan', async (status) => {
       await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
       expect(await result(await hear(status, await bought()))).toEqual(['trialing', 0.5, 'started', 'srv_1'])
       expect(await listPlans()).toHaveLength(1)

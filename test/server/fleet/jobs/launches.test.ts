@@ -15,14 +15,14 @@ function callsSince(world: World, from: number) {
 test.each([
   ['a running server', running],
   [
-    'a start that boots',
+    'a booting server',
     async (world: World, customer: Awaited<ReturnType<typeof newCustomer>>) => {
       await pressStart(world, customer)
       await world.ring(customer.user.id)
     },
   ],
 ])(
-  'to stop %s that shuts down for 60 s asks EC2 once to terminate it, and 10 times at most how it is',
+  'stopping %s that shuts down for 60 s asks EC2 once to terminate it and at most 10 times for its state',
   async (_, begin) => {
     const world = await openWorld(url, { shutdownMs: 60_000 })
     await freshPlaces(world, 1)
@@ -51,7 +51,7 @@ test('a stop that takes EC2 2 s is done within 5', async () => {
   expect(((await latestRun(world, ada.user.id)).endedAt ?? 0) - from).toBeLessThan(5_000)
 })
 
-test('an instance that runs on although EC2 agreed is asked for again after 30 s, and then ever more rarely', async () => {
+test('if an instance keeps running after EC2 agreed to end it, asks again after 30 s, and then less and less often', async () => {
   const world = await openWorld(url)
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)

@@ -23,7 +23,7 @@ afterEach(() => {
   world.answerMs = 0
 })
 
-/** Starts a server whose machine runs, and does not answer yet. */
+/** Starts a server whose machine runs but does not answer yet. */
 async function loading(answerMs: number, demo = false) {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo })
@@ -34,7 +34,7 @@ async function loading(answerMs: number, demo = false) {
   return ada
 }
 
-test('the meter starts when the server first answers, minutes after its machine runs', async () => {
+test('the meter starts when the server first answers, minutes after its machine starts', async () => {
   const ada = await loading(180_000)
   world.advance(60)
   await world.ring(ada.user.id)
@@ -63,7 +63,7 @@ test('the meter starts when the server first answers, minutes after its machine 
   expect(sentences(world, ada).at(-1)).toMatch(/^Server stopped\. You used (19|20)s\. Startup \(3m \d+s\) was free\.$/)
 })
 
-test('it asks every 2 s', async () => {
+test('checks every 2 s', async () => {
   const ada = await loading(60_000)
   const asked: number[] = []
   world.wire = (call, effect) => {
@@ -76,7 +76,7 @@ test('it asks every 2 s', async () => {
   for (const [i, at] of asked.slice(1).entries()) expect(at - (asked[i] ?? 0)).toBeLessThan(2_100)
 })
 
-test('the minutes of a trial run from the first answer', async () => {
+test("a trial's minutes run from the first answer", async () => {
   const ada = await loading(300_000, true)
   world.advance(120)
   await world.ring(ada.user.id)
@@ -88,7 +88,7 @@ test('the minutes of a trial run from the first answer', async () => {
   await settle(world, ada)
 })
 
-test('a server that never answers is stopped after 10 minutes, and nothing is billed', async () => {
+test('stops a server that never answers after 10 minutes, and bills nothing', async () => {
   const ada = await loading(NEVER, true)
   const { runningAt } = await latestRun(world, ada.user.id)
   await settle(world, ada)
@@ -119,7 +119,7 @@ test('a server that never answers is stopped after 10 minutes, and nothing is bi
   expect(mail?.n).toBe(1)
 })
 
-test('asking that fails is no answer: it ends all the same', async () => {
+test('a check that fails is not an answer: the server stops all the same', async () => {
   const ada = await loading(NEVER)
   const real = world.ctx.reach
   world.ctx.reach = async () => {
@@ -132,7 +132,7 @@ test('asking that fails is no answer: it ends all the same', async () => {
   expect(world.takeLines().map(({ event }) => event)).toContain('reach_failed')
 })
 
-test('a server that answers at the first look after a long silence of ours is kept', async () => {
+test('keeps a server that answers the first check after a long pause on our side', async () => {
   const ada = await loading(5_000)
   world.advance(3_600)
   await finishJobs(world, ada)
@@ -154,7 +154,7 @@ test('a stop while the image loads bills nothing, and says so', async () => {
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
 
-test('a machine that vanishes while its image loads is noticed within a minute, and nothing is billed', async () => {
+test('notices within a minute that a machine vanished while its image was loading, and bills nothing', async () => {
   const ada = await loading(NEVER)
   world.advance(40)
   await world.ring(ada.user.id)

@@ -25,7 +25,7 @@ test.each([
   'InsufficientFreeAddressesInSubnet',
   'InsufficientInstanceCapacity',
   'InsufficientHostCapacity',
-])('%s goes on to the next place and sets this one aside for 10 minutes', async (code) => {
+])('%s tries the next place and sets this one aside for 10 minutes', async (code) => {
   const [first, second] = await freshPlaces(world, 2)
   const [ada, ben] = [await newCustomer(world), await newCustomer(world)]
   const { job } = await pressStart(world, ada)
@@ -38,7 +38,7 @@ test.each([
   expect(until).toBeGreaterThan(world.clock.ms + 590_000 - 20_000)
   expect(until).toBeLessThanOrEqual(world.clock.ms + 600_000)
 
-  // Told with EC2's own code, and whom it concerns; the operator by mail.
+  // The log has EC2's own code and the ids; the operator gets a mail.
   expect(world.takeLines()).toContainEqual(
     expect.objectContaining({
       matter: `launch_refused:${code}`,
@@ -51,7 +51,7 @@ test.each([
   )
   expect((await alertsOf(world)).mails).toContain(`EC2 won't launch g6.4xlarge in us-east-1a: ${code}`)
 
-  // The next start that has to move does not get it while it is set aside, and does afterwards.
+  // While it is set aside, the next start that has to move does not get it; afterwards, it does.
   const [third] = await freshPlaces(world, 1)
   await world.db
     .update(places)
@@ -74,7 +74,7 @@ test.each([
   world.advance(3_600)
 })
 
-test('a zone that EC2 does not know is about its place alone', async () => {
+test('a zone that EC2 does not know concerns only its own place', async () => {
   const [first, second] = await freshPlaces(world, 2)
   await world.db
     .update(places)
@@ -87,7 +87,7 @@ test('a zone that EC2 does not know is about its place alone', async () => {
   expect((await setAsideUntil([first]))[0]).toBeGreaterThan(world.clock.ms)
 })
 
-test('the last place that refuses is set aside as well, and free', async () => {
+test('the last place to refuse is also set aside, and released', async () => {
   const [only] = await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -134,7 +134,7 @@ test.each([
       error: expect.arrayContaining([expect.objectContaining({ code, requestId: expect.any(String) })]),
     }),
   )
-  // One mail an hour and code, however many customers it hits.
+  // One mail an hour per code, however many customers are affected.
   await pressStart(world, ben)
   await finishJobs(world, ben)
   const { matters, mails } = await alertsOf(world)
@@ -142,7 +142,7 @@ test.each([
   expect(mails.filter((subject) => subject.endsWith(`: ${code}`))).toHaveLength(1)
 })
 
-test('a refusal after an answer that was lost is no proof: what the first request launched is found and ended', async () => {
+test('a refusal after a lost answer proves nothing: finds and ends what the first request launched', async () => {
   await freshPlaces(world, 2)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -155,7 +155,7 @@ test('a refusal after an answer that was lost is no proof: what the first reques
   expect(instancesOf(world, ada.user.id)).toMatchObject([{ terminatedAt: expect.any(Number) }])
 })
 
-test('EC2 that refuses to terminate is an alert, and is asked until it does', async () => {
+test('if EC2 refuses to terminate, alerts the operator and asks until it does', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)

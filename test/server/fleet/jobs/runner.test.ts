@@ -11,14 +11,14 @@ import { Lost } from '../../../../testing/world/wire.ts'
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 
-/** Rings once, and says in how many ms the job's next step is due. */
+/** Rings once, and returns the milliseconds until the job's next step. */
 async function stepOf(userId: string, kind: string): Promise<number> {
   await world.ring(userId)
   const job = (await jobsOf(world, userId)).find((row) => row.kind === kind)
   return (job?.runAt ?? Number.NaN) - world.clock.ms
 }
 
-test('a step that fails is tried again after 2, 4, 8, 16, 30, 30 s', async () => {
+test('retries a failed step after 2, 4, 8, 16, 30, 30 s', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   const { job } = await pressStart(world, ada)
@@ -26,7 +26,7 @@ test('a step that fails is tried again after 2, 4, 8, 16, 30, 30 s', async () =>
   const waits: number[] = []
   while (waits.length < 6) {
     const wait = await stepOf(ada.user.id, 'server_start')
-    // The alarm that a press armed rings without a step.
+    // The alarm armed by a press rings without a step.
     if (wait > (waits.at(-1) ?? 0) - 100) waits.push(wait)
   }
   for (const [i, expected] of [2_000, 4_000, 8_000, 16_000, 30_000, 30_000].entries()) {
@@ -43,7 +43,7 @@ test('a step that fails is tried again after 2, 4, 8, 16, 30, 30 s', async () =>
     expect(line.error?.at(-1)).toMatchObject({ code: 'RequestLimitExceeded', requestId: expect.any(String) })
 })
 
-test('the retries of many are spread: up to half as long again', async () => {
+test('spreads retries: up to half as long again', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -56,7 +56,7 @@ test('the retries of many are spread: up to half as long again', async () => {
   expect(wait).toBeLessThanOrEqual(2_500)
 })
 
-test('after a step that succeeded a failure is a first one again', async () => {
+test('after a successful step, the next failure counts as the first', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -73,7 +73,7 @@ test('after a step that succeeded a failure is a first one again', async () => {
   expect(inBrief(world.takeLines())).toEqual(Array(4).fill('job_step_failed RequestLimitExceeded'))
 })
 
-test('an end that could not be told is told once the database answers again', async () => {
+test('an end that could not be published is published once the database is back', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
@@ -88,14 +88,14 @@ test('an end that could not be told is told once the database answers again', as
   while (!away) await world.ring(ada.user.id)
   const told = () => world.published.filter(({ job }) => job.kind === 'server_stop' && job.server?.active === false)
   expect(told()).toEqual([])
-  // The step could not write down that it failed either, and so the look failed.
+  // The step could not record its own failure either, so the whole check failed.
   expect(inBrief(world.takeLines())).toEqual(['job_step_failed unavailable', 'alarm_failed unavailable'])
   world.wire = (_, effect) => effect()
   await world.ring(ada.user.id)
   expect(told().map(({ job }) => job.status)).toEqual(['succeeded'])
 })
 
-test('a server whose start took long is looked at within 30 s of its start', async () => {
+test('a server whose start took long is checked within 30 s of its start', async () => {
   const slow = await openWorld(world.databaseUrl, { bootMs: 120_000 })
   await freshPlaces(slow, 1)
   const ada = await newCustomer(slow)
@@ -126,7 +126,7 @@ test('a start that fails while a stop is accepted leaves the end to the stop', a
   world.wire = (_, effect) => effect()
   expect(accepted).toBeGreaterThan(0)
   expect(inBrief(world.takeLines())).toEqual(['alert launch_refused:VcpuLimitExceeded'])
-  // The person ended it, and then it has no error.
+  // The person ended it, so it has no error.
   expect(await latestRun(world, ada.user.id)).toMatchObject({ stopRequestedAt: accepted, errorMessage: null })
   expect(await world.db.select().from(jobs).where(eq(jobs.userId, ada.user.id))).toHaveLength(2)
   await settle(world, ada)

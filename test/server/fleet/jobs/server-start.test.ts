@@ -18,7 +18,7 @@ import { finishJobs, pressStart, pressStop, running, sentences, settle } from '.
 
 const world = await openWorld((await ownDatabase()).url)
 
-test('a start tells every phase and ends with a running server that has an address', async () => {
+test('a start reports every phase and ends with a running server that has an address', async () => {
   await freshPlaces(world, 2)
   const ada = await newCustomer(world)
   const { run: pressed, job } = await pressStart(world, ada)
@@ -41,7 +41,7 @@ test('a start tells every phase and ends with a running server that has an addre
   expect(last).toMatchObject({ status: 'succeeded', server: { active: true, pending: false } })
 })
 
-test('a plan that is bought in the moment in which the server comes up is not a trial’s', async () => {
+test('a plan bought at the moment the server comes up takes the run out of the trial', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true })
   await pressStart(world, ada)
@@ -60,7 +60,7 @@ test('a plan that is bought in the moment in which the server comes up is not a 
   expect(await latestRun(world, ada.user.id)).toMatchObject({ runningAt: expect.any(Number), mustStopAt: null })
 })
 
-test('an instance that runs without an address is waited for', async () => {
+test('waits for an instance that runs without an address', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -79,7 +79,7 @@ test('an instance that runs without an address is waited for', async () => {
   ])
 })
 
-test('an instance that EC2 does not know yet is waited for', async () => {
+test('waits for an instance that EC2 does not know yet', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -89,7 +89,7 @@ test('an instance that EC2 does not know yet is waited for', async () => {
   expect(instancesOf(world, ada.user.id)).toHaveLength(1)
 })
 
-test('a place without capacity is given up for the next one', async () => {
+test('leaves a place without capacity for the next one', async () => {
   const [first, second, third] = await freshPlaces(world, 3, 1)
   const ada = await newCustomer(world, { premium: true })
   const { run: pressed } = await pressStart(world, ada)
@@ -104,7 +104,7 @@ test('a place without capacity is given up for the next one', async () => {
   expect(free.map((place) => place.id).sort()).toEqual([first, third].sort())
 })
 
-test('when no place of the plan has capacity the start fails, and every place is free again', async () => {
+test('if no place of the plan has capacity, the start fails and frees every place', async () => {
   await freshPlaces(world, 4, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -120,7 +120,7 @@ test('when no place of the plan has capacity the start fails, and every place is
   expect(instancesOf(world, ada.user.id)).toEqual([])
 })
 
-test('a start that is not running after 10 minutes gives up: nothing runs, nothing is billed', async () => {
+test('a start not running after 10 minutes gives up: nothing runs, nothing is billed', async () => {
   const slow = await openWorld(world.databaseUrl, { bootMs: 3_600_000 })
   await freshPlaces(slow, 1)
   const ada = await newCustomer(slow)
@@ -187,7 +187,7 @@ test('a launch that AWS refuses fails at once, in our words', async () => {
   expect(await holders(world)).not.toContain((await latestRun(world, ada.user.id)).id)
 })
 
-test('a demo stops to the second when its minutes are over', async () => {
+test('a trial stops to the second when its minutes are used up', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 + 15 })
   const run = await running(world, ada)

@@ -20,14 +20,14 @@ import { finishJobs, pressStart, pressStop, running, sentences, settle } from '.
 
 const world = await openWorld((await ownDatabase()).url)
 
-/** Nothing alive, nothing reserved, one end per job. */
+/** Nothing alive, nothing reserved, every job finished. */
 async function expectNothingLeft(customer: Awaited<ReturnType<typeof newCustomer>>) {
   expect(aliveOf(world, customer.user.id)).toEqual([])
   expect(await holders(world)).not.toContain((await latestRun(world, customer.user.id)).id)
   for (const job of await jobsOf(world, customer.user.id)) expect(['succeeded', 'failed']).toContain(job.status)
 }
 
-test('a stop ends the meter when it is accepted, and its receipt says how long the server ran', async () => {
+test('a stop ends the meter when accepted, and its receipt says how long the server ran', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
@@ -50,7 +50,7 @@ test('a stop ends the meter when it is accepted, and its receipt says how long t
   await expectNothingLeft(ada)
 })
 
-test('the receipt counts what was refused on the way, and the startup time that this took', async () => {
+test('the receipt counts refused launches and the startup time they took', async () => {
   await freshPlaces(world, 3)
   const ada = await newCustomer(world)
   world.ec2.inject('InsufficientInstanceCapacity', 2)
@@ -109,7 +109,7 @@ test.each([
   'db: UPDATE server_sessions SET running',
   'reach',
   'db: batch UPDATE server_sessions SET billed',
-])('a stop accepted while a step of the start is at "%s" is obeyed', async (moment) => {
+])('obeys a stop accepted while a step of the start is at "%s"', async (moment) => {
   await freshPlaces(world, 2)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -129,7 +129,7 @@ test.each([
   expect(await latestRun(world, ada.user.id)).toMatchObject({ billedFrom: null, meteredUntil: null })
 })
 
-test('a start that fails while a stop is accepted keeps the reason that was told: it was stopped', async () => {
+test('a start that fails while a stop is accepted keeps the reason already reported: it was stopped', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -148,7 +148,7 @@ test('a start that fails while a stop is accepted keeps the reason that was told
   await expectNothingLeft(ada)
 })
 
-test('a start that moved to another place is stopped by someone who still sees the first one', async () => {
+test('someone who still sees the first place can stop a start that moved to another', async () => {
   const [first, second] = await freshPlaces(world, 2)
   const ada = await newCustomer(world)
   const { run } = await pressStart(world, ada)
@@ -180,7 +180,7 @@ test.each(['lost_response', 'timeout', 'RequestLimitExceeded', 'UnauthorizedOper
   },
 )
 
-test('a server that had vanished before it was stopped is counted until it was last seen', async () => {
+test('a server that vanished before it was stopped is metered until last seen', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
@@ -197,7 +197,7 @@ test('a server that had vanished before it was stopped is counted until it was l
   await expectNothingLeft(ada)
 })
 
-test('an instance that EC2 made after the answer to its launch was given up is found and ended', async () => {
+test('finds and ends an instance that EC2 made after we gave up on its launch', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)
@@ -205,7 +205,7 @@ test('an instance that EC2 made after the answer to its launch was given up is f
   const silent = async () => {
     throw new Error('no answer')
   }
-  // Nine minutes of failed tries; the last one is carried out ten seconds after the person gave up.
+  // Nine minutes of failed tries; EC2 carries out the last one ten seconds after the person gave up.
   world.ctx.cloud.launch = silent
   const begun = world.clock.ms
   while (world.clock.ms < begun + 540_000) {

@@ -22,14 +22,14 @@ afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 const people: Customer[] = []
 
-/** People with a running server each, who have gone once their test is over. */
+/** People with one running server each, gone again after their test. */
 async function runningPeople(count: number): Promise<Customer[]> {
   await freshPlaces(world, count)
   for (let i = 0; i < count; i++) {
     const person = await newCustomer(world)
     people.push(person)
     await running(world, person)
-    // Once more for the press that armed it; from now on an alarm is a look.
+    // Once more, for the alarm the press armed; from now on, each alarm is a check.
     await world.ring(person.user.id)
   }
   return people.slice(-count)
@@ -43,7 +43,7 @@ afterEach(async () => {
   }
 })
 
-/** Live runs whose instances nobody here looks at. @returns their ids */
+/** Live runs whose instances nobody here checks. @returns their ids */
 async function seenByOthers(count: number): Promise<string[]> {
   const ids: string[] = []
   for (let i = 0; i < count; i++) {
@@ -60,7 +60,7 @@ async function seenByOthers(count: number): Promise<string[]> {
 
 const lookFails = (code: string, times: number) => world.ec2.inject(code, times, { action: 'DescribeInstances' })
 
-/** The EC2 of another region knows none of ours. @returns what brings the right one back */
+/** The EC2 of another region, which knows none of ours. @returns a function that restores the right one */
 function moveToWrongRegion(): () => void {
   const right = { ...world.ctx.cloud }
   const wrong = ec2Cloud({
@@ -74,7 +74,7 @@ function moveToWrongRegion(): () => void {
   return () => Object.assign(world.ctx.cloud, right)
 }
 
-/** Every alarm of theirs that is due in that time rings, in order. */
+/** Rings each of their alarms due in that time, in order. */
 async function live(customers: Customer[], seconds: number): Promise<void> {
   const end = world.clock.ms + seconds * 1000
   for (;;) {
@@ -87,7 +87,7 @@ async function live(customers: Customer[], seconds: number): Promise<void> {
   world.clock.ms = Math.max(world.clock.ms, end)
 }
 
-test('one look that does not find a running server ends nothing, and the next one that does forgets it', async () => {
+test('one check that misses a running server ends nothing, and the next that finds it resets the count', async () => {
   const [ada] = (await runningPeople(1)) as [Customer]
   lookFails('InvalidInstanceID.NotFound', 1)
   await world.ring(ada.user.id)
@@ -96,14 +96,14 @@ test('one look that does not find a running server ends nothing, and the next on
   const run = await latestRun(world, ada.user.id)
   expect(run).toMatchObject({ unseenSince: null, unseenLooks: 0, stopRequestedAt: null })
   expect(run.confirmedAt).toBeGreaterThan(world.clock.ms - 1_000)
-  // It starts anew: three more misses within 90 s of the first of them are not enough.
+  // The count starts over: three more misses within 90 s of the first are not enough.
   lookFails('InvalidInstanceID.NotFound', 3)
   for (let looks = 0; looks < 4; looks++) await world.ring(ada.user.id)
   expect(await latestRun(world, ada.user.id)).toMatchObject({ unseenLooks: 0, stopRequestedAt: null })
   expect(aliveOf(world, ada.user.id)).toHaveLength(1)
 })
 
-test('a server that is not found for 90 s, in three looks and more, is lost, and metered until it was last seen', async () => {
+test('a server missing for 90 s in at least three checks is lost, and metered until last seen', async () => {
   const [ada] = (await runningPeople(1)) as [Customer]
   await world.ring(ada.user.id)
   const { confirmedAt } = await latestRun(world, ada.user.id)
@@ -114,7 +114,7 @@ test('a server that is not found for 90 s, in three looks and more, is lost, and
   expect(world.clock.ms - firstMiss).toBeGreaterThanOrEqual(90_000)
   expect(world.clock.ms - firstMiss).toBeLessThan(95_000)
   expect((await latestRun(world, ada.user.id)).unseenLooks).toBe(4)
-  // EC2 finds it again at the stop: what was decided stands, to the second.
+  // EC2 finds it again at the stop, but the decision stands, to the second.
   await settle(world, ada)
   expect(await latestRun(world, ada.user.id)).toMatchObject({ meteredUntil: confirmedAt })
   expect((await jobsOf(world, ada.user.id)).at(-1)).toMatchObject({ errorCode: 'instance_lost' })
@@ -122,7 +122,7 @@ test('a server that is not found for 90 s, in three looks and more, is lost, and
   expect((await alertsOf(world)).matters).not.toContain('instances_unseen')
 })
 
-test('two looks are not enough, however long they took', async () => {
+test('two misses are not enough, however far apart', async () => {
   const [ada] = (await runningPeople(1)) as [Customer]
   lookFails('InvalidInstanceID.NotFound', 2)
   await world.ring(ada.user.id)
@@ -131,7 +131,7 @@ test('two looks are not enough, however long they took', async () => {
   expect(await latestRun(world, ada.user.id)).toMatchObject({ unseenLooks: 2, stopRequestedAt: null })
 })
 
-test('a wrong region ends nobody: neither what runs nor what is being stopped, and the operator hears of it once', async () => {
+test('a wrong region ends nothing, neither running nor stopping servers, and alerts the operator once', async () => {
   const customers = await runningPeople(4)
   const [ada, ben] = customers as [Customer, Customer]
   const right = moveToWrongRegion()
@@ -154,12 +154,12 @@ test('a wrong region ends nobody: neither what runs nor what is being stopped, a
   right()
   await live(customers, 60)
   expect((await latestRun(world, ada.user.id)).confirmedAt).toBeGreaterThan(world.clock.ms - 31_000)
-  // The stop is done now, and its meter ended when it was accepted: the instance did run until then.
+  // Now the stop is carried out. Its meter ended when it was accepted, because the instance did run until then.
   expect(await latestRun(world, ben.user.id)).toMatchObject({ meteredUntil: stopped, endedAt: expect.any(Number) })
   expect(aliveOf(world, ben.user.id)).toEqual([])
 })
 
-test('four of thirty not found at once are too many to be lost, three are not', async () => {
+test('four of thirty missing at once are too many to declare lost; three are not', async () => {
   const customers = await runningPeople(4)
   const bystanders = await seenByOthers(26)
   const hidden = new Set<string>()
@@ -178,7 +178,7 @@ test('four of thirty not found at once are too many to be lost, three are not', 
   await world.db.update(runs).set({ endedAt: world.clock.ms }).where(inArray(runs.id, bystanders))
 })
 
-test('a stop of a server that EC2 does not show for a moment frees nothing before it is gone', async () => {
+test('a stop of a server that EC2 misses for a moment frees nothing until it is gone', async () => {
   const [ada] = (await runningPeople(1)) as [Customer]
   world.advance(10)
   const { run } = await pressStop(world, ada)
@@ -193,7 +193,7 @@ test('a stop of a server that EC2 does not show for a moment frees nothing befor
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
 
-test('an instance that EC2 does not show while it is terminated is not gone yet', async () => {
+test('an instance that EC2 misses while terminating it is not gone yet', async () => {
   const [ada] = (await runningPeople(1)) as [Customer]
   world.advance(3_600)
   await live([ada], 1)
@@ -211,7 +211,7 @@ test('an instance that EC2 does not show while it is terminated is not gone yet'
   expect(await holders(world)).toContain(run.id)
 })
 
-test('a start whose instance is not found for 90 s has failed, and what EC2 shows later is ended', async () => {
+test('a start whose instance is missing for 90 s fails, and is ended if EC2 shows it later', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await pressStart(world, ada)

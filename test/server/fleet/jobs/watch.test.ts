@@ -17,7 +17,7 @@ import { pressStop, running, sentences, settle } from '../../../../testing/world
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 
-test('a running server is looked at every 30 s and stays as it is', async () => {
+test('checks a running server every 30 s and leaves it as it is', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   const run = await running(world, ada)
@@ -29,7 +29,7 @@ test('a running server is looked at every 30 s and stays as it is', async () => 
   expect(world.published.length).toBe(told)
 })
 
-test('an instance that vanished is noticed within a minute; its run ends at the last confirmed second', async () => {
+test('notices a vanished instance within a minute; its run ends at the last confirmed second', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
@@ -51,7 +51,7 @@ test('an instance that vanished is noticed within a minute; its run ends at the 
   )
 })
 
-test('while EC2 does not answer, nothing is concluded; when it is back, the run goes on', async () => {
+test('concludes nothing while EC2 does not answer; when EC2 is back, the run continues', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   const run = await running(world, ada)
@@ -65,7 +65,7 @@ test('while EC2 does not answer, nothing is concluded; when it is back, the run 
   await settle(world, ada)
 })
 
-test('a demo that ends while EC2 does not answer is not billed beyond its minutes', async () => {
+test('a trial that ends while EC2 does not answer is not billed beyond its minutes', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 })
   const run = await running(world, ada)
@@ -96,13 +96,13 @@ test.each(['shutting-down', 'terminated', 'stopping', 'stopped'] as const)(
       stopRequestedAt: expect.any(Number),
       meteredUntil: confirmedAt,
     })
-    // EC2 tells of it as running again: what was decided stands.
+    // EC2 reports it running again, but the decision stands.
     await settle(world, ada)
     expect(await latestRun(world, ada.user.id)).toMatchObject({ meteredUntil: confirmedAt })
   },
 )
 
-test('one that EC2 calls pending again has not ended, and is not confirmed', async () => {
+test('an instance that EC2 calls pending again has not ended, and is not confirmed', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
@@ -120,7 +120,7 @@ test('one that EC2 calls pending again has not ended, and is not confirmed', asy
   expect((await latestRun(world, ada.user.id)).confirmedAt).toBeGreaterThan(run.confirmedAt ?? 0)
 })
 
-test('a look during which a stop is accepted confirms nothing any more', async () => {
+test('a check during which a stop is accepted confirms nothing', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
@@ -140,7 +140,7 @@ test('a look during which a stop is accepted confirms nothing any more', async (
   expect(await latestRun(world, ada.user.id)).toMatchObject({ confirmedAt, stopRequestedAt: expect.any(Number) })
 })
 
-test('looks that EC2 throttles are not more than looks that it answers, also with the sweep; the log has its code', async () => {
+test("throttled checks are no more frequent than answered ones, even with the sweep; the log has EC2's code", async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   const run = await running(world, ada)
@@ -170,7 +170,7 @@ test('looks that EC2 throttles are not more than looks that it answers, also wit
   expect((await latestRun(world, ada.user.id)).stopRequestedAt).toBeNull()
 })
 
-test('a trial is over to the second while EC2 throttles every look', async () => {
+test('a trial ends to the second while EC2 throttles every check', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 })
   const run = await running(world, ada)
@@ -182,7 +182,7 @@ test('a trial is over to the second while EC2 throttles every look', async () =>
   expect((stopRequestedAt ?? 0) - (mustStopAt ?? 0)).toBeLessThan(1_000)
 })
 
-test('nobody looks any more once nothing runs', async () => {
+test('checks nothing once nothing runs', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)

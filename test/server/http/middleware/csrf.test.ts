@@ -15,7 +15,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded'
 const SOURCES: [name: string, headers: Record<string, string>, own: boolean][] = [
   ['our own page', { 'Sec-Fetch-Site': 'same-origin', Origin: SITE }, true],
   ['our own page, an old browser', { Origin: SITE }, true],
-  ['our own page that keeps its origin to itself', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }, true],
+  ['our own page with Origin: null', { 'Sec-Fetch-Site': 'same-origin', Origin: 'null' }, true],
   ['another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, false],
   ['another site that claims our origin', { 'Sec-Fetch-Site': 'cross-site', Origin: SITE }, false],
   ['a sister site', { 'Sec-Fetch-Site': 'same-site', Origin: 'http://app.localhost:8787' }, false],
@@ -77,7 +77,7 @@ describe.each(CHANGES)('%s', (route) => {
   })
 })
 
-test('the token is another text each time, and each is good', async () => {
+test('the token differs each time, and each one is valid', async () => {
   const first = await openPage(site)
   const again = await site.request('/confirm_email', { headers: { Cookie: first.cookie } })
   const second = /name="csrf-token" content="([^"]+)"/.exec(await again.text())?.[1] ?? ''
@@ -87,7 +87,7 @@ test('the token is another text each time, and each is good', async () => {
     expect(await send('POST /users/sign_in', { ...own, 'X-CSRF-Token': token }, JSON_TYPE, '{}')).toBe('passed')
 })
 
-test('no answer ever opens the site to another origin', async () => {
+test('no answer opens the site to another origin', async () => {
   for (const method of ['GET', 'OPTIONS', 'POST']) {
     const headers = { Origin: 'https://evil.example', 'Access-Control-Request-Method': 'POST' }
     const response = await site.request('/users/sign_in', { method, headers })

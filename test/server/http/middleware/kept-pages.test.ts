@@ -7,14 +7,14 @@ import { keptPages } from '../../../../src/server/http/middleware/kept-pages.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 
 const PAGES = ['/', '/pricing', '/terms_of_service']
-/** With it, whoever goes beyond the kept pages gets an error. */
+/** Makes any request that gets past the kept pages fail. */
 const BROKEN = { CLOCK: { fetch: () => Promise.reject(new Error('Not kept')) } } as unknown as Partial<Env>
 
-// With hot reload nothing is kept.
+// Hot reload keeps no pages.
 vi.stubEnv('DEV', false)
 
 let sites = 0
-/** A site of whose pages none was asked for yet, and the same one once only kept pages can be answered. */
+/** A new site without kept pages, and the same site when it can answer only with kept ones. */
 function newSite() {
   const SITE_ORIGINS = `http://kept-${++sites}.test`
   return { site: openSite({ SITE_ORIGINS }), keptOnly: openSite({ SITE_ORIGINS, ...BROKEN }) }
@@ -47,7 +47,7 @@ test.each(PAGES)('%s is the same from the built Worker, each time', async (path)
   expect(id).toMatch(/^[0-9a-f-]{36}$/)
 })
 
-test('every theme has its own', async () => {
+test('keeps a page for each theme', async () => {
   const { site, keptOnly } = newSite()
   const ask = async (where: typeof site, cookie: string) =>
     (await told(await where.request('/', { headers: { Cookie: cookie } }))).bytes
@@ -57,7 +57,7 @@ test('every theme has its own', async () => {
   expect([await ask(keptOnly, system), await ask(keptOnly, light), await ask(keptOnly, '')]).toEqual(rendered)
 })
 
-test('on https the cookie of the host alone counts', async () => {
+test('on https, only the __Host- cookie counts', async () => {
   const site = openSite({ SITE_ORIGINS: 'https://kept.test' })
   const ask = async (cookie: string) => (await told(await site.request('/', { headers: { Cookie: cookie } }))).bytes
   const plain = await ask('')
@@ -66,7 +66,7 @@ test('on https the cookie of the host alone counts', async () => {
   expect(await ask('theme=system; __Host-theme=light')).toBe(await ask('__Host-theme=light'))
 })
 
-test('somebody who is signed in, a form, and what does not exist go the whole way', async () => {
+test('signed-in people, forms, and unknown paths bypass the kept pages', async () => {
   const { site, keptOnly } = newSite()
   const { cookie } = await site.signInAs('user')
   for (const path of ['/', '/sign_in', '/no-such-page']) await site.request(path)
@@ -76,7 +76,7 @@ test('somebody who is signed in, a form, and what does not exist go the whole wa
   for (const path of ['/sign_in', '/no-such-page']) expect((await keptOnly.request(path)).status).toBe(500)
 })
 
-test('a page that sets a cookie is nobody else’s', async () => {
+test('does not keep a page that sets a cookie', async () => {
   let rendered = 0
   const app = new Hono<AppEnv>().use(keptPages).get('/:cookie', (c) => {
     rendered++

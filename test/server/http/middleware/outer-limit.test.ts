@@ -15,7 +15,7 @@ const SENTENCE = 'Too many requests from your network. Please try again in a min
 const FULL = { limit: async () => ({ success: false }) }
 const from = (address: string) => ({ headers: { 'CF-Connecting-IP': address } })
 
-test('what the platform counts as too much is refused with 429, Retry-After and a sentence, before anything is read', async () => {
+test('what the platform counts as too much gets 429, Retry-After, and a sentence, before anything is read', async () => {
   const site = openSite({ OUTER_LIMIT: FULL, LIBSQL_URL: 'http://127.0.0.1:1' })
   const cookie = (await site.signInAs('user')).cookie
   const call = await site.request('/api/v1/users/get_session', {
@@ -34,7 +34,7 @@ test('what the platform counts as too much is refused with 429, Retry-After and 
   expect(change.status).toBe(429)
 })
 
-test('an address is counted by itself, a /64 of IPv6 as one', async () => {
+test('counts an IPv4 address separately, and a /64 of IPv6 as one', async () => {
   const keys: string[] = []
   const site = openSite({
     OUTER_LIMIT: {
@@ -49,7 +49,7 @@ test('an address is counted by itself, a /64 of IPv6 as one', async () => {
   expect(keys).toEqual(['203.0.113.7', '2001:db8:1:2', '2001:db8:1:2'])
 })
 
-test('a machine of one’s own, nobody’s address and Stripe are not counted', async () => {
+test('does not count loopback, a missing address, or Stripe', async () => {
   const site = openSite({ OUTER_LIMIT: FULL })
   for (const address of ['127.0.0.1', '::1']) expect((await site.request('/pricing', from(address))).status).toBe(200)
   expect((await site.request('/pricing')).status).toBe(200)
@@ -57,7 +57,7 @@ test('a machine of one’s own, nobody’s address and Stripe are not counted', 
   expect((await site.request('/webhooks/stripe', { method: 'POST', ...from('203.0.113.7') })).status).not.toBe(429)
 })
 
-test('a binding that fails, answers nonsense or is not there lets everybody in', async () => {
+test('a binding that fails, answers nonsense, or is missing admits everyone', async () => {
   const broken = {
     limit() {
       throw new Error('the platform is having a day')
@@ -70,7 +70,7 @@ test('a binding that fails, answers nonsense or is not there lets everybody in',
   }
 })
 
-test('the built Worker under the binding of wrangler.toml, as workerd simulates it: one address is full, another is not', async () => {
+test('the built Worker with the binding of wrangler.toml, simulated by workerd: one address is full, another is not', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-outer-limit-'))
   const port = await freePort()
   const services = await startServices({ dataDir, port, webPort: await freePort(), log: () => {} })

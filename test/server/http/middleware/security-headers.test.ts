@@ -6,7 +6,7 @@ import { openSite } from '../../../../testing/stack/site.ts'
 
 const site = openSite()
 
-test('the policy knows no inline script, no inline style, nothing foreign', () => {
+test('the policy allows no inline script, no inline style, nothing foreign', () => {
   const policy = contentSecurityPolicy(false)
   expect(policy).not.toMatch(/unsafe|\*|http:|https:|data:(?!;|$)/)
   for (const directive of ["default-src 'none'", "frame-ancestors 'none'", "base-uri 'none'"])
@@ -28,7 +28,7 @@ test.each(['/', '/sign_in', '/dashboard', '/api/v1/users/get_session', '/api/not
   },
 )
 
-test('an answer that was made elsewhere gets every header, and keeps its own', async () => {
+test('an answer made elsewhere gets every header and keeps its own', async () => {
   const app = new Hono<AppEnv>()
     .use(securityHeaders({ dev: false }))
     .get('/', () => new Response('made elsewhere', { headers: { 'Cache-Control': 'public, max-age=60' } }))
@@ -38,7 +38,7 @@ test('an answer that was made elsewhere gets every header, and keeps its own', a
   expect(headers.get('Cache-Control')).toBe('public, max-age=60')
 })
 
-test("a form may lead to the site alone, and where plans are sold to Stripe's checkout", async () => {
+test("a form may lead only to the site, and to Stripe's checkout where plans are sold", async () => {
   const { cookie } = await site.signInAs('user')
   const formAction = async (path: string, forSale: string) => {
     const response = await openSite({ PLANS_FOR_SALE: forSale }).request(path, { headers: { Cookie: cookie } })
@@ -50,7 +50,7 @@ test("a form may lead to the site alone, and where plans are sold to Stripe's ch
     expect(await formAction(path, 'true'), path).toBe("'self'")
 })
 
-test('a refusal carries them, too, and nothing of Host or forwarded headers comes back', async () => {
+test('a refusal carries them, and nothing from Host or forwarded headers appears in it', async () => {
   const headers = {
     Host: 'evil.example',
     'X-Forwarded-Host': 'evil.example',
@@ -65,7 +65,7 @@ test('a refusal carries them, too, and nothing of Host or forwarded headers come
   }
 })
 
-test('more than 64 KiB is refused with 413, said in Content-Length or not', async () => {
+test('refuses more than 64 KiB with 413, with or without a Content-Length', async () => {
   const own = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
   const big = `{"user":{"email":"${'a'.repeat(65_536)}"}}`
   const stream = new ReadableStream({

@@ -5,7 +5,7 @@ import { newAddress, openAccount, signedInUser, signUpIn } from '../../../../tes
 
 const DAY_MS = 24 * 3_600_000
 
-test('a confirmation link: twice is once, dead after 24 hours, and no other token works', async () => {
+test('a confirmation link: using it twice is like once, dead after 24 hours, and no other token works', async () => {
   const { account, browser, ctx, clock } = openAccount()
   const email = newAddress()
   const token = await signUpIn(browser, account, email)
@@ -25,7 +25,7 @@ test('a confirmation link: twice is once, dead after 24 hours, and no other toke
   }
 })
 
-test('a new confirmation link: the same answer for everyone, a mail only where one is waited for', async () => {
+test('a new confirmation link: the same answer for everyone, a mail only to unconfirmed addresses', async () => {
   const { account, browser, sent, settle } = openAccount()
   const waiting = newAddress()
   await signUpIn(browser, account, waiting)

@@ -57,7 +57,7 @@ test('plain HTML forms: every step answers 303, with its sentence on the next pa
   expect(await browser.open('/dashboard')).toMatchObject({ status: 302, location: '/sign_in' })
 })
 
-test('_method counts in form bodies alone, for put, patch and delete alone', async () => {
+test('_method counts only in form bodies, and only for put, patch, and delete', async () => {
   const { account, browser } = openAccount()
   await signedInUser(browser, account)
   const before = browser.cookies.get('sign_in')

@@ -4,7 +4,7 @@ import { signIns } from '../../../../db/schema.ts'
 import { openAccount, PASSWORD, signedInUser } from '../../../../testing/people/account.ts'
 import { openBrowser } from '../../../../testing/people/app-browser.ts'
 
-test('the profile: a new name alone; a new password ends every other sign-in and tells the owner', async () => {
+test('the profile: a new name alone; a new password ends every other sign-in and notifies the owner', async () => {
   const { account, app, browser, ctx, disconnected, sent, settle } = openAccount()
   const { email, id } = await signedInUser(browser, account)
   const renamed = await browser.json('PUT', '/users', { user: { name: ' Zoë ', email: 'x@y.z', admin: true } })

@@ -5,7 +5,7 @@ import { newAddress, openAccount, PASSWORD, signedInUser, signUpFields } from '.
 
 const DAY_MS = 24 * 3_600_000
 
-test('sign up, confirm through the mail, sign in, ask who I am, sign out', async () => {
+test('sign up, confirm by mail, sign in, ask who I am, sign out', async () => {
   const { account, browser, ctx, sent, settle } = openAccount()
   const email = newAddress()
   const created = await browser.json('POST', '/users', {
@@ -53,7 +53,7 @@ test('sign up, confirm through the mail, sign in, ask who I am, sign out', async
   expect((await browser.request('/api/v1/users/get_session')).status).toBe(401)
 })
 
-test('a sign-in is over after 24 hours without use, which polling does not count as, and after 14 days', async () => {
+test('a sign-in expires after 24 hours without use, not counting polling, and after 14 days', async () => {
   const { account, browser, clock, settle } = openAccount()
   await signedInUser(browser, account)
   const poll = async () => {
@@ -79,7 +79,7 @@ test('a sign-in is over after 24 hours without use, which polling does not count
   expect(cookie).not.toBe(browser.cookies.get('sign_in'))
 })
 
-test('what an open page asks by itself is no use, what a person does is', async () => {
+test("an open page's own calls are not use, but what a person does is", async () => {
   const { account, browser, clock, ctx, settle } = openAccount()
   const { id } = await signedInUser(browser, account)
   const seenAfter = async (act: () => Promise<unknown>) => {

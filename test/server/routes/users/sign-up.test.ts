@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { users } from '../../../../db/schema.ts'
 import { newAddress, openAccount, signedInUser, signUpFields } from '../../../../testing/people/account.ts'
 
-test('a confirmed address: the same answer, nothing changes, and a mail to its owner', async () => {
+test('a confirmed address: the same answer, no change, and a mail to its owner', async () => {
   const { account, browser, ctx, sent, settle } = openAccount()
   const { email } = await signedInUser(browser, account)
   const before = await ctx.db.select().from(users).where(eq(users.email, email))
@@ -20,7 +20,7 @@ test('a confirmed address: the same answer, nothing changes, and a mail to its o
   expect(sent[1]?.text).not.toContain('Eve')
 })
 
-test('two sign-ups of one address at once make one account and two mails, of which the link of one works', async () => {
+test('two sign-ups for one address at once make one account and two mails, and only one link works', async () => {
   const { browser, ctx, sent, settle } = openAccount()
   const email = newAddress()
   const passwords = ['password of one', 'password of two']
@@ -64,7 +64,7 @@ test.each([
   expect(await refused.json()).toEqual({ error: sentence, message: sentence, errors: [sentence] })
 })
 
-test('a body of another shape, or that is not JSON, is 400', async () => {
+test('a body of the wrong shape, or that is not JSON, is 400', async () => {
   const { browser } = openAccount()
   for (const body of [{}, { user: 'x' }, { user: { email: 7 } }, [], null])
     expect((await browser.json('POST', '/users', body)).status).toBe(400)
