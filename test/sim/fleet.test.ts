@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { startServer, stopServer } from '../../src/server/fleet/servers.ts'
 import { endOrphans, wakeOverdue } from '../../src/server/fleet/sweep.ts'
@@ -6,7 +7,6 @@ import { seededRandom } from '../../testing/random.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
 import { onlyKilled, openWorld } from '../../testing/world/context.ts'
 import { aliveOf, freshPlaces, newCustomer, runsOf } from '../../testing/world/fleet.ts'
-import { Interleaver } from '../../testing/world/interleaver.ts'
 import { expectAlwaysTrue, expectSettled } from '../../testing/world/invariants.ts'
 import { Cut, Lost } from '../../testing/world/wire.ts'
 
@@ -33,6 +33,13 @@ test('the same seed plays the same game', async () => {
   expect(second.calls).toEqual(first.calls)
 })
 
+/** The call begins at its turn, and nothing else moves until it is done: `schedule` would begin it at once. */
+function inTurn<T>(turns: fc.Scheduler, label: string, effect: () => Promise<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    turns.scheduleSequence([{ label, builder: () => effect().then(resolve, reject) }])
+  })
+}
+
 /** @returns the calls in the order of their turns, and how many servers came to run */
 async function play(seed: number, rounds: number): Promise<{ calls: string[]; ran: number }> {
   const world = await openWorld(databaseUrl, { bootMs: 4_000 })
@@ -48,12 +55,12 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
     newCustomer(world),
     newCustomer(world),
   ])
-  const turns = new Interleaver(random)
+  const [turns] = fc.sample(fc.scheduler(), { seed, numRuns: 1 }) as [fc.Scheduler]
   const late: (() => Promise<unknown>)[] = []
 
   /** Now and then a call is lost, carried out late, or the last one of its program. */
   world.wire = (call, effect) =>
-    turns.turn(async () => {
+    inTurn(turns, call, async () => {
       calls.push(call)
       const luck = random.next()
       world.clock.ms += Math.floor(random.next() * 400)
@@ -103,7 +110,7 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
     if (random.chance(0.2)) tasks.push(() => sweep())
     if (random.chance(0.3)) world.ec2.inject(random.pick(['InsufficientInstanceCapacity', 'RequestLimitExceeded']), 1)
     if (random.chance(0.15)) vanish()
-    await turns.run(tasks)
+    await turns.waitFor(Promise.all(tasks.map((task) => task())))
     if (world.process.killed) world.restart()
     // What comes late may be refused, like anything else.
     if (random.chance(0.5))
