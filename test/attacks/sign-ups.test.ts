@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { subscriptions, users } from '../../db/schema.ts'
-import { newAddress, openAccount, PASSWORD, signUpFields } from '../../testing/people/account.ts'
+import { newAddress, openAccount, PASSWORD, signUpFields } from '../../testing/people/sign-up.ts'
 
 /** A site, an address, and everything that somebody may do with it. */
 function setup() {

@@ -6,8 +6,8 @@ import { runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
 import { openBillingStack } from '../../testing/stack/billing-stack.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
-import { openWorld } from '../../testing/world/context.ts'
 import { freshPlaces } from '../../testing/world/fleet.ts'
+import { openWorld } from '../../testing/world/world.ts'
 
 /** How many calls leave the program at once, and how many did altogether. */
 const calls = { open: 0, most: 0, made: 0 }

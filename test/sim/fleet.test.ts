@@ -5,10 +5,10 @@ import { endOrphans, wakeOverdue } from '../../src/server/fleet/sweep.ts'
 import { toAppError } from '../../src/server/http/error-response.ts'
 import { seededRandom } from '../../testing/random.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
-import { onlyKilled, openWorld } from '../../testing/world/context.ts'
 import { aliveOf, freshPlaces, newCustomer, runsOf } from '../../testing/world/fleet.ts'
 import { expectAlwaysTrue, expectSettled } from '../../testing/world/invariants.ts'
 import { Cut, Lost } from '../../testing/world/wire.ts'
+import { onlyKilled, openWorld } from '../../testing/world/world.ts'
 
 /**
  * Several people start and stop at once, while the program is killed, answers are lost, EC2 refuses, instances vanish and the clock

@@ -11,7 +11,11 @@ export type Person = {
 }
 
 /** Somebody with a demo subscription who is signed in: written straight into the database, since signing up is not what is measured. */
-export async function newPerson(site: { url: string; databaseUrl: string; secretKey: string }): Promise<Person> {
+export async function newSignedInPerson(site: {
+  url: string
+  databaseUrl: string
+  secretKey: string
+}): Promise<Person> {
   const db = openDatabase(site.databaseUrl)
   const now = Date.now()
   const [id, signInId] = [newId('user'), newId('in')]

@@ -1,6 +1,6 @@
 import { startServer, stopServer } from '../../src/server/fleet/servers.ts'
-import type { World } from './context.ts'
 import { jobsOf, latestRun, type newCustomer } from './fleet.ts'
+import type { World } from './world.ts'
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 

@@ -12,9 +12,9 @@ import { newId } from '../../../src/server/id.ts'
 import type { Random } from '../../../testing/random.ts'
 import { type BillingStack, openBillingStack } from '../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
-import { openWorld } from '../../../testing/world/context.ts'
 import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { running, settle } from '../../../testing/world/play.ts'
+import { openWorld } from '../../../testing/world/world.ts'
 import { flakyDatabase } from '../../sim/flaky-database.ts'
 
 const MINUTE = 60_000

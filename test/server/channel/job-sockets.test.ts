@@ -5,7 +5,7 @@ import { jobs, serverSessions, servers, signIns } from '../../../db/schema.ts'
 import type { Job } from '../../../src/domain/wire.ts'
 import { JobSockets } from '../../../src/server/channel/job-sockets.ts'
 import { newId } from '../../../src/server/id.ts'
-import { openAccount, signedInUser } from '../../../testing/people/account.ts'
+import { openAccount, signedInUser } from '../../../testing/people/sign-up.ts'
 
 // Sockets as the object finds them when it wakes, and a clock to move: workerd's own does not let a test. What the wire carries is tested in
 // test/contract/cable/ and test/attacks/sockets.test.ts.
