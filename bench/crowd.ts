@@ -1,4 +1,4 @@
-import { newPerson } from '../testing/people/signed-in-person.ts'
+import { newSignedInPerson } from '../testing/people/signed-in-person.ts'
 import { quantile, timed } from './median.ts'
 import type { BenchSite } from './site.ts'
 import { atMost, type Row } from './table.ts'
@@ -9,7 +9,7 @@ const PAGES = ['/', '/pricing', '/sign_in', '/dashboard', '/robots.txt']
 
 /** Other pages while 50 people sign up at once, compared with the same pages before and after. */
 export async function benchCrowd(site: BenchSite): Promise<Row[]> {
-  const person = await newPerson(site)
+  const person = await newSignedInPerson(site)
   const round = async () => {
     const times: number[] = []
     for (const page of PAGES) times.push(await timed(async () => (await person.call('GET', page)).text()))

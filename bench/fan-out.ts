@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http'
 import { KEEPALIVE, PING_EVERY_MS, SUB_PROTOCOL } from '../src/domain/cable.ts'
 import type { Job } from '../src/domain/wire.ts'
 import { HeaderSocket } from '../testing/people/cable.ts'
-import { newPerson, type Person } from '../testing/people/signed-in-person.ts'
+import { newSignedInPerson, type Person } from '../testing/people/signed-in-person.ts'
 import { median, quantile } from './median.ts'
 import { type BenchSite, startBenchSite } from './site.ts'
 import { atMost, type Row, told } from './table.ts'
@@ -32,7 +32,7 @@ export async function benchFanOut(): Promise<Row[]> {
   const site = await startBenchSite({ files: false })
   try {
     const people: Person[] = []
-    while (people.length < USERS) people.push(await newPerson(site))
+    while (people.length < USERS) people.push(await newSignedInPerson(site))
     const listeners: Listener[] = []
     const connect = async (count: number) => {
       const next = people.slice(listeners.length, listeners.length + count)

@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { newPerson, start, stop, untilServer } from '../testing/people/signed-in-person.ts'
+import { newSignedInPerson, start, stop, untilServer } from '../testing/people/signed-in-person.ts'
 import { openDashboard } from './push.ts'
 import type { BenchSite } from './site.ts'
 import { atMost, type Row } from './table.ts'
@@ -12,7 +12,7 @@ const IDLE_MS = 26_000
  * The change must arrive at the page's existing socket.
  */
 export async function benchHibernation(site: BenchSite, browser: Browser): Promise<Row[]> {
-  const person = await newPerson(site)
+  const person = await newSignedInPerson(site)
   const wakes = () => site.objects.wakes.filter(({ userId }) => userId === person.id).map(({ what }) => what)
   const { page, frames, sockets } = await openDashboard(site, browser, person)
   await page.waitForTimeout(SETTLE_MS)

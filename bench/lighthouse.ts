@@ -2,7 +2,7 @@ import type { RunnerResult as Result } from 'lighthouse'
 import { chromium } from 'playwright-core'
 import { freePort } from '../dev/free-port.ts'
 import { CHROMIUM_FLAGS, findChromium } from '../testing/browser/chromium.ts'
-import { newPerson } from '../testing/people/signed-in-person.ts'
+import { newSignedInPerson } from '../testing/people/signed-in-person.ts'
 import { median } from './median.ts'
 import type { BenchSite } from './site.ts'
 import type { Row } from './table.ts'
@@ -33,7 +33,7 @@ export async function benchLighthouse(site: BenchSite): Promise<Row[]> {
     envVars: env,
     chromeFlags: ['--headless=new', ...CHROMIUM_FLAGS],
   })
-  const person = await newPerson(site)
+  const person = await newSignedInPerson(site)
   const rows: Row[] = []
   try {
     for (const path of PAGES) {

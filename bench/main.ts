@@ -1,5 +1,5 @@
 import { openBrowser } from '../testing/browser/chromium.ts'
-import { newPerson } from '../testing/people/signed-in-person.ts'
+import { newSignedInPerson } from '../testing/people/signed-in-person.ts'
 import { byteRows } from './bytes.ts'
 import { benchCrowd } from './crowd.ts'
 import { benchFanOut } from './fan-out.ts'
@@ -22,7 +22,7 @@ const site = await startBenchSite()
 try {
   if (process.argv.includes('--lighthouse')) printTable('Lighthouse', await benchLighthouse(site))
   else {
-    const dashboard = await (await newPerson(site)).call('GET', '/dashboard')
+    const dashboard = await (await newSignedInPerson(site)).call('GET', '/dashboard')
     printTable('Bytes, gzipped', [...(await byteRows(site.url, await dashboard.text())), ...(await benchStartUp())])
     const browser = await openBrowser()
     try {

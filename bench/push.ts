@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import type { Job } from '../src/domain/wire.ts'
-import { newPerson, type Person, start, stop, untilServer } from '../testing/people/signed-in-person.ts'
+import { newSignedInPerson, type Person, start, stop, untilServer } from '../testing/people/signed-in-person.ts'
 import { median, quantile } from './median.ts'
 import type { BenchSite } from './site.ts'
 import { atMost, type Row, told } from './table.ts'
@@ -14,7 +14,7 @@ const RUNS = 6
 export async function benchPush(site: BenchSite, browser: Browser): Promise<Row[]> {
   const times: number[] = []
   for (let i = 0; i < RUNS; i++) {
-    const person = await newPerson(site)
+    const person = await newSignedInPerson(site)
     const { page, frames } = await openDashboard(site, browser, person)
     await start(person)
     await untilServer(person, 'active')

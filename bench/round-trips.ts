@@ -1,4 +1,4 @@
-import { newPerson } from '../testing/people/signed-in-person.ts'
+import { newSignedInPerson } from '../testing/people/signed-in-person.ts'
 import { PUBLIC_PAGES } from './bytes.ts'
 import type { BenchSite } from './site.ts'
 import { atMost, type Row } from './table.ts'
@@ -21,7 +21,7 @@ const ASKED: [path: string, budget: number][] = [
 
 /** How many database requests a page or poll makes for a signed-in user (for a visitor, if the budget is 0). */
 export async function benchRoundTrips(site: BenchSite): Promise<Row[]> {
-  const person = await newPerson(site)
+  const person = await newSignedInPerson(site)
   await person.call('GET', '/dashboard')
   const rows: Row[] = []
   for (const [path, budget] of ASKED) {

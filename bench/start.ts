@@ -1,4 +1,4 @@
-import { newPerson, start, stop } from '../testing/people/signed-in-person.ts'
+import { newSignedInPerson, start, stop } from '../testing/people/signed-in-person.ts'
 import { median, timed } from './median.ts'
 import type { BenchSite } from './site.ts'
 import { atMost, type Row, told } from './table.ts'
@@ -9,7 +9,7 @@ const STARTS = 20
 export async function benchStart(site: BenchSite): Promise<Row[]> {
   const times: number[] = []
   for (let i = 0; i <= STARTS; i++) {
-    const person = await newPerson(site)
+    const person = await newSignedInPerson(site)
     const ms = await timed(() => start(person))
     // The first one is a warm-up.
     if (i) times.push(ms)

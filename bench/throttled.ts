@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core'
-import { newPerson } from '../testing/people/signed-in-person.ts'
+import { newSignedInPerson } from '../testing/people/signed-in-person.ts'
 import { median } from './median.ts'
 import type { BenchSite } from './site.ts'
 import { atMost, type Row } from './table.ts'
@@ -24,7 +24,7 @@ const PAINT_RATIO = 1.05
  * Medians of 9, with each page compared to itself without scripts in the same run.
  */
 export async function benchThrottled(site: BenchSite, browser: Browser): Promise<Row[]> {
-  const person = await newPerson(site)
+  const person = await newSignedInPerson(site)
   const rows: Row[] = []
   for (const [path, budgets] of Object.entries(USABLE)) {
     const cookie = path === '/dashboard' ? person.cookie : null

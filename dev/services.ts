@@ -4,14 +4,14 @@ import { hashPassword } from '../src/server/accounts/credentials/password.ts'
 import { deriveKey } from '../src/server/accounts/credentials/scrypt.ts'
 import { openClock, type StackClock } from './clock.ts'
 import { firstSlotOf } from './ec2/addresses.ts'
-import { type Ec2StandIn, startEc2 } from './ec2/ec2-stand-in.ts'
+import { type Ec2StandIn, startEc2 } from './ec2/stand-in.ts'
 import { startGuard } from './guard.ts'
 import { ensureLaunchTemplate } from './launch-template.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 import { localSecrets } from './secrets.ts'
 import { SEED_PASSWORD, seed } from './seed.ts'
 import { startSqld } from './sqld.ts'
-import { type StripeStandIn, startStripe } from './stripe/standin.ts'
+import { type StripeStandIn, startStripe } from './stripe/stand-in.ts'
 
 export type StackOptions = {
   /** The site's port. */

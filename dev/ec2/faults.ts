@@ -1,8 +1,8 @@
-/** A fault still to come: an AWS error code, `lost_response` or `timeout`; narrowed to an action, an instance, or neither. */
-export type Fault = { fault: string; left: number; action?: string; instanceId?: string }
+/** An AWS error code, `lost_response` or `timeout`; narrowed to an action, an instance, or neither. */
+export type Ec2Fault = { fault: string; action?: string | undefined; instance_id?: string | undefined }
 
 /** A call as faults see it. `launches` is false for RunInstances that only repeats an earlier launch. */
-export type FaultyCall = { action: string; instanceIds: string[]; launches: boolean }
+type FaultyCall = { action: string; instanceIds: string[]; launches: boolean }
 
 // Codes that real EC2 gives only where something is to be started.
 const launchOnly =
@@ -16,38 +16,16 @@ function isPossible(fault: string, call: FaultyCall): boolean {
   return true
 }
 
-export class Faults {
-  readonly #faults: Fault[]
+export function canHit({ fault, action, instance_id }: Ec2Fault, call: FaultyCall): boolean {
+  return (
+    (action ?? call.action) === call.action &&
+    (instance_id === undefined || call.instanceIds.includes(instance_id)) &&
+    isPossible(fault, call)
+  )
+}
 
-  constructor(kept: Fault[]) {
-    this.#faults = kept
-  }
-
-  kept(): Fault[] {
-    return this.#faults.filter((fault) => fault.left > 0)
-  }
-
-  /** Throws a sentence for what is neither an AWS error code nor a fault known here. */
-  add(fault: Fault): void {
-    if (!/^(lost_response|timeout|[A-Z][A-Za-z]+(\.[A-Za-z]+)*)$/.test(fault.fault)) {
-      throw new Error(`'${fault.fault}' is neither an AWS error code nor lost_response, timeout or terminate_instance.`)
-    }
-    if (!Number.isInteger(fault.left) || fault.left < 1) {
-      throw new Error('A fault needs the number of calls to hit, a whole number from 1 on.')
-    }
-    this.#faults.push(fault)
-  }
-
-  /** Uses up the first fault that fits the call. */
-  take(call: FaultyCall): string | undefined {
-    const fitting = this.#faults.find(
-      (fault) =>
-        fault.left > 0 &&
-        (fault.action ?? call.action) === call.action &&
-        (fault.instanceId === undefined || call.instanceIds.includes(fault.instanceId)) &&
-        isPossible(fault.fault, call),
-    )
-    if (fitting) fitting.left -= 1
-    return fitting?.fault
-  }
+/** Throws a sentence for what is neither an AWS error code nor a fault known here. */
+export function expectKnown(fault: string): void {
+  if (!/^(lost_response|timeout|[A-Z][A-Za-z]+(\.[A-Za-z]+)*)$/.test(fault))
+    throw new Error(`'${fault}' is neither an AWS error code nor lost_response, timeout or terminate_instance.`)
 }

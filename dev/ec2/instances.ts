@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Store } from '../stand-in/store.ts'
 import { lowestFreeSlot } from './addresses.ts'
 import { Ec2Error } from './ec2-error.ts'
 import { type Instance, type InstanceState, isDescribed, isTokenKept, stateOf } from './instance.ts'
@@ -14,39 +15,34 @@ const hexId = (prefix: string) => prefix + randomBytes(9).toString('hex').slice(
 
 /** All instances there are, and what may happen to them. Nothing here waits, so every change is whole. */
 export class Instances {
-  readonly #instances: Instance[]
+  readonly #store: Store
   readonly #now: () => number
   readonly #bootMs: number
   readonly #shutdownMs: number
   readonly #firstSlot: number
 
-  constructor(
-    kept: Instance[],
-    options: { now: () => number; bootMs: number; shutdownMs: number; firstSlot?: number },
-  ) {
-    this.#instances = kept
+  constructor(store: Store, options: { now: () => number; bootMs: number; shutdownMs: number; firstSlot: number }) {
+    this.#store = store
     this.#now = options.now
     this.#bootMs = options.bootMs
     this.#shutdownMs = options.shutdownMs
-    this.#firstSlot = options.firstSlot ?? 0
+    this.#firstSlot = options.firstSlot
   }
 
-  /** What has to be kept: the described ones, and those whose client token still counts. */
-  kept(): Instance[] {
-    return this.#instances.filter((instance) => isTokenKept(instance, this.#now()))
+  /** All there ever were, in the order of their launches. */
+  all(): Instance[] {
+    return this.#store.all<Instance>('instances')
   }
 
   /** In that region: another one knows nothing of them. */
   described(region = ''): Instance[] {
     const now = this.#now()
-    return this.#instances.filter(
-      (instance) => isDescribed(instance, now) && instance.availabilityZone.startsWith(region),
-    )
+    return this.all().filter((instance) => isDescribed(instance, now) && instance.availabilityZone.startsWith(region))
   }
 
   running(): Instance[] {
     const now = this.#now()
-    return this.#instances.filter((instance) => stateOf(instance, now) === 'running')
+    return this.all().filter((instance) => stateOf(instance, now) === 'running')
   }
 
   /** The named instances in the order named; throws what EC2 throws when one is malformed or unknown. */
@@ -69,7 +65,11 @@ export class Instances {
   /** What an earlier launch with that token started in that zone (null: a launch that named none); empty when there was none. */
   ofToken(clientToken: string | null, tokenZone: string | null): Instance[] {
     if (clientToken === null) return []
-    return this.kept().filter((instance) => instance.clientToken === clientToken && instance.tokenZone === tokenZone)
+    const now = this.#now()
+    return this.all().filter(
+      (instance) =>
+        instance.clientToken === clientToken && instance.tokenZone === tokenZone && isTokenKept(instance, now),
+    )
   }
 
   launch(launch: Launch): Instance[] {
@@ -109,6 +109,7 @@ export class Instances {
     const launchedAt = this.#now()
     const reservationId = hexId('r-')
     const taken = new Set(this.described().map((instance) => instance.slot))
+    const last = this.all().at(-1)?.sequence ?? 0
     const started: Instance[] = []
     for (let launchIndex = 0; launchIndex < count; launchIndex++) {
       const slot = lowestFreeSlot(taken, this.#firstSlot)
@@ -117,7 +118,7 @@ export class Instances {
         ...launch,
         id: hexId('i-'),
         reservationId,
-        sequence: (this.#instances.at(-1)?.sequence ?? 0) + 1 + launchIndex,
+        sequence: last + 1 + launchIndex,
         launchIndex,
         slot,
         launchedAt,
@@ -127,7 +128,7 @@ export class Instances {
         stateReason: null,
       })
     }
-    this.#instances.push(...started)
+    for (const instance of started) this.#store.put('instances', instance.id, instance)
     return started
   }
 
@@ -135,11 +136,15 @@ export class Instances {
     const now = this.#now()
     const previous = stateOf(instance, now)
     const terminatedFrom = now + shutdownMs
-    if (instance.terminatedFrom === null || terminatedFrom < instance.terminatedFrom) {
-      instance.shutDownAt ??= now
-      instance.stateReason ??= stateReason
-      instance.terminatedFrom = terminatedFrom
+    const isSooner = instance.terminatedFrom === null || terminatedFrom < instance.terminatedFrom
+    if (!isSooner) return { instance, previous, current: previous }
+    const ended = {
+      ...instance,
+      shutDownAt: instance.shutDownAt ?? now,
+      stateReason: instance.stateReason ?? stateReason,
+      terminatedFrom,
     }
-    return { instance, previous, current: stateOf(instance, now) }
+    this.#store.put('instances', ended.id, ended)
+    return { instance: ended, previous, current: stateOf(ended, now) }
   }
 }

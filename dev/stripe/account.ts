@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import type { Store } from '../stand-in/store.ts'
 import type { StripeEvent } from './objects.ts'
-import type { Store } from './store.ts'
 
 export const API_VERSION = '2026-10-28.endive'
 

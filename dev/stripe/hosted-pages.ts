@@ -1,43 +1,59 @@
+import type { Asked, Outcome } from '../stand-in/server.ts'
 import type { Account } from './account.ts'
 import { getCheckout, payCheckout } from './checkout.ts'
 import { Failure } from './failure.ts'
 import { getInvoice, isPayable } from './invoices.ts'
-import type { Customer, InvoiceItem, Price, Product } from './objects.ts'
+import type { CheckoutSession, Customer, Invoice, InvoiceItem, Price, Product } from './objects.ts'
 import { page, text } from './page.ts'
 import { payInvoice } from './plan-invoices.ts'
 
-export type HostedAnswer = { status: number; body: string } | { location: string }
-
-/** The pages that Stripe hosts for its customers: checkout and invoice. Null for any other path. */
-export function answerHosted(
-  account: Account,
-  method: string,
-  path: string,
-  form: URLSearchParams,
-): HostedAnswer | null {
-  const checkout = path.match(/^\/c\/pay\/(\w+)$/)?.[1]
-  const invoice = path.match(/^\/i\/(\w+)(?:\/pdf)?$/)?.[1]
+/** The pages that Stripe hosts for its customers: checkout and invoice. */
+export function answerHosted(account: Account, { method, url, body }: Asked): Outcome {
+  const checkout = url.pathname.match(/^\/c\/pay\/(\w+)$/)?.[1]
+  const invoice = url.pathname.match(/^\/i\/(\w+)(?:\/pdf)?$/)?.[1]
+  const pressed = method === 'POST'
   try {
-    if (checkout) return method === 'POST' ? pressPayCheckout(account, checkout, form) : showCheckout(account, checkout)
-    if (invoice) return method === 'POST' ? pressPayInvoice(account, invoice) : showInvoice(account, invoice)
-    return null
+    if (checkout) return pressed ? pressPayCheckout(account, checkout, body) : showCheckout(account, checkout)
+    if (invoice) return pressed ? pressPayInvoice(account, invoice) : showInvoice(account, invoice)
+    return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'Not found' }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return { status: error.status, body: page('Not available', `<h1>Not available</h1><p>${text(error.message)}</p>`) }
+    return shown('Not available', `<h1>Not available</h1><p>${text(error.message)}</p>`, error.status)
   }
 }
 
-function pressPayCheckout(account: Account, id: string, form: URLSearchParams): HostedAnswer {
-  const session = payCheckout(account, id, form.get('card') === 'declined_later')
-  return { location: session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', session.id) }
+/** The server has another address than when these pages were handed out. */
+export function moveHostedPages({ store, apiBase }: Account, from: string): void {
+  const moved = (url: string | null) => url?.replace(from, apiBase) ?? null
+  for (const invoice of store.all<Invoice>('invoices'))
+    store.put('invoices', invoice.id, {
+      ...invoice,
+      hosted_invoice_url: moved(invoice.hosted_invoice_url),
+      invoice_pdf: moved(invoice.invoice_pdf),
+    })
+  for (const session of store.all<CheckoutSession>('checkout_sessions'))
+    store.put('checkout_sessions', session.id, { ...session, url: moved(session.url) })
 }
 
-function pressPayInvoice(account: Account, id: string): HostedAnswer {
+const shown = (title: string, body: string, status = 200): Outcome => ({
+  status,
+  headers: { 'content-type': 'text/html; charset=utf-8' },
+  body: page(title, body),
+})
+
+const seeOther = (location: string): Outcome => ({ status: 303, headers: { location }, body: '' })
+
+function pressPayCheckout(account: Account, id: string, body: string): Outcome {
+  const session = payCheckout(account, id, new URLSearchParams(body).get('card') === 'declined_later')
+  return seeOther(session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', session.id))
+}
+
+function pressPayInvoice(account: Account, id: string): Outcome {
   if (isPayable(getInvoice(account, id))) payInvoice(account, id)
-  return { location: `/i/${id}` }
+  return seeOther(`/i/${id}`)
 }
 
-function showCheckout(account: Account, id: string): HostedAnswer {
+function showCheckout(account: Account, id: string): Outcome {
   const session = getCheckout(account, id)
   const price = account.store.get<Price>('prices', session.price) as Price
   const product = account.store.get<Product>('products', price.product)
@@ -51,18 +67,15 @@ function showCheckout(account: Account, id: string): HostedAnswer {
       : `<p class="badge">${session.status === 'complete' ? 'Paid' : 'Expired'}</p>${
           session.status === 'complete' ? `<a class="button" href="${text(session.success_url)}">Continue</a>` : back
         }`
-  return {
-    status: 200,
-    body: page(
-      'Checkout',
-      `<p class="eyebrow">Subscribe to</p><h1>${text(product?.name ?? 'Plan')}</h1>
+  return shown(
+    'Checkout',
+    `<p class="eyebrow">Subscribe to</p><h1>${text(product?.name ?? 'Plan')}</h1>
        <p class="amount">${dollars(price.unit_amount)} <span>per month</span></p>
        <dl><dt>Account</dt><dd>${text(email)}</dd></dl>${body}`,
-    ),
-  }
+  )
 }
 
-function showInvoice(account: Account, id: string): HostedAnswer {
+function showInvoice(account: Account, id: string): Outcome {
   const invoice = getInvoice(account, id)
   const items = account.store.all<InvoiceItem>('invoiceitems').filter((item) => item.invoice === id)
   const overdue = invoice.status === 'open' && invoice.due_date !== null && invoice.due_date <= account.now()
@@ -72,11 +85,9 @@ function showInvoice(account: Account, id: string): HostedAnswer {
   const state = overdue
     ? 'Overdue'
     : { draft: 'Draft', open: 'Open', paid: 'Paid', void: 'Void', uncollectible: 'Open' }[invoice.status]
-  return {
-    status: 200,
-    body: page(
-      `Invoice ${invoice.number ?? ''}`,
-      `<p class="eyebrow">Invoice ${text(invoice.number ?? 'draft')}</p>
+  return shown(
+    `Invoice ${invoice.number ?? ''}`,
+    `<p class="eyebrow">Invoice ${text(invoice.number ?? 'draft')}</p>
        <p class="amount">${dollars(invoice.total)} <span class="badge ${state.toLowerCase()}">${state}</span></p>
        <dl><dt>To</dt><dd>${text(invoice.customer_email ?? '')}</dd>
        ${invoice.due_date ? `<dt>Due</dt><dd>${new Date(invoice.due_date * 1000).toISOString().slice(0, 10)}</dd>` : ''}</dl>
@@ -88,8 +99,7 @@ function showInvoice(account: Account, id: string): HostedAnswer {
        <p class="small">Test mode: no card is asked for and no money moves.</p>`
            : ''
        }`,
-    ),
-  }
+  )
 }
 
 function dollars(cents: number): string {

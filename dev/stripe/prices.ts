@@ -1,9 +1,7 @@
 import type { Account } from './account.ts'
 import type { Price, Product } from './objects.ts'
 
-export type PriceSeed = { id: string; lookupKey: string; product: string; cents: number }
-
-export const DEFAULT_PRICES: PriceSeed[] = [
+const PRICES = [
   {
     id: 'price_basic_monthly',
     lookupKey: 'proving_ground_basic_monthly',
@@ -19,8 +17,8 @@ export const DEFAULT_PRICES: PriceSeed[] = [
 ]
 
 /** Prices are made in the dashboard, not by the API: here they simply exist. */
-export function seedPrices(account: Account, seeds: PriceSeed[]): void {
-  for (const seed of seeds) {
+export function seedPrices(account: Account): void {
+  for (const seed of PRICES) {
     if (account.store.get('prices', seed.id)) continue
     const product: Product = {
       id: seed.id.replace('price', 'prod'),

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test, vi } from 'vitest'
-import { newAddress, PASSWORD, signedInUser, signUpFields, signUpIn } from '../../testing/people/account.ts'
 import { accountApp, accountContext } from '../../testing/people/account-app.ts'
-import { openBrowser } from '../../testing/people/app-browser.ts'
+import { openAppBrowser } from '../../testing/people/app-browser.ts'
+import { newAddress, PASSWORD, signedInUser, signUpFields, signUpIn } from '../../testing/people/sign-up.ts'
 
 const work = vi.hoisted(() => ({ hashes: 0, queries: [] as string[] }))
 vi.mock('node:crypto', async (original) => {
@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 /** Everything a stranger sees of a call, and all the work it caused. */
 async function look(method: string, path: string, body: unknown) {
-  const browser = openBrowser(app)
+  const browser = openAppBrowser(app)
   await browser.open('/sign_in')
   await settle()
   work.hashes = 0
@@ -51,9 +51,9 @@ function headerShape(headers: Headers): [string, string][] {
 }
 
 async function addresses() {
-  const confirmed = (await signedInUser(openBrowser(app), account)).email
+  const confirmed = (await signedInUser(openAppBrowser(app), account)).email
   const waiting = newAddress()
-  await signUpIn(openBrowser(app), account, waiting)
+  await signUpIn(openAppBrowser(app), account, waiting)
   account.clock.ms += 3_600_000
   return { confirmed, waiting, nobody: newAddress() }
 }

@@ -2,9 +2,9 @@ import { eq, getTableColumns } from 'drizzle-orm'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { users } from '../../db/schema.ts'
-import { newAddress, signedInUser, signUpFields } from '../../testing/people/account.ts'
 import { accountApp, accountContext } from '../../testing/people/account-app.ts'
-import { openBrowser } from '../../testing/people/app-browser.ts'
+import { openAppBrowser } from '../../testing/people/app-browser.ts'
+import { newAddress, signedInUser, signUpFields } from '../../testing/people/sign-up.ts'
 
 const account = accountContext()
 const app = accountApp(account.ctx)
@@ -28,13 +28,13 @@ function differences(a: object = {}, b: object = {}): string[] {
 
 test('sign-up stores only the fields it knows', async () => {
   const first = newAddress()
-  await openBrowser(app).json('POST', '/users', { user: signUpFields(first) })
+  await openAppBrowser(app).json('POST', '/users', { user: signUpFields(first) })
   const plain = await find(first)
   account.clock.ms += 1_000
   await fc.assert(
     fc.asyncProperty(unnamed, async (fields) => {
       const email = newAddress()
-      const response = await openBrowser(app).json('POST', '/users', {
+      const response = await openAppBrowser(app).json('POST', '/users', {
         ...fields,
         user: { ...fields, ...signUpFields(email) },
       })
@@ -47,7 +47,7 @@ test('sign-up stores only the fields it knows', async () => {
 })
 
 test('the profile changes only the name', async () => {
-  const browser = openBrowser(app)
+  const browser = openAppBrowser(app)
   const { email } = await signedInUser(browser, account)
   const before = await find(email)
   await fc.assert(

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { PASSWORD, signedInUser } from '../../testing/people/account.ts'
 import { accountApp, accountContext } from '../../testing/people/account-app.ts'
-import { openBrowser } from '../../testing/people/app-browser.ts'
+import { openAppBrowser } from '../../testing/people/app-browser.ts'
+import { PASSWORD, signedInUser } from '../../testing/people/sign-up.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -10,14 +10,14 @@ type World = Awaited<ReturnType<typeof world>>
 async function world() {
   const account = accountContext()
   const app = accountApp(account.ctx)
-  const victim = openBrowser(app)
+  const victim = openAppBrowser(app)
   const { email } = await signedInUser(victim, account)
   const stolen = victim.cookies.get('sign_in') as string
-  const elsewhere = openBrowser(app)
+  const elsewhere = openAppBrowser(app)
   await elsewhere.open('/sign_in')
   await elsewhere.json('POST', '/users/sign_in', { user: { email, password: PASSWORD } })
   const replay = async () => {
-    const thief = openBrowser(app)
+    const thief = openAppBrowser(app)
     thief.cookies.set('sign_in', stolen)
     return (await thief.request('/api/v1/users/get_session')).status
   }
@@ -87,7 +87,7 @@ test.each<[string, (w: World) => Promise<Response>]>([
       ended = await end(w)
     },
   })
-  const thief = openBrowser(w.app)
+  const thief = openAppBrowser(w.app)
   await thief.open('/sign_in')
   const late = await thief.json('POST', '/users/sign_in', { user: { email: w.email, password: PASSWORD } })
   expect(ended?.status).toBe(200)

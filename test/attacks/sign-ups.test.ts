@@ -1,7 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { plans, users } from '../../db/schema.ts'
-import { newAddress, openAccount, PASSWORD, signUpFields } from '../../testing/people/account.ts'
+import { newAddress, openAccount, PASSWORD, signUpFields } from '../../testing/people/sign-up.ts'
 
 /** A site, an address, and everything someone can do with it. */
 function setup() {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEc2 } from '../../dev/ec2/ec2-stand-in.ts'
+import { startEc2 } from '../../dev/ec2/stand-in.ts'
 import { ensureLaunchTemplate } from '../../dev/launch-template.ts'
 import { moto, startMoto } from '../../testing/stack/moto.ts'
 import { isSkipped } from '../../testing/stack/third-party.ts'

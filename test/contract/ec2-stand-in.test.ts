@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startEc2 } from '../../dev/ec2/ec2-stand-in.ts'
+import { startEc2 } from '../../dev/ec2/stand-in.ts'
 import { ec2ProtocolSuite } from './ec2-protocol.ts'
 
 ec2ProtocolSuite('EC2 protocol: the stand-in', {

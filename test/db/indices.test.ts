@@ -9,9 +9,9 @@ import { reconcilePlans } from '../../src/server/billing/plans/reconcile.ts'
 import { endOrphans, wakeOverdue } from '../../src/server/fleet/sweep.ts'
 import { deliverMail } from '../../src/server/mail/outbox.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
-import { openWorld } from '../../testing/world/context.ts'
 import { freshPlaces, newCustomer } from '../../testing/world/fleet.ts'
 import { pressStop, running, settle } from '../../testing/world/play.ts'
+import { openWorld } from '../../testing/world/world.ts'
 
 /** Tables that stay small, or are read only on a person's request. */
 const MAY_BE_SCANNED = new Set(['servers', 'checkouts', 'contact_messages', 'server_requests'])

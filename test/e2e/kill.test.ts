@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { childProcesses } from '../../dev/child-processes.ts'
+import type { Instance } from '../../dev/ec2/instance.ts'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import type { Server } from '../../src/domain/wire.ts'
@@ -50,14 +51,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The EC2 stand-in's record of every launch and every end. */
-function launched(): { launched?: unknown; ended?: unknown }[] {
-  const path = join(dataDir, 'ec2', 'ec2-history.jsonl')
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
+/** What the EC2 stand-in wrote down. */
+function instances(): Instance[] {
+  const path = join(dataDir, 'ec2', 'ec2.jsonl')
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []
+  const changes = lines.flatMap((line) => JSON.parse(line) as [string, string, Instance][])
+  const latest = new Map(changes.filter(([name]) => name === 'instances').map(([, id, instance]) => [id, instance]))
+  return [...latest.values()]
 }
 
 const list = async (client: Client) =>
@@ -68,7 +68,7 @@ test('a stack killed during a start, and during a stop, recovers', { timeout: 12
   const pilot = new Client(url)
   await pilot.signIn(SEED_EMAILS.pilot, SEED_PASSWORD)
   expect((await pilot.post('/api/v1/aws/auto_cloud_start_request')).status).toBe(202)
-  await waitFor(async () => launched().length)
+  await waitFor(async () => instances().length)
 
   const children = childProcesses(stack.pid).filter(({ command }) => /sqld|workerd/.test(command))
   expect(children.map(({ command }) => command).sort()).toEqual(['sqld', 'workerd', 'workerd'])
@@ -78,7 +78,7 @@ test('a stack killed during a start, and during a stop, recovers', { timeout: 12
   stack = await startStack()
   const running = await waitFor(async () => (await list(pilot)).find((server) => server.active))
   expect(running).toMatchObject({ pending: false, ip_address: expect.stringMatching(/^127\./) })
-  expect(launched()).toHaveLength(1)
+  expect(instances()).toHaveLength(1)
 
   const stop = { server_id: running.server_id, session_id: running.id }
   const stopped = await pilot.post<{ server: Server }>('/api/v1/aws/stop_server', stop)
@@ -88,9 +88,7 @@ test('a stack killed during a start, and during a stop, recovers', { timeout: 12
   stack = await startStack()
   const ended = await waitFor(async () => (await list(pilot)).find((server) => !server.active && !server.pending))
   expect(ended.end_time).toBe(stopped.body.server.end_time)
-  const history = launched()
-  expect(history.filter((line) => line.launched)).toHaveLength(1)
-  expect(history.filter((line) => line.ended)).toHaveLength(1)
+  expect(instances()).toEqual([expect.objectContaining({ terminatedFrom: expect.any(Number) })])
   await killed(stack)
   stack = undefined
 })

@@ -6,8 +6,8 @@ import { runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
 import { openBillingStack } from '../../testing/stack/billing-stack.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
-import { openWorld } from '../../testing/world/context.ts'
 import { freshPlaces } from '../../testing/world/fleet.ts'
+import { openWorld } from '../../testing/world/world.ts'
 
 /** How many calls were open at once at most, and how many were made in total. */
 const calls = { open: 0, most: 0, made: 0 }

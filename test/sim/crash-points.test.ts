@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { places } from '../../db/schema.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
-import { onlyMishaps, openWorld, type World } from '../../testing/world/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../testing/world/fleet.ts'
 import { expectAlwaysTrue, expectSettled } from '../../testing/world/invariants.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../testing/world/play.ts'
 import { isRead, isSelect, type Mishap, wireWithMishap } from '../../testing/world/wire.ts'
+import { onlyMishaps, openWorld, type World } from '../../testing/world/world.ts'
 
 /**
  * At each outside call of a start and a stop, the program can be killed or the answer lost. We try them all: count

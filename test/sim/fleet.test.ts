@@ -1,14 +1,14 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { startRun, stopRun } from '../../src/server/fleet/runs.ts'
 import { endOrphans, wakeOverdue } from '../../src/server/fleet/sweep.ts'
 import { toAppError } from '../../src/server/http/error-response.ts'
 import { seededRandom } from '../../testing/random.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
-import { onlyKilled, openWorld } from '../../testing/world/context.ts'
 import { aliveOf, freshPlaces, newCustomer, runsOf } from '../../testing/world/fleet.ts'
-import { Interleaver } from '../../testing/world/interleaver.ts'
 import { expectAlwaysTrue, expectSettled } from '../../testing/world/invariants.ts'
 import { Cut, Lost } from '../../testing/world/wire.ts'
+import { onlyKilled, openWorld } from '../../testing/world/world.ts'
 
 /**
  * Several people start and stop at once while the program is killed, answers are lost, EC2 refuses, instances vanish,
@@ -34,6 +34,13 @@ test('the same seed plays the same game', async () => {
   expect(second.calls).toEqual(first.calls)
 })
 
+/** The call begins at its turn, and nothing else moves until it is done: `schedule` would begin it at once. */
+function inTurn<T>(turns: fc.Scheduler, label: string, effect: () => Promise<T>): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    turns.scheduleSequence([{ label, builder: () => effect().then(resolve, reject) }])
+  })
+}
+
 /** @returns the calls in the order of their turns, and how many servers ran */
 async function play(seed: number, rounds: number): Promise<{ calls: string[]; ran: number }> {
   const world = await openWorld(databaseUrl, { bootMs: 4_000 })
@@ -49,12 +56,12 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
     newCustomer(world),
     newCustomer(world),
   ])
-  const turns = new Interleaver(random)
+  const [turns] = fc.sample(fc.scheduler(), { seed, numRuns: 1 }) as [fc.Scheduler]
   const late: (() => Promise<unknown>)[] = []
 
   /** Now and then a call is lost, carried out late, or the last one of its program. */
   world.wire = (call, effect) =>
-    turns.turn(async () => {
+    inTurn(turns, call, async () => {
       calls.push(call)
       const luck = random.next()
       world.clock.ms += Math.floor(random.next() * 400)
@@ -104,7 +111,7 @@ async function play(seed: number, rounds: number): Promise<{ calls: string[]; ra
     if (random.chance(0.2)) tasks.push(() => sweep())
     if (random.chance(0.3)) world.ec2.inject(random.pick(['InsufficientInstanceCapacity', 'RequestLimitExceeded']), 1)
     if (random.chance(0.15)) vanish()
-    await turns.run(tasks)
+    await turns.waitFor(Promise.all(tasks.map((task) => task())))
     if (world.process.killed) world.restart()
     // A late call may be refused like any other.
     if (random.chance(0.5))

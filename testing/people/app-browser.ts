@@ -4,7 +4,7 @@ import { ORIGIN } from './account-app.ts'
 type App = { request(path: string, init?: RequestInit): Response | Promise<Response> }
 
 /** Keeps cookies and the page's CSRF token, as a browser does on our own pages. */
-export function openBrowser(app: App) {
+export function openAppBrowser(app: App) {
   const cookies = new Map<string, string>()
   let token = ''
 

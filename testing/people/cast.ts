@@ -15,7 +15,7 @@ import {
 import type { Stack } from '../../dev/stack.ts'
 import { newId } from '../../src/server/id.ts'
 import { keepRuns } from '../stack/many-instances.ts'
-import { newPerson, type Person, start, untilServer } from './signed-in-person.ts'
+import { newSignedInPerson, type Person, start, untilServer } from './signed-in-person.ts'
 
 export type Role = 'newcomer' | 'starter' | 'runner' | 'customer' | 'debtor' | 'admin'
 export type Cast = {
@@ -35,7 +35,7 @@ const DAY = 24 * 60 * MINUTE
 export async function gatherCast({ url, services }: Stack): Promise<Cast> {
   const databaseUrl = services.vars.LIBSQL_URL as string
   const db = openDatabase(databaseUrl)
-  const person = () => newPerson({ url, databaseUrl, secretKey: services.vars.SECRET_KEY as string })
+  const person = () => newSignedInPerson({ url, databaseUrl, secretKey: services.vars.SECRET_KEY as string })
   const rename = (id: string, set: Partial<typeof users.$inferInsert>) =>
     db.update(users).set(set).where(sql`id = ${id}`)
   const cast: Record<Role, Person> = {

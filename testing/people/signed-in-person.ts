@@ -11,7 +11,11 @@ export type Person = {
 }
 
 /** A signed-in person on a trial, written straight to the database, because signing up is not what we measure. */
-export async function newPerson(site: { url: string; databaseUrl: string; secretKey: string }): Promise<Person> {
+export async function newSignedInPerson(site: {
+  url: string
+  databaseUrl: string
+  secretKey: string
+}): Promise<Person> {
   const db = openDatabase(site.databaseUrl)
   const now = Date.now()
   const [id, signInId] = [newId('user'), newId('in')]

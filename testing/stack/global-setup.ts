@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
-import { startStack } from '../../dev/stack.ts'
+import { DIST, type Stack, startStack } from '../../dev/stack.ts'
+import { drivesWorker, isBuilt } from '../watch.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,12 +22,44 @@ declare module 'vitest' {
  */
 export default async function setup(project: TestProject) {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-test-'))
-  const stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 200, log: () => {} })
-  project.provide('url', stack.url)
-  project.provide('databaseUrl', stack.services.vars.LIBSQL_URL as string)
-  project.provide('ec2Endpoint', stack.services.vars.EC2_ENDPOINT as string)
+  let stack: Stack | null = null
+  const close = async () => {
+    await stack?.close()
+    stack = null
+  }
+  const open = async () => {
+    stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 200, log: () => {} })
+    project.provide('url', stack.url)
+    project.provide('databaseUrl', stack.services.vars.LIBSQL_URL as string)
+    project.provide('ec2Endpoint', stack.services.vars.EC2_ENDPOINT as string)
+  }
+  if (project.config.watch) await build()
+  await open()
+
+  let stale = false
+  project.vite.watcher.on('all', (_, path) => {
+    if (isBuilt(path)) stale = true
+  })
+  // Tests that need no Worker do not wait for a new one.
+  project.onTestsRerun(async (tests) => {
+    if (!stale || !tests.some(({ moduleId }) => drivesWorker(moduleId))) return
+    // What cannot be built leaves nothing old that a test could speak to.
+    await close()
+    rmSync(DIST, { recursive: true, force: true })
+    stale = false
+    try {
+      await build()
+      await open()
+    } catch (error) {
+      stale = true
+      console.error((error as { stderr?: string }).stderr ?? error)
+    }
+  })
   return async () => {
-    await stack.close()
+    await close()
     rmSync(dataDir, { recursive: true, force: true })
   }
 }
+
+/** Vitest's own NODE_ENV would have React built for development. */
+const build = () => promisify(execFile)('npm', ['run', 'build'], { env: { ...process.env, NODE_ENV: 'production' } })

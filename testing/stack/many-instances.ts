@@ -1,9 +1,8 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { openDatabase, writeBatch } from '../../db/client.ts'
 import { runs, users } from '../../db/schema.ts'
 import type { Instance as KeptInstance } from '../../dev/ec2/instance.ts'
-import { writeState } from '../../dev/ec2/state-file.ts'
+import { openEc2Store } from '../../dev/ec2/stand-in.ts'
 import type { Instance } from '../../src/domain/wire.ts'
 
 const TYPES = ['g6.4xlarge', 'g6.12xlarge']
@@ -39,11 +38,11 @@ export function manyInstances(count: number, now: number): Instance[] {
  * own page.
  */
 export function keepInstances(dataDir: string, count: number, now: number): void {
-  mkdirSync(join(dataDir, 'ec2'), { recursive: true })
-  const instances = Array.from({ length: count }, (_, i): KeptInstance => {
+  const store = openEc2Store(join(dataDir, 'ec2'))
+  for (let i = 0; i < count; i++) {
     const state = i < 12 && i % 5 ? 'running' : (CYCLE[1 + (i % 3)] as (typeof CYCLE)[number])
     const at = launchedAt(i, now)
-    return {
+    const instance: KeptInstance = {
       id: instanceId(i),
       reservationId: `r-${i}`,
       sequence: i + 1,
@@ -62,8 +61,9 @@ export function keepInstances(dataDir: string, count: number, now: number): void
       terminatedFrom: state === 'terminated' ? now : state === 'shutting-down' ? now + 999 * MINUTE : null,
       stateReason: null,
     }
-  })
-  writeState(join(dataDir, 'ec2', 'ec2.json'), { instances, faults: [] })
+    store.put('instances', instance.id, instance)
+  }
+  store.commit()
 }
 
 /** The runs of the first `count` of those instances, each its owner's only live one. */

@@ -1,5 +1,5 @@
 import { alerts, outbox } from '../../db/schema.ts'
-import type { World } from '../world/context.ts'
+import type { World } from '../world/world.ts'
 
 /** What the operator was alerted about, and the subjects of all mails. */
 export async function alertsOf(world: World): Promise<{ matters: string[]; mails: string[] }> {

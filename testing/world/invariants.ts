@@ -2,8 +2,8 @@ import { eq, inArray } from 'drizzle-orm'
 import { expect } from 'vitest'
 import { launches } from '../../db/schema.ts'
 import { runSeconds } from '../../src/domain/money/billing.ts'
-import type { World } from './context.ts'
 import { aliveOf, holders, instancesOf, jobsOf, runsOf } from './fleet.ts'
+import type { World } from './world.ts'
 
 const isTerminal = (status: string) => status === 'succeeded' || status === 'failed'
 

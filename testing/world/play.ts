@@ -1,6 +1,6 @@
 import { startRun, stopRun } from '../../src/server/fleet/runs.ts'
-import type { World } from './context.ts'
 import { jobsOf, latestRun, type newCustomer } from './fleet.ts'
+import type { World } from './world.ts'
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 

@@ -1,7 +1,5 @@
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { bootMs, localEc2, named, shutdownMs, temporaryFolder } from './local-ec2.ts'
+import { bootMs, localEc2, named, shutdownMs } from './local-ec2.ts'
 
 test('tells how long each instance ran, also of those forgotten', async () => {
   const local = await localEc2()
@@ -44,29 +42,4 @@ test('what vanishes while it shuts down stopped running when it was told to', as
   ec2.inject('terminate_instance', 1, { instance_id: id })
   const terminatedAt = (told?.shuttingDownAt ?? 0) + shutdownMs / 2
   expect(ec2.history()).toEqual([{ ...told, terminatedAt }])
-})
-
-test('what a kill kept out of the file is put in at the next start', async () => {
-  const dataDir = temporaryFolder()
-  const path = join(dataDir, 'ec2-history.jsonl')
-  const local = await localEc2({ dataDir })
-  const first = await local.launchOne()
-  const complete = local.ec2.history()
-  appendFileSync(path, '{"launched":{"id":"i-0123')
-  const again = await local.restart()
-  expect(again.ec2.history()).toEqual(complete)
-  await again.launchOne()
-  const both = again.ec2.history()
-  expect(both).toHaveLength(2)
-  for (const line of readFileSync(path, 'utf8').trimEnd().split('\n')) JSON.parse(line)
-  rmSync(path)
-  const healed = await again.restart()
-  expect(healed.ec2.history()).toEqual(both)
-  expect(healed.ec2.history()[0]?.instanceId).toBe(first)
-})
-
-test('a state file that cannot be read is not thrown away', async () => {
-  const dataDir = temporaryFolder()
-  writeFileSync(join(dataDir, 'ec2.json'), '{"instances":')
-  await expect(localEc2({ dataDir })).rejects.toThrow('Delete it to start with no instances.')
 })

@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { History } from '../../../dev/ec2/history.ts'
-import { type Instance, type InstanceState, publicIp, stateOf } from '../../../dev/ec2/instance.ts'
+import { recordOf } from '../../../dev/ec2/history.ts'
+import { type InstanceState, isTokenKept, publicIp, stateOf } from '../../../dev/ec2/instance.ts'
 import { Instances } from '../../../dev/ec2/instances.ts'
+import { Store } from '../../../dev/stand-in/store.ts'
 import { temporaryFolder } from './local-ec2.ts'
 
 const order: InstanceState[] = ['pending', 'running', 'shutting-down', 'terminated']
@@ -31,18 +32,21 @@ test('whatever happens: states only go on, a token starts one instance, addresse
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       let now = 1_000_000
-      const options = { now: () => now, bootMs: 3000, shutdownMs: 1000 }
-      const path = join(folder, `history-${runs++}.jsonl`)
-      let instances = new Instances([], options)
-      let history = new History(path)
+      const options = { now: () => now, bootMs: 3000, shutdownMs: 1000, firstSlot: 0 }
+      const path = join(folder, `${runs++}.jsonl`)
+      let store = new Store(path)
+      let instances = new Instances(store, options)
+      const kept = () => instances.all().filter((instance) => isTokenKept(instance, now))
       const reached = new Map<string, number>()
       const ofToken = new Map<string, { id: string; type: number }>()
 
       for (const next of steps) {
         if (next.do === 'wait') now += next.ms
         if (next.do === 'restart') {
-          instances = new Instances(JSON.parse(JSON.stringify(instances.kept())) as Instance[], options)
-          history = new History(path)
+          const before = instances.all()
+          store = new Store(path)
+          instances = new Instances(store, options)
+          expect(instances.all()).toEqual(before)
         }
         if (next.do === 'terminate' || next.do === 'vanish') {
           const ids = instances.described().map((instance) => instance.id)
@@ -54,7 +58,7 @@ test('whatever happens: states only go on, a token starts one instance, addresse
           const zone = next.zone === 0 ? null : 'us-east-1b'
           const key = `${next.token} ${zone}`
           const earlier = ofToken.get(key)
-          const kept = instances.kept().find((instance) => instance.id === earlier?.id)
+          const still = kept().find((instance) => instance.id === earlier?.id)
           const launch = () =>
             instances.launch({
               count: 1,
@@ -66,14 +70,14 @@ test('whatever happens: states only go on, a token starts one instance, addresse
               availabilityZone: zone ?? 'us-east-1a',
               tags: {},
             })[0]?.id ?? ''
-          if (kept && earlier?.type !== next.type) expect(launch).toThrow('inconsistent with arguments')
-          else if (kept && stateOf(kept, now) === 'terminated') expect(launch).toThrow('terminated instance')
-          else if (kept) expect(launch()).toBe(kept.id)
+          if (still && earlier?.type !== next.type) expect(launch).toThrow('inconsistent with arguments')
+          else if (still && stateOf(still, now) === 'terminated') expect(launch).toThrow('terminated instance')
+          else if (still) expect(launch()).toBe(still.id)
           else ofToken.set(key, { id: launch(), type: next.type })
         }
-        history.follow(instances.kept())
+        store.commit()
 
-        for (const instance of instances.kept()) {
+        for (const instance of kept()) {
           const state = order.indexOf(stateOf(instance, now))
           expect(state).toBeGreaterThanOrEqual(reached.get(instance.id) ?? 0)
           reached.set(instance.id, state)
@@ -83,9 +87,8 @@ test('whatever happens: states only go on, a token starts one instance, addresse
         for (const instance of instances.running()) expect(publicIp(instance, now)).toMatch(/^127\.64\./)
       }
 
-      const records = history.records(now)
+      const records = instances.all().map((instance) => recordOf(instance, now))
       expect(records).toHaveLength(reached.size)
-      expect(new History(path).records(now)).toEqual(records)
       for (const { launchedAt, runningAt, shuttingDownAt, terminatedAt, instanceId } of records) {
         const moments = [launchedAt, runningAt, shuttingDownAt, terminatedAt].filter((moment) => moment !== null)
         expect(moments).toEqual([...moments].sort((a, b) => a - b))

@@ -10,7 +10,7 @@ import {
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2'
 import { onTestFinished } from 'vitest'
-import { type Ec2Options, type Ec2StandIn, startEc2 } from '../../../dev/ec2/ec2-stand-in.ts'
+import { type Ec2Options, type Ec2StandIn, startEc2 } from '../../../dev/ec2/stand-in.ts'
 
 export const bootMs = 3000
 export const shutdownMs = 1000

@@ -48,7 +48,7 @@ test('everything that the page loads is served by the instance', async () => {
     for (const [, file] of text.matchAll(/from '\.(\/[^']+)'/g)) loaded.add(file ?? '')
   }
   expect([...loaded]).toEqual(expect.arrayContaining(['/sim.js', '/sim.css', '/vehicle.js']))
-  expect((await open(`${origin}/../ec2.json`)).status).toBe(404)
+  expect((await open(`${origin}/../ec2.jsonl`)).status).toBe(404)
   expect((await fetch(origin, { method: 'POST' })).status).toBe(405)
 })
 

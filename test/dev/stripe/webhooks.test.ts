@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
-import { startStripe } from '../../../dev/stripe/standin.ts'
+import { startStripe } from '../../../dev/stripe/stand-in.ts'
 import { stripePayments } from '../../../src/server/billing/stripe.ts'
 
 const env = { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: 'whsec_local' }

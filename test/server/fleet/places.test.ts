@@ -4,9 +4,9 @@ import { places } from '../../../db/schema.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { addPlaces, listPlaces, retirePlace } from '../../../src/server/fleet/places.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
-import { openWorld } from '../../../testing/world/context.ts'
 import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
+import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 const hand = { db: world.db, now: () => world.clock.ms }

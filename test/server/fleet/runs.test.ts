@@ -5,9 +5,9 @@ import { checkServerAddress } from '../../../src/server/fleet/addresses.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { startRun, stopRun } from '../../../src/server/fleet/runs.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
-import { openWorld } from '../../../testing/world/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
+import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 

@@ -3,9 +3,9 @@ import { runs } from '../../../db/schema.ts'
 import { AppError } from '../../../src/domain/error.ts'
 import { newId } from '../../../src/server/id.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
-import { openWorld } from '../../../testing/world/context.ts'
 import { freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
 import { pressStart, pressStop, settle } from '../../../testing/world/play.ts'
+import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 type Customer = Awaited<ReturnType<typeof newCustomer>>

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'vitest'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
-import { onlyMishaps, openWorld } from '../../../testing/world/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 import { Cut } from '../../../testing/world/wire.ts'
+import { onlyMishaps, openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

@@ -3,9 +3,9 @@ import { launches } from '../../../db/schema.ts'
 import { endOrphans, wakeOverdue } from '../../../src/server/fleet/sweep.ts'
 import { ownDatabase } from '../../../testing/stack/own-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
-import { openWorld } from '../../../testing/world/context.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
+import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

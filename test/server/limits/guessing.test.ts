@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest'
-import { newAddress, PASSWORD, signedInUser } from '../../../testing/people/account.ts'
 import { accountApp, accountContext } from '../../../testing/people/account-app.ts'
-import { openBrowser } from '../../../testing/people/app-browser.ts'
+import { openAppBrowser } from '../../../testing/people/app-browser.ts'
+import { newAddress, PASSWORD, signedInUser } from '../../../testing/people/sign-up.ts'
 
 const hashes = vi.hoisted(() => ({ count: 0 }))
 vi.mock('node:crypto', async (original) => {
@@ -21,13 +21,13 @@ function setup() {
   return { account, app, ...account }
 }
 
-type Browser = ReturnType<typeof openBrowser>
+type Browser = ReturnType<typeof openAppBrowser>
 const signIn = (browser: Browser, email: string, password: string) =>
   browser.json('POST', '/users/sign_in', { user: { email, password } })
 
 /** A browser somewhere on the internet, or somewhere else each time. */
 async function from(app: ReturnType<typeof accountApp>, address: string | (() => string)): Promise<Browser> {
-  const browser = openBrowser({
+  const browser = openAppBrowser({
     request: (path, init) => {
       const headers = new Headers(init?.headers)
       headers.set('CF-Connecting-IP', typeof address === 'string' ? address : address())
@@ -40,7 +40,7 @@ async function from(app: ReturnType<typeof accountApp>, address: string | (() =>
 
 test('1,000 guesses from 1,000 networks: checks a handful, and the owner still signs in from a known device', async () => {
   const { account, app, clock } = setup()
-  const owner = openBrowser(app)
+  const owner = openAppBrowser(app)
   const { email } = await signedInUser(owner, account)
   hashes.count = 0
   const statuses: number[] = []
@@ -72,7 +72,7 @@ test('1,000 guesses from 1,000 networks: checks a handful, and the owner still s
 
 test('after a reset by mail, the owner signs in at once from any browser, although someone keeps guessing', async () => {
   const { account, app, clock, sent, settle } = setup()
-  const { email } = await signedInUser(openBrowser(app), account)
+  const { email } = await signedInUser(openAppBrowser(app), account)
   const thief = await from(app, '198.51.100.3')
   const guess = async () => {
     const { status } = await signIn(thief, email, 'a guess')
@@ -99,7 +99,7 @@ test('after a reset by mail, the owner signs in at once from any browser, althou
 
 test("a reset by mail also forgives the owner's mistyped passwords in a known browser", async () => {
   const { account, app, sent, settle } = setup()
-  const owner = openBrowser(app)
+  const owner = openAppBrowser(app)
   const { email } = await signedInUser(owner, account)
   await owner.json('DELETE', '/users/sign_out')
   await owner.open('/sign_in')
@@ -115,7 +115,7 @@ test("a reset by mail also forgives the owner's mistyped passwords in a known br
 
 test('a hundred guesses at the same moment count like a hundred in a row', async () => {
   const { account, app } = setup()
-  const { email } = await signedInUser(openBrowser(app), account)
+  const { email } = await signedInUser(openAppBrowser(app), account)
   const thief = await from(app, '198.51.100.1')
   hashes.count = 0
   await Promise.all(Array.from({ length: 100 }, (_, i) => signIn(thief, email, `guess ${i}`)))
@@ -140,9 +140,9 @@ test('stops one address that tries many accounts, and one network, before anythi
 
 test('a known device is known only for its own account, and cannot be forged', async () => {
   const { account, app } = setup()
-  const mine = openBrowser(app)
+  const mine = openAppBrowser(app)
   await signedInUser(mine, account)
-  const other = openBrowser(app)
+  const other = openAppBrowser(app)
   const { email } = await signedInUser(other, account)
   const thief = await from(app, '198.51.100.2')
   for (let i = 0; i < 6; i++) await signIn(thief, email, 'wrong one')
@@ -164,7 +164,7 @@ test.each([
   ['/api/v1/contact_sales', (email: string) => ({ name: 'A', email, source: 'Referral', message: 'Hello' })],
 ])('%s floods nobody: five an hour per address, whether or not it has an account', async (path, body) => {
   const { account, app, clock, sent, settle } = setup()
-  const { email: known } = await signedInUser(openBrowser(app), account)
+  const { email: known } = await signedInUser(openAppBrowser(app), account)
   clock.ms += 3_600_000
   sent.length = 0
   for (const email of [known, newAddress()]) {
@@ -182,7 +182,7 @@ test.each([
 
 test('a thief of an open session cannot guess the password', async () => {
   const { account, app } = setup()
-  const browser = openBrowser(app)
+  const browser = openAppBrowser(app)
   await signedInUser(browser, account)
   const guess = (current_password: string) =>
     browser.json('PUT', '/users', {
@@ -196,7 +196,7 @@ test('a thief of an open session cannot guess the password', async () => {
 
 test('ignores forwarded headers', async () => {
   const { app } = setup()
-  const browser = openBrowser({
+  const browser = openAppBrowser({
     request: (path, init) => {
       const headers = new Headers(init?.headers)
       headers.set('CF-Connecting-IP', '198.51.100.77')
@@ -213,7 +213,7 @@ test('ignores forwarded headers', async () => {
 
 test('while no password can be checked, retrying locks nobody out', async () => {
   const { account, app, ctx } = setup()
-  const browser = openBrowser(app)
+  const browser = openAppBrowser(app)
   const { email } = await signedInUser(browser, account)
   const owner = await from(app, '203.0.113.8')
   const { hasher } = ctx
@@ -235,7 +235,7 @@ test('while no password can be checked, retrying locks nobody out', async () => 
 
 test('changing your own password over and over costs us at most ten hashes and mails an hour', async () => {
   const { account, app, clock, sent, settle } = setup()
-  const browser = openBrowser(app)
+  const browser = openAppBrowser(app)
   await signedInUser(browser, account)
   hashes.count = 0
   sent.length = 0
@@ -255,7 +255,7 @@ test('changing your own password over and over costs us at most ten hashes and m
 test("one person who uses up a campus's sign-ins keeps out nobody with a known browser", async () => {
   const { account, app, clock } = setup()
   const CAMPUS = '203.0.113.50'
-  const { email } = await signedInUser(openBrowser(app), account)
+  const { email } = await signedInUser(openAppBrowser(app), account)
   const owner = await from(app, CAMPUS)
   expect((await signIn(owner, email, PASSWORD)).status).toBe(200)
   const bad = await from(app, CAMPUS)
@@ -277,7 +277,7 @@ test("one person who uses up a campus's sign-ins keeps out nobody with a known b
 
 test('a browser that was once signed in does not use up the sign-ins of the others', async () => {
   const { account, app } = setup()
-  const { email } = await signedInUser(openBrowser(app), account)
+  const { email } = await signedInUser(openAppBrowser(app), account)
   const former = await from(app, '198.51.100.7')
   expect((await signIn(former, email, PASSWORD)).status).toBe(200)
   const owner = await from(app, '203.0.113.50')

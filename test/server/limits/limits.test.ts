@@ -4,8 +4,8 @@ import { signIns, users } from '../../../db/schema.ts'
 import { newId } from '../../../src/server/id.ts'
 import { limitCalls } from '../../../src/server/limits/limits.ts'
 import { networkOf } from '../../../src/server/limits/network.ts'
-import { newAddress, openAccount, PASSWORD, signedInUser } from '../../../testing/people/account.ts'
 import { accountContext } from '../../../testing/people/account-app.ts'
+import { newAddress, openAccount, PASSWORD, signedInUser } from '../../../testing/people/sign-up.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -5,17 +5,17 @@ import * as schema from '../../../db/schema.ts'
 import { contactMessages, outbox, places, plans, runs, signIns, users } from '../../../db/schema.ts'
 import { freeClosedAddresses } from '../../../src/server/accounts/close-account.ts'
 import { newId } from '../../../src/server/id.ts'
-import { PASSWORD, signedInUser, signUpFields } from '../../../testing/people/account.ts'
 import { accountApp, accountContext } from '../../../testing/people/account-app.ts'
-import { openBrowser } from '../../../testing/people/app-browser.ts'
+import { openAppBrowser } from '../../../testing/people/app-browser.ts'
+import { PASSWORD, signedInUser, signUpFields } from '../../../testing/people/sign-up.ts'
 
 async function setup() {
   const account = accountContext()
   const app = accountApp(account.ctx)
-  const browser = openBrowser(app)
+  const browser = openAppBrowser(app)
   const user = await signedInUser(browser, account)
   const signInElsewhere = async () => {
-    const other = openBrowser(app)
+    const other = openAppBrowser(app)
     await other.open('/sign_in')
     await other.json('POST', '/users/sign_in', { user: { email: user.email, password: PASSWORD } })
     return other
@@ -43,7 +43,7 @@ test('devices: lists them, signs out one, signs out all', async () => {
 
 test("someone else's device is not found and stays signed in", async () => {
   const { account, app, browser } = await setup()
-  const eve = openBrowser(app)
+  const eve = openAppBrowser(app)
   await signedInUser(eve, account)
   const [mine] = ((await (await browser.request('/api/v1/users/sign_ins')).json()) as { sign_ins: { id: string }[] })
     .sign_ins

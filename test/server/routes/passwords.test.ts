@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { newAddress, PASSWORD, signedInUser } from '../../../testing/people/account.ts'
 import { accountApp, accountContext } from '../../../testing/people/account-app.ts'
-import { openBrowser } from '../../../testing/people/app-browser.ts'
+import { openAppBrowser } from '../../../testing/people/app-browser.ts'
+import { newAddress, PASSWORD, signedInUser } from '../../../testing/people/sign-up.ts'
 
 const FAILED = 'Invalid or expired password link.'
 
 async function setup() {
   const account = accountContext()
-  const browser = openBrowser(accountApp(account.ctx))
+  const browser = openAppBrowser(accountApp(account.ctx))
   const user = await signedInUser(browser, account)
   const ask = async (email: string) => {
     account.sent.length = 0

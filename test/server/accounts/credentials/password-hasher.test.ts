@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { emailTokens, users } from '../../../../db/schema.ts'
 import { startStack } from '../../../../dev/stack.ts'
-import { signUpFields } from '../../../../testing/people/account.ts'
 import { Client } from '../../../../testing/people/client.ts'
+import { signUpFields } from '../../../../testing/people/sign-up.ts'
 import { openTestDatabase } from '../../../../testing/stack/database.ts'
 
 const AT_ONCE = 50

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
-import { openWorld } from '../../../../testing/world/context.ts'
 import { freshPlaces, newCustomer } from '../../../../testing/world/fleet.ts'
 import { pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
-import { openWorld, type World } from '../../../../testing/world/context.ts'
 import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running } from '../../../../testing/world/play.ts'
+import { openWorld, type World } from '../../../../testing/world/world.ts'
 
 const { url } = await ownDatabase()
 

@@ -4,7 +4,6 @@ import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
-import { openWorld } from '../../../../testing/world/context.ts'
 import {
   aliveOf,
   freshPlaces,
@@ -15,6 +14,7 @@ import {
   newCustomer,
 } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

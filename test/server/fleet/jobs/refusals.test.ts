@@ -3,9 +3,9 @@ import { expect, test } from 'vitest'
 import { places } from '../../../../db/schema.ts'
 import { alertsOf } from '../../../../testing/stack/operator.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
-import { openWorld } from '../../../../testing/world/context.ts'
 import { freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 

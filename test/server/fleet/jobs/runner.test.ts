@@ -3,10 +3,10 @@ import { afterEach, expect, test } from 'vitest'
 import { jobs } from '../../../../db/schema.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
-import { openWorld } from '../../../../testing/world/context.ts'
 import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
 import { Lost } from '../../../../testing/world/wire.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

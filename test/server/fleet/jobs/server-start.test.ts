@@ -4,7 +4,6 @@ import { plans } from '../../../../db/schema.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
-import { openWorld } from '../../../../testing/world/context.ts'
 import {
   aliveOf,
   freshPlaces,
@@ -15,6 +14,7 @@ import {
   newCustomer,
 } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 

@@ -6,7 +6,6 @@ import { runSeconds } from '../../../../src/domain/money/billing.ts'
 import { formatUptime } from '../../../../src/domain/server.ts'
 import { stopRun } from '../../../../src/server/fleet/runs.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
-import { openWorld } from '../../../../testing/world/context.ts'
 import {
   aliveOf,
   freshPlaces,
@@ -17,6 +16,7 @@ import {
   newCustomer,
 } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 

@@ -5,7 +5,6 @@ import { ec2Cloud } from '../../../../src/server/fleet/ec2.ts'
 import { alertsOf } from '../../../../testing/stack/operator.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
-import { openWorld } from '../../../../testing/world/context.ts'
 import {
   aliveOf,
   freshPlaces,
@@ -16,6 +15,7 @@ import {
   newCustomer,
 } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

@@ -2,7 +2,6 @@ import { afterEach, expect, test } from 'vitest'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
-import { openWorld } from '../../../../testing/world/context.ts'
 import {
   aliveOf,
   freshPlaces,
@@ -13,6 +12,7 @@ import {
   newCustomer,
 } from '../../../../testing/world/fleet.ts'
 import { pressStop, running, sentences, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { newAddress, openAccount, PASSWORD, signedInUser } from '../../../../testing/people/account.ts'
+import { newAddress, openAccount, PASSWORD, signedInUser } from '../../../../testing/people/sign-up.ts'
 
 test('plain HTML forms: every step answers 303, with its sentence on the next page', async () => {
   const { account, browser } = openAccount()

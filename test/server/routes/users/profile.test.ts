@@ -1,8 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { signIns } from '../../../../db/schema.ts'
-import { openAccount, PASSWORD, signedInUser } from '../../../../testing/people/account.ts'
-import { openBrowser } from '../../../../testing/people/app-browser.ts'
+import { openAppBrowser } from '../../../../testing/people/app-browser.ts'
+import { openAccount, PASSWORD, signedInUser } from '../../../../testing/people/sign-up.ts'
 
 test('the profile: a new name alone; a new password ends every other sign-in and notifies the owner', async () => {
   const { account, app, browser, ctx, disconnected, sent, settle } = openAccount()
@@ -14,7 +14,7 @@ test('the profile: a new name alone; a new password ends every other sign-in and
     message: 'Profile updated successfully!',
   })
 
-  const other = openBrowser(app)
+  const other = openAppBrowser(app)
   await other.open('/sign_in')
   await other.json('POST', '/users/sign_in', { user: { email, password: PASSWORD } })
   const change = { name: 'Zoë', current_password: PASSWORD, password: 'a new one', password_confirmation: 'a new one' }

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { users } from '../../db/schema.ts'
 import { accountApp, accountContext } from './account-app.ts'
-import { openBrowser } from './app-browser.ts'
+import { openAppBrowser } from './app-browser.ts'
 
 /** The app in its own context, with a browser on it. */
 export function openAccount() {
   const account = accountContext()
   const app = accountApp(account.ctx)
-  return { ...account, account, app, browser: openBrowser(app) }
+  return { ...account, account, app, browser: openAppBrowser(app) }
 }
 
 export const PASSWORD = 'correct horse 9'
@@ -26,7 +26,7 @@ export const signUpFields = (email: string) => ({
 })
 
 type Setup = ReturnType<typeof accountContext>
-type Browser = ReturnType<typeof openBrowser>
+type Browser = ReturnType<typeof openAppBrowser>
 
 /** Signs up over the wire; returns the token of the mailed link. */
 export async function signUpIn(browser: Browser, { sent, settle }: Setup, email: string): Promise<string> {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type StripeStandIn, startStripe } from '../../dev/stripe/standin.ts'
+import { type StripeStandIn, startStripe } from '../../dev/stripe/stand-in.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
 
 const DAY = 86_400_000

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname } from 'node:path'
 
 type Change = [collection: string, id: string, value: unknown]
 
@@ -12,26 +12,25 @@ export class Store {
   private readonly file: string
   private pending: Change[] = []
 
-  constructor(directory: string) {
-    mkdirSync(directory, { recursive: true })
-    this.file = join(directory, 'stripe.jsonl')
-    if (!existsSync(this.file)) return
-    for (const line of readFileSync(this.file, 'utf8').split('\n')) this.replay(line)
+  constructor(file: string) {
+    this.file = file
+    mkdirSync(dirname(file), { recursive: true })
+    if (!existsSync(file)) return
+    // What follows the last line end was cut short.
+    for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) this.replay(line)
     const folded = [...this.collections].map(([name, objects]) =>
       JSON.stringify([...objects].map(([id, value]) => [name, id, value])),
     )
-    writeFileSync(`${this.file}.new`, `${folded.join('\n')}\n`)
-    renameSync(`${this.file}.new`, this.file)
+    writeFileSync(`${file}.new`, folded.map((line) => `${line}\n`).join(''))
+    renameSync(`${file}.new`, file)
   }
 
   private replay(line: string): void {
-    let changes: Change[]
     try {
-      changes = JSON.parse(line)
-    } catch {
-      return
+      for (const change of JSON.parse(line) as Change[]) this.apply(change)
+    } catch (cause) {
+      throw new Error(`${this.file} cannot be read. Delete it to start with nothing.`, { cause })
     }
-    for (const change of changes) this.apply(change)
   }
 
   private apply([name, id, value]: Change): void {

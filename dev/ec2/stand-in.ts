@@ -1,32 +1,24 @@
-import { mkdirSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import type { Ec2Call } from './calls.ts'
-import { Faults } from './faults.ts'
-import { History, type InstanceRecord } from './history.ts'
+import { Calls } from '../stand-in/calls.ts'
+import { Faults } from '../stand-in/faults.ts'
+import { listenWhereBefore, type StandInOptions } from '../stand-in/server.ts'
+import { Store } from '../stand-in/store.ts'
+import { type Ec2Fault, expectKnown } from './faults.ts'
+import { type InstanceRecord, recordOf } from './history.ts'
 import { type InstanceState, privateIp, publicIp, stateOf } from './instance.ts'
 import { Instances } from './instances.ts'
-import { Protocol } from './protocol.ts'
-import { readState, writeState } from './state-file.ts'
+import { type Ec2Call, Protocol } from './protocol.ts'
 import { WebListeners } from './web-listeners.ts'
 
-export type Ec2Options = {
-  /** Where the instances are kept; they come back, running pages and all, when started again with the same. */
-  dataDir: string
-  /** Port of the API; a free one when left out. */
-  port?: number
+export type Ec2Options = StandInOptions & {
   /** How long an instance stays pending. */
   bootMs?: number
   /** How long it stays shutting-down. */
   shutdownMs?: number
-  /** The stack's clock, in ms. */
-  now?: () => number
   /** Port on which each instance's page answers. */
   webPort?: number
   /** Where the instances' addresses begin. */
   firstSlot?: number
-  log?: (sentence: string) => void
 }
 
 type RunningOrPastInstance = {
@@ -50,6 +42,7 @@ export type Ec2StandIn = {
    * when the fault or the instance is not known.
    */
   inject(fault: string, times: number, options?: { instance_id?: string; action?: string }): void
+  /** Of all instances there ever were. */
   history(): InstanceRecord[]
   calls(): Ec2Call[]
   /** What DescribeInstances would tell now. */
@@ -57,10 +50,11 @@ export type Ec2StandIn = {
   close(): Promise<void>
 }
 
+export const openEc2Store = (dataDir: string): Store => new Store(join(dataDir, 'ec2.jsonl'))
+
 export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
   const {
     dataDir,
-    port = 0,
     bootMs = 3000,
     shutdownMs = 1000,
     now = Date.now,
@@ -68,41 +62,39 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
     firstSlot = 0,
     log = () => {},
   } = options
-  mkdirSync(dataDir, { recursive: true })
-  const statePath = join(dataDir, 'ec2.json')
-  const state = readState(statePath)
-  const instances = new Instances(state.instances, { now, bootMs, shutdownMs, firstSlot })
-  const faults = new Faults(state.faults)
-  const history = new History(join(dataDir, 'ec2-history.jsonl'))
-  history.follow(state.instances)
-  const save = () => {
-    writeState(statePath, { instances: instances.kept(), faults: faults.kept() })
-    history.follow(instances.kept())
-  }
+  const store = openEc2Store(dataDir)
+  const instances = new Instances(store, { now, bootMs, shutdownMs, firstSlot })
+  const faults = new Faults<Ec2Fault>(store)
+  const calls = new Calls<Ec2Call>()
 
   const web = new WebListeners({ port: webPort, log })
   const followClock = () => web.follow(instances.running())
   await followClock()
   const timer = setInterval(followClock, 50)
 
-  const protocol = new Protocol({ instances, faults, now, save, followClock })
-  const server = createServer((request, response) => protocol.answer(request, response))
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
+  const protocol = new Protocol({ instances, faults, calls, now })
+  const server = await listenWhereBefore(store)
+  server.serve(async (asked) => {
+    const outcome = protocol.answer(asked)
+    store.commit()
+    // What an answer calls running can be reached.
+    await followClock()
+    return outcome
   })
 
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint: server.url,
     inject(fault, times, { instance_id, action } = {}) {
       if (fault === 'terminate_instance') instances.vanish(instance_id ?? '')
-      else
-        faults.add({ fault, left: times, ...(action && { action }), ...(instance_id && { instanceId: instance_id }) })
-      save()
+      else {
+        expectKnown(fault)
+        faults.add({ fault, action, instance_id }, times)
+      }
+      store.commit()
       void followClock()
     },
-    history: () => history.records(now()),
-    calls: () => protocol.calls(),
+    history: () => instances.all().map((instance) => recordOf(instance, now())),
+    calls: () => calls.latest(),
     instances: () =>
       instances.described().map((instance) => ({
         instanceId: instance.id,
@@ -118,9 +110,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
       })),
     async close() {
       clearInterval(timer)
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await Promise.all([closed, web.close()])
+      await Promise.all([server.close(), web.close()])
     },
   }
 }

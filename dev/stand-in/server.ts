@@ -1,0 +1,73 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
+import type { Store } from './store.ts'
+
+/** What every stand-in is started with. */
+export type StandInOptions = {
+  /** Where its state is kept; all is there again when it is started with the same. */
+  dataDir: string
+  /** The stack's clock, in ms since 1970. */
+  now?: () => number
+  log?: (sentence: string) => void
+}
+
+export type Asked = { method: string; url: URL; headers: IncomingHttpHeaders; body: string }
+
+/** An answer; or it hangs up (`lost`), or leaves the caller waiting (`unanswered`). */
+export type Outcome = { status: number; headers: Record<string, string>; body: string } | 'lost' | 'unanswered'
+
+/**
+ * Listens on the port of the last time, so that addresses that were handed out still lead somewhere; when that port is taken, on a
+ * free one: then `movedFrom` names the former address.
+ */
+export async function listenWhereBefore(store: Store) {
+  const server = createServer()
+  const before = store.get<{ port: number }>('settings', 'address')?.port
+  await listen(server, before ?? 0).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error
+    return listen(server, 0)
+  })
+  const { port } = server.address() as { port: number }
+  store.put('settings', 'address', { port })
+  store.commit()
+  const url = address(port)
+  return {
+    url,
+    movedFrom: before !== undefined && before !== port ? address(before) : null,
+    serve(answer: (asked: Asked) => Outcome | Promise<Outcome>) {
+      server.on('request', (request, response) => {
+        let body = ''
+        request.setEncoding('utf8')
+        request.on('data', (chunk) => {
+          body += chunk
+        })
+        request.on('end', async () => {
+          const { method = 'GET', headers } = request
+          const outcome = await answer({ method, url: new URL(request.url ?? '/', url), headers, body })
+          if (outcome === 'unanswered') return
+          if (outcome === 'lost') return response.destroy()
+          // A client must not keep a connection that a restart on the same port has silently ended.
+          response.writeHead(outcome.status, { ...outcome.headers, connection: 'close' }).end(outcome.body)
+        })
+      })
+    },
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+function address(port: number): string {
+  return `http://127.0.0.1:${port}`
+}
+
+function listen(server: Server, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}

@@ -1,0 +1,58 @@
+import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { Store } from '../../../dev/stand-in/store.ts'
+
+function temporaryFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'store-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'deeper', 'state.jsonl')
+}
+
+test('what was committed is there again in the order of its creation, what was not is not', () => {
+  const file = temporaryFile()
+  const store = new Store(file)
+  store.put('things', 'a', { n: 1 })
+  store.put('things', 'b', { n: 2 })
+  store.put('others', 'c', {})
+  store.commit()
+  store.put('things', 'a', { n: 3 })
+  store.remove('others', 'c')
+  store.commit()
+  store.put('things', 'd', {})
+  for (let opened = 0; opened < 2; opened++) {
+    const again = new Store(file)
+    expect(again.entries('things')).toEqual([
+      ['a', { n: 3 }],
+      ['b', { n: 2 }],
+    ])
+    expect(again.all('others')).toEqual([])
+  }
+})
+
+test('a line that a kill cut short is a commit that never happened, and the next one does not continue it', () => {
+  const file = temporaryFile()
+  const store = new Store(file)
+  store.put('things', 'a', {})
+  store.commit()
+  appendFileSync(file, '[["things","b",{')
+  const again = new Store(file)
+  again.put('things', 'c', {})
+  again.commit()
+  expect(new Store(file).entries('things')).toEqual([
+    ['a', {}],
+    ['c', {}],
+  ])
+})
+
+test('a file that cannot be read is not thrown away', () => {
+  const file = temporaryFile()
+  const store = new Store(file)
+  store.put('things', 'a', {})
+  store.commit()
+  appendFileSync(file, '[["things"\n')
+  const before = readFileSync(file, 'utf8')
+  expect(() => new Store(file)).toThrow(`${file} cannot be read. Delete it to start with nothing.`)
+  expect(readFileSync(file, 'utf8')).toBe(before)
+})

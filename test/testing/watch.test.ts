@@ -1,0 +1,30 @@
+import { globSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { drivesWorker, isBuilt, testsOf } from '../../testing/watch.ts'
+
+test('a source runs the test that mirrors it, else those of its folder, and nothing else runs one', () => {
+  expect(testsOf(resolve('src/domain/instant.ts'))).toEqual(['test/domain/instant.test.ts'])
+  expect(testsOf(resolve('dev/stand-in/store.ts'))).toEqual(['test/dev/stand-in/store.test.ts'])
+  expect(testsOf(resolve('dev/stripe/account.ts'))).toContain('test/dev/stripe/webhooks.test.ts')
+  expect(testsOf(resolve('src/styles/app.css'))).toBeUndefined()
+  expect(testsOf(resolve('test/domain/instant.test.ts'))).toBeUndefined()
+})
+
+test('every test in a browser and on a socket waits for the built Worker, a rule does not', () => {
+  const tests = globSync('test/{e2e,contract/cable}/**/*.test.ts')
+  expect(tests.length).toBeGreaterThan(20)
+  expect(tests.filter((path) => !drivesWorker(resolve(path)))).toEqual([])
+  expect(drivesWorker(resolve('test/domain/instant.test.ts'))).toBe(false)
+})
+
+test('the Worker is built from src, db and public', () => {
+  const built = [
+    'src/server/app.ts',
+    'db/schema.ts',
+    'public/favicon.svg',
+    'dist/worker/index.js',
+    'test/db/client.test.ts',
+  ]
+  expect(built.filter((path) => isBuilt(resolve(path)))).toHaveLength(3)
+})

@@ -1,0 +1,47 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
+
+const ROOT = resolve(import.meta.dirname, '..')
+
+/** What the built Worker is made of. */
+export const isBuilt = (path: string): boolean => /^(src|db|public)\//.test(relative(ROOT, path))
+
+/** `npm run test:watch -- test/e2e` */
+const named = process.argv.slice(2).filter((argument) => argument.startsWith('test/'))
+
+/**
+ * What a change of that source runs: the tests that were named, else the one that mirrors it, else those of its folder.
+ * Undefined where there is none: then Vitest runs those that import it, of all that it has run.
+ */
+export function testsOf(source: string): string[] | undefined {
+  const path = relative(ROOT, source)
+  if (!/^(src|db|dev)\/.*\.(tsx?|css)$/.test(path)) return undefined
+  if (named.length)
+    return named.flatMap((name) => tests(/\.test\.tsx?$/.test(name) ? name : `${name}/**/*.test.{ts,tsx}`))
+  const mirrored = path.replace(/^(src\/)?/, 'test/').replace(/\.\w+$/, '')
+  const found = [tests(`${mirrored}.test.{ts,tsx}`), tests(`${dirname(mirrored)}/*.test.{ts,tsx}`)]
+  return found.find((files) => files.length)
+}
+
+const tests = (pattern: string): string[] => globSync(pattern, { cwd: ROOT })
+
+/** The ways to the built Worker: the run's stack, a stack of one's own, or the files themselves. */
+const WAYS = /inject\('url'\)|dev\/(stack|main)\.ts'|\bdist\b/
+
+/** Whether that test, or what it imports of tests and their helpers, speaks to the built Worker. */
+export function drivesWorker(test: string): boolean {
+  const seen = new Set<string>()
+  const leadsThere = (path: string): boolean => {
+    if (seen.has(path) || !existsSync(path)) return false
+    seen.add(path)
+    const source = readFileSync(path, 'utf8')
+    const imports = [...source.matchAll(/^(?:import .*|\}) from '(\.[^']+\.tsx?)'/gm)]
+    return (
+      WAYS.test(source) ||
+      imports
+        .map(([, from = '']) => resolve(path, '..', from))
+        .some((from) => /^test(ing)?\//.test(relative(ROOT, from)) && leadsThere(from))
+    )
+  }
+  return leadsThere(test)
+}
