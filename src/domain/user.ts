@@ -5,8 +5,8 @@ import { characters, isEmail, MAX_NAME, normalEmail, normalName, usableName } fr
 const MIN_PASSWORD = 6
 const MAX_PASSWORD = 128
 
-/** The sentences of the specification: one definition for the browser and the server. */
-// Stryker disable StringLiteral: words for people, which the tests of the routes and of the browser read.
+/** The sentences that browser and server share, many of them from the specification. */
+// Stryker disable StringLiteral: words for people; the route and browser tests read them.
 export const ALL_FIELDS_REQUIRED = 'All fields are required.'
 export const PASSWORDS_MATCH = 'Passwords match.'
 export const PASSWORDS_DO_NOT_MATCH = 'Passwords do not match.'
@@ -51,7 +51,7 @@ const shortEnough = <Form extends { password: string }>() =>
 const longEnough = (password: string) => characters(password) >= MIN_PASSWORD
 const tooShort = `must be at least ${MIN_PASSWORD} characters.`
 
-/** @param wanted whether the form means to give a new password at all */
+/** @param wanted whether the form sets a new password at all */
 const newPasswordRules = <Form extends Passwords>(wanted: (form: Form) => boolean) =>
   [
     rule<Form>(
@@ -90,7 +90,7 @@ export const signInForm = v.pipe(
   v.transform((f) => ({ email: normalEmail(f.email), password: f.password })),
 )
 
-/** Asks for a mail: the confirmation once more, or a new password. */
+/** Requests an email: another confirmation, or a password reset. */
 export const emailForm = v.pipe(
   v.object({ email: text }),
   emailIsValid(),
@@ -99,7 +99,7 @@ export const emailForm = v.pipe(
 
 const CURRENT_PASSWORD_REQUIRED = 'Please enter your current password.'
 
-/** The new password is null when no password field was filled: then only the name changes. */
+/** `newPassword` is null when every password field is empty: then only the name changes. */
 export const profileForm = v.pipe(
   v.object({ name: text, current_password: text, password: text, password_confirmation: text }),
   rule('name', (f) => normalName(f.name) !== '', 'Please enter your name.'),
@@ -113,7 +113,7 @@ export const profileForm = v.pipe(
   })),
 )
 
-/** Behind a mailed link, where the old password is not known. */
+/** Reached by an emailed link, without the old password. */
 export const newPasswordForm = v.pipe(
   v.object({ reset_password_token: text, password: text, password_confirmation: text }),
   ...newPasswordRules<Passwords & { reset_password_token: string }>(() => true),
