@@ -21,7 +21,7 @@ export const rule = <Form extends Record<string, unknown>>(
     })
   })
 
-/** Checks a form: gives its normalized value, or the first rule it breaks in schema order (with `every`, all of them). */
+/** A form's normalized value, or the first rule that it breaks in schema order (with `every`, all of them). */
 export function checkForm<S extends FormSchema>(
   schema: S,
   input: unknown,

@@ -19,7 +19,7 @@ export const INSTANCE_COLUMNS = [
 
 export type SortKey = (typeof INSTANCE_COLUMNS)[number]['key']
 
-/** How the console's table is sorted and filtered. Kept in the page's address, so it can be linked and needs no script. */
+/** How the console's table is sorted and filtered. The page's address has it, so links work, even without scripts. */
 export type InstanceView = { sort: SortKey; order: 'asc' | 'desc'; filter: string }
 
 export const NEWEST_FIRST: InstanceView = { sort: 'launch_time', order: 'desc', filter: '' }

@@ -164,7 +164,7 @@ export function isFinished(job: Pick<Job, 'status'>): boolean {
   return job.status === 'succeeded' || job.status === 'failed'
 }
 
-/** A job known only from this page's request is the latest: its times are from this machine's clock, which may be off. */
+/** A job known only from this page's request is the latest: its times are by this machine's clock, which may be off. */
 function isNewer(job: Job, than: Job): boolean {
   return than.updated_at !== NOT_TOLD_YET && job.created_at > than.created_at
 }

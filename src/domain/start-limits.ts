@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from './instant.ts'
 import { formatUptime } from './server.ts'
 
-/** At most `starts` in any `ms`. A start costs the user nothing until the server answers, yet each is an EC2 machine. */
+/** At most `starts` in any `ms`. A start is free until the server answers, but each one is a machine at EC2. */
 export const START_LIMITS = [
   { starts: 10, ms: 10 * MINUTE_MS, during: '10 minutes' },
   { starts: 30, ms: HOUR_MS, during: 'an hour' },

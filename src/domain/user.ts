@@ -20,12 +20,12 @@ export const CONFIRMATION_FAILED = 'Invalid or expired confirmation link.'
 export const CONFIRMED = 'Your email address is confirmed. You can sign in now.'
 export const SIGNED_OUT = 'You are signed out.'
 export const PROFILE_UPDATED = 'Profile updated successfully!'
-export const CURRENT_PASSWORD_WRONG = 'Your current password is not correct.'
+export const CURRENT_PASSWORD_WRONG = 'Your current password is incorrect.'
 const INVALID_EMAIL = 'Please enter a valid email.'
-export const RESET_SENT = 'If this address has an account, a link to choose a new password is on its way.'
-export const RESET_FAILED = 'Invalid or expired password link.'
-export const PASSWORD_RESET = 'Your password is changed. You can sign in now.'
-export const DEVICE_SIGNED_OUT = 'The device is signed out.'
+export const RESET_SENT = 'If that address has an account, a password reset link is on its way.'
+export const RESET_FAILED = 'Invalid or expired password reset link.'
+export const PASSWORD_RESET = 'Password changed. You can sign in now.'
+export const DEVICE_SIGNED_OUT = 'Device signed out.'
 export const SIGNED_OUT_EVERYWHERE = 'You are signed out everywhere.'
 export const ACCOUNT_CLOSED = 'Your account is closed.'
 export const PASSWORD_HINT = `At least ${MIN_PASSWORD} characters.`
@@ -40,7 +40,7 @@ type Passwords = { password: string; password_confirmation: string }
 const nameFits = <Form extends Named>() =>
   rule<Form>('name', (f) => characters(normalName(f.name)) <= MAX_NAME, `Name cannot exceed ${MAX_NAME} characters.`)
 const nameIsUsable = <Form extends Named>() =>
-  rule<Form>('name', (f) => usableName(f.name), 'Name contains characters that cannot be shown.')
+  rule<Form>('name', (f) => usableName(f.name), "Name contains characters we can't display.")
 const emailIsValid = <Form extends { email: string }>() => rule<Form>('email', (f) => isEmail(f.email), INVALID_EMAIL)
 const shortEnough = <Form extends { password: string }>() =>
   rule<Form>(

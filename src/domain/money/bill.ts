@@ -1,6 +1,6 @@
 import type { BillingRecord } from '../wire.ts'
 
-/** A bill as its owner sees it: the wire's fields, its plan, its invoice as a page and as a PDF, and what it corrects. */
+/** A bill as its owner sees it: the wire's fields, its plan, its invoice as page and PDF, and what it corrects. */
 export type Bill = BillingRecord & {
   plan: string
   invoice_url: string | null

@@ -29,7 +29,7 @@ export type RunCost = {
   /** What they add to the bill, in units of 1e-7 USD: only the part beyond the plan's hours. */
   units: number
   /** Why that is below the list price. */
-  free: 'free trial' | 'in your plan' | null
+  free: 'free trial' | 'covered by your plan' | null
 }
 
 /**
@@ -43,7 +43,7 @@ export function runCost(run: Server, summary: Summary, now: number): RunCost {
   const used = secondsUsed(summary)
   const hours = subscription?.hours ?? 0
   const units = overageUnits(used, hours) - overageUnits(Math.max(0, used - seconds), hours)
-  return { seconds, units, free: used < hoursToSeconds(hours) ? 'in your plan' : null }
+  return { seconds, units, free: used < hoursToSeconds(hours) ? 'covered by your plan' : null }
 }
 
 function secondsUsed({ monthlyUsage }: Summary): number {

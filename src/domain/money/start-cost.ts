@@ -3,8 +3,8 @@ import type { Server, Summary } from '../wire.ts'
 import { trialMinutesLeft } from './billing.ts'
 import { isUnpaid, OVERAGE_DOLLARS_PER_HOUR } from './plan.ts'
 
-export const SUSPENDED = 'Your account is suspended until its overdue invoice is paid.'
-export const PLAN_UNPAID = 'Your plan is not paid. Pay its open invoice to start servers again.'
+export const SUSPENDED = 'Your account is suspended until you pay the overdue invoice.'
+export const PLAN_UNPAID = 'Your plan is unpaid. Pay the open invoice to start servers again.'
 /** Leads to Stripe's page for that invoice. */
 // Stryker disable next-line StringLiteral: an address; the route tests open it.
 export const PAY_PLAN = '/subscriptions/pay'

@@ -223,7 +223,7 @@ describe('the calls about money', () => {
     expect([refused.status, await refused.json()]).toEqual([
       402,
       expect.objectContaining({
-        errors: ['Your plan is not paid. Pay its open invoice to start servers again.'],
+        errors: ['Your plan is unpaid. Pay the open invoice to start servers again.'],
         page: '/subscriptions/pay',
         server: null,
       }),

@@ -3,7 +3,7 @@ import { newAddress, PASSWORD, signedInUser } from '../../../testing/people/acco
 import { accountApp, accountContext } from '../../../testing/people/account-app.ts'
 import { openBrowser } from '../../../testing/people/app-browser.ts'
 
-const FAILED = 'Invalid or expired password link.'
+const FAILED = 'Invalid or expired password reset link.'
 
 async function setup() {
   const account = accountContext()
