@@ -172,7 +172,7 @@ describe('the calls about money', () => {
     expect([bought.status, await bought.json()]).toEqual([422, expect.objectContaining({ Errors: [sentence] })])
     expect(page.match(/<button[^>]*disabled[^>]*>Coming Soon!<\/button>/g)).toHaveLength(2)
     expect(page).toContain('Most Popular')
-    expect(page).toContain('<a href="/contact_sales">ask sales for one</a>')
+    expect(page).toContain('<a href="/contact_sales">Contact sales</a> to get one')
   })
 
   test('the seventh checkout page of an hour: 429, with when to come back', async () => {
