@@ -6,7 +6,7 @@ import { watchSession } from './islands/session-check.ts'
 type Islands = Record<string, ComponentType<object>>
 const files = import.meta.glob<Islands>('./*.tsx', { base: './islands' })
 
-/** Says that the island answers from now on. */
+/** Marks the island once it responds. */
 function Hydrated({ root, children }: { root: HTMLElement; children: ReactNode }) {
   useEffect(() => {
     root.dataset.hydrated = 'true'
@@ -14,7 +14,7 @@ function Hydrated({ root, children }: { root: HTMLElement; children: ReactNode }
   return children
 }
 
-/** Hydrates every island that the server rendered. Until then its forms and buttons are the plain HTML's. */
+/** Hydrates every island that the server rendered. Until then its forms and buttons work as plain HTML. */
 function start(): void {
   for (const root of document.querySelectorAll<HTMLElement>('[data-island]')) {
     const name = root.dataset.island ?? ''
@@ -31,11 +31,11 @@ function start(): void {
     })
   }
   showLocalTimes()
-  // Not needed to begin with, and visitors' pages load it without this file.
+  // Not needed right away; visitors' pages load it without this file.
   void import('./islands/every-page.ts')
   watchSession()
 }
 
-// An asynchronous script from the browser's cache may be here before the end of the page.
+// An async script from the browser's cache may run before the page has been parsed.
 if (document.readyState === 'loading') addEventListener('DOMContentLoaded', start)
 else start()

@@ -1,4 +1,4 @@
-/** The script of a visitor's page. The page works without it; it brings the parts named by `data-enhance` to life. */
+/** The script of visitors' pages. They work without it; it enhances the parts marked with `data-enhance`. */
 type Enhancement = { mount: (element: HTMLElement) => void }
 
 const load: Record<string, () => Promise<Enhancement>> = {
@@ -7,7 +7,7 @@ const load: Record<string, () => Promise<Enhancement>> = {
   back: () => import('./islands/not-found/back.ts'),
 }
 
-/** Only decoration waits until the browser has nothing better to do. */
+/** Decoration waits until the browser is idle. */
 const decoration: typeof load = {
   hero: () => import('./islands/hero/hero.ts'),
   replay: () => import('./islands/hero/replay.ts'),
@@ -25,6 +25,6 @@ function start(): void {
   else mount(decoration)
 }
 
-// An asynchronous script from the browser's cache may be here before the end of the page.
+// An async script from the browser's cache may run before the page has been parsed.
 if (document.readyState === 'loading') addEventListener('DOMContentLoaded', start)
 else start()

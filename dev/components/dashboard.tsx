@@ -162,7 +162,7 @@ export const DASHBOARD: Specimen[] = [
       [
         'suspended',
         <ActionsCard key="a" canStart={false} onStart={nothing} hint={SUSPENDED}>
-          <a href="/billing_history">See and pay it</a>
+          <a href="/billing_history">View and pay</a>
         </ActionsCard>,
       ],
     ],

@@ -236,7 +236,7 @@ export const PARTS: Specimen[] = [
       [
         'with an action',
         <EmptyState key="e" action={<Button small>Show all</Button>}>
-          No instance matches the filter.
+          No instances match this filter.
         </EmptyState>,
       ],
     ],

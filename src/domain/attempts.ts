@@ -1,18 +1,18 @@
 import { DAY_MS, HOUR_MS } from './instant.ts'
 
-/** Guesses at one secret, counted. All times in ms since 1970. */
+/** The guesses made at one secret. Times in ms since 1970. */
 export type Guesses = { failures: number; lastAt: number; blockedUntil: number }
 
-/** A person mistypes; a program does nothing else. */
+/** People mistype now and then; programs keep guessing. */
 export const FREE_GUESSES = 5
 const FIRST_DELAY_MS = 5_000
 const LONGEST_DELAY_MS = HOUR_MS
-/** After so long without a guess the count starts anew. */
+/** After this long without a guess, the count starts over. */
 export const FORGOTTEN_AFTER_MS = DAY_MS
 
 /**
- * Counts a guess as wrong before it is looked at, so that many at once are counted, too; `forgive` what turns out right.
- * @returns `waitMs` above 0: refused, and nothing was counted
+ * Counts a guess as wrong before anyone checks it, so that simultaneous guesses all count. `forgive` the right ones.
+ * @returns `waitMs` above 0: refused and not counted
  */
 export function countGuess(guesses: Guesses | null, now: number): { guesses: Guesses; waitMs: number } {
   const known =
@@ -22,13 +22,13 @@ export function countGuess(guesses: Guesses | null, now: number): { guesses: Gue
   return { guesses: { failures, lastAt: now, blockedUntil: now + delayAfter(failures) }, waitMs: 0 }
 }
 
-/** For one that nobody could look at. What the guesses before it cost still stands, from the moment of the last. */
+/** Undoes a guess that nobody could check. The delay for the guesses before it still counts from the last one. */
 export function takeBackGuess(guesses: Guesses): Guesses {
   const failures = Math.max(0, guesses.failures - 1)
   return { ...guesses, failures, blockedUntil: guesses.lastAt + delayAfter(failures) }
 }
 
-/** Doubles with every failure from the fifth on, up to an hour. */
+/** Doubles with each failure from the fifth on, up to an hour. */
 export function delayAfter(failures: number): number {
   if (failures < FREE_GUESSES) return 0
   return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (failures - FREE_GUESSES))
@@ -37,7 +37,7 @@ export function delayAfter(failures: number): number {
 export type Rate = { count: number; perMs: number }
 
 /**
- * So many in any such time, to the millisecond, as the moments of those that were taken: for few of something dear.
+ * A rate limit exact to the millisecond, kept as a list of times: for small counts of something expensive.
  * @returns `waitMs` above 0: refused, and nothing was taken
  */
 export function takeExactlyFrom(
@@ -51,7 +51,7 @@ export function takeExactlyFrom(
 }
 
 /**
- * So many in any such time, as one number: the moment at which all that was taken is paid off (GCRA).
+ * A rate limit kept as one number: the moment when everything taken so far is paid off (GCRA).
  * @returns `waitMs` above 0: refused, and nothing was taken
  */
 export function takeFrom(
@@ -60,7 +60,7 @@ export function takeFrom(
   now: number,
 ): { paidOffAt: number; waitMs: number } {
   const next = Math.max(paidOffAt ?? 0, now) + perMs / count
-  // Half a millisecond of grace: the shares of a rate are seldom whole numbers.
+  // Half a millisecond of grace: `perMs / count` is rarely a whole number.
   const waitMs = Math.ceil(next - perMs - now - 0.5)
   return waitMs > 0 ? { paidOffAt: paidOffAt ?? 0, waitMs } : { paidOffAt: next, waitMs: 0 }
 }

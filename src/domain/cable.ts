@@ -1,13 +1,13 @@
 import type { Job } from './wire.ts'
 
-/** The ActionCable wire protocol, as far as this product speaks it. */
+/** The part of the ActionCable wire protocol that this product speaks. */
 export const SUB_PROTOCOL = 'actioncable-v1-json'
-/** Our own pages send this every 3 s; it is answered without waking the object that holds the socket. */
+/** Our pages send this every 3 s. The answer comes without waking the object that holds the socket. */
 export const KEEPALIVE = '{"command":"ping"}'
 export const KEEPALIVE_ANSWER = '{"type":"ping"}'
 export const PING_EVERY_MS = 3_000
 
-/** Rails' own, and ours: the person opened so many sockets that the oldest was closed. */
+/** Rails' reasons, and one of ours: the user opened so many sockets that we closed the oldest. */
 export type DisconnectReason = 'unauthorized' | 'remote' | 'server_restart' | 'invalid_request' | 'too_many_sockets'
 
 export const welcomeFrame = () => JSON.stringify({ type: 'welcome' })
@@ -20,7 +20,7 @@ export const disconnectFrame = (reason: DisconnectReason, reconnect = false) =>
 export const jobFrame = (identifier: string, job: Job) =>
   JSON.stringify({ identifier, message: { event: 'job.updated', job } })
 
-/** Of one message. More is not for this protocol, and its socket is closed. */
+/** A longer message closes its socket. */
 const MAX_MESSAGE_BYTES = 4_096
 export const MAX_MESSAGES_PER_SECOND = 20
 
@@ -31,7 +31,7 @@ export function isReadable(message: string | ArrayBuffer): boolean {
 
 export type Command = { command: 'subscribe' | 'unsubscribe'; identifier: string }
 
-/** A client's frame; null for everything that is answered with nothing. */
+/** Parses a client's frame; null for anything we ignore. */
 export function parseCommand(frame: string): Command | null {
   const value = parseObject(frame)
   if (!value || typeof value.identifier !== 'string') return null
@@ -40,7 +40,7 @@ export function parseCommand(frame: string): Command | null {
   return { command: value.command, identifier: value.identifier }
 }
 
-/** Whether the identifier asks for this user's own JobsChannel. */
+/** Whether the identifier names this user's own JobsChannel. */
 export function isOwnJobsChannel(identifier: string, userId: string): boolean {
   const value = parseObject(identifier)
   return value?.channel === 'JobsChannel' && value.user_id === userId
@@ -51,7 +51,7 @@ function parseObject(text: string): Record<string, unknown> | null {
   try {
     value = JSON.parse(text)
   } catch {
-    // What is no JSON is no object.
+    // Not JSON, so not an object.
   }
   return typeof value === 'object' && !Array.isArray(value) ? (value as Record<string, unknown> | null) : null
 }

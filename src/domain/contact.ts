@@ -10,7 +10,7 @@ export const CONTACT_FAILED = 'There was an error submitting the form. Please tr
 
 export type ContactField = 'name' | 'email' | 'source' | 'message'
 
-/** Forms send line breaks as two characters; people count one. */
+/** Forms send a line break as two characters; people count it as one. */
 const normalMessage = (message: string) => message.replaceAll('\r\n', '\n').trim()
 
 export const contactForm = v.pipe(

@@ -1,4 +1,4 @@
-/** What went wrong, free of any transport. `src/server/http/error-response.ts` gives each its HTTP status. */
+/** What went wrong, independent of transport. `src/server/http/error-response.ts` maps each code to an HTTP status. */
 export type ErrorCode =
   | 'malformed'
   | 'unauthenticated'
@@ -11,31 +11,31 @@ export type ErrorCode =
   | 'too_many'
   | 'provider_failed'
   | 'unavailable'
-  /** A fault of ours: answered with a fixed sentence. */
+  /** A bug of ours: the user gets a fixed sentence. */
   | 'unexpected'
 
 type Options = {
   cause?: unknown
-  /** More than one sentence, for forms with several faults. */
+  /** Every sentence, for forms with several faults. */
   errors?: string[]
-  /** Whether the same call may succeed later without anyone changing anything. */
+  /** Whether the same call, unchanged, may succeed later. */
   retryable?: boolean
   /** Seconds, for `too_many` and `unavailable`. */
   retryAfter?: number
-  /** The field of a form that the first sentence is about. */
+  /** The form field that the first sentence is about. */
   field?: string | null
-  /** A path of ours where the person can do something about it. */
+  /** The path of the page where the user can fix it. */
   page?: string
 }
 
-/** For `catch`: what of ours is no AppError yet becomes one with the sentence that its call has for that. */
+/** For `catch`: rethrows an AppError and turns anything else into one with this sentence. */
 export function orElse(sentence: string): (thrown: unknown) => never {
   return (cause) => {
     throw cause instanceof AppError ? cause : new AppError('unexpected', sentence, { cause })
   }
 }
 
-/** The one error of this product: a code for the program, a sentence for the person. */
+/** The product's only error class: a code for programs, a sentence for people. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly errors: string[]

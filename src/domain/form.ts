@@ -1,11 +1,11 @@
 import * as v from 'valibot'
 
-/** One thing wrong with a form: the sentence, and the field it belongs to (null: the form as a whole). */
+/** One thing wrong with a form: a sentence and the field it belongs to (null: the whole form). */
 export type FormFault = { field: string | null; message: string }
 
 type FormSchema = v.GenericSchema<unknown, unknown>
 
-/** One rule of a form: the field that it is about, and the sentence for a person who breaks it. */
+/** One rule of a form: the field it is about, and the sentence to show when it fails. */
 export const rule = <Form extends Record<string, unknown>>(
   field: keyof Form & string,
   holds: (form: Form) => boolean,
@@ -16,12 +16,12 @@ export const rule = <Form extends Record<string, unknown>>(
     const { value } = dataset
     addIssue({
       message: sentence,
-      // Stryker disable next-line StringLiteral: words that Valibot's types want and nobody reads.
+      // Stryker disable next-line StringLiteral: Valibot's types require these words, and nobody reads them.
       path: [{ type: 'object', origin: 'value', input: value, key: field, value: value[field] }],
     })
   })
 
-/** The first rule that a form breaks, in the order in which the schema names them, or `every` one; or its value, normalized. */
+/** A form's normalized value, or the first rule that it breaks in schema order (with `every`, all of them). */
 export function checkForm<S extends FormSchema>(
   schema: S,
   input: unknown,

@@ -1,4 +1,4 @@
-/** All that the rules need besides the language. Browsers, workerd, and Node each have it; here is no clock, network, or document. */
+/** The only globals that the rules use. Browsers, workerd, and Node all have them. No clock, network, or document. */
 declare class TextEncoder {
   encode(text: string): Uint8Array
 }

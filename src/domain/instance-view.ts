@@ -1,7 +1,7 @@
 import { instanceUptime } from './instance.ts'
 import type { Instance } from './wire.ts'
 
-// Stryker disable StringLiteral: a wrong key is an error of types, and the tests of the console read the headings.
+// Stryker disable StringLiteral: a wrong key fails type checking, and the console's tests read the headings.
 export const INSTANCE_COLUMNS = [
   { key: 'name', label: 'Name' },
   { key: 'instance_id', label: 'Instance ID' },
@@ -19,12 +19,12 @@ export const INSTANCE_COLUMNS = [
 
 export type SortKey = (typeof INSTANCE_COLUMNS)[number]['key']
 
-/** How the console's table is looked at. It stands in the page's address, so that it can be linked and works without scripts. */
+/** How the console's table is sorted and filtered. The page's address has it, so links work, even without scripts. */
 export type InstanceView = { sort: SortKey; order: 'asc' | 'desc'; filter: string }
 
 export const NEWEST_FIRST: InstanceView = { sort: 'launch_time', order: 'desc', filter: '' }
 
-/** From an address's query; what it does not say, or says wrongly, is as in `NEWEST_FIRST`. */
+/** Reads an address's query; anything missing or invalid falls back to `NEWEST_FIRST`. */
 export function parseInstanceView(query: URLSearchParams): InstanceView {
   const column = INSTANCE_COLUMNS.find(({ key }) => key === query.get('sort'))
   const order = query.get('order')
@@ -45,12 +45,12 @@ export function instanceViewPath({ sort, order, filter }: InstanceView): string 
   return query.size ? `/console?${query}` : '/console'
 }
 
-/** What a click on a column's name asks for: that column, and the other way round if it is sorted by it already. */
+/** The view after a click on a column heading: sorted by that column, or reversed if it already was. */
 export function sortedBy(view: InstanceView, sort: SortKey): InstanceView {
   return { ...view, sort, order: view.sort === sort && view.order === 'asc' ? 'desc' : 'asc' }
 }
 
-/** Those that hold every word of the filter in some field, sorted; an unknown value comes last either way. */
+/** The instances with every filter word in some field, sorted; unknown values come last in either order. */
 export function viewInstances(instances: Instance[], { sort, order, filter }: InstanceView, now: number): Instance[] {
   const words = filter.toLowerCase().split(/\s/)
   const compare = comparison(sort)
@@ -68,10 +68,10 @@ export function viewInstances(instances: Instance[], { sort, order, filter }: In
 
 type Value = string | number | null
 
-/** How two known values of a column compare. The digits of ids and times are no numbers. */
+/** Compares two known values of a column. Digits in ids and times are not numbers. */
 function comparison(sort: SortKey): (a: Value, b: Value) => number {
   if (sort === 'instance_id') return byCode
-  // Stryker disable next-line all: times of one length compare the same as words, only slower.
+  // Stryker disable next-line all: times of equal length would compare the same as words, only slower.
   if (sort === 'launch_time') return byCode
   const inWords = new Intl.Collator('en', { numeric: true, sensitivity: 'base' })
   return (a, b) => (typeof a === 'number' ? a - Number(b) : inWords.compare(String(a), String(b)))

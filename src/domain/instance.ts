@@ -17,7 +17,7 @@ export function instanceStateColor(state: string): BadgeColor {
 
 const HEALTH_COLORS: Record<string, BadgeColor> = { ok: 'green', impaired: 'red', 'insufficient-data': 'yellow' }
 
-/** @param status the status check's word, null where the cloud gives none */
+/** @param status the status check's result; null if the cloud gives none */
 export function healthColor(status: string | null): BadgeColor {
   return HEALTH_COLORS[String(status)] ?? 'gray'
 }
@@ -31,7 +31,7 @@ export function instanceUptime({ state, launch_time }: Pick<Instance, 'state' | 
 
 export type FleetFigures = { running: number; changing: number; unwell: number; dollars: number }
 
-/** What an operator wants to know first: how many run, come or go, or are not well, and what the runs have come to. */
+/** What an operator wants first: how many are running, starting or stopping, or impaired, and what the runs cost. */
 export function fleetFigures(instances: Instance[]): FleetFigures {
   const count = (is: (instance: Instance) => boolean) => instances.filter(is).length
   return {
@@ -42,10 +42,10 @@ export function fleetFigures(instances: Instance[]): FleetFigures {
   }
 }
 
-/** Why the list could not be read: what is shown after 'Error: ', and our own server's reason where it gave one. */
+/** Why the list failed to load: the text after 'Error: ', and our server's reason if it gave one. */
 export type LoadError = { message: string; reason: string | null }
 
-/** @param status 0 when no answer came at all */
+/** @param status 0 if there was no response */
 export function loadError(status: number, reason: string | null = null): LoadError {
   return { message: status ? `HTTP ${status}` : 'Failed to load', reason: status ? reason : null }
 }

@@ -9,7 +9,7 @@ const ZONE: Intl.DateTimeFormatOptions = { timeZoneName: 'short' }
 const LAYOUTS = {
   /** Nov 21, 2026, 02:17 UTC */
   full: { ...DAY, ...MINUTE, ...ZONE },
-  /** Nov 21, 02:17: where the zone is said nearby and the year goes without saying */
+  /** Nov 21, 02:17: where the zone is shown nearby and the year is obvious */
   brief: { month: 'short', day: 'numeric', ...MINUTE },
   /** 02:17:09 UTC */
   clock: { ...MINUTE, second: '2-digit', ...ZONE },
@@ -23,8 +23,8 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 const made: Partial<Record<InstantLayout, Intl.DateTimeFormat>> = {}
 
 /**
- * An ISO 8601 instant in UTC for people, in UTC or in the zone of this machine. A bare date (YYYY-MM-DD) is a day of the UTC calendar
- * wherever it is read.
+ * Formats an ISO 8601 instant in UTC or in this machine's zone. A bare date (YYYY-MM-DD) is a UTC calendar day in
+ * every zone.
  */
 export function instantText(at: string, local: boolean, layout: InstantLayout = 'full'): string {
   if (at.length === 10) return utcText(at, 'day')
@@ -33,7 +33,7 @@ export function instantText(at: string, local: boolean, layout: InstantLayout = 
   return made[layout].format(Date.parse(at))
 }
 
-/** What Intl would say, in an eighth of its time: a server writes thousands of them. */
+/** The same text as Intl's in an eighth of the time: the server writes thousands of them. */
 function utcText(at: string, layout: InstantLayout): string {
   if (layout === 'clock') return `${at.slice(11, 19)} UTC`
   const day = `${MONTHS[Number(at.slice(5, 7)) - 1]} ${Number(at.slice(8, 10))}`
@@ -43,12 +43,12 @@ function utcText(at: string, layout: InstantLayout): string {
   return layout === 'day' ? date : `${date}, ${minute} UTC`
 }
 
-/** The same to the second and in UTC. */
+/** The instant to the second, in UTC. */
 export function instantTitle(at: string): string {
   return at.length === 10 ? `${at} (UTC)` : `${at.slice(0, 19).replace('T', ' ')} UTC`
 }
 
-/** ms since 1970 as the wire has it: ISO 8601 in UTC. */
+/** Turns ms since 1970 into what the wire carries: ISO 8601 in UTC. */
 export function toIso(ms: number): string
 export function toIso(ms: number | null): string | null
 export function toIso(ms: number | null): string | null {

@@ -1,7 +1,7 @@
 import { isLive } from './server.ts'
 import type { Availability, Job, Server } from './wire.ts'
 
-/** What a person is told above the sessions table. `job` ties it to the job it speaks of. */
+/** The message above the sessions table. `job` is the job that it is about. */
 export type Notice = { kind: 'danger' | 'success' | 'info'; text: string; job: string | null }
 
 /** The server list and its jobs, as the dashboard knows them. */
@@ -12,7 +12,7 @@ export type ServerList = {
   lastJobId: string | null
   loading: boolean
   notice: Notice | null
-  /** What could not be read; what was read before stays. */
+  /** What failed to load; older data stays. */
   error: string | null
 }
 
@@ -27,7 +27,7 @@ export type ServerListAction =
   | { type: 'job_cleared'; id: string }
   | { type: 'notice_dismissed' }
 
-/** Before every time there is. */
+/** Sorts before every time. */
 const NOT_TOLD_YET = ''
 
 export const STARTING = 'Starting server! This may take up to 30 seconds...'
@@ -38,7 +38,7 @@ export function emptyServerList(servers: Server[], jobs: Job[] = []): ServerList
   const list: ServerList = { servers, jobs: {}, lastJobId: null, loading: false, notice: null, error: null }
   return jobs.reduce((state, job) => {
     const next = jobUpdated(state, job)
-    // What had ended before the page was opened is known, so that the channel's repeating it is no news.
+    // Jobs that ended before the page opened are known, so they are not news when the channel repeats them.
     return isFinished(job) ? { ...next, notice: state.notice } : next
   }, list)
 }
@@ -74,7 +74,7 @@ function queued(
   kind: Job['kind'],
   text: string,
 ): ServerList {
-  // The socket may have been faster than the answer: what it told stays.
+  // The socket may have been faster than the response: keep what it said.
   const job: Job = state.jobs[jobId] ?? {
     id: jobId,
     kind,
@@ -94,7 +94,7 @@ function queued(
 
 function jobUpdated(state: ServerList, job: Job): ServerList {
   const known = state.jobs[job.id]
-  // Told twice, or late: after a reconnect the channel repeats what it said before. What is finished stays so.
+  // Repeated or late: after a reconnect the channel sends jobs again. A finished job stays finished.
   if (known && (isFinished(known) || known.updated_at > job.updated_at)) return state
   const last = state.lastJobId ? state.jobs[state.lastJobId] : undefined
   const lastJobId = !last || isNewer(job, last) ? job.id : last.id
@@ -110,7 +110,7 @@ function jobUpdated(state: ServerList, job: Job): ServerList {
 function noticeOf(job: Job, shown: Notice | null): Notice | null {
   if (job.status === 'succeeded') return { kind: 'success', text: job.result ?? 'Done.', job: job.id }
   if (job.status === 'failed') {
-    // The person stopped it: the stop's own messages say what happens.
+    // The user stopped it: the stop job's own messages say what happens.
     if (job.error_code === 'stopped') return shown?.job === job.id ? null : shown
     return { kind: 'danger', text: jobFailure(job), job: job.id }
   }
@@ -122,14 +122,14 @@ export function jobFailure(job: Pick<Job, 'error_message' | 'error_code'>): stri
   return job.error_message ?? (job.error_code ? `Error: ${job.error_code}` : 'Unknown error')
 }
 
-/** In place if it is in the list, else on top. */
+/** Updates the server in place, or adds it on top. */
 function putServer(servers: Server[], server: Server): Server[] {
   return servers.some(({ id }) => id === server.id)
     ? servers.map((other) => (other.id === server.id ? further(other, server) : other))
     : [server, ...servers]
 }
 
-/** The fetched list, except where it is older than what was told meanwhile: one that lives is the newest and never missing. */
+/** The fetched list, unless we already know something newer: a live server is the newest and never missing. */
 function mergeServers(known: Server[], fetched: Server[]): Server[] {
   const missing = known.filter((server) => isLive(server) && !fetched.some(({ id }) => id === server.id))
   const merged = fetched.map((server) => {
@@ -139,7 +139,7 @@ function mergeServers(known: Server[], fetched: Server[]): Server[] {
   return [...missing, ...merged]
 }
 
-/** A run's life goes one way, so that news which overtook each other cannot bring back what has ended. */
+/** A run only moves forward, so updates that arrive out of order cannot revive one that has ended. */
 function further(known: Server, news: Server): Server {
   return stage(known) > stage(news) ? known : news
 }
@@ -155,7 +155,7 @@ export function noneAvailable({ candidates }: Partial<Availability>): string {
   return candidates?.length ? `${ALL_RESERVED} (Checked ${candidates.length} candidates)` : ALL_RESERVED
 }
 
-/** Whether it says that the whole fleet is taken, from whichever call it came. */
+/** Whether it says that the whole fleet is taken, whichever call said so. */
 export function isNoCapacity({ text }: Notice): boolean {
   return text.startsWith(ALL_RESERVED)
 }
@@ -164,7 +164,7 @@ export function isFinished(job: Pick<Job, 'status'>): boolean {
   return job.status === 'succeeded' || job.status === 'failed'
 }
 
-/** A job of which only this page's own request is known is the latest: its times are of the page's clock, which may be wrong. */
+/** A job known only from this page's request is the latest: its times are by this machine's clock, which may be off. */
 function isNewer(job: Job, than: Job): boolean {
   return than.updated_at !== NOT_TOLD_YET && job.created_at > than.created_at
 }

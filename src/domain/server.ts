@@ -1,17 +1,17 @@
 import { MINUTE_MS } from './instant.ts'
 import type { Server } from './wire.ts'
 
-/** Where a server's own page answers once it runs. */
+/** The port where a server's own page answers. */
 export const SERVER_WEB_PORT = 5173
-/** A start that is not running by then gives up. */
+/** A start gives up if it is not running by then. */
 export const START_DEADLINE_MS = 10 * MINUTE_MS
-/** A server that runs, but does not answer by then, is stopped. */
+/** We stop a running server that has not answered by then. */
 export const ANSWER_DEADLINE_MS = 10 * MINUTE_MS
 
 export type ServerStatus = 'running' | 'provisioning' | 'stopping' | 'stopped' | 'error'
 export type BadgeColor = 'green' | 'gray' | 'yellow' | 'red' | 'dark'
 
-/** The shown status is derived: running when active, provisioning when pending, otherwise stopped; a stop in progress shows first. */
+/** Derived: running when active, provisioning when pending, otherwise stopped; a stop in progress takes precedence. */
 export function serverStatus(server: Pick<Server, 'active' | 'pending' | 'stopping' | 'error_message'>): ServerStatus {
   if ((server.active || server.pending) && server.stopping) return 'stopping'
   if (server.active) return 'running'
@@ -29,12 +29,12 @@ export function isLive(server: Pick<Server, 'active' | 'pending'>): boolean {
   return server.active || server.pending
 }
 
-/** Stop is open for every live session whose end was not asked for yet: in every phase of a start, too. */
+/** Any live run can be stopped, even one that is still starting, unless a stop was already requested. */
 export function canStop(server: Pick<Server, 'active' | 'pending' | 'stopping'>): boolean {
   return isLive(server) && !server.stopping
 }
 
-/** Uptime as d/h/m/s, leading zero parts left out: `2d 3h 0m 5s`, `5s`. */
+/** Uptime as d/h/m/s without leading zero parts: `2d 3h 0m 5s`, `5s`. */
 export function formatUptime(seconds: number): string {
   const s = Math.max(0, Math.floor(seconds))
   const part = (unit: number, sign: string, rolls = Number.POSITIVE_INFINITY) =>

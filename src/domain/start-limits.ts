@@ -1,7 +1,7 @@
 import { HOUR_MS, MINUTE_MS } from './instant.ts'
 import { formatUptime } from './server.ts'
 
-/** So many starts in any such time. Starting costs nobody anything until the server answers, and each one is a machine at EC2. */
+/** At most `starts` in any `ms`. A start is free until the server answers, but each one is a machine at EC2. */
 export const START_LIMITS = [
   { starts: 10, ms: 10 * MINUTE_MS, during: '10 minutes' },
   { starts: 30, ms: HOUR_MS, during: 'an hour' },
@@ -10,8 +10,8 @@ export const LONGEST_LIMIT_MS = Math.max(...START_LIMITS.map(({ ms }) => ms))
 
 /**
  * Whether one more start at `now` would be too many.
- * @param starts when the counted ones of the longest time were requested, in ms since 1970, in any order
- * @returns the seconds until the next one is allowed, and a sentence for the person; null when it is allowed
+ * @param starts when the starts that count were requested within the longest limit, in ms since 1970, in any order
+ * @returns the seconds until the next start is allowed, and a sentence for the user; null if it is allowed now
  */
 export function tooEarly(starts: number[], now: number): { seconds: number; sentence: string } | null {
   const newestFirst = starts.toSorted((a, b) => b - a)

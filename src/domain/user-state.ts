@@ -1,6 +1,6 @@
 import type { User } from './wire.ts'
 
-/** What the client knows of who is signed in. */
+/** What the client knows about who is signed in. */
 export type UserState = { status: 'idle' | 'loading' | 'succeeded' | 'failed'; user: User | null; error: string | null }
 
 export type UserEvent =
@@ -24,14 +24,14 @@ export function nextUserState(state: UserState, event: UserEvent): UserState {
   }
 }
 
-/** While nobody knows yet, a spinner covers the app. */
+/** Until the check is done, a spinner covers the app. */
 export function isChecking(state: UserState): boolean {
   return state.status === 'idle' || state.status === 'loading'
 }
 
 /**
- * The user of a page's bootstrap block; null when nobody is signed in.
- * @throws when the block is not what the server writes: the state is corrupted
+ * The user in a page's bootstrap block; null when nobody is signed in.
+ * @throws if the block is not what the server writes: the state is corrupted
  */
 export function readBootstrapUser(json: string | null | undefined): User | null {
   const { user } = JSON.parse(String(json)) as { user?: unknown }

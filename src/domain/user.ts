@@ -5,8 +5,8 @@ import { characters, isEmail, MAX_NAME, normalEmail, normalName, usableName } fr
 const MIN_PASSWORD = 6
 const MAX_PASSWORD = 128
 
-/** The sentences of the specification: one definition for the browser and the server. */
-// Stryker disable StringLiteral: words for people, which the tests of the routes and of the browser read.
+/** The sentences that browser and server share, many of them from the specification. */
+// Stryker disable StringLiteral: words for people; the route and browser tests read them.
 export const ALL_FIELDS_REQUIRED = 'All fields are required.'
 export const PASSWORDS_MATCH = 'Passwords match.'
 export const PASSWORDS_DO_NOT_MATCH = 'Passwords do not match.'
@@ -20,12 +20,12 @@ export const CONFIRMATION_FAILED = 'Invalid or expired confirmation link.'
 export const CONFIRMED = 'Your email address is confirmed. You can sign in now.'
 export const SIGNED_OUT = 'You are signed out.'
 export const PROFILE_UPDATED = 'Profile updated successfully!'
-export const CURRENT_PASSWORD_WRONG = 'Your current password is not correct.'
+export const CURRENT_PASSWORD_WRONG = 'Your current password is incorrect.'
 const INVALID_EMAIL = 'Please enter a valid email.'
-export const RESET_SENT = 'If this address has an account, a link to choose a new password is on its way.'
-export const RESET_FAILED = 'Invalid or expired password link.'
-export const PASSWORD_RESET = 'Your password is changed. You can sign in now.'
-export const DEVICE_SIGNED_OUT = 'The device is signed out.'
+export const RESET_SENT = 'If that address has an account, a password reset link is on its way.'
+export const RESET_FAILED = 'Invalid or expired password reset link.'
+export const PASSWORD_RESET = 'Password changed. You can sign in now.'
+export const DEVICE_SIGNED_OUT = 'Device signed out.'
 export const SIGNED_OUT_EVERYWHERE = 'You are signed out everywhere.'
 export const ACCOUNT_CLOSED = 'Your account is closed.'
 export const PASSWORD_HINT = `At least ${MIN_PASSWORD} characters.`
@@ -40,7 +40,7 @@ type Passwords = { password: string; password_confirmation: string }
 const nameFits = <Form extends Named>() =>
   rule<Form>('name', (f) => characters(normalName(f.name)) <= MAX_NAME, `Name cannot exceed ${MAX_NAME} characters.`)
 const nameIsUsable = <Form extends Named>() =>
-  rule<Form>('name', (f) => usableName(f.name), 'Name contains characters that cannot be shown.')
+  rule<Form>('name', (f) => usableName(f.name), "Name contains characters we can't display.")
 const emailIsValid = <Form extends { email: string }>() => rule<Form>('email', (f) => isEmail(f.email), INVALID_EMAIL)
 const shortEnough = <Form extends { password: string }>() =>
   rule<Form>(
@@ -51,7 +51,7 @@ const shortEnough = <Form extends { password: string }>() =>
 const longEnough = (password: string) => characters(password) >= MIN_PASSWORD
 const tooShort = `must be at least ${MIN_PASSWORD} characters.`
 
-/** @param wanted whether the form means to give a new password at all */
+/** @param wanted whether the form sets a new password at all */
 const newPasswordRules = <Form extends Passwords>(wanted: (form: Form) => boolean) =>
   [
     rule<Form>(
@@ -90,7 +90,7 @@ export const signInForm = v.pipe(
   v.transform((f) => ({ email: normalEmail(f.email), password: f.password })),
 )
 
-/** Asks for a mail: the confirmation once more, or a new password. */
+/** Requests an email: another confirmation, or a password reset. */
 export const emailForm = v.pipe(
   v.object({ email: text }),
   emailIsValid(),
@@ -99,7 +99,7 @@ export const emailForm = v.pipe(
 
 const CURRENT_PASSWORD_REQUIRED = 'Please enter your current password.'
 
-/** The new password is null when no password field was filled: then only the name changes. */
+/** `newPassword` is null when every password field is empty: then only the name changes. */
 export const profileForm = v.pipe(
   v.object({ name: text, current_password: text, password: text, password_confirmation: text }),
   rule('name', (f) => normalName(f.name) !== '', 'Please enter your name.'),
@@ -113,7 +113,7 @@ export const profileForm = v.pipe(
   })),
 )
 
-/** Behind a mailed link, where the old password is not known. */
+/** Reached by an emailed link, without the old password. */
 export const newPasswordForm = v.pipe(
   v.object({ reset_password_token: text, password: text, password_confirmation: text }),
   ...newPasswordRules<Passwords & { reset_password_token: string }>(() => true),

@@ -1,9 +1,9 @@
 import type { PlanType } from './money/plan.ts'
 
-/** The shapes that cross the wire, spelled as clients know them. Times are ISO 8601 in UTC; `docs/api.md` describes every call. */
+/** What crosses the wire, spelled as clients know it. Times are ISO 8601 in UTC; `docs/api.md` describes every call. */
 export type User = { id: string; name: string; email: string; admin: boolean }
 
-/** One row of the Sessions table: a run of a server. Live while `active` or `pending`; `stopping` says that its end was asked for. */
+/** A run: one row of the Sessions table. Live while `active` or `pending`; `stopping` once a stop is requested. */
 export type Server = {
   id: string
   server_id: string
@@ -12,7 +12,7 @@ export type Server = {
   stopping: boolean
   end_time: string | null
   startedAt: string | null
-  /** When it first answered: what is before is free. */
+  /** When it first answered; everything before is free. */
   billed_from: string | null
   ip_address: string | null
   instance_type: string
@@ -28,7 +28,7 @@ export type Job = {
   status: JobStatus
   /** What it is doing, while it runs. */
   progress: string | null
-  /** A sentence to show once it succeeded. */
+  /** A sentence to show once it has succeeded. */
   result: string | null
   error_message: string | null
   error_code: string | null
@@ -51,7 +51,7 @@ export type Subscription = {
   plan_type: PlanType
   status: string
   current_period_start: string
-  /** Null for a demo, which has no cycle: it ends with its minutes. */
+  /** Null for a demo: it has no cycle and ends when its minutes are used up. */
   current_period_end: string | null
   hours: number
   sub_type: 'demo' | 'paid'
@@ -68,9 +68,9 @@ export type MonthlyUsage = {
 export type Summary = {
   monthlyUsage: MonthlyUsage
   subscription: Subscription | null
-  /** While an invoice is overdue no server can be started. */
+  /** True while an invoice is overdue: no server can start. */
   suspended: boolean
-  /** The moment up to which the usage is counted. */
+  /** Usage is counted up to this moment. */
   as_of: string
 }
 
@@ -94,28 +94,28 @@ export type Instance = {
   private_ip: string | null
   public_ip: string | null
   launch_time: string | null
-  /** Whose run it serves; null when no run of ours is known for it. */
+  /** The owner of its run; null if we know of no run on it. */
   owner_email: string | null
-  /** Its run's seconds so far at the hourly price, before any included hours; null like the owner. */
+  /** Its run's cost so far at list price, before included hours; null like the owner. */
   cost_dollars: number | null
 }
 
-/** What somebody wrote to sales, or a customer's wish for more servers. */
+/** A message to sales, or a customer's request for more servers. */
 export type Message = {
   id: string
   kind: 'sales' | 'more_servers'
   name: string
   email: string
-  /** Where a writer to sales heard of us. */
+  /** How the sender heard about us. */
   source: string | null
   message: string | null
   created_at: string
 }
 
-/** One place where the user is signed in. */
+/** One browser where the user is signed in. */
 export type SignIn = {
   id: string
-  /** The one that asks. */
+  /** The one making this request. */
   current: boolean
   user_agent: string | null
   address: string | null

@@ -8,7 +8,7 @@ const CREATE_CHECKOUT = '/api/v1/subscriptions/create_checkout_session'
 
 type CheckoutButtonProps = { planType: string; planName: string; csrfToken: string }
 
-/** Asks for a checkout page and goes there. */
+/** Requests a checkout page and goes there. */
 export function CheckoutButton({ planType, planName, csrfToken }: CheckoutButtonProps) {
   const { form, busy, said } = useForm({
     async send() {

@@ -8,11 +8,11 @@ import { ResendForm } from './confirm-email/ResendForm.tsx'
 import { request } from './request.ts'
 
 export type ConfirmEmailProps = {
-  /** From the mailed link; null when the page was opened without. */
+  /** From the emailed link; null if the page was opened without one. */
   token: string | null
   csrfToken: string
   flash: FlashMessage | null
-  /** Whom an expired link was for. */
+  /** The address that an expired link was sent to. */
   email: string
 }
 
@@ -38,7 +38,7 @@ export function ConfirmEmail({ token, csrfToken, flash, email }: ConfirmEmailPro
   )
 }
 
-/** A refused resend says why; the failed link always says what can be done. */
+/** A refused resend says why; a failed link always says what to do next. */
 function Failure({ flash }: { flash: FlashMessage | null }) {
   if (flash && flash.message !== CONFIRMATION_FAILED) return <FlashAlert flash={flash} />
   return <Alert kind="danger">{CONFIRMATION_FAILED} You can request a new confirmation link below:</Alert>

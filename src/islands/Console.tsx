@@ -16,7 +16,7 @@ import { usePoll } from './usePoll.ts'
 
 export type ConsoleProps = {
   now: number
-  /** Null when they could not be read. */
+  /** Null if they failed to load. */
   instances: Instance[] | null
   error: LoadError | null
   view: InstanceView
@@ -30,7 +30,7 @@ export function Console(props: ConsoleProps) {
   const { instances, updatedAt, error, loading, refresh } = useInstances(props)
   const [view, setView] = useState(props.view)
   usePoll(refresh, EVERY_MS)
-  // Typing stays quick while thousands of rows follow it.
+  // Typing stays fast while thousands of rows re-render.
   const seen = useDeferredValue(view)
   const now = updatedAt ?? props.now
   const shown = useMemo(() => viewInstances(instances, seen, now), [instances, seen, now])
@@ -57,11 +57,7 @@ export function Console(props: ConsoleProps) {
         </div>
       </header>
       {error ? (
-        <ErrorState
-          action={
-            updatedAt === null ? null : <span className="hint">The rows are as they were when last updated.</span>
-          }
-        >
+        <ErrorState action={updatedAt === null ? null : <span className="hint">Showing the last known data.</span>}>
           {`Error: ${error.message}`}
         </ErrorState>
       ) : null}
@@ -70,9 +66,9 @@ export function Console(props: ConsoleProps) {
         <DefinitionStats
           stats={[
             { label: 'Running', value: figures.running, hint: `of ${instances.length} instances` },
-            { label: 'Coming or going', value: figures.changing },
+            { label: 'Starting or stopping', value: figures.changing },
             { label: 'Impaired', value: figures.unwell },
-            { label: 'Cost so far', value: dollars(figures.dollars), hint: 'before included hours' },
+            { label: 'Cost so far', value: dollars(figures.dollars), hint: 'at list price' },
           ]}
         />
       )}
@@ -87,7 +83,7 @@ export function Console(props: ConsoleProps) {
         <InstanceTable instances={shown} view={view} now={now} local={local} onView={show} />
       ) : instances.length ? (
         <EmptyState action={<a href={instanceViewPath({ ...view, filter: '' })}>Show all</a>}>
-          No instance matches the filter.
+          No instances match this filter.
         </EmptyState>
       ) : updatedAt === null ? null : (
         <EmptyState>No instances found.</EmptyState>

@@ -29,7 +29,7 @@ export type DashboardProps = {
 }
 
 const USAGE_EVERY_MS = 30_000
-/** Without live updates polling alone brings the news. */
+/** Without live updates, only polling brings news. */
 const UNCONNECTED_EVERY_MS = 10_000
 
 export function Dashboard(props: DashboardProps) {
@@ -46,7 +46,7 @@ export function Dashboard(props: DashboardProps) {
   })
   usePoll(refresh, connection === 'live' ? USAGE_EVERY_MS : UNCONNECTED_EVERY_MS)
 
-  // A notice of the page itself, outside of this island, comes or goes with it.
+  // The notice at the top of the page, outside this island, depends on these: reload when one changes.
   useEffect(() => {
     const [was, is] = [props.summary, counted]
     if (is.suspended !== was.suspended || isUnpaid(is.subscription) !== isUnpaid(was.subscription)) location.reload()
@@ -102,9 +102,9 @@ export function Dashboard(props: DashboardProps) {
       <ByForm csrfToken={props.csrfToken} live={list.servers.find(isLive)} />
       <div className="grid grid-2">
         <ActionsCard canStart={canStart} onStart={() => void start()} hint={refusal ?? startCost(summary)}>
-          {refusal === SUSPENDED ? <a href="/billing_history">See and pay it</a> : null}
+          {refusal === SUSPENDED ? <a href="/billing_history">View and pay</a> : null}
           {refusal === PLAN_UNPAID ? <a href={PAY_PLAN}>Pay the open invoice</a> : null}
-          {refusal === TRIAL_OVER ? <a href="/subscriptions">See the plans</a> : null}
+          {refusal === TRIAL_OVER ? <a href="/subscriptions">See plans</a> : null}
         </ActionsCard>
         <UsageCard usage={monthlyUsage} subscription={subscription} />
       </div>

@@ -5,7 +5,7 @@ import { useForm } from './useForm.ts'
 
 const WAIT_MS = 450
 
-/** Sends nothing to a server: the specification has it so. */
+/** Sends nothing to the server: the specification says so. */
 export function FeedbackForm() {
   const { form, typed, busy, said } = useForm<{ message: string }>({
     async send(_, element) {
@@ -19,7 +19,7 @@ export function FeedbackForm() {
     <>
       <FlashAlert key={said.nth} flash={said.flash} />
       <form {...form} className="stack">
-        <TextArea id="feedback" name="message" label="What should be better?" rows={4} />
+        <TextArea id="feedback" name="message" label="What could we do better?" rows={4} />
         <Button type="submit" disabled={busy || !typed.message?.trim()}>
           Send feedback
         </Button>

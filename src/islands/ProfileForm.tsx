@@ -51,12 +51,12 @@ export function ProfileForm({ user, csrfToken, flash }: ProfileFormProps) {
   )
 }
 
-/** Shown or not: an input that shows its password is one of text. */
+/** By name, because an input that shows its password has type text. */
 function forgetPasswords(form: HTMLFormElement): void {
   for (const input of form.querySelectorAll<HTMLInputElement>('input[name*=password]')) input.value = ''
 }
 
-/** The top bar is no island: it greets by the name that the server knew when it made the page. */
+/** The top bar is not an island: it still greets with the name from when the server rendered the page. */
 function showName(user: User | undefined): void {
   const greeting = document.querySelector<HTMLElement>('.menu-button span')
   if (!greeting || !user) return

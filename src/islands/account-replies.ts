@@ -2,7 +2,7 @@ import { CONFIRMATION_SENT, INVALID_CREDENTIALS, PROFILE_UPDATED } from '../doma
 import type { User } from '../domain/wire.ts'
 import type { Answer } from './request.ts'
 
-/** What a person reads for each answer to the account's calls. Null: it worked. */
+/** What the user reads after each of the account's calls. Null means it worked. */
 
 export function signUpFailure({ ok, status, body }: Answer<object>): string | null {
   if (ok) return null
@@ -26,7 +26,7 @@ export function profileSuccess({ body }: Answer<object>): string {
   return body.message || PROFILE_UPDATED
 }
 
-/** The sentence, and whether the mail is on its way. */
+/** Whether the email is on its way, and what to say. */
 export function resendOutcome({ ok, status, body }: Answer<object>): { sent: boolean; message: string } {
   if (ok) return { sent: true, message: body.message || CONFIRMATION_SENT }
   const ours = status === 422 || status === 429 ? body.error : undefined

@@ -1,9 +1,9 @@
-/** What every page that has a script does once there is time for it. */
+/** Runs on every page that has a script, once there is time. */
 import './theme.ts'
 
 /**
- * The pages that come next have another style sheet: here it changes nothing. Where it has to be fetched only then, the browser may show
- * the page before it knows of the animation between the two, and gives that up with an error.
+ * Preloads the style sheet of the pages likely to come next; here it changes nothing. If the browser fetched it only
+ * then, it might show the page before it knows about the transition, and drop the animation with an error.
  */
 const { next } = document.documentElement.dataset
 if (next) document.head.insertAdjacentHTML('beforeend', `<link rel="stylesheet" media="not all" href="${next}">`)

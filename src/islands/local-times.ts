@@ -1,6 +1,6 @@
 import { type InstantLayout, instantText } from '../domain/instant.ts'
 
-/** Puts the times of a page into the reader's zone. Those inside an island are the island's own. */
+/** Shows the page's times in the reader's zone. Islands take care of their own. */
 export function showLocalTimes(root: ParentNode = document): void {
   for (const time of root.querySelectorAll('time'))
     if (!time.closest('[data-island]'))

@@ -1,32 +1,32 @@
 export type Answer<T> = { ok: boolean; status: number; body: T & Refusal }
-/** What every refusal carries. */
+/** What a refusal may contain. */
 type Refusal = { error?: string; message?: string; errors?: string[]; status?: string }
 
 const NETWORK_ERROR = 'Network error'
-/** A server that says nothing for so long is not reached. */
+/** We give up on a server that stays silent this long. */
 const TIMEOUT_MS = 20_000
 
 let leaving = new AbortController()
 
-/** Ends every call, and has later ones say nothing, until `stay`: whoever signs out does not want to hear that he is a stranger now. */
+/** Ends every call and silences later ones until `stay`. After sign-out, in-flight calls must not report 401. */
 export function leave(): void {
   leaving.abort()
 }
 
-/** The page is back, e.g. from the browser's memory. */
+/** The page is back, e.g. from the back/forward cache. */
 export function stay(): void {
   leaving = new AbortController()
 }
 
 type Options = {
-  /** The answer's message is to be shown by the page that is opened next. */
+  /** Have the next page show the response's message. */
   flash?: boolean
 }
 
 /**
- * Asks our own server. Gives the body's `Body` where there is one, never throws for a status, and answers status 0 when the network fails.
- * What is not JSON becomes a refusal that names the HTTP status. A fresh CSRF token in the answer replaces the page's, so that a page
- * that was not reloaded can go on.
+ * Calls our server. Gives the body's `Body` if there is one, never throws for a status, and returns status 0 when the
+ * network fails. A body that is not JSON becomes a refusal that names the HTTP status. A fresh CSRF token replaces the
+ * page's, so a page that was not reloaded keeps working.
  */
 export async function request<T>(
   method: 'GET' | 'POST' | 'PUT' | 'DELETE',

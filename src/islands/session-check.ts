@@ -3,8 +3,8 @@ import type { User } from '../domain/wire.ts'
 import { leave, request, stay } from './request.ts'
 
 /**
- * A page knows from the server who is signed in. One that the browser brings back from its memory does not any more: it is covered
- * until the server was asked, and loaded anew when somebody else, or nobody, is signed in by then.
+ * The server tells each page who is signed in. A page from the back/forward cache may be out of date: cover it until
+ * the server answers, and reload it if the user has changed.
  */
 export function watchSession(): void {
   document.addEventListener('submit', ({ target }) => {
@@ -20,7 +20,7 @@ async function checkSession(): Promise<void> {
   let state: UserState = nextUserState(NOBODY, { type: 'check' })
   cover(isChecking(state))
   const reply = await request<User>('GET', '/api/v1/users/get_session')
-  // A 401 is an answer: nobody. No answer changes nothing.
+  // A 401 means nobody is signed in. No response changes nothing.
   if (reply.ok && reply.body.id) state = nextUserState(state, { type: 'checked', user: reply.body })
   else if (reply.status === 401) state = nextUserState(state, { type: 'checked', user: null })
   else state = nextUserState(state, { type: 'failed', error: reply.body.error ?? 'Network error' })

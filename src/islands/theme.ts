@@ -1,8 +1,8 @@
 import { colorMedia, THEME_COLORS, type Theme } from '../ui/theme.ts'
 
 /**
- * The theme changes where one stands: what was typed stays, and so does the place that the page was scrolled to. Without this the form is
- * posted, and the page comes back in its new theme. A choice that the server did not keep is not shown, unless another followed it.
+ * Changes the theme in place, so typed text and the scroll position stay. Without this script the form posts and the
+ * page reloads in its new theme. If the server does not save a choice, undo it, unless another one followed.
  */
 addEventListener('submit', async (event) => {
   const form = event.target as HTMLFormElement

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** Seconds left, from `seconds` to 0, while `running`; then `onEnd`, once. */
+/** Counts down from `seconds` to 0 while `running`, then calls `onEnd` once. */
 export function useCountdown(seconds: number, running: boolean, onEnd: () => void): number {
   const [left, setLeft] = useState(seconds)
   useEffect(() => {

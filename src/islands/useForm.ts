@@ -7,25 +7,25 @@ import { useHydrated } from '../ui/useHydrated.ts'
 type Typed = Record<string, string | boolean>
 
 type Options<F extends Typed> = {
-  /** What the form may say. A form without rules sends whatever was typed. */
+  /** The rules to check. Without them, the form sends whatever was typed. */
   rules?: GenericSchema<F, unknown>
-  /** What the page before has to say, with what was typed into the plain form that it refuses. */
+  /** The previous page's message, with what was typed into the plain form that was refused. */
   flash?: FlashMessage | null
-  /** The one sentence of the rules that means every field with nothing in it. */
+  /** The one sentence of the rules that is about every empty field. */
   aboutEmpty?: string
-  /** A fault is shown beside its field alone: the focus goes there. Otherwise the alert takes it. */
+  /** Focus the faulty field, for a form that shows faults only there. Otherwise the alert takes the focus. */
   focusField?: boolean
-  /** Sends the form. Gives what to say next, or null when the page is being left: the form stays busy then. */
+  /** Sends the form. Returns what to say next, or null when leaving the page: the form then stays busy. */
   send: (typed: F, form: HTMLFormElement) => Promise<FlashMessage | null>
 }
 
-/** The id of the alert's words, for the fields that they are about. */
+/** The id of the alert's message, for the fields it is about. */
 export const ALERT_WORDS = 'refusal'
 
 /**
- * A form that works without script, and better with it. The inputs stay the browser's own, so that nothing is lost of what was typed, or
- * filled in by a password manager, before our script came. That is also why this is no form action of React's: it empties the inputs
- * that it sends, and has no plain address to post to.
+ * A form that works without scripts, and better with them. The inputs are uncontrolled, so we lose nothing that the
+ * user typed or a password manager filled in before hydration. That is also why this is not a React form action: those
+ * empty the inputs they send, and have no plain address to post to.
  */
 export function useForm<F extends Typed>({ rules, flash = null, aboutEmpty, focusField = false, send }: Options<F>) {
   const ref = useRef<HTMLFormElement>(null)
@@ -35,7 +35,7 @@ export function useForm<F extends Typed>({ rules, flash = null, aboutEmpty, focu
   const underWay = useRef(false)
   const [busy, setBusy] = useState(false)
   const kept = plainNames(flash?.values)
-  /** The last thing said, what was typed when it was said, and how many were said before it. */
+  /** The last message, what was typed at the time, and how many messages came before. */
   const [said, setSaid] = useState({ flash, about: kept, nth: 0 })
   const say = (next: FlashMessage, about: Typed) => setSaid(({ nth }) => ({ flash: next, about, nth: nth + 1 }))
 
@@ -61,7 +61,7 @@ export function useForm<F extends Typed>({ rules, flash = null, aboutEmpty, focu
     if (checked?.ok === false) return say({ kind: 'danger', ...checked.faults[0] }, now)
     underWay.current = true
     setBusy(true)
-    // It answers for its own failures: what it throws is a fault of ours, and no reason to keep the form closed.
+    // `send` handles its own failures. If it throws, that is our bug, and no reason to lock the form.
     const next = await send(now, form).catch(reportError)
     if (next === null) return
     underWay.current = false
@@ -70,7 +70,7 @@ export function useForm<F extends Typed>({ rules, flash = null, aboutEmpty, focu
     read()
   }
 
-  /** What an input of the form carries: its name, what was typed into it before, and what is wrong with it. */
+  /** The props of an input: its name, what was typed into it before, and what is wrong with it. */
   const field = (name: keyof F & string) => {
     const before = kept[name]
     return {
@@ -82,7 +82,7 @@ export function useForm<F extends Typed>({ rules, flash = null, aboutEmpty, focu
         aboutEmpty && said.flash?.message === aboutEmpty && isEmpty(name, said.about[name]) ? ALERT_WORDS : null,
     }
   }
-  /** One button shows them all, once there is a script to do it. */
+  /** Any Show button shows every password, once a script runs. */
   const toggle = hydrated ? { onToggle: () => setShown(!shown), shown } : {}
   const password = (name: keyof F & string) => ({ ...field(name), ...toggle })
 
@@ -97,7 +97,7 @@ export function useForm<F extends Typed>({ rules, flash = null, aboutEmpty, focu
   }
 }
 
-/** As the server nests it. */
+/** The server nests fields under `user`. */
 const wireName = (name: string) => `user[${name}]`
 
 function plainNames(values: Record<string, string> = {}): Typed {
@@ -106,7 +106,7 @@ function plainNames(values: Record<string, string> = {}): Typed {
 
 const plainName = (name: string) => name.replace(/^user\[(.+)\]$/, '$1')
 
-/** What a person can type or tick, by name, as it stands. */
+/** The current values of what the user can type or check, by name. */
 function readFields(form: HTMLFormElement | null): Typed {
   const inputs = Array.from((form?.elements ?? []) as Iterable<HTMLInputElement>)
   const own = inputs.filter(({ name, type, readOnly }) => name && type !== 'hidden' && !readOnly)
@@ -119,7 +119,7 @@ function inputOf(form: HTMLFormElement | null, name: string): HTMLInputElement |
   return (form?.elements.namedItem(wireName(name)) as HTMLInputElement | null) ?? null
 }
 
-/** Spaces are something in a password only. */
+/** Spaces count only in a password. */
 function isEmpty(name: string, value: Typed[string] = ''): boolean {
   return !(/password/.test(name) ? value : String(value).trim())
 }

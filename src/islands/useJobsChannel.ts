@@ -3,18 +3,19 @@ import { useEffect, useRef, useState } from 'react'
 import { KEEPALIVE, PING_EVERY_MS } from '../domain/cable.ts'
 import type { Job } from '../domain/wire.ts'
 
-/** `off`: the server has closed it for good, because newer tabs took its place or the sign-in ended. */
+/** `off`: the server closed it for good, because newer tabs took its place or the sign-in ended. */
 export type Connection = 'connecting' | 'live' | 'reconnecting' | 'off'
 
 type Listener = {
   onJob: (job: Job) => void
-  /** The connection is (back) up: time to read again what may have changed meanwhile. */
+  /** The connection is up (again): time to reload what may have changed meanwhile. */
   onConnect: () => void
 }
 
 /**
  * Follows the user's jobs.
- * @returns also `heardAt`: when the server was last heard, ms since 1970 by this machine's clock, as of the last change
+ * @returns also `heardAt`: when the server was last heard, in ms since 1970 by this machine's clock, as of the last
+ * change of `connection`
  */
 export function useJobsChannel(userId: string, listener: Listener): { connection: Connection; heardAt: number } {
   const [state, setState] = useState({ connection: 'connecting' as Connection, heardAt: 0 })
@@ -22,7 +23,7 @@ export function useJobsChannel(userId: string, listener: Listener): { connection
   latest.current = listener
   useEffect(() => {
     let heardAt = 0
-    /** A socket that keeps itself alive: the answer comes without waking the object at the other end. */
+    /** A socket that keeps itself alive. The answer to its ping comes without waking the object at the other end. */
     class KeepaliveSocket extends WebSocket {
       constructor(url: string | URL, protocols?: string | string[]) {
         super(url, protocols)
@@ -57,10 +58,10 @@ export function useJobsChannel(userId: string, listener: Listener): { connection
         },
       },
     )
-    // The stock client finds out after some seconds of silence. The browser may know at once, and that the network is back, too.
+    // The stock client notices only after seconds of silence. The browser may know at once that the network changed.
     const { connection } = consumer as unknown as { connection: { reopen(): void } }
     const reopen = () => connection.reopen()
-    // A tab that gave way to newer ones comes back once somebody looks at it.
+    // A tab that gave way to newer ones reconnects once the user looks at it.
     const seen = () => isOff && !document.hidden && reopen()
     document.addEventListener('visibilitychange', seen)
     window.addEventListener('offline', lost)

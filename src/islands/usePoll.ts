@@ -1,9 +1,9 @@
 import { useEffect, useRef } from 'react'
 
 /**
- * Calls `poll` every `everyMs`, not while the page is hidden, at once when it is shown again after longer than that, and at once when
- * the network is back. Never two at a time: what becomes due during a poll waits for its end.
- * A poll that is under way is aborted when the component goes.
+ * Calls `poll` every `everyMs`, but not while the page is hidden. A page shown again after longer than that polls at
+ * once, and so does one whose network is back. Never two at a time: a poll that comes due during another one waits.
+ * Unmounting aborts a poll in progress.
  */
 export function usePoll(poll: (signal: AbortSignal) => Promise<void>, everyMs: number, enabled = true): void {
   const latest = useRef({ poll, everyMs })
@@ -18,7 +18,7 @@ export function usePoll(poll: (signal: AbortSignal) => Promise<void>, everyMs: n
     const tick = async () => {
       last = Date.now()
       underWay = true
-      // A poll answers for its own failures: what it throws is a fault of ours, and no reason to stop.
+      // `poll` handles its own failures. If it throws, that is our bug, and no reason to stop.
       await latest.current.poll(abort.signal).catch(reportError)
       underWay = false
       schedule()

@@ -5,7 +5,7 @@ import { usePoll } from './usePoll.ts'
 
 const EVERY_MS = 5_000
 
-/** Whether the page of this server answers: asked at once when it has an address, then every 5 s until it does. */
+/** Whether this server's page answers: checked as soon as it has an address, then every 5 s until it does. */
 export function useReachable({ active, stopping, ip_address }: Server): boolean {
   const [reachable, setReachable] = useState<string | null>(null)
   const waiting = active && !stopping && ip_address !== null && reachable !== ip_address

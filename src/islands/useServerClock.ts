@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react'
 
 /**
- * The server's clock, every second: starts at what the server rendered with, so that hydration finds the same text.
- * @param told what the server last said that its time is
+ * The server's clock, every second. It starts at the time the server rendered with, so hydration finds the same text.
+ * @param told the time that the server last gave
  */
 export function useServerClock(told: number): number {
   const [now, setNow] = useState(told)

@@ -5,7 +5,7 @@ import { Card } from '../ui/Card.tsx'
 import { Island } from './Island.tsx'
 
 type AccountOverviewProps = ProfileFormProps & {
-  /** The subscription's and the billing card. */
+  /** The subscription and billing cards. */
   subscription?: ReactNode
   billing?: ReactNode
 }
@@ -44,7 +44,7 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
             <Island name="FeedbackForm" of={FeedbackForm} props={{}} />
             <noscript>
               <p className="hint">
-                This form needs JavaScript. Without it, write to us through <a href="/contact_sales">contact</a>.
+                This form needs JavaScript. You can also <a href="/contact_sales">contact us here</a>.
               </p>
             </noscript>
           </Card>

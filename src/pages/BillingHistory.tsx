@@ -10,7 +10,7 @@ import { BillsTable } from './billing/BillsTable.tsx'
 
 type BillingHistoryProps = {
   bills: Bill[]
-  /** YYYY-MM; null or empty for All, which is shown, too, for a month without bills. */
+  /** YYYY-MM; null or empty for All, which a month without bills shows as well. */
   month: string | null
   hoursPerDay: Bar[]
   dollarsPerMonth: Bar[]
@@ -44,16 +44,16 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
         .filter((bill) => bill.overdue && bill.invoice_url)
         .map((bill) => (
           <Alert key={bill.id} kind="warning">
-            {dollars(bill.dollars_due)} from the bill of <Time at={bill.start_date} /> is overdue.{' '}
-            <a href={bill.invoice_url ?? ''}>Pay the open invoice</a>
+            The {dollars(bill.dollars_due)} bill for <Time at={bill.start_date} /> – <Time at={bill.end_date} /> is
+            overdue. <a href={bill.invoice_url ?? ''}>Pay now</a>
           </Alert>
         ))}
-      {asked && !month ? <Alert kind="info">No bill begins in that month. These are all.</Alert> : null}
-      <Card title={month ? `Bills of ${month}` : 'All bills'}>
+      {asked && !month ? <Alert kind="info">No bill starts in that month. Showing all bills.</Alert> : null}
+      <Card title={month ? `Bills for ${month}` : 'All bills'}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {month ? (
           <p className="visually-hidden">
-            Total of {month}: {dollars(totalDollars(shown))}
+            Total for {month}: {dollars(totalDollars(shown))}
           </p>
         ) : null}
       </Card>
@@ -62,16 +62,16 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
           <BarChart
             bars={hoursPerDay}
             unit="h"
-            caption="Running time of the last 30 days, by day in UTC"
-            empty="Nothing ran in these days."
+            caption="Server hours, last 30 days (UTC)"
+            empty="No servers ran in this period."
           />
         </Card>
         <Card title="Dollars per month">
           <BarChart
             bars={dollarsPerMonth}
             unit="USD"
-            caption="Bills of the last 12 months, by the month they begin in"
-            empty="Nothing to pay in these months."
+            caption="Usage charges, last 12 months, by the month each bill starts"
+            empty="No usage charges yet."
           />
         </Card>
       </div>

@@ -19,7 +19,7 @@ const COLUMNS = [
   { key: 'price', label: 'Price', numeric: true },
 ]
 
-/** One bill with all that is in it, made to be printed. */
+/** One bill in full, ready to print. */
 export function BillingStatement({ statement, email }: { statement: Statement; email: string }) {
   const state = statement.amount_owed < 0 ? 'Credit' : statement.paid ? 'Paid' : statement.overdue ? 'Overdue' : 'Due'
   return (
@@ -51,9 +51,9 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
       {statement.invoice_url ? (
         <p className="row no-print">
           <ButtonLink href={statement.invoice_url} {...(statement.paid ? {} : { look: 'primary' as const })}>
-            {statement.paid ? 'Open the invoice' : 'Open and pay the invoice'}
+            {statement.paid ? 'View invoice' : 'Pay invoice'}
           </ButtonLink>
-          {statement.invoice_pdf ? <ButtonLink href={statement.invoice_pdf}>Download as PDF</ButtonLink> : null}
+          {statement.invoice_pdf ? <ButtonLink href={statement.invoice_pdf}>Download PDF</ButtonLink> : null}
         </p>
       ) : null}
       {statement.corrects ? <WhatWasCorrected statement={statement} /> : <Runs statement={statement} />}
@@ -68,7 +68,7 @@ function Runs({ statement }: { statement: Statement }) {
     <Card title="Runs">
       {lines.length ? (
         <DataTable
-          caption="Every run in this statement"
+          caption="All runs"
           columns={COLUMNS}
           rows={lines.map((line) => ({
             id: line.session_id,
@@ -83,7 +83,7 @@ function Runs({ statement }: { statement: Statement }) {
           foot={{ session: 'Total', seconds: statement.seconds_used.toLocaleString('en-US') }}
         />
       ) : (
-        <EmptyState>Nothing ran in this period.</EmptyState>
+        <EmptyState>No servers ran in this period.</EmptyState>
       )}
       <p className="statement-sum">{howItAddsUp(statement)}</p>
       <p className="hint">Free of charge: startup, failed starts and shutdown.</p>
@@ -93,7 +93,7 @@ function Runs({ statement }: { statement: Statement }) {
 
 function howItAddsUp(statement: Statement): string {
   const { seconds_used, included_hours, charged_seconds, amount_owed, trial } = statement
-  if (trial) return `${seconds(seconds_used)} of your free trial. A trial costs nothing.`
-  const included = included_hours ? ` − ${seconds(hoursToSeconds(included_hours))} in the plan` : ''
-  return `${seconds(seconds_used)}${included} leaves ${seconds(charged_seconds)} × $${OVERAGE_DOLLARS_PER_SECOND} = ${dollars(amount_owed)}`
+  if (trial) return `${seconds(seconds_used)} of your free trial, at no charge.`
+  const included = included_hours ? ` − ${seconds(hoursToSeconds(included_hours))} included` : ''
+  return `${seconds(seconds_used)} used${included}: ${seconds(charged_seconds)} × $${OVERAGE_DOLLARS_PER_SECOND} = ${dollars(amount_owed)}`
 }

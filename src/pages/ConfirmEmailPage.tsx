@@ -2,7 +2,7 @@ import { ConfirmEmail, type ConfirmEmailProps } from '../islands/ConfirmEmail.ts
 import { FormPage } from './account/FormPage.tsx'
 import { Island } from './Island.tsx'
 
-/** Without a script the browser goes on to the confirmation by itself, and from there to the screen that shows what came of it. */
+/** Without scripts the browser goes straight to the confirmation, which redirects to a screen with the result. */
 export function ConfirmEmailPage(props: ConfirmEmailProps) {
   const confirm = `/users/confirmation?confirmation_token=${encodeURIComponent(props.token ?? '')}`
   return (

@@ -5,7 +5,7 @@ import { EmptyState } from '../ui/States.tsx'
 import { Time } from '../ui/Time.tsx'
 import { ConsoleTabs } from './console/ConsoleTabs.tsx'
 
-/** What people wrote to sales and which customers want more servers, newest first. */
+/** Messages to sales and requests for more servers, newest first. */
 export function ConsoleMessages({ messages, older }: { messages: Message[]; older: string | null }) {
   return (
     <div className="page page-wide console">
@@ -42,7 +42,7 @@ function MessageItem({ kind, name, email, source, message, created_at }: Message
           {source ? <span className="hint">via {source}</span> : null}
           <Time at={created_at} />
         </header>
-        <p>{message ?? 'Asks for more servers than one at a time.'}</p>
+        <p>{message ?? 'Wants to run more than one server at a time.'}</p>
       </article>
     </li>
   )

@@ -7,12 +7,12 @@ import { Contours } from './landing/Contours.tsx'
 
 export type ContactSalesProps = {
   csrfToken: string | null
-  /** What was typed, when the form comes back with errors. */
+  /** What the user typed, when the form comes back with errors. */
   values?: Partial<Record<ContactField, string>>
   errors?: Partial<Record<ContactField, string>>
-  /** A sentence about the whole: the server's errors joined, or that it could not be sent. */
+  /** A sentence about the whole form: the server's errors joined, or that sending failed. */
   failure?: string | null
-  /** The sentence after it was sent. */
+  /** The sentence to show once it is sent. */
   success?: string | null
 }
 
@@ -27,7 +27,7 @@ export function ContactSales({ csrfToken, values = {}, errors = {}, failure, suc
   return (
     <div className="page narrow stack">
       <h1>Contact sales</h1>
-      <p className="muted">Tell us what you want to simulate. We answer by email.</p>
+      <p className="muted">Tell us what you want to simulate. We'll reply by email.</p>
       {failure ? (
         <Alert key={failure} kind="danger" dismissible takesFocus>
           {failure}
@@ -41,7 +41,7 @@ export function ContactSales({ csrfToken, values = {}, errors = {}, failure, suc
       <form className="card stack" method="post" action="/api/v1/contact_sales" noValidate>
         {csrfToken ? <input type="hidden" name="authenticity_token" value={csrfToken} /> : null}
         <div hidden>
-          <label htmlFor="website">Leave this empty</label>
+          <label htmlFor="website">Leave this blank</label>
           <input id="website" name="website" autoComplete="off" tabIndex={-1} />
         </div>
         <Field label="Name" autoComplete="name" {...field('name')} />

@@ -7,7 +7,7 @@ export function Dashboard(props: DashboardProps) {
     <div className="page stack">
       <noscript>
         <Alert kind="warning">
-          Without JavaScript this page shows what runs as of when it was loaded. Refresh shows how it went on.
+          JavaScript is off, so this page doesn't update on its own. Press Refresh to see the latest.
         </Alert>
       </noscript>
       <Island name="Dashboard" of={DashboardIsland} props={props} />

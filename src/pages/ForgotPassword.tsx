@@ -6,9 +6,9 @@ import { FormPage } from './account/FormPage.tsx'
 
 export function ForgotPassword({ csrfToken, flash }: { csrfToken: string; flash: FlashMessage | null }) {
   return (
-    <FormPage title="Forgotten password" foot={<a href="/sign_in">Back to Sign In</a>}>
+    <FormPage title="Reset your password" foot={<a href="/sign_in">Back to Sign In</a>}>
       <FlashAlert flash={flash} />
-      <p>Tell us the address of your account. We mail you a link that works once, within an hour.</p>
+      <p>Enter your email and we'll send you a reset link. It works once and expires in an hour.</p>
       <form className="stack" method="post" action="/users/password" noValidate>
         <HiddenFields csrfToken={csrfToken} />
         <Field
@@ -20,7 +20,7 @@ export function ForgotPassword({ csrfToken, flash }: { csrfToken: string; flash:
           defaultValue={flash?.values?.['user[email]']}
         />
         <Button type="submit" look="primary">
-          Send the link
+          Send link
         </Button>
       </form>
     </FormPage>

@@ -1,10 +1,13 @@
 import { type ComponentType, createContext, use } from 'react'
 import { bootstrapJson } from './bootstrap-json.ts'
 
-/** What the browser needs to hydrate an island. By itself a page knows none. */
+/** What the browser needs to hydrate an island. None by default. */
 export const IslandFiles = createContext<(name: string) => { script: string; preload: string[] } | null>(() => null)
 
-/** A part of a page that comes alive in the browser: `name` is its file and export in `src/islands/`, the props travel as JSON, right behind it. */
+/**
+ * A part of a page that hydrates in the browser. `name` is its file and export in `src/islands/`; its props follow it
+ * as JSON.
+ */
 export function Island<P extends object>({
   name,
   of: Component,

@@ -11,7 +11,7 @@ import { TopBar } from './layout/TopBar.tsx'
 
 export type LayoutProps = {
   user: User | null
-  /** What keeps them from starting servers. */
+  /** What keeps the user from starting servers. */
   notice?: AccountIssue | null
   /** Path and query of the request: marks the current link. */
   path: string
@@ -19,24 +19,24 @@ export type LayoutProps = {
   description?: string
   /** Scheme and host, e.g. https://proving.example: canonical and Open Graph addresses are absolute. */
   origin: string
-  /** Null on a page that is the same for everybody: its forms then go without a token. */
+  /** Null on a page that is the same for everyone: its forms have no token. */
   csrfToken: string | null
-  /** The cookie's choice; null where nobody chose: dark for visitors, the system's for those signed in. */
+  /** The cookie's choice. Null means none: dark for visitors, the system's theme when signed in. */
   theme: Theme | null
-  /** What the page before has to say, where this one has no place of its own for it. */
+  /** The previous page's message, if this page has no place of its own for it. */
   flash?: FlashMessage | null
-  /** `next`: the style sheet of the pages that come next. */
+  /** `next`: the style sheet of the pages likely to come next. */
   assets: { styles: string[]; scripts: string[]; next?: string }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
-  /** The title stands alone, without the product's name. */
+  /** Shows the title without the product's name. */
   titleAlone?: boolean
-  /** For pages that no search engine should keep and nobody can share. */
+  /** For pages that search engines should not index and nobody can share. */
   noIndex?: boolean
   children: ReactNode
 }
 
-const TAGLINE = 'GPU simulation servers for drones and ground vehicles: start one, watch it come up, pay by the second.'
+const TAGLINE = 'GPU simulation servers for drones and ground vehicles. Start one in seconds and pay by the second.'
 
 /** The whole document, without its doctype. */
 export function Layout({ user, path, title, description = TAGLINE, origin, csrfToken, assets, ...rest }: LayoutProps) {
@@ -52,7 +52,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <title>{rest.titleAlone ? title : named}</title>
         <meta name="description" content={description} />
         {rest.noIndex ? <meta name="robots" content="noindex" /> : <link rel="canonical" href={address} />}
-        {/* The precedence lets React put it before everything that can wait. */}
+        {/* With a precedence, React puts it before everything that can wait. */}
         {assets.styles.map((href) => (
           <link key={href} rel="stylesheet" href={href} precedence="default" />
         ))}
@@ -107,7 +107,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
   )
 }
 
-/** Covers the app while the client asks again who is signed in. The server knew, so it is hidden in every page's first HTML. */
+/** Covers the app while the client checks the session again. Hidden at first, because the server has just checked. */
 function SessionCheck() {
   return (
     <div id="session-check" className="veil" role="status" hidden>

@@ -1,9 +1,10 @@
 import { ButtonLink } from '../ui/Button.tsx'
 import { Contours } from './landing/Contours.tsx'
 
-/** The title of the document is the heading's. `back` is the referrer's path if it was ours, else null. */
+/** The document's title and its heading. */
 export const NOT_FOUND_TITLE = 'Oops—page not found'
 
+/** @param back the referrer's path if it is one of ours, else null */
 export function NotFound({ path, signedIn, back }: { path: string; signedIn: boolean; back: string | null }) {
   return (
     <div className="page lost stack">
@@ -15,7 +16,7 @@ export function NotFound({ path, signedIn, back }: { path: string; signedIn: boo
       </svg>
       <h1>{NOT_FOUND_TITLE}</h1>
       <p>
-        Nothing is at <code>{path}</code>
+        There's no page at <code>{path}</code>
       </p>
       <p className="row">
         <ButtonLink href={back ?? '/'} data-enhance="back">

@@ -10,7 +10,7 @@ type ResetPasswordProps = { token: string; csrfToken: string; flash: FlashMessag
 export function ResetPassword({ token, csrfToken, flash }: ResetPasswordProps) {
   const fault = (field: string) => (flash?.field === field ? flash.message : null)
   return (
-    <FormPage title="Choose a new password" foot={<a href="/forgot_password">Get another link</a>}>
+    <FormPage title="Choose a new password" foot={<a href="/forgot_password">Get a new link</a>}>
       <FlashAlert flash={flash} />
       <form className="stack" method="post" action="/users/password" noValidate>
         <HiddenFields csrfToken={csrfToken} method="put" />
@@ -24,7 +24,7 @@ export function ResetPassword({ token, csrfToken, flash }: ResetPasswordProps) {
           name="user[password]"
           label="New password"
           autoComplete="new-password"
-          hint={`${PASSWORD_HINT} Every device is signed out.`}
+          hint={`${PASSWORD_HINT} You'll be signed out everywhere.`}
           error={fault('password')}
         />
         <PasswordField

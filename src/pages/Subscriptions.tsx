@@ -10,7 +10,7 @@ import { HardwareTable } from './pricing/HardwareTable.tsx'
 
 type SubscriptionsProps = {
   subscription: Subscription | null
-  /** Until sales open, Basic and Premium are only shown. */
+  /** Until sales open, Basic and Premium are for display only. */
   forSale: boolean
   csrfToken: string
   flash: FlashMessage | null
@@ -26,7 +26,7 @@ export function Subscriptions({ subscription, forSale, csrfToken, flash }: Subsc
             {subscription ? `Your plan: ${planName(subscription.plan_type)}` : 'You have no plan yet.'}
             {forSale || subscription?.sub_type === 'paid' ? null : (
               <>
-                {' · '}Basic and Premium cannot be bought here yet: <a href="/contact_sales">ask sales for one</a>
+                {' · '}You can't buy Basic or Premium here yet. <a href="/contact_sales">Contact sales</a> to get one.
               </>
             )}
           </p>
@@ -52,7 +52,7 @@ export function Subscriptions({ subscription, forSale, csrfToken, flash }: Subsc
                 {plan.dollarsPerMonth === null ? '' : '/mo'}
                 {plan.type === subscription?.plan_type ? <Badge color="green">Your plan</Badge> : null}
               </p>
-              <p>{plan.hours ? `${plan.hours} hours included, then $1.75/h by the second` : 'Hours by agreement'}</p>
+              <p>{plan.hours ? `${plan.hours} hours included, then $1.75/h, billed by the second` : 'Custom hours'}</p>
               <Choice plan={plan} forSale={forSale} csrfToken={csrfToken} />
             </div>
           </Card>
@@ -63,7 +63,7 @@ export function Subscriptions({ subscription, forSale, csrfToken, flash }: Subsc
   )
 }
 
-/** A refused checkout comes back here, with the plan that was asked for. */
+/** A refused checkout comes back here with the plan that the user chose. */
 function aboutCheckout(flash: FlashMessage | null): FlashMessage | null {
   return flash?.values?.plan_type ? { ...flash, message: checkoutFailure([flash.message]) } : flash
 }

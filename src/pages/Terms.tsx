@@ -2,7 +2,7 @@ import { Billing } from './terms/Billing.tsx'
 import { General } from './terms/General.tsx'
 import { Summary } from './terms/Summary.tsx'
 
-/** The summary first, then the terms; the sections' ids are linked to from elsewhere. */
+/** The summary, then the full terms. Other pages link to the sections' ids. */
 export function Terms() {
   return (
     <article className="page prose">

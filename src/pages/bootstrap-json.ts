@@ -1,6 +1,6 @@
 /**
- * JSON that is safe inside `<script type="application/json">`: no `<` can close the element or open a comment, and the two line
- * separators that older readers of JSON-in-JavaScript refuse are escaped as well.
+ * JSON that is safe inside `<script type="application/json">`: no `<` can close the element or open a comment. It also
+ * escapes the two line separators that older JSON-in-JavaScript parsers reject.
  */
 export function bootstrapJson(data: unknown): string {
   return JSON.stringify(data).replace(

@@ -14,16 +14,16 @@ type AlertProps = {
   kind: AlertKind
   children: ReactNode
   dismissible?: boolean
-  /** Told once it was dismissed; implies `dismissible`. */
+  /** Called on dismissal; implies `dismissible`. */
   onDismiss?: () => void
   id?: string
-  /** Not read out by itself: it ticks, or the page's live region says it. */
+  /** Screen readers don't announce it: it ticks, or the page's live region says it. */
   quiet?: boolean
-  /** It answers what was just sent off: the keyboard goes on from here, and a new page begins with it. */
+  /** It answers a form the user just sent, so it takes the keyboard focus, also on a new page. */
   takesFocus?: boolean
 }
 
-/** The browser itself sees to what the server rendered; React leaves the attribute out of what an island adds. */
+/** The browser focuses what the server rendered; React leaves out the attribute when an island adds an alert. */
 const takeFocus = (alert: HTMLElement | null) => {
   if (alert && !alert.autofocus) alert.focus()
 }
@@ -31,8 +31,8 @@ const FOCUS = { tabIndex: -1, autoFocus: true, ref: takeFocus }
 
 /**
  * A message. A dismissible one is an open `<dialog>` (not modal), whose `<form method="dialog">` closes it in every
- * browser without a script. A form cannot stand inside a form: place a dismissible alert beside forms, not in them,
- * and give a new message a new `key`, else a closed one stays closed.
+ * browser without a script. Forms cannot nest, so place a dismissible alert beside forms, not in them. Give each new
+ * message a new `key`, or a closed alert stays closed.
  */
 export function Alert({ kind, children, dismissible, onDismiss, id, quiet = false, takesFocus = false }: AlertProps) {
   const frame = { id, className: `alert alert-${kind}`, ...(takesFocus && FOCUS) }

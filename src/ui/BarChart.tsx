@@ -4,7 +4,7 @@ type BarChartProps = {
   bars: { label: string; value: number }[]
   unit: string
   caption: string
-  /** In place of bars that would all be zero. */
+  /** Shown when every bar is zero. */
   empty: string
 }
 
@@ -18,7 +18,7 @@ function niceCeiling(n: number): number {
   return ([1, 2, 5, 10].find((step) => step * power >= n) ?? 10) * power
 }
 
-/** Bars drawn on the server, and the same figures as a table for whoever cannot, or would rather not, read bars. */
+/** Bars drawn on the server, with the same figures in a table for people who can't or don't want to read bars. */
 export function BarChart({ bars, unit, caption, empty }: BarChartProps) {
   if (bars.every(({ value }) => value === 0))
     return (
@@ -39,7 +39,7 @@ export function BarChart({ bars, unit, caption, empty }: BarChartProps) {
       <svg
         viewBox={`0 0 ${WIDTH} ${HEIGHT + 28}`}
         role="img"
-        aria-label={`${caption}. The figures stand in the table below.`}
+        aria-label={`${caption}. See the table below for the figures.`}
       >
         <path className="axis" d={`M0 14H${WIDTH}M0 ${HEIGHT + 0.5}H${WIDTH}`} strokeDasharray="2 4" />
         <text y="8">{format(top)}</text>

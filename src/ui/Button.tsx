@@ -6,7 +6,7 @@ function classes(look: Look['look'], small: boolean | undefined, more: string | 
   return `btn${look ? ` btn-${look}` : ''}${small ? ' btn-small' : ''}${more ? ` ${more}` : ''}`
 }
 
-/** `type` is "button" unless told: a button that submits says so. */
+/** `type` defaults to "button": a button that submits must say so. */
 export function Button({
   look,
   small,

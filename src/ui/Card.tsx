@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 
 type CardProps = { title?: string; id?: string; aside?: ReactNode; className?: string; children: ReactNode }
 
-/** With a title it is a named section; `aside` stands at the right of the title. */
+/** With a title it is a named section; `aside` sits to the right of the title. */
 export function Card({ title, id, aside, className, children }: CardProps) {
   const all = className ? `card ${className}` : 'card'
   if (!title) return <div className={all}>{children}</div>

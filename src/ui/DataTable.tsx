@@ -3,9 +3,9 @@ import type { ReactNode } from 'react'
 export type Column = {
   key: string
   label: string
-  /** Right-aligned, in the figures of the instruments. */
+  /** Right-aligned, in the instrument font. */
   numeric?: boolean
-  /** The cell that names its row (`<th scope="row">`). One a table. */
+  /** The cell that names its row (`<th scope="row">`). One per table. */
   rowHeader?: boolean
 }
 
@@ -15,12 +15,12 @@ type DataTableProps = {
   caption: string
   columns: Column[]
   rows: Row[]
-  /** The last row, e.g. a total, keyed like the cells; the first column's is its header. */
+  /** The last row, e.g. a total, keyed like the cells; the first column is its header. */
   foot?: Record<string, ReactNode>
   hideCaption?: boolean
 }
 
-/** Rows become cards where there is little room, where each value carries its column's name. */
+/** Where space is tight, rows become cards that label each value with its column. */
 export function DataTable({ caption, columns, rows, foot, hideCaption = false }: DataTableProps) {
   const cell = ({ key, label, numeric }: Column, value: ReactNode, header: boolean) => {
     const className = numeric ? 'num' : undefined

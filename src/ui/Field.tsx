@@ -9,15 +9,15 @@ type Labelled = {
   label: string
   hint?: ReactNode
   error?: string | null | undefined
-  /** The id of a message about several fields, when this is one of them. */
+  /** The id of a message about several fields, if this is one of them. */
   blamedBy?: string | null | undefined
-  /** Defaults to the name; give one where two forms of a page share a name. */
+  /** Defaults to the name; pass one if two forms on a page share a name. */
   id?: string
 }
 
 type FrameProps = Labelled & { children: ReactNode }
 
-/** The ids of what is wrong and of the hint, in the order in which they are read out; undefined when there is neither. */
+/** The ids of the errors and the hint, in the order a screen reader says them; undefined if there are none. */
 function describedBy(id: string, { hint, error, blamedBy }: Partial<Labelled>): string | undefined {
   return [error && `${id}-error`, blamedBy, hint && `${id}-hint`].filter(Boolean).join(' ') || undefined
 }
@@ -42,7 +42,7 @@ function Frame({ name, id = name, label, hint, error, children }: FrameProps) {
   )
 }
 
-/** What every control of a field carries. */
+/** The attributes that every control shares. */
 function control({ name, id = name, ...said }: Labelled) {
   return {
     id,
@@ -110,7 +110,7 @@ type PasswordProps = Labelled &
     id?: string
     autoComplete: 'new-password' | 'current-password'
     shown?: boolean
-    /** Only an island can show the password; without this there is no button for it. */
+    /** Only an island can show the password; without this there is no Show button. */
     onToggle?: () => void
   }
 
@@ -121,7 +121,7 @@ export function PasswordField({ label, hint, error, blamedBy, shown = false, onT
       <div className="with-button">
         <input spellCheck={false} {...rest} type={shown ? 'text' : 'password'} {...control(labeled)} />
         {onToggle ? (
-          // Named by its text, not by a label: what looks for the field by its label is to find one.
+          // Named by its text, not an aria-label: a search by label must find only the field.
           <button type="button" className="btn" aria-pressed={shown} onClick={onToggle}>
             <Outline path={EYE} />
             <span className="visually-hidden">Show {label.toLowerCase()}</span>

@@ -1,15 +1,15 @@
 import { Alert } from './Alert.tsx'
 
-/** What the next page shows once: a sentence, and what was typed into a form that was refused (never a password). */
+/** Shown once, on the next page: a sentence, and what the user typed into a refused form (never a password). */
 export type FlashMessage = {
   kind: 'success' | 'danger'
   message: string
-  /** The field that the sentence is about, by its name in the form. */
+  /** The name of the form field that the sentence is about. */
   field?: string | null
   values?: Record<string, string>
 }
 
-/** @param id of its words, for the fields that they are about */
+/** @param id for the message, so that the fields it is about can refer to it */
 export function FlashAlert({ flash, id }: { flash: FlashMessage | null; id?: string }) {
   if (!flash) return null
   return (

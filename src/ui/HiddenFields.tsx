@@ -1,4 +1,4 @@
-/** What every form of ours carries: the CSRF token and, where a form means another method than post, its name. */
+/** Every form has these: the CSRF token and, for a method other than post, its name. */
 export function HiddenFields({ csrfToken, method }: { csrfToken: string; method?: 'put' | 'delete' }) {
   return (
     <>

@@ -1,4 +1,7 @@
-/** Outlines from Lucide (ISC License, © Lucide Contributors), each as one path on a 24 × 24 grid. Islands carry them all: those of the frame alone stand with it. */
+/**
+ * Outlines from Lucide (ISC License, © Lucide Contributors), each one path on a 24 × 24 grid. Islands bundle all of
+ * them, so icons that only the page frame needs are in `frame-icons.ts`.
+ */
 const CIRCLE = 'M2 12a10 10 0 1 0 20 0a10 10 0 1 0-20 0'
 
 const PATHS = {
@@ -14,7 +17,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS
 
-/** Decoration only: whatever it says must also stand in words next to it, or in the `aria-label` of its button. */
+/** Decoration only: say the same in words beside it, or in its button's `aria-label`. */
 export function Icon({ name, size = 16 }: { name: IconName; size?: number }) {
   return <Outline path={PATHS[name]} size={size} />
 }

@@ -1,11 +1,12 @@
 type MeterProps = {
   label: string
   value: number
-  max: number /** What the figures say in words, e.g. "3.2 of 5 hours". */
+  max: number
+  /** The figures in words, e.g. "3.2 of 5 hours". */
   text: string
 }
 
-/** How much of an allowance is used. Beyond it the bar is full and amber. */
+/** How much of an allowance is used. Past the limit the bar is full and amber. */
 export function Meter({ label, value, max, text }: MeterProps) {
   return (
     <div className={value > max ? 'meter meter-over' : 'meter'}>

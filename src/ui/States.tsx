@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Alert } from './Alert.tsx'
 
-/** Nothing there yet: the sentence, and what to do about it. */
+/** Nothing here yet: a sentence, and what to do about it. */
 export function EmptyState({ children, action }: { children: string; action?: ReactNode }) {
   return (
     <div className="empty">
@@ -11,7 +11,7 @@ export function EmptyState({ children, action }: { children: string; action?: Re
   )
 }
 
-/** Something did not load: the sentence, and a way to try again. */
+/** Something failed to load: a sentence, and a way to try again. */
 export function ErrorState({ children, action }: { children: string; action?: ReactNode }) {
   return (
     <Alert kind="danger">
@@ -23,7 +23,7 @@ export function ErrorState({ children, action }: { children: string; action?: Re
   )
 }
 
-/** `label` is read out; `visible` also shows it. */
+/** Screen readers say `label`; `visible` also shows it. */
 export function Spinner({ label, visible = true }: { label: string; visible?: boolean }) {
   return (
     <span className="row">

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from 'react'
 
 const never = () => () => {}
 
-/** False in the server's HTML and at hydration, true from then on: what needs our script shows up only once it runs. */
+/** False in the server's HTML and during hydration, then true: for parts that work only once our script runs. */
 export function useHydrated(): boolean {
   return useSyncExternalStore(
     never,

@@ -37,7 +37,7 @@ describe('sign-up', () => {
     [{ terms_of_service: false }, 'terms_of_service', 'You must accept the Terms of Service.'],
     [{ email: 'ada' }, 'email', 'Please enter a valid email.'],
     [{ name: 'x'.repeat(101) }, 'name', 'Name cannot exceed 100 characters.'],
-    [{ name: 'A\u202eda' }, 'name', 'Name contains characters that cannot be shown.'],
+    [{ name: 'A\u202eda' }, 'name', "Name contains characters we can't display."],
     [both('12345'), 'password', 'Password must be at least 6 characters.'],
     [both(`${LONG}x`), 'password', 'Password cannot exceed 128 characters.'],
   ])('%j breaks one rule', (change, field, message) => {
@@ -90,7 +90,7 @@ describe('the profile', () => {
   test.each([
     [{ name: ' ' }, 'name', 'Please enter your name.'],
     [{ name: 'x'.repeat(101) }, 'name', 'Name cannot exceed 100 characters.'],
-    [{ name: 'A\u202eda' }, 'name', 'Name contains characters that cannot be shown.'],
+    [{ name: 'A\u202eda' }, 'name', "Name contains characters we can't display."],
     [{ ...change, current_password: '' }, 'current_password', 'Please enter your current password.'],
     [
       { ...change, password_confirmation: 'others' },

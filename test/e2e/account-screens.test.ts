@@ -36,7 +36,7 @@ test('a confirmed address leads to the sign-in screen after ten seconds, unless 
   await page.goto(link)
   await page.getByText('Your email address is confirmed.').waitFor()
   await page.getByText('Redirecting in 10 seconds').waitFor({ state: 'attached' })
-  expect(await page.getByRole('link', { name: 'Go now' }).getAttribute('href')).toBe('/sign_in')
+  expect(await page.getByRole('link', { name: 'Sign in now' }).getAttribute('href')).toBe('/sign_in')
   for (let second = 9; second >= 1; second--) {
     await page.clock.runFor(1_000)
     await page.getByText(`Redirecting in ${second} second`).waitFor({ state: 'attached' })
@@ -108,10 +108,10 @@ test('a page whose bootstrap block is corrupted says so and can be refreshed', a
     await route.fulfill({ response, body: html })
   })
   await page.goto(`${url}/sign_in`)
-  await page.getByText('Something is wrong with the state of your session.').waitFor()
+  await page.getByText('Something went wrong with your session.').waitFor()
   await page.unroute('**/sign_in')
   await page.getByRole('button', { name: 'Refresh Page' }).click()
-  await page.getByText('Something is wrong with the state of your session.').waitFor({ state: 'detached' })
+  await page.getByText('Something went wrong with your session.').waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Sign In' }).waitFor()
 })
 

@@ -50,14 +50,14 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await page.getByRole('button', { name: 'Choose Basic' }).click()
   await page.getByRole('button', { name: 'Pay $25.00' }).click()
   await page.waitForURL('**/account_overview?checkout=done')
-  await page.getByText('5 hours a cycle').waitFor()
+  await page.getByText('5 hours per month').waitFor()
   await shot(page, 'account')
 
   await open(page, '/dashboard')
   await page.getByText(/^5\.00 hours left in your plan/).waitFor()
   await page.getByRole('button', { name: 'Start Server' }).click()
   await page.getByText('running', { exact: true }).waitFor()
-  await page.getByText(/in your plan$/).waitFor()
+  await page.getByText(/covered by your plan$/).waitFor()
   await advance(8 * 3600)
   await page.reload()
   await page.getByText(/28,8\d\d s · \$5\.2\d+$/).waitFor()
@@ -73,15 +73,15 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
 
   await advance(16 * DAY)
   await open(page, '/dashboard')
-  await page.getByText('Your account is suspended: an invoice is overdue.').waitFor()
+  await page.getByText('Your account is suspended because an invoice is overdue.').waitFor()
   await shot(page, 'suspended')
   const start = page.getByRole('button', {
     name: 'Start Server',
-    description: 'Your account is suspended until its overdue invoice is paid.',
+    description: 'Your account is suspended until you pay the overdue invoice.',
   })
   await start.waitFor()
   expect(await start.isDisabled()).toBe(true)
-  expect(await page.getByRole('link', { name: 'See and pay it' }).getAttribute('href')).toBe('/billing_history')
+  expect(await page.getByRole('link', { name: 'View and pay' }).getAttribute('href')).toBe('/billing_history')
 
   await open(page, '/billing_history')
   await bill.getByText('Overdue', { exact: true }).waitFor({ state: 'attached' })
@@ -95,11 +95,11 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   expect((await csv.text()).split('\r\n')[1]).toMatch(/,5\.2\d,28\d\d\d,false,true,in_\w+$/)
 
   await bill.getByRole('rowheader').getByRole('link').click()
-  await page.getByText(/ leaves 10,\d{3} s × \$0\.0004861 = \$5\.2/).waitFor()
+  await page.getByText(/: 10,\d{3} s × \$0\.0004861 = \$5\.2/).waitFor()
   await shot(page, 'statement')
-  const pdf = await page.getByRole('link', { name: 'Download as PDF' }).getAttribute('href')
+  const pdf = await page.getByRole('link', { name: 'Download PDF' }).getAttribute('href')
   expect((await fetch(pdf ?? '')).status).toBe(200)
-  await page.getByRole('link', { name: 'Open and pay the invoice' }).click()
+  await page.getByRole('link', { name: 'Pay invoice' }).click()
   await page.waitForURL('**/i/in_*')
   await shot(page, 'invoice')
   await page.getByRole('button', { name: /^Pay \$5\.2/ }).click()
@@ -122,8 +122,8 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await page.getByRole('row').filter({ hasText: 'Correction' }).getByRole('rowheader').getByRole('link').click()
   await page.getByText('A fault of ours took an hour.').waitFor()
   await shot(page, 'correction')
-  await page.getByRole('link', { name: 'the statement of these days' }).click()
-  await page.getByText('Corrected later').waitFor()
+  await page.getByRole('link', { name: 'the original statement' }).click()
+  await page.getByRole('heading', { name: 'Corrections' }).waitFor()
   await shot(page, 'corrected-statement')
 
   await open(page, '/account_overview')

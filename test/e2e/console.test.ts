@@ -50,7 +50,7 @@ test('the table sorts and filters instantly, and its address says how', async ()
   expect(await rows(page).first().textContent()).toContain('pilot-3@example.com')
   await page.getByText(`1 of ${COUNT}`).waitFor()
   await page.getByLabel('Filter').fill('zeppelin')
-  await page.getByText('No instance matches the filter.').waitFor()
+  await page.getByText('No instances match this filter.').waitFor()
   expect(loads).toBe(0)
 
   // The address alone restores the view.

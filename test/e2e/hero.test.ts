@@ -72,7 +72,7 @@ test('the replay can be scrubbed, played to its end, and played again from its s
   await slider.scrollIntoViewIfNeeded()
   await slider.fill('10')
   const caption = replay.getByRole('paragraph')
-  await expect.poll(() => caption.innerText(), soon).toContain('Each sweep of the lidar adds returns')
+  await expect.poll(() => caption.innerText(), soon).toContain('each lidar sweep adds returns')
   expect(await slider.getAttribute('aria-valuetext')).toBe('10 of 46 seconds')
   const early = await replay.locator('.view').screenshot()
   await slider.fill('45.8')

@@ -32,7 +32,7 @@ test('from sign-up to a stopped server without a reload', async () => {
   await page.getByText('Account created but you need to confirm you email!').waitFor()
 
   await page.goto(`${world.url}/confirm_email?confirmation_token=${await confirmationToken(world.url, email)}`)
-  await page.getByRole('link', { name: 'Go now' }).click()
+  await page.getByRole('link', { name: 'Sign in now' }).click()
   await page.waitForURL('**/sign_in')
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD)

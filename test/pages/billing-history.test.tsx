@@ -34,7 +34,7 @@ const BILL: Bill = {
 test('a month without bills shows them all, and says so', () => {
   const history = (month: string | null) =>
     renderToStaticMarkup(<BillingHistory bills={[BILL]} month={month} hoursPerDay={[]} dollarsPerMonth={[]} />)
-  const sentence = 'No bill begins in that month. These are all.'
+  const sentence = 'No bill starts in that month. Showing all bills.'
   for (const unknown of ['2031-01', 'x']) expect(history(unknown)).toMatch(new RegExp(`${sentence}.*All bills.*in_1`))
   for (const known of ['2026-10', '', null]) expect(history(known)).not.toContain(sentence)
 })
@@ -44,15 +44,13 @@ test('an overdue bill appears above everything, with the way to pay it', () => {
   const history = renderToStaticMarkup(
     <BillingHistory bills={[overdue, BILL]} month={null} hoursPerDay={[]} dollarsPerMonth={[]} />,
   )
-  expect(history).toMatch(
-    /\$6\.50 from the bill of .* is overdue\. <a href="https:\/\/invoice\.example\/1">Pay the open invoice<\/a>/,
-  )
+  expect(history).toMatch(/The \$6\.50 bill for .* is overdue\. <a href="https:\/\/invoice\.example\/1">Pay now<\/a>/)
   expect(history.match(/is overdue/g)).toHaveLength(1)
 })
 
 test('a chart without bars says so instead of showing bare axes', () => {
   const empty = render(0)
-  for (const sentence of ['No billing records', 'Nothing ran in these days.', 'Nothing to pay in these months.'])
+  for (const sentence of ['No billing records', 'No servers ran in this period.', 'No usage charges yet.'])
     expect(empty).toContain(sentence)
   expect(empty).not.toContain('<svg viewBox="0 0 440')
   expect(empty).not.toContain('Show as table')

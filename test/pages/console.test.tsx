@@ -55,7 +55,7 @@ test('no instances, no match, and no answer each say so', () => {
   expect(text(renderToString(<Console {...props} instances={[]} />))).toContain('No instances found.')
   const view = { ...NEWEST_FIRST, filter: 'zeppelin' }
   const unmatched = renderToString(<Console {...props} view={view} instances={manyInstances(3, NOW)} />)
-  expect(text(unmatched)).toContain('No instance matches the filter.')
+  expect(text(unmatched)).toContain('No instances match this filter.')
   expect(text(unmatched)).toContain('0 of 3')
   const down = text(
     renderToString(<Console {...props} instances={null} error={loadError(503, 'It did not answer.')} />),
@@ -87,6 +87,6 @@ test("a stranger's text is text, not markup", () => {
   expect(html).not.toMatch(/<b>|<script/)
   expect(text(html)).toContain('via Referral')
   expect(text(html)).toContain('Nov 21, 2026, 02:17 UTC')
-  expect(text(html)).toContain('Asks for more servers')
+  expect(text(html)).toContain('Wants to run more than one server')
   expect(html).toContain('before=2026-11-21T00%3A00%3A00.000Z_msg_1')
 })

@@ -1,19 +1,19 @@
 import type { BillingRecord } from '../wire.ts'
 
-/** A billing record as its owner sees it: what crosses the wire, and where its invoice is, as a page to pay on and as a file. */
+/** A bill as its owner sees it: the wire's fields, its plan, its invoice as page and PDF, and what it corrects. */
 export type Bill = BillingRecord & {
   plan: string
   invoice_url: string | null
   invoice_pdf: string | null
   due_date: string | null
-  /** Left to pay, credits taken off. */
+  /** Left to pay after credits. */
   dollars_due: number
-  /** The bill that this one corrects, and why. Its amount and seconds are what is added: below 0 they are a credit. */
+  /** The bill that this one corrects, and why. Its amount and seconds are the difference; below 0 it is a credit. */
   corrects: string | null
   reason: string | null
 }
 
-/** One run's part of a record. Times are ISO 8601; `dollars` is before the plan's hours are taken off. */
+/** One run's part of a bill. Times are ISO 8601; `dollars` is the price before included hours. */
 type StatementLine = {
   session_id: string
   instance_type: string
@@ -31,7 +31,7 @@ export type Statement = Bill & {
   corrections: Bill[]
 }
 
-/** The month that a bill is filed under: that of its first day. */
+/** A bill is filed under the month of its first day. */
 export function billMonth(bill: Pick<BillingRecord, 'start_date'>): string {
   return bill.start_date.slice(0, 7)
 }
@@ -41,14 +41,14 @@ export function billMonths(bills: BillingRecord[]): string[] {
   return [...new Set(bills.map(billMonth))].sort().reverse()
 }
 
-/** In whole cents, so that a total of many is exact. */
+/** Adds up whole cents, so that a long total stays exact. */
 export function totalDollars(bills: Pick<BillingRecord, 'amount_owed'>[]): number {
   return bills.reduce((cents, bill) => cents + Math.round(bill.amount_owed * 100), 0) / 100
 }
 
 const COLUMNS = ['start_date', 'end_date', 'amount_owed', 'seconds_used', 'paid', 'overdue', 'transaction_id'] as const
 
-/** RFC 4180, one line a record, amounts with two decimals. */
+/** RFC 4180, one line per bill, amounts with two decimals. */
 export function billsToCsv(bills: BillingRecord[]): string {
   const lines = bills.map((bill) =>
     COLUMNS.map((column) => (column === 'amount_owed' ? bill.amount_owed.toFixed(2) : String(bill[column] ?? ''))),

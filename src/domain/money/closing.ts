@@ -2,18 +2,18 @@ import { HOUR_MS, MINUTE_MS } from '../instant.ts'
 import { calendarMonth, recordCents, runSecondsWithin } from './billing.ts'
 import { type Cycle, cycleFrom, type PlanSpan } from './cycle.ts'
 
-/** A request that was made just before a cycle's end may still be on its way to the database. */
+/** A request made just before a cycle ends may still be on its way to the database. */
 export const CLOSING_GRACE_MS = 2 * MINUTE_MS
-/** A cycle that has to wait is looked at again after this time. */
+/** How soon we look again at a cycle that has to wait. */
 const LOOK_AGAIN_MS = 5 * MINUTE_MS
-/** Stripe closes a checkout page a day after it was opened, and we open one within an hour of writing it down. */
+/** Stripe closes a checkout page a day after it opens, and we open one within an hour of writing it down. */
 export const CHECKOUT_HOLDS_MS = 25 * HOUR_MS
-/** A closed account whose last cycle is closed: there is nothing to look for any more. */
+/** For a closed account whose last cycle is closed: nothing is left to do. */
 const NEVER = Number.MAX_SAFE_INTEGER
-/** At once: after a longer outage the rest follows in the next batch. */
+/** After a long outage, the rest follows in the next batch. */
 const CYCLES_AT_ONCE = 24
 
-/** The times of a run that decide what is billed, all in ms since 1970. */
+/** The times that decide what we bill for a run, in ms since 1970. */
 export type MeteredRun = {
   requestedAt: number
   billedFrom: number | null
@@ -23,20 +23,20 @@ export type MeteredRun = {
   endedAt: number | null
 }
 
-/** Whether nothing that may still happen to a run changes its seconds before `at`. */
+/** Whether a run's seconds before `at` can no longer change. */
 export function isSettledBefore(at: number, run: MeteredRun): boolean {
   if (run.requestedAt >= at || run.endedAt !== null) return true
-  // Once its stop was accepted, no meter starts.
+  // After we accept a stop, the meter never starts.
   if (run.billedFrom === null) return run.stopRequestedAt !== null
   const confirmedAt = run.confirmedAt ?? run.billedFrom
-  // The second that `at` cuts counts before it, if the run lasts to that second's end.
+  // The second that `at` cuts counts as before `at` if the run lasts to the end of that second.
   const lastSecond = Math.ceil(at / 1000) * 1000
-  // A meter that stands later than the run was seen may still be taken back to there.
+  // A meter that ended after we last saw the run may still be set back to that moment.
   const meterStands = run.meteredUntil !== null && run.meteredUntil <= confirmedAt
   return run.billedFrom >= at || confirmedAt >= lastSecond || meterStands
 }
 
-/** Of a run that goes on, all of the cycle that it was seen to reach: see `isSettledBefore`. */
+/** A run in progress counts through the cycle's end, which it was seen to reach: see `isSettledBefore`. */
 export function cycleSeconds(cycle: Cycle, runs: MeteredRun[]): number {
   let seconds = 0
   for (const run of runs)
@@ -52,13 +52,13 @@ export type Ledger = {
   closedAt: number | null
   spans: PlanSpan[]
   runs: MeteredRun[]
-  /** When the checkout page was opened that nobody has paid at, or left, as far as we know. */
+  /** When the user opened a checkout page that, as far as we know, they have neither paid on nor left. */
   checkoutOpenedAt?: number | null
 }
 
 /**
- * The cycles from `from` on that have ended and can no longer change, how far that goes, and when to look again.
- * A cycle without a plan in which nothing ran leaves no record. A closed account's last cycle ends where it was closed.
+ * The cycles since `from` that have ended and can no longer change, how far they reach, and when to look again.
+ * A cycle without a plan and without runs leaves no bill. A closed account's last cycle ends when it was closed.
  */
 export function closeCycles(
   account: Ledger,
@@ -83,15 +83,15 @@ export function closeCycles(
 }
 
 /**
- * A plan may have begun at the open checkout page, and the webhook that says so be late. It cannot have begun in a cycle that was over before
- * the page was opened: so the pages of one cycle hold it up until 25 h after its end at most, however often one is opened.
+ * A plan may have begun on the open checkout page, with its webhook running late. It cannot have begun in a cycle that
+ * was over before the page opened, so checkout pages hold up a cycle for at most 25 h after its end, however many.
  */
 function isHeldUp({ checkoutOpenedAt }: Ledger, cycle: Cycle, now: number): boolean {
   const openedAt = checkoutOpenedAt ?? Infinity
   return openedAt < cycle.end && now < openedAt + CHECKOUT_HOLDS_MS
 }
 
-/** A trial has no end of its own: it is looked at monthly, whatever ends it says so. */
+/** A trial has no end of its own, so we look at it monthly; whatever ends it also makes it due. */
 function dueAt(cycle: Cycle, now: number): number {
   return (cycle.end === Infinity ? calendarMonth(now).end : cycle.end) + CLOSING_GRACE_MS
 }

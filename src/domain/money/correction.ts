@@ -3,8 +3,8 @@ import { recordCents } from './billing.ts'
 type Sum = { seconds: number; amountCents: number }
 
 /**
- * What has to be added to a closed record, and to the corrections it has, so that together they are what the record would be, had it
- * been closed with `seconds`: rounded once, however often it is corrected.
+ * What to add to a closed bill and its corrections so that together they equal a bill closed with `seconds`: rounded
+ * once, however often we correct it.
  */
 export function correctionTo(
   seconds: number,
@@ -18,7 +18,7 @@ export function correctionTo(
   return { seconds: seconds - now.seconds, amountCents: recordCents(seconds, record) - now.amountCents }
 }
 
-/** What of the record's own invoice is not credited yet: no correction can give back more than that. */
+/** How much of the bill's own invoice is not yet credited: no correction can give back more. */
 export function creditableCents(record: Sum, corrections: Sum[]): number {
   return corrections.reduce((left, { amountCents }) => left + Math.min(0, amountCents), record.amountCents)
 }

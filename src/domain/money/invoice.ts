@@ -1,16 +1,16 @@
-/** Stripe's states of an invoice. Overdue is not one: an open invoice whose day has passed is. */
+/** Stripe's states of an invoice. Overdue is not one of them: it is an open invoice past its due date. */
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
 
-/** The calls that make and send an invoice, in their order; or the one that gives a credit. */
+/** The calls that make and send an invoice, in order; or the one that issues a credit. */
 export type InvoiceStep = 'draft' | 'line' | 'finalize' | 'send' | 'sent' | 'credit' | 'credited'
 
-/** Days from the suspension until what still runs is stopped, and how long before that its owner is warned. */
+/** Days from suspension until we stop what still runs, and how many days before that we warn the owner. */
 export const STOP_AFTER_DAYS = 3
 export const STOP_WARNING_DAYS = 1
 
 type Bill = { amountCents: number; invoice: { status: InvoiceStatus | null; dueAt: number | null } | null }
 
-/** Nothing is owed: it came to 0 cents or to a credit, it was paid, or it was forgiven. */
+/** Nothing is owed: the bill came to 0 cents or a credit, was paid, or was forgiven. */
 export function isPaid({ amountCents, invoice }: Bill): boolean {
   return amountCents <= 0 || invoice?.status === 'paid' || invoice?.status === 'void'
 }

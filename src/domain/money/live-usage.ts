@@ -2,8 +2,8 @@ import type { Server, Summary } from '../wire.ts'
 import { hoursToSeconds, overageUnits, recordCents, runSeconds } from './billing.ts'
 
 /**
- * The summary as it stands at `now`: what runs has gone on since it was counted. Exact as long as no cycle ends in between, and the
- * summary is read again every 30 s.
+ * The summary as of `now`, with what has run since it was counted. Exact unless a cycle ends in between; the page reads
+ * the summary again every 30 s.
  * @param now ms since 1970, by the server's clock
  */
 export function usageAt(summary: Summary, servers: Server[], now: number): Summary {
@@ -26,15 +26,15 @@ export function usageAt(summary: Summary, servers: Server[], now: number): Summa
 export type RunCost = {
   /** Billed seconds so far. */
   seconds: number
-  /** What they add to the bill, in units of 1e-7 USD: only what lies beyond the plan's hours. */
+  /** What they add to the bill, in units of 1e-7 USD: only the part beyond the plan's hours. */
   units: number
-  /** Why that is less than what they would cost alone. */
-  free: 'free trial' | 'in your plan' | null
+  /** Why that is below the list price. */
+  free: 'free trial' | 'covered by your plan' | null
 }
 
 /**
- * What a running server has come to.
- * @param summary as of `now`: see `usageAt`. Of a run that began before the current cycle, dollars count from the cycle's start.
+ * What a running server has cost so far. If it started before the current cycle, dollars count from the cycle's start.
+ * @param summary as of `now`: see `usageAt`
  */
 export function runCost(run: Server, summary: Summary, now: number): RunCost {
   const seconds = secondsAt(run, now)
@@ -43,7 +43,7 @@ export function runCost(run: Server, summary: Summary, now: number): RunCost {
   const used = secondsUsed(summary)
   const hours = subscription?.hours ?? 0
   const units = overageUnits(used, hours) - overageUnits(Math.max(0, used - seconds), hours)
-  return { seconds, units, free: used < hoursToSeconds(hours) ? 'in your plan' : null }
+  return { seconds, units, free: used < hoursToSeconds(hours) ? 'covered by your plan' : null }
 }
 
 function secondsUsed({ monthlyUsage }: Summary): number {

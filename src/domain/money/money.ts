@@ -1,4 +1,4 @@
-/** Money is counted in units of 1e-7 USD, so that a second's price is a whole number. */
+/** We count money in units of 1e-7 USD, so that the price of a second is a whole number. */
 export const UNITS_PER_DOLLAR = 10_000_000
 export const UNITS_PER_SECOND = 4861
 
@@ -9,7 +9,7 @@ export function dollars(amount: number): string {
   return format.format(amount)
 }
 
-/** Of seconds that add up to less than a cent. */
+/** For amounts that may be less than a cent. */
 export function fineDollars(amount: number): string {
   return `$${amount.toFixed(4)}`
 }

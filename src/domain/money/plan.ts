@@ -8,16 +8,16 @@ export const TRIAL_MINUTES = 30
 export type Plan = {
   type: PlanType
   name: string
-  /** Whole dollars a month; null where the price is agreed by contract. */
+  /** Whole dollars per month; null if the price is negotiated. */
   dollarsPerMonth: number | null
-  /** Hours of server time that a cycle includes. */
+  /** Server hours included in a cycle. */
   hours: number
-  /** NVIDIA L4 of the largest server that it allows. */
+  /** NVIDIA L4 GPUs of the largest server it allows. */
   gpus: number
   features: { cpu: string; memory: string; gpu: string; environments: string; syntheticData: string; vehicles: string }
 }
 
-// Stryker disable StringLiteral,ObjectLiteral: what the pages say of a plan, which their tests read.
+// Stryker disable StringLiteral,ObjectLiteral: what the pages say about a plan; their tests read it.
 export const BASIC: Plan = {
   type: 'basic',
   name: 'Basic',
@@ -67,34 +67,34 @@ export const ENTERPRISE: Plan = {
 }
 // Stryker restore StringLiteral,ObjectLiteral
 
-/** The plans a person can look at, in the order of the pricing table. */
+/** The plans on offer, in the order of the pricing table. */
 export const PLANS = [BASIC, PREMIUM, ENTERPRISE] as const
 
-/** What an hour beyond the plan's hours costs, as printed. */
+/** The price of an hour beyond the plan's hours, as printed. */
 export const OVERAGE_DOLLARS_PER_HOUR = 1.75
-/** The same, billed: per second. */
+/** The price as billed, per second. */
 export const OVERAGE_DOLLARS_PER_SECOND = UNITS_PER_SECOND / UNITS_PER_DOLLAR
-/** Days between an invoice and the day it is overdue. */
+/** Days from an invoice until it is overdue. */
 export const PAYMENT_DAYS = 15
 
 export function planName(type: PlanType): string {
   return { demo: 'Free trial', basic: 'Basic', premium: 'Premium', enterprise: 'Enterprise' }[type]
 }
 
-/** NVIDIA L4 of the largest server that may be started: with a trial, an unpaid plan or none, as on Basic. */
+/** NVIDIA L4 GPUs of the largest server a user may start. A trial, an unpaid plan, or no plan counts as Basic. */
 export function gpusOf(current: { planType: PlanType; status: string } | null): number {
   if (isUnpaid(current)) return BASIC.gpus
   return PLANS.find((plan) => plan.type === current?.planType)?.gpus ?? BASIC.gpus
 }
 
-/** Stripe's states of a subscription that nobody pays: no hours, no starts. */
+/** Stripe's states of an unpaid subscription: no hours, no starts. */
 export const UNPAID_STATUSES = ['past_due', 'unpaid', 'incomplete', 'paused']
 
 export function isUnpaid(plan: { status: string } | null): boolean {
   return plan !== null && UNPAID_STATUSES.includes(plan.status)
 }
 
-/** A plan whose end is decided is over there, whether or not Stripe has ended it yet. */
+/** A plan is over at its cancellation date, whether or not Stripe has ended it yet. */
 export function stands(plan: { endedAt: number | null; cancelAt: number | null }, now: number): boolean {
   return plan.endedAt === null && now < (plan.cancelAt ?? Number.POSITIVE_INFINITY)
 }

@@ -8,13 +8,13 @@ export type ReceiptOf = {
   requestedAt: number
   billedFrom: number | null
   meteredUntil: number | null
-  /** Where its trial would have ended it; null outside of a trial. */
+  /** When the trial would end it; null outside a trial. */
   mustStopAt: number | null
   /** Launches that EC2 refused before one succeeded. */
   refused: number
 }
 
-/** What was used, and what was free: the trial, and everything from the request until the server answered. */
+/** What the user used, and what was free: the trial, and everything before the server answered. */
 export function receipt(run: ReceiptOf): string {
   const { billedFrom, meteredUntil, mustStopAt } = run
   if (billedFrom === null || meteredUntil === null) return `Server stopped before it was ready. ${NOT_CHARGED}`
@@ -23,7 +23,7 @@ export function receipt(run: ReceiptOf): string {
   return `Server stopped. ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
 }
 
-/** The same for a run that ended by itself, after the sentence that says why. */
+/** The same for a run that ended on its own, after the sentence that says why. */
 export function lostReceipt(reason: string, run: ReceiptOf): string {
   const { billedFrom, meteredUntil } = run
   return billedFrom === null || meteredUntil === null

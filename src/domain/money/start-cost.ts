@@ -3,15 +3,15 @@ import type { Server, Summary } from '../wire.ts'
 import { trialMinutesLeft } from './billing.ts'
 import { isUnpaid, OVERAGE_DOLLARS_PER_HOUR } from './plan.ts'
 
-export const SUSPENDED = 'Your account is suspended until its overdue invoice is paid.'
-export const PLAN_UNPAID = 'Your plan is not paid. Pay its open invoice to start servers again.'
-/** Leads to Stripe's page of that invoice. */
-// Stryker disable next-line StringLiteral: an address, which the tests of the routes open.
+export const SUSPENDED = 'Your account is suspended until you pay the overdue invoice.'
+export const PLAN_UNPAID = 'Your plan is unpaid. Pay the open invoice to start servers again.'
+/** Leads to Stripe's page for that invoice. */
+// Stryker disable next-line StringLiteral: an address; the route tests open it.
 export const PAY_PLAN = '/subscriptions/pay'
 export const TRIAL_OVER = 'Your trial minutes are used up. Choose a plan to start servers again.'
 const RATE = `$${OVERAGE_DOLLARS_PER_HOUR}/h, billed by the second`
 
-/** What a start would cost, and what is still free: one sentence to read before it, where `startRefusal` has none. */
+/** What a start would cost and what is still free: the hint beside Start when `startRefusal` is null. */
 export function startCost({ subscription, monthlyUsage }: Summary): string {
   if (subscription?.sub_type === 'demo')
     return `You have ${trialMinutesLeft(monthlyUsage.hoursUsed).toFixed(2)} free minutes. Startup time doesn't count.`
@@ -20,7 +20,7 @@ export function startCost({ subscription, monthlyUsage }: Summary): string {
   return `${RATE} once your server answers. Startup is free.`
 }
 
-/** Why Start is closed, for a person; null when it is open. */
+/** Why the user can't start a server now; null if they can. */
 export function startRefusal(
   { subscription, monthlyUsage, suspended }: Summary,
   servers: Pick<Server, 'active' | 'pending'>[],

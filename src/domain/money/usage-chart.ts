@@ -3,7 +3,7 @@ import { runSecondsWithin } from './billing.ts'
 
 export type Bar = { label: string; value: number }
 
-/** Hours that ran on each of the last `days` days in UTC, the day of `now` last. */
+/** Server hours on each of the last `days` days in UTC, the day of `now` last. */
 export function hoursPerDay(runs: { start: number; end: number }[], now: number, days: number): Bar[] {
   const today = Math.floor(now / DAY_MS) * DAY_MS
   return Array.from({ length: days }, (_, i) => {
@@ -14,7 +14,7 @@ export function hoursPerDay(runs: { start: number; end: number }[], now: number,
   })
 }
 
-/** What the bills of each of the last `months` months come to, the month of `now` last. */
+/** The bills of each of the last `months` months added up, the month of `now` last. */
 export function dollarsPerMonth(bills: { month: string; dollars: number }[], now: number, months: number): Bar[] {
   const today = new Date(now)
   return Array.from({ length: months }, (_, i) => {

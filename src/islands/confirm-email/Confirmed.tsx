@@ -5,7 +5,7 @@ import { useCountdown } from '../useCountdown.ts'
 
 const SECONDS = 10
 
-/** Moves on to the sign-in screen by itself, unless told to stay (WCAG 2.2.1). The ticking is not read out. */
+/** Goes to the sign-in screen unless the user chooses to stay (WCAG 2.2.1). Screen readers don't hear the ticking. */
 export function Confirmed() {
   const [staying, setStaying] = useState(false)
   const leave = useCallback(() => location.assign('/sign_in'), [])
@@ -13,8 +13,7 @@ export function Confirmed() {
   return (
     <>
       <Alert kind="success" takesFocus>
-        Your email address is confirmed.{' '}
-        {staying ? null : `You will be taken to the sign-in screen in ${SECONDS} seconds.`}
+        Your email address is confirmed. {staying ? null : `Taking you to the sign-in page in ${SECONDS} seconds.`}
       </Alert>
       {staying ? null : (
         <p className="hint" aria-hidden="true">
@@ -23,7 +22,7 @@ export function Confirmed() {
       )}
       <div className="row">
         <ButtonLink href="/sign_in" look="primary">
-          {staying ? 'Sign In' : 'Go now'}
+          {staying ? 'Sign In' : 'Sign in now'}
         </ButtonLink>
         {staying ? null : <Button onClick={() => setStaying(true)}>Stay here</Button>}
       </div>

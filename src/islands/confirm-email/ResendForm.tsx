@@ -31,13 +31,13 @@ export function ResendForm({ csrfToken, email, onSent }: { csrfToken: string; em
     <>
       {outcome ? (
         <Alert key={said.nth} kind={outcome.kind} takesFocus>
-          {outcome.message} {sent && !staying ? `You will be taken to the sign-in screen in ${SECONDS} seconds.` : null}
+          {outcome.message} {sent && !staying ? `Taking you to the sign-in page in ${SECONDS} seconds.` : null}
         </Alert>
       ) : null}
       {sent ? (
         <div className="row">
           <ButtonLink href="/sign_in" look="primary">
-            {staying ? 'Sign In' : 'Go now'}
+            {staying ? 'Sign In' : 'Sign in now'}
           </ButtonLink>
           {staying ? null : <Button onClick={() => setStaying(true)}>Stay here</Button>}
         </div>

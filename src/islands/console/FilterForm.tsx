@@ -3,13 +3,13 @@ import type { InstanceView } from '../../domain/instance-view.ts'
 type Props = {
   id: string
   view: InstanceView
-  /** How many of how many are shown. */
+  /** How many instances are shown, such as `3 of 12`. */
   found: string
   onFilter: (filter: string) => void
   onRefresh: () => void
 }
 
-/** Filters as one types; without scripts it is a form that asks for the page anew, which is what Refresh does. */
+/** Filters as you type. Without scripts it is a form that reloads the page, as Refresh does. */
 export function FilterForm({ id, view, found, onFilter, onRefresh }: Props) {
   return (
     <form

@@ -8,7 +8,7 @@ import { TimeIn } from '../../ui/Time.tsx'
 
 type Props = { instance: Instance; now: number; local: boolean }
 
-/** One strip of the fleet's board; its cells stand in the order of `INSTANCE_COLUMNS`. */
+/** One row of the fleet table, with its cells in the order of `INSTANCE_COLUMNS`. */
 export const InstanceRow = memo(function InstanceRow({ instance, now, local }: Props) {
   const { name, status_check, launch_time, owner_email, cost_dollars } = instance
   const uptime = instanceUptime(instance, now)

@@ -6,13 +6,13 @@ import { InstanceRow } from './InstanceRow.tsx'
 type Props = {
   instances: Instance[]
   view: InstanceView
-  /** What uptimes are counted to. */
+  /** Uptimes count up to this moment. */
   now: number
   local: boolean
   onView: (view: InstanceView) => void
 }
 
-/** Every row is a grid of its own with the same columns, so that the browser lays out only those that are seen. */
+/** Each row is its own grid with the same columns, so the browser lays out only the rows in view. */
 export function InstanceTable({ instances, view, now, local, onView }: Props) {
   return (
     <table className="fleet">
@@ -41,7 +41,7 @@ export function InstanceTable({ instances, view, now, local, onView }: Props) {
   )
 }
 
-/** One that does not ask for another tab; it is then ours and not the browser's. */
+/** A click that opens no new tab: we handle it, and the browser doesn't. */
 function isPlainClick(event: MouseEvent): boolean {
   const plain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) && event.button === 0
   if (plain) event.preventDefault()

@@ -5,7 +5,7 @@ import { request } from '../request.ts'
 
 export type InstanceList = {
   instances: Instance[]
-  /** When they were read, by the server's clock; null when they never were. */
+  /** When they last loaded, by the server's clock; null if they never did. */
   updatedAt: number | null
   error: LoadError | null
   loading: boolean
@@ -13,7 +13,7 @@ export type InstanceList = {
 
 type First = { now: number; instances: Instance[] | null; error: LoadError | null }
 
-/** The list as the server rendered it, and the reading of it again. What was there stays when that fails. */
+/** The list as the server rendered it, and a way to refresh it. A failed refresh keeps the old rows. */
 export function useInstances({ now, instances, error }: First) {
   const [list, setList] = useState<InstanceList>({
     instances: instances ?? [],
@@ -27,7 +27,7 @@ export function useInstances({ now, instances, error }: First) {
     setList((before) => ({ ...before, loading: true }))
     const { ok, status, body } = await request<Instance[]>('GET', '/api/v1/instances', undefined, signal)
     if (signal?.aborted) return
-    // No longer an administrator, or nobody: the page itself says where to go.
+    // Signed out or no longer an admin: the page itself redirects.
     if (status === 401 || status === 403) return location.assign('/console')
     if (ok) setList({ instances: body, updatedAt: Date.now() + ahead, error: null, loading: false })
     else setList((before) => ({ ...before, error: loadError(status, body.error), loading: false }))

@@ -1,4 +1,4 @@
-/** Keeps `N/2000` up to date while one types; `data-for` names the field. Told to a screen reader only after a rest. */
+/** Updates `N/2000` as you type; `data-for` names the field. Screen readers hear it only after a pause. */
 export function mount(counter: HTMLElement): void {
   const field = document.getElementById(counter.dataset.for ?? '')
   const limit = Number(counter.dataset.limit)

@@ -7,9 +7,9 @@ import { instead, START } from './ByForm.tsx'
 type ActionsCardProps = {
   canStart: boolean
   onStart: () => void
-  /** What a start costs, or why there can be none now. */
+  /** What a start costs, or why you can't start now. */
   hint: string
-  /** What can be done about it. */
+  /** What to do about it. */
   children?: ReactNode
 }
 

@@ -8,7 +8,7 @@ import { useReachable } from '../useReachable.ts'
 
 const SHOW_OUTCOME_MS = 2_000
 
-/** Of a live server: a link to its page once it answers. */
+/** A live server's address: a link to its page once it answers. */
 export function Address({ server }: { server: Server }) {
   return AddressAs({ server, reachable: useReachable(server) })
 }
@@ -39,9 +39,9 @@ function CopyButton({ text }: { text: string }) {
       setIcon('check')
       announce('Address copied.')
     } catch {
-      // The browser may forbid it.
+      // The browser may not allow it.
       setIcon('x')
-      announce('The address could not be copied.')
+      announce("Couldn't copy the address.")
     }
   }
   return (

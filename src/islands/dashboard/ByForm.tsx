@@ -4,17 +4,17 @@ import { HiddenFields } from '../../ui/HiddenFields.tsx'
 
 const FORM = 'by-form'
 
-/** Of buttons that a plain form answers until our script has come, so that no tap is lost, and where there is none. */
+/** These buttons submit a plain form until the island hydrates, so no tap is lost and they work without scripts. */
 export const START = { type: 'submit', form: FORM, formAction: '/api/v1/aws/auto_cloud_start_request' } as const
 export const STOP = { type: 'submit', form: FORM, formAction: '/api/v1/aws/stop_server' } as const
 
-/** With our script nothing is posted: the page stays. */
+/** Once hydrated, a button acts without posting the form: the page stays. */
 export const instead = (act: () => unknown) => (event: MouseEvent) => {
   event.preventDefault()
   void act()
 }
 
-/** What these buttons send. Nobody has more than one live server, so that one form serves every row. */
+/** What these buttons send. Nobody has more than one live server, so one form serves every row. */
 export function ByForm({ csrfToken, live }: { csrfToken: string; live: Server | undefined }) {
   return (
     <form id={FORM} method="post" hidden>

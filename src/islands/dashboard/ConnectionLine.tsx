@@ -12,13 +12,13 @@ const WORDS: Record<Connection, string> = {
 
 type Props = {
   connection: Connection
-  /** When what is shown was last known to be so, ms since 1970 by this machine's clock; 0 when it never was. */
+  /** When the data shown was last confirmed, in ms since 1970 by this machine's clock; 0 if never. */
   knownAt: number
   servers: Server[]
   now: number
 }
 
-/** The status line under the title: whether what is shown is live, or how old it is, and what runs. */
+/** The status line under the title: whether the data is live or how old it is, and what is running. */
 export function ConnectionLine({ connection, knownAt, servers, now }: Props) {
   const running = servers.find((server) => server.active)
   return (
@@ -28,7 +28,7 @@ export function ConnectionLine({ connection, knownAt, servers, now }: Props) {
           {WORDS[connection]}
         </span>
         {connection === 'reconnecting' && knownAt ? (
-          <> as of {Math.max(0, Math.floor((Date.now() - knownAt) / 1000))} s ago</>
+          <> last update {Math.max(0, Math.floor((Date.now() - knownAt) / 1000))} s ago</>
         ) : null}
       </span>
       {running?.startedAt ? (

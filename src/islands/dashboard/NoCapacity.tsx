@@ -4,7 +4,7 @@ import { useCountdown } from '../useCountdown.ts'
 const WAIT_S = 30
 const nothing = () => {}
 
-/** What to do when the whole fleet is taken: wait a little, or ask for more. Nothing starts, and costs, unless it is pressed. */
+/** What to do when the whole fleet is taken: wait, or contact sales. Nothing starts, or costs, until you press it. */
 export function NoCapacity({ onStart }: { onStart: (() => void) | null }) {
   const left = useCountdown(WAIT_S, true, nothing)
   return (

@@ -11,13 +11,13 @@ type Props = {
   job: Job | null
   now: number
   onDismiss: () => void
-  /** Tries the start again; null while it could not. */
+  /** Retries the start; null while a start is not possible. */
   onStart: (() => void) | null
 }
 
 /**
- * The one message above the table. A success hides by itself after 10 s, unless someone is on it.
- * The section is one live region, there from the start, so that every change in it is read out once; the seconds in it are not.
+ * The one message above the table. A success hides after 10 s unless the pointer or the focus is on it.
+ * The section is one live region, present from the start, so screen readers say each change once, but not the seconds.
  */
 export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
   const [held, setHeld] = useState(false)

@@ -14,7 +14,7 @@ import { RunMeter } from './RunMeter.tsx'
 /** `summary` as of `now`: see `usageAt`. */
 type Props = { servers: Server[]; summary: Summary; loading: boolean; now: number; onStop: (server: Server) => void }
 
-/** Rows become cards where there is little room, where each value carries its column's name. */
+/** Where space is tight, rows become cards that label each value with its column. */
 export function SessionsTable({ servers, summary, loading, now, onStop }: Props) {
   const local = useHydrated()
   const hint = <span className="hint">{loading ? 'Refreshing…' : ''}</span>
@@ -67,7 +67,7 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
   )
 }
 
-/** Why it failed stands under the badge. */
+/** The badge, and below it why the run failed. */
 function statusOf(server: Server) {
   const status = serverStatus(server)
   const badge = <Badge color={serverStatusColor(status)}>{status}</Badge>
@@ -80,7 +80,7 @@ function statusOf(server: Server) {
   )
 }
 
-/** Stop is for an active session; a start that is under way is canceled. */
+/** You stop an active run, and cancel one that is still starting. */
 function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)
   const stop = (
@@ -106,7 +106,7 @@ function actionsOf(server: Server, onStop: Props['onStop']) {
   )
 }
 
-/** Whole seconds since the machine runs. The meter, which starts when it answers, counts on its own. */
+/** Whole seconds since the machine started running. The meter starts later, when the server answers. */
 function uptime({ startedAt, end_time }: Server, now: number): string {
   if (!startedAt) return '—'
   return formatUptime(runSeconds(Date.parse(startedAt), end_time ? Date.parse(end_time) : now))

@@ -1,6 +1,6 @@
 import { Alert } from '../../ui/Alert.tsx'
 
-/** Counts down while a server runs; not read out each time. */
+/** Counts down while a server runs; screen readers don't hear the ticking. */
 export function TrialBanner({ minutesLeft }: { minutesLeft: number }) {
   return (
     <Alert kind={minutesLeft > 0 ? 'info' : 'warning'} quiet>

@@ -3,20 +3,20 @@ import { noneAvailable, type ServerListAction } from '../../domain/server-list.t
 import type { Availability, Server, Summary } from '../../domain/wire.ts'
 import { type Answer, request } from '../request.ts'
 
-/** What an answer that does not name it means. */
+/** For fields that the response leaves out. */
 const NOTHING_USED = { hoursUsed: 0, serverSessions: 0, runningServers: 0, amountOwedDollars: 0 }
 
 const START = 'start'
 
 type Dispatches = Dispatch<ServerListAction>
 
-/** What the dashboard's buttons do, and the reading of what they changed. */
+/** What the dashboard's buttons do, and the reads that show the result. */
 export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) => void) {
   const [busy, setBusy] = useState(false)
   /** When everything was last read, by this machine's clock. */
   const [readAt, setReadAt] = useState(0)
   const reads = useRef(0)
-  /** Starting, and the sessions that are being stopped, until the answer: a second click sends no second request. */
+  /** Starts and stops that wait for a response, so that a second click sends no second request. */
   const underWay = useRef(new Set<string>())
   const danger = (text: string) => dispatch({ type: 'told', notice: { kind: 'danger', text, job: null } })
 
@@ -28,7 +28,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
       request<{ servers?: Server[] }>('GET', '/api/v1/servers/get_servers', undefined, signal),
       request<Summary>('GET', '/api/v1/billings/summary', undefined, signal),
     ])
-    // Overtaken by a later read, or not wanted any more.
+    // A later read overtook this one, or nobody wants it anymore.
     if (signal?.aborted || read !== reads.current) return
     if (servers.status === 401) return location.assign('/sign_in')
     const failures = []
@@ -36,7 +36,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     else failures.push(sentence(servers, 'Failed to load servers'))
     if (summary.ok) setSummary(complete(summary.body))
     else failures.push(sentence(summary, 'Failed to load billing'))
-    // Both may have failed for the same reason: said once.
+    // Both may have failed for the same reason: say it once.
     if (failures.length) dispatch({ type: 'fetch_failed', message: [...new Set(failures)].join(', ') })
     else setReadAt(Date.now())
   }
@@ -82,7 +82,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
   return { busy, readAt, refresh, start, stop }
 }
 
-/** A field that an answer leaves out says that there is nothing of it. */
+/** A missing field means that there is none. */
 function complete(summary: Partial<Summary>): Summary {
   return {
     subscription: null,
@@ -93,7 +93,7 @@ function complete(summary: Partial<Summary>): Summary {
   }
 }
 
-/** The server's own sentence; without an answer the call's. */
+/** The server's own sentence, or the call's if there was no response. */
 function sentence({ status, body }: Answer<unknown>, fallback: string): string {
   return (status && (body.error ?? body.message)) || fallback
 }

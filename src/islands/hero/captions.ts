@@ -1,8 +1,8 @@
-/** What happens when, in words. */
+/** The transcript of the survey. */
 export const CAPTIONS: [from: number, text: string][] = [
-  [0, 'The server runs. The drone starts its survey 21 m above the ground, at 18 m/s.'],
-  [7, 'Each sweep of the lidar adds returns to the point cloud, one track after the other.'],
-  [21, 'Half of the area is mapped. The rover keeps to the foreground.'],
-  [35, 'The last track follows the valley in front.'],
-  [42, 'Survey complete. Every replay is the same, to the last digit: the scene depends on its time alone.'],
+  [0, 'The server is up. The drone starts its survey, 21 m above ground at 18 m/s.'],
+  [7, 'Track by track, each lidar sweep adds returns to the point cloud.'],
+  [21, 'Half the area is mapped. The rover holds its line below.'],
+  [35, 'The last track follows the near valley.'],
+  [42, 'Survey complete. Run it again and get exactly the same result.'],
 ]

@@ -1,7 +1,7 @@
 import { DURATION, STILL } from './scene.ts'
 import { stage } from './stage.ts'
 
-/** Sets the picture of the hero in motion, from the moment that the server drew. Under reduced motion it waits to be asked. */
+/** Animates the hero from the frame that the server drew. With reduced motion, it waits for Play. */
 export function mount(box: HTMLElement): void {
   const button = box.querySelector('[data-pause]') as HTMLButtonElement
   const reduced = matchMedia('(prefers-reduced-motion: reduce)')

@@ -18,25 +18,25 @@ import {
   WIDTH,
 } from './scene.ts'
 
-/** What the page wants to see. */
+/** What the page wants painted. */
 export type Frame = {
   t: number
-  /** Of the canvas, in pixels of the screen. */
+  /** The canvas's size, in device pixels. */
   width: number
   height: number
-  /** Pixels of the screen to one of CSS. */
+  /** Device pixels per CSS pixel. */
   ratio: number
   /** Dollars per second of a running server. */
   price: number
 } & Record<'ground' | 'profile' | 'returns' | 'uav', string>
 
-/** Draws the scene as large as it takes to cover the canvas, like `preserveAspectRatio="xMidYMid slice"`. */
+/** Scales the scene to cover the canvas, like `preserveAspectRatio="xMidYMid slice"`. */
 export function paint(g: OffscreenCanvasRenderingContext2D, { t, width, height, ratio, ...colors }: Frame): void {
-  // Setting the size empties the canvas and forgets every setting.
+  // Setting the size clears the canvas and resets every setting.
   Object.assign(g.canvas, { width, height })
   const scale = Math.max(width / WIDTH, height / HEIGHT)
   g.setTransform(scale, 0, 0, scale, (width - WIDTH * scale) / 2, (height - HEIGHT * scale) / 2)
-  /** A pixel of CSS in units of the picture. */
+  /** A CSS pixel in units of the picture. */
   const px = ratio / scale
   const shift = drift(t)
   const at = (p: Vec) => project(p, shift)
@@ -60,7 +60,7 @@ export function paint(g: OffscreenCanvasRenderingContext2D, { t, width, height, 
       }
     }
     trace(profile(z, 72, shift))
-    // Its sides lie outside of the picture.
+    // Its sides lie outside the picture.
     g.lineTo(WIDTH + 9, HEIGHT + 9)
     g.lineTo(0, HEIGHT + 9)
     g.globalAlpha = 1
@@ -87,7 +87,7 @@ export function paint(g: OffscreenCanvasRenderingContext2D, { t, width, height, 
     g.translate(x, y)
     g.strokeStyle = colors.ground
     g.lineWidth = px * 6
-    // No line runs through the name.
+    // Keeps lines from running through the name.
     g.strokeText(name, ...ASIDE)
     g.lineWidth = px * 1.7
     g.strokeStyle = g.fillStyle = color

@@ -2,7 +2,7 @@ import { CAPTIONS } from './captions.ts'
 import { DURATION } from './scene.ts'
 import { stage } from './stage.ts'
 
-/** The replay: play, pause, a slider over its time, and a caption. It never starts by itself. */
+/** The replay: play, pause, a time slider, and a caption. It never starts on its own. */
 export function mount(box: HTMLElement): void {
   const button = box.querySelector<HTMLButtonElement>('[data-play]')
   const slider = box.querySelector<HTMLInputElement>('[data-time]')

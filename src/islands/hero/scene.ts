@@ -1,10 +1,11 @@
 /**
- * The survey that the landing page shows, as a pure function of its time: the server draws one frame of it as SVG, the canvas draws the
- * others, and the replay can be scrubbed. Lengths are in units of 10 m, x to the right, y up, z away from the viewer; times in seconds.
+ * The landing page's survey as a pure function of time: the server draws one frame as SVG, the canvas draws the rest,
+ * and you can scrub the replay. Lengths are in units of 10 m, x to the right, y up, z away from the viewer; times are
+ * in seconds.
  */
 export const WIDTH = 1280
 export const HEIGHT = 800
-/** One survey, with a rest at its end. */
+/** One survey, plus a pause at its end. */
 export const DURATION = 46
 /** The moment of the still picture. */
 export const STILL = 24.6
@@ -15,11 +16,11 @@ const TRACK_SECONDS = 6
 const LEG_SECONDS = 7
 const EDGE = 5.4
 const SPACING = 1.2
-/** Returns of one sweep across the track, and sweeps of one track. */
+/** Returns per sweep across a track, and sweeps per track. */
 const ACROSS = 8
 const ALONG = 90
 
-/** The vehicles: name and outline on the picture, around the point where they are. */
+/** The vehicles: name, and outline around their position in the picture. */
 export const UAV = [
   'UAV-01',
   'M-17-5 17 5M17-5-17 5M-27-6a10 4 0 1 0 20 0a10 4 0 1 0-20 0M7-6a10 4 0 1 0 20 0a10 4 0 1 0-20 0M-27 5a10 4 0 1 0 20 0a10 4 0 1 0-20 0M7 5a10 4 0 1 0 20 0a10 4 0 1 0-20 0',
@@ -29,7 +30,7 @@ export const UGV = [
   'M-15-6h30v-9h-9l-5-7h-9v7h-7zM-14-3a4 4 0 1 0 8 0a4 4 0 1 0-8 0M6-3a4 4 0 1 0 8 0a4 4 0 1 0-8 0',
 ] as const
 
-/** Where a vehicle's name stands beside it. */
+/** How far a vehicle's name is from its position. */
 export const ASIDE = [34, -6] as const
 
 export type Point = readonly [x: number, y: number]
@@ -43,18 +44,18 @@ export function ground(x: number, z: number): number {
   return ridge * (0.8 + away * 0.03) + detail / (1 + away * 0.12) + mountains
 }
 
-/** How far the view has drifted to the side at `t`: enough for parallax, no more. */
+/** How far the view has drifted sideways at `t`: just enough for parallax. */
 export function drift(t: number): number {
   return 0.55 * Math.sin((t - STILL) * 0.17)
 }
 
-/** A level camera with its lens shifted down, so that a point's x on screen does not depend on its height. */
+/** A level camera with its lens shifted down, so a point's x on screen does not depend on its height. */
 export function project([x, y, z]: Vec, shift: number): Point {
   const scale = EYE.f / (z - EYE.z)
   return [WIDTH / 2 + (x - shift) * scale, EYE.horizon + (EYE.y - y) * scale]
 }
 
-/** Distances at which profiles of the ground are drawn, far to near; denser far away, even on screen. */
+/** Distances of the ground profiles, far to near: denser far away, so evenly spaced on screen. */
 export function profiles(count: number): number[] {
   const near = 6.2
   const far = 29
@@ -72,7 +73,7 @@ export function profile(z: number, columns: number, shift: number): Vec[] {
 
 const trackZ = (track: number) => 5.9 - track * SPACING
 
-/** Where the drone is, and how far along which track. It turns around between tracks in one second. */
+/** Where the drone is, on which track, and how far along. It takes one second to turn between tracks. */
 export function drone(t: number): { at: Vec; track: number; along: number } {
   const track = Math.min(TRACKS - 1, Math.floor(t / LEG_SECONDS))
   const inLeg = t - track * LEG_SECONDS
@@ -98,14 +99,14 @@ export function beam(t: number): Vec[] {
   return [at, ...[-0.32, 0.32].map((side): Vec => [at[0] + side, ground(at[0] + side, z), z])]
 }
 
-/** A ground vehicle on its way through the foreground. */
+/** A ground vehicle that crosses the foreground. */
 export function rover(t: number): Vec {
   const x = -4.6 + t * 0.17
   const z = -1.3 + 0.3 * Math.sin(t * 0.21)
   return [x, ground(x, z), z]
 }
 
-/** Rows of lidar returns parallel to the picture, far to near, each with the part of it that was swept by `t`. */
+/** Rows of lidar returns parallel to the picture, far to near, each with the part swept by `t`. */
 export function sweeps(t: number): { z: number; from: number; to: number }[] {
   const { track, along } = drone(t)
   return Array.from({ length: TRACKS * ACROSS }, (_, i) => {

@@ -2,9 +2,9 @@ import type { Frame } from './paint.ts'
 import { painterFile } from './painter.ts'
 
 /**
- * Lays a canvas over the still picture inside `box`, which a worker paints, and writes the instruments beside it. `time` tells the moment
- * to be seen, given the seconds since the frame before. What is returned shows one frame, and goes on while `playing` and somebody can
- * see it. Null where the browser has no canvas for workers: the still picture stays.
+ * Lays a canvas over the still picture in `box`, has a worker paint it, and updates the instruments beside it. `time`
+ * gives the moment to show from the seconds since the last frame. The returned function shows one frame, and keeps
+ * going while `playing` and in view. Null if the browser has no canvas for workers: the still picture stays.
  */
 export function stage(
   box: HTMLElement,
@@ -30,7 +30,7 @@ export function stage(
     painter.postMessage({ ...look, t: time(before && Math.min(0.1, (now - before) / 1000)) } satisfies Frame)
     before = now
   }
-  // The next frame waits for this one to be painted: a slow machine shows fewer, it does not fall behind.
+  // Each frame waits for the last one: a slow machine shows fewer frames instead of falling behind.
   painter.addEventListener('message', ({ data }: MessageEvent<string[]>) => {
     box.classList.add('is-live')
     readings.forEach((reading, i) => {
@@ -41,7 +41,7 @@ export function stage(
     if (busy) requestAnimationFrame(step)
   })
   const show = () => {
-    // More pixels than that nobody sees in a moving picture.
+    // In a moving picture, nobody sees more pixels than that.
     const ratio = Math.min(2, devicePixelRatio)
     look = {
       width: canvas.clientWidth * ratio,
@@ -68,7 +68,7 @@ export function stage(
   return show
 }
 
-/** The canvas follows the theme by asking the still picture of the page, which CSS has colored. */
+/** The canvas follows the theme by reading the colors that CSS gives the still picture. */
 function color(part: string, property: 'fill' | 'stroke' | 'color'): string {
   return getComputedStyle(document.querySelector(part) as Element)[property]
 }

@@ -1,7 +1,7 @@
 import { monthTotal } from '../../domain/money/billing.ts'
 import { dollars } from '../../domain/money/money.ts'
 
-/** The slider for hours a month: shows what each plan would cost. */
+/** The slider for monthly hours: shows what each plan would cost. */
 export function mount(box: HTMLElement): void {
   const slider = box.querySelector('input')
   const output = box.querySelector('output')

@@ -3,7 +3,7 @@ import { readBootstrapUser } from '../../domain/user-state.ts'
 import { Button } from '../../ui/Button.tsx'
 import { ErrorState } from '../../ui/States.tsx'
 
-/** Appears when the page's own account of who is signed in cannot be read: then nothing that it says can be relied on. */
+/** Appears when the page's user state cannot be read: then nothing else on the page is reliable either. */
 export function StateError() {
   const [corrupted, setCorrupted] = useState(false)
   useEffect(() => {
@@ -16,7 +16,7 @@ export function StateError() {
   if (!corrupted) return null
   return (
     <ErrorState action={<Button onClick={() => location.reload()}>Refresh Page</Button>}>
-      Something is wrong with the state of your session.
+      Something went wrong with your session.
     </ErrorState>
   )
 }

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Contours } from '../landing/Contours.tsx'
 
-/** One form in the middle of the screen; `foot` leads elsewhere. */
+/** One form in the middle of the screen; `foot` links to other pages. */
 export function FormPage({ title, children, foot }: { title: string; children: ReactNode; foot?: ReactNode }) {
   return (
     <div className="page narrow stack">

@@ -8,7 +8,7 @@ import { Meter } from '../../ui/Meter.tsx'
 
 type BillingCardProps = { summary: Summary; unpaidDollars: number; overdue: boolean; payUrl: string | null }
 
-/** Balance: what was billed and is not paid, and what this cycle has come to so far. */
+/** The balance is the unpaid invoices plus this cycle's charges so far. */
 export function BillingCard({ summary, unpaidDollars, overdue, payUrl }: BillingCardProps) {
   const { hoursUsed, amountOwedDollars } = summary.monthlyUsage
   const balance = Math.round((unpaidDollars + amountOwedDollars) * 100) / 100
@@ -25,7 +25,7 @@ export function BillingCard({ summary, unpaidDollars, overdue, payUrl }: Billing
         <DefinitionStats
           stats={[
             { label: 'Current Balance', value: dollars(balance), hint: 'USD' },
-            { label: 'Billed, not paid', value: dollars(unpaidDollars) },
+            { label: 'Unpaid invoices', value: dollars(unpaidDollars) },
           ]}
         />
         <Meter label="Cloud Time (This cycle)" value={hoursUsed} max={hours} text={text} />
@@ -33,7 +33,7 @@ export function BillingCard({ summary, unpaidDollars, overdue, payUrl }: Billing
           <ButtonLink href="/billing_history">Billing History</ButtonLink>
           {payUrl ? (
             <ButtonLink href={payUrl} look="primary">
-              Pay the open invoice
+              Pay now
             </ButtonLink>
           ) : null}
         </div>

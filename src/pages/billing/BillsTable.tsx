@@ -15,7 +15,7 @@ const COLUMNS = [
   { key: 'transaction', label: 'Transaction ID' },
 ]
 
-/** @param total of what is shown, for the last row */
+/** @param total of the bills shown, for the last row */
 export function BillsTable({ bills, total }: { bills: Bill[]; total: number | null }) {
   if (bills.length === 0) return <EmptyState>No billing records</EmptyState>
   return (

@@ -2,27 +2,27 @@ import type { Bill, Statement } from '../../domain/money/bill.ts'
 import { dollars, seconds } from '../../domain/money/money.ts'
 import { Card } from '../../ui/Card.tsx'
 
-/** In place of the runs: they are in the statement that it corrects. */
+/** Takes the place of the runs, which are in the corrected statement. */
 export function WhatWasCorrected({ statement }: { statement: Statement }) {
   const { corrects, reason, amount_owed } = statement
   return (
     <Card title="Correction">
       <p>{reason}</p>
       <p>
-        {added(statement)} to <a href={`/billing_history/${corrects}`}>the statement of these days</a>, which lists
-        every run.
+        This adjusts <a href={`/billing_history/${corrects}`}>the original statement</a>, which lists every run, by{' '}
+        {added(statement)}.
       </p>
       {amount_owed < 0 ? (
-        <p className="hint">The credit is taken off that invoice; if it was paid already, off your next ones.</p>
+        <p className="hint">We apply the credit to that invoice, or to your next ones if you've already paid it.</p>
       ) : null}
     </Card>
   )
 }
 
-/** Below the runs of a statement that was corrected later: a closed record itself never changes. */
+/** Listed below the runs of a corrected statement: a closed bill itself never changes. */
 export function Corrections({ corrections }: { corrections: Bill[] }) {
   return (
-    <Card title="Corrected later">
+    <Card title="Corrections">
       <ul className="stack">
         {corrections.map((bill) => (
           <li key={bill.id}>

@@ -10,7 +10,7 @@ import { Time } from '../../ui/Time.tsx'
 type SubscriptionCardProps = {
   subscription: Subscription | null
   csrfToken: string
-  /** What came of a form of this card. */
+  /** The result of a form on this card. */
   flash: FlashMessage | null
 }
 
@@ -19,7 +19,7 @@ export function SubscriptionCard({ subscription, csrfToken, flash }: Subscriptio
     return (
       <Card title="Subscription" aside={<Badge color="gray">No Plan</Badge>}>
         <div className="stack">
-          <p>Server time costs $1.75 an hour, billed per second.</p>
+          <p>Server time costs $1.75 an hour, billed by the second.</p>
           <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
         </div>
       </Card>
@@ -32,7 +32,7 @@ export function SubscriptionCard({ subscription, csrfToken, flash }: Subscriptio
         <FlashAlert flash={flash} />
         <p>
           <strong>{planName(plan_type)}</strong>
-          {sub_type === 'demo' ? ': 30 minutes of server time' : `: ${subscription.hours} hours a cycle`}
+          {sub_type === 'demo' ? ': 30 minutes of server time' : `: ${subscription.hours} hours per month`}
         </p>
         {current_period_end ? (
           <p>
@@ -48,7 +48,7 @@ export function SubscriptionCard({ subscription, csrfToken, flash }: Subscriptio
             <summary>Cancel subscription</summary>
             <form method="post" action="/api/v1/subscriptions/cancel_subscription_at_period_end" className="stack">
               <HiddenFields csrfToken={csrfToken} />
-              <p>You keep the plan until the end of this period. After that it does not renew.</p>
+              <p>You keep your plan until this period ends. It won't renew after that.</p>
               <Button type="submit" look="danger">
                 Cancel at period end
               </Button>

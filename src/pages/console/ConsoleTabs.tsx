@@ -3,7 +3,6 @@ const TABS = [
   { href: '/console/messages', label: 'Messages' },
 ] as const
 
-/** The console's pages. */
 export function ConsoleTabs({ here }: { here: (typeof TABS)[number]['href'] }) {
   return (
     <nav aria-label="Console" className="tabs">

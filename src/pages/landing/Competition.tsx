@@ -1,7 +1,7 @@
 import { DataTable } from '../../ui/DataTable.tsx'
 import { Section } from './Section.tsx'
 
-/** Names and times of an example; the shape of a path is drawn from `turns` and `reach`. */
+/** A made-up example; `turns` and `reach` give each path its shape. */
 const ENTRIES = [
   { name: 'Kestrel', vehicle: 'UAV', seconds: 71.4, penalties: 0, turns: 3, reach: 8 },
   { name: 'Basalt', vehicle: 'UGV', seconds: 74.9, penalties: 0, turns: 2, reach: 5 },
@@ -9,7 +9,7 @@ const ENTRIES = [
   { name: 'Marmot', vehicle: 'UGV', seconds: 88.0, penalties: 1, turns: 4, reach: 10 },
 ]
 
-/** A path over the course, from the start at the left to the finish at the right. */
+/** A path over the course, from the start on the left to the finish on the right. */
 function Path({ turns, reach }: { turns: number; reach: number }) {
   const step = 88 / turns
   const half = step / 2
@@ -28,11 +28,10 @@ export function Competition() {
   return (
     <Section id="competition" label="Competition" title="Same course, same wind, same clock">
       <p className="muted lead">
-        In a competition every entry meets the same world, so that a rank means something: the time over the course, and
-        5 s for each gate missed.
+        Every entry runs in the same world, so the ranking is fair: course time plus 5 s per missed gate.
       </p>
       <DataTable
-        caption="What a leaderboard looks like: an example, names and times are made up"
+        caption="Sample leaderboard with made-up names and times"
         columns={[
           { key: 'rank', label: 'Rank' },
           { key: 'name', label: 'Entry', rowHeader: true },

@@ -1,13 +1,13 @@
 import { HEIGHT, profile, profiles, project, WIDTH } from '../../islands/hero/scene.ts'
 import { line } from './line.ts'
 
-/** A stretch of the landing page's ground with hills at both sides. */
+/** A stretch of the landing page's ground with hills on both sides. */
 const SHIFT = 2.6
 const TOP = 150
 
 let grounds: string[] | undefined
 
-/** At the foot of pages that have one form, or one sentence, and nothing else. */
+/** Decorates the foot of pages that have just one form or one sentence. */
 export function Contours() {
   grounds ??= profiles(16).map((z) => {
     const points = profile(z, 40, SHIFT).map((point) => project(point, SHIFT))

@@ -11,29 +11,29 @@ const TERMINAL = `> POST /api/v1/aws/auto_cloud_start_request
 const FEATURES: { title: string; text: string; picture: ReactNode }[] = [
   {
     title: 'Simulation engine',
-    text: 'Physics and sensors advance in fixed time steps, so that a run can be repeated and two runs can be compared.',
+    text: 'Fixed-step physics and sensors: repeat a run exactly, then change one thing and compare the two.',
     picture: <TimeSteps />,
   },
   {
     title: 'Cloud sessions',
-    text: 'A server of your own with an NVIDIA L4. Startup is free: you pay only from the second it answers until you stop it.',
+    text: 'Your own NVIDIA L4 server. Startup is free: you pay only from the second it answers until you stop it.',
     picture: <SessionTimeline />,
   },
   {
     title: 'Vehicle types',
-    text: 'Drones (UAV) and ground vehicles (UGV): one at a time on Basic, several in one world on Premium.',
+    text: 'Fly drones (UAV) and drive ground vehicles (UGV): one at a time on Basic, several in one world on Premium.',
     picture: <Vehicles />,
   },
   {
     title: 'Tools and SDKs',
-    text: 'A web interface on port 5173 of each server, a JSON API to start and stop, and job events over a WebSocket.',
+    text: 'A web interface on port 5173 of every server, a JSON API to start and stop, and live job events over a WebSocket.',
     picture: <pre className="terminal">{TERMINAL}</pre>,
   },
 ]
 
 export function Features() {
   return (
-    <Section id="features" label="Features" title="A server, a world, a vehicle, and the bill to the second">
+    <Section id="features" label="Features" title="Everything you need to test autonomy, billed by the second">
       <ul className="features">
         {FEATURES.map(({ title, text, picture }) => (
           <li key={title}>

@@ -8,10 +8,7 @@ export function Hero() {
     <section className="hero" data-enhance="hero" data-price={OVERAGE_DOLLARS_PER_SECOND}>
       <div className="pitch">
         <h1>Fly the mission before the drone exists.</h1>
-        <p>
-          GPU simulation servers for drones and ground vehicles. Start one in up to 30 seconds, watch it come up, pay by
-          the second.
-        </p>
+        <p>GPU simulation servers for drones and ground vehicles. Start one in under 30 seconds. Pay by the second.</p>
         <div className="row">
           <ButtonLink href="/contact_sales" look="primary">
             Contact sales
@@ -31,7 +28,7 @@ export function Hero() {
             </div>
           ))}
         </dl>
-        <span>{`1 × NVIDIA L4 · $${OVERAGE_DOLLARS_PER_HOUR}/h · billed per second`}</span>
+        <span>{`1 × NVIDIA L4 · $${OVERAGE_DOLLARS_PER_HOUR}/h · billed by the second`}</span>
         <button type="button" className="btn btn-small" data-pause="" data-needs-script="">
           Pause
         </button>

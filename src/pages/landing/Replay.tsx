@@ -5,7 +5,7 @@ import { Section } from './Section.tsx'
 
 const clock = (seconds: number) => `0:${String(seconds).padStart(2, '0')}`
 
-/** The video: no recording, but the scene itself with a slider on its time. Without JavaScript: its poster and its transcript. */
+/** The video: not a recording, but the scene with a time slider. Without JavaScript, a poster and a transcript. */
 export function Replay() {
   return (
     <Section id="replay" label="Replay" title={`One survey, ${DURATION} seconds, start to finish`}>
@@ -16,7 +16,7 @@ export function Replay() {
             viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
             preserveAspectRatio="xMidYMid slice"
             role="img"
-            aria-label="A drone surveys hills with a lidar, a rover drives in the foreground."
+            aria-label="A drone surveys hills with lidar while a rover drives in the foreground."
           >
             <use href="#survey" />
           </svg>
@@ -32,7 +32,7 @@ export function Replay() {
             max={DURATION}
             step="any"
             defaultValue={STILL}
-            aria-label="Time of the replay"
+            aria-label="Replay time"
             data-time=""
           />
         </div>

@@ -3,7 +3,7 @@ import { Section } from './Section.tsx'
 
 export function Resources() {
   return (
-    <Section id="resources" label="Resources" title="Read on">
+    <Section id="resources" label="Resources" title="Learn more">
       <ul className="resources">
         <li>
           <h3>Documentation</h3>
@@ -15,16 +15,14 @@ export function Resources() {
         </li>
         <li>
           <h3>About</h3>
-          <p className="muted">
-            Proving Ground rents simulation servers to people who build autonomous drones and ground vehicles.
-          </p>
+          <p className="muted">We rent simulation servers to teams that build autonomous drones and ground vehicles.</p>
           <p className="row">
-            <a href="/contact_sales">Write to us</a>
+            <a href="/contact_sales">Contact us</a>
           </p>
         </li>
         <li>
           <h3>Developer Pro</h3>
-          <p className="muted">A plan for people who build on the API.</p>
+          <p className="muted">A plan for developers who build on our API.</p>
           <p>
             <Badge color="yellow">Coming soon</Badge>
           </p>

@@ -67,7 +67,7 @@ function Vehicles() {
   )
 }
 
-/** One frame of the survey, drawn on the server. `id` names the drawing so that another picture can `<use>` it. */
+/** One frame of the survey, drawn on the server. `id` names the drawing, so another picture can `<use>` it. */
 export function SceneFrame({ id }: { id: string }) {
   return (
     <svg className="frame" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="xMidYMid slice" aria-hidden="true">

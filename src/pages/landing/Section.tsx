@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A part of the landing page: its name in the margin, like the label of an instrument. */
+/** A section of the landing page, with its name in the margin like an instrument's label. */
 export function Section({
   id,
   label,

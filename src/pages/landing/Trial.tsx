@@ -2,16 +2,15 @@ import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { Section } from './Section.tsx'
 
-/** The last word: what a visitor can do at once. */
+/** The closing call to action. */
 export function Trial() {
   return (
-    <Section id="trial" label="Trial" title={`${TRIAL_MINUTES} minutes of a server, free`}>
+    <Section id="trial" label="Trial" title={`${TRIAL_MINUTES} minutes free, no card`}>
       <p className="muted lead">
-        No card: all you need is a name, an email address and a password. Your minutes only count once your server
-        answers.
+        All you need is a name, an email address, and a password. Your minutes count only while your server is up.
       </p>
       <ButtonLink href="/sign_up" look="primary">
-        Try it
+        Start free
       </ButtonLink>
     </Section>
   )

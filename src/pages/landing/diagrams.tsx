@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** Small drawings of the feature cards, all 320 × 120. Their text is part of the drawing; what it means stands in the card's words. */
+/** Small drawings for the feature cards, all 320 × 120. Their text is decoration: the card says the same in words. */
 function Diagram({ children }: { children: ReactNode }) {
   return (
     <svg className="diagram" viewBox="0 0 320 120" preserveAspectRatio="xMinYMid" aria-hidden="true">
@@ -11,7 +11,7 @@ function Diagram({ children }: { children: ReactNode }) {
 
 const WAVE = 'c20-26 36-26 56 0s34 22 54-6 40-20 60 4 40 22 70-8'
 
-/** Two runs on the same ruler of time steps, and nothing between them. */
+/** Two runs over the same time steps, with no difference between them. */
 export function TimeSteps() {
   return (
     <Diagram>
@@ -28,7 +28,7 @@ export function TimeSteps() {
   )
 }
 
-/** A session: startup is free, the meter starts when the server answers and ends at the stop. */
+/** A session: startup is free; the meter runs from the server's first answer to the stop. */
 export function SessionTimeline() {
   return (
     <Diagram>
@@ -55,7 +55,7 @@ export function SessionTimeline() {
   )
 }
 
-/** A quadrotor and a rover, measured. */
+/** A quadrotor and a rover, with their dimensions. */
 export function Vehicles() {
   return (
     <Diagram>

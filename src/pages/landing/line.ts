@@ -1,6 +1,6 @@
 import type { Point } from '../../islands/hero/scene.ts'
 
-/** Whole numbers, relative to the point before: the shortest spelling of a line in SVG. */
+/** Whole numbers relative to the previous point: the shortest way to write a line in SVG. */
 export function line(points: readonly Point[]): string {
   let [x, y] = [0, 0]
   return points

@@ -3,20 +3,20 @@ import { Alert } from '../../ui/Alert.tsx'
 
 export type AccountIssue = 'suspended' | 'plan_unpaid'
 
-/** Above everything on every page of somebody who cannot start servers until they have paid. */
+/** At the top of every page for a user who cannot start servers until they pay. */
 export function AccountNotice({ issue }: { issue: AccountIssue }) {
   return (
     <div className="page page-flash">
       <Alert kind="warning">
         {issue === 'suspended' ? (
           <>
-            Your account is suspended: an invoice is overdue. You can start servers again as soon as it is paid.{' '}
-            <a href="/billing_history">Go to your bills</a>
+            Your account is suspended because an invoice is overdue. Once you pay it, you can start servers again.{' '}
+            <a href="/billing_history">View your bills</a>
           </>
         ) : (
           <>
-            Your plan is not paid: its last payment failed. Until you pay, no hours are included and you cannot start
-            servers. <a href={PAY_PLAN}>Pay the open invoice</a>
+            Your last plan payment failed. Until you pay, your plan includes no hours and you can't start servers.{' '}
+            <a href={PAY_PLAN}>Pay the open invoice</a>
           </>
         )}
       </Alert>

@@ -1,7 +1,7 @@
 import type { Theme } from '../../ui/theme.ts'
 import { ThemeSwitch } from './ThemeSwitch.tsx'
 
-/** The way to help stands in the same place on every page (WCAG 3.2.6). */
+/** Help is in the same place on every page (WCAG 3.2.6). */
 export function Footer(theme: { theme: Theme; csrfToken: string | null }) {
   return (
     <footer className="foot">

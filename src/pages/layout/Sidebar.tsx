@@ -3,7 +3,13 @@ import type { Theme } from '../../ui/theme.ts'
 import { FRAME_ICONS, type FrameIcon } from './frame-icons.ts'
 import { ThemeSwitch } from './ThemeSwitch.tsx'
 
-type Link = { href: string; label: string; icon: FrameIcon /** Pages that are reached from there. */; parts?: string[] }
+type Link = {
+  href: string
+  label: string
+  icon: FrameIcon
+  /** Pages that you reach from there. */
+  parts?: string[]
+}
 
 const LINKS: Link[] = [
   { href: '/dashboard', label: 'Dashboard', icon: 'gauge' },
@@ -16,7 +22,7 @@ function current({ href, parts }: Link, here: string): 'page' | 'true' | undefin
   return here.startsWith(`${href}/`) || parts?.includes(here) ? 'true' : undefined
 }
 
-/** A rail at the left; under 800 px a bar at the bottom. */
+/** A rail on the left; under 800 px, a bar at the bottom. */
 export function Sidebar({ path, ...theme }: { path: string; theme: Theme; csrfToken: string | null }) {
   const here = path.split('?')[0] ?? path
   return (

@@ -5,10 +5,10 @@ import { FRAME_ICONS, type FrameIcon } from './frame-icons.ts'
 const CHOICES: { theme: Theme; icon: FrameIcon; label: string }[] = [
   { theme: 'light', icon: 'sun', label: 'Light theme' },
   { theme: 'dark', icon: 'moon', label: 'Dark theme' },
-  { theme: 'system', icon: 'monitor', label: 'Theme of the system' },
+  { theme: 'system', icon: 'monitor', label: 'System theme' },
 ]
 
-/** Posts `theme` to /theme, which keeps it in a cookie and comes back to the page it was sent from, to the form with that `id`. */
+/** Posts `theme` to /theme, which saves it in a cookie and returns to the same page, at the form with this `id`. */
 export function ThemeSwitch({ id, theme, csrfToken }: { id?: string; theme: Theme; csrfToken: string | null }) {
   return (
     <form id={id} className="theme" method="post" action="/theme" aria-label="Theme">

@@ -3,7 +3,7 @@ import type { User } from '../../domain/wire.ts'
 import { Outline } from '../../ui/Icon.tsx'
 import { FRAME_ICONS } from './frame-icons.ts'
 
-/** The mark: a ridge of terrain and the drone above it. */
+/** The logo: a ridge with a drone above it. */
 function Mark() {
   return (
     <svg

@@ -12,7 +12,7 @@ import { DataTable } from '../../ui/DataTable.tsx'
 const EXAMPLE_HOURS = 12
 const HOURS = [5, 12, 30, 60, 120]
 
-/** The price of hours beyond the plan, worked through once, then for more hours in a table, and with JavaScript for any on a slider. */
+/** What hours beyond the plan cost: one worked example, a table, and, with JavaScript, a slider for any number. */
 export function Example() {
   const used = hoursToSeconds(EXAMPLE_HOURS)
   const overage = unitsToDollars(overageUnits(used, BASIC.hours))
@@ -23,14 +23,14 @@ export function Example() {
         ${OVERAGE_DOLLARS_PER_HOUR}/h = ${OVERAGE_DOLLARS_PER_SECOND} per second
       </p>
       <p>
-        {`An example: ${EXAMPLE_HOURS} hours on ${BASIC.name}. ${BASIC.hours} are included, ${EXAMPLE_HOURS - BASIC.hours} hours remain: `}
+        {`Example: ${EXAMPLE_HOURS} hours on ${BASIC.name}. ${BASIC.hours} are included, so you pay for ${EXAMPLE_HOURS - BASIC.hours}: `}
         <span className="mono">
           {seconds(chargedSeconds(used, BASIC.hours))} × ${OVERAGE_DOLLARS_PER_SECOND} = {dollars(overage)}
         </span>
-        {`, so the month costs ${dollars(monthTotal(BASIC, EXAMPLE_HOURS))}. The rate is the same on both plans: Premium buys larger servers.`}
+        {`. Your month comes to ${dollars(monthTotal(BASIC, EXAMPLE_HOURS))}. Both plans have the same rate; Premium gets you larger servers.`}
       </p>
       <div className="card slider" data-enhance="hours" data-needs-script="">
-        <label htmlFor="hours">Hours a month</label>
+        <label htmlFor="hours">Hours per month</label>
         <input id="hours" type="range" min="0" max="120" step="1" defaultValue={EXAMPLE_HOURS} />
         <output htmlFor="hours" className="mono" />
         <dl>
@@ -45,7 +45,7 @@ export function Example() {
         </dl>
       </div>
       <DataTable
-        caption="The month's total, by hours used"
+        caption="Monthly total by hours used"
         columns={[
           { key: 'hours', label: 'Hours used', rowHeader: true },
           { key: 'basic', label: 'Basic', numeric: true },
@@ -61,8 +61,8 @@ export function Example() {
         }))}
       />
       <p className="muted small">
-        Invoices come at the end of the billing cycle. Payment is due within {PAYMENT_DAYS} days; after that the account
-        may be suspended. <a href="/terms_of_service#billing">All billing rules</a>
+        We invoice you at the end of each billing month. Payment is due within {PAYMENT_DAYS} days; after that we may
+        suspend your account. <a href="/terms_of_service#billing">How billing works</a>
       </p>
     </section>
   )

@@ -6,7 +6,7 @@ const custom = (plan: Plan, text: string) => (plan.dollarsPerMonth === null ? 'C
 const ROWS: [string, (plan: Plan) => string][] = [
   ['Price', (plan) => custom(plan, `$${plan.dollarsPerMonth}/mo`)],
   ['Hours included', (plan) => custom(plan, `${plan.hours} h`)],
-  ['Beyond that', (plan) => custom(plan, `$${OVERAGE_DOLLARS_PER_HOUR}/h`)],
+  ['Extra hours', (plan) => custom(plan, `$${OVERAGE_DOLLARS_PER_HOUR}/h`)],
   ['GPU', (plan) => plan.features.gpu],
   ['CPU', (plan) => plan.features.cpu],
   ['Memory', (plan) => plan.features.memory],
@@ -18,7 +18,7 @@ const ROWS: [string, (plan: Plan) => string][] = [
 export function HardwareTable() {
   return (
     <section className="compare" aria-labelledby="compare">
-      <h2 id="compare">Side by side</h2>
+      <h2 id="compare">Compare plans</h2>
       <DataTable
         caption="What each plan includes"
         hideCaption

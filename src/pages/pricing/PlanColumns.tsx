@@ -3,7 +3,7 @@ import { ButtonLink } from '../../ui/Button.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 
 const ENTERPRISE_LINES = [
-  'Hours and hardware by agreement',
+  'Custom hours and hardware',
   'Customizable physics',
   'Customizable sensors',
   'Early-access features',
@@ -12,7 +12,7 @@ const ENTERPRISE_LINES = [
 function lines({ hours, features, dollarsPerMonth }: Plan): string[] {
   if (dollarsPerMonth === null) return ENTERPRISE_LINES
   const { gpu, cpu, memory, environments, syntheticData, vehicles } = features
-  return [`${hours} hours a month included`, gpu, `${cpu}, ${memory}`, environments, syntheticData, vehicles]
+  return [`${hours} hours included per month`, gpu, `${cpu}, ${memory}`, environments, syntheticData, vehicles]
 }
 
 export function PlanColumns() {

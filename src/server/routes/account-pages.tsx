@@ -40,7 +40,7 @@ export const accountPages = new Hono<AppEnv>()
   })
   .get('/forgot_password', (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
-    return renderPage(c, { title: 'Forgotten password' }, <ForgotPassword {...form} />)
+    return renderPage(c, { title: 'Reset your password' }, <ForgotPassword {...form} />)
   })
   .get('/reset_password', (c) => {
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token: c.req.query('reset_password_token') ?? '' }

@@ -14,5 +14,5 @@ export function failed(thrown: unknown, c: HonoContext<AppEnv>): Response {
   if (status >= 500) logError(thrown, c)
   if (error.retryAfter !== undefined) c.header('Retry-After', String(error.retryAfter))
   const body = <Failure sentence={error.message} path={findOwnPath(new URL(c.req.url)) ?? '/'} />
-  return renderPage(c, { title: 'This page did not load', assets: 'public' }, body, status)
+  return renderPage(c, { title: "This page didn't load", assets: 'public' }, body, status)
 }

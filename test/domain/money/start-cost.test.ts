@@ -37,7 +37,7 @@ test('while Start is disabled: says why', () => {
   const plan = summary({ hours: 0 }, 0)
   const inState = (status: string) => ({ ...plan, subscription: plan.subscription && { ...plan.subscription, status } })
   for (const status of ['past_due', 'unpaid', 'incomplete', 'paused'])
-    expect(startRefusal(inState(status), [])).toContain('Your plan is not paid.')
+    expect(startRefusal(inState(status), [])).toContain('Your plan is unpaid.')
   for (const status of ['active', 'trialing', 'canceled']) expect(startRefusal(inState(status), [])).toBeNull()
 })
 

@@ -121,7 +121,7 @@ const SCENES: Scene[] = [
     as: 'newcomer',
     open: async (page, { go }) => {
       await account(page, go)
-      await page.getByLabel('What should be better?').fill('  ')
+      await page.getByLabel('What could we do better?').fill('  ')
     },
     words: [[5, 'button', 'Send feedback', { disabled: true }]],
   },
@@ -131,7 +131,7 @@ const SCENES: Scene[] = [
     open: async (page, { go }) => {
       await page.clock.install()
       await account(page, go)
-      await page.getByLabel('What should be better?').fill('More wind.')
+      await page.getByLabel('What could we do better?').fill('More wind.')
       await press(page, 'Send feedback')
       await page.clock.runFor(450)
     },
@@ -226,7 +226,7 @@ const SCENES: Scene[] = [
     },
     words: [
       [2, 'rowheader', 'Total', { note: "the month's total" }],
-      [2, 'text', `Bills of ${new Date().getUTCFullYear()}-`],
+      [2, 'text', `Bills for ${new Date().getUTCFullYear()}-`],
     ],
   },
   {

@@ -369,7 +369,7 @@ const SCENES: Scene[] = [
         'Start Server',
         { disabled: true, description: 'Your trial minutes are used up. Choose a plan to start servers again.' },
       ],
-      [2, 'link', 'See the plans', { href: /^\/subscriptions$/, note: 'what to do next' }],
+      [2, 'link', 'See plans', { href: /^\/subscriptions$/, note: 'what to do next' }],
     ],
   },
   {

@@ -31,7 +31,7 @@ const SCENES: Scene[] = [
       [2, 'link', 'Contact sales', toContact],
       [2, 'link', 'See pricing', { href: /^\/pricing$/ }],
       [2, 'button', 'Play', { note: 'the video: a replay of the simulation' }],
-      [2, 'slider', 'Time of the replay'],
+      [2, 'slider', 'Replay time'],
       [2, 'heading', 'Simulation engine'],
       [2, 'heading', 'Cloud sessions'],
       [2, 'heading', 'Vehicle types'],
@@ -79,8 +79,8 @@ const SCENES: Scene[] = [
       [9, 'text', 'Customizable sensors'],
       [9, 'text', 'Early-access features'],
       [9, 'text', '$1.75/h = $0.0004861 per second'],
-      [9, 'text', 'Invoices come at the end of the billing cycle.'],
-      [9, 'text', 'Payment is due within 15 days; after that the account may be suspended.'],
+      [9, 'text', 'We invoice you at the end of each billing month.'],
+      [9, 'text', 'Payment is due within 15 days; after that we may suspend your account.'],
       [1, 'text', 'in USD'],
     ],
   },
@@ -89,7 +89,7 @@ const SCENES: Scene[] = [
     open: async (page, { go }) => {
       await go('/pricing')
       await page.locator('.slider.is-live').waitFor()
-      await page.getByRole('slider', { name: 'Hours a month' }).fill('20')
+      await page.getByRole('slider', { name: 'Hours per month' }).fill('20')
     },
     words: [
       [9, 'text', '20 h'],
@@ -108,7 +108,7 @@ const SCENES: Scene[] = [
       [9, 'text', '$1.75 per hour'],
       [9, 'text', '$0.0004861'],
       [9, 'text', 'Payment is due within 15 days.'],
-      [9, 'text', 'we may suspend the account'],
+      [9, 'text', 'we may suspend your account'],
     ],
   },
   {

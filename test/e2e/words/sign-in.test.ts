@@ -217,7 +217,7 @@ const SCENES: Scene[] = [
       await go('/sign_in')
     },
     words: [
-      [2, 'message', 'Something is wrong with the state of your session.', { note: 'the state-error box' }],
+      [2, 'message', 'Something went wrong with your session.', { note: 'the state-error box' }],
       [2, 'button', 'Refresh Page'],
     ],
   },
@@ -241,7 +241,7 @@ const SCENES: Scene[] = [
     words: [
       [2, 'message', 'Your email address is confirmed.', { note: 'success; no words given' }],
       [9, 'message', 'in 10 seconds'],
-      [2, 'link', 'Go now', { href: /^\/sign_in$/ }],
+      [2, 'link', 'Sign in now', { href: /^\/sign_in$/ }],
     ],
   },
   {

@@ -172,7 +172,7 @@ describe('the billing routes', () => {
     expect([bought.status, await bought.json()]).toEqual([422, expect.objectContaining({ Errors: [sentence] })])
     expect(page.match(/<button[^>]*disabled[^>]*>Coming Soon!<\/button>/g)).toHaveLength(2)
     expect(page).toContain('Most Popular')
-    expect(page).toContain('<a href="/contact_sales">ask sales for one</a>')
+    expect(page).toContain('<a href="/contact_sales">Contact sales</a> to get one')
   })
 
   test('the seventh checkout page of an hour: 429, with the time to wait', async () => {
@@ -223,7 +223,7 @@ describe('the billing routes', () => {
     expect([refused.status, await refused.json()]).toEqual([
       402,
       expect.objectContaining({
-        errors: ['Your plan is not paid. Pay its open invoice to start servers again.'],
+        errors: ['Your plan is unpaid. Pay the open invoice to start servers again.'],
         page: '/subscriptions/pay',
         server: null,
       }),

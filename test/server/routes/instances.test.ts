@@ -123,7 +123,7 @@ test('reads messages to sales and requests for more servers newest first, page b
   expect(pages.map((html) => html.match(/<article>/g)?.length)).toEqual([50, 30])
   const all = pages.join('')
   for (let i = 0; i < 60; i++) expect(all.split(`message number ${i}.`)).toHaveLength(2)
-  expect(all.match(/Asks for more servers/g)).toHaveLength(20)
+  expect(all.match(/Wants to run more than one server/g)).toHaveLength(20)
   const times = [...all.matchAll(/<time dateTime="([^"]+)"/gi)].map(([, time]) => time)
   expect(times).toEqual([...times].sort().reverse())
 })

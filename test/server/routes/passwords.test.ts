@@ -3,7 +3,7 @@ import { accountApp, accountContext } from '../../../testing/people/account-app.
 import { openAppBrowser } from '../../../testing/people/app-browser.ts'
 import { newAddress, PASSWORD, signedInUser } from '../../../testing/people/sign-up.ts'
 
-const FAILED = 'Invalid or expired password link.'
+const FAILED = 'Invalid or expired password reset link.'
 
 async function setup() {
   const account = accountContext()

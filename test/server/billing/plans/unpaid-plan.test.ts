@@ -87,7 +87,7 @@ describe('a plan that nobody pays', () => {
     return tried
   }
   const REFUSED =
-    'payment_required: Your plan is not paid. Pay its open invoice to start servers again. /subscriptions/pay'
+    'payment_required: Your plan is unpaid. Pay the open invoice to start servers again. /subscriptions/pay'
 
   test('its renewal is declined: no hours, no starts, and everything back once its invoice is paid', async () => {
     withWebhooks()

@@ -20,7 +20,7 @@ test('the profile: a new name alone; a new password ends every other sign-in and
   const change = { name: 'Zoë', current_password: PASSWORD, password: 'a new one', password_confirmation: 'a new one' }
   const wrong = await browser.json('PUT', '/users', { user: { ...change, current_password: 'nope' } })
   expect(wrong.status).toBe(422)
-  expect(await wrong.json()).toMatchObject({ status: 'error', error: 'Your current password is not correct.' })
+  expect(await wrong.json()).toMatchObject({ status: 'error', error: 'Your current password is incorrect.' })
   expect((await browser.json('PUT', '/users', { user: change })).status).toBe(200)
   await settle()
   expect((await browser.request('/api/v1/users/get_session')).status).toBe(200)
