@@ -1,4 +1,4 @@
-import { HOUR_MS, MINUTE_MS } from './instant.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './instant.ts'
 import { formatUptime } from './server.ts'
 
 /** At most `starts` in any `ms`. A start is free until the server answers, but each one is a machine at EC2. */
@@ -7,6 +7,21 @@ export const START_LIMITS = [
   { starts: 30, ms: HOUR_MS, during: 'an hour' },
 ] as const
 export const LONGEST_LIMIT_MS = Math.max(...START_LIMITS.map(({ ms }) => ms))
+
+/**
+ * How long a person's machines may run before they answer us, in any such time. That time is free, so anyone who keeps a
+ * machine from answering could use it for 10 minutes, again and again. Twenty-four honest starts of 5 minutes fit in.
+ */
+export const UNANSWERED_LIMIT = { total: 2 * HOUR_MS, ms: DAY_MS } as const
+
+/** @param oldest when the first of the counted starts was requested, in ms since 1970 */
+export function tooLongUnanswered(oldest: number, now: number): { seconds: number; sentence: string } {
+  const seconds = Math.ceil((oldest + UNANSWERED_LIMIT.ms - now) / 1000)
+  return {
+    seconds,
+    sentence: `Your servers ran for 2 hours without answering in the last 24 hours. Contact us, or try again in ${formatUptime(seconds)}.`,
+  }
+}
 
 /**
  * Whether one more start at `now` would be too many.

@@ -6,7 +6,7 @@ import type { AppEnv } from './http/app-env.ts'
 import { csrf } from './http/middleware/csrf.ts'
 import { formMethod } from './http/middleware/form-method.ts'
 import { keptPages } from './http/middleware/kept-pages.ts'
-import { limitBody } from './http/middleware/limit-body.ts'
+import { readBody } from './http/middleware/limit-body.ts'
 import { outerLimit } from './http/middleware/outer-limit.ts'
 import { requestId } from './http/middleware/request-id.ts'
 import { securityHeaders } from './http/middleware/security-headers.ts'
@@ -46,7 +46,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
       await next()
     })
     .use(outerLimit)
-    .use(limitBody)
+    .use(readBody)
     .use(csrf)
     .use(formMethod(() => app))
     .use(currentSignIn)

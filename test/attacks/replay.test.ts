@@ -95,6 +95,34 @@ test.each<[string, (w: World) => Promise<Response>]>([
   expect((await thief.request('/api/v1/users/get_session')).status).toBe(401)
 })
 
+test('refuses a request that held back its body once its sign-in has ended', async () => {
+  const w = await world()
+  const bytes = new TextEncoder().encode(JSON.stringify({ user: { name: 'Thief' } }))
+  // The body is sent only when read, and by then the owner has signed out everywhere.
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        expect((await w.elsewhere.json('DELETE', '/api/v1/users/sign_ins')).status).toBe(200)
+        controller.enqueue(bytes)
+        controller.close()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  const held = await w.victim.request('/users', {
+    method: 'PUT',
+    headers: {
+      'Sec-Fetch-Site': 'same-origin',
+      'X-CSRF-Token': w.victim.token(),
+      'Content-Type': 'application/json',
+      'Content-Length': String(bytes.length),
+    },
+    body,
+    duplex: 'half',
+  } as RequestInit)
+  expect(held.status).toBe(401)
+})
+
 test('each sign-in gets a new id, so a planted one does not survive', async () => {
   const w = await world()
   const before = w.victim.cookies.get('sign_in')

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LONGEST_LIMIT_MS, START_LIMITS, tooEarly } from '../../src/domain/start-limits.ts'
+import { LONGEST_LIMIT_MS, START_LIMITS, tooEarly, tooLongUnanswered } from '../../src/domain/start-limits.ts'
 
 const MINUTE = 60_000
 
@@ -38,6 +38,13 @@ test('if two limits end together, names the shorter one', () => {
   expect(tooEarly(starts, 55 * MINUTE)).toEqual({
     seconds: 300,
     sentence: 'You can start 10 servers in 10 minutes. Try again in 5m 0s.',
+  })
+})
+
+test('after too many unanswered hours, waits until the oldest of those starts is a day old', () => {
+  expect(tooLongUnanswered(5 * MINUTE, 24 * 60 * MINUTE + 1)).toEqual({
+    seconds: 300,
+    sentence: 'Your servers ran for 2 hours without answering in the last 24 hours. Contact us, or try again in 5m 0s.',
   })
 })
 

@@ -4,12 +4,12 @@ import { type JobRow, jobs, places, type RunRow, runs, users } from '../../../db
 import { AppError } from '../../domain/error.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
-import { tooEarly } from '../../domain/start-limits.ts'
+import { tooEarly, tooLongUnanswered, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
 import { requireAllowance, suspendedError } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { isOfferedAt } from './places.ts'
-import { countedStartsQuery, isWithinLimits } from './start-limits.ts'
+import { countedStartsQuery, isWithinLimits, unansweredQuery } from './start-limits.ts'
 
 const LIST_LIMIT = 100
 const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`
@@ -68,7 +68,7 @@ async function whyNotStarted(
   userId: string,
   { placeId, gpus, now }: { placeId: string | null; gpus: number; now: number },
 ): Promise<AppError> {
-  const [[live], place, [account], starts] = await ctx.db.batch([
+  const [[live], place, [account], starts, [unanswered]] = await ctx.db.batch([
     ctx.db
       .select({ id: runs.id })
       .from(runs)
@@ -79,16 +79,20 @@ async function whyNotStarted(
       .where(and(eq(places.id, placeId ?? ''), isNull(places.retiredAt), lte(places.gpus, gpus))),
     ctx.db.select({ closedAt: users.closedAt, suspendedAt: users.suspendedAt }).from(users).where(eq(users.id, userId)),
     countedStartsQuery(ctx, userId, now),
+    unansweredQuery(ctx, userId, now),
   ])
   // The account was closed after this request was let in: nobody could stop what it starts.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
   if (account.suspendedAt !== null) return suspendedError()
   if (placeId !== null && !place.length) return new AppError('not_found', "Your plan doesn't include this server.")
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
-  const early = tooEarly(
-    starts.map((start) => start.requestedAt),
-    now,
-  )
+  const early =
+    unanswered && unanswered.ms >= UNANSWERED_LIMIT.total && unanswered.oldest !== null
+      ? tooLongUnanswered(unanswered.oldest, now)
+      : tooEarly(
+          starts.map((start) => start.requestedAt),
+          now,
+        )
   if (early) return new AppError('too_many', early.sentence, { retryAfter: early.seconds })
   return new AppError('unavailable', placeId ? 'This server is not free right now. Choose another one.' : ALL_RESERVED)
 }

@@ -1,6 +1,7 @@
-import { and, eq, gt, type SQL, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, min, type SQL, sql, sum } from 'drizzle-orm'
 import { jobs, runs } from '../../../db/schema.ts'
-import { LONGEST_LIMIT_MS, START_LIMITS } from '../../domain/start-limits.ts'
+import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
+import { LONGEST_LIMIT_MS, START_LIMITS, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
 import type { Context } from '../context.ts'
 
 /** The starts that count against a person's limits. A start that found no capacity doesn't. */
@@ -21,7 +22,23 @@ export function isWithinLimits(userId: string, now: number): SQL {
   const each = START_LIMITS.map(
     ({ starts, ms }) => sql`(SELECT count(*) FROM ${runs} WHERE ${countedSince(userId, now - ms)}) < ${starts}`,
   )
-  return sql.join(each, sql` AND `)
+  const unanswered = sql`(SELECT coalesce(sum(${UNANSWERED_MS}), 0) FROM ${runs} WHERE ${ranSince(userId, now)}) < ${UNANSWERED_LIMIT.total}`
+  return sql.join([...each, unanswered], sql` AND `)
+}
+
+/** However it ended: also one that its user stopped, or let answer at the last moment. A look of ours that came late counts no more than the deadline. */
+const UNANSWERED_MS = sql<number>`min(${ANSWER_DEADLINE_MS}, coalesce(${runs.billedFrom}, ${runs.stopRequestedAt}, ${runs.runningAt}) - ${runs.runningAt})`
+
+function ranSince(userId: string, now: number): SQL | undefined {
+  return and(eq(runs.userId, userId), gt(runs.requestedAt, now - UNANSWERED_LIMIT.ms), isNotNull(runs.runningAt))
+}
+
+/** How long machines ran without an answer, and since when that counts. */
+export function unansweredQuery(ctx: Context, userId: string, now: number) {
+  return ctx.db
+    .select({ ms: sum(UNANSWERED_MS).mapWith(Number), oldest: min(runs.requestedAt) })
+    .from(runs)
+    .where(ranSince(userId, now))
 }
 
 export function countedStartsQuery(ctx: Context, userId: string, now: number) {

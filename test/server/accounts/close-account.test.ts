@@ -77,10 +77,12 @@ test('a plan we learn about only after the closing also ends at the next trigger
   await stack.press((await createCheckout(ctx, user, { planType: 'basic' })).url)
   stack.clock.now += MINUTE
   await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
-  await settleCheckout(ctx, user.id)
   stack.clock.now += MINUTE
+  await settleCheckout(ctx, user.id)
   await reconcilePlans(ctx)
-  expect(await listPlans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
+  const found = await listPlans()
+  expect(found).toMatchObject([{ planType: 'basic', status: 'canceled' }])
+  expect(inBrief(stack.takeLines())).toEqual([`alert paid_after_closing:${found[0]?.stripeSubscriptionId}`])
 })
 
 test('every sign-in ends with the account', async () => {

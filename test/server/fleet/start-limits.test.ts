@@ -108,3 +108,35 @@ test('counts in the database while reserving, so a start in between counts', asy
   expect(came).toBe(true)
   expect((await latestRun(world, ada.user.id)).endedAt).not.toBeNull()
 })
+
+test.each([
+  ['never answered', 0, (from: number) => ({ stopRequestedAt: from + 600_000 })],
+  ['its user stopped just before the deadline', 1, (from: number) => ({ stopRequestedAt: from + 590_000 })],
+  [
+    'answered just before the deadline',
+    1,
+    (from: number) => ({ billedFrom: from + 590_000, stopRequestedAt: from + 591_000 }),
+  ],
+  ['we did not look at for days', 0, (from: number) => ({ stopRequestedAt: from + 300_000_000 })],
+])('a server that %s is free for 2 hours a day, not all day', async (_, more, end) => {
+  await freshPlaces(world, 2)
+  const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
+  const [place] = await world.db.query.places.findMany({ limit: 1 })
+  const first = world.clock.ms
+  const run = async (user: { id: string }, at: number) =>
+    world.db.insert(runs).values({
+      ...{ id: newId('ses'), userId: user.id, placeId: place?.id ?? '', instanceType: 'g6', requestedAt: at },
+      ...{ runningAt: at, endedAt: at + 700_000, ...end(at) },
+    })
+  for (let n = 0; n < 12 + more; n++) await run(ada.user, first + n * 700_000)
+  for (let n = 0; n < 11 + more; n++) await run(eve.user, first + n * 700_000)
+  world.advance(3 * 3_600)
+  await pressStart(world, eve)
+  const { code, message, retryAfter = 0 } = await refusal(ada)
+  expect([code, message]).toEqual([
+    'too_many',
+    'Your servers ran for 2 hours without answering in the last 24 hours. Contact us, or try again in 21h 0m 0s.',
+  ])
+  world.advance(retryAfter)
+  await pressStart(world, ada)
+})

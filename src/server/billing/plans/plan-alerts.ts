@@ -40,3 +40,15 @@ export function alertIgnored(ctx: AlertContext, stripeId: string, unknown: strin
     fields: { stripeId },
   })
 }
+
+export function alertPaidAfterClosing(ctx: AlertContext, stripeId: string): Promise<void> {
+  return alertOperator(ctx, {
+    matter: `paid_after_closing:${stripeId}`,
+    subject: 'A closed account paid for a plan: refund it',
+    sentences: [
+      `A customer paid for a plan (${stripeId}) just as they closed their account. We cancel it at Stripe.`,
+      'Refund its first invoice in the Stripe dashboard.',
+    ],
+    fields: { stripeId },
+  })
+}

@@ -6,6 +6,7 @@ import { fourAtOnce } from '../../four-at-once.ts'
 import type { LogFields } from '../../log.ts'
 import { closeUnopened } from './checkout.ts'
 import { syncCheckout } from './checkout-sync.ts'
+import { alertPaidAfterClosing } from './plan-alerts.ts'
 import { syncPlan } from './plan-sync.ts'
 
 const BATCH = 100
@@ -37,8 +38,11 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
         .set({ checkAt: now + HOUR_MS })
         .where(and(eq(plans.id, plan.id), eq(plans.checkAt, plan.checkAt ?? 0)))
       // A closed account must not pay for anything more.
-      if (closedAt !== null && (await ctx.payments.findSubscription(stripeId))?.endedAt === null)
+      if (closedAt !== null && (await ctx.payments.findSubscription(stripeId))?.endedAt === null) {
+        // Closing cancels the plan it knows. Tell the operator first: once canceled, we don't look again.
+        if (plan.createdAt > closedAt) await alertPaidAfterClosing(ctx, stripeId)
         await ctx.payments.cancelNow(stripeId)
+      }
       await syncPlan(ctx, stripeId)
     },
   )

@@ -319,6 +319,18 @@ describe('checkout', () => {
     expect((await listPlans())[0]?.status).toBe('canceled')
   })
 
+  test('a plan paid just as the account closes: ends it and tells the operator to refund it', async () => {
+    await stack.db
+      .update(users)
+      .set({ closedAt: stack.clock.now - 1 })
+      .where(eq(users.id, user.id))
+    await subscribe('basic')
+    const stripeId = (await listPlans())[0]?.stripeSubscriptionId
+    await reconcileAfter(DAY)
+    expect((await listPlans())[0]?.status).toBe('canceled')
+    expect(inBrief(stack.takeLines())).toEqual([`alert paid_after_closing:${stripeId}`])
+  })
+
   test('paid in two windows at once: keeps one plan and ends the other at Stripe', async () => {
     await subscribe('basic')
     const [customer] = await stack.db.select().from(users).where(eq(users.id, user.id))
