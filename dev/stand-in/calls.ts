@@ -1,6 +1,6 @@
 const MOST_REMEMBERED = 100_000
 
-/** The latest calls, oldest first; a stack left running for days must not fill the memory with them. */
+/** The latest calls, oldest first. The cap keeps a stack that runs for days from filling memory. */
 export class Calls<Call> {
   #calls: Call[] = []
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Store } from './store.ts'
 
-/** Hits the next `left` calls that it fits, once it has let `after` of them pass. */
+/** Skips the first `after` matching calls, then hits the next `left`. */
 type Kept<Fault> = Fault & { left: number; after: number }
 
-/** The faults still to come, first come first served. They survive a restart, like everything else of a stand-in. */
+/** Pending faults, first come, first served. Like all stand-in state, they survive a restart. */
 export class Faults<Fault extends object> {
   readonly #store: Store
 
@@ -12,7 +12,7 @@ export class Faults<Fault extends object> {
     this.#store = store
   }
 
-  /** @throws a sentence for what is not a number of calls */
+  /** @throws if `left` is not a positive integer */
   add(fault: Fault, left: number, after = 0): void {
     if (!Number.isInteger(left) || left < 1)
       throw new Error('A fault needs the number of calls to hit, a whole number from 1 on.')
@@ -20,7 +20,7 @@ export class Faults<Fault extends object> {
     this.#store.commit()
   }
 
-  /** Uses up the first fault that fits the call. */
+  /** Uses up the first matching fault. */
   take(fits: (fault: Fault) => boolean = () => true): Fault | undefined {
     const [id, fault] = this.#store.entries<Kept<Fault>>('faults').find(([, kept]) => fits(kept)) ?? []
     if (!id || !fault) return undefined
@@ -31,7 +31,7 @@ export class Faults<Fault extends object> {
     return after > 0 ? undefined : fault
   }
 
-  /** Takes back what has not happened yet. */
+  /** Cancels all pending faults. */
   heal(): void {
     for (const [id] of this.#store.entries('faults')) this.#store.remove('faults', id)
     this.#store.commit()

@@ -1,9 +1,8 @@
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { Store } from './store.ts'
 
-/** What every stand-in is started with. */
 export type StandInOptions = {
-  /** Where its state is kept; all is there again when it is started with the same. */
+  /** Holds all state. Restart with the same directory to get it back. */
   dataDir: string
   /** The stack's clock, in ms since 1970. */
   now?: () => number
@@ -12,12 +11,12 @@ export type StandInOptions = {
 
 export type Asked = { method: string; url: URL; headers: IncomingHttpHeaders; body: string }
 
-/** An answer; or it hangs up (`lost`), or leaves the caller waiting (`unanswered`). */
+/** An answer, or `lost` (hangs up), or `unanswered` (leaves the caller waiting). */
 export type Outcome = { status: number; headers: Record<string, string>; body: string } | 'lost' | 'unanswered'
 
 /**
- * Listens on the port of the last time, so that addresses that were handed out still lead somewhere; when that port is taken, on a
- * free one: then `movedFrom` names the former address.
+ * Reuses the last port to keep old URLs working. If that port is taken, picks a free one and sets `movedFrom` to the
+ * old address.
  */
 export async function listenWhereBefore(store: Store) {
   const server = createServer()
@@ -45,7 +44,7 @@ export async function listenWhereBefore(store: Store) {
           const outcome = await answer({ method, url: new URL(request.url ?? '/', url), headers, body })
           if (outcome === 'unanswered') return
           if (outcome === 'lost') return response.destroy()
-          // A client must not keep a connection that a restart on the same port has silently ended.
+          // Keep-alive would leave clients with dead connections after a restart on the same port.
           response.writeHead(outcome.status, { ...outcome.headers, connection: 'close' }).end(outcome.body)
         })
       })

@@ -4,8 +4,8 @@ import { dirname } from 'node:path'
 type Change = [collection: string, id: string, value: unknown]
 
 /**
- * Collections of JSON objects that survive a kill at any instant: a commit is one appended line, written before the answer
- * leaves, so that a line cut short is a commit that never happened. Opening the store folds the lines into a new file.
+ * Collections of JSON objects that survive a kill at any instant. Each commit appends one line before we answer, and a
+ * truncated line is a commit that never happened. Opening the store compacts the lines into a new file.
  */
 export class Store {
   private readonly collections = new Map<string, Map<string, unknown>>()
@@ -16,7 +16,7 @@ export class Store {
     this.file = file
     mkdirSync(dirname(file), { recursive: true })
     if (!existsSync(file)) return
-    // What follows the last line end was cut short.
+    // The last newline ends the last full commit.
     for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) this.replay(line)
     const folded = [...this.collections].map(([name, objects]) =>
       JSON.stringify([...objects].map(([id, value]) => [name, id, value])),
@@ -49,7 +49,7 @@ export class Store {
     return this.collection(name).get(id) as T | undefined
   }
 
-  /** In the order of their creation. */
+  /** In creation order. */
   all<T>(name: string): T[] {
     return [...this.collection(name).values()] as T[]
   }
@@ -67,7 +67,7 @@ export class Store {
     this.put(name, id, null)
   }
 
-  /** Everything put since the last commit, at once. */
+  /** Writes all pending changes as one line. */
   commit(): void {
     if (this.pending.length === 0) return
     appendFileSync(this.file, `${JSON.stringify(this.pending)}\n`)

@@ -4,7 +4,7 @@ import type { StripeEvent } from './objects.ts'
 
 export const API_VERSION = '2026-10-28.endive'
 
-/** What every part of the stand-in works with: the objects, the clock in whole seconds, and where its own pages are. */
+/** Shared by every part of the stand-in: the objects, the clock in whole seconds, and the base URL. */
 export class Account {
   readonly store: Store
   readonly apiBase: string
@@ -24,7 +24,7 @@ export class Account {
     return `${prefix}_${randomBytes(12).toString('hex')}`
   }
 
-  /** Tells the world. What happened by the clock alone happened at `created`, though it is noticed later. */
+  /** Queues a webhook. Pass `created` when time alone caused the event: we may notice it late. */
   announce(type: string, object: unknown, created = this.now()): void {
     const event: StripeEvent = {
       id: this.newId('evt'),

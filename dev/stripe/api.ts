@@ -16,7 +16,7 @@ export type ApiRequest = {
 
 export type ApiAnswer = Answer & { headers: Record<string, string> }
 
-/** One call of the API: who asks, whether it was asked before, then what it says. Nothing is awaited, so that calls never interleave. */
+/** Checks the API key, then replays or runs the call. Stays synchronous to keep calls from interleaving. */
 export function answerApi(account: Account, request: ApiRequest): ApiAnswer {
   const headers: Record<string, string> = {
     'content-type': 'application/json',

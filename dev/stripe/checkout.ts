@@ -56,7 +56,7 @@ export function expireCheckout(account: Account, id: string): CheckoutSession {
   return session
 }
 
-/** The buttons "Pay". Safe to press twice: the second press finds it done. */
+/** Handles the "Pay" buttons. A second press changes nothing. */
 export function payCheckout(account: Account, id: string, declinedLater: boolean): CheckoutSession {
   const session = getCheckout(account, id)
   if (session.status === 'complete') return session

@@ -4,7 +4,7 @@ import { integer, list, type Params, record, text } from './form.ts'
 import { creditInvoice, getInvoice } from './invoices.ts'
 import type { CreditNote, Customer } from './objects.ts'
 
-/** Takes something off an open invoice, or puts it on the balance of the customer who has paid it. */
+/** Reduces an open invoice, or credits the customer's balance if the invoice is paid. */
 export function createCreditNote(account: Account, params: Params): CreditNote {
   const id = text(params, 'invoice')
   if (!id) throw missing('invoice')

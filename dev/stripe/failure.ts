@@ -1,4 +1,4 @@
-/** An error as Stripe answers it: `{"error": {type, message, code, param}}`. */
+/** An error in Stripe's format: `{"error": {type, message, code, param}}`. */
 export class Failure extends Error {
   readonly status: number
   readonly body: { error: { type: string; message: string; code?: string; param?: string } }

@@ -1,4 +1,4 @@
-/** A request's parameters, as Stripe spells them: `items[0][price]=x` is `{ items: [{ price: 'x' }] }`. Every leaf is text. */
+/** Parameters in Stripe's notation: `items[0][price]=x` is `{ items: [{ price: 'x' }] }`. Every leaf is a string. */
 export type Params = { [name: string]: Value }
 type Value = string | Params | Value[]
 

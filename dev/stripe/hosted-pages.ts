@@ -7,7 +7,7 @@ import type { CheckoutSession, Customer, Invoice, InvoiceItem, Price, Product } 
 import { page, text } from './page.ts'
 import { payInvoice } from './plan-invoices.ts'
 
-/** The pages that Stripe hosts for its customers: checkout and invoice. */
+/** Serves the pages Stripe hosts: checkout and invoice. */
 export function answerHosted(account: Account, { method, url, body }: Asked): Outcome {
   const checkout = url.pathname.match(/^\/c\/pay\/(\w+)$/)?.[1]
   const invoice = url.pathname.match(/^\/i\/(\w+)(?:\/pdf)?$/)?.[1]
@@ -22,7 +22,7 @@ export function answerHosted(account: Account, { method, url, body }: Asked): Ou
   }
 }
 
-/** The server has another address than when these pages were handed out. */
+/** Updates stored page URLs after the server changes ports. */
 export function moveHostedPages({ store, apiBase }: Account, from: string): void {
   const moved = (url: string | null) => url?.replace(from, apiBase) ?? null
   for (const invoice of store.all<Invoice>('invoices'))

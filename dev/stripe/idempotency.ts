@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Account } from './account.ts'
 import { Failure } from './failure.ts'
 
-/** Stripe forgets a key after a day. */
+/** Stripe forgets keys after a day. */
 const FORGOTTEN_AFTER = 86_400
 
 export type Answer = { status: number; body: string }
 type Kept = Answer & { fingerprint: string; created: number }
 
-/** The answer that this key got before; a different request under the same key is an error. */
+/** Returns this key's earlier answer. @throws Failure if the request differs */
 export function replay(account: Account, key: string, request: string): Answer | null {
   const kept = account.store.get<Kept>('idempotency_keys', key)
   if (!kept || kept.created + FORGOTTEN_AFTER <= account.now()) return null

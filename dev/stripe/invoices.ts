@@ -70,7 +70,7 @@ export function finalizeInvoice(account: Account, id: string): Invoice {
   return invoice
 }
 
-/** A credit that the customer has is taken off first. */
+/** Applies the customer's credit first. */
 function useBalance(account: Account, invoice: Invoice): void {
   const customer = account.store.get<Customer>('customers', invoice.customer) as Customer
   invoice.starting_balance = customer.balance
@@ -80,7 +80,7 @@ function useBalance(account: Account, invoice: Invoice): void {
   setTotal(invoice, invoice.total)
 }
 
-/** A credit note on an open invoice; one that takes off all that is left has settled it. */
+/** Applies a credit note to an open invoice. Crediting the full remainder settles it. */
 export function creditInvoice(account: Account, invoice: Invoice, cents: number): void {
   invoice.pre_payment_credit_notes_amount += cents
   setTotal(invoice, invoice.total)
@@ -112,7 +112,7 @@ export function voidInvoice(account: Account, id: string): Invoice {
   return invoice
 }
 
-/** Given up by the merchant. It is still owed and can still be paid. */
+/** The merchant gives up. It is still owed and payable. */
 export function markUncollectible(account: Account, id: string): Invoice {
   const invoice = getInvoice(account, id)
   if (invoice.status !== 'open') throw invalid(`A ${invoice.status} invoice cannot be marked as uncollectible.`)

@@ -1,7 +1,7 @@
 import { noSuch } from './failure.ts'
 import { integer, type Params, text } from './form.ts'
 
-/** Newest first, `limit` (1 to 100, default 10) at a time, from the object that `starting_after` or `ending_before` names. */
+/** Newest first, `limit` per page (1 to 100, default 10), after `starting_after` or before `ending_before`. */
 export function listPage<T extends { id: string }>(
   inOrder: T[],
   params: Params,

@@ -1,4 +1,4 @@
-/** The parts of Stripe's objects that this stand-in keeps. Times are whole seconds since 1970, money is cents. */
+/** The fields of Stripe's objects we keep. Times are whole seconds since 1970; money is in cents. */
 type Metadata = Record<string, string>
 
 export type Customer = {
@@ -113,9 +113,9 @@ export type Invoice = {
   amount_due: number
   amount_paid: number
   amount_remaining: number
-  /** What credit notes took off before it was paid. */
+  /** Total credited before payment. */
   pre_payment_credit_notes_amount: number
-  /** The customer's balance when it was finalized, negative for a credit, and what was left of it. */
+  /** The customer's balance before and after finalization; negative means credit. */
   starting_balance: number
   ending_balance: number | null
   subtotal: number
@@ -134,7 +134,7 @@ export type Invoice = {
     paid_at: number | null
     voided_at: number | null
   }
-  /** Ours, for finalization: Stripe keeps it, but does not show it. */
+  /** Ours, for finalization. Stripe stores it but never shows it. */
   days_until_due: number | null
 }
 

@@ -1,7 +1,7 @@
 import type { Account } from './account.ts'
 import type { Invoice } from './objects.ts'
 
-/** Says once that an invoice is past its day. It stays `open`: Stripe has no state of that name. */
+/** Announces each overdue invoice once. It stays `open`: Stripe has no overdue status. */
 export function announceOverdue(account: Account): void {
   for (const invoice of account.store.all<Invoice>('invoices')) {
     if (invoice.status !== 'open' || invoice.due_date === null || invoice.due_date > account.now()) continue

@@ -1,4 +1,4 @@
-/** One page of the stand-in's own, without a single outside file. */
+/** A self-contained page: no external files. */
 export function page(title: string, body: string): string {
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${text(title)}</title><style>${STYLE}</style><main>${body}</main>

@@ -3,12 +3,12 @@ import { invalid } from './failure.ts'
 import { draft, getInvoice, isPayable, save, setTotal, settle } from './invoices.ts'
 import type { Customer, Invoice, Subscription } from './objects.ts'
 
-/** A card that pays once, and is declined whenever the plan renews. */
+/** Makes the card that paid the first period fail at every renewal. */
 export function declineAtRenewals(account: Account, subscription: Subscription): void {
   account.store.put('declined_cards', subscription.id, { since: account.now() })
 }
 
-/** The plan's own price, taken from the card at the beginning of each period. Declined, its invoice stays open and the plan is past due. */
+/** Charges the card when a period starts. If it declines, the invoice stays open and the plan is past due. */
 export function chargePlan(
   account: Account,
   subscription: Subscription,
@@ -28,7 +28,7 @@ export function chargePlan(
   invoice.period_end = item.current_period_end
   setTotal(invoice, item.price.unit_amount)
   subscription.latest_invoice = invoice.id
-  // After weeks without a payment Stripe stops collecting.
+  // Stripe stops collecting after weeks without payment.
   if (subscription.status === 'unpaid') {
     save(account, invoice, 'invoice.created', at)
     return
@@ -45,7 +45,7 @@ export function chargePlan(
   } else settle(account, invoice, at)
 }
 
-/** A second payment of a paid invoice is an error in the API; the hosted page asks first. */
+/** @throws Failure if the invoice is paid or void; the hosted page checks first */
 export function payInvoice(account: Account, id: string): Invoice {
   const invoice = getInvoice(account, id)
   if (invoice.status === 'paid') throw invalid('Invoice is already paid')
@@ -55,7 +55,7 @@ export function payInvoice(account: Account, id: string): Invoice {
   return invoice
 }
 
-/** The latest invoice that was to be paid decides whether a plan is. */
+/** Reactivates the plan if `paid` is its latest finalized invoice. */
 function revive(account: Account, paid: Invoice): void {
   const id = paid.parent?.subscription_details.subscription
   const subscription = id ? account.store.get<Subscription>('subscriptions', id) : undefined

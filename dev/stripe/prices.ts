@@ -16,7 +16,7 @@ const PRICES = [
   },
 ]
 
-/** Prices are made in the dashboard, not by the API: here they simply exist. */
+/** Merchants create prices in the dashboard, not the API, so we seed them. */
 export function seedPrices(account: Account): void {
   for (const seed of PRICES) {
     if (account.store.get('prices', seed.id)) continue

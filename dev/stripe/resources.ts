@@ -29,7 +29,7 @@ import { cancelSubscription, getSubscription, updateSubscription } from './subsc
 
 type Call = (account: Account, params: Params, id: string) => unknown
 
-/** The whole API that the product speaks; anything else is an unrecognized URL, as at Stripe. */
+/** Every call the product makes. Like Stripe, we reject any other URL as unrecognized. */
 const CALLS: Record<string, Call> = {
   'POST /v1/customers': createCustomer,
   'GET /v1/customers': (account, params) =>
@@ -147,7 +147,7 @@ function ofSubscription(params: Params): (invoice: Invoice) => boolean {
   return ({ parent }) => wanted === undefined || parent?.subscription_details.subscription === wanted
 }
 
-/** Filters that compare a field with a parameter of the same name. */
+/** Matches each field against the parameter of the same name. */
 function equal(params: Params, ...fields: string[]): (object: object) => boolean {
   return (object) =>
     fields.every((field) => {

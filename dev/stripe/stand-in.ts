@@ -19,23 +19,23 @@ type StripeCall = {
   method: string
   path: string
   idempotencyKey: string | undefined
-  /** Null: the caller never got an answer. */
+  /** Null if the caller got no answer. */
   status: number | null
   replayed: boolean
 }
 
 export type StripeStandIn = {
-  /** What STRIPE_API_BASE names. */
+  /** Goes in STRIPE_API_BASE. */
   apiBase: string
   /**
-   * Makes `times` calls of the API fail, after letting `after` pass: `error` answers 500 and does nothing, `lost_response` does it
-   * and hangs up, `timeout` does nothing and never answers.
+   * Skips `after` API calls, then fails the next `times`: `error` does nothing and answers 500, `lost_response` runs
+   * the call and hangs up, `timeout` does nothing and never answers.
    */
   inject(fault: StripeFault, times?: number, after?: number): void
-  /** Takes back what was injected and has not happened yet. */
+  /** Cancels all pending faults. */
   heal(): void
   setWebhookUrl(url: string): void
-  /** What the clock brings (renewals, expiries, overdue invoices), then every webhook that is due. Happens by itself each second. */
+  /** Processes renewals, expirations, and overdue invoices, then sends due webhooks. Also runs every second. */
   settle(): Promise<void>
   calls(): StripeCall[]
   close(): Promise<void>
@@ -47,7 +47,7 @@ export type StripeOptions = StandInOptions & {
   webhookOrder?: 'in_order' | 'shuffled'
 }
 
-/** A server that speaks as much of Stripe's API as the product uses, and hosts checkout and invoice pages. */
+/** Serves the part of Stripe's API the product uses, plus the checkout and invoice pages. */
 export async function startStripe(options: StripeOptions): Promise<StripeStandIn> {
   const { dataDir, now = Date.now, log = () => {} } = options
   const store = new Store(join(dataDir, 'stripe.jsonl'))

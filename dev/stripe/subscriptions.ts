@@ -4,10 +4,10 @@ import { flag, list, type Params, text } from './form.ts'
 import type { CheckoutSession, Invoice, Price, Subscription } from './objects.ts'
 import { chargePlan, declineAtRenewals } from './plan-invoices.ts'
 
-/** Stripe tries a card again for two weeks. */
+/** Stripe retries a card for two weeks. */
 const TRIED_FOR = 14 * 86_400
 
-/** What a paid checkout makes. */
+/** Follows a paid checkout. */
 export function startSubscription(
   account: Account,
   session: CheckoutSession,
@@ -81,7 +81,7 @@ export function cancelSubscription(account: Account, id: string, at = account.no
   return subscription
 }
 
-/** Periods that ended by the clock: the next one begins and is paid for, or is past due, or the subscription ends. */
+/** Ends periods that are over: starts and charges the next one, or cancels the subscription. */
 export function renewSubscriptions(account: Account): void {
   for (const subscription of account.store.all<Subscription>('subscriptions'))
     while (subscription.status !== 'canceled') {
@@ -101,7 +101,7 @@ export function renewSubscriptions(account: Account): void {
     }
 }
 
-/** Two weeks of declined cards are enough: it stays, unpaid. */
+/** Marks it unpaid after two weeks of declined cards. */
 function giveUp(account: Account, subscription: Subscription, by: number): void {
   if (subscription.status !== 'past_due') return
   const first = account.store
@@ -130,7 +130,7 @@ function monthsSince(subscription: Subscription, at: number): number {
   return months
 }
 
-/** Stripe's rule: the anchor's day of the month, or the month's last day where there is no such day. */
+/** Stripe's rule: the anchor's day of the month, or the last day of a shorter month. */
 function monthsAfter(anchor: number, months: number): number {
   const d = new Date(anchor * 1000)
   const [year, month] = [d.getUTCFullYear(), d.getUTCMonth() + months]

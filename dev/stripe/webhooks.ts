@@ -4,7 +4,7 @@ import type { StripeEvent } from './objects.ts'
 
 type Delivery = { event: string; attempts: number; nextAt: number }
 
-/** Seconds before the next try, as the tries go on; after the last the event is given up, three days in all. */
+/** Seconds before each retry. After the last, about three days in, we drop the event. */
 const BACKOFF = [1, 5, 30, 300, 1800, 7200, 21_600, 43_200, 86_400, 86_400]
 const TIMEOUT_MS = 15_000
 
@@ -15,7 +15,7 @@ export type WebhookOptions = {
   log: (line: string) => void
 }
 
-/** Sends events, one at a time, until each was answered with a 2xx. Late and twice is possible, as with Stripe. */
+/** Sends events one at a time and retries until a 2xx. As with Stripe, they may arrive late or twice. */
 export class Webhooks {
   private readonly account: Account
   private readonly options: WebhookOptions
@@ -27,7 +27,7 @@ export class Webhooks {
     this.options = options
   }
 
-  /** Sends what is due now; resolves when nothing due is left. */
+  /** Sends due events. Resolves once none are left. */
   deliver(): Promise<void> {
     this.running ??= this.deliverDue().finally(() => {
       this.running = undefined

@@ -8,7 +8,7 @@ import { isSkipped } from '../../testing/stack/third-party.ts'
 
 const env = { STRIPE_SECRET_KEY: 'sk_test_123', STRIPE_WEBHOOK_SECRET: 'whsec_test' }
 
-/** The mock's only price is not ours: this one is answered here, every other call goes on to the mock. */
+/** The mock's only price is not ours, so we answer price calls here and forward the rest. */
 async function answerPricesBefore(upstream: string, price: object): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(async (request, response) => {
     response.setHeader('content-type', 'application/json')
@@ -29,7 +29,7 @@ async function answerPricesBefore(upstream: string, price: object): Promise<{ ur
   }
 }
 
-/** stripe-mock refuses a request that Stripe would not understand, and answers with Stripe's own sample objects. */
+/** stripe-mock rejects requests Stripe would reject, and answers with Stripe's sample objects. */
 describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock', () => {
   let mock: Awaited<ReturnType<typeof startStripeMock>>
   let payments: Payments
@@ -39,12 +39,12 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
   })
   afterAll(() => mock?.close())
 
-  test('customers', async () => {
+  test('finds and creates customers', async () => {
     expect(await payments.findCustomer({ id: 'user_1', email: 'a@example.com' })).toBeNull()
     expect(await payments.createCustomer({ id: 'user_1', email: 'a@example.com' }, 'key-1')).toMatch(/^cus_/)
   })
 
-  test('a price that is not the advertised one is not sold', async () => {
+  test('refuses to sell at a price we do not advertise', async () => {
     const checkout = {
       customerId: 'cus_1',
       userId: 'user_1',
@@ -55,7 +55,7 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
     await expect(payments.createCheckout(checkout, 'key-2')).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
-  test('checkout sessions', async () => {
+  test('creates, reads, and expires checkout sessions', async () => {
     const proxy = await answerPricesBefore(mock.url, {
       id: 'price_1',
       lookup_key: priceLookupKey('basic'),
@@ -75,7 +75,7 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
     await proxy.close()
   })
 
-  test('subscriptions', async () => {
+  test('reads and cancels subscriptions', async () => {
     const subscription = await payments.findSubscription('sub_1')
     expect(subscription).toMatchObject({ id: 'sub_1', planType: null })
     expect(subscription?.anchor).toBeGreaterThan(1_000_000_000_000)
@@ -87,7 +87,7 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
     await payments.cancelNow('sub_1')
   })
 
-  test('invoices', async () => {
+  test('creates, finalizes, and sends invoices', async () => {
     const invoice = { customerId: 'cus_1', billId: 'bill_1', description: 'Usage', dueDays: 15 }
     const created = await payments.createInvoice(invoice, 'key-4')
     expect(created.id).toMatch(/^in_/)
@@ -98,14 +98,14 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
     await payments.findInvoiceOf('cus_1', 'bill_1')
   })
 
-  test('credits', async () => {
+  test('credits open and paid invoices', async () => {
     const credit = { invoiceId: 'in_1', billId: 'bill_2', cents: 88, description: '1800 s less than billed: x' }
     expect(await payments.creditInvoice({ ...credit, paid: false }, 'key-9')).toMatch(/^cn_/)
     expect(await payments.creditInvoice({ ...credit, paid: true }, 'key-10')).toMatch(/^cn_/)
     await payments.findCredit('in_1', 'bill_2')
   })
 
-  test('a wrong request is a refusal that trying again does not mend', async () => {
+  test('marks an invalid request as not retryable', async () => {
     const invoice = { customerId: 'cus_1', billId: 'bill_1', description: 'Usage', dueDays: 'soon' as never }
     await expect(payments.createInvoice(invoice, 'key-8')).rejects.toMatchObject({
       code: 'provider_failed',

@@ -32,7 +32,7 @@ describe('the Stripe adapter against the stand-in', () => {
     cancelUrl: 'https://site.test/subscriptions',
   })
 
-  test('a customer is made once for a key, and found by what we wrote on it', async () => {
+  test('creates one customer per key and finds it by its metadata', async () => {
     const user = { id: 'user_0', email: 'zero@example.com' }
     expect(await payments().findCustomer(user)).toBeNull()
     const id = await payments().createCustomer(user, 'customer-0')
@@ -41,7 +41,7 @@ describe('the Stripe adapter against the stand-in', () => {
     expect(await payments().findCustomer({ ...user, id: 'someone else' })).toBeNull()
   })
 
-  test('the same key for another request is refused, and forgotten after a day', async () => {
+  test('rejects a key reused for another request, and forgets keys after a day', async () => {
     await payments().createCustomer({ id: 'a', email: 'a@example.com' }, 'key-a')
     const other = () => payments().createCustomer({ id: 'b', email: 'b@example.com' }, 'key-a')
     await expect(other()).rejects.toMatchObject({ code: 'provider_failed' })
@@ -49,7 +49,7 @@ describe('the Stripe adapter against the stand-in', () => {
     await expect(other()).resolves.toMatch(/^cus_/)
   })
 
-  test('checkout, renewal, and cancellation at the end of the period', async () => {
+  test('checks out, renews, and cancels at the end of the period', async () => {
     now = Date.UTC(2028, 0, 31, 9)
     const customer = await payments().createCustomer({ id: 'user_1', email: 'one@example.com' }, 'customer-1')
     const session = await payments().createCheckout(checkout(customer), 'checkout-1')
@@ -85,7 +85,7 @@ describe('the Stripe adapter against the stand-in', () => {
     expect(await find()).toMatchObject({ status: 'canceled', endedAt: end })
   })
 
-  test('a card that is declined at renewals: past due, unpaid after two weeks, active once its latest open invoice is paid', async () => {
+  test('turns past due when a renewal fails, unpaid after two weeks, and active once the latest open invoice is paid', async () => {
     now = Date.UTC(2028, 0, 31, 9)
     const customer = await payments().createCustomer({ id: 'user_8', email: 'eight@example.com' }, 'customer-8')
     const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_8' }, 'checkout-8')
@@ -124,7 +124,7 @@ describe('the Stripe adapter against the stand-in', () => {
     expect(await state()).toEqual(['past_due', '2028-04-30'])
   })
 
-  test('an abandoned checkout expires, and an expired one cannot be paid', async () => {
+  test('expires abandoned checkouts and refuses payment afterward', async () => {
     const customer = await payments().createCustomer({ id: 'user_2', email: 'two@example.com' }, 'customer-2')
     const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_2' }, 'checkout-2')
     now += DAY
@@ -133,7 +133,7 @@ describe('the Stripe adapter against the stand-in', () => {
     await expect(payments().expireCheckout(session.id)).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
-  test('an invoice from draft to paid, its page pressed twice', async () => {
+  test('takes an invoice from draft to paid, even if Pay is pressed twice', async () => {
     const customerId = await payments().createCustomer({ id: 'user_3', email: 'three@example.com' }, 'customer-3')
     const wanted = { customerId, billId: 'bill_3', description: 'Server time', dueDays: 15 }
     const draft = await payments().createInvoice(wanted, 'invoice-3')
@@ -156,7 +156,7 @@ describe('the Stripe adapter against the stand-in', () => {
     await expect(payments().addInvoiceLine(line, 'line-4')).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
-  test('faults: an error does nothing, a lost answer was done, and both may be repeated with the same key', async () => {
+  test('skips the call on an error, completes it on a lost answer, and accepts a retry with the same key', async () => {
     const user = { id: 'user_5', email: 'five@example.com' }
     standIn.inject('error')
     await expect(payments().createCustomer(user, 'customer-5')).rejects.toMatchObject({ retryable: true })
@@ -167,7 +167,7 @@ describe('the Stripe adapter against the stand-in', () => {
     expect(await payments().createCustomer(user, 'customer-5')).toBe(id)
   })
 
-  test('everything is there again after a restart', async () => {
+  test('keeps everything across a restart', async () => {
     const customer = await payments().createCustomer({ id: 'user_6', email: 'six@example.com' }, 'customer-6')
     const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_6' }, 'checkout-6')
     await standIn.close()
@@ -176,7 +176,7 @@ describe('the Stripe adapter against the stand-in', () => {
     expect((await payments().getCheckout(session.id)).status).toBe('open')
   })
 
-  test('what is not there is null, and unknown keys of prices are not sold', async () => {
+  test('returns null for missing objects and refuses unknown price keys', async () => {
     expect(await payments().findSubscription('sub_none')).toBeNull()
     expect(await payments().findInvoice('in_none')).toBeNull()
     const customer = await payments().createCustomer({ id: 'user_7', email: '7@example.com' }, 'customer-7')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { parseForm } from '../../../dev/stripe/form.ts'
 
-test('brackets become objects and lists', () => {
+test('parses brackets into objects and lists', () => {
   expect(
     parseForm('a=1&metadata[user_id]=u&line_items[0][price]=p&line_items[0][quantity]=2&line_items[1][price]=q'),
   ).toEqual({
@@ -15,7 +15,7 @@ test('brackets become objects and lists', () => {
   })
 })
 
-test('names that would reach into objects are ignored', () => {
+test('ignores names that would pollute prototypes', () => {
   parseForm('__proto__[polluted]=1&a[__proto__][polluted]=1')
   expect('polluted' in {}).toBe(false)
 })

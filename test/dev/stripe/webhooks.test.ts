@@ -12,7 +12,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close()
 })
 
-/** A server that keeps what it was sent, and answers with whatever `status` says. */
+/** Records every request and answers with `status`. */
 async function receiver() {
   const got: { body: string; signature: string }[] = []
   const state = { status: 200, url: '', got }
@@ -37,7 +37,7 @@ async function standIn(options: { now: () => number; webhookUrl?: string; dataDi
   return { ...started, dataDir, payments: stripePayments({ ...env, STRIPE_API_BASE: started.apiBase }) }
 }
 
-test('events are signed, and only that signature on that body within five minutes is accepted', async () => {
+test('signs events, and rejects a wrong signature, a changed body, or an event over five minutes old', async () => {
   const now = Date.UTC(2028, 5, 1)
   const { url, got } = await receiver()
   const { payments, settle } = await standIn({ now: () => now, webhookUrl: url })
@@ -57,7 +57,7 @@ test('events are signed, and only that signature on that body within five minute
   await expect(payments.readEvent(event.body, '', now)).rejects.toMatchObject(refused)
 })
 
-test('an event that was not taken is sent again, later and later, also after a restart', async () => {
+test('resends rejected events with growing delays, even after a restart', async () => {
   let now = Date.UTC(2028, 5, 1)
   const target = await receiver()
   target.status = 500
@@ -82,7 +82,7 @@ test('an event that was not taken is sent again, later and later, also after a r
   expect(new Set(target.got.map((g) => g.body)).size).toBe(1)
 })
 
-test('the clock alone brings renewals, ends and overdue invoices, each said once and dated when it was due', async () => {
+test('announces renewals and overdue invoices once as time passes, dated when due', async () => {
   let now = Date.UTC(2028, 0, 31)
   const { url, got } = await receiver()
   const { payments, settle } = await standIn({ now: () => now, webhookUrl: url })
