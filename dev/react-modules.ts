@@ -13,8 +13,9 @@ const FILES = new Map([
 ])
 
 /**
- * React ships only as CommonJS, and its parts require each other whole, so a bundler must keep every export. As modules, unused exports drop out.
- * Only for the browser: on the server, modules render a tenth slower, because V8 optimizes a module's variables less than a function's.
+ * React ships only as CommonJS, and its parts require each other whole, so a bundler must keep every export. As
+ * modules, unused exports drop out. Only for the browser: on the server, modules render a tenth slower, because V8
+ * optimizes a module's variables less than a function's.
  */
 export const reactModules: Plugin = {
   name: 'react-modules',

@@ -23,7 +23,7 @@ export type StackOptions = {
   webPort?: number
   /** How many places the fleet starts with. */
   fleetSize?: number
-  /** Another server to use instead of the stand-in. */
+  /** A server to use instead of the stand-in. */
   ec2Endpoint?: string | undefined
   stripeApiBase?: string | undefined
   /** Whether Basic and Premium are for sale; otherwise their buttons read 'Coming Soon!'. */
@@ -47,7 +47,7 @@ export type Services = {
   ec2: Ec2StandIn | null
   stripe: StripeStandIn | null
   vars: Record<string, string>
-  /** What runs where, to print. */
+  /** Lines to print that say what runs where. */
   addresses: [string, string][]
   /** Ends a process if the stack is killed. */
   watch(pid: number): void
