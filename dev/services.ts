@@ -40,7 +40,7 @@ const AWS = {
   EC2_LAUNCH_TEMPLATE: process.env.EC2_LAUNCH_TEMPLATE ?? 'proving-ground',
 }
 
-/** Everything around the Worker: the database, the stand-ins, the clock, the mailbox, and the variables that name them. */
+/** Everything around the Worker: database, stand-ins, clock, mailbox, and the variables that name them. */
 export type Services = {
   clock: StackClock
   mailbox: Mailbox

@@ -26,8 +26,8 @@ type Options = {
 
 /**
  * The Worker in workerd, with its Durable Objects stored in `dataDir` and every binding from `wrangler.toml` and its
- * secrets. A workerd has one thread, so the hashing objects get a second workerd. Deployed, they mostly run on other
- * machines than pages do.
+ * secrets. A workerd has one thread, so the hashing objects get a second workerd. Deployed, they run on other
+ * machines than most pages.
  */
 export async function startWorkerd(options: Options): Promise<Workerd> {
   const hashing = new Miniflare(hashingOptions(options))

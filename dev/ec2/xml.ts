@@ -8,7 +8,7 @@ export function escapeXml(text: string): string {
   return (
     text
       .toWellFormed()
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: we must remove these
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: we replace these
       .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
       .replace(/[&<>"']/g, (character) => entities[character] ?? character)
       .replace(/\r/g, '&#13;')

@@ -14,7 +14,7 @@ const identifiersOf = (frames: string[]) =>
 const finished = (cable: Awaited<ReturnType<typeof openSocket>>) =>
   waitFor(async () => cable.jobs().find((job) => job.status === 'succeeded'))
 
-test('sends a person’s sockets the same jobs, until one unsubscribes', async () => {
+test('sends the same jobs to all of a person’s sockets, except any that unsubscribe', async () => {
   const ada = await newPerson(url)
   const [stays, leaves] = [await openSocket(ada), await openSocket(ada)]
   const identifier = jobsChannel(ada.id)

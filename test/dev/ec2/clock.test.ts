@@ -34,7 +34,7 @@ test('states follow the clock, with their codes, addresses, and reasons', async 
   await expect(terminate(id)).rejects.toMatchObject({ name: 'InvalidInstanceID.NotFound' })
 })
 
-test('a token stays valid for a day after its instance ends, even across a restart', async () => {
+test('remembers a token for a day after its instance ends, even across a restart', async () => {
   const local = await localEc2()
   const id = await local.launchOne({ ClientToken: 'once' })
   await local.terminate(id)
