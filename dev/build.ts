@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
 
-/** A file of the built Worker, in the shape workerd takes. */
+/** A file of the built Worker, in workerd's format. */
 export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
 
 /** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
@@ -16,7 +16,7 @@ export const clientOptions: Rolldown.RolldownOptions = {
       groups: [
         // Changes rarely, so returning browsers keep it cached across releases.
         { name: 'react', test: /node_modules.(react|react-dom|scheduler)./, priority: 2 },
-        // What islands share is small, and smaller still in one chunk. The dashboard has no forms.
+        // The islands' shared code is small, and smallest in one chunk. The dashboard has no forms.
         {
           name: 'shared',
           test: /src.(ui.(?!Fi|Fl)|islands.(request|session|local|use[CPS])|domain.(instant|server|user-s))/,
@@ -50,8 +50,9 @@ export const stringRendererOnly: Plugin = {
 }
 
 /**
- * Vite wraps each dynamic import in a preloader, which would be a second script on every public page. Our pages name what they need themselves.
- * Vite has no switch for this, but it leaves a library's imports alone. Set this late, `lib` changes nothing else.
+ * Vite wraps each dynamic import in a preloader, which would add a script to every public page. Our pages preload
+ * what they need. Vite can't turn this off, but it leaves a library's imports alone. Set this late, `lib` changes
+ * nothing else.
  */
 export const plainDynamicImports: Plugin = {
   name: 'plain-dynamic-imports',
@@ -70,7 +71,7 @@ export const workerBuild: EnvironmentOptions = {
     copyPublicDir: false,
     rolldownOptions: {
       input: 'src/server/index.ts',
-      // A Worker exports only its handlers and objects, so what its chunks share becomes another chunk.
+      // A Worker exports only its handlers and objects, so code its chunks share becomes another chunk.
       preserveEntrySignatures: 'strict',
       external: [/^cloudflare:/, /^node:/],
       output: { codeSplitting: true, entryFileNames: 'index.js', chunkFileNames: 'chunks/[name]-[hash].js' },

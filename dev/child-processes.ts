@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 
 export type ChildProcess = { pid: number; command: string }
 
-/** The child processes of this or another process. Linux lists them under /proc and often lacks `ps`; macOS has `ps`. */
+/** Lists a process's children. Linux has them in /proc and often lacks `ps`; macOS has `ps`. */
 export function childProcesses(parent = process.pid): ChildProcess[] {
   return (process.platform === 'linux' ? fromProc() : fromPs())
     .filter((row) => row.parent === parent)

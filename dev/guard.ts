@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 /**
- * Ends the stack's child processes when the stack was killed and can't do it: a small process that waits for its pipe to close.
- * Without it, a SIGKILL would leave the database and workerd behind, holding their ports and files.
+ * A small process that ends the stack's children if a kill prevents the stack from doing it. It waits for its pipe
+ * to close. Without it, a SIGKILL would leave the database and workerd behind, holding their ports and files.
  */
 export function startGuard(): { watch(pid: number): void; close(): void } {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url)], {

@@ -6,7 +6,7 @@ import {
   type EC2ClientConfig,
 } from '@aws-sdk/client-ec2'
 
-/** Another EC2 server (moto) starts without launch templates: creates ours there from its first image. */
+/** Creates our launch template on another EC2 server (moto), from its first image. moto starts with no templates. */
 export async function ensureLaunchTemplate(
   config: EC2ClientConfig & { endpoint: string },
   name: string,

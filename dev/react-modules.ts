@@ -13,8 +13,9 @@ const FILES = new Map([
 ])
 
 /**
- * React ships only as CommonJS, and its parts require each other whole, so a bundler must keep every export. As modules, unused exports drop out.
- * Only for the browser: on the server, modules render a tenth slower, because V8 optimizes a module's variables less than a function's.
+ * React ships only as CommonJS, and its parts require each other whole, so a bundler must keep every export. As
+ * modules, unused exports drop out. Only for the browser: on the server, modules render a tenth slower, because V8
+ * optimizes a module's variables less than a function's.
  */
 export const reactModules: Plugin = {
   name: 'react-modules',
@@ -26,7 +27,7 @@ export const reactModules: Plugin = {
     if (![...FILES.values()].includes(id)) return null
     const imports: string[] = []
     const exported = new Set<string>()
-    // The variables that held the required modules remain, unused.
+    // The variables for the required modules stay, unused.
     const body = code
       .replace(/(\w+) = require\("([^"]+)"\)/g, (_, name: string, from: string) => {
         imports.push(`import * as ${name} from '${from}'`)

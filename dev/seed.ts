@@ -9,7 +9,7 @@ const SMALL = { instanceType: 'g6.4xlarge', gpus: 1 }
 const LARGE = { instanceType: 'g6.12xlarge', gpus: 4 }
 const ZONES = ['us-east-1a', 'us-east-1b', 'us-east-1c']
 
-/** Adds the fleet's places and two users to try things with. Safe to repeat: existing rows stay as they are. */
+/** Adds the fleet's places and two test users. Safe to repeat: existing rows stay unchanged. */
 export async function seed(options: {
   libsqlUrl: string
   passwordHash: string

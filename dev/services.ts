@@ -23,7 +23,7 @@ export type StackOptions = {
   webPort?: number
   /** How many places the fleet starts with. */
   fleetSize?: number
-  /** Another server to use instead of the stand-in. */
+  /** A server to use instead of the stand-in. */
   ec2Endpoint?: string | undefined
   stripeApiBase?: string | undefined
   /** Whether Basic and Premium are for sale; otherwise their buttons read 'Coming Soon!'. */
@@ -40,14 +40,14 @@ const AWS = {
   EC2_LAUNCH_TEMPLATE: process.env.EC2_LAUNCH_TEMPLATE ?? 'proving-ground',
 }
 
-/** Everything around the Worker: the database, the stand-ins, the clock, the mailbox, and the variables that name them. */
+/** Everything around the Worker: database, stand-ins, clock, mailbox, and the variables that name them. */
 export type Services = {
   clock: StackClock
   mailbox: Mailbox
   ec2: Ec2StandIn | null
   stripe: StripeStandIn | null
   vars: Record<string, string>
-  /** What runs where, to print. */
+  /** Lines to print that say what runs where. */
   addresses: [string, string][]
   /** Ends a process if the stack is killed. */
   watch(pid: number): void

@@ -1,8 +1,9 @@
 import type { WorkerModule } from './build.ts'
 
 /**
- * Wraps the Worker in an entry that queues fetches as the platform does and workerd doesn't. In one invocation (a request, trigger, or alarm), at
- * most six fetches wait for response headers. The seventh waits for one of them while its caller's timers run.
+ * Wraps the Worker in an entry that queues fetches as the platform does and workerd doesn't. In one invocation (a
+ * request, trigger, or alarm), at most six fetches wait for response headers. The seventh waits for one of them while
+ * its caller's timers run.
  */
 export function sixConnections(modules: WorkerModule[]): WorkerModule[] {
   const entry = `

@@ -67,7 +67,7 @@ export function startCrons(workerd: Pick<Workerd, 'runCron'>): () => void {
       await sleep(60_000, undefined, { ref: false })
     }
   }
-  // Separately, so one that hangs holds up no other.
+  // Fire each separately, so a hung trigger delays no other.
   for (const cron of readWranglerConfig().crons.filter(everyMinute)) void fire(cron)
   return () => {
     stopped = true

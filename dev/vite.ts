@@ -10,8 +10,8 @@ import { STYLES, startCrons } from './stack.ts'
 import { startWorkerd, type Workerd, workerdOptions } from './workerd.ts'
 
 /**
- * The stack with hot reload. Pages and calls run in Node under Vite. The Durable Object, its sockets, and the bindings live in workerd,
- * from a Worker built in memory.
+ * The stack with hot reload. Pages and calls run in Node under Vite. The Durable Object, its sockets, and the bindings
+ * live in workerd, from a Worker built in memory.
  */
 export async function startViteStack(options: StackOptions): Promise<{ services: Services; close(): Promise<void> }> {
   // Otherwise Vite's build sets it to production for this whole process.
@@ -55,7 +55,7 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
       host: 'localhost',
       port: options.port,
       strictPort: true,
-      // The Worker decides about cross-origin requests: it allows none.
+      // The Worker itself refuses all cross-origin requests.
       cors: false,
       proxy: { '^/cable$': { target: `http://127.0.0.1:${workerdAt.port}`, ws: true } },
     },

@@ -25,8 +25,9 @@ type Options = {
 }
 
 /**
- * The Worker in workerd, with its Durable Objects stored in `dataDir` and every binding from `wrangler.toml` and its secrets. A workerd has one
- * thread, so the hashing objects get a second workerd: deployed, they run on other machines than most pages.
+ * The Worker in workerd, with its Durable Objects stored in `dataDir` and every binding from `wrangler.toml` and its
+ * secrets. A workerd has one thread, so the hashing objects get a second workerd. Deployed, they run on other
+ * machines than most pages.
  */
 export async function startWorkerd(options: Options): Promise<Workerd> {
   const hashing = new Miniflare(hashingOptions(options))

@@ -1,4 +1,4 @@
 import type { Instances } from './instances.ts'
 
-/** What an action works on: the instances, the clock, and the region that the caller's signature names. */
+/** An action's inputs: the instances, the clock, and the region from the caller's signature. */
 export type Ec2Account = { instances: Instances; now: () => number; region: string }

@@ -1,5 +1,5 @@
-// An instance's place in two address ranges: 127.64.0.0/10, which this machine answers itself, and 10.64.0.0/10.
-// Last numbers run from 1 to 254, as in a real subnet.
+// Each slot has an address in 127.64.0.0/10, which is loopback, and one in 10.64.0.0/10.
+// The last number is 1 to 254, as in a real subnet.
 const perBlock = 254
 const capacity = 64 * 256 * perBlock
 
@@ -11,12 +11,12 @@ function dotted(network: number, slot: number): string {
 export const publicAddress = (slot: number): string => dotted(127, slot)
 export const privateAddress = (slot: number): string => dotted(10, slot)
 
-/** Where the addresses of this stack begin, so that two stacks on one machine do not take each other's. */
+/** The stack's first address slot. It depends on the site's port, so stacks on one machine don't collide. */
 export const firstSlotOf = (sitePort: number): number => (sitePort % 4096) * perBlock
 
 /**
- * The lowest free place from `first` on: low, because a machine that needs an alias for every loopback address (macOS) then needs few.
- * A place stays taken as long as its instance is described, so no address moves to another instance at once.
+ * The lowest free slot from `first` up. Low slots need fewer loopback aliases on macOS.
+ * A slot stays taken while EC2 describes its instance, so an address never changes hands right away.
  */
 export function lowestFreeSlot(taken: ReadonlySet<number>, first = 0): number {
   for (let i = 0; i < capacity; i++) {

@@ -11,7 +11,7 @@ import type { Xml } from './xml.ts'
 const checksMs = 10_000
 const mostIds = 100
 
-/** The two status checks, here always of one mind: no data before it runs, then under way for a while, then passed. */
+/** Both status checks, which always agree here: no data before it runs, then initializing, then passed. */
 function checkStatus(instance: Instance, now: number): { status: string; reachability: string | null } {
   const state = stateOf(instance, now)
   if (state === 'pending') return { status: 'insufficient-data', reachability: 'insufficient-data' }

@@ -1,4 +1,4 @@
-/** What EC2 answers instead of a result: a code programs read, a sentence people read. */
+/** EC2's error answer: a code for programs, a sentence for people. */
 export class Ec2Error extends Error {
   readonly code: string
   constructor(code: string, message: string) {
@@ -8,7 +8,7 @@ export class Ec2Error extends Error {
   }
 }
 
-// AWS documents every other code as a client error: 400.
+// AWS documents every other code as a client error, 400.
 const statuses: Record<string, number> = {
   AuthFailure: 401,
   Blocked: 403,
@@ -24,7 +24,7 @@ const statuses: Record<string, number> = {
   Unavailable: 503,
 }
 
-/** HTTP status of an error code. The capacity errors are server errors at AWS, so an SDK left to itself retries them. */
+/** HTTP status of an error code. AWS makes capacity errors server errors, so SDKs retry them by default. */
 export function httpStatus(code: string): number {
   return statuses[code] ?? (/^Insufficient\w*Capacity$/.test(code) ? 500 : 400)
 }
@@ -39,7 +39,7 @@ const sentences: Record<string, string> = {
   VcpuLimitExceeded: 'You have requested more vCPU capacity than your current vCPU limit allows.',
 }
 
-/** The error a fault of that code answers with. */
+/** The error for an injected fault code. */
 export function injectedError(code: string): Ec2Error {
   return new Ec2Error(code, sentences[code] ?? `Injected fault ${code}.`)
 }

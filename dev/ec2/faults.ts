@@ -1,10 +1,10 @@
-/** An AWS error code, `lost_response` or `timeout`; narrowed to an action, an instance, or neither. */
+/** An AWS error code, `lost_response`, or `timeout`, optionally limited to an action or an instance. */
 export type Ec2Fault = { fault: string; action?: string | undefined; instance_id?: string | undefined }
 
-/** A call as faults see it. `launches` is false for RunInstances that only repeats an earlier launch. */
+/** What faults match on. `launches` is false if RunInstances only repeats an earlier launch. */
 type FaultyCall = { action: string; instanceIds: string[]; launches: boolean }
 
-// Codes that real EC2 gives only where something is to be started.
+// EC2 returns these codes only for launches.
 const launchOnly =
   /^(Insufficient\w*Capacity|InsufficientFreeAddressesInSubnet|(Instance|Vcpu)LimitExceeded|Max\w+Exceeded|Unsupported|Invalid(AMI|LaunchTemplate|Subnet|Group|KeyPair)\w*)/
 const namedOnly = /^(InvalidInstanceID|IncorrectInstanceState|IncorrectState)/
@@ -24,7 +24,7 @@ export function canHit({ fault, action, instance_id }: Ec2Fault, call: FaultyCal
   )
 }
 
-/** Throws a sentence for what is neither an AWS error code nor a fault known here. */
+/** Throws a sentence unless the fault is an AWS error code or one of ours. */
 export function expectKnown(fault: string): void {
   if (!/^(lost_response|timeout|[A-Z][A-Za-z]+(\.[A-Za-z]+)*)$/.test(fault))
     throw new Error(`'${fault}' is neither an AWS error code nor lost_response, timeout or terminate_instance.`)

@@ -1,10 +1,10 @@
 import { Ec2Error } from './ec2-error.ts'
 import type { QueryRequest } from './query-request.ts'
 
-/** Finds out how a filter of that name reads its values off a thing; undefined when there is no such filter. */
+/** Returns a function that reads the named filter's values, or undefined for an unknown filter. */
 export type FilterFields<T> = (name: string) => ((thing: T) => (string | null)[]) | undefined
 
-// EC2's filter values know `*`, `?` and a backslash before either.
+// EC2's filter values support `*`, `?`, and a backslash to escape them.
 function pattern(value: string): RegExp {
   const source = value.replace(/\\([*?\\])|([*?])|[.+^${}()|[\]\\]/g, (text, escaped, wildcard) => {
     if (wildcard) return wildcard === '*' ? '.*' : '.'
@@ -13,7 +13,7 @@ function pattern(value: string): RegExp {
   return new RegExp(`^${source}$`, 's')
 }
 
-/** The `Filter.N` of a request as one predicate: all filters must hold, of each filter any value. */
+/** Combines a request's `Filter.N` into one predicate: all filters must match, each by any of its values. */
 export function requestFilter<T>(request: QueryRequest, fields: FilterFields<T>): (thing: T) => boolean {
   const filters = request.structures('Filter').map((filter) => {
     const name = filter.required('Name')

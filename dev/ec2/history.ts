@@ -1,6 +1,6 @@
 import type { Instance } from './instance.ts'
 
-/** How long an instance ran, in ms of the stack's clock; null for what has not happened (yet, or ever). */
+/** When an instance ran, in ms of the stack's clock. Null means not yet, or never. */
 export type InstanceRecord = {
   instanceId: string
   clientToken: string | null
@@ -9,12 +9,12 @@ export type InstanceRecord = {
   tags: Record<string, string>
   launchedAt: number
   runningAt: number | null
-  /** The end of running, and of what AWS would bill. */
+  /** When it stopped running and AWS would stop billing. */
   shuttingDownAt: number | null
   terminatedAt: number | null
 }
 
-/** What has happened of it by now. */
+/** The instance's history up to now. */
 export function recordOf(instance: Instance, now: number): InstanceRecord {
   const { shutDownAt, runsFrom } = instance
   const past = (moment: number | null) => (moment !== null && moment <= now ? moment : null)

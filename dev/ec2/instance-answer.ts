@@ -9,14 +9,14 @@ const reasons: Record<string, string> = {
 
 export const stateAnswer = (state: InstanceState) => ({ code: stateCodes[state], name: state })
 
-/** A time as EC2 writes it: ISO 8601 in UTC. */
+/** EC2 writes times as ISO 8601 in UTC. */
 const isoTime = (ms: number): string => new Date(ms).toISOString()
 
 function dnsName(prefix: string, ip: string | null, domain: string): string {
   return ip === null ? '' : `${prefix}-${ip.replaceAll('.', '-')}.${domain}`
 }
 
-/** us-east-1 has names of its own, every other region is part of the name. */
+/** Names include the region, except in us-east-1. */
 function domains(availabilityZone: string): { inside: string; outside: string } {
   const region = availabilityZone.slice(0, -1)
   if (region === 'us-east-1') return { inside: 'ec2.internal', outside: 'compute-1.amazonaws.com' }
@@ -62,7 +62,7 @@ function describeInstance(instance: Instance, now: number): Xml {
   }
 }
 
-/** Instances that were launched together. */
+/** The instances of one launch. */
 export function describeReservation(instances: Instance[], now: number): { [name: string]: Xml } {
   return {
     reservationId: instances[0]?.reservationId,

@@ -9,15 +9,15 @@ export const stateCodes: Record<InstanceState, number> = {
   terminated: 48,
 }
 
-/** An instance as kept. It holds moments, in ms of the stack's clock; every state follows from them and the time of looking. */
+/** A stored instance. It holds times in ms of the stack's clock; they and the current time determine its state. */
 export type Instance = {
   id: string
   reservationId: string
-  /** Order of launching, for pages that stay stable while more is launched. */
+  /** Launch order. Keeps pages stable while other calls launch more. */
   sequence: number
   launchIndex: number
   clientToken: string | null
-  /** The zone the launch named: a token counts once in each named zone, and once for launches that name none. */
+  /** The zone the launch named. A token works once per named zone, and once for launches that name none. */
   tokenZone: string | null
   fingerprint: string
   instanceType: string
@@ -40,17 +40,17 @@ export function stateOf(instance: Instance, now: number): InstanceState {
   return now >= instance.runsFrom ? 'running' : 'pending'
 }
 
-/** EC2 describes a terminated instance for about an hour more. */
+/** EC2 keeps describing a terminated instance for about an hour. */
 export function isDescribed(instance: Instance, now: number): boolean {
   return instance.terminatedFrom === null || now < instance.terminatedFrom + hour
 }
 
-/** EC2 keeps client tokens for at least 24 hours after the instance's end. */
+/** EC2 keeps client tokens for at least 24 hours after the instance ends. */
 export function isTokenKept(instance: Instance, now: number): boolean {
   return instance.terminatedFrom === null || now < instance.terminatedFrom + 24 * hour
 }
 
-/** Null until it runs and again once it is terminated. */
+/** Null before the instance runs and after it terminates. */
 export function publicIp(instance: Instance, now: number): string | null {
   const neverRan = instance.shutDownAt !== null && instance.shutDownAt < instance.runsFrom
   const state = stateOf(instance, now)

@@ -13,7 +13,7 @@ export type Termination = { instance: Instance; previous: InstanceState; current
 
 const hexId = (prefix: string) => prefix + randomBytes(9).toString('hex').slice(0, 17)
 
-/** All instances there are, and what may happen to them. Nothing here waits, so every change is whole. */
+/** All instances and the operations on them. Nothing here awaits, so every change is atomic. */
 export class Instances {
   readonly #store: Store
   readonly #now: () => number
@@ -29,12 +29,12 @@ export class Instances {
     this.#firstSlot = options.firstSlot
   }
 
-  /** All there ever were, in the order of their launches. */
+  /** Every instance ever, in launch order. */
   all(): Instance[] {
     return this.#store.all<Instance>('instances')
   }
 
-  /** In that region: another one knows nothing of them. */
+  /** Only that region's instances; other regions can't see them. */
   described(region = ''): Instance[] {
     const now = this.#now()
     return this.all().filter((instance) => isDescribed(instance, now) && instance.availabilityZone.startsWith(region))
@@ -45,7 +45,7 @@ export class Instances {
     return this.all().filter((instance) => stateOf(instance, now) === 'running')
   }
 
-  /** The named instances in the order named; throws what EC2 throws when one is malformed or unknown. */
+  /** The named instances, in that order. Throws EC2's error if an id is malformed or unknown. */
   named(ids: string[], region = ''): Instance[] {
     const malformed = ids.find((id) => !/^i-([0-9a-f]{8}|[0-9a-f]{17})$/.test(id))
     if (malformed !== undefined) {
@@ -62,7 +62,7 @@ export class Instances {
     return [...new Set(ids)].flatMap((id) => byId.get(id) ?? [])
   }
 
-  /** What an earlier launch with that token started in that zone (null: a launch that named none); empty when there was none. */
+  /** The instances an earlier launch started with this token and zone (null: it named no zone), or none. */
   ofToken(clientToken: string | null, tokenZone: string | null): Instance[] {
     if (clientToken === null) return []
     const now = this.#now()
@@ -77,14 +77,14 @@ export class Instances {
     return earlier.length > 0 ? this.#repeated(launch, earlier) : this.#started(launch)
   }
 
-  /** All or none, as EC2 does: an unknown id among them throws before anything is changed. */
+  /** All or nothing, like EC2: an unknown id throws before anything changes. */
   terminate(ids: string[], region = ''): Termination[] {
     return this.named(ids, region).map((instance) =>
       this.#end(instance, this.#shutdownMs, 'Client.UserInitiatedShutdown'),
     )
   }
 
-  /** Gone behind everybody's back, without a moment of shutting down. */
+  /** Terminates an instance without warning, skipping shutting-down. */
   vanish(id: string): void {
     for (const instance of this.named([id])) this.#end(instance, 0, 'Client.InstanceInitiatedShutdown')
   }

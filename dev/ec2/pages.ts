@@ -21,8 +21,8 @@ function sequenceOf(token: string | undefined): number {
 }
 
 /**
- * One page of the chosen instances in launch order. Even without `MaxResults` a page ends at 1000; the token
- * names the last one given, so that launches and terminations between two pages neither repeat nor skip any.
+ * One page of the matching instances in launch order, at most 1000 even without `MaxResults`. The token names
+ * the page's last instance, so launches and terminations between pages never repeat or skip one.
  */
 export function pageOf(request: QueryRequest, chosen: Instance[]): { page: Instance[]; nextToken: string | undefined } {
   if (request.list('InstanceId').length > 0) {

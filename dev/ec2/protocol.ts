@@ -13,7 +13,7 @@ import { repeatsLaunch, runInstances } from './run-instances.ts'
 import { terminateInstances } from './terminate-instances.ts'
 import { answerDocument, errorDocument, type Xml } from './xml.ts'
 
-/** A call as it came in, whatever became of it. `at` is in ms of the stack's clock. */
+/** An incoming call, successful or not. `at` is in ms of the stack's clock. */
 export type Ec2Call = { action: string; clientToken?: string; instanceIds?: string[]; at: number }
 
 type Action = (request: QueryRequest, account: Ec2Account) => { [name: string]: Xml }
@@ -25,7 +25,7 @@ const actions: Record<string, Action> = {
   TerminateInstances: terminateInstances,
 }
 
-/** The EC2 Query protocol, version 2016-11-15: a form comes in, XML goes out. */
+/** The EC2 Query protocol, version 2016-11-15: form in, XML out. */
 export class Protocol {
   readonly #account: Omit<Ec2Account, 'region'>
   readonly #faults: Faults<Ec2Fault>
@@ -37,7 +37,7 @@ export class Protocol {
     this.#calls = parts.calls
   }
 
-  /** Nothing is awaited, so that no other call comes between. */
+  /** Never awaits, so calls can't interleave. */
   answer({ headers, body }: Asked): Outcome {
     const requestId = randomUUID()
     const xml = {
@@ -95,7 +95,7 @@ function actionNamed(name: string, version: string | undefined): Action {
   return action
 }
 
-/** Any signature will do, but there must be one: the region is part of it. */
+/** Accepts any signature, but requires one because it carries the region. */
 function signedRegion(authorization: string | undefined): string {
   const credential = /^AWS4-HMAC-SHA256 Credential=[^/,\s]+\/\d{8}\/([a-z0-9-]+)\/ec2\/aws4_request,/.exec(
     authorization ?? '',

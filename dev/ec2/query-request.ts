@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Ec2Error } from './ec2-error.ts'
 
-/** One call of the EC2 Query protocol: flat form parameters, lists numbered from 1 (`Filter.1.Value.2`). */
+/** An EC2 Query protocol call: flat form parameters, with lists numbered from 1 (`Filter.1.Value.2`). */
 export class QueryRequest {
   readonly #parameters: Map<string, string>
 
@@ -13,7 +13,7 @@ export class QueryRequest {
     return new QueryRequest(new URLSearchParams(body))
   }
 
-  /** An absent and an empty parameter are the same to EC2. */
+  /** EC2 treats an empty parameter as absent. */
   text(name: string): string | undefined {
     return this.#parameters.get(name) || undefined
   }
@@ -40,12 +40,12 @@ export class QueryRequest {
     return this.text(name)?.toLowerCase() === 'true'
   }
 
-  /** The values of `Prefix.1`, `Prefix.2`, … in the order of their numbers. */
+  /** The values of `Prefix.1`, `Prefix.2`, …, in numeric order. */
   list(prefix: string): string[] {
     return this.#numbered(prefix, /^(\d+)$/).map(([, , value]) => value)
   }
 
-  /** The structures `Prefix.1.…`, `Prefix.2.…`, each as a request of its own with the prefix taken off. */
+  /** The structures `Prefix.1.…`, `Prefix.2.…`, each as its own request without the prefix. */
   structures(prefix: string): QueryRequest[] {
     const byNumber = new Map<number, [string, string][]>()
     for (const [number, name, value] of this.#numbered(prefix, /^(\d+)\.(.+)$/)) {
@@ -54,7 +54,7 @@ export class QueryRequest {
     return [...byNumber.values()].map((parameters) => new QueryRequest(parameters))
   }
 
-  /** Equal for two calls that ask for the same thing; the named parameters do not count. */
+  /** Equal for calls with the same parameters, ignoring those in `except`. */
   fingerprint(except: string[]): string {
     const counted = [...this.#parameters]
       .filter(([name]) => !except.includes(name))

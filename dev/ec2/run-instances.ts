@@ -10,7 +10,7 @@ import type { Xml } from './xml.ts'
 const mostAtOnce = 1000
 const invalid = (message: string) => new Ec2Error('InvalidParameterValue', message)
 
-/** Whether the call repeats an earlier launch by its token; it then starts nothing, so capacity cannot be short for it. */
+/** Whether the token repeats an earlier launch. A repeat starts nothing, so it can't run out of capacity. */
 export function repeatsLaunch(request: QueryRequest, account: Ec2Account): boolean {
   const clientToken = request.text('ClientToken') ?? null
   const zone = request.text('Placement.AvailabilityZone') ?? null
@@ -68,7 +68,7 @@ function readImage(request: QueryRequest, hasTemplate: boolean): string {
   return imageId
 }
 
-/** Any template is at hand here. The tags are those that EC2 itself puts on what a template launched. */
+/** Every template exists here. Returns the tags EC2 adds to instances launched from a template. */
 function readLaunchTemplate(request: QueryRequest): Record<string, string> | undefined {
   const id = request.text('LaunchTemplate.LaunchTemplateId')
   const name = request.text('LaunchTemplate.LaunchTemplateName')

@@ -15,9 +15,9 @@ export type Ec2Options = StandInOptions & {
   bootMs?: number
   /** How long it stays shutting-down. */
   shutdownMs?: number
-  /** Port on which each instance's page answers. */
+  /** The port of every instance's page. */
   webPort?: number
-  /** Where the instances' addresses begin. */
+  /** The instances' first address slot. */
   firstSlot?: number
 }
 
@@ -37,15 +37,15 @@ type RunningOrPastInstance = {
 export type Ec2StandIn = {
   endpoint: string
   /**
-   * Hits the next `times` calls that the fault can happen to: an AWS error code, `lost_response` (done, but the answer
-   * never arrives) or `timeout` (not done, no answer). `terminate_instance` ends the instance at once. Throws a sentence
-   * when the fault or the instance is not known.
+   * Hits the next `times` calls the fault applies to. A fault is an AWS error code, `lost_response` (we act but never
+   * answer), or `timeout` (we neither act nor answer). `terminate_instance` ends the instance at once.
+   * Throws a sentence if the fault or the instance is unknown.
    */
   inject(fault: string, times: number, options?: { instance_id?: string; action?: string }): void
-  /** Of all instances there ever were. */
+  /** Covers every instance ever. */
   history(): InstanceRecord[]
   calls(): Ec2Call[]
-  /** What DescribeInstances would tell now. */
+  /** What DescribeInstances would return now. */
   instances(): RunningOrPastInstance[]
   close(): Promise<void>
 }
@@ -77,7 +77,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
   server.serve(async (asked) => {
     const outcome = protocol.answer(asked)
     store.commit()
-    // What an answer calls running can be reached.
+    // If an answer says running, the page must respond.
     await followClock()
     return outcome
   })

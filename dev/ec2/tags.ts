@@ -1,7 +1,7 @@
 import { Ec2Error } from './ec2-error.ts'
 import type { QueryRequest } from './query-request.ts'
 
-/** The tags that a launch puts on its instances; those for volumes and the like are accepted and go nowhere. */
+/** The tags a launch puts on its instances. We accept tags for volumes and other resources, but ignore them. */
 export function instanceTags(request: QueryRequest): Record<string, string> {
   const tags = new Map<string, string>()
   for (const specification of request.structures('TagSpecification')) {

@@ -7,7 +7,7 @@ const retryMs = 5000
 
 type Listener = { server: Server; ready: Promise<void>; waiting: boolean; failedAt: number | null }
 
-/** The pages of the running instances, each on its own loopback address. */
+/** Serves each running instance's page on its own loopback address. */
 export class WebListeners {
   readonly #listeners = new Map<string, Listener>()
   readonly #port: number
@@ -19,7 +19,7 @@ export class WebListeners {
     this.#log = options.log
   }
 
-  /** Opens what runs, closes what does not; done when all that can be opened answers. */
+  /** Opens pages for running instances and closes the rest. Resolves once every page that can open responds. */
   async follow(running: Instance[]): Promise<void> {
     if (this.#closed) return
     const ids = new Set(running.map((instance) => instance.id))
@@ -28,7 +28,7 @@ export class WebListeners {
     for (const instance of running) {
       const listener = this.#listeners.get(instance.id)
       if (!listener) this.#open(instance, true)
-      // The address may have been made available since.
+      // The address may be available by now.
       else if (listener.failedAt !== null && performance.now() - listener.failedAt > retryMs)
         this.#open(instance, false)
     }
@@ -63,7 +63,7 @@ export class WebListeners {
     const listener = this.#listeners.get(id)
     if (!listener) return
     this.#listeners.delete(id)
-    // A server told to close before it listens would listen afterwards.
+    // If we close a server before it listens, it still starts listening.
     await listener.ready
     if (!listener.server.listening) return
     const closed = new Promise((resolve) => listener.server.close(resolve))

@@ -31,7 +31,7 @@ function pageOf(instance: Instance): string {
   return page.replace(/\{\{(\w+)\}\}/g, (_, key: string) => escapeXml(values[key] ?? ''))
 }
 
-/** What a running instance answers on its own address: the page of a simulated vehicle to steer. */
+/** Serves a running instance's page: a simulated vehicle you can steer. */
 export function answerPage(instance: Instance, request: IncomingMessage, response: ServerResponse): void {
   const path = (request.url ?? '/').split('?')[0] ?? '/'
   const found = path === '/' ? { type: 'text/html; charset=utf-8', text: pageOf(instance) } : files[path]

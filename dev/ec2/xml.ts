@@ -1,14 +1,14 @@
-/** What an answer is made of: a list becomes `<item>`s, null and undefined leave their element out. */
+/** An answer's content. Lists become `<item>`s; null and undefined omit the element. */
 export type Xml = string | number | boolean | null | undefined | Xml[] | { [name: string]: Xml }
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' }
 
-// XML 1.0 has no way at all to write most control characters, and a bare CR is read as LF.
+// XML 1.0 can't represent most control characters, and parsers read a bare CR as LF.
 export function escapeXml(text: string): string {
   return (
     text
       .toWellFormed()
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not get through
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: we replace these
       .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
       .replace(/[&<>"']/g, (character) => entities[character] ?? character)
       .replace(/\r/g, '&#13;')

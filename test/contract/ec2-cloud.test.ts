@@ -31,6 +31,6 @@ cloudSuite(
     await ensureLaunchTemplate({ endpoint: server.endpoint, region: 'us-east-1', credentials }, launchTemplate)
     return { ...server, launchTemplate }
   },
-  // moto keeps client tokens, but launches anew whatever they say.
+  // moto stores client tokens, but launches again anyway.
   { idempotentTokens: false, skip: isSkipped(moto) },
 )

@@ -4,7 +4,7 @@ import type { Cloud } from '../../src/server/ports/cloud.ts'
 
 type Server = { endpoint: string; launchTemplate: string; stop(): Promise<void> }
 
-/** What our jobs need of EC2, asked through the adapter itself. */
+/** Tests what our jobs need from EC2, through the adapter itself. */
 export function cloudSuite(
   name: string,
   start: () => Promise<Server>,
@@ -38,29 +38,29 @@ export function cloudSuite(
     })
     afterAll(() => server?.stop())
 
-    test('launches in the place that was asked for, named and tagged as ours', async () => {
+    test('launches in the requested place, with our name and tags', async () => {
       const instance = await launched('launch_a')
       expect(instance).toMatchObject({ type: 'g6.4xlarge', name: 'server launch_a' })
       expect(instance.tags).toMatchObject({ app: 'proving-ground', session: 'launch_a' })
     })
 
-    test.runIf(idempotentTokens)('the same token never makes two', async () => {
+    test.runIf(idempotentTokens)('the same token never launches twice', async () => {
       const [first, second] = [await launched('launch_b'), await launched('launch_b')]
       expect(second.id).toBe(first.id)
     })
 
-    test('finds an instance by its id and by its token', async () => {
+    test('finds an instance by id and by token', async () => {
       const { id } = await launched('launch_c')
       expect((await cloud.findInstance(id))?.id).toBe(id)
       expect((await cloud.findByToken('launch_c'))?.id).toBe(id)
     })
 
-    test('what EC2 does not know is null', async () => {
+    test('returns null for an unknown instance', async () => {
       expect(await cloud.findInstance('i-00000000000000000')).toBeNull()
       expect(await cloud.findByToken('launch_nobody')).toBeNull()
     })
 
-    test('an instance runs with an address, and is terminated once and again', async () => {
+    test('runs an instance with an address, and terminates it twice without error', async () => {
       const { id } = await launched('launch_d')
       await expect.poll(() => cloud.findInstance(id)).toMatchObject({ state: 'running', publicIp: expect.any(String) })
       await cloud.terminate(id)
@@ -68,11 +68,11 @@ export function cloudSuite(
       await expect.poll(async () => (await cloud.findInstance(id))?.state, { timeout: 10_000 }).toBe('terminated')
     })
 
-    test('terminating what never was is no error', async () => {
+    test('terminates a nonexistent instance without error', async () => {
       await cloud.terminate('i-00000000000000000')
     })
 
-    test('lists all of ours with their health', async () => {
+    test('lists all our instances with their health', async () => {
       const { id } = await launched('launch_e')
       await expect
         .poll(async () => (await cloud.listInstances()).find((instance) => instance.id === id)?.statusCheck ?? null)

@@ -3,19 +3,19 @@ import { moto, startMoto } from '../../testing/stack/moto.ts'
 import { isSkipped } from '../../testing/stack/third-party.ts'
 import { ec2ProtocolSuite } from './ec2-protocol.ts'
 
-// Where moto 5.2.5 differs from what AWS documents. A row that is no longer true fails, and is then to be deleted.
+// Where moto 5.2.5 differs from what AWS documents. An outdated row fails; delete it then.
 const deviations = {
-  // It stores client tokens and describes them, but launches anew whatever they say.
+  // moto stores and describes client tokens, but launches again anyway.
   'answers the same token and parameters with the same instance': 'launches a second instance',
   'refuses the same token with other parameters': 'launches a second instance',
   'refuses the token of a terminated instance': 'launches a second instance',
-  // An exception inside moto comes out as a page of HTML.
+  // moto answers its own exceptions with an HTML page.
   'refuses a filter that it does not know': 'answers 500 and HTML',
   'refuses pages of fewer than five': 'gives a page of four',
   'says that an id is malformed': 'answers InvalidInstanceID.NotFound',
-  // It names the current state of every instance in the answer shutting-down.
+  // moto always answers shutting-down as the current state.
   'terminates a second time without complaint': 'says that the terminated instance is shutting down',
-  // It reads neither MaxResults nor NextToken here.
+  // moto ignores MaxResults and NextToken here.
   'gives a status in pages': 'gives all on one page',
 }
 

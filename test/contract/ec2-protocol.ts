@@ -13,20 +13,20 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 
 type Ec2Server = {
   endpoint: string
-  /** What a launch on that server must say besides count and token: an image, or a launch template. */
+  /** What that server's launches need besides count and token: an image or a launch template. */
   launch: Partial<RunInstancesCommandInput>
   stop(): Promise<void>
 }
 
 export type Ec2ProtocolOptions = {
   start: () => Promise<Ec2Server>
-  /** Behaviors in which that server differs from AWS, by the test's name, and how. They must really differ. */
+  /** Test names where that server differs from AWS, and how. They must really differ. */
   deviations?: Record<string, string>
-  /** Whether that server is missing here. */
+  /** Whether that server is missing on this machine. */
   skip?: boolean
 }
 
-/** What AWS documents of the EC2 calls we make, tried with the real SDK. */
+/** Tests what AWS documents about the EC2 calls we make, with the real SDK. */
 export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = false }: Ec2ProtocolOptions): void {
   describe.skipIf(skip)(name, () => {
     let server: Ec2Server
@@ -44,7 +44,7 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       await server?.stop()
     })
 
-    /** A server that deviates must do so still: when it no longer does, its row in the table has to go. */
+    /** A listed deviation must still occur. Once it doesn't, delete its row. */
     function behaves(behavior: string, check: () => Promise<void>): void {
       behaviors.push(behavior)
       if (deviations[behavior] === undefined) test(behavior, check, 30_000)
@@ -89,7 +89,7 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       ],
     })
 
-    behaves('launches an instance that comes to run, with addresses', async () => {
+    behaves('launches an instance that reaches running, with addresses', async () => {
       const [launched] = await launch({ InstanceType: 'g6.4xlarge', Placement: { AvailabilityZone: 'us-east-1b' } })
       expect(launched?.State).toMatchObject({ Code: 0, Name: 'pending' })
       const running = await until(idOf(launched), 'running')
@@ -136,7 +136,7 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       await expect(launch({ ClientToken })).rejects.toMatchObject({ name: 'IdempotentInstanceTerminated' })
     })
 
-    behaves('launches as many as are asked for, in one reservation', async () => {
+    behaves('launches the requested count in one reservation', async () => {
       const tag = randomUUID()
       const launched = await launch({ MinCount: 3, MaxCount: 3, ...tagged({ fleet: tag }) })
       expect(new Set(launched.map(idOf)).size).toBe(3)
@@ -147,19 +147,19 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       expect(found.Reservations?.[0]?.Instances).toHaveLength(3)
     })
 
-    behaves('gives tags back as they were given', async () => {
+    behaves('returns tags unchanged', async () => {
       const tags = { Name: 'Rover & "drone" <7>', 'ségment/1': 'übung 試験 🚁', empty: '', spaced: 'a  b' }
       const instance = await find(await launchOne(tagged(tags)))
       expect(Object.fromEntries((instance?.Tags ?? []).map(({ Key, Value }) => [Key, Value]))).toMatchObject(tags)
     })
 
-    behaves('tags what a launch template launched', async () => {
+    behaves('tags instances launched from a template', async () => {
       const instance = await find(await launchOne())
       const keys = (instance?.Tags ?? []).map(({ Key }) => Key)
       expect(keys).toEqual(expect.arrayContaining(['aws:ec2launchtemplate:id', 'aws:ec2launchtemplate:version']))
     })
 
-    behaves('finds by filters: all of them must hold, of each any value', async () => {
+    behaves('filters match if all do, each by any of its values', async () => {
       const fleet = randomUUID()
       const a = await launchOne({ ...tagged({ fleet, role: 'uav' }), Placement: { AvailabilityZone: 'us-east-1a' } })
       const b = await launchOne({ ...tagged({ fleet, role: 'ugv' }), Placement: { AvailabilityZone: 'us-east-1b' } })
@@ -193,7 +193,7 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       expect(pages.flat().sort()).toEqual(ids.sort())
     })
 
-    behaves('refuses a page size together with instance ids', async () => {
+    behaves('refuses a page size with instance ids', async () => {
       const id = await launchOne()
       const command = new DescribeInstancesCommand({ InstanceIds: [id], MaxResults: 5 })
       await expect(ec2.send(command)).rejects.toMatchObject({ name: 'InvalidParameterCombination' })
@@ -204,14 +204,14 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       await expect(ec2.send(command)).rejects.toMatchObject({ name: 'InvalidParameterValue' })
     })
 
-    behaves('says that an unknown instance is not found', async () => {
+    behaves('reports an unknown instance as not found', async () => {
       const unknown = { name: 'InvalidInstanceID.NotFound', $metadata: { httpStatusCode: 400 } }
       const id = 'i-0123456789abcdef0'
       await expect(find(id)).rejects.toMatchObject(unknown)
       await expect(terminate(id)).rejects.toMatchObject(unknown)
     })
 
-    behaves('says that the status of an unknown instance is not found', async () => {
+    behaves('reports the status of an unknown instance as not found', async () => {
       const command = new DescribeInstanceStatusCommand({ InstanceIds: ['i-0123456789abcdef0'] })
       await expect(ec2.send(command)).rejects.toMatchObject({ name: 'InvalidInstanceID.NotFound' })
     })
@@ -220,7 +220,7 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       await expect(find('srv_1')).rejects.toMatchObject({ name: 'InvalidInstanceID.Malformed' })
     })
 
-    behaves('terminates, and keeps describing without a public address', async () => {
+    behaves('still describes a terminated instance, without a public address', async () => {
       const id = await launchOne()
       await until(id, 'running')
       const [change] = await terminate(id)
@@ -245,17 +245,17 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       expect(change?.CurrentState).toMatchObject({ Code: 48, Name: 'terminated' })
     })
 
-    behaves('terminates none when one of the ids is unknown', async () => {
+    behaves('terminates nothing if one id is unknown', async () => {
       const id = await launchOne()
       await expect(terminate(id, 'i-0123456789abcdef0')).rejects.toMatchObject({ name: 'InvalidInstanceID.NotFound' })
       expect((await find(id))?.State?.Name).toMatch(/^(pending|running)$/)
     })
 
-    behaves('asks for the ids to terminate', async () => {
+    behaves('requires ids to terminate', async () => {
       await expect(terminate()).rejects.toMatchObject({ name: 'InvalidParameterCombination' })
     })
 
-    behaves('tells the status of running instances, and of the others on demand', async () => {
+    behaves('gives the status of running instances, and of others on request', async () => {
       const running = await launchOne()
       const gone = await launchOne()
       await until(running, 'running')
@@ -295,7 +295,7 @@ export function ec2ProtocolSuite(name: string, { start, deviations = {}, skip = 
       expect(seen).toEqual(expect.arrayContaining(launched))
     })
 
-    test('the table of deviations names behaviors that there are', () => {
+    test('the deviations name only existing behaviors', () => {
       expect(behaviors).toEqual(expect.arrayContaining(Object.keys(deviations)))
     })
   })

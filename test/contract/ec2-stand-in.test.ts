@@ -7,7 +7,7 @@ import { ec2ProtocolSuite } from './ec2-protocol.ts'
 ec2ProtocolSuite('EC2 protocol: the stand-in', {
   async start() {
     const dataDir = mkdtempSync(join(tmpdir(), 'ec2-contract-'))
-    // The pages are not part of the protocol: any port for them will do.
+    // The protocol doesn't cover the pages, so any port works.
     const ec2 = await startEc2({ dataDir, bootMs: 50, shutdownMs: 50, webPort: 0 })
     return {
       endpoint: ec2.endpoint,

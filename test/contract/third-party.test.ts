@@ -9,18 +9,18 @@ function missing(...command: [string, ...string[]]): ThirdParty {
 
 const failing = (script: string) => missing(process.execPath, '-e', script)
 
-test('what cannot be installed says why', async () => {
+test('says why it cannot install a server', async () => {
   expect(await prepare(missing('no-such-program-here'))).toBe('no-such-program-here is not installed.')
   const offline = failing('console.error("Retrying"); console.error("No network"); process.exit(1)')
   expect(await prepare(offline)).toBe('No network')
   expect(await prepare(failing(''))).toBe('It was installed, but cannot be found.')
 })
 
-test('what is here is not installed again', async () => {
+test('does not reinstall an existing server', async () => {
   expect(await prepare({ ...missing('no-such-program-here'), find: () => '/usr/bin/thing' })).toBeNull()
 })
 
-test('a suite whose server is missing is skipped, but in CI it fails and says what to do', () => {
+test('skips a suite whose server is missing, but in CI fails and says what to do', () => {
   const server = missing('no-such-program-here')
   vi.stubEnv('CI', '')
   expect(isSkipped(server)).toBe(true)

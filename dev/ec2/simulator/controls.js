@@ -11,7 +11,7 @@ const keys = {
   KeyF: ['climb', -1],
 }
 
-/** What is held down now, keyboard and screen together. `onSteer` is told when somebody takes the stick. */
+/** Reads the keys and on-screen buttons held down. Calls `onSteer` when someone takes the stick. */
 export function readControls(onSteer) {
   const held = new Map()
   const press = (what, axis, value) => {
@@ -42,7 +42,7 @@ export function readControls(onSteer) {
     })
     for (const end of ['pointerup', 'pointercancel', 'lostpointercapture', 'blur'])
       button.addEventListener(end, release)
-    // A button that has the focus is held by Enter or the space bar, too.
+    // Enter and the space bar also hold a focused button.
     button.addEventListener('keydown', (event) => {
       if (event.code === 'Space' || event.code === 'Enter') hold()
     })
@@ -50,7 +50,7 @@ export function readControls(onSteer) {
     button.addEventListener('contextmenu', (event) => event.preventDefault())
   }
 
-  // Keys let go while the page was away are never reported.
+  // The browser doesn't report keys released while the page lacks focus.
   addEventListener('blur', () => held.clear())
 
   return () => {

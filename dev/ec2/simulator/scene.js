@@ -6,7 +6,7 @@ const shades = 6
 const mint = '#5be3bb'
 const amber = '255, 192, 97'
 
-/** Draws the world as seen from a camera that follows the vehicle from behind. */
+/** Draws the world from a camera behind the vehicle. */
 export function createScene(canvas) {
   const pen = canvas.getContext('2d')
   let width = 0
@@ -24,7 +24,7 @@ export function createScene(canvas) {
   }
 
   function aim(vehicle, dt) {
-    // The camera swings after the vehicle, so that a turn can be seen.
+    // The camera lags behind the vehicle to make turns visible.
     const lag = heading === null ? 0 : vehicle.heading - heading
     heading = vehicle.heading - lag * Math.exp(-2.5 * dt)
     const sin = Math.sin(heading)
@@ -35,7 +35,7 @@ export function createScene(canvas) {
     camera = { x, y, z, sin, cos, dip: 0.3, focal: Math.min(height * 1.05, width * 1.1) }
   }
 
-  /** Where a point of the world is on the screen; null behind the camera. */
+  /** Projects a world point to the screen; null if it's behind the camera. */
   function project(x, y, z) {
     const dx = x - camera.x
     const dy = y - camera.y
@@ -173,7 +173,7 @@ export function createScene(canvas) {
   fit()
   return {
     fit,
-    /** One picture: the vehicle, the way it came, what its lidar found; `dt` is the time since the last one. */
+    /** Draws a frame: the vehicle, its trail, and its lidar points. `dt` is the time since the last frame. */
     draw({ vehicle, trail, returns, dt }) {
       aim(vehicle, dt)
       pen.clearRect(0, 0, width, height)

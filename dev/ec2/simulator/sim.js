@@ -50,7 +50,7 @@ function showTelemetry() {
 }
 
 function frame(now) {
-  // After a pause or a hidden tab the time away is not caught up with.
+  // Don't catch up after a pause or a hidden tab.
   const dt = Math.min(0.1, (now - last) / 1000)
   last = now
   if (!paused) {

@@ -1,6 +1,6 @@
-// The vehicle and its world: pure functions of state, stick and time step, so that a run repeats exactly.
+// The vehicle and its world, as pure functions of state, stick, and time step, so runs repeat exactly.
 
-/** Height of the ground in metres at x (east) and z (north). */
+/** Ground height in meters at x (east) and z (north). */
 export function groundHeight(x, z) {
   return (
     2.6 * Math.sin(x * 0.09) * Math.cos(z * 0.075) +
@@ -21,7 +21,7 @@ export function startVehicle() {
 const approach = (value, target, rate, dt) => value + (target - value) * (1 - Math.exp(-rate * dt))
 const lowest = 0.6
 
-/** One step of `dt` seconds. `stick` holds forward, turn and climb, each from -1 to 1. */
+/** Advances `dt` seconds. `stick` holds forward, turn, and climb, each from -1 to 1. */
 export function fly(vehicle, stick, dt) {
   const speed = approach(vehicle.speed, stick.forward * (stick.forward < 0 ? 4 : 9), 1.6, dt)
   const turning = approach(vehicle.turning, stick.turn * 1.3, 5, dt)
@@ -36,7 +36,7 @@ export function fly(vehicle, stick, dt) {
   return { x, y, z, speed, turning, rise, heading, waypoint, time: vehicle.time + dt }
 }
 
-/** The stick that flies to the next waypoint, five metres above the ground ahead. */
+/** Steers to the next waypoint, five meters above the ground ahead. */
 export function autopilot(vehicle) {
   const target = waypoints[vehicle.waypoint]
   const bearing = Math.atan2(target.x - vehicle.x, target.z - vehicle.z)
@@ -51,7 +51,7 @@ export function autopilot(vehicle) {
   }
 }
 
-/** Where the lidar's beam of that number meets the ground: a fan below and ahead that goes round as the numbers go on. */
+/** Where the given lidar beam hits the ground. Successive beams sweep around a disk below and ahead. */
 export function lidarReturn(vehicle, beam) {
   const angle = beam * 2.399963
   const reach = 11 * Math.sqrt((beam % 97) / 97)

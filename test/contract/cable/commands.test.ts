@@ -20,7 +20,7 @@ const SPELLINGS: [string, (id: string) => string][] = [
   ['with a key twice', (id) => `{"channel":"X","user_id":"${id}","channel":"JobsChannel"}`],
 ]
 
-test('an identifier comes back byte for byte, however it is spelled', async () => {
+test('returns an identifier byte for byte, in any spelling', async () => {
   const ada = await newPerson(url)
   for (const [how, spell] of SPELLINGS) {
     const cable = await openSocket(ada)
@@ -33,7 +33,7 @@ test('an identifier comes back byte for byte, however it is spelled', async () =
   }
 })
 
-test('a subscription that is already there is answered with nothing', async () => {
+test('ignores a duplicate subscription', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   const identifier = jobsChannel(ada.id)
@@ -43,7 +43,7 @@ test('a subscription that is already there is answered with nothing', async () =
   cable.socket.close()
 })
 
-test('unsubscribing is answered with nothing, and subscribing again is confirmed again', async () => {
+test('unsubscribes silently, and confirms a new subscription', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   const identifier = jobsChannel(ada.id)
@@ -57,7 +57,7 @@ test('unsubscribing is answered with nothing, and subscribing again is confirmed
   cable.socket.close()
 })
 
-test('unsubscribing from what was never subscribed, or spelled otherwise, ends nothing', async () => {
+test('unsubscribing with an unknown or differently spelled identifier ends nothing', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   const identifier = jobsChannel(ada.id)
@@ -71,7 +71,7 @@ test('unsubscribing from what was never subscribed, or spelled otherwise, ends n
   cable.socket.close()
 })
 
-test('a channel that is not there, or not theirs, is rejected with its own identifier; the next try is rejected again', async () => {
+test('rejects an unknown or foreign channel under its own identifier, every time', async () => {
   const [ada, eve] = [await newPerson(url), await newPerson(url)]
   const cable = await openSocket(eve)
   const asked = [
@@ -94,7 +94,7 @@ test('a channel that is not there, or not theirs, is rejected with its own ident
   cable.socket.close()
 })
 
-test('a command that we do not know, and a message to a channel that is not subscribed, are answered with nothing', async () => {
+test('ignores unknown commands, and messages to an unsubscribed channel', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   for (const command of [
@@ -115,7 +115,7 @@ test('a command that we do not know, and a message to a channel that is not subs
   cable.socket.close()
 })
 
-test('a message to a channel that is subscribed changes nothing and says nothing', async () => {
+test('ignores messages to a subscribed channel', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   const identifier = jobsChannel(ada.id)

@@ -8,15 +8,15 @@ const UNAUTHORIZED = '{"type":"disconnect","reason":"unauthorized","reconnect":f
 
 test.each([
   ['no cookie', ''],
-  ['a cookie of nobody', 'sign_in=forged'],
+  ['a forged cookie', 'sign_in=forged'],
   ['a token without a signature', 'sign_in=eyJhbGciOiJub25lIn0.e30.'],
-])('%s: unauthorized, for good, and never a welcome', async (_, cookie) => {
+])('%s gets unauthorized without reconnect, and no welcome', async (_, cookie) => {
   const cable = await openSocket(new Client(url), { Cookie: cookie })
   expect(await cable.closed()).toMatchObject({ code: 1000 })
   expect(cable.frames).toEqual([UNAUTHORIZED])
 })
 
-test('a sign-in that ended: unauthorized', async () => {
+test('an ended sign-in gets unauthorized', async () => {
   const ada = await newPerson(url)
   const cookie = ada.cookieHeader
   await ada.request('DELETE', '/users/sign_out')
@@ -25,7 +25,7 @@ test('a sign-in that ended: unauthorized', async () => {
   expect(cable.frames).toEqual([UNAUTHORIZED])
 })
 
-/** Each ends the sign-in `here`; the person has another one. */
+/** Each ends the sign-in `here`. The person has another, `elsewhere`. */
 const ENDINGS: [string, (here: Client, elsewhere: Client) => Promise<unknown>][] = [
   ['signing out', (here) => here.request('DELETE', '/users/sign_out')],
   [
@@ -46,7 +46,7 @@ const ENDINGS: [string, (here: Client, elsewhere: Client) => Promise<unknown>][]
   ],
 ]
 
-test.each(ENDINGS)('%s: remote, for good, and no other socket', async (_, end) => {
+test.each(ENDINGS)('%s closes only that sign-in’s sockets, as remote without reconnect', async (_, end) => {
   const here = await newPerson(url)
   const elsewhere = new Client(url)
   await elsewhere.signIn(here.email, PASSWORD)
@@ -61,7 +61,7 @@ test.each(ENDINGS)('%s: remote, for good, and no other socket', async (_, end) =
   lives.socket.close()
 })
 
-test('signing out everywhere, and closing the account: every socket', async () => {
+test('signing out everywhere or closing the account closes every socket', async () => {
   for (const [path, body] of [
     ['/api/v1/users/sign_ins', undefined],
     ['/users', { user: { current_password: PASSWORD } }],

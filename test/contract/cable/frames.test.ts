@@ -7,7 +7,7 @@ const url = inject('url')
 const subscription = (identifier: string) => JSON.stringify({ command: 'subscribe', identifier })
 const confirmed = (identifier: string) => JSON.stringify({ identifier, type: 'confirm_subscription' })
 
-test('what is no command at all is answered with nothing, and the socket lives on', async () => {
+test('ignores invalid commands and keeps the socket open', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   const identifier = jobsChannel(ada.id)
@@ -34,7 +34,7 @@ test('what is no command at all is answered with nothing, and the socket lives o
   cable.socket.close()
 })
 
-test('a command in binary is no command: the protocol is text', async () => {
+test('ignores binary commands, because the protocol is text', async () => {
   const ada = await newPerson(url)
   const cable = await openRawSocket(ada)
   const [binary, text] = [jobsChannel(ada.id), `${jobsChannel(ada.id)} `]
@@ -45,12 +45,12 @@ test('a command in binary is no command: the protocol is text', async () => {
   cable.end()
 })
 
-test('a command in pieces is one command, a protocol ping between them notwithstanding', async () => {
+test('joins a fragmented command, even with a protocol ping in between', async () => {
   const ada = await newPerson(url)
   const cable = await openRawSocket(ada)
   const identifier = `{"channel":"JobsChannel","user_id":"${ada.id}","tab":"🛰"}`
   const bytes = Buffer.from(subscription(identifier))
-  // In the middle of a letter of four bytes, too.
+  // The second cut splits a four-byte character.
   const cut = bytes.indexOf(Buffer.from('🛰')) + 2
   cable.write('text', bytes.subarray(0, 5), { fin: false })
   cable.write('continuation', bytes.subarray(5, cut), { fin: false })
@@ -61,7 +61,7 @@ test('a command in pieces is one command, a protocol ping between them notwithst
   cable.end()
 })
 
-test('pieces count together: more than 4 KB closes the socket', async () => {
+test('fragments totaling more than 4 KB close the socket', async () => {
   const ada = await newPerson(url)
   const cable = await openRawSocket(ada)
   cable.write('text', 'x'.repeat(2_100), { fin: false })
@@ -71,7 +71,7 @@ test('pieces count together: more than 4 KB closes the socket', async () => {
   cable.end()
 })
 
-test('exactly 4 KB are read', async () => {
+test('reads exactly 4 KB', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   const identifier = jobsChannel(ada.id)
@@ -85,7 +85,7 @@ type Send = (frame: string | Uint8Array<ArrayBuffer>) => void
 
 test.each<[string, (send: Send) => void]>([
   ['more than 4 KB', (send) => send('x'.repeat(4_097))],
-  ['more than 4 KB in other letters', (send) => send('é'.repeat(2_049))],
+  ['more than 4 KB of non-ASCII text', (send) => send('é'.repeat(2_049))],
   ['more than 4 KB in binary', (send) => send(new Uint8Array(4_097))],
   ['more than 20 messages a second', (send) => void Array.from({ length: 100 }, () => send('{}'))],
   [

@@ -8,7 +8,7 @@ const url = inject('url')
 const FOUND = { status: 101, protocol: SUB_PROTOCOL }
 const NOT_FOUND = { status: 404, protocol: null }
 
-test('welcome comes first, before anything was sent', async () => {
+test('sends welcome first, before the client sends anything', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   await waitFor(async () => cable.frames.length)
@@ -33,7 +33,7 @@ const PROTOCOLS: [string, string | null, typeof FOUND | typeof NOT_FOUND][] = [
   ['not a list', `${SUB_PROTOCOL};q=1`, NOT_FOUND],
 ]
 
-test('sub-protocol: ours, wherever it stands in the list, or not found', async () => {
+test('requires our sub-protocol, anywhere in the list', async () => {
   const ada = await newPerson(url)
   const { 'Sec-WebSocket-Protocol': _, ...rest } = ownUpgrade(ada)
   for (const [offer, protocols, answer] of PROTOCOLS) {
@@ -42,7 +42,7 @@ test('sub-protocol: ours, wherever it stands in the list, or not found', async (
   }
 })
 
-test('Origin: the site alone, to the letter', async () => {
+test('requires the site’s exact Origin', async () => {
   const ada = await newPerson(url)
   const own = ownUpgrade(ada)
   const { Origin: _, ...noOrigin } = own
@@ -68,26 +68,26 @@ test('Origin: the site alone, to the letter', async () => {
     expect(await upgradeAnswer(ada, { ...own, Origin }), Origin).toEqual(NOT_FOUND)
 })
 
-test('forwarded names do not widen what Origin may be', async () => {
+test('forwarded hosts allow no other Origin', async () => {
   const ada = await newPerson(url)
   const headers = { Origin: 'https://evil.example', 'X-Forwarded-Host': 'evil.example', 'X-Forwarded-Proto': 'https' }
   expect(await upgradeAnswer(ada, { ...ownUpgrade(ada), ...headers })).toEqual(NOT_FOUND)
 })
 
-test('what is no upgrade is not found; a query string changes nothing', async () => {
+test('answers 404 without an upgrade, and ignores a query string', async () => {
   const ada = await newPerson(url)
   expect((await ada.get('/cable')).status).toBe(404)
   expect(await upgradeAnswer(ada, ownUpgrade(ada), '/cable?jid=x')).toEqual(FOUND)
   expect(await upgradeAnswer(ada, ownUpgrade(ada), '/cables')).toEqual(NOT_FOUND)
 })
 
-test('an origin or a sub-protocol that is refused is refused whether or not somebody is signed in', async () => {
+test('refuses a bad Origin or sub-protocol even without a sign-in', async () => {
   const nobody = new Client(url)
   expect(await upgradeAnswer(nobody, { ...ownUpgrade(nobody), Origin: 'https://evil.example' })).toEqual(NOT_FOUND)
   expect(await upgradeAnswer(nobody, { ...ownUpgrade(nobody), 'Sec-WebSocket-Protocol': 'x' })).toEqual(NOT_FOUND)
 })
 
-test("a protocol ping is answered with its own payload, and a close with the client's own code", async () => {
+test("answers a protocol ping with its payload, and a close with the client's code", async () => {
   const ada = await newPerson(url)
   const cable = await openRawSocket(ada)
   cable.write('ping', 'are you there')

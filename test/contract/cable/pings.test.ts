@@ -6,7 +6,7 @@ import { newPerson, waitFor } from '../../../testing/people/client.ts'
 const url = inject('url')
 const pingsOf = (frames: string[]) => frames.map((frame) => JSON.parse(frame)).filter(({ type }) => type === 'ping')
 
-test('a client that sends nothing gets pings, after the welcome, whose time goes on by 3 s or more', async () => {
+test('pings a silent client after the welcome, with times at least 3 s apart', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   const pings = await waitFor(async () => pingsOf(cable.frames).length >= 3 && pingsOf(cable.frames))
@@ -18,7 +18,7 @@ test('a client that sends nothing gets pings, after the welcome, whose time goes
   cable.socket.close()
 })
 
-test('a client that keeps itself alive is answered, and gets no other pings; its silent neighbor does', async () => {
+test('answers keepalives without extra pings, and still pings a silent neighbor', async () => {
   const ada = await newPerson(url)
   const [silent, kept] = [await openSocket(ada), await openSocket(ada)]
   kept.send(KEEPALIVE)

@@ -12,7 +12,7 @@ const succeeded = ({ jobs }: StockClient, id: string) =>
   waitFor(async () => jobs.find((job) => job.id === id && job.status === 'succeeded'))
 
 describe.each(STOCK_CLIENTS)('%s', (_, connect) => {
-  test('follows a start and a stop, step by step', async () => {
+  test('follows a start and a stop step by step', async () => {
     const ada = await newPerson(url)
     const client = connect(cableUrl(ada), ada, ada.id)
     await waitFor(async () => client.state.connected)
@@ -32,8 +32,8 @@ describe.each(STOCK_CLIENTS)('%s', (_, connect) => {
     client.stop()
   })
 
-  // Both clients wait longer with each try.
-  test('comes back by itself when its connection was lost, and hears what it missed', {
+  // Both clients back off with each attempt.
+  test('reconnects after a lost connection and gets what it missed', {
     timeout: 180_000,
   }, async () => {
     const ada = await newPerson(url)
@@ -64,7 +64,7 @@ describe.each(STOCK_CLIENTS)('%s', (_, connect) => {
     line.close()
   })
 
-  test("is told that somebody else's jobs are not for it, and hears none", async () => {
+  test("can't subscribe to another person's jobs, and gets none", async () => {
     const [ada, eve] = [await newPerson(url), await newPerson(url)]
     const client = connect(cableUrl(eve), eve, ada.id)
     await waitFor(async () => client.state.rejected)
@@ -78,7 +78,7 @@ describe.each(STOCK_CLIENTS)('%s', (_, connect) => {
     client.stop()
   })
 
-  test('ends for good when its sign-in ends, and is not let in again', async () => {
+  test('ends permanently with its sign-in, and cannot reconnect', async () => {
     const ada = await newPerson(url)
     const client = connect(cableUrl(ada), ada, ada.id)
     await waitFor(async () => client.state.connected)

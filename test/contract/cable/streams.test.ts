@@ -14,7 +14,7 @@ const identifiersOf = (frames: string[]) =>
 const finished = (cable: Awaited<ReturnType<typeof openSocket>>) =>
   waitFor(async () => cable.jobs().find((job) => job.status === 'succeeded'))
 
-test('two sockets of one person hear the same; who unsubscribed hears nothing more, and the other still does', async () => {
+test('sends the same jobs to all of a person’s sockets, except any that unsubscribe', async () => {
   const ada = await newPerson(url)
   const [stays, leaves] = [await openSocket(ada), await openSocket(ada)]
   const identifier = jobsChannel(ada.id)
@@ -38,7 +38,7 @@ test('two sockets of one person hear the same; who unsubscribed hears nothing mo
   leaves.socket.close()
 })
 
-test('one socket that subscribed with different params hears of a job once for each', async () => {
+test('sends a job once per subscription on one socket', async () => {
   const ada = await newPerson(url)
   const cable = await openSocket(ada)
   const spellings = [1, 2].map((tab) => `{"channel":"JobsChannel","user_id":"${ada.id}","tab":${tab}}`)
@@ -51,7 +51,7 @@ test('one socket that subscribed with different params hears of a job once for e
   cable.socket.close()
 })
 
-test('a socket that never subscribed hears of no job', async () => {
+test('sends no jobs to an unsubscribed socket', async () => {
   const ada = await newPerson(url)
   const [silent, cable] = [await openSocket(ada), await openSocket(ada)]
   cable.subscribe(jobsChannel(ada.id))
@@ -64,7 +64,7 @@ test('a socket that never subscribed hears of no job', async () => {
   cable.socket.close()
 })
 
-test('each subscription begins with the latest job, after its confirmation; who leaves at once is told no more', async () => {
+test('sends the latest job after each confirmation, unless the client unsubscribes at once', async () => {
   const ada = await newPerson(url)
   const first = await openSocket(ada)
   const identifier = jobsChannel(ada.id)
@@ -88,7 +88,7 @@ test('each subscription begins with the latest job, after its confirmation; who 
   const gone = await openSocket(ada)
   gone.subscribe(identifier)
   gone.send(JSON.stringify({ command: 'unsubscribe', identifier }))
-  // A second subscription is read and told after the first one would have been.
+  // The server answers a second subscription after the first, so the first's job would have arrived.
   gone.subscribe(`${identifier} `)
   await waitFor(async () => gone.jobs().length)
   expect(identifiersOf(gone.frames)).toEqual(new Set([`${identifier} `]))

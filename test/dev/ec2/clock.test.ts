@@ -4,7 +4,7 @@ import { bootMs, localEc2, shutdownMs } from './local-ec2.ts'
 
 const hour = 3_600_000
 
-test('states follow the clock, with their codes, addresses and reasons', async () => {
+test('states follow the clock, with their codes, addresses, and reasons', async () => {
   const { launchOne, find, terminate, advance } = await localEc2()
   const id = await launchOne()
   advance(bootMs - 1)
@@ -34,7 +34,7 @@ test('states follow the clock, with their codes, addresses and reasons', async (
   await expect(terminate(id)).rejects.toMatchObject({ name: 'InvalidInstanceID.NotFound' })
 })
 
-test('a token counts until a day after the end, also across a restart', async () => {
+test('remembers a token for a day after its instance ends, even across a restart', async () => {
   const local = await localEc2()
   const id = await local.launchOne({ ClientToken: 'once' })
   await local.terminate(id)
@@ -46,7 +46,7 @@ test('a token counts until a day after the end, also across a restart', async ()
   expect(await launchOne({ ClientToken: 'once' })).not.toBe(id)
 })
 
-test('an address goes to another instance only when the first is forgotten', async () => {
+test('reuses an address only after it forgets the first instance', async () => {
   const { launchOne, find, terminate, advance } = await localEc2()
   const addressOf = async (id: string) => (await find(id))?.PublicIpAddress
   const first = await launchOne()
@@ -60,7 +60,7 @@ test('an address goes to another instance only when the first is forgotten', asy
   expect(await addressOf(third)).toBe('127.64.0.1')
 })
 
-test('the status checks have no data, then are under way, then pass', async () => {
+test('status checks have no data, then initialize, then pass', async () => {
   const { client, launchOne, advance, terminate } = await localEc2()
   const id = await launchOne()
   const status = async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { bootMs, localEc2 } from './local-ec2.ts'
 
-test('a capacity fault hits launches only, as often as asked', async () => {
+test('a capacity fault hits only launches, as many times as injected', async () => {
   const { ec2, launchOne, find } = await localEc2()
   const id = await launchOne()
   ec2.inject('InsufficientInstanceCapacity', 2)
@@ -13,7 +13,7 @@ test('a capacity fault hits launches only, as often as asked', async () => {
   expect(ec2.instances()).toHaveLength(2)
 })
 
-test('a launch that only repeats an earlier one is not short of capacity', async () => {
+test('a repeated launch never runs out of capacity', async () => {
   const { ec2, launchOne } = await localEc2()
   const id = await launchOne({ ClientToken: 'once' })
   ec2.inject('InsufficientInstanceCapacity', 1)
@@ -35,7 +35,7 @@ test.each([
   expect(ec2.instances()).toMatchObject([{ instanceId: id, state: 'running' }])
 })
 
-test('an action or an instance narrows a fault, an unknown instance id is for calls that name one', async () => {
+test('limits a fault to an action or instance, and an unknown instance id to calls that name one', async () => {
   const { ec2, launchOne, find, terminate } = await localEc2()
   ec2.inject('InvalidInstanceID.NotFound', 1)
   const [a, b] = [await launchOne(), await launchOne()]
@@ -48,7 +48,7 @@ test('an action or an instance narrows a fault, an unknown instance id is for ca
   await terminate(a)
 })
 
-test('a lost response is of a launch that was done, and its token finds it', async () => {
+test('a lost response still launches, and its token finds the instance', async () => {
   const { ec2, launchOne } = await localEc2()
   ec2.inject('lost_response', 1)
   const lost = await launchOne({ ClientToken: 'once' }).catch((error: Error) => error)
@@ -59,7 +59,7 @@ test('a lost response is of a launch that was done, and its token finds it', asy
   expect(ec2.instances()).toHaveLength(1)
 })
 
-test('a timeout leaves the call open and undone until the caller gives up', async () => {
+test('a timeout does nothing and never answers, until the caller gives up', async () => {
   const local = await localEc2()
   local.ec2.inject('timeout', 1)
   const givingUp = new AbortController()
@@ -73,14 +73,14 @@ test('a timeout leaves the call open and undone until the caller gives up', asyn
     (error: Error) => error.name,
   )
   while (local.ec2.calls().length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
-  // A call that comes later is answered meanwhile, so the first had its turn.
+  // A later call gets its answer, so the stand-in has seen the first.
   await local.launchOne()
   givingUp.abort()
   expect(await outcome).toBe('AbortError')
   expect(local.ec2.instances()).toHaveLength(1)
 })
 
-test('an instance can be gone behind our back, at once', async () => {
+test('can terminate an instance at once, without warning', async () => {
   const { ec2, launchOne, find, advance } = await localEc2()
   const id = await launchOne()
   advance(bootMs)
@@ -93,7 +93,7 @@ test('an instance can be gone behind our back, at once', async () => {
   expect(gone?.PublicIpAddress).toBeUndefined()
 })
 
-test('what cannot be injected is refused with a sentence', async () => {
+test('refuses an unknown fault with a sentence', async () => {
   const { ec2 } = await localEc2()
   expect(() => ec2.inject('terminate_instance', 1)).toThrow('Invalid id')
   expect(() => ec2.inject('terminate_instance', 1, { instance_id: 'i-0123456789abcdef0' })).toThrow('does not exist')
@@ -101,7 +101,7 @@ test('what cannot be injected is refused with a sentence', async () => {
   expect(() => ec2.inject('InternalError', 0)).toThrow('whole number')
 })
 
-test('faults that are left survive a restart', async () => {
+test('remaining faults survive a restart', async () => {
   const local = await localEc2()
   local.ec2.inject('InternalError', 2)
   await expect(local.launchOne()).rejects.toThrow()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { bootMs, localEc2, named, shutdownMs } from './local-ec2.ts'
 
-test('tells how long each instance ran, also of those forgotten', async () => {
+test('records when every instance ran, even after forgetting it', async () => {
   const local = await localEc2()
   const id = await local.launchOne(named('audited'))
   const [launched] = local.ec2.history()
@@ -25,14 +25,14 @@ test('tells how long each instance ran, also of those forgotten', async () => {
   expect(ec2.history()).toMatchObject([record])
 })
 
-test('an instance that never ran has no time of running', async () => {
+test('an instance that never ran has no running time', async () => {
   const { ec2, launchOne, terminate, advance } = await localEc2()
   await terminate(await launchOne())
   advance(bootMs)
   expect(ec2.history()).toMatchObject([{ runningAt: null, shuttingDownAt: expect.any(Number) }])
 })
 
-test('what vanishes while it shuts down stopped running when it was told to', async () => {
+test('an instance that vanishes during shutdown stopped running when we terminated it', async () => {
   const { ec2, launchOne, terminate, advance } = await localEc2()
   const id = await launchOne()
   advance(bootMs)

@@ -26,7 +26,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
 )
 
-test('whatever happens: states only go on, a token starts one instance, addresses are one instance’s, history adds up', () => {
+test('always: states only advance, a token starts one instance, no two share an address, history adds up', () => {
   const folder = temporaryFolder()
   let runs = 0
   fc.assert(

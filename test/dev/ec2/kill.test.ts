@@ -47,14 +47,14 @@ async function runningAll(client: EC2Client): Promise<Instance[]> {
   }
 }
 
-test('killed amid launches, it comes back with every instance, address and page, and repeats start nothing', async () => {
+test('a kill during launches loses no instance, address, or page, and retries start nothing', async () => {
   const [dataDir, webPort] = [temporaryFolder(), await freePort()]
   const first = await start(dataDir, webPort)
   const tokens = Array.from({ length: launches }, (_, i) => `token-${i}`)
   const answered = new Map<string, string[]>()
   let killing: Promise<void> | undefined
   for (const token of tokens) {
-    // The kill meets one launch on its way; those after it find nobody there.
+    // The kill hits one launch in flight. Later ones can't connect.
     if (answered.size === Math.floor(launches / 2))
       killing ??= new Promise((resolve) => setImmediate(() => resolve(first.kill())))
     const answer = await launch(first.client, token).catch(() => null)

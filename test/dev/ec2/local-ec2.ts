@@ -18,7 +18,7 @@ export const shutdownMs = 1000
 export type LocalEc2 = {
   ec2: Ec2StandIn
   client: EC2Client
-  /** Goes on with the same data, as after a restart; the clock stands where it stood. */
+  /** Restarts with the same data. The clock keeps its time. */
   restart(): Promise<LocalEc2>
   advance(ms: number): void
   launch(input?: Partial<RunInstancesCommandInput>): Promise<Instance[]>
@@ -40,7 +40,7 @@ export function temporaryFolder(): string {
   return folder
 }
 
-/** A stand-in of the test's own, on a clock that only the test moves. */
+/** A separate stand-in for the test, with a clock only the test moves. */
 export async function localEc2(options: Partial<Ec2Options> = {}): Promise<LocalEc2> {
   let now = Date.UTC(2026, 10, 21, 12)
   const all = { dataDir: temporaryFolder(), bootMs, shutdownMs, webPort: 0, now: () => now, ...options }

@@ -14,7 +14,7 @@ async function call({ ec2 }: LocalEc2, parameters: Record<string, string>, autho
   return { status: response.status, response, xml, code: inside('Code'), message: inside('Message'), inside }
 }
 
-test('errors have the shape, the status and the request id of AWS', async () => {
+test('errors have the shape, status, and request id of AWS errors', async () => {
   const answer = await call(await localEc2(), { Action: 'LaunchRocket' })
   expect(answer).toMatchObject({ status: 400, code: 'InvalidAction' })
   expect(answer.xml).toMatch(
@@ -34,14 +34,14 @@ test.each([
   [{ Action: 'RunInstances', MinCount: '1', MaxCount: '1' }, 400, 'MissingParameter'],
   [{ Action: 'RunInstances', MinCount: '2', MaxCount: '1', ImageId: 'ami-12345678' }, 400, 'InvalidParameterValue'],
   [{ Action: 'RunInstances', MinCount: '1', MaxCount: '1', ImageId: 'windows' }, 400, 'InvalidAMIID.Malformed'],
-])('%j is refused with %i %s', async (parameters, status, code) => {
+])('refuses %j with %i %s', async (parameters, status, code) => {
   const local = await localEc2()
   expect(await call(local, parameters as Record<string, string>)).toMatchObject({ status, code })
   expect(local.ec2.instances()).toEqual([])
 })
 
 test.each(['', 'Basic bG9jYWw6bG9jYWw=', 'AWS4-HMAC-SHA256 nonsense'])(
-  'without a signature (%j) nothing is done',
+  'does nothing without a signature (%j)',
   async (authorization) => {
     const local = await localEc2()
     const parameters = { Action: 'RunInstances', MinCount: '1', MaxCount: '1', ImageId: 'ami-12345678' }
@@ -50,7 +50,7 @@ test.each(['', 'Basic bG9jYWw6bG9jYWw=', 'AWS4-HMAC-SHA256 nonsense'])(
   },
 )
 
-test('zones and tags that AWS refuses are refused', async () => {
+test('refuses zones and tags that AWS refuses', async () => {
   const { launch } = await localEc2()
   const tag = (Key: string, Value = '') => ({
     TagSpecifications: [{ ResourceType: 'instance' as const, Tags: [{ Key, Value }] }],
@@ -63,9 +63,9 @@ test('zones and tags that AWS refuses are refused', async () => {
   await expect(launch({ ClientToken: 'x'.repeat(65) })).rejects.toMatchObject(refused)
 })
 
-test('any text that a tag can hold comes back through the SDK', async () => {
+test('returns any tag text unchanged through the SDK', async () => {
   const { client, find } = await localEc2()
-  // What XML cannot write is not promised; and blank text with a line end is nothing to the SDK, however it is written.
+  // XML can't represent some characters, and the SDK drops blank text that has a line break.
   const text = fc
     .string({ unit: 'binary', maxLength: 100 })
     .filter((value) => !/[^\P{C}\t\n\r]/u.test(value) && !(value.trim() === '' && value.includes('\n')))
@@ -80,7 +80,7 @@ test('any text that a tag can hold comes back through the SDK', async () => {
   )
 })
 
-test('filter values know wildcards and their escape, and nothing else', async () => {
+test('filter values support only wildcards and their escapes', async () => {
   const { client, launchOne } = await localEc2()
   const tag = (Value: string) => ({
     TagSpecifications: [{ ResourceType: 'instance' as const, Tags: [{ Key: 'n', Value }] }],
@@ -98,7 +98,7 @@ test('filter values know wildcards and their escape, and nothing else', async ()
   expect(await idsBy('ABC')).toEqual([])
 })
 
-test('the log tells what was called, done or not', async () => {
+test('logs every call, successful or not', async () => {
   const local = await localEc2()
   const id = await local.launchOne({ ClientToken: 'first' })
   await local.find('i-0123456789abcdef0').catch(() => {})

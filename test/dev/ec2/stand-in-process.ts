@@ -1,4 +1,4 @@
-// The stand-in in a process of its own, so that a test can kill it: stand-in-process.ts <data folder> <web port>
+// Runs the stand-in in a process a test can kill: stand-in-process.ts <data folder> <web port>
 import { startEc2 } from '../../../dev/ec2/stand-in.ts'
 
 const [dataDir = '', webPort = '0'] = process.argv.slice(2)

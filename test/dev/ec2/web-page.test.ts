@@ -14,7 +14,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
-test('the page of an instance is there exactly while it runs', async () => {
+test('serves an instance’s page only while it runs', async () => {
   const webPort = await freePort()
   const { launchOne, find, terminate, advance } = await localEc2({ webPort })
   const url = `http://127.64.0.1:${webPort}/`
@@ -31,7 +31,7 @@ test('the page of an instance is there exactly while it runs', async () => {
   expect(await answers(url)).toBe(false)
 })
 
-test('everything that the page loads is served by the instance', async () => {
+test('the instance serves everything its page loads', async () => {
   const webPort = await freePort()
   const { launchOne, find, advance } = await localEc2({ webPort })
   const id = await launchOne()
@@ -52,7 +52,7 @@ test('everything that the page loads is served by the instance', async () => {
   expect((await fetch(origin, { method: 'POST' })).status).toBe(405)
 })
 
-test('pages follow a jump of the clock without any call', async () => {
+test('pages follow a clock jump without any call', async () => {
   const webPort = await freePort()
   const { ec2, launchOne, advance } = await localEc2({ webPort })
   const id = await launchOne()
@@ -63,7 +63,7 @@ test('pages follow a jump of the clock without any call', async () => {
   await until(async () => !(await answers(url)))
 })
 
-test('instances have pages of their own, which come back after a restart', async () => {
+test('each instance has its own page, even after a restart', async () => {
   const webPort = await freePort()
   const first = await localEc2({ webPort })
   await first.launch({ MinCount: 2, MaxCount: 2, ...named('twin') })
@@ -83,7 +83,7 @@ test('instances have pages of their own, which come back after a restart', async
   ])
 })
 
-test('an address that cannot be opened is named once, and the instance runs all the same', async () => {
+test('reports an unavailable address once, and still runs the instance', async () => {
   const webPort = await freePort()
   const other = createServer().listen(webPort, '127.64.0.1')
   const said: string[] = []
