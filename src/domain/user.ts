@@ -52,6 +52,7 @@ const longEnough = (password: string) => characters(password) >= MIN_PASSWORD
 const tooShort = `must be at least ${MIN_PASSWORD} characters.`
 
 /** @param wanted whether the form sets a new password at all */
+// Stryker disable next-line ArrowFunction: runs while the module loads, before a mutant can be switched on.
 const newPasswordRules = <Form extends Passwords>(wanted: (form: Form) => boolean) =>
   [
     rule<Form>(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type InstantLayout, instantText, instantTitle } from '../../src/domain/instant.ts'
+import { type InstantLayout, instantText, instantTitle, toIso } from '../../src/domain/instant.ts'
 
 const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const
 const MINUTE = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
@@ -43,4 +43,12 @@ test('uses the full layout by default', () => {
 
 test('the title has the seconds', () => {
   expect(instantTitle('2026-11-21T02:17:33.000Z')).toBe('2026-11-21 02:17:33 UTC')
+})
+
+test('writes an instant as ISO 8601 in UTC, and nothing as nothing', () => {
+  expect([toIso(0), toIso(Date.UTC(2028, 1, 29, 23, 59, 59, 999)), toIso(null)]).toEqual([
+    '1970-01-01T00:00:00.000Z',
+    '2028-02-29T23:59:59.999Z',
+    null,
+  ])
 })

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import {
   addMonths,
   calendarMonth,
+  dollarsOf,
+  meterEnd,
   overageUnits,
   periodAt,
   recordCents,
@@ -129,4 +131,18 @@ describe('periods', () => {
       end: utc('2028-03-01T00:00:00'),
     })
   })
+})
+
+test('seconds alone cost 4,861 units each, to the last fraction of a cent', () => {
+  expect([0, 1, 10_000].map(dollarsOf)).toEqual([0, 0.0004861, 4.861])
+})
+
+test.each([
+  [{ meteredUntil: null, mustStopAt: null }, 100],
+  [{ meteredUntil: 60, mustStopAt: null }, 60],
+  [{ meteredUntil: null, mustStopAt: 80 }, 80],
+  [{ meteredUntil: null, mustStopAt: 130 }, 100],
+  [{ meteredUntil: 90, mustStopAt: 80 }, 80],
+])('the meter of %j is at %d when it is 100', (run, expected) => {
+  expect(meterEnd(run, 100)).toBe(expected)
 })

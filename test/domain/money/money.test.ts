@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dollars, seconds } from '../../../src/domain/money/money.ts'
+import { dollars, fineDollars, seconds } from '../../../src/domain/money/money.ts'
 
 test.each([
   [0, '$0.00'],
@@ -12,4 +12,8 @@ test.each([
 
 test('writes seconds as whole numbers in groups of three', () => {
   expect([59, 18_011].map(seconds)).toEqual(['59 s', '18,011 s'])
+})
+
+test('seconds that add up to less than a cent show four digits', () => {
+  expect([0, 0.0004861, 1.5].map(fineDollars)).toEqual(['$0.0000', '$0.0005', '$1.5000'])
 })

@@ -2,10 +2,12 @@ import { expect, test } from 'vitest'
 import {
   CANCEL_FAILED,
   gpusOf,
+  OVERAGE_DOLLARS_PER_SECOND,
   PLANS,
   type PlanType,
   planName,
   SUBSCRIPTION_CANCELLED,
+  stands,
 } from '../../../src/domain/money/plan.ts'
 
 test('the plans for sale, and what they include', () => {
@@ -41,4 +43,19 @@ test("the largest server depends on the plan; a trial, an unpaid plan, or no pla
     Number.MAX_SAFE_INTEGER,
   ])
   expect(['past_due', 'unpaid', 'incomplete', 'paused'].map((status) => gpus('premium', status))).toEqual([1, 1, 1, 1])
+})
+
+test('a second beyond the plan costs $0.0004861', () => {
+  expect(OVERAGE_DOLLARS_PER_SECOND).toBe(0.0004861)
+})
+
+test.each([
+  [{ endedAt: null, cancelAt: null }, true],
+  [{ endedAt: null, cancelAt: 101 }, true],
+  [{ endedAt: null, cancelAt: 100 }, false],
+  [{ endedAt: null, cancelAt: 99 }, false],
+  [{ endedAt: 50, cancelAt: null }, false],
+  [{ endedAt: 150, cancelAt: 200 }, false],
+])('%j stands at 100: %s', (plan, expected) => {
+  expect(stands(plan, 100)).toBe(expected)
 })
