@@ -47,7 +47,7 @@ export type Services = {
   ec2: Ec2StandIn | null
   stripe: StripeStandIn | null
   vars: Record<string, string>
-  /** Lines to print that say what runs where. */
+  /** Lines to print: each service and its address. */
   addresses: [string, string][]
   /** Ends a process if the stack is killed. */
   watch(pid: number): void

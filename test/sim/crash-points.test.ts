@@ -132,7 +132,7 @@ async function play(world: World, name: string, mishap: Mishap, n: number): Prom
   if (Number.isFinite(n)) expect(calls.length, `${about}: the mishap happened`).toBeGreaterThanOrEqual(n)
   await expectAlwaysTrue(world, id, about)
 
-  // The person looks again and does what remains: stops what runs.
+  // The person looks again and does what remains: stops the running server.
   await finishJobs(world, customer)
   const [run] = await runsOf(world, id)
   if (run?.endedAt === null) {

@@ -4,7 +4,7 @@ import { type Plan, TRIAL_MINUTES } from './plan.ts'
 const UNITS_PER_CENT = UNITS_PER_DOLLAR / 100
 
 /**
- * A run's billed seconds: the whole seconds inside it, so never more than it ran.
+ * A run's billed seconds: the whole seconds inside it, so never more than its length.
  * @param start ms since 1970 of the server's first answer
  * @param end ms since 1970 of the accepted stop, or now while it runs
  */

@@ -23,7 +23,7 @@ const run = fc
   .map(([start, length]) => ({ start, end: start + length }))
 
 describe('the seconds of a run', () => {
-  test('are never more than it ran, and less than two seconds short', () => {
+  test('never exceed the length of the run, and fall less than two seconds short', () => {
     fc.assert(
       fc.property(run, ({ start, end }) => {
         const seconds = runSeconds(start, end)

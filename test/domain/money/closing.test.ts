@@ -109,7 +109,7 @@ describe('closing', () => {
     const closing = fc.integer({ min: born + 40 * DAY, max: end - 40 * DAY })
     fc.assert(
       fc.property(plans, fc.array(run, { maxLength: 8 }), triggers, closing, (spans, planned, gaps, at) => {
-        // Closing the account blocks new starts and stops what runs.
+        // Closing the account blocks new starts and stops the running server.
         const runs = planned
           .filter((r) => r.start < at)
           .map((r) => ({ ...r, length: Math.min(r.length, at - r.start) }))
