@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
+import { settleCheckout } from './checkout.ts'
 import { syncPlan } from './plan-sync.ts'
 
 /**
@@ -16,6 +17,8 @@ import { syncPlan } from './plan-sync.ts'
  * @throws not_found (no plan that renews), too_many, unavailable, provider_failed
  */
 export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void> {
+  // They may have paid a moment ago, with the webhook still on its way: that plan must not renew.
+  await settleCheckout(ctx, user.id)
   const [plan] = await ctx.db
     .select()
     .from(plans)
