@@ -112,8 +112,10 @@ export function ec2Cloud(env: Ec2Env): Cloud {
     async terminate(id) {
       try {
         await ec2().send(new TerminateInstancesCommand({ InstanceIds: [id] }), limit())
+        return 'accepted'
       } catch (error) {
-        if (!isUnknownInstance(error)) throw translate(error)
+        if (isUnknownInstance(error)) return 'unknown'
+        throw translate(error)
       }
     },
 
