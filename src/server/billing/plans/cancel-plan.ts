@@ -40,8 +40,10 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
   ])
 }
 
-async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, status: string): Promise<void> {
+async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, known: string): Promise<void> {
   try {
+    // Its first payment may have come meanwhile: ask before we end a month that they paid for.
+    const status = known === 'incomplete' ? (await ctx.payments.findSubscription(stripeId))?.status : known
     if (status === 'incomplete') await ctx.payments.cancelNow(stripeId)
     // A new key each time: repeating it is harmless, and a stored answer must not hide that somebody resumed
     // the plan.
