@@ -9,7 +9,7 @@ import type { Schedule, Step } from './schedule.ts'
 import { seedRandomness } from './seeded-crypto.ts'
 import { Broken, World } from './world.ts'
 
-const NAMES = ['Ada', 'Grace', 'Alan']
+const NAMES = 'Ada Grace Alan Barbara Edsger Frances Katherine Margaret Niklaus Radia Sophie Tony'.split(' ')
 /** A month with 31 days at the end of a leap year's February. */
 const FIRST_BEGIN = Date.UTC(2028, 0, 1)
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
-import { BEHAVIORS } from './people.ts'
+import { BEHAVIORS, type Behavior } from './people.ts'
+import type { Weather } from './world.ts'
 
 /** `edge`: until just before, at, or just after the next moment that a rule depends on. */
 type Wait = number | 'edge'
@@ -28,27 +29,51 @@ const kind = fc.oneof(
   { weight: 1, arbitrary: fc.constant('deploy' as const) },
 )
 
-const step = fc.record({
-  wait,
-  weather,
-  kind,
-  who: fc.nat({ max: 2 }),
+export type Step = {
+  wait: Wait
+  weather: Weather
+  kind: 'person' | 'cloud' | 'stripe' | 'operator' | 'deploy'
+  who: number
   /** Decides everything else about the step, so that leaving other steps out changes nothing here. */
-  luck: fc.nat({ max: 0x7fffffff }),
-})
-export type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
+  luck: number
+}
 
 /** Everything that one seed decides. */
-export const schedule = fc.noBias(
-  fc.record({
-    people: fc.array(fc.record({ behavior: fc.constantFrom(...BEHAVIORS), trial: fc.boolean() }), {
-      minLength: 3,
-      maxLength: 3,
+export type Schedule = {
+  people: { behavior: Behavior; trial: boolean }[]
+  places: number
+  /** The world begins so long after the first of a month with 31 days. */
+  begins: number
+  steps: Step[]
+}
+
+type Size = { people: number; places: fc.Arbitrary<number>; steps: { minLength: number; maxLength: number } }
+
+function scheduled(wait: fc.Arbitrary<Wait>, { people, places, steps }: Size): fc.Arbitrary<Schedule> {
+  const step = fc.record({ wait, weather, kind, who: fc.nat({ max: people - 1 }), luck: fc.nat({ max: 0x7fffffff }) })
+  const person = fc.record({ behavior: fc.constantFrom(...BEHAVIORS), trial: fc.boolean() })
+  return fc.noBias(
+    fc.record({
+      people: fc.array(person, { minLength: people, maxLength: people }),
+      places,
+      begins: fc.integer({ min: 0, max: 31 * DAY_MS }),
+      steps: fc.array(step, { ...steps, size: 'max' }),
     }),
+  )
+}
+
+export const SCENARIOS = {
+  /** Few people share few servers, from one second to the next and from one month to the next. */
+  crowd: scheduled(wait, {
+    people: 3,
     places: fc.integer({ min: 1, max: 5 }),
-    /** The world begins so long after the first of a month with 31 days. */
-    begins: fc.integer({ min: 0, max: 31 * DAY_MS }),
-    steps: fc.array(step, { minLength: 6, maxLength: 28, size: 'max' }),
+    steps: { minLength: 6, maxLength: 28 },
   }),
-)
-export type Schedule = typeof schedule extends fc.Arbitrary<infer T> ? T : never
+  /** Twelve people's year, with a server for everyone. */
+  year: scheduled(fc.oneof(fc.integer({ min: HOUR_MS, max: 6 * DAY_MS }), fc.constant('edge' as const)), {
+    people: 12,
+    places: fc.constant(12),
+    steps: { minLength: 200, maxLength: 200 },
+  }),
+} satisfies Record<string, fc.Arbitrary<Schedule>>
+export type Scenario = keyof typeof SCENARIOS

@@ -4,11 +4,12 @@ import { parseArgs } from 'node:util'
 import { applyInMemory, listMutants, type Mutant } from './mutants.ts'
 import { REACH, whatIsMissing } from './reach.ts'
 import type { Outcome } from './run-seed.ts'
+import type { Scenario } from './schedule.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
 /**
  * `npm run sim -- --seeds N --from SEED` plays N worlds, `--seed S --trace` one with its log, `--seed S --shrink` finds
- * its shortest failing schedule, and `--mutants` shows which rule catches each planted mistake.
+ * its shortest failing schedule, `--scenario year` plays years, and `--mutants` shows which rule catches each planted mistake.
  */
 const { values } = parseArgs({
   options: {
@@ -19,17 +20,19 @@ const { values } = parseArgs({
     shrink: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
     mutant: { type: 'string' },
+    scenario: { type: 'string', default: 'crowd' },
   },
 })
+const scenario = values.scenario as Scenario
 /** Seeds that a process plays before it reports. */
-const CHUNK = 25
+const CHUNK = scenario === 'year' ? 1 : 25
 const MUTANT_SEEDS = 2_000
 
 type Task = { seeds: number[]; mutant?: string }
 
 if (process.send) process.once('message', (task: Task) => playTask(task))
-else if (values.mutants || values.mutant) await catchMutants()
 else if (values.seed) await playOne(Number(values.seed))
+else if (values.mutants || values.mutant) await catchMutants()
 else await playMany(Number(values.from), Number(values.seeds))
 
 async function playMany(from: number, count: number): Promise<void> {
@@ -46,7 +49,7 @@ async function playMany(from: number, count: number): Promise<void> {
   })
   for (const [state, times] of [...reached].sort(([, a], [, b]) => b - a))
     console.log(`${String(times).padStart(8)}  ${state}`)
-  const missing = broken ? [] : whatIsMissing(reached, count)
+  const missing = broken || scenario !== 'crowd' ? [] : whatIsMissing(reached, count)
   for (const line of missing) console.log(line)
   console.log(`${((performance.now() - since) / 60_000).toFixed(1)} minutes, ${REACH.length} rare states watched`)
   console.log(`${count} seeds, ${broken} broken`)
@@ -54,15 +57,16 @@ async function playMany(from: number, count: number): Promise<void> {
 }
 
 async function playOne(seed: number): Promise<void> {
+  if (values.mutant) applyInMemory(values.mutant)
   takeOverRandomness()
   const { openWorldDatabase } = await import('./database.ts')
   const { play } = await import('./play.ts')
   const { runSeed, scheduleOf, shrink } = await import('./run-seed.ts')
   const database = await openWorldDatabase()
-  const schedule = values.shrink ? await shrink(database, seed) : scheduleOf(seed)
+  const schedule = values.shrink ? await shrink(database, seed, scenario) : scheduleOf(seed, scenario)
   if (values.shrink) console.log(JSON.stringify(schedule, null, 1))
   if (values.trace) await play(database, schedule, console.log).catch((error) => console.log(String(error)))
-  const { broken } = await runSeed(database, seed)
+  const { broken } = await runSeed(database, seed, scenario)
   if (broken) console.log(broken.seen)
   console.log(`1 seeds, ${broken ? 1 : 0} broken`)
   if (broken) process.exitCode = 1
@@ -86,7 +90,7 @@ async function catchMutants(): Promise<void> {
 
 async function firstBroken(mutant: Mutant): Promise<Outcome | null> {
   const tasks = chunks(1, MUTANT_SEEDS).map((task) => ({ ...task, mutant: mutant.name }))
-  const child = fork(import.meta.filename)
+  const child = fork(import.meta.filename, ['--scenario', scenario])
   try {
     for (const task of tasks) {
       const outcomes = await ask(child, task)
@@ -109,7 +113,7 @@ async function playTask(task: Task): Promise<void> {
   const answer = async ({ seeds, mutant }: Task) => {
     const outcomes: Outcome[] = []
     for (const seed of seeds) {
-      const outcome = await runSeed(database, seed)
+      const outcome = await runSeed(database, seed, scenario)
       outcomes.push(outcome)
       if (mutant && outcome.broken) break
     }
@@ -120,7 +124,9 @@ async function playTask(task: Task): Promise<void> {
 }
 
 async function inProcesses(tasks: Task[], take: (outcome: Outcome) => void): Promise<void> {
-  const workers = Array.from({ length: availableParallelism() }, () => fork(import.meta.filename))
+  const workers = Array.from({ length: availableParallelism() }, () =>
+    fork(import.meta.filename, ['--scenario', scenario]),
+  )
   await eachAtOnce(workers, async (worker) => {
     for (let task = tasks.shift(); task; task = tasks.shift())
       for (const outcome of await ask(worker, task)) take(outcome)

@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
 import { openWorldDatabase, type WorldDatabase } from './database.ts'
 import { listMutants, patched } from './mutants.ts'
 import { play } from './play.ts'
 import { whatIsMissing } from './reach.ts'
+import regressions from './regressions.json' with { type: 'json' }
+import { QUIET_RULES, RULES } from './rules.ts'
 import { runSeed, scheduleOf } from './run-seed.ts'
+import type { Schedule } from './schedule.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
 /** `npm run sim` plays any number of seeds. */
@@ -25,6 +29,14 @@ test(`no rule breaks in the worlds of ${SEEDS} seeds, and they see every rare st
   expect(whatIsMissing(reached, SEEDS)).toEqual([])
 }, 600_000)
 
+test.each(regressions as { found: string; schedule: Schedule }[])('never again: $found', async ({ schedule }) => {
+  await play(database, schedule)
+})
+
+test('no rule breaks in a year of twelve people', async () => {
+  expect((await runSeed(database, 1, 'year')).broken).toBeNull()
+}, 600_000)
+
 test('the same seed plays the same world, call by call', async () => {
   const played = async (seed: number) => {
     const lines: string[] = []
@@ -37,6 +49,11 @@ test('the same seed plays the same world, call by call', async () => {
     const at = first.findIndex((line, i) => line !== second[i])
     expect([first[at], second[at]]).toEqual([undefined, undefined])
   }
+})
+
+test('docs/correctness.md has every rule, in its own words', () => {
+  const text = readFileSync(new URL('../../docs/correctness.md', import.meta.url), 'utf8')
+  for (const { name, sentence } of [...RULES, ...QUIET_RULES]) expect(text).toContain(`| ${name} | ${sentence} |`)
 })
 
 test.each(listMutants())('the planted mistake $name still fits the code', (mutant) => {

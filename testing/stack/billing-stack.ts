@@ -12,28 +12,18 @@ import { BILLING_CRON, runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
 import { memoryCounters } from './counters.ts'
 import { openTestDatabase } from './database.ts'
-import { inProcessDatabase } from './in-process-database.ts'
 import { recordLog } from './recorded-log.ts'
 
 export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
 
-/** Over HTTP, as in production, or without a server: see `inProcessDatabase`. */
-export type DatabaseKind = 'sqld' | 'in process'
-
 /** Its own database and Stripe on one clock, because closing visits every account in a database. */
 export async function openBillingStack(
   start: number,
-  {
-    database: databaseKind = 'sqld',
-    timeoutMs,
-    ...stripe
-  }: Partial<StripeOptions> & { database?: DatabaseKind; timeoutMs?: number } = {},
+  { timeoutMs, ...stripe }: Partial<StripeOptions> & { timeoutMs?: number } = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'billing-stack-'))
   const clock = { now: start }
-  const database = await (databaseKind === 'sqld'
-    ? serverDatabase(join(dataDir, 'db'))
-    : inProcessDatabase(join(dataDir, 'billing.db')))
+  const database = await serverDatabase(join(dataDir, 'db'))
   const { db, url: databaseUrl } = database
   const standIn = await startStripe({ dataDir: join(dataDir, 'stripe'), now: () => clock.now, ...stripe })
   const { log, takeLines } = recordLog()

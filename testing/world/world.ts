@@ -217,7 +217,7 @@ export function onlyMishaps(error: unknown): void {
 }
 
 /** Swallows what a killed process still throws. */
-export function onlyKilled(error: unknown): void {
+function onlyKilled(error: unknown): void {
   for (let e = error; e instanceof Error; e = e.cause) if (e instanceof Cut) return
   throw error
 }

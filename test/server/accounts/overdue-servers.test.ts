@@ -11,11 +11,11 @@ import { BILLING_CRON, runCron } from '../../../src/server/cron.ts'
 import { newId } from '../../../src/server/id.ts'
 import type { Random } from '../../../testing/random.ts'
 import { type BillingStack, openBillingStack } from '../../../testing/stack/billing-stack.ts'
+import { flakyDatabase } from '../../../testing/stack/flaky-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { running, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
-import { flakyDatabase } from '../../sim/flaky-database.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

@@ -27,7 +27,7 @@ export type Publish = (job: Job) => void
  * started is watched at once. Safe to repeat and to interrupt anywhere.
  * @returns when something is due next (ms since 1970); null if nothing is
  */
-export async function runDue(base: Context, userId: string, publish: Publish): Promise<number | null> {
+async function runDue(base: Context, userId: string, publish: Publish): Promise<number | null> {
   const ctx = withLogFields(base, { userId })
   for (const { job, run } of await listDue(ctx, userId)) await runStep(ctx, job, run, publish)
   const watchAt = await watchRunning(ctx, userId)

@@ -1,7 +1,7 @@
 import { drizzle } from 'drizzle-orm/libsql'
 import type { Database } from '../../db/client.ts'
 import * as schema from '../../db/schema.ts'
-import type { Random } from '../../testing/random.ts'
+import type { Random } from '../random.ts'
 
 export type DatabaseFault = 'database away' | 'database answer lost'
 
