@@ -150,17 +150,19 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
       }),
 
     async readEvent(payload, signature, receivedAt) {
-      try {
-        const event = await stripe().webhooks.constructEventAsync(
+      const verify = (secret: string) =>
+        stripe().webhooks.constructEventAsync(
           payload,
           signature,
-          env.STRIPE_WEBHOOK_SECRET,
+          secret.trim(),
           SIGNATURE_TOLERANCE_S,
           Stripe.createSubtleCryptoProvider(),
           receivedAt,
         )
-        return toEvent(event)
-      } catch (cause) {
+      try {
+        return toEvent(await Promise.any(env.STRIPE_WEBHOOK_SECRET.split(',').map(verify)))
+      } catch (error) {
+        const cause = error instanceof AggregateError ? error.errors[0] : error
         throw new AppError('malformed', 'The signature is not valid.', { cause })
       }
     },
