@@ -78,9 +78,7 @@ const configs = new WeakMap<Env, Config>()
 export function readConfig(env: Env, log: Log): Config {
   const known = configs.get(env)
   if (known) return known
-  const faults = (Object.keys(RULES) as Setting[])
-    .map((name) => faultOf(name, env[name]))
-    .filter((fault) => fault !== null)
+  const faults = faultsOf(env)
   if (faults.length) {
     log('settings_wrong', { message: faults.join(' ') })
     throw new AppError('unavailable', "This site isn't set up correctly. The operator can find the reason in the log.")
@@ -96,6 +94,13 @@ export function readConfig(env: Env, log: Log): Config {
   }
   configs.set(env, config)
   return config
+}
+
+/** A sentence for each setting that is missing or malformed. It names the setting, never its value. */
+export function faultsOf(settings: Partial<Record<Setting, unknown>>): string[] {
+  return (Object.keys(RULES) as Setting[])
+    .map((name) => faultOf(name, settings[name]))
+    .filter((fault) => fault !== null)
 }
 
 function faultOf(name: Setting, value: unknown): string | null {

@@ -25,12 +25,15 @@ export type DeployedAccount = {
   outputs: Record<string, string>
   /** Gives a zone's machines another container, as an operator would. */
   updateZone(letter: string, containerImage: string): Promise<void>
-  /** From now on moto refuses what the policy doesn't allow. */
-  enforce(): Promise<void>
+  /** From now on moto refuses what the policy doesn't allow, and the actions in `revoked`. */
+  enforce(revoked?: string[]): Promise<void>
 }
 
 export const userData = (containerImage: string): string =>
-  execFileSync(process.execPath, [resolve(INFRA, 'image/user-data.ts'), containerImage], { encoding: 'utf8' }).trim()
+  execFileSync(process.execPath, [resolve(INFRA, 'image/user-data.ts'), containerImage], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).trim()
 
 /** Deploys the templates in infra/ to an empty account in moto, and makes the Worker's key, as docs/operations.md says. */
 export async function deployAccount(endpoint: string, letters: string[]): Promise<DeployedAccount> {
@@ -79,12 +82,18 @@ export async function deployAccount(endpoint: string, letters: string[]): Promis
     async updateZone(letter, containerImage) {
       await cloudFormation.send(new UpdateStackCommand(zoneOf(letter, containerImage)))
     },
-    async enforce() {
+    async enforce(revoked = []) {
+      const authorizeAfter = (calls: string) =>
+        fetch(`${endpoint}/moto-api/reset-auth`, { method: 'POST', body: calls })
       // moto 5.2.5 enforces actions. It knows no resources and conditions of EC2: with them it refuses everything.
-      const Statement = policy.map(({ Action, Effect }) => ({ Effect, Action, Resource: '*' }))
+      const Statement = policy.map(({ Action, Effect }) => {
+        const allowed = [Action].flat().filter((action) => !revoked.includes(action))
+        return { Effect, Action: allowed.length ? allowed : ['none:None'], Resource: '*' }
+      })
       const PolicyDocument = JSON.stringify({ Version: '2012-10-17', Statement })
+      await authorizeAfter('inf')
       await iam.send(new PutUserPolicyCommand({ UserName, PolicyName: 'worker', PolicyDocument }))
-      await fetch(`${endpoint}/moto-api/reset-auth`, { method: 'POST', body: '0' })
+      await authorizeAfter('0')
     },
   }
 }

@@ -19,7 +19,7 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
   let client: Stripe | undefined
   const stripe = () => {
     client ??= new Stripe(env.STRIPE_SECRET_KEY, {
-      ...address(env.STRIPE_API_BASE),
+      ...stripeAddress(env.STRIPE_API_BASE),
       httpClient: Stripe.createFetchHttpClient(),
       timeout: timeoutMs,
       maxNetworkRetries: 0,
@@ -170,7 +170,7 @@ export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments
 }
 
 /** Empty for Stripe itself. */
-function address(base: string | undefined) {
+export function stripeAddress(base: string | undefined) {
   if (!base) return {}
   const url = new URL(base)
   const protocol: 'http' | 'https' = url.protocol === 'http:' ? 'http' : 'https'
