@@ -68,6 +68,10 @@ export function devRoutes(
     else throw new Error(`This stack has no ${target} stand-in.`)
     return c.json({ target, fault, times })
   })
+  app.delete('/faults', (c) => {
+    for (const standIn of [services.ec2, services.stripe, services.mailbox]) standIn?.heal()
+    return c.json({ faults: 'none' })
+  })
   return app
 }
 

@@ -13,6 +13,15 @@ export type Termination = { instance: Instance; previous: InstanceState; current
 
 const hexId = (prefix: string) => prefix + randomBytes(9).toString('hex').slice(0, 17)
 
+export type InstancesOptions = {
+  now: () => number
+  bootMs: number
+  shutdownMs: number
+  firstSlot: number
+  /** EC2 is eventually consistent: a new instance may not be found for so many ms. */
+  hiddenMs?: () => number
+}
+
 /** All instances and the operations on them. Nothing here awaits, so every change is atomic. */
 export class Instances {
   readonly #store: Store
@@ -20,13 +29,15 @@ export class Instances {
   readonly #bootMs: number
   readonly #shutdownMs: number
   readonly #firstSlot: number
+  readonly #hiddenMs: () => number
 
-  constructor(store: Store, options: { now: () => number; bootMs: number; shutdownMs: number; firstSlot: number }) {
+  constructor(store: Store, options: InstancesOptions) {
     this.#store = store
     this.#now = options.now
     this.#bootMs = options.bootMs
     this.#shutdownMs = options.shutdownMs
     this.#firstSlot = options.firstSlot
+    this.#hiddenMs = options.hiddenMs ?? (() => 0)
   }
 
   /** Every instance ever, in launch order. */
@@ -37,7 +48,10 @@ export class Instances {
   /** Only that region's instances; other regions can't see them. */
   described(region = ''): Instance[] {
     const now = this.#now()
-    return this.all().filter((instance) => isDescribed(instance, now) && instance.availabilityZone.startsWith(region))
+    const visible = ({ launchedAt }: Instance) => launchedAt + this.#hiddenMs() <= now
+    return this.all().filter(
+      (instance) => isDescribed(instance, now) && visible(instance) && instance.availabilityZone.startsWith(region),
+    )
   }
 
   running(): Instance[] {

@@ -42,6 +42,8 @@ export type Ec2StandIn = {
    * Throws a sentence if the fault or the instance is unknown.
    */
   inject(fault: string, times: number, options?: { instance_id?: string; action?: string }): void
+  /** Cancels all pending faults. */
+  heal(): void
   /** Covers every instance ever. */
   history(): InstanceRecord[]
   calls(): Ec2Call[]
@@ -93,6 +95,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
       store.commit()
       void followClock()
     },
+    heal: () => faults.heal(),
     history: () => instances.all().map((instance) => recordOf(instance, now())),
     calls: () => calls.latest(),
     instances: () =>

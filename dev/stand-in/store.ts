@@ -5,15 +5,17 @@ type Change = [collection: string, id: string, value: unknown]
 
 /**
  * Collections of JSON objects that survive a kill at any instant. Each commit appends one line before we answer, and a
- * truncated line is a commit that never happened. Opening the store compacts the lines into a new file.
+ * truncated line is a commit that never happened. Opening the store compacts the lines into a new file. Without a file,
+ * it is kept in memory only.
  */
 export class Store {
   private readonly collections = new Map<string, Map<string, unknown>>()
-  private readonly file: string
+  private readonly file: string | null
   private pending: Change[] = []
 
-  constructor(file: string) {
+  constructor(file: string | null) {
     this.file = file
+    if (file === null) return
     mkdirSync(dirname(file), { recursive: true })
     if (!existsSync(file)) return
     // The last newline ends the last full commit.
@@ -69,8 +71,7 @@ export class Store {
 
   /** Writes all pending changes as one line. */
   commit(): void {
-    if (this.pending.length === 0) return
-    appendFileSync(this.file, `${JSON.stringify(this.pending)}\n`)
+    if (this.pending.length > 0 && this.file !== null) appendFileSync(this.file, `${JSON.stringify(this.pending)}\n`)
     this.pending = []
   }
 }

@@ -11,8 +11,10 @@ export const LONGEST_LIMIT_MS = Math.max(...START_LIMITS.map(({ ms }) => ms))
 /**
  * How long a person's machines may run before they answer us, in any such time. That time is free, so anyone who keeps a
  * machine from answering could use it for 10 minutes, again and again. Twenty-four honest starts of 5 minutes fit in.
+ * Each machine counts for at least a minute, as on EC2's bill: otherwise, stopping each one as it comes up would cost us
+ * 30 minutes an hour, all day.
  */
-export const UNANSWERED_LIMIT = { total: 2 * HOUR_MS, ms: DAY_MS } as const
+export const UNANSWERED_LIMIT = { total: 2 * HOUR_MS, ms: DAY_MS, least: MINUTE_MS } as const
 
 /** @param oldest when the first of the counted starts was requested, in ms since 1970 */
 export function tooLongUnanswered(oldest: number, now: number): { seconds: number; sentence: string } {

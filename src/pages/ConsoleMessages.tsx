@@ -29,13 +29,18 @@ export function ConsoleMessages({ messages, older }: { messages: Message[]; olde
   )
 }
 
+/** Encoded, so that a stranger's address (`…?bcc=…`) can't add a recipient or words to our reply. */
+function mailto(email: string): string {
+  return `mailto:${email.split('@').map(encodeURIComponent).join('@')}`
+}
+
 function MessageItem({ kind, name, email, source, message, created_at }: Message) {
   return (
     <li>
       <article>
         <header>
           <h2>{name || email}</h2>
-          <a href={`mailto:${email}`}>{email}</a>
+          <a href={mailto(email)}>{email}</a>
           <Badge color={kind === 'sales' ? 'green' : 'yellow'}>
             {kind === 'sales' ? 'Contact sales' : 'More servers'}
           </Badge>

@@ -43,7 +43,10 @@ const breaks: [string, () => Promise<Partial<Env>>][] = [
   ],
   [
     'the counters fail',
-    async () => ({ ATTEMPT_COUNTER: { getByName: () => ({ guess: fail, forgive: fail, take: fail }) } as never }),
+    async () => {
+      const counter = { guess: fail, forgive: fail, take: fail, takeExactly: fail }
+      return { ATTEMPT_COUNTER: { getByName: () => counter } as never }
+    },
   ],
   ['the database fails', async () => ({ LIBSQL_URL: await sayCanary(500) })],
   ['the database refuses', async () => ({ LIBSQL_URL: await sayCanary(400) })],

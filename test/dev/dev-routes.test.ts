@@ -1,10 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DescribeInstancesCommand, EC2Client } from '@aws-sdk/client-ec2'
 import { expect, onTestFinished, test } from 'vitest'
 import { openClock } from '../../dev/clock.ts'
 import { devRoutes } from '../../dev/dev-routes.ts'
+import { startEc2 } from '../../dev/ec2/stand-in.ts'
+import { openMailbox } from '../../dev/mailbox.ts'
 import type { Services } from '../../dev/services.ts'
+import { startStripe } from '../../dev/stripe/stand-in.ts'
 
 test.each([1e20, 1e300, -1, '60', null])(
   'the clock rejects %j and keeps running, also after a restart',
@@ -22,3 +26,27 @@ test.each([1e20, 1e300, -1, '60', null])(
     expect((await advance(10)).status).toBe(200)
   },
 )
+
+test('one call cancels all pending faults', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-faults-'))
+  onTestFinished(() => rmSync(dataDir, { recursive: true }))
+  const mailbox = openMailbox(join(dataDir, 'mail.jsonl'), Date.now)
+  const ec2 = await startEc2({ dataDir: join(dataDir, 'ec2') })
+  const stripe = await startStripe({ dataDir: join(dataDir, 'stripe') })
+  onTestFinished(ec2.close)
+  onTestFinished(stripe.close)
+  const routes = devRoutes({ mailbox, ec2, stripe } as unknown as Services, async () => {})
+  for (const [target, fault] of [
+    ['ec2', 'InternalError'],
+    ['stripe', 'error'],
+    ['mail', 'error'],
+  ])
+    await routes.request('/dev/faults', { method: 'POST', body: JSON.stringify({ target, fault, times: 1000 }) })
+
+  expect((await routes.request('/dev/faults', { method: 'DELETE' })).status).toBe(200)
+  const keys = { accessKeyId: 'local', secretAccessKey: 'local' }
+  const client = new EC2Client({ endpoint: ec2.endpoint, region: 'us-east-1', credentials: keys, maxAttempts: 1 })
+  await client.send(new DescribeInstancesCommand())
+  expect((await fetch(`${stripe.apiBase}/v1/prices`, { headers: { authorization: 'Bearer sk' } })).status).toBe(200)
+  mailbox.accept({ to: 'a@b.c', from: 'a@b.c', subject: 'Hello', text: 'Hello', html: 'Hello' })
+})

@@ -90,3 +90,19 @@ test("a stranger's text is text, not markup", () => {
   expect(text(html)).toContain('Wants to run more than one server')
   expect(html).toContain('before=2026-11-21T00%3A00%3A00.000Z_msg_1')
 })
+
+test("an address can't add a recipient or words to our reply", () => {
+  const typed = { id: 'msg_1', kind: 'sales' as const, name: 'Bob', source: 'Other', message: 'Hi' }
+  const hrefs = [
+    'bob+sim@rival.example?bcc=eve%40evil.example&body=Yes.',
+    'bob?bcc=eve%40evil.example&to=@rival.example',
+  ].map((email) => {
+    const message = { ...typed, email, created_at: '2026-11-21T02:17:33.000Z' }
+    const html = renderToString(<ConsoleMessages older={null} messages={[message]} />)
+    return { email, href: new URL(/href="(mailto:[^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? '') }
+  })
+  for (const { email, href } of hrefs) {
+    expect(decodeURIComponent(href.pathname)).toBe(email)
+    expect(href.search).toBe('')
+  }
+})

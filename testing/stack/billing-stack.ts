@@ -53,7 +53,7 @@ export async function openBillingStack(
         STRIPE_WEBHOOK_SECRET: 'whsec_local',
         STRIPE_API_BASE: standIn.apiBase,
       },
-      timeoutMs,
+      { timeoutMs },
     ),
     background: () => {},
     log,

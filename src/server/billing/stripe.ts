@@ -14,13 +14,17 @@ type StripeEnv = Pick<Env, 'STRIPE_SECRET_KEY' | 'STRIPE_WEBHOOK_SECRET' | 'STRI
 /**
  * Together with the other stripe-* files, all that knows Stripe. Callers do the retrying, so the SDK tries
  * once.
+ * @param options for tests: a shorter limit for calls, and a Stripe without a network
  */
-export function stripePayments(env: StripeEnv, timeoutMs = TIMEOUT_MS): Payments {
+export function stripePayments(
+  env: StripeEnv,
+  { timeoutMs = TIMEOUT_MS, fetcher }: { timeoutMs?: number | undefined; fetcher?: typeof fetch } = {},
+): Payments {
   let client: Stripe | undefined
   const stripe = () => {
     client ??= new Stripe(env.STRIPE_SECRET_KEY, {
       ...stripeAddress(env.STRIPE_API_BASE),
-      httpClient: Stripe.createFetchHttpClient(),
+      httpClient: Stripe.createFetchHttpClient(fetcher),
       timeout: timeoutMs,
       maxNetworkRetries: 0,
       telemetry: false,

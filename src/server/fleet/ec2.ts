@@ -3,6 +3,7 @@ import {
   DescribeInstancesCommand,
   type DescribeInstancesCommandInput,
   EC2Client,
+  type EC2ClientConfig,
   type Instance as Ec2Instance,
   paginateDescribeInstanceStatus,
   paginateDescribeInstances,
@@ -57,14 +58,18 @@ type Ec2Env = Pick<
   'AWS_REGION' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY' | 'EC2_ENDPOINT' | 'EC2_LAUNCH_TEMPLATE'
 >
 
-/** The only file that knows AWS. Our own jobs do the retrying, so the SDK tries once. */
-export function ec2Cloud(env: Ec2Env): Cloud {
+/**
+ * The only file that knows AWS. Our own jobs do the retrying, so the SDK tries once.
+ * @param transport for tests: an EC2 without a network
+ */
+export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandler']): Cloud {
   let client: EC2Client | undefined
   const ec2 = () =>
     (client ??= new EC2Client({
       region: env.AWS_REGION,
       credentials: { accessKeyId: env.AWS_ACCESS_KEY_ID, secretAccessKey: env.AWS_SECRET_ACCESS_KEY },
       ...(env.EC2_ENDPOINT ? { endpoint: env.EC2_ENDPOINT } : {}),
+      ...(transport ? { requestHandler: transport } : {}),
       maxAttempts: 1,
     }))
   const limit = () => ({ abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
@@ -113,8 +118,10 @@ export function ec2Cloud(env: Ec2Env): Cloud {
     async terminate(id) {
       try {
         await ec2().send(new TerminateInstancesCommand({ InstanceIds: [id] }), limit())
+        return 'accepted'
       } catch (error) {
-        if (!isUnknownInstance(error)) throw translate(error)
+        if (isUnknownInstance(error)) return 'unknown'
+        throw translate(error)
       }
     },
 

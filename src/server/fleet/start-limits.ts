@@ -27,7 +27,7 @@ export function isWithinLimits(userId: string, now: number): SQL {
 }
 
 /** However it ended: also one that its user stopped, or let answer at the last moment. A look of ours that came late counts no more than the deadline. */
-const UNANSWERED_MS = sql<number>`min(${ANSWER_DEADLINE_MS}, coalesce(${runs.billedFrom}, ${runs.stopRequestedAt}, ${runs.runningAt}) - ${runs.runningAt})`
+const UNANSWERED_MS = sql<number>`max(${UNANSWERED_LIMIT.least}, min(${ANSWER_DEADLINE_MS}, coalesce(${runs.billedFrom}, ${runs.stopRequestedAt}, ${runs.runningAt}) - ${runs.runningAt}))`
 
 function ranSince(userId: string, now: number): SQL | undefined {
   return and(eq(runs.userId, userId), gt(runs.requestedAt, now - UNANSWERED_LIMIT.ms), isNotNull(runs.runningAt))

@@ -41,8 +41,11 @@ export type Cloud = {
   /** Null if the cloud doesn't know the id. That proves nothing: its answers are eventually consistent. */
   findInstance(id: string): Promise<CloudInstance | null>
   findByToken(token: string): Promise<CloudInstance | null>
-  /** Safe to repeat, even after the instance is gone. */
-  terminate(id: string): Promise<void>
+  /**
+   * Safe to repeat, even after the instance is gone.
+   * @returns 'unknown' if the cloud doesn't know the id: as for `findInstance`, that proves nothing
+   */
+  terminate(id: string): Promise<'accepted' | 'unknown'>
   /**
    * All our instances, with their health (`ok`, `impaired`, `initializing`, `insufficient-data`…) or null if
    * unknown.

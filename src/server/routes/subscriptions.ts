@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import { orElse } from '../../domain/error.ts'
 import { CANCEL_FAILED, SUBSCRIPTION_CANCELLED } from '../../domain/money/plan.ts'
 import { getUsage, toSummary } from '../billing/bills/usage.ts'
-import { cancelAtPeriodEnd } from '../billing/plans/cancel-plan.ts'
+import { cancelPlan } from '../billing/plans/cancel-plan.ts'
 import { createCheckout } from '../billing/plans/checkout.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { body, text } from '../http/body.ts'
@@ -13,7 +13,7 @@ export const subscriptions = new Hono<AppEnv>()
   .post('/api/v1/subscriptions/cancel_subscription_at_period_end', async (c) => {
     const { ctx } = c.var
     const { user } = signedIn(c)
-    await cancelAtPeriodEnd(ctx, user).catch(orElse(CANCEL_FAILED))
+    await cancelPlan(ctx, user).catch(orElse(CANCEL_FAILED))
     const { subscription } = toSummary(await getUsage(ctx, user.id))
     return answer(c, { subscription, message: SUBSCRIPTION_CANCELLED })
   })

@@ -5,6 +5,7 @@ import type { User } from '../../../src/domain/wire.ts'
 import { closeAccount } from '../../../src/server/accounts/close-account.ts'
 import { hashPassword } from '../../../src/server/accounts/credentials/password.ts'
 import { deriveKey } from '../../../src/server/accounts/credentials/scrypt.ts'
+import { cancelPlan } from '../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../src/server/billing/plans/checkout.ts'
 import { reconcilePlans } from '../../../src/server/billing/plans/reconcile.ts'
 import type { Context } from '../../../src/server/context.ts'
@@ -71,6 +72,15 @@ test('a plan already paid there ends with the account, at the next trigger', asy
   await close()
   await reconcilePlans(ctx)
   expect(await listPlans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
+})
+
+test('also closes an account that has used up its cancellations for the hour', async () => {
+  await stack.press((await createCheckout(ctx, user, { planType: 'basic' })).url)
+  await settleCheckout(ctx, user.id)
+  for (let n = 0; n < 20; n++) await cancelPlan(ctx, user)
+  await expect(cancelPlan(ctx, user)).rejects.toMatchObject({ code: 'too_many' })
+  await close()
+  expect((await account())?.closedAt).not.toBeNull()
 })
 
 test('a plan we learn about only after the closing also ends at the next trigger', async () => {

@@ -140,3 +140,25 @@ test.each([
   world.advance(retryAfter)
   await pressStart(world, ada)
 })
+
+test('stopping each server as its machine comes up works 120 times a day, not 720', async () => {
+  await freshPlaces(world, 2)
+  const [ada, eve] = [await newCustomer(world), await newCustomer(world)]
+  const [place] = await world.db.query.places.findMany({ limit: 1 })
+  const first = world.clock.ms
+  const run = ({ user }: Customer, nth: number) => {
+    const at = first + nth * 125_000
+    const stopped = { runningAt: at, stopRequestedAt: at + 2_000, endedAt: at + 60_000 }
+    const id = newId('ses')
+    return { id, userId: user.id, placeId: place?.id ?? '', instanceType: 'g6', requestedAt: at, ...stopped }
+  }
+  await world.db.insert(runs).values(every(1, 120, 0).map((nth) => run(ada, nth)))
+  await world.db.insert(runs).values(every(1, 119, 0).map((nth) => run(eve, nth)))
+  // The last of them began more than an hour ago, so no other limit applies.
+  world.advance(6 * 3_600)
+  await pressStart(world, eve)
+  const { code, retryAfter = 0 } = await refusal(ada)
+  expect([code, retryAfter]).toEqual(['too_many', 18 * 3_600])
+  world.advance(retryAfter)
+  await pressStart(world, ada)
+})

@@ -8,23 +8,29 @@ import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
+import { settleCheckout } from './checkout.ts'
 import { syncPlan } from './plan-sync.ts'
+
+/** The customer's own call. Only this is limited: closing an account must always work. @throws also too_many */
+export async function cancelPlan(ctx: Context, user: User): Promise<void> {
+  await limitPerson(ctx, 'cancel_plan', user.id)
+  await cancelAtPeriodEnd(ctx, user)
+}
 
 /**
  * Sets the user's plan to end with its current period; ends it at once if its first payment never came. Safe
  * to repeat.
- * @throws not_found (no plan that renews), too_many, unavailable, provider_failed
+ * @throws not_found (no plan that renews), unavailable, provider_failed
  */
 export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void> {
+  // They may have paid a moment ago, with the webhook still on its way: that plan must not renew.
+  await settleCheckout(ctx, user.id)
   const [plan] = await ctx.db
     .select()
     .from(plans)
     .where(and(eq(plans.userId, user.id), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
   if (!plan) throw nothingToCancel()
-  if (plan.stripeSubscriptionId) {
-    await limitPerson(ctx, 'cancel_plan', user.id)
-    return cancelAtStripe(ctx, plan.id, plan.stripeSubscriptionId, plan.status)
-  }
+  if (plan.stripeSubscriptionId) return cancelAtStripe(ctx, plan.id, plan.stripeSubscriptionId, plan.status)
   if (plan.cancelAt !== null && plan.cancelAt <= ctx.now()) throw nothingToCancel()
   if (plan.cancelAt !== null) return
   const cancelAt = periodAt(plan.anchor, ctx.now()).end
@@ -37,8 +43,10 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
   ])
 }
 
-async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, status: string): Promise<void> {
+async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, known: string): Promise<void> {
   try {
+    // Its first payment may have come meanwhile: ask before we end a month that they paid for.
+    const status = known === 'incomplete' ? (await ctx.payments.findSubscription(stripeId))?.status : known
     if (status === 'incomplete') await ctx.payments.cancelNow(stripeId)
     // A new key each time: repeating it is harmless, and a stored answer must not hide that somebody resumed
     // the plan.

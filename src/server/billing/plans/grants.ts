@@ -1,5 +1,5 @@
 import { eq, type SQL, sql } from 'drizzle-orm'
-import { type Database, writeBatch } from '../../../../db/client.ts'
+import { type Database, isUniqueViolation, writeBatch } from '../../../../db/client.ts'
 import { plans, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
@@ -36,7 +36,10 @@ export async function grantPlan(
     }),
     dueQuery(db, userId, at),
     isDemo ? setTrialEndQuery(db, userId, at) : liftTrialEndQuery(db, userId),
-  ])
+  ]).catch((cause) => {
+    // Stripe's plan was written since we looked.
+    throw isUniqueViolation(cause) ? paysThroughStripe(cause) : cause
+  })
 }
 
 /**
@@ -69,9 +72,12 @@ async function findGrantee(db: Database, email: string): Promise<{ userId: strin
     .where(eq(users.email, email))
   const [row] = rows
   if (!row) throw new AppError('not_found', `There is no account with the address ${email}.`)
-  if (row.plan?.stripeSubscriptionId)
-    throw new AppError('conflict', 'This account pays for a plan through Stripe. End it there first.')
+  if (row.plan?.stripeSubscriptionId) throw paysThroughStripe()
   return row
+}
+
+function paysThroughStripe(cause?: unknown): AppError {
+  return new AppError('conflict', 'This account pays for a plan through Stripe. End it there first.', { cause })
 }
 
 /**

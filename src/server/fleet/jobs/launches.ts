@@ -90,17 +90,21 @@ export async function clearLaunches(ctx: Context, run: RunRow): Promise<number |
 /** EC2 takes a minute or more to terminate: we ask once, then look less and less often. */
 async function endInstance(ctx: Context, run: RunRow, launch: LaunchRow): Promise<number | null> {
   const { instanceId, terminateAskedAt } = launch
-  if (instanceId && terminateAskedAt === null) return askToTerminate(ctx, launch, instanceId)
+  if (instanceId && terminateAskedAt === null) {
+    const wait = await askToTerminate(ctx, launch, instanceId)
+    if (wait !== 'unknown') return wait
+  }
   const found = instanceId ? await ctx.cloud.findInstance(instanceId) : await ctx.cloud.findByToken(launch.token)
-  const instance = await takeLook(ctx, run, found)
+  // EC2 forgets a terminated instance after an hour. We may come back later than that.
+  const instance = await takeLook(ctx, run, found, { ended: terminateAskedAt !== null })
   if (instance === 'lost') return null
   if (instance === 'unseen') return nextLookIn(ctx, run.unseenSince)
   if (instance.state === 'terminated') return null
   if (!instanceId) await recordInstance(ctx, launch, instance.id)
-  if (terminateAskedAt === null) return askToTerminate(ctx, launch, instance.id)
+  if (terminateAskedAt === null) return askAgain(ctx, launch, instance.id)
   const askAgainMs = Math.max(ASK_AGAIN_MS, terminateAskedAt - (run.stopRequestedAt ?? terminateAskedAt))
   if (instance.state !== 'shutting-down' && ctx.now() >= terminateAskedAt + askAgainMs)
-    return askToTerminate(ctx, launch, instance.id)
+    return askAgain(ctx, launch, instance.id)
   return nextLookIn(ctx, terminateAskedAt)
 }
 
@@ -108,17 +112,24 @@ async function endInstance(ctx: Context, run: RunRow, launch: LaunchRow): Promis
  * Records the request first, so that a process that dies here doesn't repeat it endlessly; undoes that if EC2
  * didn't accept it.
  */
-async function askToTerminate(ctx: Context, launch: LaunchRow, instanceId: string): Promise<number> {
+async function askToTerminate(ctx: Context, launch: LaunchRow, instanceId: string): Promise<number | 'unknown'> {
   const write = (terminateAskedAt: number | null) =>
     ctx.db.update(launches).set({ terminateAskedAt }).where(eq(launches.token, launch.token))
   await write(ctx.now())
   try {
-    await ctx.cloud.terminate(instanceId)
+    if ((await ctx.cloud.terminate(instanceId)) === 'accepted') return nextLookIn(ctx, null)
   } catch (error) {
     await write(launch.terminateAskedAt)
     throw error
   }
-  return nextLookIn(ctx, null)
+  await write(launch.terminateAskedAt)
+  return 'unknown'
+}
+
+/** For an instance that EC2 has just shown us: if it doesn't know it now, the next look decides. */
+async function askAgain(ctx: Context, launch: LaunchRow, instanceId: string): Promise<number> {
+  const wait = await askToTerminate(ctx, launch, instanceId)
+  return wait === 'unknown' ? nextLookIn(ctx, null) : wait
 }
 
 /** Frees the place if the run has ended. For the batch that ends it. */

@@ -16,12 +16,14 @@ const SHARE = 0.1
 
 /**
  * Records the result of a look for the run's instance. Don't call it for a look that failed.
+ * @param ended EC2 has already agreed to terminate it, so that we expect not to find it one day
  * @returns the instance; 'unseen' if it wasn't found but may still exist, 'lost' if it is gone
  */
 export async function takeLook(
   ctx: Context,
   run: RunRow,
   found: CloudInstance | null,
+  { ended = false } = {},
 ): Promise<CloudInstance | 'unseen' | 'lost'> {
   if (found) {
     if (run.unseenLooks > 0)
@@ -33,7 +35,7 @@ export async function takeLook(
     SET unseen_since = coalesce(unseen_since, ${now}), unseen_looks = unseen_looks + 1 WHERE id = ${run.id}
     RETURNING unseen_since AS since, unseen_looks AS looks`)
   if (!row || row.looks < LOOKS || now - row.since < UNSEEN_MS) return 'unseen'
-  return (await areManyUnseen(ctx)) ? 'unseen' : 'lost'
+  return !ended && (await areManyUnseen(ctx)) ? 'unseen' : 'lost'
 }
 
 /** With a wrong region or account we would find none of them: end no server, and alert the operator. */

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { checkouts, invoices, plans, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
-import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
+import { cancelAtPeriodEnd, cancelPlan } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
 import { startRun } from '../../../../src/server/fleet/runs.ts'
@@ -100,11 +100,11 @@ describe('checkout', () => {
     await stack.press((await buy('basic')).url)
     await settleCheckout(stack.ctx, user.id)
     const before = stack.stripe.calls().length
-    const tries = await Promise.allSettled(Array.from({ length: 50 }, () => cancelAtPeriodEnd(stack.ctx, user)))
+    const tries = await Promise.allSettled(Array.from({ length: 50 }, () => cancelPlan(stack.ctx, user)))
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(20)
     expect(stack.stripe.calls().length - before).toBe(40)
     stack.clock.now += HOUR
-    await cancelAtPeriodEnd(stack.ctx, user)
+    await cancelPlan(stack.ctx, user)
   })
 
   test('reopening a page daily without paying delays no bill by more than 25 hours', {

@@ -1,5 +1,5 @@
 import { and, eq, isNull } from 'drizzle-orm'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest'
 import { bills, plans, runs, users } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
@@ -97,6 +97,21 @@ test('leaves a plan paid through Stripe alone, and names an unknown address', as
   })
   await expect(endGrantedPlan(stack.ctx, user.email)).rejects.toMatchObject({ code: 'conflict' })
   await expect(setAdmin(stack.ctx, 'nobody@example.com', true)).rejects.toThrow('nobody@example.com')
+})
+
+test('a plan that Stripe reports while we grant one stands, and the operator reads why', async () => {
+  const user = await stack.newUser()
+  const { batch } = stack.db.$client
+  const spy = vi.spyOn(stack.db.$client, 'batch').mockImplementationOnce(async (statements, mode) => {
+    await stack.insertPlan(user.id, { stripeSubscriptionId: 'sub_bought' })
+    return batch.call(stack.db.$client, statements, mode)
+  })
+  onTestFinished(() => spy.mockRestore())
+  await expect(grantPlan(stack.ctx, user.email, { type: 'premium', hours: 30 })).rejects.toMatchObject({
+    code: 'conflict',
+    message: 'This account pays for a plan through Stripe. End it there first.',
+  })
+  expect(await current(user.id)).toMatchObject({ stripeSubscriptionId: 'sub_bought' })
 })
 
 test('switches the admin flag on and off', async () => {

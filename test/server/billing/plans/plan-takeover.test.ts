@@ -59,6 +59,23 @@ describe('a paid plan that meets another one', () => {
     await expect(createCheckout(stack.ctx, user, { planType: 'premium' })).rejects.toMatchObject({ code: 'invalid' })
   })
 
+  test.each([
+    ['a granted plan', true],
+    ['the trial', false],
+  ])('canceled beside %s while the webhook is late: the paid plan does not renew', async (_, granted) => {
+    await stack.insertPlan(user.id, { planType: 'demo', subType: 'demo', status: 'trialing', hours: 0.5 })
+    await pay('basic')
+    const id = await stripeId()
+    if (granted) await grantPlan(stack.ctx, user.email, { type: 'premium', hours: 30 })
+    stack.stripe.inject('error')
+    await expect(cancelAtPeriodEnd(stack.ctx, user)).rejects.toMatchObject({ code: 'unavailable' })
+    await cancelAtPeriodEnd(stack.ctx, user)
+    expect((await stack.ctx.payments.findSubscription(id))?.cancelAtPeriodEnd).toBe(true)
+    expect((await listPlans()).filter((plan) => plan.endedAt === null)).toMatchObject([
+      { stripeSubscriptionId: id, cancelAtPeriodEnd: true },
+    ])
+  })
+
   test('neither a plan that is over at Stripe nor an older answer ends what was granted later', async () => {
     await pay('basic')
     const id = await stripeId()

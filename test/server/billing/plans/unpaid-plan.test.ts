@@ -361,5 +361,13 @@ describe('a plan that nobody pays', () => {
       await hear('incomplete_expired', found)
       expect(await plan()).toMatchObject({ status: 'incomplete_expired', endedAt: found.anchor })
     })
+
+    test('a first payment that has just come, before its webhook: canceling keeps the paid month', async () => {
+      const found = await bought()
+      await hear('incomplete', found)
+      expect(await plan()).toMatchObject({ status: 'incomplete' })
+      await cancelAtPeriodEnd(ctx, user)
+      expect(await plan()).toMatchObject({ status: 'active', cancelAtPeriodEnd: true, endedAt: null })
+    })
   })
 })

@@ -58,7 +58,10 @@ test('if an instance keeps running after EC2 agreed to end it, asks again after 
   await running(world, ada)
   const real = world.ctx.cloud.terminate
   const asked: number[] = []
-  world.ctx.cloud.terminate = async () => void asked.push(world.clock.ms)
+  world.ctx.cloud.terminate = async () => {
+    asked.push(world.clock.ms)
+    return 'accepted'
+  }
   await pressStop(world, ada)
   const begun = world.clock.ms
   while (world.clock.ms < begun + 1_800_000) await world.ring(ada.user.id)

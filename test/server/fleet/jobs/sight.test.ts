@@ -211,6 +211,35 @@ test('an instance that EC2 misses while terminating it is not gone yet', async (
   expect(await holders(world)).toContain(run.id)
 })
 
+test('stops that EC2 has agreed to end, however many instances it has forgotten meanwhile', async () => {
+  const customers = await runningPeople(3)
+  for (const ada of customers) {
+    await pressStop(world, ada)
+    await world.ring(ada.user.id)
+  }
+  // Our platform was down for longer than EC2 remembers a terminated instance.
+  world.advance(3 * 3_600)
+  await live(customers, 200)
+  for (const ada of customers) {
+    expect((await latestRun(world, ada.user.id)).endedAt).not.toBeNull()
+    expect(aliveOf(world, ada.user.id)).toEqual([])
+  }
+})
+
+test('an instance that EC2 does not know when asked to terminate it may still run', async () => {
+  const [ada] = (await runningPeople(1)) as [Customer]
+  const right = moveToWrongRegion()
+  await pressStop(world, ada)
+  await world.ring(ada.user.id)
+  const { id } = await latestRun(world, ada.user.id)
+  expect(await world.db.select().from(launches).where(eq(launches.runId, id))).toMatchObject([
+    { terminateAskedAt: null, outcome: 'launched' },
+  ])
+  right()
+  await settle(world, ada)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
 test('a start whose instance is missing for 90 s fails, and is ended if EC2 shows it later', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
