@@ -47,10 +47,9 @@ export class Instances {
 
   /** Only that region's instances; other regions can't see them. */
   described(region = ''): Instance[] {
-    const now = this.#now()
-    const visible = ({ launchedAt }: Instance) => launchedAt + this.#hiddenMs() <= now
-    return this.all().filter(
-      (instance) => isDescribed(instance, now) && visible(instance) && instance.availabilityZone.startsWith(region),
+    const visibleFrom = this.#now() - this.#hiddenMs()
+    return this.#remembered().filter(
+      ({ launchedAt, availabilityZone }) => launchedAt <= visibleFrom && availabilityZone.startsWith(region),
     )
   }
 
@@ -103,6 +102,11 @@ export class Instances {
     for (const instance of this.named([id])) this.#end(instance, 0, 'Client.InstanceInitiatedShutdown')
   }
 
+  #remembered(): Instance[] {
+    const now = this.#now()
+    return this.all().filter((instance) => isDescribed(instance, now))
+  }
+
   #repeated(launch: Launch, earlier: Instance[]): Instance[] {
     if (earlier.some((instance) => instance.fingerprint !== launch.fingerprint)) {
       throw new Ec2Error(
@@ -122,7 +126,7 @@ export class Instances {
   #started({ count, ...launch }: Launch): Instance[] {
     const launchedAt = this.#now()
     const reservationId = hexId('r-')
-    const taken = new Set(this.described().map((instance) => instance.slot))
+    const taken = new Set(this.#remembered().map((instance) => instance.slot))
     const last = this.all().at(-1)?.sequence ?? 0
     const started: Instance[] = []
     for (let launchIndex = 0; launchIndex < count; launchIndex++) {

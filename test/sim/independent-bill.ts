@@ -6,13 +6,19 @@ export type SeenBill = { start: number; seconds: number; cents: number }
 const CALENDAR = { hours: 0, trial: false }
 
 /** Cuts a customer's time into cycles, counts whole seconds of one set at a time, and prices them in 1e-7 dollars. */
-export function independentBills(born: number, until: number, plans: SeenPlan[], runs: SeenRun[]): SeenBill[] {
+export function independentBills(
+  born: number,
+  until: number,
+  plans: SeenPlan[],
+  runs: SeenRun[],
+  closedAt: number | null = null,
+): SeenBill[] {
   const bills: SeenBill[] = []
   for (let start = born; start < until; ) {
     const plan = plans.find((p) => p.from <= start && start < p.until)
     const nextPlan = Math.min(...plans.filter((p) => p.from > start).map((p) => p.from), Infinity)
     const natural = plan ? (plan.trial ? Infinity : nextMonthly(plan.from, start)) : nextFirst(start)
-    const end = Math.min(natural, plan?.until ?? Infinity, nextPlan)
+    const end = Math.min(natural, plan?.until ?? Infinity, nextPlan, closedAt ?? Infinity)
     if (end > until) break
     const seconds = runs.reduce((sum, run) => sum + secondsIn(run, start, end), 0)
     const { hours, trial } = plan ?? CALENDAR

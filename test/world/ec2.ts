@@ -1,0 +1,101 @@
+import type { EC2ClientConfig } from '@aws-sdk/client-ec2'
+import { type Ec2Fault, expectKnown } from '../../dev/ec2/faults.ts'
+import { type InstanceRecord, recordOf } from '../../dev/ec2/history.ts'
+import { type Instance, publicIp, stateOf } from '../../dev/ec2/instance.ts'
+import { Instances } from '../../dev/ec2/instances.ts'
+import { type Ec2Call, Protocol } from '../../dev/ec2/protocol.ts'
+import { Calls } from '../../dev/stand-in/calls.ts'
+import { Faults } from '../../dev/stand-in/faults.ts'
+import type { Outcome } from '../../dev/stand-in/server.ts'
+import { Store } from '../../dev/stand-in/store.ts'
+import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
+import type { Cloud } from '../../src/server/ports/cloud.ts'
+
+const USUAL = { hiddenMs: 0, wrongRegion: false, bootMs: 4_000, shutdownMs: 3_000 }
+
+export type Ec2World = ReturnType<typeof openEc2>
+
+/** The stand-in's EC2 and the product's own adapter with AWS's SDK, without a network between them. */
+export function openEc2(now: () => number) {
+  const store = new Store(null)
+  let lost = 0
+  const conditions = { ...USUAL }
+  const instances = new Instances(store, {
+    now,
+    firstSlot: 0,
+    get bootMs() {
+      return conditions.bootMs
+    },
+    get shutdownMs() {
+      return conditions.shutdownMs
+    },
+    hiddenMs: () => conditions.hiddenMs,
+  })
+  const faults = new Faults<Ec2Fault>(store)
+  const protocol = new Protocol({ instances, faults, calls: new Calls<Ec2Call>(), now })
+  const transport = inProcess(({ headers, body }) => {
+    const authorization = conditions.wrongRegion
+      ? headers.authorization?.replace('/us-east-1/', '/eu-west-1/')
+      : headers.authorization
+    const outcome = protocol.answer({
+      method: 'POST',
+      url: new URL('http://ec2/'),
+      headers: { ...headers, authorization },
+      body,
+    })
+    store.commit()
+    return outcome
+  })
+  const cloud: Cloud = ec2Cloud(
+    {
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: 'local',
+      AWS_SECRET_ACCESS_KEY: 'local',
+      EC2_LAUNCH_TEMPLATE: 'proving-ground',
+      EC2_ENDPOINT: 'http://ec2',
+    },
+    transport,
+  )
+  return {
+    cloud,
+    /** What is unusual about EC2 at the moment. */
+    conditions,
+    inject(fault: string, times: number, only: { action?: string; instance_id?: string } = {}) {
+      expectKnown(fault)
+      faults.add({ fault, ...only }, times)
+    },
+    isUsual: () => Object.entries(USUAL).every(([name, value]) => conditions[name as keyof typeof USUAL] === value),
+    heal() {
+      faults.heal()
+      Object.assign(conditions, USUAL)
+    },
+    /** An instance ends without our asking. */
+    vanish(id: string) {
+      instances.vanish(id)
+      lost += 1
+    },
+    lost: () => lost,
+    alive: (): Instance[] => instances.all().filter((one) => /pending|running/.test(stateOf(one, now()))),
+    running: (): Instance[] => instances.running(),
+    at: (host: string) => instances.running().find((one) => publicIp(one, now()) === host),
+    records: (): InstanceRecord[] => instances.all().map((one) => recordOf(one, now())),
+  }
+}
+
+type Request = { headers: Record<string, string>; body: string }
+
+function inProcess(answer: (request: Request) => Outcome): NonNullable<EC2ClientConfig['requestHandler']> {
+  const handler = {
+    async handle(request: Request) {
+      const outcome = answer(request)
+      if (typeof outcome === 'string') throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+      const { status, headers, body } = outcome
+      return { response: { statusCode: status, headers, body: new Blob([body]).stream() } }
+    },
+    destroy() {},
+    metadata: { handlerProtocol: 'http/1.1' },
+    updateHttpClientConfig() {},
+    httpHandlerConfigs: () => ({}),
+  }
+  return handler as unknown as NonNullable<EC2ClientConfig['requestHandler']>
+}

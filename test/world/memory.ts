@@ -1,0 +1,67 @@
+import type { BillRow, JobRow, RunRow } from '../../db/schema.ts'
+import type { Job } from '../../src/domain/wire.ts'
+import type { Rows } from './database.ts'
+
+/** What the world saw earlier, so that rules can say that something never changes or doesn't last. */
+export class Memory {
+  readonly runs = new Map<string, RunRow>()
+  readonly jobs = new Map<string, JobRow>()
+  readonly bills = new Map<string, BillRow>()
+  /** Runs that ended for a reason of their own, such as a lost instance. */
+  readonly blamed = new Set<string>()
+  /** Runs whose instance EC2 couldn't find for a while. */
+  readonly wasUnseen = new Set<string>()
+  /** People whose plan we learned of after a cycle that it changes. */
+  readonly lateLessons = new Set<string>()
+  #since = new Map<string, number>()
+  #told = new Map<string, string>()
+  #published = 0
+  #now: () => number
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Since when that is so, in ms since 1970; null if it is not. */
+  since(what: string, isSo: boolean): number | null {
+    if (!isSo) {
+      this.#since.delete(what)
+      return null
+    }
+    const since = this.#since.get(what) ?? this.#now()
+    this.#since.set(what, since)
+    return since
+  }
+
+  /** What was published since the last call, with the status told before. */
+  newlyPublished(published: { job: Job }[]): { job: Job; before: string | undefined }[] {
+    const news = published.slice(this.#published)
+    this.#published = published.length
+    return news.map(({ job }) => {
+      const before = this.#told.get(job.id)
+      this.#told.set(job.id, job.status)
+      return { job, before }
+    })
+  }
+
+  /** Before the rules are checked: what they compare with counts. */
+  count(rows: Rows): void {
+    for (const run of rows.runs) if (run.unseenLooks > 0) this.wasUnseen.add(run.id)
+    for (const job of rows.jobs) if (job.errorCode === 'instance_lost') this.blamed.add(job.runId)
+    for (const plan of rows.plans) {
+      const owner = rows.users.find(({ id }) => id === plan.userId)
+      const isNew = !this.#since.has(`plan ${plan.id}`)
+      this.since(`plan ${plan.id}`, true)
+      if (isNew && owner && plan.stripeSubscriptionId !== null && owner.billedUntil > plan.anchor)
+        this.lateLessons.add(plan.userId)
+      if (plan.paidUntil !== null || plan.earlierPlanType !== null) this.lateLessons.add(plan.userId)
+    }
+  }
+
+  /** After the rules are checked. */
+  remember(rows: Rows): void {
+    for (const run of rows.runs) this.runs.set(run.id, run)
+    for (const job of rows.jobs) this.jobs.set(job.id, job)
+    for (const bill of rows.bills) this.bills.set(bill.id, bill)
+  }
+}

@@ -1,0 +1,184 @@
+import { createHmac } from 'node:crypto'
+import { eq } from 'drizzle-orm'
+import { plans, runs, users } from '../../db/schema.ts'
+import { DAY_MS } from '../../src/domain/instant.ts'
+import type { User } from '../../src/domain/wire.ts'
+import { closeAccount } from '../../src/server/accounts/close-account.ts'
+import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-plan.ts'
+import { createCheckout, settleCheckout } from '../../src/server/billing/plans/checkout.ts'
+import { startRun, stopRun } from '../../src/server/fleet/runs.ts'
+import type { Random } from '../../testing/random.ts'
+import type { World } from './world.ts'
+
+const PASSWORD = 'simulate simulate'
+const PASSWORD_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${createHmac('sha256', 'p').update(PASSWORD).digest('base64url')}`
+
+/** What people tend to do. Everyone does everything now and then. */
+export const BEHAVIORS = ['honest', 'forgetful', 'two tabs', 'impatient', 'cheating'] as const
+export type Behavior = (typeof BEHAVIORS)[number]
+
+/** What the world knows about a person, independently of the product's database. */
+export class Person {
+  readonly user: User
+  readonly behavior: Behavior
+  readonly born: number
+  /** When a stop was accepted, by run. */
+  readonly stopped = new Map<string, number>()
+  /** When the closing of the account was accepted. */
+  closedAt: number | null = null
+  /** Support granted a plan, or somebody changed one in Stripe's dashboard. */
+  hasUnusualPlan = false
+  #world: World
+
+  constructor(world: World, user: User, behavior: Behavior, born: number) {
+    this.#world = world
+    this.user = user
+    this.behavior = behavior
+    this.born = born
+  }
+
+  /** One thing that this person does now, or two at once. */
+  async deeds(random: Random): Promise<{ name: string; run: () => Promise<unknown> }[]> {
+    const first = await this.#deed(random)
+    const often = { honest: 0.05, forgetful: 0.05, 'two tabs': 0.6, impatient: 0.5, cheating: 0.4 }[this.behavior]
+    if (!random.chance(often)) return [first]
+    return [first, random.chance(0.5) ? first : await this.#deed(random)]
+  }
+
+  async #deed(random: Random): Promise<{ name: string; run: () => Promise<unknown> }> {
+    const { user } = this
+    // The answer to the closing may have been lost: they are signed out all the same.
+    const [row] = await this.#world.database.db.select().from(users).where(eq(users.id, user.id))
+    this.closedAt = row?.closedAt ?? null
+    const live = await this.live()
+    const weights = await this.#weights(live !== null)
+    const name = weighted(random, weights)
+    const deeds: Record<string, () => Promise<unknown>> = {
+      start: () => this.start(),
+      stop: () => this.stop(),
+      checkout: () => this.openCheckout(random.pick(['basic', 'basic', 'premium'])),
+      pay: async () => this.pay(random),
+      return: () => settleCheckout(this.#world.ctx, user.id),
+      cancel: () => cancelAtPeriodEnd(this.#world.ctx, user),
+      'pay bill': async () => this.payBill(random),
+      close: () => this.close(),
+    }
+    return { name: `${user.name} ${name}`, run: () => (deeds[name] as () => Promise<unknown>)() }
+  }
+
+  async #weights(isLive: boolean): Promise<Record<string, number>> {
+    const pages = this.#openPages().length
+    const owed = this.#openInvoices().length
+    const cheating = this.behavior === 'cheating' ? 3 : 1
+    if (this.closedAt !== null) return { pay: pages, 'pay bill': owed, return: 0.2 }
+    return {
+      start: isLive ? 1 : 8,
+      stop: isLive ? (this.behavior === 'forgetful' ? 2 : 6) : 0.3,
+      checkout: 2 * cheating,
+      pay: pages * (this.behavior === 'cheating' ? 1 : 5),
+      return: pages ? 1 : 0.2,
+      cancel: 0.7,
+      'pay bill': owed * { honest: 5, forgetful: 1, 'two tabs': 3, impatient: 3, cheating: 0.5 }[this.behavior],
+      close: 0.15 * cheating,
+    }
+  }
+
+  async live() {
+    const rows = await this.#world.database.db.select().from(runs).where(eq(runs.userId, this.user.id))
+    return rows.find((run) => run.endedAt === null) ?? null
+  }
+
+  async start(): Promise<void> {
+    const { ctx, database } = this.#world
+    const [row] = await database.db.select().from(users).where(eq(users.id, this.user.id))
+    await startRun(ctx, { user: this.user, suspended: row?.suspendedAt != null })
+    this.#world.note('started')
+  }
+
+  async stop(): Promise<void> {
+    const run = await this.live()
+    if (!run) return
+    const { id: runId, placeId } = run
+    if (run.runningAt === null) this.#world.note('stop during launch')
+    else if (run.billedFrom === null) this.#world.note('stop while the image loads')
+    const stopped = await stopRun(this.#world.ctx, this.user.id, { runId, placeId })
+    // A stop may have been accepted before, by another tab or by the product.
+    const at = stopped.run.stopRequestedAt ?? this.#world.clock.ms
+    this.stopped.set(runId, Math.min(at, this.stopped.get(runId) ?? Infinity))
+  }
+
+  async openCheckout(planType: string): Promise<void> {
+    const before = this.#openPages().length
+    await createCheckout(this.#world.ctx, this.user, { planType })
+    if (before > 0) this.#world.note('checkout reopened')
+  }
+
+  /** On Stripe's page, which knows nothing about us. */
+  pay(random: Random): void {
+    const page = random.pick(this.#openPages())
+    if (!page) return
+    const declinedLater = random.chance(0.25)
+    this.#world.stripe.pay(page.id, declinedLater)
+    this.#world.note(this.closedAt === null ? 'paid for a plan' : 'paid for a plan after closing')
+  }
+
+  payBill(random: Random): void {
+    const invoice = random.pick(this.#openInvoices())
+    if (!invoice) return
+    this.#world.stripe.payInvoice(invoice.id)
+    this.#world.note(invoice.parent ? 'plan paid late' : 'bill paid')
+  }
+
+  async close(): Promise<void> {
+    const isLive = (await this.live()) !== null
+    await closeAccount(this.#world.ctx, this.user, { current_password: PASSWORD })
+    this.#world.note(isLive ? 'closed with a server' : 'closed')
+  }
+
+  customer(): string | undefined {
+    return this.#world.stripe.customers().find(({ metadata }) => metadata.user_id === this.user.id)?.id
+  }
+
+  #openPages() {
+    const customer = this.customer()
+    return this.#world.stripe.checkouts().filter((one) => one.customer === customer && one.status === 'open')
+  }
+
+  #openInvoices() {
+    const customer = this.customer()
+    return this.#world.stripe
+      .invoices()
+      .filter((one) => one.customer === customer && (one.status === 'open' || one.status === 'uncollectible'))
+  }
+}
+
+/** Someone who has just confirmed their address, and so has a trial, or had one a day ago. */
+export async function newPerson(world: World, name: string, behavior: Behavior, trial = true): Promise<Person> {
+  const { db } = world.database
+  const id = `user_${name}`
+  const born = world.clock.ms - (trial ? 0 : DAY_MS)
+  const user = { id, name, email: `${name.toLowerCase()}@example.com`, admin: false }
+  await db.insert(users).values({ ...user, passwordHash: PASSWORD_HASH, createdAt: born, confirmedAt: born })
+  if (trial)
+    await db.insert(plans).values({
+      id: `sub_${name}`,
+      userId: id,
+      planType: 'demo',
+      subType: 'demo',
+      status: 'trialing',
+      anchor: born,
+      hours: 0.5,
+      createdAt: born,
+    })
+  return new Person(world, user, behavior, born)
+}
+
+function weighted(random: Random, weights: Record<string, number>): string {
+  const all = Object.entries(weights)
+  let luck = random.next() * all.reduce((sum, [, weight]) => sum + weight, 0)
+  for (const [name, weight] of all) {
+    luck -= weight
+    if (luck < 0) return name
+  }
+  return all[0]?.[0] ?? ''
+}

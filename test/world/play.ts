@@ -1,0 +1,116 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
+import { type Random, seededRandom } from '../../testing/random.ts'
+import type { WorldDatabase } from './database.ts'
+import { cloudHappening, edges, operatorDeed, stripeHappening } from './happenings.ts'
+import { Memory } from './memory.ts'
+import { newPerson, type Person } from './people.ts'
+import { QUIET_RULES, RULES, type Rule } from './rules.ts'
+import type { Schedule, Step } from './schedule.ts'
+import { seedRandomness } from './seeded-crypto.ts'
+import { Broken, World } from './world.ts'
+
+const NAMES = ['Ada', 'Grace', 'Alan']
+/** A month with 31 days at the end of a leap year's February. */
+const FIRST_BEGIN = Date.UTC(2028, 0, 1)
+
+/**
+ * Plays one world to its end.
+ * @returns how often each state was seen
+ * @throws Broken
+ */
+export async function play(
+  database: WorldDatabase,
+  { people: seeds, places, begins, steps }: Schedule,
+  trace: ((line: string) => void) | null = null,
+): Promise<Map<string, number>> {
+  seedRandomness(begins)
+  await database.empty()
+  const world = new World(database, trace)
+  world.clock.ms = FIRST_BEGIN + begins
+  world.disturb()
+  await world.addPlaces(places, 1)
+  const people: Person[] = []
+  for (const [i, { behavior, trial }] of seeds.entries())
+    people.push(await newPerson(world, NAMES[i] as string, behavior, trial))
+  const memory = new Memory(() => world.clock.ms)
+  for (const step of steps) {
+    await playStep(world, people, step)
+    await check(RULES, world, people, memory)
+  }
+  await becomeQuiet(world, people, async () => check(RULES, world, people, memory))
+  await check(QUIET_RULES, world, people, memory)
+  return world.reached
+}
+
+async function playStep(world: World, people: Person[], step: Step): Promise<void> {
+  const random = seededRandom(step.luck)
+  world.luck = seededRandom(step.luck ^ 0x5bd1e995)
+  world.weather = step.weather
+  if (step.weather !== 'calm') world.disturb()
+  // What is unusual about EC2 lasts for two steps or three.
+  if (random.chance(0.4)) world.ec2.heal()
+  const person = people[step.who % people.length] as Person
+  world.trace?.(
+    `${new Date(world.clock.ms).toISOString()} ${step.weather}, wait ${step.wait}, ${step.kind}, luck ${step.luck}`,
+  )
+  await world.advance(step.wait === 'edge' ? await toEdge(world, random) : step.wait)
+  if (step.kind === 'cloud') cloudHappening(world, random)
+  else if (step.kind === 'stripe') stripeHappening(world, random, people)
+  else if (step.kind === 'deploy') world.deploy()
+  else if (step.kind === 'operator')
+    await world.together([{ name: 'operator', run: () => operatorDeed(world, random, person) }])
+  else await world.together(await person.deeds(random))
+  if (random.chance(0.3))
+    await world.together(
+      world.late.splice(0, 1).map((run) => ({ name: 'late launch', run: () => carryOut(world, run) })),
+    )
+}
+
+/** How long until just before, at, or just after a moment that matters. */
+async function toEdge(world: World, random: Random): Promise<number> {
+  const at = random.pick(await edges(world))
+  if (at === undefined) return random.between(0, MINUTE_MS)
+  world.note('at an edge')
+  const off = random.pick([-2_000, -1_000, -1, 0, 1, 400, 1_000, 2 * MINUTE_MS])
+  return Math.max(0, at + off - world.clock.ms)
+}
+
+async function carryOut(world: World, launch: () => Promise<unknown>): Promise<void> {
+  await launch().catch(() => {})
+  world.disturb('fleet')
+  world.note('launch carried out late')
+}
+
+/** The faults stop and everyone stops; then two days pass, and then the rest of everyone's cycle. */
+async function becomeQuiet(world: World, people: Person[], checkRules: () => Promise<void>): Promise<void> {
+  world.luck = seededRandom(1)
+  world.weather = 'calm'
+  world.trace?.(`${new Date(world.clock.ms).toISOString()} everything becomes quiet`)
+  world.ec2.heal()
+  world.stripe.heal()
+  await world.together(world.late.splice(0).map((run) => ({ name: 'late launch', run: () => carryOut(world, run) })))
+  for (let tries = 0; tries < 5; tries++) {
+    await world.together(
+      people
+        .filter(({ closedAt }) => closedAt === null)
+        .map((one) => ({ name: `${one.user.name} stop`, run: () => one.stop() })),
+    )
+    await world.advance(5 * MINUTE_MS)
+    await checkRules()
+  }
+  for (const wait of [8 * HOUR_MS, 2 * DAY_MS, 3 * DAY_MS, 33 * DAY_MS, 2 * DAY_MS, 5 * MINUTE_MS]) {
+    await world.advance(wait)
+    await checkRules()
+  }
+}
+
+async function check(rules: Rule[], world: World, people: Person[], memory: Memory): Promise<void> {
+  const rows = await world.database.read()
+  memory.count(rows)
+  const view = { world, rows, people, memory, now: world.clock.ms }
+  for (const { name, broken } of rules) {
+    const [first] = broken(view)
+    if (first) throw new Broken(name, first)
+  }
+  memory.remember(rows)
+}

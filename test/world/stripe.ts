@@ -1,0 +1,89 @@
+import { Store } from '../../dev/stand-in/store.ts'
+import { payCheckout } from '../../dev/stripe/checkout.ts'
+import { markUncollectible, voidInvoice } from '../../dev/stripe/invoices.ts'
+import type {
+  CheckoutSession,
+  CreditNote,
+  Customer,
+  Invoice,
+  StripeEvent,
+  Subscription,
+} from '../../dev/stripe/objects.ts'
+import { payInvoice } from '../../dev/stripe/plan-invoices.ts'
+import { type StripeFault, StripeServer } from '../../dev/stripe/stripe-server.ts'
+import { cancelSubscription, updateSubscription } from '../../dev/stripe/subscriptions.ts'
+import { signature } from '../../dev/stripe/webhooks.ts'
+import { stripePayments } from '../../src/server/billing/stripe.ts'
+import type { Payments } from '../../src/server/ports/payments.ts'
+
+const SECRET = 'whsec_local'
+const BASE = 'http://stripe'
+
+export type StripeWorld = ReturnType<typeof openStripe>
+
+/** The stand-in's Stripe and the product's own adapter with Stripe's SDK, without a network between them. */
+export function openStripe(now: () => number) {
+  const store = new Store(null)
+  const server = new StripeServer(store, BASE, now)
+  const { account } = server
+  const fetcher = async (url: string | URL | Request, init: RequestInit = {}) => {
+    const headers = Object.fromEntries(new Headers(init.headers))
+    const outcome = server.answer({
+      method: init.method ?? 'GET',
+      url: new URL(String(url)),
+      headers,
+      body: String(init.body ?? ''),
+    })
+    store.commit()
+    if (typeof outcome === 'string') throw new TypeError('fetch failed')
+    return new Response(outcome.body, { status: outcome.status, headers: outcome.headers })
+  }
+  const payments: Payments = stripePayments(
+    { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: SECRET, STRIPE_API_BASE: BASE },
+    { fetcher: fetcher as typeof fetch },
+  )
+  /** Somebody acts at Stripe: the customer on its pages, or the operator in its dashboard. */
+  function act<T>(what: () => T): T {
+    server.passTime()
+    const result = what()
+    store.commit()
+    return result
+  }
+  return {
+    payments,
+    inject: (fault: StripeFault, times: number) => server.faults.add({ fault }, times),
+    heal: () => server.faults.heal(),
+    passTime: () => act(() => {}),
+    /** Events since the last call, in order. */
+    takeEvents(): StripeEvent[] {
+      const ids = store.entries<{ event: string }>('deliveries').map(([id]) => id)
+      for (const id of ids) store.remove('deliveries', id)
+      store.commit()
+      return ids.flatMap((id) => store.get<StripeEvent>('events', id) ?? [])
+    },
+    /** As Stripe sends it at that moment. */
+    signed(event: StripeEvent) {
+      const payload = JSON.stringify(event)
+      return { payload, signature: signature(payload, SECRET, Math.floor(now() / 1000)) }
+    },
+    /** Stripe may forget an idempotency key early, as after its day is over. */
+    forgetKeys() {
+      for (const [key] of store.entries('idempotency_keys')) store.remove('idempotency_keys', key)
+    },
+    pay: (checkout: string, declinedLater: boolean) => act(() => payCheckout(account, checkout, declinedLater)),
+    payInvoice: (id: string) => act(() => payInvoice(account, id)),
+    voidInvoice: (id: string) => act(() => voidInvoice(account, id)),
+    markUncollectible: (id: string) => act(() => markUncollectible(account, id)),
+    cancelNow: (id: string) => act(() => cancelSubscription(account, id)),
+    resume: (id: string) => act(() => updateSubscription(account, id, { cancel_at_period_end: 'false' })),
+    setCard(subscription: string, declined: boolean) {
+      if (declined) store.put('declined_cards', subscription, { since: account.now() })
+      else store.remove('declined_cards', subscription)
+    },
+    customers: () => store.all<Customer>('customers'),
+    subscriptions: () => store.all<Subscription>('subscriptions'),
+    checkouts: () => store.all<CheckoutSession>('checkout_sessions'),
+    invoices: () => store.all<Invoice>('invoices'),
+    creditNotes: () => store.all<CreditNote>('credit_notes'),
+  }
+}

@@ -1,0 +1,52 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Random } from '../../testing/random.ts'
+
+type Waiting = { label: string; go: () => Promise<void> }
+
+/** How often we let the event loop turn before we call a world stuck. */
+const PATIENCE = 10_000
+
+/**
+ * Every call that leaves the program waits here for its turn. The seed decides whose turn it is, and nothing else moves
+ * until that call is answered, so the same seed gives the same order.
+ */
+export class Turns {
+  #waiting: Waiting[] = []
+  #working = 0
+
+  /** The call begins at its turn. */
+  take<T>(label: string, effect: () => Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ label, go: () => effect().then(resolve, reject) })
+    })
+  }
+
+  /** Plays until all of this work, and what it leaves in the background, is done. */
+  async play(random: Random, work: (() => Promise<unknown>)[]): Promise<void> {
+    for (const start of work) this.#track(start())
+    for (let idle = 0; idle < PATIENCE; ) {
+      await setImmediate()
+      if (this.#waiting.length > 0) {
+        const [next] = this.#waiting.splice(random.between(0, this.#waiting.length), 1)
+        await next?.go()
+        idle = 0
+      } else if (this.#working === 0) return
+      else idle += 1
+    }
+    throw new Error('The world is stuck: somebody waits for what never comes.')
+  }
+
+  /** Work that nobody awaits. */
+  background(work: Promise<unknown>): void {
+    this.#track(work)
+  }
+
+  #track(work: Promise<unknown>): void {
+    this.#working += 1
+    work
+      .catch(() => {})
+      .finally(() => {
+        this.#working -= 1
+      })
+  }
+}

@@ -1,0 +1,44 @@
+import { beforeAll, expect, test } from 'vitest'
+import { openWorldDatabase, type WorldDatabase } from './database.ts'
+import { listMutants, patched } from './mutants.ts'
+import { play } from './play.ts'
+import { whatIsMissing } from './reach.ts'
+import { runSeed, scheduleOf } from './run-seed.ts'
+import { takeOverRandomness } from './seeded-crypto.ts'
+
+/** `npm run sim` plays any number of seeds. */
+const SEEDS = 150
+
+let database: WorldDatabase
+beforeAll(async () => {
+  takeOverRandomness()
+  database = await openWorldDatabase()
+})
+
+test(`no rule breaks in the worlds of ${SEEDS} seeds, and they see every rare state`, async () => {
+  const reached = new Map<string, number>()
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const outcome = await runSeed(database, seed)
+    expect(outcome.broken, `replay it with: npm run sim -- --seed ${seed} --trace`).toBeNull()
+    for (const [state, times] of outcome.reached) reached.set(state, (reached.get(state) ?? 0) + times)
+  }
+  expect(whatIsMissing(reached, SEEDS)).toEqual([])
+}, 600_000)
+
+test('the same seed plays the same world, call by call', async () => {
+  const played = async (seed: number) => {
+    const lines: string[] = []
+    await play(database, scheduleOf(seed), (line) => lines.push(line))
+    return lines
+  }
+  for (const seed of [1, 7, 19]) {
+    const [first, second] = [await played(seed), await played(seed)]
+    expect(first.length).toBeGreaterThan(100)
+    const at = first.findIndex((line, i) => line !== second[i])
+    expect([first[at], second[at]]).toEqual([undefined, undefined])
+  }
+})
+
+test.each(listMutants())('the planted mistake $name still fits the code', (mutant) => {
+  expect(patched(mutant).size).toBeGreaterThan(0)
+})
