@@ -23,8 +23,8 @@ type Hand = { db: Database; now: () => number }
 export type NewPlaces = {
   instanceType: string
   availabilityZone: string
-  /** Null: EC2_LAUNCH_TEMPLATE. */
-  launchTemplate: string | null
+  /** Absent or null: EC2_LAUNCH_TEMPLATE. */
+  launchTemplate?: string | null
   gpus: number
   count: number
 }
@@ -36,7 +36,7 @@ export async function addPlaces({ db }: Pick<Hand, 'db'>, placeRows: NewPlaces):
     throw new AppError('invalid', '--type must be an EC2 instance type, such as g6.4xlarge.')
   if (!/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/.test(availabilityZone))
     throw new AppError('invalid', '--zone must be an availability zone, such as us-east-1a.')
-  if (launchTemplate !== null && !/^[\w().\-/]{3,128}$/.test(launchTemplate))
+  if (typeof launchTemplate === 'string' && !/^[\w().\-/]{3,128}$/.test(launchTemplate))
     throw new AppError(
       'invalid',
       '--template must be the name of a launch template, such as proving-ground-us-east-1a.',

@@ -10,7 +10,7 @@ import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 const hand = { db: world.db, now: () => world.clock.ms }
-const PLACE = { instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', launchTemplate: null, gpus: 1, count: 1 }
+const PLACE = { instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', gpus: 1, count: 1 }
 const placeOf = async (id = '') => (await listPlaces(hand)).find((place) => place.id === id)
 const candidatesOf = async (userId: string, ids: (string | undefined)[]) =>
   (await findAvailability(world.ctx, userId)).candidates.filter(({ server_id }) => ids.includes(server_id))
