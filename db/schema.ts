@@ -79,6 +79,8 @@ export const places = sqliteTable('servers', {
   id: text().primaryKey(),
   instanceType: text('instance_type').notNull(),
   availabilityZone: text('availability_zone').notNull(),
+  /** The launch template with its zone's subnet; null: EC2_LAUNCH_TEMPLATE. */
+  launchTemplate: text('launch_template'),
   /** How many NVIDIA L4 the type has. A plan allows places up to a number of them. */
   gpus: integer().notNull().default(1),
   /** Among places of the same size, we hand out the lowest first. */

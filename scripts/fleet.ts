@@ -3,7 +3,8 @@ import { openDatabase } from '../db/client.ts'
 import { addPlaces, listPlaces, retirePlace } from '../src/server/fleet/places.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
-  npm run fleet -- add --type <instance type> --zone <availability zone> --gpus <n> [--count <n>]
+  npm run fleet -- add --type <instance type> --zone <availability zone> --gpus <n>
+    [--template <launch template>] [--count <n>]
   npm run fleet -- retire <place id>
   npm run fleet -- list`
 
@@ -23,6 +24,7 @@ async function run(): Promise<string> {
     const added = await addPlaces(hand, {
       instanceType: values.type ?? '',
       availabilityZone: values.zone ?? '',
+      launchTemplate: values.template ?? null,
       gpus: Number(values.gpus),
       count: Number(values.count ?? 1),
     })
@@ -41,7 +43,7 @@ function readArguments() {
     const text = { type: 'string' } as const
     const { positionals, values } = parseArgs({
       allowPositionals: true,
-      options: { type: text, zone: text, gpus: text, count: text },
+      options: { type: text, zone: text, gpus: text, template: text, count: text },
     })
     const [command = '', id = ''] = positionals
     const wants = { add: 1, retire: 2, list: 1 }[command]
@@ -55,8 +57,16 @@ function readArguments() {
 /** Pads each column to its widest cell. */
 function table(places: Awaited<ReturnType<typeof listPlaces>>): string {
   const rows = [
-    ['ID', 'TYPE', 'ZONE', 'GPUS', 'STATE', 'SINCE'],
-    ...places.map((place) => [place.id, place.type, place.zone, String(place.gpus), place.state, place.since ?? '']),
+    ['ID', 'TYPE', 'ZONE', 'GPUS', 'TEMPLATE', 'STATE', 'SINCE'],
+    ...places.map(({ id, type, zone, gpus, template, state, since }) => [
+      id,
+      type,
+      zone,
+      String(gpus),
+      template ?? '(default)',
+      state,
+      since ?? '',
+    ]),
   ]
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   return rows

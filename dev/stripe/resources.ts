@@ -93,6 +93,9 @@ const CALLS: Record<string, Call> = {
       '/v1/credit_notes',
       equal(params, 'invoice', 'customer'),
     ),
+  'POST /v1/webhook_endpoints': createWebhookEndpoint,
+  'GET /v1/webhook_endpoints': (account, params) =>
+    listPage(account.store.all<WebhookEndpoint>('webhook_endpoints'), params, '/v1/webhook_endpoints'),
   'GET /v1/events': (account, params) =>
     listPage(account.store.all<StripeEvent>('events'), params, '/v1/events', equal(params, 'type')),
   'GET /v1/events/:id': (account, _, id) => find<StripeEvent>(account, 'events', 'event', id),
@@ -123,6 +126,25 @@ function createCustomer(account: Account, params: Params): Customer {
   account.store.put('customers', customer.id, customer)
   account.announce('customer.created', customer)
   return customer
+}
+
+/** `npm run doctor` looks at these. Where we send events depends on how it was started. */
+type WebhookEndpoint = {
+  id: string
+  object: 'webhook_endpoint'
+  url: string
+  enabled_events: string[]
+  status: 'enabled'
+}
+
+function createWebhookEndpoint(account: Account, params: Params): WebhookEndpoint {
+  const [url, enabled_events] = [text(params, 'url'), list(params, 'enabled_events').map(String)]
+  if (!url) throw missing('url')
+  if (!enabled_events.length) throw missing('enabled_events')
+  const id = account.newId('we')
+  const endpoint: WebhookEndpoint = { id, object: 'webhook_endpoint', url, enabled_events, status: 'enabled' }
+  account.store.put('webhook_endpoints', id, endpoint)
+  return endpoint
 }
 
 function updateCustomer(account: Account, params: Params, id: string): Customer {

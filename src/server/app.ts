@@ -20,6 +20,7 @@ import { cable } from './routes/cable.ts'
 import { consolePages } from './routes/console-pages.tsx'
 import { contact } from './routes/contact.ts'
 import { failed } from './routes/failed.tsx'
+import { health } from './routes/health.ts'
 import { instances } from './routes/instances.ts'
 import { notFound } from './routes/not-found.tsx'
 import { pages } from './routes/pages.tsx'
@@ -65,6 +66,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', instances)
     .route('/', contact)
     .route('/', theme)
+    .route('/', health)
     .route('/', robots)
     .route('/', prefetch)
     .route('/', cable)

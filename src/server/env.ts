@@ -10,7 +10,7 @@ export type Env = {
   SITE_ORIGINS: string
   /** 32 random characters or more. We derive the keys for sign-ins, CSRF tokens and the like from it. */
   SECRET_KEY: string
-  /** Mixed into every password hash. */
+  /** Mixed into every password hash. `new,old` during a rotation, as for SECRET_KEY and STRIPE_WEBHOOK_SECRET. */
   PASSWORD_PEPPER: string
   LIBSQL_URL: string
   LIBSQL_AUTH_TOKEN?: string
@@ -29,6 +29,8 @@ export type Env = {
   PLANS_FOR_SALE?: string
   MAIL_FROM: string
   OPERATOR_EMAIL: string
+  /** The commit; `npm run deploy` sets it. */
+  VERSION?: string
   EMAIL: SendEmail
   ASSETS: Fetcher
   /** Not bound when pages run in Node, under Vite. */

@@ -34,7 +34,10 @@ const RULES: Record<Setting, Rule> = {
     must: 'must have 32 characters or more; while it is rotated, both secrets, separated by a comma',
     holds: (value) => value.split(',').every((secret) => secret.trim().length >= 32),
   },
-  PASSWORD_PEPPER: { must: 'must not be empty', holds: () => true },
+  PASSWORD_PEPPER: {
+    must: 'must not be empty; while it is rotated, both peppers, separated by a comma without a space',
+    holds: (value) => !value.includes(',') || value.split(',').every((pepper) => /^\S+$/.test(pepper)),
+  },
   LIBSQL_URL: {
     must: 'must be an address that begins with libsql://, https:// or http://',
     holds: (value) => /^(libsql|https?|wss?):\/\/[^\s/]/.test(value) && URL.canParse(value),
@@ -46,7 +49,10 @@ const RULES: Record<Setting, Rule> = {
   EC2_LAUNCH_TEMPLATE: present,
   EC2_ENDPOINT: { ...url, optional: true },
   STRIPE_SECRET_KEY: { must: 'must begin with sk_ or rk_', holds: (value) => /^[sr]k_\S+$/.test(value) },
-  STRIPE_WEBHOOK_SECRET: { must: 'must begin with whsec_', holds: (value) => /^whsec_\S+$/.test(value) },
+  STRIPE_WEBHOOK_SECRET: {
+    must: 'must begin with whsec_; while it is rotated, both secrets, separated by a comma',
+    holds: (value) => value.split(',').every((secret) => /^whsec_\S+$/.test(secret.trim())),
+  },
   STRIPE_API_BASE: { ...url, optional: true },
   STRIPE_CHECKOUT_ORIGIN: {
     optional: true,
@@ -59,6 +65,7 @@ const RULES: Record<Setting, Rule> = {
     holds: (value) => isEmail(/^[^<>\r\n]*<([^<>]+)>$/.exec(value)?.[1] ?? value),
   },
   OPERATOR_EMAIL: { must: 'must be an email address', holds: isEmail },
+  VERSION: { ...present, optional: true },
 }
 
 const configs = new WeakMap<Env, Config>()
@@ -71,9 +78,7 @@ const configs = new WeakMap<Env, Config>()
 export function readConfig(env: Env, log: Log): Config {
   const known = configs.get(env)
   if (known) return known
-  const faults = (Object.keys(RULES) as Setting[])
-    .map((name) => faultOf(name, env[name]))
-    .filter((fault) => fault !== null)
+  const faults = faultsOf(env)
   if (faults.length) {
     log('settings_wrong', { message: faults.join(' ') })
     throw new AppError('unavailable', "This site isn't set up correctly. The operator can find the reason in the log.")
@@ -89,6 +94,13 @@ export function readConfig(env: Env, log: Log): Config {
   }
   configs.set(env, config)
   return config
+}
+
+/** A sentence for each setting that is missing or malformed. It names the setting, never its value. */
+export function faultsOf(settings: Partial<Record<Setting, unknown>>): string[] {
+  return (Object.keys(RULES) as Setting[])
+    .map((name) => faultOf(name, settings[name]))
+    .filter((fault) => fault !== null)
 }
 
 function faultOf(name: Setting, value: unknown): string | null {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEc2 } from '../../dev/ec2/stand-in.ts'
 import { ensureLaunchTemplate } from '../../dev/launch-template.ts'
+import { deployAccount } from '../../testing/stack/deployed-account.ts'
 import { moto, startMoto } from '../../testing/stack/moto.ts'
 import { isSkipped } from '../../testing/stack/third-party.ts'
 import { cloudSuite } from './ec2-cloud.ts'
@@ -32,5 +33,16 @@ cloudSuite(
     return { ...server, launchTemplate }
   },
   // moto stores client tokens, but launches again anyway.
+  { idempotentTokens: false, skip: isSkipped(moto) },
+)
+
+cloudSuite(
+  'moto with the account of infra/, and permissions enforced',
+  async () => {
+    const server = await startMoto()
+    const { key, templates, enforce } = await deployAccount(server.endpoint, ['a'])
+    await enforce()
+    return { ...server, key, launchTemplate: templates.a ?? '' }
+  },
   { idempotentTokens: false, skip: isSkipped(moto) },
 )

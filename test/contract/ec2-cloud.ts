@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
 
-type Server = { endpoint: string; launchTemplate: string; stop(): Promise<void> }
+type Server = {
+  endpoint: string
+  launchTemplate: string
+  /** Only if it checks keys. */
+  key?: { accessKeyId: string; secretAccessKey: string }
+  stop(): Promise<void>
+}
 
 /** Tests what our jobs need from EC2, through the adapter itself. */
 export function cloudSuite(
@@ -30,8 +36,8 @@ export function cloudSuite(
       server = await start()
       cloud = ec2Cloud({
         AWS_REGION: 'us-east-1',
-        AWS_ACCESS_KEY_ID: 'local',
-        AWS_SECRET_ACCESS_KEY: 'local',
+        AWS_ACCESS_KEY_ID: server.key?.accessKeyId ?? 'local',
+        AWS_SECRET_ACCESS_KEY: server.key?.secretAccessKey ?? 'local',
         EC2_ENDPOINT: server.endpoint,
         EC2_LAUNCH_TEMPLATE: server.launchTemplate,
       })

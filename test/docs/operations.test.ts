@@ -29,7 +29,7 @@ async function run(program: string, words: string[]): Promise<{ ok: boolean; sai
 test('the documented commands manage the fleet', { timeout: 60_000 }, async () => {
   expect(commands.map((command) => command.split(' ')[4])).toEqual(['list', 'add', 'add', 'retire'])
   const [list = '', addOne = '', addThree = '', retire = ''] = commands
-  expect(await type(list)).toEqual({ ok: true, said: 'ID  TYPE  ZONE  GPUS  STATE  SINCE' })
+  expect(await type(list)).toEqual({ ok: true, said: 'ID  TYPE  ZONE  GPUS  TEMPLATE  STATE  SINCE' })
 
   const one = await type(addOne)
   expect(one.said).toMatch(/^Added srv_[\w-]+\.$/)
@@ -42,13 +42,17 @@ test('the documented commands manage the fleet', { timeout: 60_000 }, async () =
   expect(await type(retire.replace('srv_…', id))).toEqual(retired)
   const rows = (await type(list)).said.split('\n').map((row) => row.split(/ {2,}/))
   expect(rows).toHaveLength(5)
-  expect(rows.find(([first]) => first === id)?.slice(1, 5)).toEqual(['g6.4xlarge', 'us-east-1a', '1', 'retired'])
-  expect(rows.filter((row) => row[3] === '4').map((row) => row[4])).toEqual(['free', 'free', 'free'])
+  expect(rows.find(([first]) => first === id)?.slice(1, 6)).toEqual([
+    ...['g6.4xlarge', 'us-east-1a', '1', '(default)', 'retired'],
+  ])
+  const large = rows.filter((row) => row[3] === '4').map((row) => row.slice(4))
+  expect(large).toEqual(Array.from({ length: 3 }, () => ['proving-ground-us-east-1b', 'free']))
 })
 
 test.each([
   ['add --type g6 --zone us-east-1a --gpus 1', '--type must be an EC2 instance type'],
   ['add --type g6.4xlarge --zone us-east-1a', '--gpus must be the number'],
+  ['add --type g6.4xlarge --zone us-east-1a --gpus 1 --template x', '--template must be the name'],
   ['retire srv_none', 'There is no place with the id srv_none'],
   ['retire', 'Usage, with LIBSQL_URL'],
   ['add --size 3', 'Usage, with LIBSQL_URL'],

@@ -17,6 +17,8 @@ const MALFORMED: [keyof Env, string][] = [
   ['SECRET_KEY', 'too-short-canary'],
   ['SECRET_KEY', 'a-secret-of-thirty-two-characters-or-more,'],
   ['PASSWORD_PEPPER', ' '],
+  ['PASSWORD_PEPPER', 'canary, canary'],
+  ['PASSWORD_PEPPER', 'canary,'],
   ['LIBSQL_URL', 'file:canary.db'],
   ['LIBSQL_URL', 'canary.turso.io'],
   ['LIBSQL_AUTH_TOKEN', 'canary\n'],
@@ -27,12 +29,14 @@ const MALFORMED: [keyof Env, string][] = [
   ['EC2_ENDPOINT', 'canary'],
   ['STRIPE_SECRET_KEY', 'pk_live_canary'],
   ['STRIPE_WEBHOOK_SECRET', 'we_canary'],
+  ['STRIPE_WEBHOOK_SECRET', 'whsec_canary,we_canary'],
   ['STRIPE_API_BASE', 'canary'],
   ['STRIPE_CHECKOUT_ORIGIN', 'https://canary.example/pay'],
   ['PLANS_FOR_SALE', 'yes'],
   ['MAIL_FROM', 'Canary'],
   ['MAIL_FROM', 'Canary <canary>'],
   ['OPERATOR_EMAIL', 'Op <canary@example.com>'],
+  ['VERSION', 'can ary'],
 ]
 const OPTIONAL = new Set([
   'LIBSQL_AUTH_TOKEN',
@@ -40,6 +44,7 @@ const OPTIONAL = new Set([
   'STRIPE_API_BASE',
   'STRIPE_CHECKOUT_ORIGIN',
   'PLANS_FOR_SALE',
+  'VERSION',
 ])
 const NEEDED = [...new Set(MALFORMED.map(([name]) => name))].filter((name) => !OPTIONAL.has(name))
 

@@ -1,43 +1,54 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { freePort } from '../../dev/free-port.ts'
 import { CACHE, found, type ThirdParty } from './third-party.ts'
 
-/** The version whose behavior the tests know. */
-const VERSION = '5.2.5'
+/** The versions whose behavior the tests know. moto's CloudFormation needs cfn-lint anyway. */
+const VERSIONS = { moto: '5.2.5', 'cfn-lint': '1.58.0' }
 const OURS = join(CACHE, 'moto')
 
-/** A third-party EC2 server: MOTO_SERVER, otherwise the one in .cache/moto, otherwise one on PATH. */
+/**
+ * A third-party AWS (EC2, IAM, CloudFormation, quotas) with cfn-lint next to it: MOTO_SERVER, otherwise the one in
+ * .cache/moto, otherwise one on PATH.
+ */
 export const moto: ThirdParty = {
-  name: `moto ${VERSION}`,
+  name: `moto ${VERSIONS.moto} with cfn-lint ${VERSIONS['cfn-lint']}`,
   find() {
     const folders = [join(OURS, 'bin'), ...(process.env.PATH ?? '').split(delimiter)]
     const places = process.env.MOTO_SERVER
       ? [process.env.MOTO_SERVER]
       : folders.map((folder) => join(folder, 'moto_server'))
-    return places.find((place) => existsSync(place) && versionOf(place) === VERSION) ?? null
+    return places.find((place) => existsSync(place) && hasVersions(place)) ?? null
   },
   install: [
     ['python3', '-m', 'venv', '--clear', OURS],
-    // Its own "server" extra would also install what the servers of sixty other services need.
-    [join(OURS, 'bin/python'), '-m', 'pip', 'install', '--quiet', `moto[ec2]==${VERSION}`, 'flask', 'flask-cors'],
+    [
+      join(OURS, 'bin/python'),
+      ...['-m', 'pip', 'install', '--quiet', 'flask', 'flask-cors'],
+      ...[`moto[ec2,cloudformation]==${VERSIONS.moto}`, `cfn-lint==${VERSIONS['cfn-lint']}`],
+    ],
   ],
   env: {},
 }
 
-/**
- * Null unless this is a working Python script with moto: moving the folder or removing Python breaks the programs
- * inside.
- */
-function versionOf(motoServer: string): string | null {
+/** Checks CloudFormation templates. */
+export const cfnLint = (): string => join(dirname(found(moto)), 'cfn-lint')
+
+/** Whether this is a working Python script: moving the folder or removing Python breaks the programs inside. */
+function hasVersions(motoServer: string): boolean {
   const python = /^#!(\S*python\S*)\n/.exec(readFileSync(motoServer, 'utf8'))?.[1]
-  if (!python) return null
+  if (!python) return false
   try {
-    const print = 'import importlib.metadata; print(importlib.metadata.version("moto"))'
-    return execFileSync(python, ['-c', print], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+    const print = 'import sys; from importlib.metadata import version; print([version(name) for name in sys.argv[1:]])'
+    const names = Object.keys(VERSIONS)
+    const said = execFileSync(python, ['-c', print, ...names], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    return said.trim() === `['${Object.values(VERSIONS).join("', '")}']`
   } catch {
-    return null
+    return false
   }
 }
 

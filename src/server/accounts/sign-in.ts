@@ -58,7 +58,7 @@ export async function signIn(
       ${device.address && networkOf(device.address)} FROM users
     WHERE id = ${found.id} AND password_hash = ${found.passwordHash} AND closed_at IS NULL`)
   if (!rowsAffected) throw new AppError('unauthenticated', INVALID_CREDENTIALS)
-  if (needsRehash(found.passwordHash)) ctx.background(rehash(ctx, found, password))
+  if (needsRehash(ctx, found.passwordHash)) ctx.background(rehash(ctx, found, password))
   const { id, name, admin } = found
   return { user: { id, name, email, admin }, signIn: row }
 }

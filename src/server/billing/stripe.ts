@@ -23,7 +23,7 @@ export function stripePayments(
   let client: Stripe | undefined
   const stripe = () => {
     client ??= new Stripe(env.STRIPE_SECRET_KEY, {
-      ...address(env.STRIPE_API_BASE),
+      ...stripeAddress(env.STRIPE_API_BASE),
       httpClient: Stripe.createFetchHttpClient(fetcher),
       timeout: timeoutMs,
       maxNetworkRetries: 0,
@@ -154,17 +154,19 @@ export function stripePayments(
       }),
 
     async readEvent(payload, signature, receivedAt) {
-      try {
-        const event = await stripe().webhooks.constructEventAsync(
+      const verify = (secret: string) =>
+        stripe().webhooks.constructEventAsync(
           payload,
           signature,
-          env.STRIPE_WEBHOOK_SECRET,
+          secret.trim(),
           SIGNATURE_TOLERANCE_S,
           Stripe.createSubtleCryptoProvider(),
           receivedAt,
         )
-        return toEvent(event)
-      } catch (cause) {
+      try {
+        return toEvent(await Promise.any(env.STRIPE_WEBHOOK_SECRET.split(',').map(verify)))
+      } catch (error) {
+        const cause = error instanceof AggregateError ? error.errors[0] : error
         throw new AppError('malformed', 'The signature is not valid.', { cause })
       }
     },
@@ -172,7 +174,7 @@ export function stripePayments(
 }
 
 /** Empty for Stripe itself. */
-function address(base: string | undefined) {
+export function stripeAddress(base: string | undefined) {
   if (!base) return {}
   const url = new URL(base)
   const protocol: 'http' | 'https' = url.protocol === 'http:' ? 'http' : 'https'

@@ -86,13 +86,14 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
   }
 
   return {
-    async launch({ token, instanceType, availabilityZone, name, tags }) {
+    async launch({ token, instanceType, availabilityZone, launchTemplate, name, tags }) {
       const allTags = { Name: name, [OWNER_TAG.key]: OWNER_TAG.value, [TOKEN_TAG]: token, ...tags }
       const command = new RunInstancesCommand({
         ClientToken: token,
         MinCount: 1,
         MaxCount: 1,
-        LaunchTemplate: { LaunchTemplateName: env.EC2_LAUNCH_TEMPLATE },
+        // CloudFormation adds versions, and leaves the default at the first.
+        LaunchTemplate: { LaunchTemplateName: launchTemplate ?? env.EC2_LAUNCH_TEMPLATE, Version: '$Latest' },
         InstanceType: instanceType as _InstanceType,
         Placement: { AvailabilityZone: availabilityZone },
         TagSpecifications: [

@@ -20,15 +20,27 @@ export function isOfferedAt(now: number): SQL {
 /** For operators' manual commands: just a database and a clock. */
 type Hand = { db: Database; now: () => number }
 
-export type NewPlaces = { instanceType: string; availabilityZone: string; gpus: number; count: number }
+export type NewPlaces = {
+  instanceType: string
+  availabilityZone: string
+  /** Absent or null: EC2_LAUNCH_TEMPLATE. */
+  launchTemplate?: string | null
+  gpus: number
+  count: number
+}
 
 /** Adds places, handed out after the existing ones of their size. @throws invalid */
 export async function addPlaces({ db }: Pick<Hand, 'db'>, placeRows: NewPlaces): Promise<string[]> {
-  const { instanceType, availabilityZone, gpus, count } = placeRows
+  const { instanceType, availabilityZone, launchTemplate, gpus, count } = placeRows
   if (!/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/.test(instanceType))
     throw new AppError('invalid', '--type must be an EC2 instance type, such as g6.4xlarge.')
   if (!/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/.test(availabilityZone))
     throw new AppError('invalid', '--zone must be an availability zone, such as us-east-1a.')
+  if (typeof launchTemplate === 'string' && !/^[\w().\-/]{3,128}$/.test(launchTemplate))
+    throw new AppError(
+      'invalid',
+      '--template must be the name of a launch template, such as proving-ground-us-east-1a.',
+    )
   if (!Number.isInteger(gpus) || gpus < 1)
     throw new AppError('invalid', '--gpus must be the number of NVIDIA L4 of that type, 1 or more.')
   if (!Number.isInteger(count) || count < 1 || count > MOST_AT_ONCE)
@@ -40,6 +52,7 @@ export async function addPlaces({ db }: Pick<Hand, 'db'>, placeRows: NewPlaces):
         id: newId('srv'),
         instanceType,
         availabilityZone,
+        launchTemplate,
         gpus,
         position: sql`(SELECT coalesce(max(position), 0) FROM servers) + ${i + 1}`,
       })),
@@ -68,6 +81,8 @@ export type PlaceLine = {
   id: string
   type: string
   zone: string
+  /** Null: EC2_LAUNCH_TEMPLATE. */
+  template: string | null
   gpus: number
   state: 'free' | 'reserved' | 'set aside' | 'retired' | 'retired, in use'
   since: string | null
@@ -80,6 +95,7 @@ export async function listPlaces({ db, now }: Hand): Promise<PlaceLine[]> {
     id: place.id,
     type: place.instanceType,
     zone: place.availabilityZone,
+    template: place.launchTemplate,
     gpus: place.gpus,
     ...stateOf(place, now()),
   }))

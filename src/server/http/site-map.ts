@@ -128,6 +128,8 @@ export const SITE_MAP = {
 
   // Its form is on pages that are the same for everybody and hold no token; it only changes colors.
   'POST /theme': call('public', { token: 'never' }),
+  'GET /healthz': call('public', { byItself: true }),
+  'GET /readyz': call('public', { byItself: true }),
   'GET /robots.txt': call('public', {}),
   'GET /sitemap.xml': call('public', {}),
   'GET /prefetch.json': call('public', {}),

@@ -20,6 +20,8 @@ type Launch = {
   token: string
   instanceType: string
   availabilityZone: string
+  /** Absent or null: the default one. */
+  launchTemplate?: string | null
   name: string
   tags: Record<string, string>
 }

@@ -5,6 +5,7 @@ import { signature } from '../../../dev/stripe/webhooks.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../src/server/billing/plans/cancel-plan.ts'
 import { syncPlan } from '../../../src/server/billing/plans/plan-sync.ts'
+import { stripePayments } from '../../../src/server/billing/stripe.ts'
 import { receiveStripeEvent } from '../../../src/server/billing/stripe-events.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 import { type PlanEvent, planEvents } from '../../../testing/world/plan-events.ts'
@@ -202,6 +203,14 @@ describe("a webhook's signature", () => {
     await expect(receiveStripeEvent(stack.ctx, { payload, signature: signed })).rejects.toMatchObject({
       code: 'malformed',
     })
+  })
+
+  test('counts with either secret while the secret is rotated', async () => {
+    const rotated = stripePayments({ STRIPE_SECRET_KEY: 'sk_test', STRIPE_WEBHOOK_SECRET: 'whsec_new, whsec_local' })
+    const readWith = (secret: string) => rotated.readEvent(payload, signature(payload, secret, at()), stack.clock.now)
+    for (const secret of ['whsec_new', 'whsec_local'])
+      expect(await readWith(secret)).toMatchObject({ id: 'evt_x', about: 'other' })
+    await expect(readWith('whsec_older')).rejects.toMatchObject({ code: 'malformed' })
   })
 
   test('is valid for five minutes, and only with our secret', async () => {

@@ -22,10 +22,26 @@ test('hands out new places after the existing ones', async () => {
     expect((await pressStart(world, await newCustomer(world))).run.placeId).toBe(expected)
 })
 
+test('launches from the launch template that a place names', async () => {
+  await freshPlaces(world, 0)
+  await addPlaces(hand, PLACE)
+  await addPlaces(hand, { ...PLACE, launchTemplate: 'proving-ground-us-east-1a', count: 2 })
+  const templates: (string | undefined)[] = []
+  for (const customer of [await newCustomer(world), await newCustomer(world), await newCustomer(world)]) {
+    await running(world, customer)
+    templates.push(aliveOf(world, customer.user.id)[0]?.tags['aws:ec2launchtemplate:id'])
+  }
+  expect(templates[0]).toMatch(/^lt-/)
+  expect(templates[1]).not.toBe(templates[0])
+  expect(templates[2]).toBe(templates[1])
+})
+
 test.each([
   [{ instanceType: 'g6' }, '--type'],
   [{ instanceType: '' }, '--type'],
   [{ availabilityZone: 'us-east-1' }, '--zone'],
+  [{ launchTemplate: '' }, '--template'],
+  [{ launchTemplate: 'two words' }, '--template'],
   [{ gpus: 0 }, '--gpus'],
   [{ gpus: Number.NaN }, '--gpus'],
   [{ gpus: 1.5 }, '--gpus'],

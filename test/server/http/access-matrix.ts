@@ -68,6 +68,8 @@ export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'GET /api/v1/instances': ADMIN_CALL,
   'POST /api/v1/contact_sales': PUBLIC,
   'POST /theme': PUBLIC,
+  'GET /healthz': PUBLIC,
+  'GET /readyz': PUBLIC,
   'GET /robots.txt': PUBLIC,
   'GET /sitemap.xml': PUBLIC,
   'GET /prefetch.json': PUBLIC,

@@ -66,6 +66,7 @@ async function launchInstance(input: StepInput, launch: LaunchRow, isFirstReques
     token: launch.token,
     instanceType: place.instanceType,
     availabilityZone: place.availabilityZone,
+    launchTemplate: place.launchTemplate,
     name: `proving-ground ${run.id}`,
     tags: { session: run.id, user: run.userId },
   })

@@ -29,16 +29,47 @@ test('a password matches its own hash and no other, and only with the pepper', a
 
 test('a hash names its own cost, so an old one is recognized', async () => {
   const stored = await hashPassword(peppered, 'a good long password')
-  expect(stored).toMatch(/^scrypt\$16384\$8\$5\$[\w-]{22}\$[\w-]{43}$/)
+  expect(stored).toMatch(/^scrypt\$16384\$8\$5\$[\w-]{22}\$[\w-]{43}\$[\w-]{8}$/)
   expect(stored).not.toBe(await hashPassword(peppered, 'a good long password'))
-  expect(needsRehash(stored)).toBe(false)
-  expect(needsRehash(stored.replace('16384', '8192'))).toBe(true)
+  expect(needsRehash(peppered, stored)).toBe(false)
+  expect(needsRehash(peppered, stored.replace('16384', '8192'))).toBe(true)
 })
 
 test('a hash stored by an earlier version still matches', async () => {
-  const stored = 'scrypt$16384$8$5$VrnW0qkQMDFoYWup29U_YA$SZvoOtZ_M45YWD93UXfdRWgh7zUSOE2rohhXGZ0rtao'
-  expect(await verifyPassword(peppered, 'simulate', stored)).toBe(true)
-  expect(await verifyPassword(peppered, 'Simulate', stored)).toBe(false)
+  expect(await verifyPassword(peppered, 'simulate', EARLIER)).toBe(true)
+  expect(await verifyPassword(peppered, 'Simulate', EARLIER)).toBe(false)
+  expect(needsRehash(peppered, EARLIER)).toBe(false)
+})
+
+const EARLIER = 'scrypt$16384$8$5$VrnW0qkQMDFoYWup29U_YA$SZvoOtZ_M45YWD93UXfdRWgh7zUSOE2rohhXGZ0rtao'
+
+test('while the pepper is rotated, old and new hashes match, each at the cost of one, and old ones are replaced', async () => {
+  let hashes = 0
+  const counting = {
+    derive: (work: Parameters<typeof deriveKey>[0]) => {
+      hashes++
+      return deriveKey(work)
+    },
+  }
+  const within = (passwordPepper: string) => ({ hasher: counting, config: { passwordPepper } })
+  const first = await hashPassword(within('pepper'), 'simulate')
+  const second = await hashPassword(within('newer,pepper'), 'simulate')
+  hashes = 0
+  for (const stored of [EARLIER, first, second]) {
+    expect(await verifyPassword(within('newest,newer,pepper'), 'simulate', stored)).toBe(true)
+    expect(await verifyPassword(within('newest,newer,pepper'), 'simulated', stored)).toBe(false)
+  }
+  expect(await verifyPassword(within('newer,pepper'), 'simulate', null)).toBe(false)
+  expect(hashes).toBe(7)
+  expect([EARLIER, first, second].map((stored) => needsRehash(within('newer,pepper'), stored))).toEqual([
+    true,
+    true,
+    false,
+  ])
+  // The old pepper is gone: only new hashes match.
+  expect(await verifyPassword(within('newer'), 'simulate', first)).toBe(false)
+  expect(await verifyPassword(within('newer'), 'simulate', EARLIER)).toBe(false)
+  expect(await verifyPassword(within('newer'), 'simulate', second)).toBe(true)
 })
 
 test('work sent to a hasher contains neither the password nor the pepper', async () => {

@@ -1,0 +1,1 @@
+ALTER TABLE `servers` ADD `launch_template` text;

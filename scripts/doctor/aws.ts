@@ -1,0 +1,181 @@
+import {
+  type _InstanceType,
+  DescribeInstanceStatusCommand,
+  DescribeInstancesCommand,
+  DescribeInstanceTypeOfferingsCommand,
+  DescribeInstanceTypesCommand,
+  DescribeLaunchTemplateVersionsCommand,
+  DescribeSubnetsCommand,
+  EC2Client,
+  type ResponseLaunchTemplateData,
+  RunInstancesCommand,
+  TerminateInstancesCommand,
+} from '@aws-sdk/client-ec2'
+import { GetServiceQuotaCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
+import type { PlaceRow } from '../../db/schema.ts'
+import { OWNER_TAG } from '../../src/server/fleet/ec2.ts'
+import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
+
+/** vCPUs of "Running On-Demand G and VT instances". New accounts have 0. */
+const QUOTA = { ServiceCode: 'ec2', QuotaCode: 'L-DB2E81BA' }
+
+type Aws = { ec2: EC2Client; quotas: ServiceQuotasClient; template: string }
+
+export async function checkAws(settings: Settings, inUse: PlaceRow[]): Promise<Finding[]> {
+  const config = {
+    region: settings.AWS_REGION ?? '',
+    credentials: {
+      accessKeyId: settings.AWS_ACCESS_KEY_ID ?? '',
+      secretAccessKey: settings.AWS_SECRET_ACCESS_KEY ?? '',
+    },
+    ...(settings.EC2_ENDPOINT ? { endpoint: settings.EC2_ENDPOINT } : {}),
+    maxAttempts: 3,
+  }
+  const aws = {
+    ec2: new EC2Client(config),
+    quotas: new ServiceQuotasClient(config),
+    template: settings.EC2_LAUNCH_TEMPLATE ?? '',
+  }
+  try {
+    const key = await checkKey(aws)
+    if (key.some(({ state }) => state === 'fail')) return key
+    const kinds = kindsOf(inUse, aws.template)
+    const byKind = []
+    for (const kind of kinds) byKind.push(await checkLaunch(aws, kind))
+    return [...key, await checkTerminate(aws), ...byKind.flat(), await checkQuota(aws, inUse)]
+  } finally {
+    aws.ec2.destroy()
+    aws.quotas.destroy()
+  }
+}
+
+async function checkKey({ ec2 }: Aws): Promise<Finding[]> {
+  try {
+    await ec2.send(new DescribeInstancesCommand({ MaxResults: 5 }))
+    await ec2.send(new DescribeInstanceStatusCommand({ MaxResults: 5 }))
+    return [ok('access key', 'it finds instances and their health')]
+  } catch (error) {
+    const what = `It can't find instances (${words(error)}).`
+    return [fail('access key', `${what} Check AWS_REGION and the access key, and deploy infra/account.yaml.`)]
+  }
+}
+
+/** A dry run needs an instance to name. */
+async function checkTerminate({ ec2 }: Aws): Promise<Finding> {
+  const ours = [
+    { Name: `tag:${OWNER_TAG.key}`, Values: [OWNER_TAG.value] },
+    { Name: 'instance-state-name', Values: ['pending', 'running'] },
+  ]
+  const { Reservations } = await ec2.send(new DescribeInstancesCommand({ Filters: ours, MaxResults: 5 }))
+  const id = Reservations?.[0]?.Instances?.[0]?.InstanceId
+  if (!id) return skip('terminate', 'No server runs to try it on. Start one and run doctor again.')
+  const refusal = await dryRun(() => ec2.send(new TerminateInstancesCommand({ InstanceIds: [id], DryRun: true })))
+  if (!refusal) return ok('terminate', 'the access key may')
+  return fail('terminate', `AWS refuses (${refusal}), so servers would keep running. Deploy infra/account.yaml.`)
+}
+
+type Kind = { type: string; zone: string; template: string }
+
+/** Places that differ in nothing else need one check. */
+function kindsOf(inUse: PlaceRow[], fallback: string): Kind[] {
+  const kinds = inUse.map(({ instanceType, availabilityZone, launchTemplate }) => ({
+    type: instanceType,
+    zone: availabilityZone,
+    template: launchTemplate ?? fallback,
+  }))
+  return [...new Map(kinds.map((kind) => [Object.values(kind).join(), kind])).values()]
+}
+
+async function checkLaunch({ ec2 }: Aws, { type, zone, template }: Kind): Promise<Finding[]> {
+  const check = `${type} in ${zone}`
+  try {
+    const Filters = [
+      { Name: 'instance-type', Values: [type] },
+      { Name: 'location', Values: [zone] },
+    ]
+    const offered = await ec2.send(
+      new DescribeInstanceTypeOfferingsCommand({ LocationType: 'availability-zone', Filters }),
+    )
+    if (!offered.InstanceTypeOfferings?.length)
+      return [fail(check, `The zone ${zone} doesn't offer it. Retire these places and add them in another zone.`)]
+    const data = await templateData(ec2, template)
+    if (!data)
+      return [fail(check, `The launch template ${template} doesn't exist. Deploy infra/zone.yaml for ${zone}.`)]
+    const wrong = await faultOfTemplate(ec2, data, zone)
+    if (wrong) return [fail(check, `The launch template ${template} ${wrong} Deploy infra/zone.yaml for ${zone}.`)]
+  } catch (error) {
+    return [fail(check, `The access key can't read what it needs (${words(error)}). Deploy infra/account.yaml.`)]
+  }
+  const launch = new RunInstancesCommand({
+    DryRun: true,
+    MinCount: 1,
+    MaxCount: 1,
+    LaunchTemplate: { LaunchTemplateName: template, Version: '$Latest' },
+    InstanceType: type as _InstanceType,
+    Placement: { AvailabilityZone: zone },
+    TagSpecifications: [{ ResourceType: 'instance', Tags: [{ Key: OWNER_TAG.key, Value: OWNER_TAG.value }] }],
+  })
+  const refusal = await dryRun(() => ec2.send(launch))
+  if (!refusal) return [ok(check, `${template} would launch it`)]
+  return [
+    fail(
+      check,
+      `AWS refuses to launch it (${refusal}). Deploy infra/account.yaml for its permissions, and infra/zone.yaml.`,
+    ),
+  ]
+}
+
+async function templateData(ec2: EC2Client, name: string): Promise<ResponseLaunchTemplateData | null> {
+  try {
+    const command = new DescribeLaunchTemplateVersionsCommand({ LaunchTemplateName: name, Versions: ['$Latest'] })
+    return (await ec2.send(command)).LaunchTemplateVersions?.[0]?.LaunchTemplateData ?? null
+  } catch (error) {
+    if (error instanceof Error && error.name.startsWith('InvalidLaunchTemplateName')) return null
+    throw error
+  }
+}
+
+/** Completes the sentence "The launch template …". */
+async function faultOfTemplate(ec2: EC2Client, data: ResponseLaunchTemplateData, zone: string): Promise<string | null> {
+  const network = data.NetworkInterfaces?.[0]
+  if (!network?.SubnetId) return 'names no subnet.'
+  const { Subnets } = await ec2.send(new DescribeSubnetsCommand({ SubnetIds: [network.SubnetId] }))
+  const subnet = Subnets?.[0]
+  if (subnet?.AvailabilityZone !== zone)
+    return `has its subnet in ${subnet?.AvailabilityZone ?? 'no zone'}, not in ${zone}.`
+  if ((subnet.AvailableIpAddressCount ?? 1) < 1) return 'has no free address left in its subnet.'
+  if (!network.AssociatePublicIpAddress) return 'gives its machines no public address.'
+  if (data.MetadataOptions?.HttpTokens !== 'required') return 'allows version 1 of the metadata service.'
+  if (data.KeyName) return 'names a key pair.'
+  if (!data.UserData) return 'starts nothing at the first boot.'
+  return data.BlockDeviceMappings?.every(({ Ebs }) => Ebs?.Encrypted) ? null : 'has a disk that is not encrypted.'
+}
+
+async function checkQuota({ ec2, quotas }: Aws, inUse: PlaceRow[]): Promise<Finding> {
+  try {
+    const types = [...new Set(inUse.map(({ instanceType }) => instanceType))]
+    if (!types.length) return skip('quota', 'There are no places yet.')
+    const described = await ec2.send(new DescribeInstanceTypesCommand({ InstanceTypes: types as _InstanceType[] }))
+    const cpus = new Map(
+      described.InstanceTypes?.map((type) => [type.InstanceType as string, type.VCpuInfo?.DefaultVCpus ?? 0]),
+    )
+    const needed = inUse.reduce((sum, { instanceType }) => sum + (cpus.get(instanceType) ?? 0), 0)
+    const { Quota } = await quotas.send(new GetServiceQuotaCommand(QUOTA))
+    const has = Quota?.Value ?? 0
+    if (has >= needed) return ok('quota', `${has} vCPUs for G and VT instances; all places together need ${needed}`)
+    const what = `AWS allows ${has} vCPUs of G and VT instances at once; all places together need ${needed}.`
+    return fail('quota', `${what} Raise the quota ${QUOTA.QuotaCode} in Service Quotas, or retire places.`)
+  } catch (error) {
+    return fail('quota', `It can't be read (${words(error)}). Deploy infra/account.yaml.`)
+  }
+}
+
+/** Null if AWS would do it; otherwise its refusal. */
+async function dryRun(call: () => Promise<unknown>): Promise<string | null> {
+  try {
+    await call()
+    return 'it ignored the dry run'
+  } catch (error) {
+    return error instanceof Error && error.name === 'DryRunOperation' ? null : words(error)
+  }
+}

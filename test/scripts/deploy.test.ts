@@ -1,0 +1,117 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeEach, expect, test } from 'vitest'
+import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
+import { startSqld } from '../../dev/sqld.ts'
+
+const DEPLOY = resolve(import.meta.dirname, '../../scripts/deploy.ts')
+const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
+const database = await startSqld({ dataDir: join(folder, 'libsql') })
+const repository = join(folder, 'repository')
+const programs = join(folder, 'programs')
+const calls = join(folder, 'calls')
+const git = (...words: string[]) => execFileSync('git', words, { cwd: repository, encoding: 'utf8' }).trim()
+
+/** The site's /readyz: the stubs of wrangler and npm can change it. */
+const state = join(folder, 'state')
+const server = createServer((_, response) => {
+  const { status, ...body } = JSON.parse(readFileSync(state, 'utf8'))
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+})
+await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+
+mkdirSync(repository)
+mkdirSync(programs)
+git('init', '--quiet')
+writeFileSync(
+  join(repository, 'wrangler.toml'),
+  `[env.staging.vars]\nSITE_ORIGINS = "${origin}"\nLIBSQL_URL = "${database.url}"
+[env.production.vars]\nSITE_ORIGINS = "https://proving-ground.example"\nLIBSQL_URL = "${database.url}"\n`,
+)
+git('add', '.')
+git('-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', 'commit', '--quiet', '--message', 'One')
+const version = git('rev-parse', '--short', 'HEAD')
+
+afterAll(async () => {
+  server.close()
+  await database.close()
+  rmSync(folder, { recursive: true })
+})
+
+const stub = (name: string, script = '') => {
+  writeFileSync(join(programs, name), `#!/bin/sh\necho "${name} $*" >> ${calls}\n${script}\n`)
+  chmodSync(join(programs, name), 0o755)
+}
+const READY = (says: string) => `echo '{"status":200,"version":"${says}"}' > ${state}`
+
+beforeEach(() => {
+  writeFileSync(calls, '')
+  writeFileSync(state, '{"status":200,"version":"earlier"}')
+  stub('npm')
+  stub('wrangler', `case "$*" in *--dry-run*) ;; *) ${READY(version)} ;; esac`)
+})
+
+async function deploy(...words: string[]) {
+  const env = { ...process.env, PATH: `${programs}:${process.env.PATH}`, DEPLOY_WAIT_MS: '0' }
+  const { said, ok } = await promisify(execFile)(process.execPath, [DEPLOY, ...words], { cwd: repository, env }).then(
+    ({ stdout }) => ({ said: stdout, ok: true }),
+    ({ stdout, stderr }: { stdout: string; stderr: string }) => ({ said: stdout + stderr, ok: false }),
+  )
+  return { said, ok, calls: readFileSync(calls, 'utf8').trim().split('\n').filter(Boolean) }
+}
+
+const CHECKS = ['npm run check', 'wrangler deploy --dry-run --env staging']
+
+test('checks, migrates, deploys, waits until that version is ready, and says how to go back', async () => {
+  const { said, ok, calls } = await deploy('--env', 'staging')
+  expect(said).toContain(`runs earlier.`)
+  expect(said).toContain(`Applied ${journal.entries.map(({ tag }) => tag).join(', ')}.`)
+  expect(said).toContain(`${version} is ready.\nTo go back to earlier: npx wrangler rollback --env staging`)
+  expect(ok).toBe(true)
+  expect(calls).toEqual([...CHECKS, `wrangler deploy --env staging --var VERSION:${version} --message ${version}`])
+})
+
+test('stops at the first step that fails', async () => {
+  stub('npm', 'exit 1')
+  const { said, ok, calls } = await deploy('--env', 'staging')
+  expect([ok, calls]).toEqual([false, ['npm run check']])
+  expect(said).toContain('npm run check failed. Nothing after it was done.')
+})
+
+test('deploys nothing if the running version is no longer ready after the migration', async () => {
+  stub('npm', `echo '{"status":503,"error":"The database did not answer."}' > ${state}`)
+  const { said, ok, calls } = await deploy('--env', 'staging')
+  expect([ok, calls]).toEqual([false, CHECKS])
+  expect(said).toContain('stopped being ready: The database did not answer. Nothing was deployed.')
+})
+
+test('fails with the way back if another version keeps answering', async () => {
+  stub('wrangler')
+  const { said, ok } = await deploy('--env', 'staging')
+  expect(ok).toBe(false)
+  expect(said).toContain(`${version} is not ready: earlier answers.\nTo go back to earlier: npx wrangler rollback`)
+})
+
+test.each([
+  [[], 'Usage:'],
+  [['--env', 'prod'], 'Usage:'],
+  [['--env', 'production'], 'wrangler.toml still names examples in [env.production]. Put in your own: SITE_ORIGINS.'],
+])('refuses %j', async (words, sentence) => {
+  const { said, ok, calls } = await deploy(...words)
+  expect([ok, calls]).toEqual([false, []])
+  expect(said).toContain(sentence)
+})
+
+test('deploys only what is committed', async () => {
+  writeFileSync(join(repository, 'new.txt'), '')
+  const { said, ok, calls } = await deploy('--env', 'staging')
+  rmSync(join(repository, 'new.txt'))
+  expect([ok, calls]).toEqual([false, []])
+  expect(said).toContain('Commit your changes first')
+})

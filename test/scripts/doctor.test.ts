@@ -1,0 +1,290 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { eq, sql } from 'drizzle-orm'
+import Stripe from 'stripe'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
+import { places } from '../../db/schema.ts'
+import { startStripe } from '../../dev/stripe/stand-in.ts'
+import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
+import { addPlaces } from '../../src/server/fleet/places.ts'
+import { startAwsFront } from '../../testing/stack/aws-front.ts'
+import { type DeployedAccount, deployAccount } from '../../testing/stack/deployed-account.ts'
+import { startDnsServer } from '../../testing/stack/dns-server.ts'
+import { moto, startMoto } from '../../testing/stack/moto.ts'
+import { ownDatabase } from '../../testing/stack/own-database.ts'
+import { isSkipped } from '../../testing/stack/third-party.ts'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const DOMAIN = 'mail.test'
+const MAIL = {
+  [`TXT ${DOMAIN}`]: 'v=spf1 include:_spf.mx.cloudflare.net ~all',
+  [`TXT _dmarc.${DOMAIN}`]: 'v=DMARC1; p=none',
+}
+const EVENTS = ['checkout.session.completed', 'checkout.session.expired']
+const database = await ownDatabase()
+
+describe.skipIf(isSkipped(moto))('npm run doctor', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'doctor-'))
+  let server: Awaited<ReturnType<typeof startMoto>>
+  let account: DeployedAccount
+  let aws: Awaited<ReturnType<typeof startAwsFront>>
+  let stripe: Awaited<ReturnType<typeof startStripe>>
+  let dns: Awaited<ReturnType<typeof startDnsServer>>
+  let records: Record<string, string> = {}
+  const readiness = { status: 200, version: 'abc1234' }
+  const site = createServer((_, answer) => answer.writeHead(readiness.status).end(JSON.stringify(readiness)))
+  let origin = ''
+  let settings: Record<string, string> = {}
+
+  beforeAll(async () => {
+    server = await startMoto()
+    account = await deployAccount(server.endpoint, ['a', 'b', 'e'])
+    aws = await startAwsFront(server.endpoint)
+    stripe = await startStripe({ dataDir: join(folder, 'stripe') })
+    dns = await startDnsServer(() => records)
+    await new Promise<void>((done) => site.listen(0, '127.0.0.1', done))
+    origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+    await stripeClient().webhookEndpoints.create({ url: `${origin}/webhooks/stripe`, enabled_events: ['*'] })
+    await launchOne()
+  })
+  afterAll(async () => {
+    site.close()
+    dns?.close()
+    aws?.close()
+    await stripe?.close()
+    await server?.stop()
+    rmSync(folder, { recursive: true })
+  })
+
+  beforeEach(async () => {
+    records = { ...MAIL }
+    Object.assign(aws.state, { vcpus: 64, aheadMs: 0 })
+    settings = {
+      SITE_ORIGINS: origin,
+      SECRET_KEY: 'a-secret-of-thirty-two-characters-or-more',
+      PASSWORD_PEPPER: 'a-pepper-of-thirty-two-characters-or-more',
+      LIBSQL_URL: database.url,
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: account.key.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: account.key.secretAccessKey,
+      EC2_ENDPOINT: aws.endpoint,
+      EC2_LAUNCH_TEMPLATE: account.templates.a ?? '',
+      STRIPE_SECRET_KEY: 'sk_test_local',
+      STRIPE_WEBHOOK_SECRET: 'whsec_local',
+      STRIPE_API_BASE: stripe.apiBase,
+      PLANS_FOR_SALE: 'true',
+      MAIL_FROM: `Proving Ground <hello@${DOMAIN}>`,
+      OPERATOR_EMAIL: `operator@${DOMAIN}`,
+      DOCTOR_DNS: dns.address,
+    }
+    await account.enforce()
+    await setNewestMigration(newest)
+    await database.delete(places)
+    await add('a', null)
+    await add('b')
+  })
+
+  const newest = Math.max(...journal.entries.map(({ when }) => when))
+  const setNewestMigration = (at: number) =>
+    database.run(
+      sql`UPDATE __drizzle_migrations SET created_at = ${at} WHERE created_at = (SELECT max(created_at) FROM __drizzle_migrations)`,
+    )
+  const stripeClient = (apiBase = stripe.apiBase) => {
+    const { hostname, port } = new URL(apiBase)
+    return new Stripe('sk_test_local', { host: hostname, port, protocol: 'http', telemetry: false })
+  }
+
+  async function launchOne() {
+    const cloud = ec2Cloud({
+      AWS_REGION: 'us-east-1',
+      AWS_ACCESS_KEY_ID: account.key.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: account.key.secretAccessKey,
+      EC2_ENDPOINT: server.endpoint,
+      EC2_LAUNCH_TEMPLATE: account.templates.a ?? '',
+    })
+    await cloud.launch({ token: 't', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', name: 't', tags: {} })
+  }
+
+  const add = (letter: string, launchTemplate = account.templates[letter] ?? null) =>
+    addPlaces(
+      { db: database },
+      { instanceType: 'g6.4xlarge', availabilityZone: `us-east-1${letter}`, launchTemplate, gpus: 1, count: 1 },
+    )
+
+  /** The lines of the checks that don't pass. */
+  async function examine() {
+    const env = { PATH: process.env.PATH, ...settings }
+    const { said, code } = await promisify(execFile)(process.execPath, ['scripts/doctor.ts'], { cwd: ROOT, env }).then(
+      ({ stdout }) => ({ said: stdout, code: 0 }),
+      (error: { stdout: string; stderr: string; code: number }) => ({
+        said: error.stdout + error.stderr,
+        code: error.code,
+      }),
+    )
+    return { said, code, wrong: said.split('\n').filter((line) => /^(FAIL|skip)/.test(line)) }
+  }
+
+  test('passes a healthy product, one line a check', async () => {
+    const { said, code, wrong } = await examine()
+    expect(wrong).toEqual([])
+    expect(code).toBe(0)
+    expect(
+      said
+        .trimEnd()
+        .split('\n')
+        .map((line) => line.slice(6).split(':')[0]),
+    ).toEqual([
+      ...['settings', 'database', 'places', 'clock', 'access key', 'terminate'],
+      ...['g6.4xlarge in us-east-1a', 'g6.4xlarge in us-east-1b', 'quota'],
+      ...['webhook', 'price of Basic', 'price of Premium', 'mail', 'mail', '127.0.0.1', '', 'hing is well.'],
+    ])
+  })
+
+  /** What is planted, and the lines that name it. */
+  const MISTAKES: [string, () => unknown, ...RegExp[]][] = [
+    [
+      'malformed and short settings',
+      () => Object.assign(settings, { SECRET_KEY: 'short', PASSWORD_PEPPER: 'pepper', AWS_REGION: 'us-east-1a' }),
+      /SECRET_KEY must have 32 characters/,
+      /AWS_REGION must be a region/,
+      /PASSWORD_PEPPER should have 32 random characters/,
+    ],
+    [
+      'an origin with a path',
+      () => Object.assign(settings, { SITE_ORIGINS: `${origin}/site` }),
+      /SITE_ORIGINS must list http\(s\) origins without a path/,
+    ],
+    [
+      'a database that does not answer',
+      () => Object.assign(settings, { LIBSQL_URL: 'http://127.0.0.1:20001' }),
+      /database: It doesn't answer .*ECONNREFUSED.* Check LIBSQL_URL/,
+    ],
+    [
+      'a database without its newest migration',
+      () => setNewestMigration(newest - 1),
+      /database: It lacks migrations\. Run "npm run db:migrate"/,
+    ],
+    ['no places', () => database.delete(places), /places: There are none/],
+    [
+      'the secret of another access key',
+      () => Object.assign(settings, { AWS_SECRET_ACCESS_KEY: 'guessed' }),
+      /access key: It can't find instances \(AuthFailure: .*\)\. Check AWS_REGION and the access key/,
+    ],
+    [
+      'a missing permission to launch',
+      () => account.enforce(['ec2:RunInstances']),
+      /us-east-1a: AWS refuses to launch it \(AccessDenied: .*ec2:RunInstances/,
+      /us-east-1b: AWS refuses to launch it/,
+    ],
+    [
+      'a missing permission to terminate',
+      () => account.enforce(['ec2:TerminateInstances']),
+      /terminate: AWS refuses \(AccessDenied: .*ec2:TerminateInstances.*so servers would keep running/,
+    ],
+    [
+      'a missing permission to read health',
+      () => account.enforce(['ec2:DescribeInstanceStatus']),
+      /access key: It can't find instances \(AccessDenied: .*ec2:DescribeInstanceStatus/,
+    ],
+    [
+      'a quota of 0, as in a new account',
+      () => Object.assign(aws.state, { vcpus: 0 }),
+      /quota: AWS allows 0 vCPUs .* need 32\. Raise/,
+    ],
+    [
+      'a place whose launch template is missing',
+      () => add('b', 'proving-ground-us-east-1c'),
+      /us-east-1b: The launch template proving-ground-us-east-1c doesn't exist/,
+    ],
+    [
+      "a place with another zone's launch template",
+      () => add('b', account.templates.a),
+      /us-east-1b: The launch template proving-ground-us-east-1a has its subnet in us-east-1a, not in us-east-1b/,
+    ],
+    [
+      'a place in a zone without its type',
+      () => add('e'),
+      /g6\.4xlarge in us-east-1e: The zone us-east-1e doesn't offer it/,
+    ],
+    [
+      'a clock that is 10 minutes behind',
+      () => Object.assign(aws.state, { aheadMs: 600_000 }),
+      /clock: This machine is (599|600|601) s behind AWS/,
+    ],
+    ['no SPF record', () => delete records[`TXT ${DOMAIN}`], /mail: SPF: mail\.test has no SPF record/],
+    [
+      "someone else's address as the sender",
+      () => Object.assign(settings, { MAIL_FROM: 'hello@other.test' }),
+      /SPF: other\.test has no SPF record/,
+      /DMARC: other\.test has no DMARC record/,
+    ],
+    [
+      'an origin without a DNS record',
+      () => Object.assign(settings, { SITE_ORIGINS: `${origin},https://nowhere.test` }),
+      /nowhere\.test: The name has no address in DNS/,
+    ],
+    [
+      'a webhook endpoint for another site',
+      () => Object.assign(settings, { SITE_ORIGINS: origin.replace('127.0.0.1', 'localhost') }),
+      /webhook: Stripe knows no endpoint http:\/\/localhost:\d+\/webhooks\/stripe/,
+    ],
+  ]
+
+  test.each(MISTAKES)('names %s, and nothing else', async (_, plant, ...lines) => {
+    await plant()
+    const { wrong, code } = await examine()
+    expect(code).toBe(1)
+    expect(wrong.filter((line) => line.startsWith('FAIL'))).toEqual(lines.map((line) => expect.stringMatching(line)))
+  })
+
+  test('names a missing price, one with another amount, and missing events', async () => {
+    const dataDir = join(folder, 'wrong-stripe')
+    const wrong = await startStripe({ dataDir })
+    await wrong.close()
+    const price = { id: 'price_basic_monthly', object: 'price', active: true, currency: 'usd', unit_amount: 2000 }
+    const basic = { ...price, lookup_key: 'proving_ground_basic_monthly', recurring: { interval: 'month' } }
+    const premium = { ...basic, id: 'price_premium_monthly', lookup_key: 'premium' }
+    const line = JSON.stringify([
+      ['prices', basic.id, basic],
+      ['prices', premium.id, premium],
+    ])
+    writeFileSync(join(dataDir, 'stripe.jsonl'), `${line}\n`)
+    const again = await startStripe({ dataDir })
+    const url = `${origin}/webhooks/stripe`
+    await stripeClient(again.apiBase).webhookEndpoints.create({ url, enabled_events: EVENTS as never })
+    Object.assign(settings, { STRIPE_API_BASE: again.apiBase })
+    const { wrong: lines, code } = await examine()
+    await again.close()
+    expect(code).toBe(1)
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /webhook: The endpoint .* doesn't send customer\.subscription\.created, .*invoice\.voided\./,
+      ),
+      expect.stringMatching(/price of Basic: It is 2000 usd cents per month\. Create a price of 25 USD a month/),
+      expect.stringMatching(/price of Premium: It is missing\. Create a price of 250 USD a month with the lookup key/),
+    ])
+  })
+
+  test('says how to run it, and takes an environment from wrangler.toml', async () => {
+    const run = (...words: string[]) =>
+      promisify(execFile)(process.execPath, ['scripts/doctor.ts', ...words], {
+        cwd: ROOT,
+        env: { PATH: process.env.PATH },
+      }).catch((error: { stdout: string; stderr: string }) => error)
+    expect((await run('--env', 'prod')).stderr).toContain('Usage, with')
+  })
+
+  test('moves on without a plan for sale, and without a server to try termination on', async () => {
+    Object.assign(settings, { PLANS_FOR_SALE: 'false', AWS_REGION: 'us-east-2' })
+    await database.update(places).set({ retiredAt: 1 }).where(eq(places.availabilityZone, 'us-east-1a'))
+    const { wrong } = await examine()
+    expect(wrong).toContainEqual(expect.stringMatching(/^skip {2}prices: Plans are not for sale yet/))
+    expect(wrong).toContainEqual(expect.stringMatching(/^skip {2}terminate: No server runs to try it on/))
+  })
+})

@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import {
+  CloudFormationClient,
+  CreateStackCommand,
+  DescribeStacksCommand,
+  type Stack,
+  UpdateStackCommand,
+} from '@aws-sdk/client-cloudformation'
+import { CreateAccessKeyCommand, GetUserPolicyCommand, IAMClient, PutUserPolicyCommand } from '@aws-sdk/client-iam'
+import type { Statement } from './iam-policy.ts'
+
+const INFRA = resolve(import.meta.dirname, '../../infra')
+const REGION = 'us-east-1'
+/** One that moto knows. It doesn't know the default, and looks it up although we override it. */
+const MOTO_IMAGE = '/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64'
+
+export type DeployedAccount = {
+  /** The Worker's own key. */
+  key: { accessKeyId: string; secretAccessKey: string }
+  policy: Statement[]
+  /** By zone letter. */
+  templates: Record<string, string>
+  outputs: Record<string, string>
+  /** Gives a zone's machines another container, as an operator would. */
+  updateZone(letter: string, containerImage: string): Promise<void>
+  /** From now on moto refuses what the policy doesn't allow, and the actions in `revoked`. */
+  enforce(revoked?: string[]): Promise<void>
+}
+
+export const userData = (containerImage: string): string =>
+  execFileSync(process.execPath, [resolve(INFRA, 'image/user-data.ts'), containerImage], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).trim()
+
+/** Deploys the templates in infra/ to an empty account in moto, and makes the Worker's key, as docs/operations.md says. */
+export async function deployAccount(endpoint: string, letters: string[]): Promise<DeployedAccount> {
+  const config = { endpoint, region: REGION, credentials: { accessKeyId: 'root', secretAccessKey: 'root' } }
+  const cloudFormation = new CloudFormationClient(config)
+  const iam = new IAMClient(config)
+
+  async function outputsOf(StackName: string): Promise<Record<string, string>> {
+    const { Stacks } = await cloudFormation.send(new DescribeStacksCommand({ StackName }))
+    const stack = Stacks?.[0] as Stack
+    if (!/^(CREATE|UPDATE)_COMPLETE$/.test(stack.StackStatus ?? ''))
+      throw new Error(`${StackName}: ${stack.StackStatus}`)
+    return Object.fromEntries((stack.Outputs ?? []).map((output) => [output.OutputKey ?? '', output.OutputValue ?? '']))
+  }
+  const stackOf = (StackName: string, file: string, parameters: Record<string, string>) => ({
+    StackName,
+    TemplateBody: readFileSync(resolve(INFRA, file), 'utf8').replace(/^ +Default: \/aws\/service\/.*\n/m, ''),
+    Parameters: Object.entries(parameters).map(([ParameterKey, ParameterValue]) => ({ ParameterKey, ParameterValue })),
+  })
+  const zoneOf = (letter: string, containerImage: string) =>
+    stackOf(`proving-ground-${letter}`, 'zone.yaml', {
+      ZoneLetter: letter,
+      UserData: userData(containerImage),
+      ImageId: MOTO_IMAGE,
+    })
+
+  const account = stackOf('proving-ground', 'account.yaml', { OperatorEmail: 'operator@example.com' })
+  await cloudFormation.send(new CreateStackCommand({ ...account, Capabilities: ['CAPABILITY_NAMED_IAM'] }))
+  const outputs = await outputsOf('proving-ground')
+  const templates: Record<string, string> = {}
+  for (const letter of letters) {
+    await cloudFormation.send(new CreateStackCommand(zoneOf(letter, 'example.com/simulator:1')))
+    templates[letter] = (await outputsOf(`proving-ground-${letter}`)).LaunchTemplate ?? ''
+  }
+
+  const UserName = outputs.WorkerUser ?? ''
+  const { AccessKey } = await iam.send(new CreateAccessKeyCommand({ UserName }))
+  const { PolicyDocument } = await iam.send(new GetUserPolicyCommand({ UserName, PolicyName: 'worker' }))
+  const policy = JSON.parse(decodeURIComponent(PolicyDocument ?? '')).Statement as Statement[]
+
+  return {
+    key: { accessKeyId: AccessKey?.AccessKeyId ?? '', secretAccessKey: AccessKey?.SecretAccessKey ?? '' },
+    policy,
+    templates,
+    outputs,
+    async updateZone(letter, containerImage) {
+      await cloudFormation.send(new UpdateStackCommand(zoneOf(letter, containerImage)))
+    },
+    async enforce(revoked = []) {
+      const authorizeAfter = (calls: string) =>
+        fetch(`${endpoint}/moto-api/reset-auth`, { method: 'POST', body: calls })
+      // moto 5.2.5 enforces actions. It knows no resources and conditions of EC2: with them it refuses everything.
+      const Statement = policy.map(({ Action, Effect }) => {
+        const allowed = [Action].flat().filter((action) => !revoked.includes(action))
+        return { Effect, Action: allowed.length ? allowed : ['none:None'], Resource: '*' }
+      })
+      const PolicyDocument = JSON.stringify({ Version: '2012-10-17', Statement })
+      await authorizeAfter('inf')
+      await iam.send(new PutUserPolicyCommand({ UserName, PolicyName: 'worker', PolicyDocument }))
+      await authorizeAfter('0')
+    },
+  }
+}

@@ -1,0 +1,44 @@
+type Values = string | string[]
+
+export type Statement = {
+  Sid: string
+  Effect: 'Allow'
+  Action: Values
+  Resource: Values
+  Condition?: Record<string, Record<string, Values>>
+}
+
+/** What IAM looks at: one call on one resource, with the condition keys that AWS documents for it. */
+export type Access = { action: string; resource?: string; keys?: Record<string, string> }
+
+const OPERATORS: Record<string, (wanted: string, actual: string) => boolean> = {
+  StringEquals: (wanted, actual) => wanted === actual,
+  Bool: (wanted, actual) => wanted === actual,
+  ArnLike: like,
+}
+
+/**
+ * The Sid of the statement that allows an access, otherwise null. IAM's rules as far as our policy uses them: only
+ * Allow, three operators, and a missing key fails its condition.
+ */
+export function allowedBy(policy: Statement[], { action, resource = '*', keys = {} }: Access): string | null {
+  const allows = ({ Action, Resource, Condition = {} }: Statement) =>
+    list(Action).some((pattern) => like(pattern, action)) &&
+    list(Resource).some((pattern) => like(pattern, resource)) &&
+    Object.entries(Condition).every(([operator, wants]) =>
+      Object.entries(wants).every(([key, values]) => {
+        const holds = OPERATORS[operator]
+        if (!holds) throw new Error(`The condition operator ${operator} is unknown here.`)
+        const actual = keys[key]
+        return actual !== undefined && list(values).some((value) => holds(value, actual))
+      }),
+    )
+  return policy.find(allows)?.Sid ?? null
+}
+
+const list = (values: Values): string[] => (typeof values === 'string' ? [values] : values)
+
+function like(pattern: string, text: string): boolean {
+  const literal = pattern.split('*').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${literal.join('.*')}$`, 'i').test(text)
+}
