@@ -2,11 +2,12 @@ import { SUSPENDED } from '../../src/domain/money/start-cost.ts'
 import { ALL_RESERVED, STARTING, STOPPING } from '../../src/domain/server-list.ts'
 import type { Job, Server, Subscription, Summary } from '../../src/domain/wire.ts'
 import { ActionsCard } from '../../src/islands/dashboard/ActionsCard.tsx'
-import { AddressAs } from '../../src/islands/dashboard/Address.tsx'
+import { Address } from '../../src/islands/dashboard/Address.tsx'
 import { ByForm } from '../../src/islands/dashboard/ByForm.tsx'
 import { ConnectionLine } from '../../src/islands/dashboard/ConnectionLine.tsx'
 import { NoCapacity } from '../../src/islands/dashboard/NoCapacity.tsx'
 import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
+import { RunCard } from '../../src/islands/dashboard/RunCard.tsx'
 import { RunMeter } from '../../src/islands/dashboard/RunMeter.tsx'
 import { SessionsTable } from '../../src/islands/dashboard/SessionsTable.tsx'
 import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
@@ -24,11 +25,13 @@ const RUNNING: Server = {
   active: true,
   pending: false,
   stopping: false,
+  requested_at: iso(3_900),
   end_time: null,
   startedAt: iso(3_725),
   billed_from: iso(3_605),
   ip_address: '203.0.113.24',
   instance_type: 'g6.4xlarge',
+  availability_zone: 'us-east-1a',
   error_message: null,
 }
 const ended = { active: false, end_time: iso(60) }
@@ -84,8 +87,9 @@ const JOB: Job = {
   updated_at: iso(2),
 }
 
-const line = (connection: Connection, servers: Server[] = []) => (
-  <ConnectionLine connection={connection} knownAt={Date.now() - 12_000} servers={servers} now={NOW} />
+const line = (connection: Connection) => <ConnectionLine connection={connection} knownAt={Date.now() - 12_000} />
+const runCard = (server: Server, summary: Summary, reachable = true) => (
+  <RunCard server={server} summary={summary} now={NOW} reachable={reachable} onStop={nothing} />
 )
 const notice = (kind: 'danger' | 'success' | 'info', text: string, job: Job | null = null) => (
   <NoticeAlert
@@ -97,7 +101,14 @@ const notice = (kind: 'danger' | 'success' | 'info', text: string, job: Job | nu
   />
 )
 const table = (servers: Server[], loading = false) => (
-  <SessionsTable servers={servers} summary={summaryOf(3, null)} loading={loading} now={NOW} onStop={nothing} />
+  <SessionsTable
+    servers={servers}
+    summary={summaryOf(3, null)}
+    loading={loading}
+    now={NOW}
+    reachable
+    onStop={nothing}
+  />
 )
 
 export const DASHBOARD: Specimen[] = [
@@ -107,10 +118,17 @@ export const DASHBOARD: Specimen[] = [
     states: [
       ['connecting', line('connecting')],
       ['live', line('live')],
-      ['live, with a running server', line('live', [RUNNING])],
-      ['reconnecting', line('reconnecting', [RUNNING])],
-      ['off', line('off', [RUNNING])],
+      ['reconnecting', line('reconnecting')],
+      ['off', line('off')],
     ],
+  },
+  {
+    name: 'RunCard',
+    file: `${FOLDER}/RunCard.tsx`,
+    states: SERVERS.slice(0, 4).map(([state, server]): [string, React.ReactNode] => [
+      state,
+      runCard(server, summaryOf(3, state === 'stopping' ? PREMIUM : null), state !== 'running, connecting'),
+    ]),
   },
   {
     name: 'TrialBanner',
@@ -160,6 +178,16 @@ export const DASHBOARD: Specimen[] = [
         <ActionsCard key="a" canStart={false} onStart={nothing} hint="One server at a time: stop this one first." />,
       ],
       [
+        'beside a live server',
+        <ActionsCard
+          key="a"
+          small
+          canStart={false}
+          onStart={nothing}
+          hint="One server at a time: stop this one before you start another."
+        />,
+      ],
+      [
         'suspended',
         <ActionsCard key="a" canStart={false} onStart={nothing} hint={SUSPENDED}>
           <a href="/billing_history">View and pay</a>
@@ -196,13 +224,13 @@ export const DASHBOARD: Specimen[] = [
     ],
   },
   {
-    name: 'AddressAs',
+    name: 'Address',
     file: `${FOLDER}/Address.tsx`,
     states: [
-      ['running, reachable', <AddressAs key="a" server={RUNNING} reachable />],
+      ['running, reachable', <Address key="a" server={RUNNING} reachable />],
       ...SERVERS.map(([state, server]): [string, React.ReactNode] => [
         state,
-        <AddressAs key="a" server={server} reachable={false} />,
+        <Address key="a" server={server} reachable={false} />,
       ]),
     ],
   },

@@ -10,12 +10,15 @@ export type Server = {
   active: boolean
   pending: boolean
   stopping: boolean
+  requested_at: string
   end_time: string | null
   startedAt: string | null
   /** When it first answered; everything before is free. */
   billed_from: string | null
   ip_address: string | null
   instance_type: string
+  /** Where it runs; null for runs from before we kept it. */
+  availability_zone: string | null
   error_message: string | null
 }
 

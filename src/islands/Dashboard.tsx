@@ -12,12 +12,14 @@ import { ActionsCard } from './dashboard/ActionsCard.tsx'
 import { ByForm, instead } from './dashboard/ByForm.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
+import { RunCard } from './dashboard/RunCard.tsx'
 import { SessionsTable } from './dashboard/SessionsTable.tsx'
 import { TrialBanner } from './dashboard/TrialBanner.tsx'
 import { UsageCard } from './dashboard/UsageCard.tsx'
 import { useServers } from './dashboard/useServers.ts'
 import { useJobsChannel } from './useJobsChannel.ts'
 import { usePoll } from './usePoll.ts'
+import { useReachable } from './useReachable.ts'
 import { useServerClock } from './useServerClock.ts'
 
 export type DashboardProps = {
@@ -56,18 +58,15 @@ export function Dashboard(props: DashboardProps) {
   const { subscription, monthlyUsage } = summary
   const refusal = startRefusal(summary, list.servers)
   const canStart = !busy && !refusal
+  const live = list.servers.find(isLive)
+  const reachable = useReachable(live)
   const job = list.lastJobId ? (list.jobs[list.lastJobId] ?? null) : null
   return (
     <div className="dashboard">
       <header className="page-head">
         <div>
           <h1>Dashboard</h1>
-          <ConnectionLine
-            connection={connection}
-            knownAt={Math.max(heardAt, readAt)}
-            servers={list.servers}
-            now={now}
-          />
+          <ConnectionLine connection={connection} knownAt={Math.max(heardAt, readAt)} />
         </div>
         <div className="row">
           <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
@@ -78,6 +77,9 @@ export function Dashboard(props: DashboardProps) {
           </form>
         </div>
       </header>
+      {live ? (
+        <RunCard server={live} summary={summary} now={now} reachable={reachable} onStop={() => void stop(live)} />
+      ) : null}
       {subscription?.sub_type === 'demo' ? (
         <TrialBanner minutesLeft={trialMinutesLeft(monthlyUsage.hoursUsed)} />
       ) : null}
@@ -99,9 +101,14 @@ export function Dashboard(props: DashboardProps) {
         onDismiss={() => dispatch({ type: 'notice_dismissed' })}
         onStart={canStart ? () => void start() : null}
       />
-      <ByForm csrfToken={props.csrfToken} live={list.servers.find(isLive)} />
+      <ByForm csrfToken={props.csrfToken} live={live} />
       <div className="grid grid-2">
-        <ActionsCard canStart={canStart} onStart={() => void start()} hint={refusal ?? startCost(summary)}>
+        <ActionsCard
+          small={live !== undefined}
+          canStart={canStart}
+          onStart={() => void start()}
+          hint={refusal ?? startCost(summary)}
+        >
           {refusal === SUSPENDED ? <a href="/billing_history">View and pay</a> : null}
           {refusal === PLAN_UNPAID ? <a href={PAY_PLAN}>Pay the open invoice</a> : null}
           {refusal === TRIAL_OVER ? <a href="/subscriptions">See plans</a> : null}
@@ -113,6 +120,7 @@ export function Dashboard(props: DashboardProps) {
         summary={summary}
         loading={list.loading}
         now={now}
+        reachable={reachable}
         onStop={(server) => void stop(server)}
       />
     </div>

@@ -5,10 +5,11 @@ import { usePoll } from './usePoll.ts'
 
 const EVERY_MS = 5_000
 
-/** Whether this server's page answers: checked as soon as it has an address, then every 5 s until it does. */
-export function useReachable({ active, stopping, ip_address }: Server): boolean {
+/** Whether the live server's page answers: checked as soon as it has an address, then every 5 s until it does. */
+export function useReachable(live: Server | undefined): boolean {
   const [reachable, setReachable] = useState<string | null>(null)
-  const waiting = active && !stopping && ip_address !== null && reachable !== ip_address
+  const ip_address = live?.ip_address ?? null
+  const waiting = live?.active === true && !live.stopping && ip_address !== null && reachable !== ip_address
   const ask = async (signal?: AbortSignal) => {
     const answer = await request<{ status?: string }>(
       'POST',

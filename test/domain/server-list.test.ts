@@ -22,11 +22,13 @@ const server = (id: string, change: Partial<Server> = {}): Server => ({
   active: false,
   pending: true,
   stopping: false,
+  requested_at: '2020-01-01T00:00:00Z',
   end_time: null,
   startedAt: null,
   billed_from: null,
   ip_address: null,
   instance_type: 'g6.4xlarge',
+  availability_zone: 'us-east-1a',
   error_message: null,
   ...change,
 })

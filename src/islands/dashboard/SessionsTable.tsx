@@ -1,5 +1,5 @@
 import { runSeconds } from '../../domain/money/billing.ts'
-import { canStop, formatUptime, serverStatus, serverStatusColor } from '../../domain/server.ts'
+import { canStop, formatUptime, isLive, serverStatus, serverStatusColor } from '../../domain/server.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -12,10 +12,18 @@ import { instead, STOP } from './ByForm.tsx'
 import { RunMeter } from './RunMeter.tsx'
 
 /** `summary` as of `now`: see `usageAt`. */
-type Props = { servers: Server[]; summary: Summary; loading: boolean; now: number; onStop: (server: Server) => void }
+type Props = {
+  servers: Server[]
+  summary: Summary
+  loading: boolean
+  now: number
+  /** Whether the live server's page answers. */
+  reachable: boolean
+  onStop: (server: Server) => void
+}
 
 /** Where space is tight, rows become cards that label each value with its column. */
-export function SessionsTable({ servers, summary, loading, now, onStop }: Props) {
+export function SessionsTable({ servers, summary, loading, now, reachable, onStop }: Props) {
   const local = useHydrated()
   const hint = <span className="hint">{loading ? 'Refreshing…' : ''}</span>
   return (
@@ -43,7 +51,9 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
                     {server.startedAt ? <TimeIn at={server.startedAt} local={local} /> : null}
                   </span>
                 </th>
-                <td data-label="IP Address">{canStop(server) ? <Address server={server} /> : '—'}</td>
+                <td data-label="IP Address">
+                  {canStop(server) ? <Address server={server} reachable={reachable} /> : '—'}
+                </td>
                 <td data-label="Status">{statusOf(server)}</td>
                 <td data-label="Uptime" className="num">
                   {server.active ? (
@@ -80,7 +90,10 @@ function statusOf(server: Server) {
   )
 }
 
-/** You stop an active run, and cancel one that is still starting. */
+/**
+ * You stop an active run, and cancel one that is still starting. On the screen, a run that has ended offers nothing;
+ * screen readers still find its Stop, disabled, as the specification has it.
+ */
 function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)
   const stop = (
@@ -95,6 +108,7 @@ function actionsOf(server: Server, onStop: Props['onStop']) {
       Stop
     </Button>
   )
+  if (!isLive(server)) return <span className="visually-hidden">{stop}</span>
   if (!server.pending || !open) return stop
   return (
     <span className="row">

@@ -10,11 +10,13 @@ export function toServer(row: RunRow): Server {
     active: live && row.runningAt !== null,
     pending: live && row.runningAt === null,
     stopping: live && row.stopRequestedAt !== null,
+    requested_at: toIso(row.requestedAt),
     end_time: toIso(row.meteredUntil ?? row.stopRequestedAt ?? row.endedAt),
     startedAt: toIso(row.runningAt),
     billed_from: toIso(row.billedFrom),
     ip_address: live ? row.ipAddress : null,
     instance_type: row.instanceType,
+    availability_zone: row.availabilityZone,
     error_message: row.errorMessage,
   }
 }
