@@ -25,6 +25,8 @@ const servers = Array.from({ length: 20 }, (_, i): Server => {
     ip_address: i ? null : '127.0.0.9',
     instance_type: 'g6.4xlarge',
     availability_zone: 'us-east-1a',
+    cost_dollars: null,
+    ended_because: null,
     error_message: null,
   }
 })

@@ -32,6 +32,8 @@ const RUNNING: Server = {
   ip_address: '203.0.113.24',
   instance_type: 'g6.4xlarge',
   availability_zone: 'us-east-1a',
+  cost_dollars: null,
+  ended_because: null,
   error_message: null,
 }
 const ended = { active: false, end_time: iso(60) }

@@ -19,8 +19,17 @@ export type Server = {
   instance_type: string
   /** Where it runs; null for runs from before we kept it. */
   availability_zone: string | null
+  /**
+   * What it added to its month's bill, once it has ended. Null before, if it ran in two months, and for runs from
+   * before we kept it.
+   */
+  cost_dollars: number | null
+  /** Null while it is live. `failure`: `error_message` says which. */
+  ended_because: EndReason | null
   error_message: string | null
 }
+
+export type EndReason = 'you' | 'trial_over' | 'failure'
 
 export type JobKind = 'server_start' | 'server_stop'
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed'

@@ -29,6 +29,8 @@ const server = (id: string, change: Partial<Server> = {}): Server => ({
   ip_address: null,
   instance_type: 'g6.4xlarge',
   availability_zone: 'us-east-1a',
+  cost_dollars: null,
+  ended_because: null,
   error_message: null,
   ...change,
 })

@@ -63,7 +63,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await page.getByText(/28,8\d\d s · \$5\.2\d+$/).waitFor()
   await shot(page, 'meter')
   await page.getByRole('button', { name: /^Stop ses/ }).click()
-  await page.getByText(/^Server stopped\. You used 8h 0m \d+s\. Startup \(\d+s\) was free\.$/).waitFor()
+  await page.getByText(/^Server stopped\. You used 8h 0m \d+s: \$5\.2\d\. Startup \(\d+s\) was free\.$/).waitFor()
 
   await advance(31 * DAY)
   await open(page, '/billing_history')

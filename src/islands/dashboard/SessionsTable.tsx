@@ -1,5 +1,6 @@
 import { runSeconds } from '../../domain/money/billing.ts'
-import { canStop, formatUptime, isLive, serverStatus, serverStatusColor } from '../../domain/server.ts'
+import { costText } from '../../domain/money/money.ts'
+import { canStop, endedBecause, formatUptime, isLive, serverStatus, serverStatusColor } from '../../domain/server.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -48,7 +49,7 @@ export function SessionsTable({ servers, summary, loading, now, reachable, onSto
                 <th scope="row" data-label="Session ID">
                   <span className="session-id">
                     <code>{server.id}</code>
-                    {server.startedAt ? <TimeIn at={server.startedAt} local={local} /> : null}
+                    {dateOf(server, local)}
                   </span>
                 </th>
                 <td data-label="IP Address">
@@ -62,7 +63,12 @@ export function SessionsTable({ servers, summary, loading, now, reachable, onSto
                       <RunMeter server={server} summary={summary} now={now} />
                     </span>
                   ) : (
-                    uptime(server, now)
+                    <span className="session-id">
+                      {uptime(server, now)}
+                      {server.cost_dollars != null && server.billed_from ? (
+                        <span className="run-meter">{costText(server.cost_dollars)}</span>
+                      ) : null}
+                    </span>
                   )}
                 </td>
                 <td data-label="Actions">{actionsOf(server, onStop)}</td>
@@ -77,15 +83,22 @@ export function SessionsTable({ servers, summary, loading, now, reachable, onSto
   )
 }
 
-/** The badge, and below it why the run failed. */
+/** When it started or, for a start that came to nothing, when it was requested. */
+function dateOf({ startedAt, requested_at }: Server, local: boolean) {
+  const at = startedAt ?? requested_at
+  return at ? <TimeIn at={at} local={local} /> : null
+}
+
+/** The badge, and below it why the run ended. */
 function statusOf(server: Server) {
   const status = serverStatus(server)
   const badge = <Badge color={serverStatusColor(status)}>{status}</Badge>
-  if (!server.error_message) return badge
+  const reason = server.error_message ?? endedBecause(server)
+  if (!reason) return badge
   return (
     <span className="session-id">
       {badge}
-      <small>{server.error_message}</small>
+      <small>{reason}</small>
     </span>
   )
 }

@@ -20,6 +20,8 @@ function run(billedFrom: number, end: number | null = null): Server {
     ip_address: null,
     instance_type: 'g6.4xlarge',
     availability_zone: 'us-east-1a',
+    cost_dollars: null,
+    ended_because: null,
     error_message: null,
   }
 }

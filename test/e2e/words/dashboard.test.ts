@@ -41,6 +41,8 @@ const SERVER: Server = {
   ip_address: null,
   instance_type: 'g6.4xlarge',
   availability_zone: 'us-east-1a',
+  cost_dollars: null,
+  ended_because: null,
   error_message: null,
 }
 const AVAILABLE = { ServerAvailable: true, candidates: [] }
