@@ -10,6 +10,7 @@ import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
 import { RunCard } from '../../src/islands/dashboard/RunCard.tsx'
 import { RunMeter } from '../../src/islands/dashboard/RunMeter.tsx'
 import { SessionsTable } from '../../src/islands/dashboard/SessionsTable.tsx'
+import { StopDialogAs } from '../../src/islands/dashboard/StopDialog.tsx'
 import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
 import { UsageCard } from '../../src/islands/dashboard/UsageCard.tsx'
 import type { Connection } from '../../src/islands/useJobsChannel.ts'
@@ -44,7 +45,7 @@ const SERVERS: [state: string, server: Server][] = [
   ['running, connecting', { ...RUNNING, startedAt: iso(95), billed_from: null }],
   ['running', RUNNING],
   ['stopping', { ...RUNNING, stopping: true, end_time: iso(0) }],
-  ['stopped', { ...RUNNING, ...ended }],
+  ['stopped', { ...RUNNING, ...ended, cost_dollars: 1.7, ended_because: 'you' }],
   [
     'error',
     {
@@ -131,6 +132,18 @@ export const DASHBOARD: Specimen[] = [
       state,
       runCard(server, summaryOf(3, state === 'stopping' ? PREMIUM : null), state !== 'running, connecting'),
     ]),
+  },
+  {
+    name: 'StopDialogAs',
+    file: `${FOLDER}/StopDialog.tsx`,
+    states: [
+      [
+        'billed',
+        <div key="s" className="card ask">
+          <StopDialogAs server={RUNNING} summary={summaryOf(3, null)} now={NOW} />
+        </div>,
+      ],
+    ],
   },
   {
     name: 'TrialBanner',

@@ -3,7 +3,7 @@ import { trialMinutesLeft } from '../domain/money/billing.ts'
 import { usageAt } from '../domain/money/live-usage.ts'
 import { isUnpaid } from '../domain/money/plan.ts'
 import { PAY_PLAN, PLAN_UNPAID, SUSPENDED, startCost, startRefusal, TRIAL_OVER } from '../domain/money/start-cost.ts'
-import { isLive } from '../domain/server.ts'
+import { canStop, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
 import type { Job, Server, Summary } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -14,6 +14,7 @@ import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
 import { RunCard } from './dashboard/RunCard.tsx'
 import { SessionsTable } from './dashboard/SessionsTable.tsx'
+import { StopDialog } from './dashboard/StopDialog.tsx'
 import { TrialBanner } from './dashboard/TrialBanner.tsx'
 import { UsageCard } from './dashboard/UsageCard.tsx'
 import { useServers } from './dashboard/useServers.ts'
@@ -36,6 +37,7 @@ const UNCONNECTED_EVERY_MS = 10_000
 
 export function Dashboard(props: DashboardProps) {
   const [list, dispatch] = useReducer(reduceServerList, props, ({ servers, jobs }) => emptyServerList(servers, jobs))
+  const [asking, setAsking] = useState(false)
   const [counted, setCounted] = useState(props.summary)
   const now = useServerClock(Date.parse(counted.as_of))
   const { start, stop, refresh, busy, readAt } = useServers(dispatch, setCounted)
@@ -60,6 +62,8 @@ export function Dashboard(props: DashboardProps) {
   const canStart = !busy && !refusal
   const live = list.servers.find(isLive)
   const reachable = useReachable(live)
+  // A start costs nothing and has no disk yet, so cancelling one needs no question.
+  const askToStop = (server: Server) => (server.active ? setAsking(true) : void stop(server))
   const job = list.lastJobId ? (list.jobs[list.lastJobId] ?? null) : null
   return (
     <div className="dashboard">
@@ -78,7 +82,7 @@ export function Dashboard(props: DashboardProps) {
         </div>
       </header>
       {live ? (
-        <RunCard server={live} summary={summary} now={now} reachable={reachable} onStop={() => void stop(live)} />
+        <RunCard server={live} summary={summary} now={now} reachable={reachable} onStop={() => askToStop(live)} />
       ) : null}
       {subscription?.sub_type === 'demo' ? (
         <TrialBanner minutesLeft={trialMinutesLeft(monthlyUsage.hoursUsed)} />
@@ -101,6 +105,17 @@ export function Dashboard(props: DashboardProps) {
         onDismiss={() => dispatch({ type: 'notice_dismissed' })}
         onStart={canStart ? () => void start() : null}
       />
+      {asking && live && canStop(live) ? (
+        <StopDialog
+          server={live}
+          summary={summary}
+          now={now}
+          onAnswer={(yes) => {
+            setAsking(false)
+            if (yes) void stop(live)
+          }}
+        />
+      ) : null}
       <ByForm csrfToken={props.csrfToken} live={live} />
       <div className="grid grid-2">
         <ActionsCard

@@ -30,6 +30,12 @@ export function stackAndBrowser({ prepare, ...options }: Options = {}) {
   return world
 }
 
+/** Says yes to the question that Stop asks. */
+export async function confirmStop(page: Page): Promise<void> {
+  const question = page.getByRole('dialog', { name: 'Stop this server?' })
+  await question.getByRole('button', { name: 'Stop server' }).click()
+}
+
 type Named = { email: string; password: string }
 
 /** Fills in the sign-in screen the way a person does. */

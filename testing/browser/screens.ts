@@ -107,6 +107,17 @@ export const SCREENS: Screen[] = [
     },
   },
   {
+    name: 'dashboard-stop',
+    path: '/dashboard',
+    as: 'runner',
+    prepare: async (page) => {
+      await live(page)
+      await submit(page, 'Stop')
+      await page.getByRole('dialog', { name: 'Stop this server?' }).waitFor()
+    },
+  },
+  { name: 'stop-server', path: '/stop_server', as: 'runner' },
+  {
     name: 'dashboard-offline',
     path: '/dashboard',
     as: 'runner',

@@ -8,7 +8,7 @@ import { type BadgeColor, canStop, formatUptime, SERVER_WEB_PORT } from '../../d
 import type { Server, Summary } from '../../domain/wire.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
-import { instead, STOP } from './ByForm.tsx'
+import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
 
 type Props = {
   server: Server
@@ -17,6 +17,7 @@ type Props = {
   now: number
   /** Whether the server's page answers. */
   reachable: boolean
+  /** Cancels a start at once; asks before it stops a server. */
   onStop: () => void
 }
 
@@ -79,7 +80,7 @@ function buttonsOf(server: Server, reachable: boolean, onStop: () => void): Reac
       ) : (
         <Button disabled>Open simulator</Button>
       )}
-      <Button {...STOP} look="danger" onClick={instead(onStop)}>
+      <Button {...ASK_TO_STOP} look="danger" onClick={instead(onStop)}>
         Stop
       </Button>
     </>

@@ -64,7 +64,7 @@ export function SessionsTable({ servers, summary, loading, now, reachable, onSto
                     </span>
                   ) : (
                     <span className="session-id">
-                      {uptime(server, now)}
+                      <span>{uptime(server, now)}</span>
                       {server.cost_dollars != null && server.billed_from ? (
                         <span className="run-meter">{costText(server.cost_dollars)}</span>
                       ) : null}
