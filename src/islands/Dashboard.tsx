@@ -136,7 +136,7 @@ export function Dashboard(props: DashboardProps) {
         loading={list.loading}
         now={now}
         reachable={reachable}
-        onStop={(server) => void stop(server)}
+        onStop={askToStop}
       />
     </div>
   )

@@ -82,7 +82,8 @@ test('a running server: its meter and the trial count each second, its address c
 
   const stops: string[] = []
   page.on('request', (request) => request.url().endsWith('/stop_server') && stops.push(request.url()))
-  await page.getByRole('button', { name: /^Stop ses_/ }).dblclick()
+  await page.getByRole('button', { name: /^Stop ses_/ }).click()
+  await page.getByRole('button', { name: 'Stop server' }).dblclick()
   await page.getByText(/^Server stopped\./).waitFor()
   expect(stops).toHaveLength(1)
   await context.close()

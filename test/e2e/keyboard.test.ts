@@ -37,6 +37,8 @@ test('the main job with only Tab and Enter', async () => {
 
   await tabTo(page, /^Stop ses_/)
   await page.keyboard.press('Enter')
+  await tabTo(page, 'Stop server')
+  await page.keyboard.press('Enter')
   await page
     .locator('main')
     .getByText(/^Server stopped\./)

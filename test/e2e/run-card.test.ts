@@ -44,8 +44,8 @@ test.each([
   for (const other of await others.all()) expect((await other.boundingBox())?.y).toBeGreaterThan(box?.y ?? 0)
   expect(await axeFaults(page)).toEqual([])
 
-  // The row's own button: a click on the card's is another test.
   await page.getByRole('button', { name: /^Stop ses_/ }).click()
+  await confirmStop(page)
   await page.getByText('stopped', { exact: true }).waitFor(LONG)
   expect(await card.count()).toBe(0)
   await page.context().close()

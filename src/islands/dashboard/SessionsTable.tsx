@@ -9,7 +9,7 @@ import { EmptyState } from '../../ui/States.tsx'
 import { TimeIn } from '../../ui/Time.tsx'
 import { useHydrated } from '../../ui/useHydrated.ts'
 import { Address } from './Address.tsx'
-import { instead, STOP } from './ByForm.tsx'
+import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
 import { RunMeter } from './RunMeter.tsx'
 
 /** `summary` as of `now`: see `usageAt`. */
@@ -111,7 +111,7 @@ function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)
   const stop = (
     <Button
-      {...(open && STOP)}
+      {...(open && ASK_TO_STOP)}
       small
       look="danger"
       disabled={!(server.active && open)}

@@ -1,6 +1,7 @@
 import type { Page, WebSocketRoute } from 'playwright-core'
 import { openDatabase } from '../../../db/client.ts'
 import type { Job, Server } from '../../../src/domain/wire.ts'
+import { confirmStop } from '../../../testing/browser/e2e.ts'
 import { answer, cut, hold, press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
 
 /**
@@ -322,6 +323,7 @@ const SCENES: Scene[] = [
       await withServers(page, [RUNNING])
       await answer(page, '/api/v1/aws/stop_server', 202, { job_id: 'job_z', server: { ...RUNNING, stopping: true } })
       await press(page, 'Stop ses_x')
+      await confirmStop(page)
     },
     [
       [4, 'message', 'Stopping server...'],
@@ -334,6 +336,7 @@ const SCENES: Scene[] = [
       await withServers(page, [RUNNING])
       await answer(page, '/api/v1/aws/stop_server', 500, {})
       await press(page, 'Stop ses_x')
+      await confirmStop(page)
     },
     [[8, 'message', 'Failed to stop server']],
   ),
