@@ -149,8 +149,11 @@ export const DASHBOARD: Specimen[] = [
     name: 'TrialBanner',
     file: `${FOLDER}/TrialBanner.tsx`,
     states: [
-      ['minutes left', <TrialBanner key="t" minutesLeft={17.25} />],
-      ['none left', <TrialBanner key="t" minutesLeft={0} />],
+      ['minutes left', <TrialBanner key="t" minutesLeft={17.25} counting={false} />],
+      ['counting', <TrialBanner key="t" minutesLeft={17.25} counting />],
+      ['5 minutes left', <TrialBanner key="t" minutesLeft={4.52} counting />],
+      ['1 minute left', <TrialBanner key="t" minutesLeft={0.7} counting />],
+      ['none left', <TrialBanner key="t" minutesLeft={0} counting={false} />],
     ],
   },
   {

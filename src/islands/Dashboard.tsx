@@ -85,7 +85,10 @@ export function Dashboard(props: DashboardProps) {
         <RunCard server={live} summary={summary} now={now} reachable={reachable} onStop={() => askToStop(live)} />
       ) : null}
       {subscription?.sub_type === 'demo' ? (
-        <TrialBanner minutesLeft={trialMinutesLeft(monthlyUsage.hoursUsed)} />
+        <TrialBanner
+          minutesLeft={trialMinutesLeft(monthlyUsage.hoursUsed)}
+          counting={live?.billed_from != null && !live.stopping}
+        />
       ) : null}
       {list.error ? (
         <ErrorState
