@@ -218,3 +218,16 @@ test('the trial ends with notice: amber, red, the title and a clock count, a mai
   await expect.poll(mails, LONG).toEqual(['Your free trial is over', '5 free minutes left'])
   await page.context().close()
 })
+
+test('the simulator page says when its server is gone', async () => {
+  const { page, card } = await openWithServer(DESK)
+  const link = card.getByRole('link', { name: 'Open simulator' })
+  await link.waitFor(LONG)
+  const [simulator] = await Promise.all([page.context().waitForEvent('page'), link.click()])
+  await simulator.getByRole('heading').waitFor()
+  expect(await simulator.getByRole('alert').textContent()).toBe('')
+  await card.getByRole('button', { name: 'Stop', exact: true }).click()
+  await confirmStop(page)
+  await simulator.getByRole('alert').getByText('This server is gone').waitFor(LONG)
+  await page.context().close()
+})
