@@ -122,6 +122,7 @@ export const DASHBOARD: Specimen[] = [
       ['connecting', line('connecting')],
       ['live', line('live')],
       ['reconnecting', line('reconnecting')],
+      ['blocked', line('blocked')],
       ['off', line('off')],
     ],
   },

@@ -32,8 +32,9 @@ export type DashboardProps = {
 }
 
 const USAGE_EVERY_MS = 30_000
-/** Without live updates, only polling brings news. */
+/** Without live updates, only polling brings news, and while a server starts or stops it is expected soon. */
 const UNCONNECTED_EVERY_MS = 10_000
+const UNDER_WAY_EVERY_MS = 3_000
 
 export function Dashboard(props: DashboardProps) {
   const [list, dispatch] = useReducer(reduceServerList, props, ({ servers, jobs }) => emptyServerList(servers, jobs))
@@ -48,7 +49,13 @@ export function Dashboard(props: DashboardProps) {
     },
     onConnect: () => void refresh(),
   })
-  usePoll(refresh, connection === 'live' ? USAGE_EVERY_MS : UNCONNECTED_EVERY_MS)
+  const live = list.servers.find(isLive)
+  const underWay = live !== undefined && (live.stopping || !live.billed_from)
+  const unheardEvery = underWay ? UNDER_WAY_EVERY_MS : UNCONNECTED_EVERY_MS
+  usePoll(refresh, connection === 'live' ? USAGE_EVERY_MS : unheardEvery)
+  useEffect(() => {
+    if (connection !== 'live') dispatch({ type: 'unheard' })
+  }, [connection, list.servers])
 
   // The notice at the top of the page, outside this island, depends on these: reload when one changes.
   useEffect(() => {
@@ -60,7 +67,6 @@ export function Dashboard(props: DashboardProps) {
   const { subscription, monthlyUsage } = summary
   const refusal = startRefusal(summary, list.servers)
   const canStart = !busy && !refusal
-  const live = list.servers.find(isLive)
   const reachable = useReachable(live)
   // A start costs nothing and has no disk yet, so cancelling one needs no question.
   const askToStop = (server: Server) => (server.active ? setAsking(true) : void stop(server))

@@ -4,6 +4,7 @@ const WORDS: Record<Connection, string> = {
   connecting: 'Connecting to live updates…',
   live: 'Live',
   reconnecting: 'Reconnecting…',
+  blocked: 'Live updates are blocked on your network. Checking every few seconds instead.',
   off: 'Live updates are off in this tab. Updating every 10 s.',
 }
 

@@ -27,6 +27,7 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
     const timer = setTimeout(onDismiss, HIDE_AFTER_MS)
     return () => clearTimeout(timer)
   }, [notice, hides])
+  const seconds = Math.max(0, Math.floor((now - Date.parse(job?.created_at ?? '')) / 1000))
   const follows = notice?.kind === 'info' && job && notice.job === job.id && !isFinished(job)
   return (
     <section
@@ -44,9 +45,11 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
           {follows ? (
             <span className="progress">
               {job.progress && job.progress !== notice.text ? <span>{job.progress}</span> : null}
-              <span className="mono" aria-live="off">
-                {Math.max(0, Math.floor((now - Date.parse(job.created_at)) / 1000))} s
-              </span>
+              {Number.isNaN(seconds) ? null : (
+                <span className="mono" aria-live="off">
+                  {seconds} s
+                </span>
+              )}
             </span>
           ) : null}
           {isNoCapacity(notice) ? <NoCapacity onStart={onStart} /> : null}

@@ -58,7 +58,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
       const { ok, body } = started
       if (body.errors?.length) return danger(body.errors.join(', '))
       if (!ok) return danger(sentence(started, 'Failed to start server'))
-      dispatch({ type: 'started', server: body.server, jobId: body.job_id, at: new Date().toISOString() })
+      dispatch({ type: 'started', server: body.server, jobId: body.job_id })
     } finally {
       underWay.current.delete(START)
       setBusy(false)
@@ -75,7 +75,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     underWay.current.delete(id)
     const { ok, body } = stopped
     if (!ok) return danger(sentence(stopped, 'Failed to stop server'))
-    dispatch({ type: 'stopped', server: body.server, jobId: body.job_id, at: new Date().toISOString() })
+    dispatch({ type: 'stopped', server: body.server, jobId: body.job_id })
     await refresh()
   }
 
