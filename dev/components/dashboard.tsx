@@ -10,6 +10,7 @@ import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
 import { RunCard } from '../../src/islands/dashboard/RunCard.tsx'
 import { RunMeter } from '../../src/islands/dashboard/RunMeter.tsx'
 import { SessionsTable } from '../../src/islands/dashboard/SessionsTable.tsx'
+import { SteadyButton } from '../../src/islands/dashboard/SteadyButton.tsx'
 import { StopDialogAs } from '../../src/islands/dashboard/StopDialog.tsx'
 import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
 import { UsageCard } from '../../src/islands/dashboard/UsageCard.tsx'
@@ -135,6 +136,19 @@ export const DASHBOARD: Specimen[] = [
     ]),
   },
   {
+    name: 'SteadyButton',
+    file: `${FOLDER}/SteadyButton.tsx`,
+    states: [
+      ['enabled', <SteadyButton key="b">Stop</SteadyButton>],
+      [
+        'disabled',
+        <SteadyButton key="b" disabled>
+          Stop
+        </SteadyButton>,
+      ],
+    ],
+  },
+  {
     name: 'StopDialogAs',
     file: `${FOLDER}/StopDialog.tsx`,
     states: [
@@ -163,6 +177,7 @@ export const DASHBOARD: Specimen[] = [
     states: [
       ['start requested', notice('info', STARTING)],
       ['starting', notice('info', STARTING, JOB)],
+      ['starting, longer than promised', notice('info', STARTING, { ...JOB, created_at: iso(47) })],
       ['stopping', notice('info', STOPPING)],
       ['succeeded', notice('success', 'Your server is running.')],
       ['failed', notice('danger', 'Error: launch_refused')],

@@ -33,6 +33,8 @@ export type ServerListAction =
 const NOT_TOLD_YET = ''
 
 export const STARTING = 'Starting server! This may take up to 30 seconds...'
+/** Beyond those 30 seconds. */
+export const TAKING_LONGER = 'Taking longer than usual. Nothing is billed.'
 export const STOPPING = 'Stopping server...'
 export const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'
 

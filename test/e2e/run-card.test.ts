@@ -94,6 +94,14 @@ test('without scripts, the card shows the server as of the last load', async () 
     }, LONG)
     .toBe('Server running')
   await card.getByText('1 × L4, 16 CPU, 64 GB').waitFor()
+  const links = page.getByRole('link', { name: /^127\.|^Open simulator$/ })
+  await expect
+    .poll(async () => {
+      await page.getByRole('button', { name: 'Refresh' }).click()
+      return links.count()
+    }, LONG)
+    .toBe(2)
+  for (const link of await links.all()) expect(await link.getAttribute('href')).toMatch(/^http:\/\/127\..+:5173$/)
   await page.context().close()
 })
 

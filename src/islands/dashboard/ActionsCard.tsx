@@ -3,6 +3,7 @@ import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { instead, START } from './ByForm.tsx'
+import { START_ID, SteadyButton } from './SteadyButton.tsx'
 
 type ActionsCardProps = {
   /** Takes less room, because a live server comes first. */
@@ -19,8 +20,9 @@ export function ActionsCard({ small = false, canStart, onStart, hint, children }
   return (
     <Card title="Actions">
       <div className={small ? 'row' : 'actions'}>
-        <Button
+        <SteadyButton
           {...START}
+          id={START_ID}
           small={small}
           look="primary"
           disabled={!canStart}
@@ -28,7 +30,7 @@ export function ActionsCard({ small = false, canStart, onStart, hint, children }
           onClick={instead(onStart)}
         >
           <Icon name="play" /> Start Server
-        </Button>
+        </SteadyButton>
         <Button small={small} disabled>
           Request More Servers
         </Button>

@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'react'
-import { isFinished, isNoCapacity, type Notice } from '../../domain/server-list.ts'
+import { isFinished, isNoCapacity, type Notice, STARTING, TAKING_LONGER } from '../../domain/server-list.ts'
 import type { Job } from '../../domain/wire.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { NoCapacity } from './NoCapacity.tsx'
 
 const HIDE_AFTER_MS = 10_000
+const PROMISED_S = 30
 
 type Props = {
   notice: Notice | null
@@ -41,7 +42,7 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
     >
       {notice ? (
         <Alert key={`${notice.kind} ${notice.text}`} kind={notice.kind} onDismiss={onDismiss} quiet>
-          {notice.text}
+          {follows && notice.text === STARTING && seconds > PROMISED_S ? TAKING_LONGER : notice.text}
           {follows ? (
             <span className="progress">
               {job.progress && job.progress !== notice.text ? <span>{job.progress}</span> : null}

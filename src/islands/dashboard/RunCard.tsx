@@ -9,6 +9,7 @@ import type { Server, Summary } from '../../domain/wire.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
+import { SteadyButton } from './SteadyButton.tsx'
 
 type Props = {
   server: Server
@@ -59,30 +60,29 @@ function costOf({ billed_from }: Server, { units, free }: RunCost) {
 }
 
 function buttonsOf(server: Server, reachable: boolean, onStop: () => void): ReactNode {
-  if (!canStop(server)) return <Button disabled>Stop</Button>
-  if (!server.active)
+  const open = canStop(server)
+  if (open && !server.active)
     return (
-      <Button {...STOP} onClick={instead(onStop)}>
+      <SteadyButton {...STOP} key="cancel" onClick={instead(onStop)}>
         Cancel
-      </Button>
+      </SteadyButton>
     )
   return (
     <>
-      {reachable && server.ip_address ? (
-        <ButtonLink
-          look="primary"
-          href={`http://${server.ip_address}:${SERVER_WEB_PORT}`}
-          target="_blank"
-          rel="noreferrer"
-        >
-          Open simulator
-        </ButtonLink>
-      ) : (
-        <Button disabled>Open simulator</Button>
-      )}
-      <Button {...ASK_TO_STOP} look="danger" onClick={instead(onStop)}>
+      {open ? <OpenSimulator address={reachable ? server.ip_address : null} /> : null}
+      <SteadyButton {...(open && ASK_TO_STOP)} key="stop" look="danger" disabled={!open} onClick={instead(onStop)}>
         Stop
-      </Button>
+      </SteadyButton>
     </>
+  )
+}
+
+/** @param address null until it answers */
+function OpenSimulator({ address }: { address: string | null }) {
+  if (!address) return <Button disabled>Open simulator</Button>
+  return (
+    <ButtonLink look="primary" href={`http://${address}:${SERVER_WEB_PORT}`} target="_blank" rel="noreferrer">
+      Open simulator
+    </ButtonLink>
   )
 }

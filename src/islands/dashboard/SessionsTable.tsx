@@ -11,6 +11,7 @@ import { useHydrated } from '../../ui/useHydrated.ts'
 import { Address } from './Address.tsx'
 import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
 import { RunMeter } from './RunMeter.tsx'
+import { SteadyButton } from './SteadyButton.tsx'
 
 /** `summary` as of `now`: see `usageAt`. */
 type Props = {
@@ -110,7 +111,7 @@ function statusOf(server: Server) {
 function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)
   const stop = (
-    <Button
+    <SteadyButton
       {...(open && ASK_TO_STOP)}
       small
       look="danger"
@@ -119,7 +120,7 @@ function actionsOf(server: Server, onStop: Props['onStop']) {
       onClick={instead(() => onStop(server))}
     >
       Stop
-    </Button>
+    </SteadyButton>
   )
   if (!isLive(server)) return <span className="visually-hidden">{stop}</span>
   if (!server.pending || !open) return stop

@@ -7,6 +7,7 @@ import { type Answer, request } from '../request.ts'
 const NOTHING_USED = { hoursUsed: 0, serverSessions: 0, runningServers: 0, amountOwedDollars: 0 }
 
 const START = 'start'
+const OFFLINE = 'You seem to be offline.'
 
 type Dispatches = Dispatch<ServerListAction>
 
@@ -95,5 +96,6 @@ function complete(summary: Partial<Summary>): Summary {
 
 /** The server's own sentence, or the call's if there was no response. */
 function sentence({ status, body }: Answer<unknown>, fallback: string): string {
+  if (!status && !navigator.onLine) return OFFLINE
   return (status && (body.error ?? body.message)) || fallback
 }
