@@ -95,7 +95,8 @@ export const SCREENS: Screen[] = [
     name: 'dashboard-starting',
     path: '/dashboard',
     as: 'starter',
-    prepare: (page) => page.locator('main').getByText('Starting server! This may take up to 30 seconds...').waitFor(),
+    // The words depend on how long the start has taken by now.
+    prepare: (page) => page.getByRole('heading', { name: 'Server starting' }).waitFor(),
   },
   {
     name: 'dashboard-running',

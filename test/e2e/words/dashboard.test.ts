@@ -35,7 +35,7 @@ const SERVER: Server = {
   active: false,
   pending: true,
   stopping: false,
-  requested_at: '2020-01-01T00:00:00Z',
+  requested_at: new Date().toISOString(),
   end_time: null,
   startedAt: null,
   billed_from: null,
