@@ -2,7 +2,6 @@ import { Hono } from 'hono'
 import { contactForm } from '../../domain/contact.ts'
 import { checkForm } from '../../domain/form.ts'
 import { canStop } from '../../domain/server.ts'
-import { STOP_QUESTION } from '../../islands/dashboard/StopDialog.tsx'
 import { ContactSales } from '../../pages/ContactSales.tsx'
 import { Dashboard } from '../../pages/Dashboard.tsx'
 import { Landing } from '../../pages/Landing.tsx'
@@ -58,7 +57,7 @@ export const pages = new Hono<AppEnv>()
     if (!server) return c.redirect('/dashboard', 303)
     return renderPage(
       c,
-      { title: STOP_QUESTION },
+      { title: 'Stop server' },
       <StopServer csrfToken={csrfToken(c)} server={server} summary={summary} now={now} />,
     )
   })
