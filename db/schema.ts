@@ -106,6 +106,8 @@ export const runs = sqliteTable(
       .notNull()
       .references(() => places.id),
     instanceType: text('instance_type').notNull(),
+    /** Its place's zone. Null for runs from before we kept it. */
+    availabilityZone: text('availability_zone'),
     requestedAt: integer('requested_at').notNull(),
     /** First seen `running`: uptime starts here. */
     runningAt: integer('running_at'),
@@ -118,12 +120,19 @@ export const runs = sqliteTable(
     unseenLooks: integer('unseen_looks').notNull().default(0),
     /** When we must stop the run: the end of a trial. */
     mustStopAt: integer('must_stop_at'),
+    /** When we emailed that the trial ends in a few minutes. */
+    trialWarnedAt: integer('trial_warned_at'),
     /** When we accepted its end: we bill nothing from then on. */
     stopRequestedAt: integer('stop_requested_at'),
     /** The meter's end. At most stopRequestedAt; earlier for an instance that vanished. */
     meteredUntil: integer('metered_until'),
     /** When its last instance was gone and its place free. */
     endedAt: integer('ended_at'),
+    /**
+     * What it added to its month's bill, in units of 1e-7 USD, counted when it ended. Null while it is live, if it
+     * ran in two months, and for runs from before we kept it.
+     */
+    costUnits: integer('cost_units'),
     instanceId: text('instance_id'),
     ipAddress: text('ip_address'),
     errorMessage: text('error_message'),

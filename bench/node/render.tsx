@@ -18,11 +18,15 @@ const servers = Array.from({ length: 20 }, (_, i): Server => {
     active: i === 0,
     pending: false,
     stopping: false,
+    requested_at: '2020-01-01T00:00:00Z',
     startedAt: new Date(startedAt).toISOString(),
     billed_from: new Date(startedAt).toISOString(),
     end_time: i ? new Date(startedAt + HOUR).toISOString() : null,
     ip_address: i ? null : '127.0.0.9',
     instance_type: 'g6.4xlarge',
+    availability_zone: 'us-east-1a',
+    cost_dollars: null,
+    ended_because: null,
     error_message: null,
   }
 })

@@ -2,13 +2,16 @@ import { SUSPENDED } from '../../src/domain/money/start-cost.ts'
 import { ALL_RESERVED, STARTING, STOPPING } from '../../src/domain/server-list.ts'
 import type { Job, Server, Subscription, Summary } from '../../src/domain/wire.ts'
 import { ActionsCard } from '../../src/islands/dashboard/ActionsCard.tsx'
-import { AddressAs } from '../../src/islands/dashboard/Address.tsx'
+import { Address } from '../../src/islands/dashboard/Address.tsx'
 import { ByForm } from '../../src/islands/dashboard/ByForm.tsx'
 import { ConnectionLine } from '../../src/islands/dashboard/ConnectionLine.tsx'
 import { NoCapacity } from '../../src/islands/dashboard/NoCapacity.tsx'
 import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
+import { RunCard } from '../../src/islands/dashboard/RunCard.tsx'
 import { RunMeter } from '../../src/islands/dashboard/RunMeter.tsx'
 import { SessionsTable } from '../../src/islands/dashboard/SessionsTable.tsx'
+import { SteadyButton } from '../../src/islands/dashboard/SteadyButton.tsx'
+import { StopDialogAs } from '../../src/islands/dashboard/StopDialog.tsx'
 import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
 import { UsageCard } from '../../src/islands/dashboard/UsageCard.tsx'
 import type { Connection } from '../../src/islands/useJobsChannel.ts'
@@ -24,11 +27,15 @@ const RUNNING: Server = {
   active: true,
   pending: false,
   stopping: false,
+  requested_at: iso(3_900),
   end_time: null,
   startedAt: iso(3_725),
   billed_from: iso(3_605),
   ip_address: '203.0.113.24',
   instance_type: 'g6.4xlarge',
+  availability_zone: 'us-east-1a',
+  cost_dollars: null,
+  ended_because: null,
   error_message: null,
 }
 const ended = { active: false, end_time: iso(60) }
@@ -39,7 +46,7 @@ const SERVERS: [state: string, server: Server][] = [
   ['running, connecting', { ...RUNNING, startedAt: iso(95), billed_from: null }],
   ['running', RUNNING],
   ['stopping', { ...RUNNING, stopping: true, end_time: iso(0) }],
-  ['stopped', { ...RUNNING, ...ended }],
+  ['stopped', { ...RUNNING, ...ended, cost_dollars: 1.7, ended_because: 'you' }],
   [
     'error',
     {
@@ -84,8 +91,9 @@ const JOB: Job = {
   updated_at: iso(2),
 }
 
-const line = (connection: Connection, servers: Server[] = []) => (
-  <ConnectionLine connection={connection} knownAt={Date.now() - 12_000} servers={servers} now={NOW} />
+const line = (connection: Connection) => <ConnectionLine connection={connection} knownAt={Date.now() - 12_000} />
+const runCard = (server: Server, summary: Summary, reachable = true) => (
+  <RunCard server={server} summary={summary} now={NOW} reachable={reachable} onStop={nothing} />
 )
 const notice = (kind: 'danger' | 'success' | 'info', text: string, job: Job | null = null) => (
   <NoticeAlert
@@ -97,7 +105,14 @@ const notice = (kind: 'danger' | 'success' | 'info', text: string, job: Job | nu
   />
 )
 const table = (servers: Server[], loading = false) => (
-  <SessionsTable servers={servers} summary={summaryOf(3, null)} loading={loading} now={NOW} onStop={nothing} />
+  <SessionsTable
+    servers={servers}
+    summary={summaryOf(3, null)}
+    loading={loading}
+    now={NOW}
+    reachable
+    onStop={nothing}
+  />
 )
 
 export const DASHBOARD: Specimen[] = [
@@ -107,17 +122,53 @@ export const DASHBOARD: Specimen[] = [
     states: [
       ['connecting', line('connecting')],
       ['live', line('live')],
-      ['live, with a running server', line('live', [RUNNING])],
-      ['reconnecting', line('reconnecting', [RUNNING])],
-      ['off', line('off', [RUNNING])],
+      ['reconnecting', line('reconnecting')],
+      ['blocked', line('blocked')],
+      ['off', line('off')],
+    ],
+  },
+  {
+    name: 'RunCard',
+    file: `${FOLDER}/RunCard.tsx`,
+    states: SERVERS.slice(0, 4).map(([state, server]): [string, React.ReactNode] => [
+      state,
+      runCard(server, summaryOf(3, state === 'stopping' ? PREMIUM : null), state !== 'running, connecting'),
+    ]),
+  },
+  {
+    name: 'SteadyButton',
+    file: `${FOLDER}/SteadyButton.tsx`,
+    states: [
+      ['enabled', <SteadyButton key="b">Stop</SteadyButton>],
+      [
+        'disabled',
+        <SteadyButton key="b" disabled>
+          Stop
+        </SteadyButton>,
+      ],
+    ],
+  },
+  {
+    name: 'StopDialogAs',
+    file: `${FOLDER}/StopDialog.tsx`,
+    states: [
+      [
+        'billed',
+        <div key="s" className="card ask">
+          <StopDialogAs server={RUNNING} summary={summaryOf(3, null)} now={NOW} />
+        </div>,
+      ],
     ],
   },
   {
     name: 'TrialBanner',
     file: `${FOLDER}/TrialBanner.tsx`,
     states: [
-      ['minutes left', <TrialBanner key="t" minutesLeft={17.25} />],
-      ['none left', <TrialBanner key="t" minutesLeft={0} />],
+      ['minutes left', <TrialBanner key="t" minutesLeft={17.25} counting={false} />],
+      ['counting', <TrialBanner key="t" minutesLeft={17.25} counting />],
+      ['5 minutes left', <TrialBanner key="t" minutesLeft={4.52} counting />],
+      ['1 minute left', <TrialBanner key="t" minutesLeft={0.7} counting />],
+      ['none left', <TrialBanner key="t" minutesLeft={0} counting={false} />],
     ],
   },
   {
@@ -126,6 +177,7 @@ export const DASHBOARD: Specimen[] = [
     states: [
       ['start requested', notice('info', STARTING)],
       ['starting', notice('info', STARTING, JOB)],
+      ['starting, longer than promised', notice('info', STARTING, { ...JOB, created_at: iso(47) })],
       ['stopping', notice('info', STOPPING)],
       ['succeeded', notice('success', 'Your server is running.')],
       ['failed', notice('danger', 'Error: launch_refused')],
@@ -158,6 +210,16 @@ export const DASHBOARD: Specimen[] = [
       [
         'disabled, with the reason',
         <ActionsCard key="a" canStart={false} onStart={nothing} hint="One server at a time: stop this one first." />,
+      ],
+      [
+        'beside a live server',
+        <ActionsCard
+          key="a"
+          small
+          canStart={false}
+          onStart={nothing}
+          hint="One server at a time: stop this one before you start another."
+        />,
       ],
       [
         'suspended',
@@ -196,13 +258,13 @@ export const DASHBOARD: Specimen[] = [
     ],
   },
   {
-    name: 'AddressAs',
+    name: 'Address',
     file: `${FOLDER}/Address.tsx`,
     states: [
-      ['running, reachable', <AddressAs key="a" server={RUNNING} reachable />],
+      ['running, reachable', <Address key="a" server={RUNNING} reachable />],
       ...SERVERS.map(([state, server]): [string, React.ReactNode] => [
         state,
-        <AddressAs key="a" server={server} reachable={false} />,
+        <Address key="a" server={server} reachable={false} />,
       ]),
     ],
   },

@@ -17,7 +17,8 @@ const files: Record<string, { type: string; text: string }> = {
 
 const headers = {
   'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; base-uri 'none'",
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'",
   'x-content-type-options': 'nosniff',
 }
 

@@ -20,10 +20,12 @@ export type ServerListAction =
   | { type: 'fetching' }
   | { type: 'fetched'; servers: Server[] }
   | { type: 'fetch_failed'; message: string }
-  | { type: 'started'; server: Server; jobId: string; at: string }
-  | { type: 'stopped'; server: Server; jobId: string; at: string }
+  | { type: 'started'; server: Server; jobId: string }
+  | { type: 'stopped'; server: Server; jobId: string }
   | { type: 'told'; notice: Notice }
   | { type: 'job_updated'; job: Job }
+  /** No live updates: what the list says must end a notice that still waits for its job. */
+  | { type: 'unheard' }
   | { type: 'job_cleared'; id: string }
   | { type: 'notice_dismissed' }
 
@@ -31,6 +33,8 @@ export type ServerListAction =
 const NOT_TOLD_YET = ''
 
 export const STARTING = 'Starting server! This may take up to 30 seconds...'
+/** Beyond those 30 seconds. */
+export const TAKING_LONGER = 'Taking longer than usual. Nothing is billed.'
 export const STOPPING = 'Stopping server...'
 export const ALL_RESERVED = 'No GPU servers available right now. All servers are reserved.'
 
@@ -52,13 +56,15 @@ export function reduceServerList(state: ServerList, action: ServerListAction): S
     case 'fetch_failed':
       return { ...state, loading: false, error: action.message }
     case 'started':
-      return queued(state, action, 'server_start', STARTING)
+      return queued(state, action, 'server_start', STARTING, action.server.requested_at)
     case 'stopped':
-      return queued(state, action, 'server_stop', STOPPING)
+      return queued(state, action, 'server_stop', STOPPING, action.server.end_time)
     case 'told':
       return { ...state, notice: action.notice }
     case 'job_updated':
       return jobUpdated(state, action.job)
+    case 'unheard':
+      return { ...state, notice: settledNotice(state) }
     case 'job_cleared': {
       const { [action.id]: _, ...jobs } = state.jobs
       return { ...state, jobs }
@@ -68,11 +74,13 @@ export function reduceServerList(state: ServerList, action: ServerListAction): S
   }
 }
 
+/** @param at when the server accepted it: this machine's clock may be off */
 function queued(
   state: ServerList,
-  { server, jobId, at }: { server: Server; jobId: string; at: string },
+  { server, jobId }: { server: Server; jobId: string },
   kind: Job['kind'],
   text: string,
+  at: string | null,
 ): ServerList {
   // The socket may have been faster than the response: keep what it said.
   const job: Job = state.jobs[jobId] ?? {
@@ -84,7 +92,7 @@ function queued(
     error_message: null,
     error_code: null,
     server,
-    created_at: at,
+    created_at: at ?? NOT_TOLD_YET,
     updated_at: NOT_TOLD_YET,
   }
   const jobs = { ...state.jobs, [jobId]: job }
@@ -115,6 +123,19 @@ function noticeOf(job: Job, shown: Notice | null): Notice | null {
     return { kind: 'danger', text: jobFailure(job), job: job.id }
   }
   return { kind: 'info', text: job.kind === 'server_start' ? STARTING : STOPPING, job: job.id }
+}
+
+/** The outcome that the list shows for the job the notice is about. Its own words replace this once they arrive. */
+function settledNotice({ notice, jobs, servers }: ServerList): Notice | null {
+  const job = notice?.kind === 'info' && notice.job ? jobs[notice.job] : undefined
+  const run = servers.find(({ id }) => id === job?.server?.id)
+  if (!job || !run) return notice
+  const done = (text: string): Notice => ({ kind: 'success', text, job: job.id })
+  if (!isLive(run)) {
+    if (run.error_message) return { kind: 'danger', text: run.error_message, job: job.id }
+    return done('Server stopped.')
+  }
+  return job.kind === 'server_start' && run.billed_from ? done('Your server is running.') : notice
 }
 
 /** The error message, else 'Error: {code}', else 'Unknown error'. */
@@ -164,7 +185,7 @@ export function isFinished(job: Pick<Job, 'status'>): boolean {
   return job.status === 'succeeded' || job.status === 'failed'
 }
 
-/** A job known only from this page's request is the latest: its times are by this machine's clock, which may be off. */
+/** A job known only from this page's request is the latest. */
 function isNewer(job: Job, than: Job): boolean {
   return than.updated_at !== NOT_TOLD_YET && job.created_at > than.created_at
 }

@@ -10,14 +10,26 @@ export type Server = {
   active: boolean
   pending: boolean
   stopping: boolean
+  requested_at: string
   end_time: string | null
   startedAt: string | null
   /** When it first answered; everything before is free. */
   billed_from: string | null
   ip_address: string | null
   instance_type: string
+  /** Where it runs; null for runs from before we kept it. */
+  availability_zone: string | null
+  /**
+   * What it added to its month's bill, once it has ended. Null before, if it ran in two months, and for runs from
+   * before we kept it.
+   */
+  cost_dollars: number | null
+  /** Null while it is live. `failure`: `error_message` says which. */
+  ended_because: EndReason | null
   error_message: string | null
 }
+
+export type EndReason = 'you' | 'trial_over' | 'failure'
 
 export type JobKind = 'server_start' | 'server_stop'
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed'

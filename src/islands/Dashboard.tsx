@@ -3,7 +3,7 @@ import { trialMinutesLeft } from '../domain/money/billing.ts'
 import { usageAt } from '../domain/money/live-usage.ts'
 import { isUnpaid } from '../domain/money/plan.ts'
 import { PAY_PLAN, PLAN_UNPAID, SUSPENDED, startCost, startRefusal, TRIAL_OVER } from '../domain/money/start-cost.ts'
-import { isLive } from '../domain/server.ts'
+import { canStop, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
 import type { Job, Server, Summary } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -12,12 +12,15 @@ import { ActionsCard } from './dashboard/ActionsCard.tsx'
 import { ByForm, instead } from './dashboard/ByForm.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
+import { RunCard } from './dashboard/RunCard.tsx'
 import { SessionsTable } from './dashboard/SessionsTable.tsx'
+import { StopDialog } from './dashboard/StopDialog.tsx'
 import { TrialBanner } from './dashboard/TrialBanner.tsx'
 import { UsageCard } from './dashboard/UsageCard.tsx'
 import { useServers } from './dashboard/useServers.ts'
 import { useJobsChannel } from './useJobsChannel.ts'
 import { usePoll } from './usePoll.ts'
+import { useReachable } from './useReachable.ts'
 import { useServerClock } from './useServerClock.ts'
 
 export type DashboardProps = {
@@ -29,11 +32,13 @@ export type DashboardProps = {
 }
 
 const USAGE_EVERY_MS = 30_000
-/** Without live updates, only polling brings news. */
+/** Without live updates, only polling brings news, and while a server starts or stops it is expected soon. */
 const UNCONNECTED_EVERY_MS = 10_000
+const UNDER_WAY_EVERY_MS = 3_000
 
 export function Dashboard(props: DashboardProps) {
   const [list, dispatch] = useReducer(reduceServerList, props, ({ servers, jobs }) => emptyServerList(servers, jobs))
+  const [asking, setAsking] = useState(false)
   const [counted, setCounted] = useState(props.summary)
   const now = useServerClock(Date.parse(counted.as_of))
   const { start, stop, refresh, busy, readAt } = useServers(dispatch, setCounted)
@@ -44,7 +49,13 @@ export function Dashboard(props: DashboardProps) {
     },
     onConnect: () => void refresh(),
   })
-  usePoll(refresh, connection === 'live' ? USAGE_EVERY_MS : UNCONNECTED_EVERY_MS)
+  const live = list.servers.find(isLive)
+  const underWay = live !== undefined && (live.stopping || !live.billed_from)
+  const unheardEvery = underWay ? UNDER_WAY_EVERY_MS : UNCONNECTED_EVERY_MS
+  usePoll(refresh, connection === 'live' ? USAGE_EVERY_MS : unheardEvery)
+  useEffect(() => {
+    if (connection !== 'live') dispatch({ type: 'unheard' })
+  }, [connection, list.servers])
 
   // The notice at the top of the page, outside this island, depends on these: reload when one changes.
   useEffect(() => {
@@ -56,18 +67,16 @@ export function Dashboard(props: DashboardProps) {
   const { subscription, monthlyUsage } = summary
   const refusal = startRefusal(summary, list.servers)
   const canStart = !busy && !refusal
+  const reachable = useReachable(live)
+  // A start costs nothing and has no disk yet, so cancelling one needs no question.
+  const askToStop = (server: Server) => (server.active ? setAsking(true) : void stop(server))
   const job = list.lastJobId ? (list.jobs[list.lastJobId] ?? null) : null
   return (
     <div className="dashboard">
       <header className="page-head">
         <div>
           <h1>Dashboard</h1>
-          <ConnectionLine
-            connection={connection}
-            knownAt={Math.max(heardAt, readAt)}
-            servers={list.servers}
-            now={now}
-          />
+          <ConnectionLine connection={connection} knownAt={Math.max(heardAt, readAt)} />
         </div>
         <div className="row">
           <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
@@ -78,8 +87,14 @@ export function Dashboard(props: DashboardProps) {
           </form>
         </div>
       </header>
+      {live ? (
+        <RunCard server={live} summary={summary} now={now} reachable={reachable} onStop={() => askToStop(live)} />
+      ) : null}
       {subscription?.sub_type === 'demo' ? (
-        <TrialBanner minutesLeft={trialMinutesLeft(monthlyUsage.hoursUsed)} />
+        <TrialBanner
+          minutesLeft={trialMinutesLeft(monthlyUsage.hoursUsed)}
+          counting={live?.billed_from != null && !live.stopping}
+        />
       ) : null}
       {list.error ? (
         <ErrorState
@@ -99,9 +114,25 @@ export function Dashboard(props: DashboardProps) {
         onDismiss={() => dispatch({ type: 'notice_dismissed' })}
         onStart={canStart ? () => void start() : null}
       />
-      <ByForm csrfToken={props.csrfToken} live={list.servers.find(isLive)} />
+      {asking && live && canStop(live) ? (
+        <StopDialog
+          server={live}
+          summary={summary}
+          now={now}
+          onAnswer={(yes) => {
+            setAsking(false)
+            if (yes) void stop(live)
+          }}
+        />
+      ) : null}
+      <ByForm csrfToken={props.csrfToken} live={live} />
       <div className="grid grid-2">
-        <ActionsCard canStart={canStart} onStart={() => void start()} hint={refusal ?? startCost(summary)}>
+        <ActionsCard
+          small={live !== undefined}
+          canStart={canStart}
+          onStart={() => void start()}
+          hint={refusal ?? startCost(summary)}
+        >
           {refusal === SUSPENDED ? <a href="/billing_history">View and pay</a> : null}
           {refusal === PLAN_UNPAID ? <a href={PAY_PLAN}>Pay the open invoice</a> : null}
           {refusal === TRIAL_OVER ? <a href="/subscriptions">See plans</a> : null}
@@ -113,7 +144,8 @@ export function Dashboard(props: DashboardProps) {
         summary={summary}
         loading={list.loading}
         now={now}
-        onStop={(server) => void stop(server)}
+        reachable={reachable}
+        onStop={askToStop}
       />
     </div>
   )

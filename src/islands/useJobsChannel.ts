@@ -3,8 +3,13 @@ import { useEffect, useRef, useState } from 'react'
 import { KEEPALIVE, PING_EVERY_MS } from '../domain/cable.ts'
 import type { Job } from '../domain/wire.ts'
 
-/** `off`: the server closed it for good, because newer tabs took its place or the sign-in ended. */
-export type Connection = 'connecting' | 'live' | 'reconnecting' | 'off'
+/**
+ * `off`: the server closed it for good, because newer tabs took its place or the sign-in ended. `blocked`: it has never
+ * been live, so something between here and there lets no WebSocket through.
+ */
+export type Connection = 'connecting' | 'live' | 'reconnecting' | 'off' | 'blocked'
+
+const BLOCKED_AFTER_MS = 10_000
 
 type Listener = {
   onJob: (job: Job) => void
@@ -40,12 +45,19 @@ export function useJobsChannel(userId: string, listener: Listener): { connection
     const url = document.querySelector<HTMLMetaElement>('meta[name="cable-url"]')?.content ?? '/cable'
     const consumer = createConsumer(url)
     let isOff = false
-    const lost = () => setState({ connection: isOff ? 'off' : 'reconnecting', heardAt })
+    let isBlocked = false
+    const lost = () => setState({ connection: isOff ? 'off' : isBlocked ? 'blocked' : 'reconnecting', heardAt })
+    const patience = setTimeout(() => {
+      isBlocked = true
+      lost()
+    }, BLOCKED_AFTER_MS)
     consumer.subscriptions.create(
       { channel: 'JobsChannel', user_id: userId },
       {
         connected() {
           isOff = false
+          isBlocked = false
+          clearTimeout(patience)
           setState({ connection: 'live', heardAt })
           latest.current.onConnect()
         },
@@ -67,6 +79,7 @@ export function useJobsChannel(userId: string, listener: Listener): { connection
     window.addEventListener('offline', lost)
     window.addEventListener('online', reopen)
     return () => {
+      clearTimeout(patience)
       document.removeEventListener('visibilitychange', seen)
       window.removeEventListener('offline', lost)
       window.removeEventListener('online', reopen)

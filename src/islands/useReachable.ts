@@ -1,14 +1,18 @@
 import { useEffect, useState } from 'react'
 import type { Server } from '../domain/wire.ts'
+import { useHydrated } from '../ui/useHydrated.ts'
 import { request } from './request.ts'
 import { usePoll } from './usePoll.ts'
 
 const EVERY_MS = 5_000
 
-/** Whether this server's page answers: checked as soon as it has an address, then every 5 s until it does. */
-export function useReachable({ active, stopping, ip_address }: Server): boolean {
-  const [reachable, setReachable] = useState<string | null>(null)
-  const waiting = active && !stopping && ip_address !== null && reachable !== ip_address
+/** Whether the live server's page answers: checked as soon as it has an address, then every 5 s until it does. */
+export function useReachable(live: Server | undefined): boolean {
+  const hydrated = useHydrated()
+  // In the server's HTML, a server that has answered once is a link, which is all that works without scripts.
+  const [reachable, setReachable] = useState(() => (!hydrated && live?.billed_from ? live.ip_address : null))
+  const ip_address = live?.ip_address ?? null
+  const waiting = live?.active === true && !live.stopping && ip_address !== null && reachable !== ip_address
   const ask = async (signal?: AbortSignal) => {
     const answer = await request<{ status?: string }>(
       'POST',

@@ -22,11 +22,15 @@ const server = (id: string, change: Partial<Server> = {}): Server => ({
   active: false,
   pending: true,
   stopping: false,
+  requested_at: '2020-01-01T00:00:00Z',
   end_time: null,
   startedAt: null,
   billed_from: null,
   ip_address: null,
   instance_type: 'g6.4xlarge',
+  availability_zone: 'us-east-1a',
+  cost_dollars: null,
+  ended_because: null,
   error_message: null,
   ...change,
 })
@@ -78,7 +82,7 @@ describe('fetching', () => {
     const running = server('b', { pending: false, active: true })
     const ended = server('b', { pending: false, end_time: at(9) })
     const fetched: ServerListAction = { type: 'fetched', servers: [server('b'), server('a', { pending: false })] }
-    expect(play([{ type: 'started', server: server('c'), jobId: 'j', at: at(0) }, fetched]).servers).toMatchObject([
+    expect(play([{ type: 'started', server: server('c'), jobId: 'j' }, fetched]).servers).toMatchObject([
       { id: 'c' },
       { id: 'b' },
       { id: 'a' },
@@ -130,7 +134,7 @@ describe('fetching', () => {
 })
 
 describe('starting and stopping', () => {
-  const started: ServerListAction = { type: 'started', server: server('b'), jobId: 'job_b', at: at(0) }
+  const started: ServerListAction = { type: 'started', server: server('b'), jobId: 'job_b' }
 
   test('a started server goes on top, or replaces itself', () => {
     const list = play([{ type: 'fetched', servers: [server('a', { pending: false })] }, started])
@@ -143,7 +147,7 @@ describe('starting and stopping', () => {
   test('a stopped server keeps its position', () => {
     const before = emptyServerList([server('a', { pending: false, active: true }), server('z', { pending: false })])
     const stopping = server('a', { pending: false, active: true, stopping: true })
-    const list = play([{ type: 'stopped', server: stopping, jobId: 'job_s', at: at(0) }], before)
+    const list = play([{ type: 'stopped', server: stopping, jobId: 'job_s' }], before)
     expect(list.servers).toEqual([stopping, server('z', { pending: false })])
     expect(list.jobs.job_s).toMatchObject({ kind: 'server_stop', status: 'queued' })
     expect(list.notice).toMatchObject({ kind: 'info', text: STOPPING })
@@ -159,16 +163,68 @@ describe('starting and stopping', () => {
     expect(play([...told({ ...running, server: null }), started]).servers).toEqual([server('b')])
   })
 
-  test("a browser's wrong clock hides nothing", () => {
+  test("a job's time is the server's: of the request, and of the accepted stop", () => {
+    const list = play([started])
+    expect(list.jobs.job_b?.created_at).toBe('2020-01-01T00:00:00Z')
+    const stopping = server('b', { stopping: true, end_time: at(9) })
+    const stopped = play([{ type: 'stopped', server: stopping, jobId: 'job_s' }], list)
+    expect(stopped.jobs.job_s?.created_at).toBe(at(9))
+    const unknown = play([{ type: 'stopped', server: server('b'), jobId: 'job_t' }])
+    expect(unknown.jobs.job_t?.created_at).toBe('')
+  })
+
+  test('a job known only from an answer gives way to what the channel says, but not to an older job', () => {
     for (const wrong of [at(0).replace('2026', '2036'), at(0).replace('2026', '2006')]) {
+      const requested = { ...started, server: server('b', { requested_at: wrong }) }
       const running = job('job_b', { progress: 'Booting…', server: server('b') })
-      const list = play([{ ...started, at: wrong }, ...told(running)])
+      const list = play([requested, ...told(running)])
       expect(list.jobs.job_b).toEqual(running)
       const later = job('job_c', { kind: 'server_stop', created_at: at(7), updated_at: at(8) })
       expect(play(told(later), list)).toMatchObject({ lastJobId: 'job_c', notice: { text: STOPPING } })
       const older = job('job_a', { created_at: '2026-11-19T00:00:00.000Z', status: 'succeeded', result: 'Old.' })
-      expect(play([{ ...started, at: wrong }, ...told(older)])).toMatchObject({ lastJobId: 'job_b' })
+      expect(play([requested, ...told(older)])).toMatchObject({ lastJobId: 'job_b' })
     }
+  })
+})
+
+describe('without live updates', () => {
+  const unheard = (action: ServerListAction, run: Server) =>
+    play([action, { type: 'fetched', servers: [run] }, { type: 'unheard' }])
+  const starting: ServerListAction = { type: 'started', server: server('b'), jobId: 'job_b' }
+  const running = server('b', { pending: false, active: true, startedAt: at(1) })
+  const stopping: ServerListAction = { type: 'stopped', server: { ...running, stopping: true }, jobId: 'job_s' }
+  const ended = server('b', { pending: false, end_time: at(9), ended_because: 'you' })
+
+  test('a notice ends with what the list shows', () => {
+    expect(unheard(starting, { ...running, billed_from: at(2) }).notice).toEqual({
+      kind: 'success',
+      text: 'Your server is running.',
+      job: 'job_b',
+    })
+    expect(unheard(stopping, ended).notice).toEqual({ kind: 'success', text: 'Server stopped.', job: 'job_s' })
+    for (const action of [starting, stopping])
+      expect(unheard(action, { ...ended, error_message: 'It is gone.' }).notice).toMatchObject({
+        kind: 'danger',
+        text: 'It is gone.',
+      })
+  })
+
+  test('a notice stays while the list shows that its job goes on, and so does any other', () => {
+    expect(unheard(starting, running).notice?.text).toBe(STARTING)
+    expect(unheard(stopping, { ...running, billed_from: at(2), stopping: true }).notice?.text).toBe(STOPPING)
+    expect(play([{ type: 'unheard' }]).notice).toBeNull()
+    const other = { kind: 'danger', text: 'No.', job: null } as const
+    expect(play([{ type: 'told', notice: other }, { type: 'unheard' }]).notice).toBe(other)
+    const orphan = play(told(job('j', { server: null })), emptyServerList([ended]))
+    expect(reduceServerList(orphan, { type: 'unheard' }).notice?.text).toBe(STARTING)
+    const failed = play([...told(job('j', { status: 'failed', server: ended })), { type: 'unheard' }])
+    expect(failed.notice?.text).toBe('Unknown error')
+  })
+
+  test("the job's own words replace it once they arrive", () => {
+    const list = unheard(stopping, ended)
+    const end = job('job_s', { kind: 'server_stop', status: 'succeeded', result: 'Server stopped. You used 5s.' })
+    expect(play(told(end), list).notice?.text).toBe('Server stopped. You used 5s.')
   })
 })
 

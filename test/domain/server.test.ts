@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import {
   ANSWER_DEADLINE_MS,
   canStop,
+  endedBecause,
   formatUptime,
   isLive,
   START_DEADLINE_MS,
@@ -30,6 +31,16 @@ test.each([
 ])('shows %j as %s in %s', (server, status, color) => {
   expect(serverStatus(server)).toBe(status)
   expect(serverStatusColor(serverStatus(server))).toBe(color)
+})
+
+test.each([
+  ['you', '2026-11-21T09:30:00Z', 'Ended by you'],
+  ['you', null, 'Cancelled by you'],
+  ['trial_over', '2026-11-21T09:30:00Z', 'Free minutes used up'],
+  ['failure', null, null],
+  [null, '2026-11-21T09:30:00Z', null],
+] as const)('a run that ended because of %s, started at %s, says %s', (ended_because, startedAt, words) => {
+  expect(endedBecause({ ended_because, startedAt })).toBe(words)
 })
 
 test('only a live run that is not stopping can be stopped', () => {

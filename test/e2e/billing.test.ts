@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import { correctBill } from '../../src/server/billing/bills/corrections.ts'
-import { signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { confirmStop, signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 
 const SHOTS = 'test-results/billing'
 const DAY = 86_400
@@ -63,7 +63,8 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await page.getByText(/28,8\d\d s · \$5\.2\d+$/).waitFor()
   await shot(page, 'meter')
   await page.getByRole('button', { name: /^Stop ses/ }).click()
-  await page.getByText(/^Server stopped\. You used 8h 0m \d+s\. Startup \(\d+s\) was free\.$/).waitFor()
+  await confirmStop(page)
+  await page.getByText(/^Server stopped\. You used 8h 0m \d+s: \$5\.2\d\. Startup \(\d+s\) was free\.$/).waitFor()
 
   await advance(31 * DAY)
   await open(page, '/billing_history')

@@ -21,9 +21,11 @@ test('offline, keeps what was known, with its age and a Retry, and goes live aga
   await page.getByText('Reconnecting…').waitFor()
   await page.getByText(/^Reconnecting… last update [1-9]\d* s ago$/).waitFor()
   await page.getByRole('button', { name: 'Refresh' }).click()
-  const alert = page.getByRole('alert').filter({ hasText: 'Failed to load servers' })
+  const alert = page.getByRole('alert').filter({ hasText: 'You seem to be offline.' })
   await alert.waitFor()
   await page.getByText('No servers yet. Click "Start Server" to launch one.').waitFor()
+  await page.getByRole('button', { name: 'Start Server' }).click()
+  await page.getByText('Failed to check availability: You seem to be offline.').waitFor()
   await alert.getByRole('button', { name: 'Retry' }).click()
   await alert.waitFor()
 
@@ -82,7 +84,8 @@ test('a running server: its meter and the trial count each second, its address c
 
   const stops: string[] = []
   page.on('request', (request) => request.url().endsWith('/stop_server') && stops.push(request.url()))
-  await page.getByRole('button', { name: /^Stop ses_/ }).dblclick()
+  await page.getByRole('button', { name: /^Stop ses_/ }).click()
+  await page.getByRole('button', { name: 'Stop server' }).dblclick()
   await page.getByText(/^Server stopped\./).waitFor()
   expect(stops).toHaveLength(1)
   await context.close()

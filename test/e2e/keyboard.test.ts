@@ -1,7 +1,8 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { complaintsOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { complaintsOf, pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { newPerson } from '../../testing/people/client.ts'
 
 const world = stackAndBrowser()
 
@@ -37,6 +38,8 @@ test('the main job with only Tab and Enter', async () => {
 
   await tabTo(page, /^Stop ses_/)
   await page.keyboard.press('Enter')
+  await tabTo(page, 'Stop server')
+  await page.keyboard.press('Enter')
   await page
     .locator('main')
     .getByText(/^Server stopped\./)
@@ -49,6 +52,38 @@ test('the main job with only Tab and Enter', async () => {
   await page.keyboard.press('Enter')
   await page.waitForURL('**/sign_in')
   expect(complaints).toEqual([])
+})
+
+test('Enter on Start and on Stop keeps the focus, and gives it to Start once there is nothing to stop', async () => {
+  const page = await pageOf(world.browser, world.url, await newPerson(world.url))
+  const focused = () => page.evaluate(() => document.activeElement?.textContent?.trim())
+  await page.goto(`${world.url}/dashboard`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  const start = page.getByRole('button', { name: 'Start Server' })
+  await start.focus()
+  await page.keyboard.press('Enter')
+  await page.locator('main').getByText('Your server is running.').waitFor()
+  expect(await focused()).toBe('Start Server')
+  expect(await start.isDisabled()).toBe(true)
+  // It is disabled, so another Enter does nothing.
+  const starts: string[] = []
+  page.on('request', (request) => /server_available|start_request/.test(request.url()) && starts.push(request.url()))
+  await page.keyboard.press('Enter')
+  await page.keyboard.press('Tab')
+  expect(await focused()).not.toBe('Start Server')
+  expect(await start.evaluate((button: HTMLButtonElement) => button.disabled)).toBe(true)
+
+  await page.getByRole('button', { name: /^Stop ses_/ }).focus()
+  await page.keyboard.press('Enter')
+  await tabTo(page, 'Stop server')
+  await page.keyboard.press('Enter')
+  await page.locator('main').getByText('Stopping server...').waitFor()
+  expect(await focused()).toBe('Stop')
+  const stopped = page.locator('main').getByText(/^Server stopped\./)
+  await stopped.waitFor()
+  await expect.poll(focused).toBe('Start Server')
+  expect(starts).toEqual([])
+  await page.context().close()
 })
 
 test("a form's answer takes the focus, and typed text stays", async () => {

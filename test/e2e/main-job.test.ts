@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { complaintsOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { complaintsOf, confirmStop, stackAndBrowser } from '../../testing/browser/e2e.ts'
 import { confirmationToken, PASSWORD } from '../../testing/people/client.ts'
 
 const SHOTS = 'test-results/main-job'
@@ -68,6 +68,7 @@ test('from sign-up to a stopped server without a reload', async () => {
   const metered = (await uptimeOf(running)) + 3
   await expect.poll(() => uptimeOf(running), { timeout: 15_000 }).toBeGreaterThanOrEqual(metered)
   await page.getByRole('button', { name: /^Stop / }).click()
+  await confirmStop(page)
   await page
     .locator('main')
     .getByText(/^Server stopped\. You used \d+s of your free trial\. Startup \(\d+s\) was free\.$/)

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { confirmStop, stackAndBrowser } from '../../testing/browser/e2e.ts'
 import { newPerson, PASSWORD } from '../../testing/people/client.ts'
 
 /** The main job as a screen reader hears it: the accessibility tree and what live regions announce. */
@@ -48,6 +48,7 @@ test('sign in, start, open, and stop, with only what is read out', async () => {
 
   // Buttons with the same text are told apart by their session.
   await page.getByRole('button', { name: /^Stop ses_/ }).click()
+  await confirmStop(page)
   await expect.poll(said, { timeout: 50_000 }).toMatch(/Server stopped\. You used/)
   await page.getByRole('row', { name: /stopped/ }).waitFor()
 

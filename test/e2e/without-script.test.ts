@@ -179,6 +179,8 @@ test('starts a server, refuses a second one, shows it on Refresh, and stops it',
     .toBe(true)
   expect(new URL(page.url()).search).toBe('')
   await stop.click()
+  expect(path(page)).toBe('/stop_server')
+  await press(page, 'Stop server')
   expect(path(page)).toBe('/dashboard')
   await page.getByText('Stopping server...').waitFor()
   expect(stopped).toEqual([])

@@ -190,3 +190,24 @@ test('a different user: a different socket, for that user’s channel', async ()
   await socket().say(welcomeFrame())
   expect(subscriptions().join()).toContain('user_2')
 })
+
+test('is blocked if it was never live for 10 s, until it is', async () => {
+  const channel = await follow()
+  await pass(9_900)
+  expect(channel.state()).not.toBe('blocked')
+  await pass(200)
+  expect(channel.state()).toBe('blocked')
+  // Every later try that fails leaves it at that.
+  await socket().drop()
+  await pass(3_000)
+  expect(channel.state()).toBe('blocked')
+  await answer()
+  expect(channel.state()).toBe('live')
+})
+
+test('is not blocked once it was live, however long it is away', async () => {
+  const channel = await followLive()
+  window.dispatchEvent(new Event('offline'))
+  await pass(30_000)
+  expect(channel.state()).not.toBe('blocked')
+})

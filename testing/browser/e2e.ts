@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import type { StackOptions } from '../../dev/services.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
+import { newPerson } from '../people/client.ts'
 import { openBrowser } from './chromium.ts'
 
 type Options = Partial<Omit<StackOptions, 'dataDir' | 'port'>> & {
@@ -28,6 +29,12 @@ export function stackAndBrowser({ prepare, ...options }: Options = {}) {
     rmSync(dataDir, { recursive: true, force: true })
   })
   return world
+}
+
+/** Says yes to the question that Stop asks. */
+export async function confirmStop(page: Page): Promise<void> {
+  const question = page.getByRole('dialog', { name: 'Stop this server?' })
+  await question.getByRole('button', { name: 'Stop server' }).click()
 }
 
 type Named = { email: string; password: string }
@@ -56,6 +63,16 @@ export async function pageOf(
   const context = await browser.newContext(options)
   await context.addCookies([...person.cookies].map(([name, value]) => ({ name, value, url })))
   return context.newPage()
+}
+
+/** The dashboard of a new person on a trial who has just requested a server, and the card of that server. */
+export async function openWithServer(world: { browser: Browser; url: string }, options: BrowserContextOptions = {}) {
+  const person = await newPerson(world.url)
+  await person.post('/api/v1/aws/auto_cloud_start_request')
+  const page = await pageOf(world.browser, world.url, person, options)
+  await page.goto(`${world.url}/dashboard`)
+  const card = page.getByRole('region', { name: /^Server (starting|running|stopping)$/ })
+  return { page, person, card }
 }
 
 /** A busy browser skips the animation between two pages. */

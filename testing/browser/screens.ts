@@ -95,7 +95,8 @@ export const SCREENS: Screen[] = [
     name: 'dashboard-starting',
     path: '/dashboard',
     as: 'starter',
-    prepare: (page) => page.locator('main').getByText('Starting server! This may take up to 30 seconds...').waitFor(),
+    // The words depend on how long the start has taken by now.
+    prepare: (page) => page.getByRole('heading', { name: 'Server starting' }).waitFor(),
   },
   {
     name: 'dashboard-running',
@@ -106,6 +107,17 @@ export const SCREENS: Screen[] = [
       await page.getByRole('link', { name: /^127\./ }).waitFor()
     },
   },
+  {
+    name: 'dashboard-stop',
+    path: '/dashboard',
+    as: 'runner',
+    prepare: async (page) => {
+      await live(page)
+      await submit(page, 'Stop')
+      await page.getByRole('dialog', { name: 'Stop this server?' }).waitFor()
+    },
+  },
+  { name: 'stop-server', path: '/stop_server', as: 'runner' },
   {
     name: 'dashboard-offline',
     path: '/dashboard',

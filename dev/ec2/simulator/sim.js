@@ -61,6 +61,18 @@ function frame(now) {
   requestAnimationFrame(frame)
 }
 
+/** One lost answer may be the network; two in a row mean that the server is gone. */
+let silent = 0
+async function lookForServer() {
+  const answered = await fetch('/', { method: 'HEAD' }).catch(() => null)
+  silent = answered?.ok ? 0 : silent + 1
+  if (silent < 2) return
+  clearInterval(looking)
+  paused = true
+  show('gone', 'This server is gone: it was stopped, or its free minutes are used up. Your dashboard says which.')
+}
+const looking = setInterval(lookForServer, 2000)
+
 document.getElementById('autopilot').addEventListener('click', () => setAutopilot(!fliesItself))
 document.getElementById('pause').addEventListener('click', () => {
   paused = !paused

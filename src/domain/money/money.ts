@@ -9,6 +9,11 @@ export function dollars(amount: number): string {
   return format.format(amount)
 }
 
+/** What something cost, so that a little never reads as nothing. */
+export function costText(amount: number): string {
+  return amount > 0 && amount < 0.005 ? 'less than $0.01' : dollars(amount)
+}
+
 /** For amounts that may be less than a cent. */
 export function fineDollars(amount: number): string {
   return `$${amount.toFixed(4)}`

@@ -1,5 +1,6 @@
 import { formatUptime } from '../server.ts'
 import { runSeconds } from './billing.ts'
+import { costText, UNITS_PER_DOLLAR } from './money.ts'
 import { TRIAL_MINUTES } from './plan.ts'
 
 export const NOT_CHARGED = "You weren't charged."
@@ -10,11 +11,13 @@ export type ReceiptOf = {
   meteredUntil: number | null
   /** When the trial would end it; null outside a trial. */
   mustStopAt: number | null
+  /** What it added to the bill, in units of 1e-7 USD; null if it ran in two months. */
+  costUnits: number | null
   /** Launches that EC2 refused before one succeeded. */
   refused: number
 }
 
-/** What the user used, and what was free: the trial, and everything before the server answered. */
+/** What the user used and what it cost, and what was free: everything before the server answered. */
 export function receipt(run: ReceiptOf): string {
   const { billedFrom, meteredUntil, mustStopAt } = run
   if (billedFrom === null || meteredUntil === null) return `Server stopped before it was ready. ${NOT_CHARGED}`
@@ -32,9 +35,16 @@ export function lostReceipt(reason: string, run: ReceiptOf): string {
 }
 
 function whatWasUsed(run: ReceiptOf & { billedFrom: number; meteredUntil: number }): string {
-  const { requestedAt, billedFrom, meteredUntil, mustStopAt, refused } = run
-  const used = `You used ${formatUptime(runSeconds(billedFrom, meteredUntil))}${mustStopAt === null ? '' : ' of your free trial'}.`
+  const { requestedAt, billedFrom, meteredUntil, refused } = run
+  const seconds = runSeconds(billedFrom, meteredUntil)
+  const used = `You used ${formatUptime(seconds)}${priceOf(run, seconds)}.`
   const startup = formatUptime(runSeconds(requestedAt, billedFrom))
   const launches = refused ? `, ${refused} refused ${refused === 1 ? 'launch' : 'launches'}` : ''
   return `${used} Startup (${startup}${launches}) was free.`
+}
+
+function priceOf({ mustStopAt, costUnits }: ReceiptOf, seconds: number): string {
+  if (mustStopAt !== null) return ' of your free trial'
+  if (costUnits === null) return ''
+  return costUnits || !seconds ? `: ${costText(costUnits / UNITS_PER_DOLLAR)}` : ', covered by your plan'
 }

@@ -9,7 +9,8 @@ export const PLAN_UNPAID = 'Your plan is unpaid. Pay the open invoice to start s
 // Stryker disable next-line StringLiteral: an address; the route tests open it.
 export const PAY_PLAN = '/subscriptions/pay'
 export const TRIAL_OVER = 'Your trial minutes are used up. Choose a plan to start servers again.'
-const RATE = `$${OVERAGE_DOLLARS_PER_HOUR}/h, billed by the second`
+export const PER_HOUR = `$${OVERAGE_DOLLARS_PER_HOUR}/h`
+const RATE = `${PER_HOUR}, billed by the second`
 
 /** What a start would cost and what is still free: the hint beside Start when `startRefusal` is null. */
 export function startCost({ subscription, monthlyUsage }: Summary): string {

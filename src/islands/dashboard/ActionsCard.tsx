@@ -3,8 +3,11 @@ import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { Icon } from '../../ui/Icon.tsx'
 import { instead, START } from './ByForm.tsx'
+import { START_ID, SteadyButton } from './SteadyButton.tsx'
 
 type ActionsCardProps = {
+  /** Takes less room, because a live server comes first. */
+  small?: boolean
   canStart: boolean
   onStart: () => void
   /** What a start costs, or why you can't start now. */
@@ -13,16 +16,30 @@ type ActionsCardProps = {
   children?: ReactNode
 }
 
-export function ActionsCard({ canStart, onStart, hint, children }: ActionsCardProps) {
+export function ActionsCard({ small = false, canStart, onStart, hint, children }: ActionsCardProps) {
   return (
     <Card title="Actions">
-      <div className="actions">
-        <Button {...START} look="primary" disabled={!canStart} aria-describedby="start-hint" onClick={instead(onStart)}>
+      <div className={small ? 'row' : 'actions'}>
+        <SteadyButton
+          {...START}
+          id={START_ID}
+          small={small}
+          look="primary"
+          disabled={!canStart}
+          aria-describedby="start-hint"
+          onClick={instead(onStart)}
+        >
           <Icon name="play" /> Start Server
+        </SteadyButton>
+        <Button small={small} disabled>
+          Request More Servers
         </Button>
-        <Button disabled>Request More Servers</Button>
-        <ButtonLink href="/account_overview">Manage Subscription</ButtonLink>
-        <ButtonLink href="/billing_history">Billing History</ButtonLink>
+        <ButtonLink small={small} href="/account_overview">
+          Manage Subscription
+        </ButtonLink>
+        <ButtonLink small={small} href="/billing_history">
+          Billing History
+        </ButtonLink>
       </div>
       <p className="hint">
         <span id="start-hint">{hint}</span> {children}

@@ -4,16 +4,11 @@ import type { Server } from '../../domain/wire.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Spinner } from '../../ui/States.tsx'
 import { announce } from '../announce.ts'
-import { useReachable } from '../useReachable.ts'
 
 const SHOW_OUTCOME_MS = 2_000
 
 /** A live server's address: a link to its page once it answers. */
-export function Address({ server }: { server: Server }) {
-  return AddressAs({ server, reachable: useReachable(server) })
-}
-
-export function AddressAs({ server, reachable }: { server: Server; reachable: boolean }) {
+export function Address({ server, reachable }: { server: Server; reachable: boolean }) {
   const { ip_address } = server
   if (!reachable || !ip_address) return <Spinner label="Connecting..." />
   return (

@@ -1,10 +1,11 @@
 import { useEffect, useState } from 'react'
-import { isFinished, isNoCapacity, type Notice } from '../../domain/server-list.ts'
+import { isFinished, isNoCapacity, type Notice, STARTING, TAKING_LONGER } from '../../domain/server-list.ts'
 import type { Job } from '../../domain/wire.ts'
 import { Alert } from '../../ui/Alert.tsx'
 import { NoCapacity } from './NoCapacity.tsx'
 
 const HIDE_AFTER_MS = 10_000
+const PROMISED_S = 30
 
 type Props = {
   notice: Notice | null
@@ -27,6 +28,7 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
     const timer = setTimeout(onDismiss, HIDE_AFTER_MS)
     return () => clearTimeout(timer)
   }, [notice, hides])
+  const seconds = Math.max(0, Math.floor((now - Date.parse(job?.created_at ?? '')) / 1000))
   const follows = notice?.kind === 'info' && job && notice.job === job.id && !isFinished(job)
   return (
     <section
@@ -40,13 +42,15 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
     >
       {notice ? (
         <Alert key={`${notice.kind} ${notice.text}`} kind={notice.kind} onDismiss={onDismiss} quiet>
-          {notice.text}
+          {follows && notice.text === STARTING && seconds > PROMISED_S ? TAKING_LONGER : notice.text}
           {follows ? (
             <span className="progress">
               {job.progress && job.progress !== notice.text ? <span>{job.progress}</span> : null}
-              <span className="mono" aria-live="off">
-                {Math.max(0, Math.floor((now - Date.parse(job.created_at)) / 1000))} s
-              </span>
+              {Number.isNaN(seconds) ? null : (
+                <span className="mono" aria-live="off">
+                  {seconds} s
+                </span>
+              )}
             </span>
           ) : null}
           {isNoCapacity(notice) ? <NoCapacity onStart={onStart} /> : null}

@@ -1,5 +1,6 @@
 import { runSeconds } from '../../domain/money/billing.ts'
-import { canStop, formatUptime, serverStatus, serverStatusColor } from '../../domain/server.ts'
+import { costText } from '../../domain/money/money.ts'
+import { canStop, endedBecause, formatUptime, isLive, serverStatus, serverStatusColor } from '../../domain/server.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
@@ -8,14 +9,23 @@ import { EmptyState } from '../../ui/States.tsx'
 import { TimeIn } from '../../ui/Time.tsx'
 import { useHydrated } from '../../ui/useHydrated.ts'
 import { Address } from './Address.tsx'
-import { instead, STOP } from './ByForm.tsx'
+import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
 import { RunMeter } from './RunMeter.tsx'
+import { SteadyButton } from './SteadyButton.tsx'
 
 /** `summary` as of `now`: see `usageAt`. */
-type Props = { servers: Server[]; summary: Summary; loading: boolean; now: number; onStop: (server: Server) => void }
+type Props = {
+  servers: Server[]
+  summary: Summary
+  loading: boolean
+  now: number
+  /** Whether the live server's page answers. */
+  reachable: boolean
+  onStop: (server: Server) => void
+}
 
 /** Where space is tight, rows become cards that label each value with its column. */
-export function SessionsTable({ servers, summary, loading, now, onStop }: Props) {
+export function SessionsTable({ servers, summary, loading, now, reachable, onStop }: Props) {
   const local = useHydrated()
   const hint = <span className="hint">{loading ? 'Refreshing…' : ''}</span>
   return (
@@ -40,10 +50,12 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
                 <th scope="row" data-label="Session ID">
                   <span className="session-id">
                     <code>{server.id}</code>
-                    {server.startedAt ? <TimeIn at={server.startedAt} local={local} /> : null}
+                    {dateOf(server, local)}
                   </span>
                 </th>
-                <td data-label="IP Address">{canStop(server) ? <Address server={server} /> : '—'}</td>
+                <td data-label="IP Address">
+                  {canStop(server) ? <Address server={server} reachable={reachable} /> : '—'}
+                </td>
                 <td data-label="Status">{statusOf(server)}</td>
                 <td data-label="Uptime" className="num">
                   {server.active ? (
@@ -52,7 +64,12 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
                       <RunMeter server={server} summary={summary} now={now} />
                     </span>
                   ) : (
-                    uptime(server, now)
+                    <span className="session-id">
+                      <span>{uptime(server, now)}</span>
+                      {server.cost_dollars != null && server.billed_from ? (
+                        <span className="run-meter">{costText(server.cost_dollars)}</span>
+                      ) : null}
+                    </span>
                   )}
                 </td>
                 <td data-label="Actions">{actionsOf(server, onStop)}</td>
@@ -67,25 +84,35 @@ export function SessionsTable({ servers, summary, loading, now, onStop }: Props)
   )
 }
 
-/** The badge, and below it why the run failed. */
+/** When it started or, for a start that came to nothing, when it was requested. */
+function dateOf({ startedAt, requested_at }: Server, local: boolean) {
+  const at = startedAt ?? requested_at
+  return at ? <TimeIn at={at} local={local} /> : null
+}
+
+/** The badge, and below it why the run ended. */
 function statusOf(server: Server) {
   const status = serverStatus(server)
   const badge = <Badge color={serverStatusColor(status)}>{status}</Badge>
-  if (!server.error_message) return badge
+  const reason = server.error_message ?? endedBecause(server)
+  if (!reason) return badge
   return (
     <span className="session-id">
       {badge}
-      <small>{server.error_message}</small>
+      <small>{reason}</small>
     </span>
   )
 }
 
-/** You stop an active run, and cancel one that is still starting. */
+/**
+ * You stop an active run, and cancel one that is still starting. On the screen, a run that has ended offers nothing;
+ * screen readers still find its Stop, disabled, as the specification has it.
+ */
 function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)
   const stop = (
-    <Button
-      {...(open && STOP)}
+    <SteadyButton
+      {...(open && ASK_TO_STOP)}
       small
       look="danger"
       disabled={!(server.active && open)}
@@ -93,8 +120,9 @@ function actionsOf(server: Server, onStop: Props['onStop']) {
       onClick={instead(() => onStop(server))}
     >
       Stop
-    </Button>
+    </SteadyButton>
   )
+  if (!isLive(server)) return <span className="visually-hidden">{stop}</span>
   if (!server.pending || !open) return stop
   return (
     <span className="row">

@@ -1,11 +1,35 @@
+import { useEffect, useRef } from 'react'
+import { countdownText, TRIAL_LEVELS, trialLevel } from '../../domain/money/trial.ts'
 import { Alert } from '../../ui/Alert.tsx'
+import { announce } from '../announce.ts'
+import { useTitleCountdown } from '../useTitleCountdown.ts'
 
-/** Counts down while a server runs; screen readers don't hear the ticking. */
-export function TrialBanner({ minutesLeft }: { minutesLeft: number }) {
+type Props = {
+  minutesLeft: number
+  /** Whether a server is using them up. */
+  counting: boolean
+}
+
+/** Counts down while a server runs. Screen readers don't hear the ticking, but hear when little is left. */
+export function TrialBanner({ minutesLeft, counting }: Props) {
+  const level = trialLevel(minutesLeft)
+  const seconds = Math.round(minutesLeft * 60)
+  const before = useRef(level)
+  useEffect(() => {
+    const { news } = TRIAL_LEVELS[level]
+    if (before.current !== level && counting && news) announce(news)
+    before.current = level
+  }, [level, counting])
+  useTitleCountdown(counting && (level === 'low' || level === 'last') ? seconds : null)
   return (
-    <Alert kind={minutesLeft > 0 ? 'info' : 'warning'} quiet>
-      Free trial: <strong className="mono">{minutesLeft.toFixed(2)}</strong> minutes left.
-      {minutesLeft > 0 ? ' Startup time doesn’t count.' : null}
+    <Alert kind={TRIAL_LEVELS[level].kind} quiet>
+      <span className="trial">
+        <span>
+          Free trial: <strong className="mono">{minutesLeft.toFixed(2)}</strong> minutes left.
+          {minutesLeft > 0 ? ' Startup time doesn’t count.' : null}
+        </span>
+        {counting && minutesLeft > 0 ? <span className="mono">{countdownText(seconds)}</span> : null}
+      </span>
     </Alert>
   )
 }

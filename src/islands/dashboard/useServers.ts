@@ -7,6 +7,7 @@ import { type Answer, request } from '../request.ts'
 const NOTHING_USED = { hoursUsed: 0, serverSessions: 0, runningServers: 0, amountOwedDollars: 0 }
 
 const START = 'start'
+const OFFLINE = 'You seem to be offline.'
 
 type Dispatches = Dispatch<ServerListAction>
 
@@ -58,7 +59,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
       const { ok, body } = started
       if (body.errors?.length) return danger(body.errors.join(', '))
       if (!ok) return danger(sentence(started, 'Failed to start server'))
-      dispatch({ type: 'started', server: body.server, jobId: body.job_id, at: new Date().toISOString() })
+      dispatch({ type: 'started', server: body.server, jobId: body.job_id })
     } finally {
       underWay.current.delete(START)
       setBusy(false)
@@ -75,7 +76,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     underWay.current.delete(id)
     const { ok, body } = stopped
     if (!ok) return danger(sentence(stopped, 'Failed to stop server'))
-    dispatch({ type: 'stopped', server: body.server, jobId: body.job_id, at: new Date().toISOString() })
+    dispatch({ type: 'stopped', server: body.server, jobId: body.job_id })
     await refresh()
   }
 
@@ -95,5 +96,6 @@ function complete(summary: Partial<Summary>): Summary {
 
 /** The server's own sentence, or the call's if there was no response. */
 function sentence({ status, body }: Answer<unknown>, fallback: string): string {
+  if (!status && !navigator.onLine) return OFFLINE
   return (status && (body.error ?? body.message)) || fallback
 }

@@ -1,5 +1,5 @@
 import { and, desc, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
-import { writeBatch } from '../../../db/client.ts'
+import { type Query, writeBatch } from '../../../db/client.ts'
 import { type JobRow, jobs, places, type RunRow, runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
@@ -48,8 +48,8 @@ export async function startRun(
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
       AND ${isWithinLimits(userId, now)}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL)`),
-    ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at)
-      SELECT ${runId}, ${userId}, id, instance_type, ${now} FROM servers WHERE reserved_by = ${runId}`),
+    ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, requested_at)
+      SELECT ${runId}, ${userId}, id, instance_type, availability_zone, ${now} FROM servers WHERE reserved_by = ${runId}`),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
       SELECT ${jobId}, ${userId}, id, 'server_start', 'queued', 'Reserving a server…', ${now}, ${now}, ${now}
       FROM server_sessions WHERE id = ${runId}`),
@@ -144,6 +144,7 @@ export async function stopRun(
  * @param failure the reason, if the user didn't ask for it; the stop job then cleans up and fails with it,
  * and so does the start
  * @param when an SQL condition: nothing stops unless it is true at that moment
+ * @param also what to write only if this call records the end, given that as an SQL condition
  */
 export async function requestStop(
   ctx: Context,
@@ -151,10 +152,12 @@ export async function requestStop(
   until: number,
   failure: { code: string; message: string } | null = null,
   when: SQL = sql`1`,
+  also: (isOpen: SQL) => Query[] = () => [],
 ): Promise<void> {
   const now = ctx.now()
   const open = sql`id = ${run.id} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
   await writeBatch(ctx.db, [
+    ...also(sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, error_code, error_message, run_at, created_at, updated_at)
       SELECT ${newId('job')}, user_id, id, 'server_stop', 'queued', 'Stopping server...', ${failure?.code ?? null},
         ${failure?.message ?? null}, ${now}, ${now}, ${now}

@@ -1,6 +1,7 @@
 import type { JobRow, RunRow } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
-import type { Job, Server } from '../../domain/wire.ts'
+import { UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
+import type { EndReason, Job, Server } from '../../domain/wire.ts'
 
 export function toServer(row: RunRow): Server {
   const live = row.endedAt === null
@@ -10,13 +11,22 @@ export function toServer(row: RunRow): Server {
     active: live && row.runningAt !== null,
     pending: live && row.runningAt === null,
     stopping: live && row.stopRequestedAt !== null,
+    requested_at: toIso(row.requestedAt),
     end_time: toIso(row.meteredUntil ?? row.stopRequestedAt ?? row.endedAt),
     startedAt: toIso(row.runningAt),
     billed_from: toIso(row.billedFrom),
     ip_address: live ? row.ipAddress : null,
     instance_type: row.instanceType,
+    availability_zone: row.availabilityZone,
+    cost_dollars: row.costUnits === null ? null : row.costUnits / UNITS_PER_DOLLAR,
+    ended_because: live ? null : endReason(row),
     error_message: row.errorMessage,
   }
+}
+
+function endReason({ errorMessage, meteredUntil, mustStopAt }: RunRow): EndReason {
+  if (errorMessage !== null) return 'failure'
+  return meteredUntil !== null && mustStopAt !== null && meteredUntil >= mustStopAt ? 'trial_over' : 'you'
 }
 
 export function toJob(row: JobRow, run: RunRow | null): Job {

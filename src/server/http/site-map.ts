@@ -62,6 +62,7 @@ export const SITE_MAP = {
   'GET /confirm_email': page('public', { ahead: 'hover' }),
   'GET /reset_password': page('public', {}),
   'GET /dashboard': page('user', { reads: dashboardQueries }),
+  'GET /stop_server': page('user', { reads: dashboardQueries }),
   'GET /subscriptions': page('user', { reads: usageQueries, ahead: 'press' }),
   'GET /subscriptions/pay': page('user', {}),
   'GET /account_overview': page('user', { ahead: 'press' }),

@@ -1,10 +1,12 @@
 import { Hono } from 'hono'
 import { contactForm } from '../../domain/contact.ts'
 import { checkForm } from '../../domain/form.ts'
+import { canStop } from '../../domain/server.ts'
 import { ContactSales } from '../../pages/ContactSales.tsx'
 import { Dashboard } from '../../pages/Dashboard.tsx'
 import { Landing } from '../../pages/Landing.tsx'
 import { Pricing } from '../../pages/Pricing.tsx'
+import { StopServer } from '../../pages/StopServer.tsx'
 import { Terms } from '../../pages/Terms.tsx'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
 import { toDashboard } from '../fleet/dashboard.ts'
@@ -47,6 +49,17 @@ export const pages = new Hono<AppEnv>()
     const { user } = signedIn(c)
     const data = toDashboard(readAlong(c, 'GET /dashboard'), c.var.ctx.now())
     return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
+  })
+  .get('/stop_server', (c) => {
+    const now = c.var.ctx.now()
+    const { servers, summary } = toDashboard(readAlong(c, 'GET /stop_server'), now)
+    const server = servers.find(canStop)
+    if (!server) return c.redirect('/dashboard', 303)
+    return renderPage(
+      c,
+      { title: 'Stop server' },
+      <StopServer csrfToken={csrfToken(c)} server={server} summary={summary} now={now} />,
+    )
   })
 
 /** Which fields of a refused message are wrong, rechecked from the typed values. */

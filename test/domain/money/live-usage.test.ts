@@ -13,11 +13,15 @@ function run(billedFrom: number, end: number | null = null): Server {
     active: end === null,
     pending: false,
     stopping: false,
+    requested_at: '2020-01-01T00:00:00Z',
     startedAt: new Date(billedFrom - 180_000).toISOString(),
     billed_from: new Date(billedFrom).toISOString(),
     end_time: end === null ? null : new Date(end).toISOString(),
     ip_address: null,
     instance_type: 'g6.4xlarge',
+    availability_zone: 'us-east-1a',
+    cost_dollars: null,
+    ended_because: null,
     error_message: null,
   }
 }

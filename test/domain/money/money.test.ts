@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { dollars, fineDollars, seconds } from '../../../src/domain/money/money.ts'
+import { costText, dollars, fineDollars, seconds } from '../../../src/domain/money/money.ts'
 
 test.each([
   [0, '$0.00'],
@@ -8,6 +8,17 @@ test.each([
   [-3.5, '-$3.50'],
 ])('writes %d dollars as %s', (amount, text) => {
   expect(dollars(amount)).toBe(text)
+})
+
+test('a cost of less than half a cent never reads as nothing', () => {
+  expect([0, 0.0004861, 0.0049, 0.005, 5.25, 1234.5].map(costText)).toEqual([
+    '$0.00',
+    'less than $0.01',
+    'less than $0.01',
+    '$0.01',
+    '$5.25',
+    '$1,234.50',
+  ])
 })
 
 test('writes seconds as whole numbers in groups of three', () => {

@@ -1,17 +1,34 @@
 import { expect, test } from 'vitest'
 import { lostReceipt, receipt } from '../../../src/domain/money/receipt.ts'
 
-const run = { requestedAt: 0, billedFrom: 12_400, meteredUntil: 75_900, mustStopAt: null, refused: 0 }
+const run = {
+  requestedAt: 0,
+  billedFrom: 12_400,
+  meteredUntil: 75_900,
+  mustStopAt: null,
+  costUnits: 300_000,
+  refused: 0,
+}
 
 test('says what was used and what was free', () => {
-  expect(receipt(run)).toBe('Server stopped. You used 1m 2s. Startup (12s) was free.')
+  expect(receipt(run)).toBe('Server stopped. You used 1m 2s: $0.03. Startup (12s) was free.')
   expect(receipt({ ...run, refused: 1 })).toBe(
-    'Server stopped. You used 1m 2s. Startup (12s, 1 refused launch) was free.',
+    'Server stopped. You used 1m 2s: $0.03. Startup (12s, 1 refused launch) was free.',
   )
   expect(receipt({ ...run, refused: 2 })).toContain('Startup (12s, 2 refused launches) was free.')
   expect(receipt({ ...run, billedFrom: null, meteredUntil: null })).toBe(
     "Server stopped before it was ready. You weren't charged.",
   )
+})
+
+test('says what it cost, that the plan covers it, or neither if it ran in two months', () => {
+  const used = (costUnits: number | null, meteredUntil = run.meteredUntil) =>
+    receipt({ ...run, costUnits, meteredUntil }).split(' Startup')[0]
+  expect(used(17_900_000)).toBe('Server stopped. You used 1m 2s: $1.79.')
+  expect(used(4861)).toBe('Server stopped. You used 1m 2s: less than $0.01.')
+  expect(used(0)).toBe('Server stopped. You used 1m 2s, covered by your plan.')
+  expect(used(0, run.billedFrom)).toBe('Server stopped. You used 0s: $0.00.')
+  expect(used(null)).toBe('Server stopped. You used 1m 2s.')
 })
 
 test('in a trial, before its end and at it', () => {
@@ -24,7 +41,7 @@ test('in a trial, before its end and at it', () => {
 })
 
 test('for a server that was lost', () => {
-  expect(lostReceipt('It is gone.', run)).toBe('It is gone. You used 1m 2s. Startup (12s) was free.')
+  expect(lostReceipt('It is gone.', run)).toBe('It is gone. You used 1m 2s: $0.03. Startup (12s) was free.')
   expect(lostReceipt('It never ran.', { ...run, billedFrom: null, meteredUntil: null })).toBe(
     "It never ran. You weren't charged.",
   )

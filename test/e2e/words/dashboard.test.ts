@@ -1,6 +1,7 @@
 import type { Page, WebSocketRoute } from 'playwright-core'
 import { openDatabase } from '../../../db/client.ts'
 import type { Job, Server } from '../../../src/domain/wire.ts'
+import { confirmStop } from '../../../testing/browser/e2e.ts'
 import { answer, cut, hold, press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
 
 /**
@@ -34,11 +35,15 @@ const SERVER: Server = {
   active: false,
   pending: true,
   stopping: false,
+  requested_at: new Date().toISOString(),
   end_time: null,
   startedAt: null,
   billed_from: null,
   ip_address: null,
   instance_type: 'g6.4xlarge',
+  availability_zone: 'us-east-1a',
+  cost_dollars: null,
+  ended_because: null,
   error_message: null,
 }
 const AVAILABLE = { ServerAvailable: true, candidates: [] }
@@ -318,6 +323,7 @@ const SCENES: Scene[] = [
       await withServers(page, [RUNNING])
       await answer(page, '/api/v1/aws/stop_server', 202, { job_id: 'job_z', server: { ...RUNNING, stopping: true } })
       await press(page, 'Stop ses_x')
+      await confirmStop(page)
     },
     [
       [4, 'message', 'Stopping server...'],
@@ -330,6 +336,7 @@ const SCENES: Scene[] = [
       await withServers(page, [RUNNING])
       await answer(page, '/api/v1/aws/stop_server', 500, {})
       await press(page, 'Stop ses_x')
+      await confirmStop(page)
     },
     [[8, 'message', 'Failed to stop server']],
   ),

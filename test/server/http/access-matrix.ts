@@ -32,6 +32,7 @@ export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'GET /subscriptions': PAGE,
   'GET /subscriptions/pay': PAGE,
   'GET /dashboard': PAGE,
+  'GET /stop_server': PAGE,
   'GET /account_overview': PAGE,
   'GET /billing_history': PAGE,
   'GET /billing_history/:id': PAGE,

@@ -62,8 +62,8 @@ export async function moveToNextPlace(ctx: Context, run: RunRow, launch: LaunchR
       AND id <> (SELECT server_id FROM server_sessions WHERE id = ${run.id})`),
     ctx.db.run(sql`UPDATE servers SET reserved_by = ${run.id}, reserved_at = ${now} WHERE reserved_by IS NULL
       AND id = (SELECT server_id FROM server_sessions WHERE id = ${run.id})`),
-    ctx.db.run(sql`UPDATE server_sessions SET instance_type = (SELECT instance_type FROM servers WHERE id = server_id)
-      WHERE id = ${run.id}`),
+    ctx.db.run(sql`UPDATE server_sessions SET (instance_type, availability_zone) =
+      (SELECT instance_type, availability_zone FROM servers WHERE id = server_id) WHERE id = ${run.id}`),
   ])
   return moved?.rowsAffected === 1
 }

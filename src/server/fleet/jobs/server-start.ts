@@ -84,7 +84,10 @@ async function launchInstance(input: StepInput, launch: LaunchRow, isFirstReques
   // EC2 answers a repeated token with its instance before it checks capacity, so a refusal means that there
   // is none. If an earlier request is still in flight, the sweep ends what it creates.
   const { gpus } = await getAllowance(ctx, run.userId)
-  if (await moveToNextPlace(ctx, run, launch, gpus)) return { wait: 0 }
+  if (await moveToNextPlace(ctx, run, launch, gpus)) {
+    await input.report(`No server free in ${place.availabilityZone}. Trying another place…`)
+    return { wait: 0 }
+  }
   return fail(input, 'no_capacity', ALL_RESERVED)
 }
 
@@ -156,9 +159,12 @@ async function fail(input: StepInput, errorCode: string, errorMessage: string): 
 }
 
 async function clearUp({ ctx, job, run, report }: StepInput): Promise<Outcome> {
-  await report('Cleaning up…')
   const wait = await clearLaunches(ctx, run)
-  if (wait !== null) return { wait }
+  if (wait !== null) {
+    // The reason comes at once, even if an earlier request to EC2 still has to be looked for.
+    await report(`${job.errorMessage ?? ''} Cleaning up…`.trim())
+    return { wait }
+  }
   const now = ctx.now()
   await writeBatch(ctx.db, [
     // If a stop was accepted meanwhile, it ends the run.

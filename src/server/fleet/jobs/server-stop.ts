@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { launches } from '../../../../db/schema.ts'
 import { lostReceipt, receipt } from '../../../domain/money/receipt.ts'
+import { getRunCost } from '../../billing/bills/usage.ts'
 import { confirmMeter } from './confirm-meter.ts'
 import { clearLaunches, freePlace } from './launches.ts'
 import { nextLookIn } from './sight.ts'
@@ -19,9 +20,11 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   if (wait !== null) return { wait }
   const now = ctx.now()
   const refused = await ctx.db.$count(launches, sql`session_id = ${run.id} AND outcome = 'refused'`)
-  const ended = { ...metered, refused }
+  const costUnits = await getRunCost(ctx, metered)
+  const ended = { ...metered, refused, costUnits }
   await writeBatch(ctx.db, [
-    ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, error_message = ${job.errorMessage}
+    ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, cost_units = ${costUnits},
+      error_message = ${job.errorMessage}
       WHERE id = ${run.id} AND ended_at IS NULL`),
     freePlace(ctx, run),
     ctx.db.run(sql`UPDATE jobs SET status = ${job.errorCode ? 'failed' : 'succeeded'}, result = ${receipt(ended)},

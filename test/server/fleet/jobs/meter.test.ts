@@ -60,7 +60,9 @@ test('the meter starts when the server first answers, minutes after its machine 
   world.advance(20)
   await pressStop(world, ada)
   await settle(world, ada)
-  expect(sentences(world, ada).at(-1)).toMatch(/^Server stopped\. You used (19|20)s\. Startup \(3m \d+s\) was free\.$/)
+  expect(sentences(world, ada).at(-1)).toMatch(
+    /^Server stopped\. You used (19|20)s, covered by your plan\. Startup \(3m \d+s\) was free\.$/,
+  )
 })
 
 test('checks every 2 s', async () => {

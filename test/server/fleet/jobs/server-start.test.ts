@@ -22,7 +22,12 @@ test('a start reports every phase and ends with a running server that has an add
   await freshPlaces(world, 2)
   const ada = await newCustomer(world)
   const { run: pressed, job } = await pressStart(world, ada)
-  expect(pressed).toMatchObject({ runningAt: null, endedAt: null, instanceType: 'g6.4xlarge' })
+  expect(pressed).toMatchObject({
+    runningAt: null,
+    endedAt: null,
+    instanceType: 'g6.4xlarge',
+    availabilityZone: 'us-east-1a',
+  })
   expect(job).toMatchObject({ kind: 'server_start', status: 'queued' })
   await finishJobs(world, ada)
 
@@ -97,9 +102,12 @@ test('leaves a place without capacity for the next one', async () => {
   world.ec2.inject('InsufficientInstanceCapacity', 2)
   await finishJobs(world, ada)
   const run = await latestRun(world, ada.user.id)
-  expect(run).toMatchObject({ placeId: second, instanceType: 'g6.4xlarge' })
+  expect(run).toMatchObject({ placeId: second, instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1b' })
   expect(instancesOf(world, ada.user.id).map((i) => i.availabilityZone)).toEqual(['us-east-1b'])
-  expect(sentences(world, ada)).toContain('Launching g6.12xlarge…')
+  const said = sentences(world, ada)
+  expect(said).toContain('Launching g6.12xlarge…')
+  for (const zone of ['us-east-1c', 'us-east-1a'])
+    expect(said).toContain(`No server free in ${zone}. Trying another place…`)
   const free = await world.db.query.places.findMany({ where: (s, { isNull }) => isNull(s.reservedBy) })
   expect(free.map((place) => place.id).sort()).toEqual([first, third].sort())
 })

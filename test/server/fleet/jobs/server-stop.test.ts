@@ -3,8 +3,10 @@ import { expect, test, vi } from 'vitest'
 import { launches } from '../../../../db/schema.ts'
 import { AppError } from '../../../../src/domain/error.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
+import { costText } from '../../../../src/domain/money/money.ts'
 import { formatUptime } from '../../../../src/domain/server.ts'
 import { stopRun } from '../../../../src/server/fleet/runs.ts'
+import { toServer } from '../../../../src/server/fleet/wire.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import {
   aliveOf,
@@ -45,9 +47,62 @@ test('a stop ends the meter when accepted, and its receipt says how long the ser
   const startup = formatUptime(runSeconds(ended.requestedAt, ended.billedFrom ?? 0))
   expect(sentences(world, ada).slice(-2)).toEqual([
     'Stopping server...',
-    `Server stopped. You used ${formatUptime(seconds)}. Startup (${startup}) was free.`,
+    `Server stopped. You used ${formatUptime(seconds)}, covered by your plan. Startup (${startup}) was free.`,
   ])
   await expectNothingLeft(ada)
+})
+
+test('an ended run keeps what it added to the bill: only what the plan does not cover', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { secondsUsed: 5 * 3600 - 600 })
+  const { startedAt } = toServer(await running(world, ada))
+  expect(toServer(await latestRun(world, ada.user.id))).toMatchObject({ cost_dollars: null, ended_because: null })
+  world.advance(1_000)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  const ended = await latestRun(world, ada.user.id)
+  const charged = runSeconds(ended.billedFrom ?? 0, ended.meteredUntil ?? 0) - 600
+  expect(charged).toBeGreaterThan(390)
+  expect(toServer(ended)).toMatchObject({ startedAt, cost_dollars: (charged * 4861) / 1e7, ended_because: 'you' })
+  expect(sentences(world, ada).at(-1)).toContain(`: ${costText((charged * 4861) / 1e7)}. Startup`)
+})
+
+test('an ended run of a trial cost nothing, and one that ran in two months has no cost of its own', async () => {
+  await freshPlaces(world, 2)
+  const ada = await newCustomer(world, { demo: true })
+  const bob = await newCustomer(world)
+  await running(world, ada)
+  await running(world, bob)
+  world.advance(60)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect((await latestRun(world, ada.user.id)).costUnits).toBe(0)
+  world.advance(32 * 86_400)
+  await pressStop(world, bob)
+  await settle(world, bob)
+  expect((await latestRun(world, bob.user.id)).costUnits).toBeNull()
+  expect(sentences(world, bob).at(-1)).toMatch(/^Server stopped\. You used 32d 0h \d+m \d+s\. Startup/)
+})
+
+test('an ended run says why: the user, the end of the trial, or a failure', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true, secondsUsed: 1_790 })
+  await running(world, ada)
+  await settle(world, ada)
+  expect(toServer(await latestRun(world, ada.user.id))).toMatchObject({ ended_because: 'trial_over', cost_dollars: 0 })
+  const bob = await newCustomer(world)
+  await pressStart(world, bob)
+  await pressStop(world, bob)
+  await settle(world, bob)
+  expect(toServer(await latestRun(world, bob.user.id))).toMatchObject({ ended_because: 'you', startedAt: null })
+  const eve = await newCustomer(world)
+  await running(world, eve)
+  world.ec2.inject('terminate_instance', 1, { instance_id: aliveOf(world, eve.user.id)[0]?.instanceId ?? '' })
+  await settle(world, eve)
+  expect(toServer(await latestRun(world, eve.user.id))).toMatchObject({
+    ended_because: 'failure',
+    error_message: expect.stringMatching(/^Your server stopped unexpectedly/),
+  })
 })
 
 test('the receipt counts refused launches and the startup time they took', async () => {
@@ -59,7 +114,7 @@ test('the receipt counts refused launches and the startup time they took', async
   await pressStop(world, ada)
   await settle(world, ada)
   expect(sentences(world, ada).at(-1)).toMatch(
-    /^Server stopped\. You used 1m \d+s\. Startup \(\d+s, 2 refused launches\) was free\.$/,
+    /^Server stopped\. You used 1m \d+s, covered by your plan\. Startup \(\d+s, 2 refused launches\) was free\.$/,
   )
 })
 

@@ -47,7 +47,7 @@ test('notices a vanished instance within a minute; its run ends at the last conf
   const [, stop] = await jobsOf(world, ada.user.id)
   expect(stop).toMatchObject({ kind: 'server_stop', status: 'failed', errorCode: 'instance_lost' })
   expect(sentences(world, ada).at(-1)).toMatch(
-    /^Your server stopped unexpectedly\. We only count the time until we last saw it running\. You used [\dms ]+\. Startup \(\d+s\) was free\.$/,
+    /^Your server stopped unexpectedly\. We only count the time until we last saw it running\. You used [\dms ]+, covered by your plan\. Startup \(\d+s\) was free\.$/,
   )
 })
 

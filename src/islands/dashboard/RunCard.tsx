@@ -1,0 +1,88 @@
+import type { ReactNode } from 'react'
+import { machineText } from '../../domain/machine.ts'
+import { runSeconds } from '../../domain/money/billing.ts'
+import { type RunCost, runCost } from '../../domain/money/live-usage.ts'
+import { dollars, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
+import { PER_HOUR } from '../../domain/money/start-cost.ts'
+import { type BadgeColor, canStop, formatUptime, SERVER_WEB_PORT } from '../../domain/server.ts'
+import type { Server, Summary } from '../../domain/wire.ts'
+import { Button, ButtonLink } from '../../ui/Button.tsx'
+import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
+import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
+import { SteadyButton } from './SteadyButton.tsx'
+
+type Props = {
+  server: Server
+  /** As of `now`: see `usageAt`. */
+  summary: Summary
+  now: number
+  /** Whether the server's page answers. */
+  reachable: boolean
+  /** Cancels a start at once; asks before it stops a server. */
+  onStop: () => void
+}
+
+/** The live server, first on the dashboard: its state, machine, time, and cost, and what to do with it. */
+export function RunCard({ server, summary, now, reachable, onStop }: Props) {
+  const { title, color } = stateOf(server)
+  const cost = runCost(server, summary, now)
+  return (
+    <section className={`card run run-${color}`} aria-labelledby="run-title">
+      <div>
+        <h2 id="run-title" className={`badge badge-${color}`}>
+          {title}
+        </h2>
+        <p className="mono hint">{machineText(server.instance_type, server.availability_zone)}</p>
+      </div>
+      <DefinitionStats stats={[timeOf(server, cost, now), costOf(server, cost)]} />
+      <div className="row">{buttonsOf(server, reachable, onStop)}</div>
+    </section>
+  )
+}
+
+/** The words of the badge in the table are the specification's; a search for those finds only them. */
+function stateOf({ active, stopping }: Server): { title: string; color: BadgeColor } {
+  if (stopping) return { title: 'Server stopping', color: 'yellow' }
+  return active ? { title: 'Server running', color: 'green' } : { title: 'Server starting', color: 'yellow' }
+}
+
+/** The billed time, so that time and cost agree; before that, how long the start has taken. */
+function timeOf({ billed_from, requested_at, end_time }: Server, cost: RunCost, now: number) {
+  if (billed_from) return { label: end_time ? 'Ran for' : 'Running for', value: formatUptime(cost.seconds) }
+  const until = end_time ? Date.parse(end_time) : now
+  return { label: 'Starting for', value: formatUptime(runSeconds(Date.parse(requested_at) || until, until)) }
+}
+
+function costOf({ billed_from }: Server, { units, free }: RunCost) {
+  const price = free === 'covered by your plan' ? `${free}, then ${PER_HOUR}` : (free ?? PER_HOUR)
+  const hint = billed_from ? price : 'Startup is free.'
+  return { label: 'Cost so far', value: dollars(units / UNITS_PER_DOLLAR), hint }
+}
+
+function buttonsOf(server: Server, reachable: boolean, onStop: () => void): ReactNode {
+  const open = canStop(server)
+  if (open && !server.active)
+    return (
+      <SteadyButton {...STOP} key="cancel" onClick={instead(onStop)}>
+        Cancel
+      </SteadyButton>
+    )
+  return (
+    <>
+      {open ? <OpenSimulator address={reachable ? server.ip_address : null} /> : null}
+      <SteadyButton {...(open && ASK_TO_STOP)} key="stop" look="danger" disabled={!open} onClick={instead(onStop)}>
+        Stop
+      </SteadyButton>
+    </>
+  )
+}
+
+/** @param address null until it answers */
+function OpenSimulator({ address }: { address: string | null }) {
+  if (!address) return <Button disabled>Open simulator</Button>
+  return (
+    <ButtonLink look="primary" href={`http://${address}:${SERVER_WEB_PORT}`} target="_blank" rel="noreferrer">
+      Open simulator
+    </ButtonLink>
+  )
+}

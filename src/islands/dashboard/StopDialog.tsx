@@ -1,0 +1,56 @@
+import { useEffect, useRef } from 'react'
+import { runCost } from '../../domain/money/live-usage.ts'
+import { costText, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
+import { formatUptime } from '../../domain/server.ts'
+import type { Server, Summary } from '../../domain/wire.ts'
+import { Button } from '../../ui/Button.tsx'
+
+/** `summary` as of `now`: see `usageAt`. */
+type Asked = { server: Server; summary: Summary; now: number }
+
+export const STOP_QUESTION = 'Stop this server?'
+export const ERASED = 'Stopping erases its disk. Download what you want to keep first.'
+
+/** Asks before a stop. The buttons close the dialog, which gives the focus back; then `onAnswer` hears which one. */
+export function StopDialog({ onAnswer, ...asked }: Asked & { onAnswer: (stop: boolean) => void }) {
+  const ref = useRef<HTMLDialogElement>(null)
+  useEffect(() => ref.current?.showModal(), [])
+  return (
+    <dialog
+      ref={ref}
+      className="card ask"
+      aria-labelledby="ask-title"
+      aria-describedby="ask-words"
+      onClose={(event) => onAnswer(event.currentTarget.returnValue === 'stop')}
+    >
+      <StopDialogAs {...asked} />
+    </dialog>
+  )
+}
+
+export function StopDialogAs(asked: Asked) {
+  return (
+    <>
+      <h2 id="ask-title">{STOP_QUESTION}</h2>
+      <div id="ask-words">
+        <p>{ranSoFar(asked)}</p>
+        <p>{ERASED}</p>
+      </div>
+      <form method="dialog" className="row">
+        <Button type="submit">Keep running</Button>
+        <Button type="submit" value="stop" look="danger">
+          Stop server
+        </Button>
+      </form>
+    </>
+  )
+}
+
+/** What it ran and what that costs. */
+export function ranSoFar({ server, summary, now }: Asked): string {
+  if (!server.billed_from) return "It isn't billed yet."
+  const { seconds, units, free } = runCost(server, summary, now)
+  const time = `It has run for ${formatUptime(seconds)}`
+  if (free === 'free trial') return `${time} of your free trial.`
+  return free ? `${time}, covered by your plan.` : `${time}: ${costText(units / UNITS_PER_DOLLAR)} so far.`
+}

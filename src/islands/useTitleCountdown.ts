@@ -1,0 +1,26 @@
+import { useEffect, useRef } from 'react'
+import { countdownText } from '../domain/money/trial.ts'
+
+/**
+ * Counts down in the tab's title, also while the tab is hidden: that is when a title is read.
+ * @param seconds left; null shows the page's own title
+ */
+export function useTitleCountdown(seconds: number | null): void {
+  /** When it reaches zero, by this machine's clock. A hidden page no longer updates `seconds`. */
+  const endsAt = useRef(0)
+  if (seconds !== null) endsAt.current = Date.now() + seconds * 1000
+  const counting = seconds !== null
+  useEffect(() => {
+    if (!counting) return
+    const own = document.title
+    const tick = () => {
+      document.title = `${countdownText((endsAt.current - Date.now()) / 1000)} left · ${own}`
+    }
+    tick()
+    const timer = setInterval(tick, 1000)
+    return () => {
+      clearInterval(timer)
+      document.title = own
+    }
+  }, [counting])
+}

@@ -1,0 +1,25 @@
+import type { Server, Summary } from '../domain/wire.ts'
+import { ERASED, ranSoFar, STOP_QUESTION } from '../islands/dashboard/StopDialog.tsx'
+import { Button } from '../ui/Button.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { FormPage } from './account/FormPage.tsx'
+
+type Props = { csrfToken: string; server: Server; summary: Summary; now: number }
+
+/** The dashboard's question before a stop, for browsers without scripts. */
+export function StopServer({ csrfToken, server, summary, now }: Props) {
+  return (
+    <FormPage title={STOP_QUESTION} foot={<a href="/dashboard">Keep running</a>}>
+      <p>{ranSoFar({ server, summary, now })}</p>
+      <p>{ERASED}</p>
+      <form method="post" action="/api/v1/aws/stop_server">
+        <HiddenFields csrfToken={csrfToken} />
+        <input type="hidden" name="server_id" value={server.server_id} />
+        <input type="hidden" name="session_id" value={server.id} />
+        <Button type="submit" look="danger">
+          Stop server
+        </Button>
+      </form>
+    </FormPage>
+  )
+}

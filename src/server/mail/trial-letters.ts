@@ -1,0 +1,28 @@
+import { dollars } from '../../domain/money/money.ts'
+import { BASIC, OVERAGE_DOLLARS_PER_HOUR, type Plan, PREMIUM, TRIAL_MINUTES } from '../../domain/money/plan.ts'
+import { composeMail, type MailContent } from './letter.ts'
+
+const inWords = ({ name, dollarsPerMonth, hours }: Plan) =>
+  `${name}: ${dollars(dollarsPerMonth ?? 0)} a month with ${hours} hours.`
+const OFFER = `${[BASIC, PREMIUM].map(inWords).join(' ')} Beyond those hours, you pay ${dollars(OVERAGE_DOLLARS_PER_HOUR)} an hour, billed by the second.`
+const plansLink = (origin: string) => ({ link: `${origin}/subscriptions`, label: 'See plans' })
+
+/** @param minutes left of the trial, rounded up */
+export function trialEndingMail(origin: string, minutes: number): MailContent {
+  const left = minutes === 1 ? '1 free minute' : `${minutes} free minutes`
+  return composeMail(`${left} left`, [
+    `Your server is running, and you have ${left} left. When they're used up, we stop the server and erase its disk. Download what you want to keep.`,
+    'If you choose a plan before then, the server keeps running.',
+    OFFER,
+    plansLink(origin),
+  ])
+}
+
+export function trialOverMail(origin: string): MailContent {
+  return composeMail('Your free trial is over', [
+    `Your ${TRIAL_MINUTES} free minutes are used up, so we stopped your server. You owe nothing.`,
+    'Choose a plan to keep flying.',
+    OFFER,
+    plansLink(origin),
+  ])
+}

@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { axeFaults } from '../../testing/browser/axe.ts'
+import { openWithServer, stackAndBrowser } from '../../testing/browser/e2e.ts'
+
+const DESK = { viewport: { width: 1280, height: 800 } }
+const LONG = { timeout: 50_000 }
+const world = stackAndBrowser({ ec2BootMs: 1500 })
+
+/** Moves the whole stack ahead; the cron run handles what the move has made due. */
+async function advance(seconds: number): Promise<void> {
+  const post = (path: string, body: unknown) =>
+    fetch(`${world.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  await post('/dev/clock', { advance_seconds: seconds })
+  await post('/dev/cron', { cron: '* * * * *' })
+}
+
+test('the trial ends with notice: amber, red, the title and a clock count, a mail, and the reason stays', async () => {
+  const { page, card, person } = await openWithServer(world, DESK)
+  await card.getByRole('link', { name: 'Open simulator' }).waitFor(LONG)
+  const banner = page.locator('.alert', { hasText: 'minutes left' })
+  await banner.getByText(/^29:\d\d$/).waitFor()
+  expect(await banner.getAttribute('class')).toContain('alert-info')
+  expect(await page.title()).toBe('Dashboard · Proving Ground')
+  const ahead = async (seconds: number) => {
+    await advance(seconds)
+    await page.getByRole('button', { name: 'Refresh' }).click()
+  }
+
+  await ahead(25 * 60)
+  await page
+    .locator('.alert-warning')
+    .getByText(/^04:\d\d$/)
+    .waitFor(LONG)
+  await page.getByRole('status').filter({ hasText: 'Your free trial ends in 5 minutes.' }).waitFor()
+  await expect.poll(() => page.title(), LONG).toMatch(/^04:\d\d left · Dashboard · Proving Ground$/)
+  expect(await axeFaults(page)).toEqual([])
+  await ahead(4 * 60)
+  await page
+    .locator('.alert-danger')
+    .getByText(/^00:\d\d$/)
+    .waitFor(LONG)
+  await page.getByRole('status').filter({ hasText: 'Your free trial ends in 1 minute.' }).waitFor()
+  const title = await page.title()
+  await expect.poll(() => page.title(), LONG).not.toBe(title)
+  expect(await axeFaults(page)).toEqual([])
+
+  await ahead(60)
+  await page.getByText('Your 30 free minutes are used up, so we stopped the server.').waitFor(LONG)
+  const row = page.getByRole('row').filter({ hasText: 'stopped' })
+  await row.getByText('Free minutes used up').waitFor(LONG)
+  await expect.poll(() => page.title(), LONG).toBe('Dashboard · Proving Ground')
+  const mails = async () => {
+    const all: { to: string; subject: string }[] = await (await fetch(`${world.url}/dev/mailbox.json`)).json()
+    return all.filter(({ to, subject }) => to === person.email && /free/.test(subject)).map(({ subject }) => subject)
+  }
+  await expect.poll(mails, LONG).toEqual(['Your free trial is over', '5 free minutes left'])
+  await page.context().close()
+})

@@ -1,0 +1,38 @@
+import { renderToStaticMarkup } from 'react-dom/server'
+import { expect, test } from 'vitest'
+import { STARTING, STOPPING, TAKING_LONGER } from '../../../src/domain/server-list.ts'
+import type { Job } from '../../../src/domain/wire.ts'
+import { NoticeAlert } from '../../../src/islands/dashboard/NoticeAlert.tsx'
+
+const CREATED = '2026-11-21T09:30:00.000Z'
+const job = { id: 'job_1', kind: 'server_start', status: 'running', progress: 'Booting…', created_at: CREATED } as Job
+const nothing = () => {}
+
+const shown = (text: string, seconds: number, change: Partial<Job> = {}) =>
+  renderToStaticMarkup(
+    <NoticeAlert
+      notice={{ kind: 'info', text, job: 'job_1' }}
+      job={{ ...job, ...change }}
+      now={Date.parse(CREATED) + seconds * 1000}
+      onDismiss={nothing}
+      onStart={null}
+    />,
+  )
+
+test('a start promises 30 seconds for 30 seconds, then says that it takes longer', () => {
+  expect(shown(STARTING, 0)).toContain(STARTING)
+  expect(shown(STARTING, 30)).toContain(STARTING)
+  expect(shown(STARTING, 31)).not.toContain(STARTING)
+  expect(shown(STARTING, 31)).toContain(TAKING_LONGER)
+  expect(shown(STARTING, 31)).toContain('Booting…')
+})
+
+test('a stop promises nothing, so its sentence stays', () => {
+  expect(shown(STOPPING, 300, { kind: 'server_stop' })).toContain(STOPPING)
+})
+
+test('shows no seconds if the time of the job is unknown', () => {
+  const html = shown(STARTING, 5, { created_at: '' })
+  expect(html).toContain(STARTING)
+  expect(html).not.toContain('NaN')
+})

@@ -1,0 +1,89 @@
+import { eq } from 'drizzle-orm'
+import { afterEach, expect, test } from 'vitest'
+import { outbox } from '../../../../db/schema.ts'
+import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.ts'
+import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
+import { pressStop, running, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+
+type Customer = Awaited<ReturnType<typeof newCustomer>>
+
+const written = async ({ user }: Customer) =>
+  (await world.db.select().from(outbox).where(eq(outbox.recipient, user.email))).map(({ subject }) => subject)
+const sent = ({ user }: Customer) => world.mails.filter(({ to }) => to === user.email)
+
+async function trial(minutesUsed: number) {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true, secondsUsed: minutesUsed * 60 })
+  return { ada, run: await running(world, ada) }
+}
+
+test('a trial is announced to end when 5 minutes are left, and again when it is over, once each', async () => {
+  const { ada, run } = await trial(22)
+  const end = run.mustStopAt ?? 0
+  while ((await written(ada)).length === 0) await world.ring(ada.user.id)
+  expect(world.clock.ms).toBeGreaterThanOrEqual(end - 5 * 60_000)
+  expect(world.clock.ms).toBeLessThan(end - 5 * 60_000 + 1_000)
+  await settle(world, ada)
+  await world.process.settle()
+  const [ending, over, ...more] = sent(ada)
+  expect(more).toEqual([])
+  expect(ending?.subject).toBe('5 free minutes left')
+  expect(ending?.text).toContain('we stop the server and erase its disk')
+  expect(over?.subject).toBe('Your free trial is over')
+  for (const mail of [ending, over]) {
+    expect(mail?.text).toContain('Basic: $25.00 a month with 5 hours. Premium: $250.00 a month with 30 hours.')
+    expect(mail?.text).toContain('See plans:\nhttp://localhost/subscriptions')
+  }
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ meteredUntil: end, trialWarnedAt: expect.any(Number) })
+})
+
+test('looks late, it says how many minutes are really left', async () => {
+  const { ada, run } = await trial(22)
+  world.clock.ms = (run.mustStopAt ?? 0) - 61_000
+  await wakeOverdue(world.ctx)
+  await world.ring(ada.user.id)
+  expect(await written(ada)).toEqual(['2 free minutes left'])
+  await pressStop(world, ada)
+  await settle(world, ada)
+})
+
+test('a run that starts with less than 5 minutes is not announced, only that it is over', async () => {
+  const { ada } = await trial(26)
+  await settle(world, ada)
+  expect(await written(ada)).toEqual(['Your free trial is over'])
+})
+
+test('a plan that comes in time, or a stop, sends nothing', async () => {
+  const { ada } = await trial(22)
+  await liftTrialEndQuery(world.db, ada.user.id)
+  for (let looks = 0; looks < 20; looks++) await world.ring(ada.user.id)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  const bob = await trial(22)
+  await pressStop(world, bob.ada)
+  await settle(world, bob.ada)
+  expect([...(await written(ada)), ...(await written(bob.ada))]).toEqual([])
+})
+
+test('a process that dies while it writes still sends one of each', async () => {
+  const { ada } = await trial(24)
+  let deaths = 0
+  world.wire = async (name, effect) => {
+    const done = await effect()
+    // Everything it did is done, but nobody hears of it.
+    if (name.startsWith('db') && deaths < 8 && (await written(ada)).length && ++deaths) world.process.kill()
+    return done
+  }
+  await settle(world, ada)
+  world.wire = (_, effect) => effect()
+  await world.process.settle()
+  expect(await written(ada)).toEqual(['5 free minutes left', 'Your free trial is over'])
+  world.takeLines()
+})
