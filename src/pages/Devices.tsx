@@ -53,6 +53,9 @@ export function Devices({ devices, csrfToken, flash }: DevicesProps) {
         <DataTable caption="Where you are signed in" hideCaption columns={COLUMNS} rows={rows} />
       </div>
       <p className="hint">
+        Signing out doesn't end your <a href="/api_tokens">API tokens</a>. A new password does.
+      </p>
+      <p className="hint">
         <a href="/account_overview">Back to Account</a>
       </p>
     </div>

@@ -14,6 +14,7 @@ import { currentSignIn } from './http/middleware/sign-in.ts'
 import { type Log, log } from './log.ts'
 import { account } from './routes/account.ts'
 import { accountPages } from './routes/account-pages.tsx'
+import { apiTokens } from './routes/api-tokens.tsx'
 import { billingPages } from './routes/billing-pages.tsx'
 import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
@@ -58,6 +59,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', users)
     .route('/', passwords)
     .route('/', account)
+    .route('/', apiTokens)
     .route('/', servers)
     .route('/', billings)
     .route('/', subscriptions)

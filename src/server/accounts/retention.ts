@@ -1,6 +1,14 @@
 import { and, isNotNull, isNull, lt } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { alerts, contactMessages, outbox, serverRequests, signIns, stripeEvents } from '../../../db/schema.ts'
+import {
+  alerts,
+  apiTokens,
+  contactMessages,
+  outbox,
+  serverRequests,
+  signIns,
+  stripeEvents,
+} from '../../../db/schema.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { forgetLinks } from './email-tokens.ts'
@@ -22,6 +30,7 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
   await writeBatch(ctx.db, [
     forgetLinks(ctx, daysAgo(LINK_DAYS)),
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),
+    ctx.db.delete(apiTokens).where(lt(apiTokens.expiresAt, traces)),
     ctx.db.delete(stripeEvents).where(lt(stripeEvents.receivedAt, traces)),
     ctx.db.delete(outbox).where(and(isNotNull(outbox.sentAt), lt(outbox.sentAt, traces))),
     // Given up: nobody will send these.

@@ -28,6 +28,13 @@ export const text = z.pipe(
   z.transform((value) => value ?? ''),
 )
 
+/** An optional whole number, as JSON or forms send it; NaN if it is something else. */
+export const wholeNumber = (missing: number) =>
+  z.pipe(
+    z.nullish(z.union([z.number(), z.string()])),
+    z.transform((value) => (value === null || value === undefined || value === '' ? missing : Number(value))),
+  )
+
 /** A checkbox, as JSON or forms send it. */
 export const checkbox = z.pipe(
   z.nullish(z.union([z.boolean(), z.enum(['1', 'true', 'on']), z.enum(['0', 'false', 'off', ''])])),

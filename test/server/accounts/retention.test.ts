@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   alerts,
+  apiTokens,
   contactMessages,
   emailTokens,
   outbox,
@@ -38,6 +39,12 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
     { ...signIn, id: 'over', expiresAt: ago(89) },
     { ...signIn, id: 'live', expiresAt: now + DAY },
   ])
+  const token = { userId: 'user_1', name: 'CI', scope: 'read' as const, createdAt: ago(400) }
+  await db.insert(apiTokens).values([
+    { ...token, id: 'long over', hash: '1', expiresAt: ago(91), revokedAt: ago(300) },
+    { ...token, id: 'over', hash: '2', expiresAt: ago(89) },
+    { ...token, id: 'live', hash: '3', expiresAt: now + DAY },
+  ])
   await db.insert(stripeEvents).values([
     { id: 'old', type: 'invoice.paid', receivedAt: ago(91) },
     { id: 'may come again', type: 'invoice.paid', receivedAt: ago(89) },
@@ -69,6 +76,7 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
 
   expect((await db.select().from(emailTokens)).map(({ hash }) => hash)).toEqual(['over', 'waits', 'warns'])
   expect((await db.select().from(signIns)).map(({ id }) => id)).toEqual(['over', 'live'])
+  expect((await db.select().from(apiTokens)).map(({ id }) => id)).toEqual(['over', 'live'])
   expect((await db.select().from(stripeEvents)).map(({ id }) => id)).toEqual(['may come again'])
   expect((await db.select().from(outbox)).map(({ id }) => id)).toEqual(['sent', 'never sent', 'given up'])
   expect((await db.select().from(contactMessages)).map(({ id }) => id)).toEqual(['recent'])
