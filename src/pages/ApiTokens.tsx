@@ -19,8 +19,8 @@ const COLUMNS: Column[] = [
 ]
 
 const SCOPES = [
-  { value: 'read', label: 'Read: see servers, usage, and bills' },
-  { value: 'operate', label: 'Operate: also start and stop servers' },
+  { value: 'read', label: 'Read: servers, usage, bills' },
+  { value: 'operate', label: 'Operate: read, start, and stop' },
 ]
 const DAYS = [30, DEFAULT_TOKEN_DAYS, 180, MAX_TOKEN_DAYS].map((days) => ({
   value: String(days),
