@@ -11,6 +11,7 @@ import {
 } from '../../../db/schema.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
+import { forgetKeys } from '../fleet/repeats.ts'
 import { forgetLinks } from './email-tokens.ts'
 
 /** How long a link still identifies its address, so that people needn't type it again. */
@@ -28,6 +29,7 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
   const daysAgo = (days: number) => ctx.now() - days * DAY_MS
   const traces = daysAgo(TRACE_DAYS)
   await writeBatch(ctx.db, [
+    forgetKeys(ctx),
     forgetLinks(ctx, daysAgo(LINK_DAYS)),
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),
     ctx.db.delete(apiTokens).where(lt(apiTokens.expiresAt, traces)),

@@ -4,7 +4,11 @@ import {
   apiTokens,
   contactMessages,
   emailTokens,
+  idempotencyKeys,
+  jobs,
   outbox,
+  places,
+  runs,
   serverRequests,
   signIns,
   stripeEvents,
@@ -66,6 +70,17 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
     { userId: 'user_1', id: 'old', createdAt: ago(91) },
     { userId: 'user_1', id: 'recent', createdAt: ago(89) },
   ])
+  const place = { instanceType: 'g6', availabilityZone: 'a', position: 1 }
+  await db.insert(places).values({ ...place, id: 'srv_1' })
+  const run = { userId: 'user_1', placeId: 'srv_1', instanceType: 'g6', requestedAt: ago(1) }
+  await db.insert(runs).values({ ...run, id: 'ses_1' })
+  const job = { userId: 'user_1', runId: 'ses_1', kind: 'server_start', status: 'failed' } as const
+  await db.insert(jobs).values({ ...job, id: 'job_1', createdAt: ago(1), updatedAt: ago(1) })
+  const key = { userId: 'user_1', digest: '', jobId: 'job_1' }
+  await db.insert(idempotencyKeys).values([
+    { ...key, key: 'old', createdAt: ago(1) },
+    { ...key, key: 'counts', createdAt: ago(1) + 1 },
+  ])
   await db.insert(alerts).values([
     { matter: 'old', toldAt: ago(1) - 1 },
     { matter: 'recent', toldAt: ago(1) },
@@ -82,5 +97,6 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
   expect((await db.select().from(contactMessages)).map(({ id }) => id)).toEqual(['recent'])
   expect((await db.select().from(serverRequests)).map(({ id }) => id)).toEqual(['recent'])
   expect((await db.select().from(alerts)).map(({ matter }) => matter)).toEqual(['recent'])
+  expect((await db.select().from(idempotencyKeys)).map(({ key }) => key)).toEqual(['counts'])
   expect(await db.select().from(users)).toHaveLength(2)
 })
