@@ -23,6 +23,7 @@ import { contact } from './routes/contact.ts'
 import { failed } from './routes/failed.tsx'
 import { instances } from './routes/instances.ts'
 import { notFound } from './routes/not-found.tsx'
+import { openapi } from './routes/openapi.ts'
 import { pages } from './routes/pages.tsx'
 import { passwords } from './routes/passwords.ts'
 import { prefetch } from './routes/prefetch.ts'
@@ -70,6 +71,10 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', robots)
     .route('/', prefetch)
     .route('/', cable)
+    .route(
+      '/',
+      openapi(() => app),
+    )
     .notFound(notFound)
   app.onError(failed)
   return app

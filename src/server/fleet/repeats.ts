@@ -6,7 +6,7 @@ import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 
 /** How long a key stands for its call. */
-export const REPEAT_MS = DAY_MS
+const REPEAT_MS = DAY_MS
 
 /** A call that its client may send again: its Idempotency-Key, and a digest of what it says. */
 export type Repeatable = { userId: string; key: string; digest: string }
@@ -78,7 +78,13 @@ export async function firstAnswer<T extends object>(ctx: Context, repeat: Repeat
   const [kept] = await ctx.db
     .update(idempotencyKeys)
     .set({ answer: sql`coalesce(answer, ${JSON.stringify(body)})` })
-    .where(and(eq(idempotencyKeys.userId, repeat.userId), eq(idempotencyKeys.key, repeat.key), eq(idempotencyKeys.digest, repeat.digest)))
+    .where(
+      and(
+        eq(idempotencyKeys.userId, repeat.userId),
+        eq(idempotencyKeys.key, repeat.key),
+        eq(idempotencyKeys.digest, repeat.digest),
+      ),
+    )
     .returning({ answer: idempotencyKeys.answer })
   return kept?.answer ? (JSON.parse(kept.answer) as T) : body
 }

@@ -19,7 +19,7 @@ export function body<S extends z.ZodMiniType>(shape: S) {
     c.req.addValidatedData('json', result.data as object)
     await next()
   }
-  return either
+  return Object.assign(either, { shape })
 }
 
 /** An optional text: the form's rules say what is missing, not the shape. */

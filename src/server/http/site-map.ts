@@ -138,6 +138,7 @@ export const SITE_MAP = {
 
   // Its form is on pages that are the same for everybody and hold no token; it only changes colors.
   'POST /theme': call('public', { token: 'never' }),
+  'GET /api/openapi.json': call('public', { scope: 'read' }),
   'GET /robots.txt': call('public', {}),
   'GET /sitemap.xml': call('public', {}),
   'GET /prefetch.json': call('public', {}),

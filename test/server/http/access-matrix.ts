@@ -78,6 +78,7 @@ export const MATRIX: Record<string, Row> = {
   'GET /api/v1/instances': ADMIN_CALL,
   'POST /api/v1/contact_sales': PUBLIC,
   'POST /theme': PUBLIC,
+  'GET /api/openapi.json': { ...PUBLIC, ...READ },
   'GET /robots.txt': PUBLIC,
   'GET /sitemap.xml': PUBLIC,
   'GET /prefetch.json': PUBLIC,
