@@ -86,6 +86,9 @@ test('another body or another call with a used key is refused, and changes nothi
     expect(refused.body.error).toBe('You used this Idempotency-Key for another call. Use a new one.')
   }
   expect((await runsOf())[0]?.stopRequestedAt).toBeNull()
+  // Also where the call would do nothing.
+  await stop()
+  expect((await stop('a')).status).toBe(422)
 })
 
 test('five at once with one key are one start, and all hear the same', async () => {

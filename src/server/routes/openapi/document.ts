@@ -118,7 +118,7 @@ function operation(route: JsonCall, shape: z.ZodMiniType | null, schemaOf: (answ
       : []),
   ]
   return {
-    operationId: route.replace(/[^A-Za-z]+/g, '_').toLowerCase(),
+    operationId: route.replace(/\W+/g, '_').toLowerCase(),
     summary,
     security:
       facts.access === 'public'
