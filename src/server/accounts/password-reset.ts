@@ -49,7 +49,7 @@ export async function resetPassword(
   input: InferInput<typeof newPasswordForm>,
 ): Promise<{ email: string }> {
   const { token, password } = requireValid(newPasswordForm, input)
-  refuseCommonPassword(password)
+  await refuseCommonPassword(password)
   const hash = hashEmailToken(token)
   const now = ctx.now()
   const isGood = isGoodLink(hash, 'reset', now)

@@ -26,7 +26,7 @@ export async function updateProfile(
   input: InferInput<typeof profileForm>,
 ): Promise<User> {
   const { name, newPassword } = requireValid(profileForm, input)
-  if (newPassword) refuseCommonPassword(newPassword.next)
+  if (newPassword) await refuseCommonPassword(newPassword.next)
   const { user } = current
   if (newPassword) await changePassword(ctx, current, name, newPassword)
   else await ctx.db.update(users).set({ name }).where(eq(users.id, user.id))
