@@ -124,7 +124,7 @@ export const idempotencyKeys = sqliteTable(
     answer: text(),
     createdAt: integer('created_at').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.userId, t.key] })],
+  (t) => [primaryKey({ columns: [t.userId, t.key] }), index('idempotency_keys_by_job').on(t.jobId)],
 )
 
 /** A place in the fleet: free, or reserved by one run. */

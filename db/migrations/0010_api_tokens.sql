@@ -25,3 +25,5 @@ CREATE TABLE `idempotency_keys` (
 	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`job_id`) REFERENCES `jobs`(`id`) ON UPDATE no action ON DELETE no action
 );
+--> statement-breakpoint
+CREATE INDEX `idempotency_keys_by_job` ON `idempotency_keys` (`job_id`);
