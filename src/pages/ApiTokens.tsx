@@ -44,7 +44,7 @@ export function ApiTokens({ tokens, made, csrfToken, flash }: ApiTokensProps) {
       scope: token.scope === 'read' ? 'Read' : 'Operate',
       end: <Time at={token.expires_at} layout="day" />,
       used: token.last_used_at ? <Time at={token.last_used_at} /> : 'Never',
-      address: token.last_address ? <span className="mono">{token.last_address}</span> : '–',
+      address: token.last_address ? <span className="mono address">{token.last_address}</span> : '–',
       action: (
         <form method="post" action={`/api_tokens/${token.id}`}>
           <HiddenFields csrfToken={csrfToken} method="delete" />

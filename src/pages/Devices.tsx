@@ -22,7 +22,7 @@ export function Devices({ devices, csrfToken, flash }: DevicesProps) {
     id: device.id,
     cells: {
       device: deviceName(device.user_agent),
-      address: <span className="mono">{device.address ?? 'unknown'}</span>,
+      address: <span className="mono address">{device.address ?? 'unknown'}</span>,
       since: <Time at={device.created_at} />,
       seen: <Time at={device.last_seen_at} />,
       action: device.current ? (
