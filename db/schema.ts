@@ -1,5 +1,15 @@
 import { sql } from 'drizzle-orm'
-import { type AnySQLiteColumn, index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import {
+  type AnySQLiteColumn,
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core'
+import type { TokenScope } from '../src/domain/api-token.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
 import type { JobKind, JobStatus } from '../src/domain/wire.ts'
@@ -72,6 +82,49 @@ export const emailTokens = sqliteTable(
     usedAt: integer('used_at'),
   },
   (t) => [index('email_tokens_by_user').on(t.userId)],
+)
+
+/** What a program sends instead of a cookie. We store only the SHA-256 of the token. */
+export const apiTokens = sqliteTable(
+  'api_tokens',
+  {
+    id: text().primaryKey(),
+    hash: text().notNull().unique(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    name: text().notNull(),
+    scope: text().$type<TokenScope>().notNull(),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+    revokedAt: integer('revoked_at'),
+    lastUsedAt: integer('last_used_at'),
+    lastAddress: text('last_address'),
+  },
+  (t) => [index('api_tokens_by_user').on(t.userId)],
+)
+
+/**
+ * A start or stop that a client may repeat: the same Idempotency-Key gets the same answer. Written with what
+ * it did.
+ */
+export const idempotencyKeys = sqliteTable(
+  'idempotency_keys',
+  {
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    key: text().notNull(),
+    /** The SHA-256 of the route and the body. */
+    digest: text().notNull(),
+    jobId: text('job_id')
+      .notNull()
+      .references(() => jobs.id),
+    /** The JSON that we answered; null until the first answer. */
+    answer: text(),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.key] }), index('idempotency_keys_by_job').on(t.jobId)],
 )
 
 /** A place in the fleet: free, or reserved by one run. */

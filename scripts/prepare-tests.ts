@@ -1,11 +1,13 @@
 import { findChromium } from '../testing/browser/chromium.ts'
 import { moto } from '../testing/stack/moto.ts'
+import { schemathesis } from '../testing/stack/schemathesis.ts'
 import { stripeMock } from '../testing/stack/stripe-mock.ts'
 import { isSkipped, prepare, type ThirdParty } from '../testing/stack/third-party.ts'
 
 /** Downloads what `npm test` needs, once. It never fails: it prints what is missing, and so do the tests that need it. */
 await Promise.all([
   serverOf(moto),
+  serverOf(schemathesis),
   serverOf(stripeMock),
   findChromium().catch((error: Error) => console.log(error.message)),
 ])

@@ -50,6 +50,12 @@ export function takeExactlyFrom(
   return oldest === undefined ? { taken: [...recent, now], waitMs: 0 } : { taken: recent, waitMs: oldest + perMs - now }
 }
 
+/** How many more `takeFrom` allows right now. */
+export function leftOf(paidOffAt: number, { count, perMs }: Rate, now: number): number {
+  // The same half a millisecond of grace.
+  return Math.max(0, Math.floor(((now + perMs + 0.5 - paidOffAt) * count) / perMs))
+}
+
 /**
  * A rate limit kept as one number: the moment when everything taken so far is paid off (GCRA).
  * @returns `waitMs` above 0: refused, and nothing was taken

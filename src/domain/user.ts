@@ -20,6 +20,7 @@ export const CONFIRMATION_FAILED = 'Invalid or expired confirmation link.'
 export const CONFIRMED = 'Your email address is confirmed. You can sign in now.'
 export const SIGNED_OUT = 'You are signed out.'
 export const PROFILE_UPDATED = 'Profile updated successfully!'
+export const CURRENT_PASSWORD_REQUIRED = 'Please enter your current password.'
 export const CURRENT_PASSWORD_WRONG = 'Your current password is incorrect.'
 const INVALID_EMAIL = 'Please enter a valid email.'
 export const RESET_SENT = 'If that address has an account, a password reset link is on its way.'
@@ -97,8 +98,6 @@ export const emailForm = v.pipe(
   emailIsValid(),
   v.transform((f) => ({ email: normalEmail(f.email) })),
 )
-
-const CURRENT_PASSWORD_REQUIRED = 'Please enter your current password.'
 
 /** `newPassword` is null when every password field is empty: then only the name changes. */
 export const profileForm = v.pipe(

@@ -1,3 +1,4 @@
+import type { TokenScope } from './api-token.ts'
 import type { PlanType } from './money/plan.ts'
 
 /** What crosses the wire, spelled as clients know it. Times are ISO 8601 in UTC; `docs/api.md` describes every call. */
@@ -122,6 +123,17 @@ export type Message = {
   source: string | null
   message: string | null
   created_at: string
+}
+
+/** What a program sends to act for its owner. The token itself is only in the answer that creates it. */
+export type ApiToken = {
+  id: string
+  name: string
+  scope: TokenScope
+  created_at: string
+  expires_at: string
+  last_used_at: string | null
+  last_address: string | null
 }
 
 /** One browser where the user is signed in. */

@@ -27,6 +27,9 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
                 <a href="/devices">Signed-in devices</a>
               </li>
               <li>
+                <a href="/api_tokens">API tokens</a>
+              </li>
+              <li>
                 <a href="/api/v1/users/export" download>
                   Download my data
                 </a>

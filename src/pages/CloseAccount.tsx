@@ -9,9 +9,9 @@ export function CloseAccount({ csrfToken, flash }: { csrfToken: string; flash: F
     <FormPage title="Close my account" foot={<a href="/account_overview">Keep my account</a>}>
       <FlashAlert flash={flash} />
       <p>
-        Closing your account stops your server and signs you out everywhere, for good. Your plan ends without a refund,
-        and we email you a final invoice if you owe anything for usage so far. We keep your billing records. You can use
-        this email address for a new account after 30 days.
+        Closing your account stops your server, signs you out everywhere, and revokes your API tokens, for good. Your
+        plan ends without a refund, and we email you a final invoice if you owe anything for usage so far. We keep your
+        billing records. You can use this email address for a new account after 30 days.
       </p>
       <p>
         You may want to{' '}

@@ -22,7 +22,7 @@ export function Devices({ devices, csrfToken, flash }: DevicesProps) {
     id: device.id,
     cells: {
       device: deviceName(device.user_agent),
-      address: <span className="mono">{device.address ?? 'unknown'}</span>,
+      address: <span className="mono address">{device.address ?? 'unknown'}</span>,
       since: <Time at={device.created_at} />,
       seen: <Time at={device.last_seen_at} />,
       action: device.current ? (
@@ -52,6 +52,9 @@ export function Devices({ devices, csrfToken, flash }: DevicesProps) {
       <div className="card">
         <DataTable caption="Where you are signed in" hideCaption columns={COLUMNS} rows={rows} />
       </div>
+      <p className="hint">
+        Signing out doesn't end your <a href="/api_tokens">API tokens</a>. A new password does.
+      </p>
       <p className="hint">
         <a href="/account_overview">Back to Account</a>
       </p>

@@ -14,6 +14,7 @@ import { currentSignIn } from './http/middleware/sign-in.ts'
 import { type Log, log } from './log.ts'
 import { account } from './routes/account.ts'
 import { accountPages } from './routes/account-pages.tsx'
+import { apiTokens } from './routes/api-tokens.tsx'
 import { billingPages } from './routes/billing-pages.tsx'
 import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
@@ -23,6 +24,7 @@ import { failed } from './routes/failed.tsx'
 import { health } from './routes/health.ts'
 import { instances } from './routes/instances.ts'
 import { notFound } from './routes/not-found.tsx'
+import { openapi } from './routes/openapi.ts'
 import { pages } from './routes/pages.tsx'
 import { passwords } from './routes/passwords.ts'
 import { prefetch } from './routes/prefetch.ts'
@@ -59,6 +61,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', users)
     .route('/', passwords)
     .route('/', account)
+    .route('/', apiTokens)
     .route('/', servers)
     .route('/', billings)
     .route('/', subscriptions)
@@ -70,6 +73,10 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', robots)
     .route('/', prefetch)
     .route('/', cable)
+    .route(
+      '/',
+      openapi(() => app),
+    )
     .notFound(notFound)
   app.onError(failed)
   return app

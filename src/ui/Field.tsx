@@ -86,7 +86,7 @@ type SelectProps = Labelled &
   SelectHTMLAttributes<HTMLSelectElement> & {
     name: string
     id?: string
-    options: readonly string[]
+    options: readonly (string | { value: string; label: string })[]
     placeholder?: string
   }
 
@@ -96,9 +96,14 @@ export function Select({ label, hint, error, options, placeholder, ...rest }: Se
     <Frame {...labeled}>
       <select {...rest} {...control(labeled)}>
         {placeholder ? <option value="">{placeholder}</option> : null}
-        {options.map((option) => (
-          <option key={option}>{option}</option>
-        ))}
+        {options.map((option) => {
+          const { value, label: words } = typeof option === 'string' ? { value: option, label: option } : option
+          return (
+            <option key={value} value={value}>
+              {words}
+            </option>
+          )
+        })}
       </select>
     </Frame>
   )

@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { expect, inject, test } from 'vitest'
-import { signIns } from '../../db/schema.ts'
+import { apiTokens, signIns } from '../../db/schema.ts'
 import type { SignIn } from '../../src/domain/wire.ts'
 import { Client, newPerson, PASSWORD, waitFor } from '../../testing/people/client.ts'
 import { testDatabase } from '../../testing/stack/database.ts'
@@ -112,4 +112,51 @@ test('the twenty-first socket replaces a person’s first and tells it why', asy
   await expect.poll(told, { timeout: 30_000 }).toEqual([why])
   for (const { frames } of sockets.slice(1)) expect(frames.some((frame) => frame.type === 'disconnect')).toBe(false)
   for (const { socket } of sockets) socket.close()
+})
+
+test('a program with a token needs no origin, hears its owner’s jobs, and is cut off when the token is revoked', async () => {
+  const ada = await newPerson(url)
+  const made = await ada.post('/api_tokens', { name: 'CI', scope: 'operate', current_password: PASSWORD })
+  const headers = { Authorization: `Bearer ${made.body.token}` }
+  const socket = new WebSocket(CABLE, { protocols: ['actioncable-v1-json'], headers } as never)
+  const frames: Frame[] = []
+  socket.addEventListener('message', ({ data }) => frames.push(JSON.parse(String(data))))
+  const says = (type: string) => waitFor(async () => frames.find((frame) => frame.type === type))
+  await says('welcome')
+  const who = await fetch(`${url}/api/v1/users/get_session`, { headers })
+  const { Body } = (await who.json()) as { Body: { id: string } }
+  socket.send(
+    JSON.stringify({ command: 'subscribe', identifier: JSON.stringify({ channel: 'JobsChannel', user_id: Body.id }) }),
+  )
+  await says('confirm_subscription')
+
+  const started = await fetch(`${url}/api/v1/aws/auto_cloud_start_request`, { method: 'POST', headers })
+  expect(started.status).toBe(202)
+  await waitFor(async () => frames.find((frame) => frame.message && !frame.type))
+  await ada.request('DELETE', '/api/v1/users/sign_ins')
+  await ada.signIn(ada.email, PASSWORD)
+  expect(frames.some((frame) => frame.type === 'disconnect')).toBe(false)
+  await ada.request('DELETE', `/api_tokens/${made.body.id}`)
+  expect(await says('disconnect')).toEqual({ type: 'disconnect', reason: 'remote', reconnect: false })
+})
+
+test('refuses a socket to a token that is not valid, whatever cookie comes with it', async () => {
+  const person = await newPerson(url)
+  const { frames, closed } = await connect(person.cookieHeader, { Authorization: 'Bearer pg_forged' })
+  await closed
+  expect(frames).toEqual([{ type: 'disconnect', reason: 'unauthorized', reconnect: false }])
+})
+
+test('a socket whose token was revoked unnoticed receives nothing afterwards', async () => {
+  const ada = await newPerson(url)
+  const made = await ada.post('/api_tokens', { name: 'CI', scope: 'read', current_password: PASSWORD })
+  const stale = await connect('', { Authorization: `Bearer ${made.body.token}` })
+  stale.socket.send(
+    JSON.stringify({ command: 'subscribe', identifier: JSON.stringify({ channel: 'JobsChannel', user_id: ada.id }) }),
+  )
+  await waitFor(async () => stale.frames.some((frame) => frame.type === 'confirm_subscription'))
+  await testDatabase().update(apiTokens).set({ revokedAt: Date.now() }).where(eq(apiTokens.id, made.body.id))
+  await ada.post('/api/v1/aws/auto_cloud_start_request')
+  await waitFor(async () => stale.frames.some((frame) => frame.type === 'disconnect'))
+  expect(stale.frames.filter((frame) => frame.message && frame.type !== 'ping')).toEqual([])
 })

@@ -5,6 +5,7 @@ import {
   delayAfter,
   FREE_GUESSES,
   type Guesses,
+  leftOf,
   takeBackGuess,
   takeExactlyFrom,
   takeFrom,
@@ -101,6 +102,26 @@ test('guessing nonstop gets about thirty guesses a day', () => {
     if (next.waitMs === 0) looked++
   }
   expect(looked).toBeLessThan(45)
+})
+
+test('says how many more calls fit right now', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 60 }), steps(20_000), (count, gaps) => {
+      const rate = { count, perMs: 60_000 }
+      let paidOffAt: number | null = null
+      let now = START
+      for (const gap of gaps) {
+        now += gap
+        paidOffAt = takeFrom(paidOffAt, rate, now).paidOffAt
+        const left = leftOf(paidOffAt, rate, now)
+        let more = 0
+        for (let next = takeFrom(paidOffAt, rate, now); next.waitMs === 0; next = takeFrom(next.paidOffAt, rate, now))
+          more++
+        expect(left).toBe(more)
+      }
+    }),
+    { numRuns: 50 },
+  )
 })
 
 const SIX_AN_HOUR = { count: 6, perMs: 3_600_000 }

@@ -146,6 +146,8 @@ export const SCREENS: Screen[] = [
   },
   { name: 'account-trial', path: '/account_overview', as: 'newcomer' },
   { name: 'account-customer', path: '/account_overview', as: 'customer' },
+  { name: 'api-tokens-empty', path: '/api_tokens', as: 'newcomer' },
+  { name: 'api-tokens', path: '/api_tokens', as: 'customer' },
   { name: 'devices', path: '/devices', as: 'customer' },
   { name: 'close-account', path: '/close_account', as: 'customer' },
   { name: 'not-found-signed-in', path: '/no/such/page', as: 'customer', complains: /404/ },

@@ -1,6 +1,7 @@
 import { like, sql } from 'drizzle-orm'
 import { openDatabase } from '../../db/client.ts'
 import {
+  apiTokens,
   bills,
   contactMessages,
   invoices,
@@ -78,6 +79,25 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
     userAgent: 'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 Version/19.0 Safari/604.1',
     address: '203.0.113.7',
   })
+
+  const token = {
+    userId: cast.customer.id,
+    scope: 'read' as const,
+    createdAt: now - 20 * DAY,
+    expiresAt: now + 70 * DAY,
+  }
+  await db.insert(apiTokens).values([
+    { ...token, id: newId('tok'), hash: 'grafana', name: 'Grafana' },
+    {
+      ...token,
+      id: newId('tok'),
+      hash: 'ci',
+      name: 'GitHub Actions',
+      scope: 'operate',
+      lastUsedAt: now - 3 * MINUTE,
+      lastAddress: '2001:db8:85a3:8d3:1319:8a2e:370:7348',
+    },
+  ])
 
   await keepRuns(databaseUrl, 12, now)
   await db.insert(contactMessages).values({

@@ -1,4 +1,11 @@
-import { countGuess, type Guesses, takeBackGuess, takeExactlyFrom, takeFrom } from '../../src/domain/attempts.ts'
+import {
+  countGuess,
+  type Guesses,
+  leftOf,
+  takeBackGuess,
+  takeExactlyFrom,
+  takeFrom,
+} from '../../src/domain/attempts.ts'
 import type { CounterCalls } from '../../src/server/ports/objects.ts'
 
 /**
@@ -26,6 +33,11 @@ export function memoryCounters(): (name: string) => CounterCalls {
       const next = takeFrom(taken.get(name) ?? null, rate, now)
       taken.set(name, next.paidOffAt)
       return next.waitMs
+    },
+    async spend(rate, now) {
+      const { paidOffAt, waitMs } = takeFrom(taken.get(name) ?? null, rate, now)
+      taken.set(name, paidOffAt)
+      return { waitMs, left: leftOf(paidOffAt, rate, now), fullInMs: paidOffAt - now }
     },
     async takeExactly(rate, now) {
       const next = takeExactlyFrom(moments.get(name) ?? [], rate, now)

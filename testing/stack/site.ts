@@ -1,6 +1,9 @@
+import { randomInt } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { afterAll } from 'vitest'
-import { signIns, users } from '../../db/schema.ts'
+import { apiTokens, signIns, users } from '../../db/schema.ts'
+import { newApiToken, type TokenScope } from '../../src/domain/api-token.ts'
+import { hashApiToken } from '../../src/server/accounts/api-tokens.ts'
 import { deriveKey } from '../../src/server/accounts/credentials/scrypt.ts'
 import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-token.ts'
 import { createApp } from '../../src/server/app.ts'
@@ -83,6 +86,21 @@ export function openSite(overrides: Partial<Env> = {}) {
         { id: signInId, expiresAt },
       )
       return { userId, signInId, cookie: `sign_in=${token}` }
+    },
+    /** An API token of this person, as its row and its header. */
+    async tokenOf(userId: string, scope: TokenScope, row: Partial<typeof apiTokens.$inferInsert> = {}) {
+      const [id, token, now] = [newId('tok'), newApiToken(randomInt), Date.now()]
+      const kept = {
+        id,
+        hash: hashApiToken(token),
+        userId,
+        name: id,
+        scope,
+        createdAt: now,
+        expiresAt: now + 3_600_000,
+      }
+      await database.insert(apiTokens).values({ ...kept, ...row })
+      return { id, token, headers: { Authorization: `Bearer ${token}` } }
     },
     findUser: async (id: string) => (await database.select().from(users).where(eq(users.id, id)))[0],
   }

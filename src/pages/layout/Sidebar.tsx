@@ -14,7 +14,12 @@ type Link = {
 const LINKS: Link[] = [
   { href: '/dashboard', label: 'Dashboard', icon: 'gauge' },
   { href: '/billing_history', label: 'Billing', icon: 'receipt' },
-  { href: '/account_overview', label: 'Settings', icon: 'settings', parts: ['/devices', '/close_account'] },
+  {
+    href: '/account_overview',
+    label: 'Settings',
+    icon: 'settings',
+    parts: ['/devices', '/api_tokens', '/close_account'],
+  },
 ]
 
 function current({ href, parts }: Link, here: string): 'page' | 'true' | undefined {

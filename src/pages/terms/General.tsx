@@ -32,8 +32,8 @@ export function General() {
         </li>
         <li>We keep what the service needs: your name, email, sessions, and billing records. We do not sell it.</li>
         <li>
-          We delete the record of a device 90 days after its sign-in ends. We delete emails we sent you and messages you
-          sent us after 90 days.
+          We delete the record of a device or an API token 90 days after it ends. We delete emails we sent you and
+          messages you sent us after 90 days.
         </li>
         <li>Our payment provider holds your payment details; we do not.</li>
       </ol>
@@ -44,8 +44,8 @@ export function General() {
           your running server, your plan ends without a refund, and we issue a final invoice for what you used.
         </li>
         <li>
-          30 days later we delete your name, your email address, your password, and the list of your devices. We keep
-          billing records for as long as the law requires.
+          30 days later we delete your name, your email address, your password, and the lists of your devices and API
+          tokens. We keep billing records for as long as the law requires.
         </li>
         <li>We may close an account that breaks these terms. If the breach can be fixed, we'll warn you first.</li>
       </ol>

@@ -4,7 +4,7 @@ import { writeBatch } from '../../../db/client.ts'
 import { runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
-import { CURRENT_PASSWORD_WRONG, closeAccountForm } from '../../domain/user.ts'
+import { closeAccountForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { dueQuery } from '../billing/bills/close-cycles.ts'
 import { cancelAtPeriodEnd } from '../billing/plans/cancel-plan.ts'
@@ -13,17 +13,17 @@ import type { Context } from '../context.ts'
 import { requestStop } from '../fleet/runs.ts'
 import { requireValid } from '../form-rules.ts'
 import { fourAtOnce } from '../four-at-once.ts'
-import { limitGuesses, sessionSecret } from '../limits/limits.ts'
 import { accountClosedMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
-import { verifyPassword } from './credentials/password.ts'
+import { revokeTokensQuery } from './api-tokens.ts'
+import { requireCurrentPassword } from './credentials/current-password.ts'
 
 const ADDRESS_KEPT_MS = 30 * DAY_MS
 const MOST_AT_ONCE = 100
 
 /**
- * Sets the plan to end with its period, stops the user's server, ends every sign-in and every link, and
- * closes the account. Bills stay; usage so far is billed within minutes.
+ * Sets the plan to end with its period, stops the user's server, ends every sign-in, API token, and link,
+ * and closes the account. Bills stay; usage so far is billed within minutes.
  * @throws invalid, too_many; unavailable or provider_failed if we couldn't close a checkout page or cancel
  * the plan: then nothing is closed
  */
@@ -33,11 +33,7 @@ export async function closeAccount(
   input: InferInput<typeof closeAccountForm>,
 ): Promise<void> {
   const { current_password } = requireValid(closeAccountForm, input)
-  const right = await limitGuesses(ctx, sessionSecret(user.id), async () => {
-    const [stored] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
-    return verifyPassword(ctx, current_password, stored?.hash ?? null)
-  })
-  if (!right) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
+  await requireCurrentPassword(ctx, user.id, current_password)
   await closeOpenCheckout(ctx, user.id)
   await endPlan(ctx, user)
   const channel = ctx.channel(user.id)
@@ -59,6 +55,7 @@ export async function closeAccount(
     // The next trigger ends its plan at Stripe.
     ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE user_id = ${user.id} AND check_at IS NOT NULL`),
     ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${user.id} AND revoked_at IS NULL`),
+    revokeTokensQuery(ctx, user.id),
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${now} WHERE user_id = ${user.id} AND used_at IS NULL`),
   ])
   await stopLiveServer(ctx, user.id)
@@ -101,7 +98,7 @@ export async function stopServersOfClosed(ctx: Context): Promise<void> {
 
 /**
  * 30 days after an account is closed, deletes its name, address and password, the emails and sales messages
- * of that address, and its sign-ins. Keeps its billing records. Run by cron.
+ * of that address, its sign-ins, and its API tokens. Keeps its billing records. Run by cron.
  */
 export async function freeClosedAddresses(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
   const due = sql`closed_at < ${ctx.now() - ADDRESS_KEPT_MS} AND email NOT LIKE 'closed:%'`
@@ -109,6 +106,7 @@ export async function freeClosedAddresses(ctx: Pick<Context, 'db' | 'now'>): Pro
     ctx.db.run(sql`DELETE FROM outbox WHERE recipient IN (SELECT email FROM users WHERE ${due})`),
     ctx.db.run(sql`DELETE FROM contact_messages WHERE email IN (SELECT email FROM users WHERE ${due})`),
     ctx.db.run(sql`DELETE FROM sign_ins WHERE user_id IN (SELECT id FROM users WHERE ${due})`),
+    ctx.db.run(sql`DELETE FROM api_tokens WHERE user_id IN (SELECT id FROM users WHERE ${due})`),
     ctx.db.run(sql`UPDATE users SET email = 'closed:' || id, name = '', password_hash = '' WHERE ${due}`),
   ])
 }

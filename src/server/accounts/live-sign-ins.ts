@@ -1,13 +1,21 @@
 import { and, eq, exists, gt, inArray, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
-import { plans, signIns, users } from '../../../db/schema.ts'
+import { apiTokens, plans, signIns, users } from '../../../db/schema.ts'
+import type { TokenScope } from '../../domain/api-token.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 
-/** The sign-in row that the request's cookie names, and its user. */
-export type CurrentSignIn = { id: string; user: User; suspended: boolean; planUnpaid: boolean; expiresAt: number }
+/** The sign-in that the request's cookie names, or its API token; and the user. */
+export type CurrentSignIn = Holder & {
+  id: string
+  expiresAt: number
+  /** What the API token may do; null for a browser's sign-in. */
+  scope: TokenScope | null
+}
+
+type Holder = { user: User; suspended: boolean; planUnpaid: boolean }
 
 /** A sign-in ends after this long without use. */
 const IDLE_LIMIT_MS = DAY_MS
@@ -28,21 +36,32 @@ export async function findSignIn<T extends Reads>(
       id: signIns.id,
       expiresAt: signIns.expiresAt,
       lastSeenAt: signIns.lastSeenAt,
-      user: { id: users.id, name: users.name, email: users.email, admin: users.admin },
-      suspendedAt: users.suspendedAt,
-      planUnpaid: exists(unpaidPlan(ctx)),
+      ...holderColumns(ctx),
     })
     .from(signIns)
     .innerJoin(users, eq(users.id, signIns.userId))
     .where(and(eq(signIns.id, id), stillCounts(ctx.now())))
   const [[row], ...rows] = await ctx.db.batch([found, ...along])
   if (!row) return null
-  const { user, expiresAt, lastSeenAt, suspendedAt, planUnpaid } = row
+  const { expiresAt, lastSeenAt } = row
   return {
-    signIn: { id: row.id, user, suspended: suspendedAt !== null, planUnpaid: Boolean(planUnpaid), expiresAt },
+    signIn: { id: row.id, expiresAt, scope: null, ...toHolder(row) },
     lastSeenAt,
     along: rows as unknown as BatchResponse<T>,
   }
+}
+
+/** What a request needs to know about its user. */
+export function holderColumns(ctx: Pick<Context, 'db' | 'now'>) {
+  return {
+    user: { id: users.id, name: users.name, email: users.email, admin: users.admin },
+    suspendedAt: users.suspendedAt,
+    planUnpaid: exists(unpaidPlan(ctx)),
+  }
+}
+
+export function toHolder(row: { user: User; suspendedAt: number | null; planUnpaid: unknown }): Holder {
+  return { user: row.user, suspended: row.suspendedAt !== null, planUnpaid: Boolean(row.planUnpaid) }
 }
 
 function unpaidPlan(ctx: Pick<Context, 'db' | 'now'>) {
@@ -67,22 +86,37 @@ export function userOfSignIn(id: string): SQL {
   return sql`(SELECT ${signIns.userId} FROM ${signIns} WHERE ${signIns.id} = ${id})`
 }
 
-/** Which of these sign-ins are still valid. */
+/** Which of these sign-ins and API tokens are still valid. */
 export function liveSignInsQuery(ctx: Pick<Context, 'db' | 'now'>, ids: string[]) {
   return ctx.db
     .select({ id: signIns.id })
     .from(signIns)
     .innerJoin(users, eq(users.id, signIns.userId))
     .where(and(inArray(signIns.id, ids), stillCounts(ctx.now())))
+    .unionAll(
+      ctx.db
+        .select({ id: apiTokens.id })
+        .from(apiTokens)
+        .innerJoin(users, eq(users.id, apiTokens.userId))
+        .where(and(inArray(apiTokens.id, ids), isLiveToken(ctx.now()), isUsableAccount())),
+    )
 }
 
 function stillCounts(now: number) {
-  return and(isLive(now), isNotNull(users.confirmedAt), isNull(users.closedAt))
+  return and(isLive(now), isUsableAccount())
+}
+
+export function isUsableAccount() {
+  return and(isNotNull(users.confirmedAt), isNull(users.closedAt))
 }
 
 /** Checks only the sign-in: its account may be closed or unconfirmed. */
 export function isLive(now: number) {
   return and(isNull(signIns.revokedAt), gt(signIns.expiresAt, now), gt(signIns.lastSeenAt, now - IDLE_LIMIT_MS))
+}
+
+export function isLiveToken(now: number) {
+  return and(isNull(apiTokens.revokedAt), gt(apiTokens.expiresAt, now))
 }
 
 export async function noteUse(ctx: Pick<Context, 'db' | 'now'>, id: string): Promise<void> {

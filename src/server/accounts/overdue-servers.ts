@@ -86,7 +86,7 @@ async function stopRun(ctx: Context, run: Run): Promise<void> {
   const now = ctx.now()
   const failure = { code: 'suspended', message: 'We stopped your server because an invoice is overdue.' }
   const due = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND ${isToBeStopped(now)})`
-  await requestStop(ctx, run, now, failure, due)
+  await requestStop(ctx, run, now, { failure, when: due })
   await ctx.channel(userId).wake(userId)
 }
 

@@ -9,6 +9,7 @@ import { requireValid } from '../form-rules.ts'
 import { type Caller, forgiveGuesses, limitCalls, sessionSecret, signInSecret } from '../limits/limits.ts'
 import { passwordChangedMail, resetPasswordMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { revokeTokensQuery } from './api-tokens.ts'
 import { trialQuery } from './confirmation.ts'
 import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
@@ -36,7 +37,7 @@ export async function requestPasswordReset(
 }
 
 /**
- * Sets a new password once for the holder of a mailed link. Ends every sign-in and every other reset link,
+ * Sets a new password once for the holder of a mailed link. Ends every sign-in, API token, and other reset link,
  * clears the counted guesses and emails the owner. The link proves that they own the address, so this also
  * confirms it; otherwise a stranger who keeps signing up with that address would replace the password each
  * time.
@@ -48,7 +49,7 @@ export async function resetPassword(
   input: InferInput<typeof newPasswordForm>,
 ): Promise<{ email: string }> {
   const { token, password } = requireValid(newPasswordForm, input)
-  refuseCommonPassword(password)
+  await refuseCommonPassword(password)
   const hash = hashEmailToken(token)
   const now = ctx.now()
   const isGood = isGoodLink(hash, 'reset', now)
@@ -71,6 +72,7 @@ export async function resetPassword(
       WHERE user_id = ${found.userId} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
     ctx.db.run(sql`
       UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${found.userId} AND revoked_at IS NULL AND ${changed}`),
+    revokeTokensQuery(ctx, found.userId, changed),
     mailQuery(ctx, found.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', RESET_FAILED)

@@ -1,5 +1,6 @@
 import { asc, eq } from 'drizzle-orm'
 import {
+  apiTokens,
   checkouts,
   contactMessages,
   jobs,
@@ -15,14 +16,16 @@ import type { User } from '../../domain/wire.ts'
 import { billsQuery, toBill } from '../billing/bills/billing-history.ts'
 import type { Context } from '../context.ts'
 import { toJob, toServer } from '../fleet/wire.ts'
+import { toApiToken } from './api-tokens.ts'
 
 /** Everything we keep about a person, for them to download. */
 export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
   const { db } = ctx
   const own = user.id
-  const [[account], devices, planRows, visits, runRows, work, wishes, messages, mails, bills] = await db.batch([
+  const [[account], devices, tokens, planRows, visits, runRows, work, wishes, messages, mails, bills] = await db.batch([
     db.select().from(users).where(eq(users.id, own)),
     db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
+    db.select().from(apiTokens).where(eq(apiTokens.userId, own)).orderBy(asc(apiTokens.createdAt)),
     db.select().from(plans).where(eq(plans.userId, own)).orderBy(asc(plans.createdAt)),
     db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
     db.select().from(runs).where(eq(runs.userId, own)).orderBy(asc(runs.requestedAt)),
@@ -49,6 +52,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       last_seen_at: toIso(row.lastSeenAt),
       revoked_at: toIso(row.revokedAt),
     })),
+    api_tokens: tokens.map((row) => ({ ...toApiToken(row), revoked_at: toIso(row.revokedAt) })),
     subscriptions: planRows.map((row) => ({
       plan_type: row.planType,
       sub_type: row.subType,

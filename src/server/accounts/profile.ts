@@ -2,21 +2,22 @@ import { and, eq, isNull, ne, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
 import { signIns, users } from '../../../db/schema.ts'
-import { AppError } from '../../domain/error.ts'
-import { CURRENT_PASSWORD_WRONG, profileForm } from '../../domain/user.ts'
+import { profileForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
-import { limitGuesses, limitPerson, sessionSecret } from '../limits/limits.ts'
+import { limitPerson } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
-import { hashPassword, verifyPassword } from './credentials/password.ts'
+import { revokeTokensQuery } from './api-tokens.ts'
+import { requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
 import type { CurrentSignIn } from './live-sign-ins.ts'
 
 /**
- * Updates the name, and the password if one of its fields is filled. A new password ends every other sign-in
- * and every reset link, and we email the owner.
+ * Updates the name, and the password if one of its fields is filled. A new password ends every other sign-in,
+ * every API token, and every reset link, and we email the owner.
  * @throws invalid
  */
 export async function updateProfile(
@@ -25,7 +26,7 @@ export async function updateProfile(
   input: InferInput<typeof profileForm>,
 ): Promise<User> {
   const { name, newPassword } = requireValid(profileForm, input)
-  if (newPassword) refuseCommonPassword(newPassword.next)
+  if (newPassword) await refuseCommonPassword(newPassword.next)
   const { user } = current
   if (newPassword) await changePassword(ctx, current, name, newPassword)
   else await ctx.db.update(users).set({ name }).where(eq(users.id, user.id))
@@ -39,30 +40,25 @@ async function changePassword(
   password: { current: string; next: string },
 ): Promise<void> {
   await limitPerson(ctx, 'new_password', user.id)
-  let stored = ''
-  const right = await limitGuesses(ctx, sessionSecret(user.id), async () => {
-    const [row] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, user.id))
-    stored = row?.hash ?? ''
-    return verifyPassword(ctx, password.current, row?.hash ?? null)
-  })
-  if (!right) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
+  const stored = await requireCurrentPassword(ctx, user.id, password.current)
   const passwordHash = await hashPassword(ctx, password.next)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND password_hash = ${passwordHash})`
   const others = and(eq(signIns.userId, user.id), ne(signIns.id, signInId), isNull(signIns.revokedAt))
-  const [update, revoked] = await writeBatch(ctx.db, [
+  const [update, ...revoked] = await writeBatch(ctx.db, [
     // If the password changed in between, that change wins.
     ctx.db
       .update(users)
       .set({ name, passwordHash })
       .where(and(eq(users.id, user.id), eq(users.passwordHash, stored))),
     ctx.db.update(signIns).set({ revokedAt: ctx.now() }).where(and(others, changed)).returning({ id: signIns.id }),
+    revokeTokensQuery(ctx, user.id, changed),
     // Somebody else may have requested a reset link to get in.
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${ctx.now()}
       WHERE user_id = ${user.id} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
     mailQuery(ctx, user.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
-  if (!update?.rowsAffected) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
-  const ids = (revoked?.rows ?? []).map((row) => String(row.id))
+  if (!update?.rowsAffected) throw wrongPassword()
+  const ids = revoked.flatMap(({ rows }) => rows.map((row) => String(row.id)))
   if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
   ctx.background(deliverMail(ctx))
 }

@@ -1,8 +1,17 @@
 import { and, isNotNull, isNull, lt } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { alerts, contactMessages, outbox, serverRequests, signIns, stripeEvents } from '../../../db/schema.ts'
+import {
+  alerts,
+  apiTokens,
+  contactMessages,
+  outbox,
+  serverRequests,
+  signIns,
+  stripeEvents,
+} from '../../../db/schema.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
+import { forgetKeys } from '../fleet/repeats.ts'
 import { forgetLinks } from './email-tokens.ts'
 
 /** How long a link still identifies its address, so that people needn't type it again. */
@@ -20,8 +29,10 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
   const daysAgo = (days: number) => ctx.now() - days * DAY_MS
   const traces = daysAgo(TRACE_DAYS)
   await writeBatch(ctx.db, [
+    forgetKeys(ctx),
     forgetLinks(ctx, daysAgo(LINK_DAYS)),
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),
+    ctx.db.delete(apiTokens).where(lt(apiTokens.expiresAt, traces)),
     ctx.db.delete(stripeEvents).where(lt(stripeEvents.receivedAt, traces)),
     ctx.db.delete(outbox).where(and(isNotNull(outbox.sentAt), lt(outbox.sentAt, traces))),
     // Given up: nobody will send these.

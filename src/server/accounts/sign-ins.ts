@@ -37,11 +37,12 @@ export async function endSignIn(ctx: Context, userId: string, signInId: string):
   ctx.background(ctx.channel(userId).disconnect([signInId]))
 }
 
-/** Includes the current sign-in. */
+/** Includes the current sign-in, but not the API tokens: a lost laptop must not stop the CI. */
 export async function signOutEverywhere(ctx: Context, userId: string): Promise<void> {
-  await ctx.db
+  const ended = await ctx.db
     .update(signIns)
     .set({ revokedAt: ctx.now() })
     .where(and(eq(signIns.userId, userId), isNull(signIns.revokedAt)))
-  ctx.background(ctx.channel(userId).disconnect('all'))
+    .returning({ id: signIns.id })
+  ctx.background(ctx.channel(userId).disconnect(ended.map(({ id }) => id)))
 }

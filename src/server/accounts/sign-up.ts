@@ -21,7 +21,7 @@ import { keepLinkQuery, killConfirmLinks, newEmailToken } from './email-tokens.t
  */
 export async function signUp(ctx: Context, input: InferInput<typeof signUpForm>, caller: Caller): Promise<void> {
   const { name, email, password } = requireValid(signUpForm, input)
-  refuseCommonPassword(password)
+  await refuseCommonPassword(password)
   await limitCalls(ctx, 'sign_up', caller, email)
   const passwordHash = await hashPassword(ctx, password)
   const { token, hash } = newEmailToken()

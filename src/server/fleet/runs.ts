@@ -9,6 +9,7 @@ import { requireAllowance, suspendedError } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { isOfferedAt } from './places.ts'
+import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
 import { countedStartsQuery, isWithinLimits, unansweredQuery } from './start-limits.ts'
 
 const LIST_LIMIT = 100
@@ -21,14 +22,24 @@ export function listRunsQuery(ctx: Context, userId: string | SQL) {
 
 /**
  * Reserves the given place, or the largest free one that the user's plan allows, and queues the job that
- * launches an instance in it.
+ * launches an instance in it. A repeated call does so once.
  * @throws payment_required, conflict (one is live already), not_found (no such place for this plan),
  * too_many, unavailable (none is free)
  */
-export async function startRun(
+export function startRun(
+  ctx: Context,
+  starter: { user: { id: string }; suspended: boolean },
+  placeId: string | null = null,
+  repeat: Repeatable | null = null,
+): Promise<{ run: RunRow; job: JobRow }> {
+  return doOnce(ctx, repeat, () => reserveAndQueue(ctx, starter, placeId, repeat))
+}
+
+async function reserveAndQueue(
   ctx: Context,
   { user: { id: userId }, suspended }: { user: { id: string }; suspended: boolean },
-  placeId: string | null = null,
+  placeId: string | null,
+  repeat: Repeatable | null,
 ): Promise<{ run: RunRow; job: JobRow }> {
   const { gpus } = await requireAllowance(ctx, userId, suspended)
 
@@ -46,13 +57,14 @@ export async function startRun(
       WHERE id = (SELECT id FROM servers WHERE reserved_by IS NULL AND ${isOfferedAt(now)} AND gpus <= ${gpus} ${wanted}
         ORDER BY gpus DESC, position LIMIT 1)
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
-      AND ${isWithinLimits(userId, now)}
+      AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, requested_at)
       SELECT ${runId}, ${userId}, id, instance_type, availability_zone, ${now} FROM servers WHERE reserved_by = ${runId}`),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
       SELECT ${jobId}, ${userId}, id, 'server_start', 'queued', 'Reserving a server…', ${now}, ${now}, ${now}
       FROM server_sessions WHERE id = ${runId}`),
+    ...keepKeyQueries(ctx, repeat, sql`id = ${jobId}`),
   ])
   const [[run], [job]] = await ctx.db.batch([
     ctx.db.select().from(runs).where(mine),
@@ -99,13 +111,23 @@ async function whyNotStarted(
 
 /**
  * Accepts the end of a run: we bill nothing from this moment on. Repeating it returns the job of the stop
- * that is already running.
+ * that is already running; with an Idempotency-Key, also after it has ended.
  * @throws not_found (also for another user's run), conflict (already stopped)
  */
-export async function stopRun(
+export function stopRun(
   ctx: Context,
   userId: string,
   input: { runId: string; placeId: string },
+  repeat: Repeatable | null = null,
+): Promise<{ run: RunRow; job: JobRow }> {
+  return doOnce(ctx, repeat, () => stopAndQueue(ctx, userId, input, repeat))
+}
+
+async function stopAndQueue(
+  ctx: Context,
+  userId: string,
+  input: { runId: string; placeId: string },
+  repeat: Repeatable | null,
 ): Promise<{ run: RunRow; job: JobRow }> {
   const mine = and(
     eq(runs.id, input.runId),
@@ -122,7 +144,9 @@ export async function stopRun(
 
   const channel = ctx.channel(userId)
   await channel.arm(userId)
-  await requestStop(ctx, found, ctx.now())
+  const itsStop = sql`id = (SELECT id FROM jobs WHERE session_id = ${found.id} AND kind = 'server_stop' ORDER BY created_at DESC LIMIT 1)`
+  const keep = keepKeyQueries(ctx, repeat, itsStop)
+  await requestStop(ctx, found, ctx.now(), { when: isFirst(repeat, ctx.now()), after: keep })
   const [[run], [job]] = await ctx.db.batch([
     ctx.db.select().from(runs).where(mine),
     ctx.db
@@ -137,6 +161,13 @@ export async function stopRun(
   return { run, job }
 }
 
+type StopOptions = {
+  failure?: { code: string; message: string } | null
+  when?: SQL
+  before?: (isOpen: SQL) => Query[]
+  after?: Query[]
+}
+
 /**
  * Records that a run ends: the end of its meter, the stop job, and the end of an unfinished start. Does
  * nothing if the end is already recorded.
@@ -144,20 +175,19 @@ export async function stopRun(
  * @param failure the reason, if the user didn't ask for it; the stop job then cleans up and fails with it,
  * and so does the start
  * @param when an SQL condition: nothing stops unless it is true at that moment
- * @param also what to write only if this call records the end, given that as an SQL condition
+ * @param before what this batch writes first, given that this call records the end as an SQL condition
+ * @param after what else this batch writes
  */
 export async function requestStop(
   ctx: Context,
   run: Pick<RunRow, 'id' | 'userId'>,
   until: number,
-  failure: { code: string; message: string } | null = null,
-  when: SQL = sql`1`,
-  also: (isOpen: SQL) => Query[] = () => [],
+  { failure = null, when = sql`1`, before = () => [], after = [] }: StopOptions = {},
 ): Promise<void> {
   const now = ctx.now()
   const open = sql`id = ${run.id} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
   await writeBatch(ctx.db, [
-    ...also(sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
+    ...before(sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, error_code, error_message, run_at, created_at, updated_at)
       SELECT ${newId('job')}, user_id, id, 'server_stop', 'queued', 'Stopping server...', ${failure?.code ?? null},
         ${failure?.message ?? null}, ${now}, ${now}, ${now}
@@ -170,5 +200,6 @@ export async function requestStop(
     ctx.db.run(sql`UPDATE server_sessions SET stop_requested_at = ${now},
       metered_until = CASE WHEN billed_from IS NULL THEN NULL ELSE max(billed_from, min(${until}, coalesce(must_stop_at, ${until}))) END
       WHERE ${open}`),
+    ...after,
   ])
 }

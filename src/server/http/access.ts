@@ -1,6 +1,8 @@
 import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
+import { checkToken } from './bearer.ts'
+import { bearerOf } from './caller.ts'
 import { factsOf, matchedRoute } from './site-map.ts'
 
 /** Pages redirect people to where they may be; calls refuse. */
@@ -9,6 +11,7 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   if (route === null) return next()
   const facts = factsOf(c)
   if (!facts) throw new Error(`${route} is not in the site map`)
+  if (bearerOf(c) !== null) checkToken(c, facts)
   const { access, kind } = facts
   const user = c.var.signIn?.user
   if (access === 'public' || (access === 'guest' && !user)) return next()

@@ -19,7 +19,7 @@ export function body<S extends z.ZodMiniType>(shape: S) {
     c.req.addValidatedData('json', result.data as object)
     await next()
   }
-  return either
+  return Object.assign(either, { shape })
 }
 
 /** An optional text: the form's rules say what is missing, not the shape. */
@@ -27,6 +27,13 @@ export const text = z.pipe(
   z.nullish(z.string()),
   z.transform((value) => value ?? ''),
 )
+
+/** An optional whole number, as JSON or forms send it; NaN if it is something else. */
+export const wholeNumber = (missing: number) =>
+  z.pipe(
+    z.nullish(z.union([z.number(), z.string()])),
+    z.transform((value) => (value === null || value === undefined || value === '' ? missing : Number(value))),
+  )
 
 /** A checkbox, as JSON or forms send it. */
 export const checkbox = z.pipe(

@@ -15,6 +15,15 @@ export function callerOf(c: HonoContext<AppEnv>): Caller {
   return { address: address && isLoopback(address) ? null : address }
 }
 
+/**
+ * What follows `Authorization: Bearer`; null without it. Then a program asks, and no cookie counts. Browsers
+ * never send this header by themselves, so no other site can make them act with it.
+ */
+export function bearerOf(c: HonoContext<AppEnv>): string | null {
+  const match = /^Bearer(?:\s+(.*))?$/i.exec(c.req.header('Authorization')?.trim() ?? '')
+  return match && (match[1] ?? '')
+}
+
 function addressOf(c: HonoContext<AppEnv>): string | null {
   return c.req.header('CF-Connecting-IP')?.slice(0, 45) ?? null
 }

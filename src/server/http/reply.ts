@@ -1,6 +1,7 @@
 import type { Context as HonoContext } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { AppEnv } from './app-env.ts'
+import { bearerOf } from './caller.ts'
 import { setFlash } from './flash.ts'
 import { factsOf } from './site-map.ts'
 
@@ -15,7 +16,7 @@ export function answer(
 ): Response {
   const form = c.get('form')
   // Our pages send X-Flash when they go to another screen, so that its first HTML shows the message.
-  if (body.message && (form || c.req.header('X-Flash')))
+  if (body.message && (form || (c.req.header('X-Flash') && bearerOf(c) === null)))
     setFlash(c, { kind: 'success', message: body.message, values: carry })
   if (!form) return c.json(body, status)
   return c.redirect(factsOf(c)?.form?.done ?? '/dashboard', 303)

@@ -2,6 +2,7 @@ import type { SQL } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import type { Context as HonoContext } from 'hono'
 import { matchedRoutes } from 'hono/route'
+import type { TokenScope } from '../../domain/api-token.ts'
 import type { AppError } from '../../domain/error.ts'
 import type { Reads } from '../accounts/live-sign-ins.ts'
 import { usageQueries } from '../billing/bills/usage.ts'
@@ -9,6 +10,7 @@ import type { Context } from '../context.ts'
 import { dashboardQueries } from '../fleet/dashboard.ts'
 import { listRunsQuery } from '../fleet/runs.ts'
 import type { AppEnv } from './app-env.ts'
+import { bearerOf } from './caller.ts'
 
 /** `guest`: only people who are not signed in. */
 type Access = 'public' | 'guest' | 'user' | 'admin'
@@ -18,6 +20,8 @@ export type RouteFacts = {
   access: Access
   /** A page redirects people to where they may be and fails as a page; a call answers with JSON. */
   kind: 'page' | 'call'
+  /** What an API token must be good for to come here. Without it, none may. */
+  scope?: TokenScope
   /** `listed` in the sitemap, or just `open` to search engines. We keep them out of all other pages. */
   search?: 'listed' | 'open'
   /**
@@ -68,8 +72,9 @@ export const SITE_MAP = {
   'GET /account_overview': page('user', { ahead: 'press' }),
   'GET /billing_history': page('user', { ahead: 'press' }),
   'GET /billing_history/:id': page('user', { ahead: 'press' }),
-  'GET /billing_history.csv': page('user', {}),
+  'GET /billing_history.csv': page('user', { scope: 'read' }),
   'GET /devices': page('user', { ahead: 'press' }),
+  'GET /api_tokens': page('user', { ahead: 'press' }),
   'GET /close_account': page('user', { ahead: 'press' }),
   'GET /console': page('admin', {}),
   'GET /console/messages': page('admin', {}),
@@ -92,6 +97,8 @@ export const SITE_MAP = {
   }),
   'DELETE /users/sign_out': call('user', { form: { at: '/dashboard', done: '/sign_in' }, token: 'always' }),
   'GET /api/v1/users/get_session': call('user', {
+    // Programs need their user's id to subscribe to /cable.
+    scope: 'read',
     givesToken: true,
     errorFields: () => ({ Body: null }),
     byItself: true,
@@ -100,21 +107,24 @@ export const SITE_MAP = {
   'GET /api/v1/users/sign_ins': call('user', { byItself: true }),
   'DELETE /api/v1/users/sign_ins': call('user', { form: { at: '/devices', done: '/sign_in' }, token: 'always' }),
   'DELETE /api/v1/users/sign_ins/:id': call('user', { form: { at: '/devices', done: '/devices' }, token: 'always' }),
+  'POST /api_tokens': call('user', { form: { at: '/api_tokens', done: '/api_tokens' }, token: 'always' }),
+  'DELETE /api_tokens/:id': call('user', { form: { at: '/api_tokens', done: '/api_tokens' }, token: 'always' }),
 
   'GET /api/v1/servers/get_servers': call('user', {
+    scope: 'read',
     reads: (ctx: Context, userId: SQL) => [listRunsQuery(ctx, userId)] as const,
     byItself: true,
   }),
-  'GET /api/v1/aws/server_available': call('user', { byItself: true }),
-  'POST /api/v1/aws/auto_cloud_start_request': call('user', {}),
-  'POST /api/v1/aws/start': call('user', {}),
-  'POST /api/v1/aws/stop_server': call('user', {}),
-  'POST /api/v1/aws/check_server_ip_status': call('user', { byItself: true }),
-  'POST /api/servers/request_more': call('user', {}),
+  'GET /api/v1/aws/server_available': call('user', { scope: 'read', byItself: true }),
+  'POST /api/v1/aws/auto_cloud_start_request': call('user', { scope: 'operate' }),
+  'POST /api/v1/aws/start': call('user', { scope: 'operate' }),
+  'POST /api/v1/aws/stop_server': call('user', { scope: 'operate' }),
+  'POST /api/v1/aws/check_server_ip_status': call('user', { scope: 'read', byItself: true }),
+  'POST /api/servers/request_more': call('user', { scope: 'operate' }),
   'GET /api/v1/instances': call('admin', { byItself: true }),
 
-  'GET /api/v1/billings/summary': call('user', { reads: usageQueries, byItself: true }),
-  'GET /api/v1/billings/history': call('user', { byItself: true }),
+  'GET /api/v1/billings/summary': call('user', { scope: 'read', reads: usageQueries, byItself: true }),
+  'GET /api/v1/billings/history': call('user', { scope: 'read', byItself: true }),
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': call('user', {
     form: { at: '/account_overview', done: '/account_overview' },
   }),
@@ -131,12 +141,13 @@ export const SITE_MAP = {
   'POST /theme': call('public', { token: 'never' }),
   'GET /healthz': call('public', { byItself: true }),
   'GET /readyz': call('public', { byItself: true }),
+  'GET /api/openapi.json': call('public', { scope: 'read' }),
   'GET /robots.txt': call('public', {}),
   'GET /sitemap.xml': call('public', {}),
   'GET /prefetch.json': call('public', {}),
   'POST /webhooks/stripe': call('public', { signedBySender: true }),
   // Refuses in its own protocol, so that stock clients understand.
-  'GET /cable': call('public', { byItself: true }),
+  'GET /cable': call('public', { scope: 'read', byItself: true }),
 } satisfies Record<string, RouteFacts>
 
 type SiteMap = typeof SITE_MAP
@@ -155,8 +166,9 @@ export function factsOf(c: HonoContext<AppEnv>): RouteFacts | null {
   return (SITE_MAP as Record<string, RouteFacts>)[matchedRoute(c) ?? ''] ?? null
 }
 
-/** Whether a person, not a script, sees the answer. */
+/** Whether a person, not a program, sees the answer. */
 export function isPage(c: HonoContext<AppEnv>): boolean {
+  if (bearerOf(c) !== null) return false
   const facts = factsOf(c)
   return facts ? facts.kind === 'page' : !c.req.path.startsWith('/api/')
 }

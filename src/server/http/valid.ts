@@ -8,10 +8,16 @@ export function valid<Target extends keyof ValidationTargets, Schema extends Zod
   target: Target,
   schema: Schema,
 ) {
-  return zValidator(target, schema, (result) => {
+  const check = zValidator(target, schema, (result) => {
     if (!result.success) throw refuseShape(result.error)
     if (!isWellFormed(result.data)) throw new AppError('malformed', 'The request body is not valid Unicode text.')
   })
+  return Object.assign(check, { shape: schema })
+}
+
+/** The shape that a route's handler checks, for the API's description; null if it is another kind of handler. */
+export function shapeOf(handler: object): ZodMiniType | null {
+  return 'shape' in handler ? (handler.shape as ZodMiniType) : null
 }
 
 export function refuseShape(error: { issues: readonly { path: PropertyKey[] }[] }): AppError {

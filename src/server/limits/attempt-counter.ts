@@ -3,13 +3,14 @@ import {
   countGuess,
   FORGOTTEN_AFTER_MS,
   type Guesses,
+  leftOf,
   type Rate,
   takeBackGuess,
   takeExactlyFrom,
   takeFrom,
 } from '../../domain/attempts.ts'
 import type { Env } from '../env.ts'
-import type { CounterCalls } from '../ports/objects.ts'
+import type { CounterCalls, Spent } from '../ports/objects.ts'
 
 /**
  * One object per thing we count. It runs one call at a time, so that two guesses never share a number, and
@@ -35,6 +36,12 @@ export class AttemptCounter extends DurableObject<Env> implements CounterCalls {
     const { paidOffAt, waitMs } = takeFrom((await this.ctx.storage.get<number>('paidOffAt')) ?? null, rate, now)
     if (waitMs === 0) await this.keep('paidOffAt', paidOffAt, rate.perMs)
     return waitMs
+  }
+
+  async spend(rate: Rate, now: number): Promise<Spent> {
+    const { paidOffAt, waitMs } = takeFrom((await this.ctx.storage.get<number>('paidOffAt')) ?? null, rate, now)
+    if (waitMs === 0) await this.keep('paidOffAt', paidOffAt, rate.perMs)
+    return { waitMs, left: leftOf(paidOffAt, rate, now), fullInMs: paidOffAt - now }
   }
 
   async takeExactly(rate: Rate, now: number): Promise<number> {

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
 import { AppError } from '../../domain/error.ts'
-import { HOUR_MS } from '../../domain/instant.ts'
+import { HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
+import type { Spent } from '../ports/objects.ts'
 import { connectionOf, networkOf } from './network.ts'
 import { countPeople } from './people.ts'
 
@@ -40,11 +41,15 @@ const PERSONAL = {
   pay_page: { count: 20, perMs: HOUR_MS },
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
+  new_token: { count: 10, perMs: HOUR_MS },
   /** Sign-ins from known browsers skip the per-address limits, which a neighbor could use up. */
   known_sign_in: { count: 10, perMs: HOUR_MS / 4 },
 } satisfies Record<string, Personal>
 
 type Personal = Rate & { sentence?: string }
+
+/** How often a program may call with one API token. */
+export const TOKEN_RATE = { count: 300, perMs: MINUTE_MS } satisfies Rate
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
@@ -112,6 +117,16 @@ export function signInSecret(email: string, knownDevice: string | null): string 
 /** The key for counting guesses at the current password by somebody who is signed in. */
 export function sessionSecret(userId: string): string {
   return `${userId} current`
+}
+
+/** Counts a call with this API token, and says what is left of its rate. */
+export function spendCall(ctx: LimitContext, tokenId: string): Promise<Spent> {
+  return answered(ctx.counter(counterName('call', 'token', tokenId)).spend(TOKEN_RATE, ctx.now()))
+}
+
+/** @throws too_many, with the seconds to wait */
+export function refuseCall(waitMs: number): void {
+  refuseFor(waitMs, 'Too many calls with this API token.')
 }
 
 /** @param person the user's id, or the email address they sign in with @throws too_many */

@@ -1,3 +1,5 @@
+import type { TokenScope } from '../../domain/api-token.ts'
+import { instantText, toIso } from '../../domain/instant.ts'
 import { composeMail, type MailContent } from './letter.ts'
 
 /** Emails about the account. `origin` comes from the settings, never from the request. */
@@ -37,9 +39,23 @@ function confirmLink(origin: string, token: string) {
 
 export function passwordChangedMail(origin: string): MailContent {
   return composeMail('Your password was changed', [
-    'Your password was just changed, and we signed you out on every other device.',
+    'Your password was just changed. We signed you out on every other device and revoked your API tokens.',
     "If it was you, there is nothing to do. If it wasn't, choose a new password right away:",
     { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+  ])
+}
+
+/** Not its name: somebody who knows the password may have typed it. */
+export function apiTokenMadeMail(
+  origin: string,
+  { scope, expiresAt }: { scope: TokenScope; expiresAt: number },
+): MailContent {
+  const may = scope === 'read' ? 'read your servers, usage, and bills' : 'start and stop servers, and read your bills'
+  return composeMail('You have a new API token', [
+    `Someone, probably you, created an API token for your account. Until ${instantText(toIso(expiresAt), false)}, a program with it may ${may}.`,
+    "If it was you, there is nothing to do. If it wasn't, choose a new password right away. That revokes every token:",
+    { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+    { link: `${origin}/api_tokens`, label: 'See your API tokens' },
   ])
 }
 

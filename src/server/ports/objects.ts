@@ -26,9 +26,13 @@ export type CounterCalls = {
   forgive(): Promise<void>
   /** @returns ms to wait; 0: taken */
   take(rate: Rate, now: number): Promise<number>
+  /** The same for a caller who wants to know: how many are left, and in how many ms all of them are again. */
+  spend(rate: Rate, now: number): Promise<Spent>
   /** The same, but never more than the rate in any window: `take` allows up to twice as many after a full pause. */
   takeExactly(rate: Rate, now: number): Promise<number>
 }
+
+export type Spent = { waitMs: number; left: number; fullInMs: number }
 
 /** What to hash: never the password itself, and never the pepper. */
 export type Derivation = { secret: Uint8Array; salt: Uint8Array; cost: Required<Pick<ScryptOptions, 'N' | 'r' | 'p'>> }

@@ -2,17 +2,18 @@ import { Hono } from 'hono'
 import { disconnectFrame, SUB_PROTOCOL } from '../../domain/cable.ts'
 import { answered } from '../answered.ts'
 import type { AppEnv } from '../http/app-env.ts'
+import { bearerOf } from '../http/caller.ts'
 
 /**
  * Connects to a user's JobChannel. As in Rails, a foreign origin or protocol gets a 404, and a missing
- * sign-in is reported over the socket.
+ * sign-in is reported over the socket. A program with an API token has no origin.
  */
 export const cable = new Hono<AppEnv>().get('/cable', async (c) => {
   const protocols = (c.req.header('sec-websocket-protocol') ?? '').split(',').map((protocol) => protocol.trim())
   const allowed =
     c.req.method === 'GET' &&
     c.req.header('upgrade')?.toLowerCase() === 'websocket' &&
-    c.var.ctx.config.origins.includes(c.req.header('origin') ?? '') &&
+    (bearerOf(c) !== null || c.var.ctx.config.origins.includes(c.req.header('origin') ?? '')) &&
     protocols.includes(SUB_PROTOCOL)
   if (!allowed) return c.notFound()
   const { signIn } = c.var

@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { checkServerAddress } from '../fleet/addresses.ts'
 import { findAvailability } from '../fleet/availability.ts'
+import { firstAnswer } from '../fleet/repeats.ts'
 import { startRun, stopRun } from '../fleet/runs.ts'
 import { requestMoreServers } from '../fleet/server-requests.ts'
 import { toServer } from '../fleet/wire.ts'
@@ -9,6 +10,7 @@ import type { AppEnv } from '../http/app-env.ts'
 import { signedIn } from '../http/app-env.ts'
 import { body } from '../http/body.ts'
 import { errorResponse } from '../http/error-response.ts'
+import { repeatableOf } from '../http/repeatable.ts'
 import { answer } from '../http/reply.ts'
 import { readAlong } from '../http/site-map.ts'
 import { valid } from '../http/valid.ts'
@@ -22,20 +24,26 @@ export const servers = new Hono<AppEnv>()
   .get('/api/v1/aws/server_available', async (c) => c.json(await findAvailability(c.var.ctx, signedIn(c).user.id)))
   .post('/api/v1/aws/auto_cloud_start_request', async (c) => {
     try {
-      const { run, job } = await startRun(c.var.ctx, signedIn(c))
-      return answer(c, { server: toServer(run), job_id: job.id, errors: [] }, { status: 202 })
+      const repeat = await repeatableOf(c)
+      const { run, job } = await startRun(c.var.ctx, signedIn(c), null, repeat)
+      const body = { server: toServer(run), job_id: job.id, errors: [] }
+      return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
     } catch (error) {
       return errorResponse(error, c, { server: null, job_id: null })
     }
   })
   .post('/api/v1/aws/start', valid('json', z.object({ server_id: z.string() })), async (c) => {
-    const { job } = await startRun(c.var.ctx, signedIn(c), c.req.valid('json').server_id)
-    return c.json({ job_id: job.id }, 202)
+    const repeat = await repeatableOf(c)
+    const { job } = await startRun(c.var.ctx, signedIn(c), c.req.valid('json').server_id, repeat)
+    return c.json(await firstAnswer(c.var.ctx, repeat, { job_id: job.id }), 202)
   })
   .post('/api/v1/aws/stop_server', body(z.object({ server_id: z.string(), session_id: z.string() })), async (c) => {
     const { server_id, session_id } = c.req.valid('json')
-    const stop = await stopRun(c.var.ctx, signedIn(c).user.id, { placeId: server_id, runId: session_id })
-    return answer(c, { job_id: stop.job.id, server: toServer(stop.run) }, { status: 202 })
+    const repeat = await repeatableOf(c)
+    const wanted = { placeId: server_id, runId: session_id }
+    const { run, job } = await stopRun(c.var.ctx, signedIn(c).user.id, wanted, repeat)
+    const body = { job_id: job.id, server: toServer(run) }
+    return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
   })
   .post('/api/v1/aws/check_server_ip_status', valid('json', z.object({ ip_address: z.string() })), async (c) =>
     c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),

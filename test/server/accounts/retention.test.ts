@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest'
 import {
   alerts,
+  apiTokens,
   contactMessages,
   emailTokens,
+  idempotencyKeys,
+  jobs,
   outbox,
+  places,
+  runs,
   serverRequests,
   signIns,
   stripeEvents,
@@ -38,6 +43,12 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
     { ...signIn, id: 'over', expiresAt: ago(89) },
     { ...signIn, id: 'live', expiresAt: now + DAY },
   ])
+  const token = { userId: 'user_1', name: 'CI', scope: 'read' as const, createdAt: ago(400) }
+  await db.insert(apiTokens).values([
+    { ...token, id: 'long over', hash: '1', expiresAt: ago(91), revokedAt: ago(300) },
+    { ...token, id: 'over', hash: '2', expiresAt: ago(89) },
+    { ...token, id: 'live', hash: '3', expiresAt: now + DAY },
+  ])
   await db.insert(stripeEvents).values([
     { id: 'old', type: 'invoice.paid', receivedAt: ago(91) },
     { id: 'may come again', type: 'invoice.paid', receivedAt: ago(89) },
@@ -59,6 +70,17 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
     { userId: 'user_1', id: 'old', createdAt: ago(91) },
     { userId: 'user_1', id: 'recent', createdAt: ago(89) },
   ])
+  const place = { instanceType: 'g6', availabilityZone: 'a', position: 1 }
+  await db.insert(places).values({ ...place, id: 'srv_1' })
+  const run = { userId: 'user_1', placeId: 'srv_1', instanceType: 'g6', requestedAt: ago(1) }
+  await db.insert(runs).values({ ...run, id: 'ses_1' })
+  const job = { userId: 'user_1', runId: 'ses_1', kind: 'server_start', status: 'failed' } as const
+  await db.insert(jobs).values({ ...job, id: 'job_1', createdAt: ago(1), updatedAt: ago(1) })
+  const key = { userId: 'user_1', digest: '', jobId: 'job_1' }
+  await db.insert(idempotencyKeys).values([
+    { ...key, key: 'old', createdAt: ago(1) },
+    { ...key, key: 'counts', createdAt: ago(1) + 1 },
+  ])
   await db.insert(alerts).values([
     { matter: 'old', toldAt: ago(1) - 1 },
     { matter: 'recent', toldAt: ago(1) },
@@ -69,10 +91,12 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
 
   expect((await db.select().from(emailTokens)).map(({ hash }) => hash)).toEqual(['over', 'waits', 'warns'])
   expect((await db.select().from(signIns)).map(({ id }) => id)).toEqual(['over', 'live'])
+  expect((await db.select().from(apiTokens)).map(({ id }) => id)).toEqual(['over', 'live'])
   expect((await db.select().from(stripeEvents)).map(({ id }) => id)).toEqual(['may come again'])
   expect((await db.select().from(outbox)).map(({ id }) => id)).toEqual(['sent', 'never sent', 'given up'])
   expect((await db.select().from(contactMessages)).map(({ id }) => id)).toEqual(['recent'])
   expect((await db.select().from(serverRequests)).map(({ id }) => id)).toEqual(['recent'])
   expect((await db.select().from(alerts)).map(({ matter }) => matter)).toEqual(['recent'])
+  expect((await db.select().from(idempotencyKeys)).map(({ key }) => key)).toEqual(['counts'])
   expect(await db.select().from(users)).toHaveLength(2)
 })

@@ -3,6 +3,10 @@ import type { Role } from '../../../testing/stack/site.ts'
 /** `in`: the route answers. A path: redirected there. A number: refused with that status. */
 export type Outcome = 'in' | '/sign_in' | '/dashboard' | 401 | 403
 
+/** A program with an API token of this scope. */
+export type Program = 'read' | 'operate'
+type Row = Record<Role | Program, Outcome>
+
 const everyone = (outcome: Outcome): Record<Role, Outcome> => ({
   visitor: outcome,
   unconfirmed: outcome,
@@ -11,15 +15,18 @@ const everyone = (outcome: Outcome): Record<Role, Outcome> => ({
   admin: outcome,
 })
 
-const PUBLIC = everyone('in')
-const GUESTS: typeof PUBLIC = { ...everyone('/dashboard'), visitor: 'in', unconfirmed: 'in' }
-const PAGE: typeof PUBLIC = { ...everyone('in'), visitor: '/sign_in', unconfirmed: '/sign_in' }
-const CALL: typeof PUBLIC = { ...everyone('in'), visitor: 401, unconfirmed: 401 }
-const ADMIN_PAGE: typeof PUBLIC = { ...everyone('/dashboard'), admin: 'in' }
-const ADMIN_CALL: typeof PUBLIC = { ...CALL, user: 403, suspended: 403 }
+const NO_PROGRAM = { read: 403, operate: 403 } as const
+const PUBLIC: Row = { ...everyone('in'), ...NO_PROGRAM }
+const GUESTS: Row = { ...everyone('/dashboard'), visitor: 'in', unconfirmed: 'in', ...NO_PROGRAM }
+const PAGE: Row = { ...everyone('in'), visitor: '/sign_in', unconfirmed: '/sign_in', ...NO_PROGRAM }
+const CALL: Row = { ...everyone('in'), visitor: 401, unconfirmed: 401, ...NO_PROGRAM }
+const ADMIN_PAGE: Row = { ...everyone('/dashboard'), admin: 'in', ...NO_PROGRAM }
+const ADMIN_CALL: Row = { ...CALL, user: 403, suspended: 403 }
+const READ = { read: 'in', operate: 'in' } as const
+const OPERATE = { read: 403, operate: 'in' } as const
 
 /** Who may use which route, written down a second time: the tests compare the app against it. */
-export const MATRIX: Record<string, Record<Role, Outcome>> = {
+export const MATRIX: Record<string, Row> = {
   'GET /': PUBLIC,
   'GET /contact_sales': PUBLIC,
   'GET /pricing': PUBLIC,
@@ -36,8 +43,11 @@ export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'GET /account_overview': PAGE,
   'GET /billing_history': PAGE,
   'GET /billing_history/:id': PAGE,
-  'GET /billing_history.csv': PAGE,
+  'GET /billing_history.csv': { ...PAGE, ...READ },
   'GET /devices': PAGE,
+  'GET /api_tokens': PAGE,
+  'POST /api_tokens': CALL,
+  'DELETE /api_tokens/:id': CALL,
   'GET /close_account': PAGE,
   'GET /console': ADMIN_PAGE,
   'GET /console/messages': ADMIN_PAGE,
@@ -50,20 +60,20 @@ export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'DELETE /users/sign_out': CALL,
   'PUT /users': CALL,
   'DELETE /users': CALL,
-  'GET /api/v1/users/get_session': CALL,
+  'GET /api/v1/users/get_session': { ...CALL, ...READ },
   'GET /api/v1/users/export': CALL,
   'GET /api/v1/users/sign_ins': CALL,
   'DELETE /api/v1/users/sign_ins': CALL,
   'DELETE /api/v1/users/sign_ins/:id': CALL,
-  'GET /api/v1/servers/get_servers': CALL,
-  'GET /api/v1/aws/server_available': CALL,
-  'POST /api/v1/aws/auto_cloud_start_request': CALL,
-  'POST /api/v1/aws/start': CALL,
-  'POST /api/v1/aws/stop_server': CALL,
-  'POST /api/v1/aws/check_server_ip_status': CALL,
-  'POST /api/servers/request_more': CALL,
-  'GET /api/v1/billings/summary': CALL,
-  'GET /api/v1/billings/history': CALL,
+  'GET /api/v1/servers/get_servers': { ...CALL, ...READ },
+  'GET /api/v1/aws/server_available': { ...CALL, ...READ },
+  'POST /api/v1/aws/auto_cloud_start_request': { ...CALL, ...OPERATE },
+  'POST /api/v1/aws/start': { ...CALL, ...OPERATE },
+  'POST /api/v1/aws/stop_server': { ...CALL, ...OPERATE },
+  'POST /api/v1/aws/check_server_ip_status': { ...CALL, ...READ },
+  'POST /api/servers/request_more': { ...CALL, ...OPERATE },
+  'GET /api/v1/billings/summary': { ...CALL, ...READ },
+  'GET /api/v1/billings/history': { ...CALL, ...READ },
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': CALL,
   'POST /api/v1/subscriptions/create_checkout_session': CALL,
   'GET /api/v1/instances': ADMIN_CALL,
@@ -71,9 +81,10 @@ export const MATRIX: Record<string, Record<Role, Outcome>> = {
   'POST /theme': PUBLIC,
   'GET /healthz': PUBLIC,
   'GET /readyz': PUBLIC,
+  'GET /api/openapi.json': { ...PUBLIC, ...READ },
   'GET /robots.txt': PUBLIC,
   'GET /sitemap.xml': PUBLIC,
   'GET /prefetch.json': PUBLIC,
   'POST /webhooks/stripe': PUBLIC,
-  'GET /cable': PUBLIC,
+  'GET /cable': { ...PUBLIC, ...READ },
 }

@@ -8,9 +8,11 @@ import { requestId } from '../../../src/server/http/middleware/request-id.ts'
 import { SITE_MAP } from '../../../src/server/http/site-map.ts'
 import { recordLog } from '../../../testing/stack/recorded-log.ts'
 import { change, openSite, type Role } from '../../../testing/stack/site.ts'
-import { MATRIX, type Outcome } from './access-matrix.ts'
+import { MATRIX, type Outcome, type Program } from './access-matrix.ts'
 
 const ROLES: Role[] = ['visitor', 'unconfirmed', 'user', 'suspended', 'admin']
+/** Programs of an admin, whose rights no token has. */
+const PROGRAMS: Program[] = ['read', 'operate']
 const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))]
 const site = openSite()
 
@@ -18,7 +20,7 @@ test.each(routes)('%s admits exactly those the matrix names', async (route) => {
   const expected = MATRIX[route]
   expect(expected, `${route} is not in the matrix`).toBeDefined()
   const [method = '', pattern = ''] = route.split(' ')
-  const seen: Partial<Record<Role, Outcome>> = {}
+  const seen: Partial<Record<Role | Program, Outcome>> = {}
   for (const role of ROLES) {
     const { cookie } = await site.signInAs(role)
     const path = pattern.replace(':id', 'in_nobody')
@@ -27,6 +29,14 @@ test.each(routes)('%s admits exactly those the matrix names', async (route) => {
         ? await site.request(path, { headers: { Cookie: cookie } })
         : await change(site, method, path, cookie)
     seen[role] = outcomeOf(response, route)
+  }
+  const admin = await site.signInAs('admin')
+  for (const scope of PROGRAMS) {
+    const { headers } = await site.tokenOf(admin.userId, scope)
+    const body = method === 'GET' ? {} : { body: '{}', headers: { ...headers, 'Content-Type': 'application/json' } }
+    const response = await site.request(pattern.replace(':id', 'in_nobody'), { method, headers, ...body })
+    expect(response.headers.getSetCookie(), scope).toEqual([])
+    seen[scope] = outcomeOf(response)
   }
   expect(seen).toEqual(expected)
 })
@@ -49,7 +59,7 @@ test('answers HEAD like GET, also to those who may not enter', async () => {
 /** What these carry may be refused, whoever sends it. */
 const CREDENTIALS_INSIDE = ['POST /users/sign_in', 'POST /webhooks/stripe']
 
-function outcomeOf({ status, headers }: Response, route: string): Outcome {
+function outcomeOf({ status, headers }: Response, route = ''): Outcome {
   if ((status === 401 || status === 403) && !CREDENTIALS_INSIDE.includes(route)) return status
   const location = headers.get('Location')
   return status === 302 && (location === '/sign_in' || location === '/dashboard') ? location : 'in'
@@ -62,6 +72,7 @@ test('refuses a route that is not in the site map, to everyone', async () => {
     .use(async (c, next) => {
       c.set('signIn', {
         id: 'in_1',
+        scope: null,
         suspended: false,
         planUnpaid: false,
         expiresAt: 0,

@@ -2,7 +2,7 @@ import { eq, getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { expect, test } from 'vitest'
 import * as schema from '../../../db/schema.ts'
-import { contactMessages, outbox, places, plans, runs, signIns, users } from '../../../db/schema.ts'
+import { apiTokens, contactMessages, outbox, places, plans, runs, signIns, users } from '../../../db/schema.ts'
 import { freeClosedAddresses } from '../../../src/server/accounts/close-account.ts'
 import { newId } from '../../../src/server/id.ts'
 import { accountApp, accountContext } from '../../../testing/people/account-app.ts'
@@ -66,6 +66,9 @@ test("exports my own data and nobody else's", async () => {
 /** Where the download has the rows of each table that identifies a person. */
 const EXPORTED: Record<string, string | null> = {
   sign_ins: 'sign_ins',
+  api_tokens: 'api_tokens',
+  // They lead to jobs, and last a day.
+  idempotency_keys: null,
   // Hashes of links, which belong only in the mailbox.
   email_tokens: null,
   server_sessions: 'servers',
@@ -101,6 +104,9 @@ test('closing the account: needs the password, stops the server, ends sign-ins, 
   const run = { id: runId, userId: user.id, placeId, instanceType: 'g6.xlarge', requestedAt: clock.ms }
   await ctx.db.insert(runs).values(run)
   const other = await signInElsewhere()
+
+  const token = { id: newId('tok'), hash: user.id, userId: user.id, name: 'CI', scope: 'read' } as const
+  await ctx.db.insert(apiTokens).values({ ...token, createdAt: clock.ms, expiresAt: clock.ms })
 
   const close = (current_password: string) => browser.json('DELETE', '/users', { user: { current_password } })
   expect((await close('')).status).toBe(422)
@@ -142,6 +148,7 @@ test('closing the account: needs the password, stops the server, ends sign-ins, 
   const [closed] = await ctx.db.select().from(users).where(eq(users.id, user.id))
   expect(closed).toMatchObject({ name: '', email: `closed:${user.id}` })
   expect(await ctx.db.$count(signIns, eq(signIns.userId, user.id))).toBe(0)
+  expect(await ctx.db.$count(apiTokens, eq(apiTokens.userId, user.id))).toBe(0)
 })
 
 test("if an address changes hands, a closed account's link opens nothing", async () => {

@@ -120,10 +120,8 @@ async function awaitAnswer(input: StepInput, runningAt: number, ipAddress: strin
     ],
     fields: { instanceId: run.instanceId },
   })
-  await requestStop(ctx, run, now, {
-    code: 'no_answer',
-    message: 'Your server did not answer within 10 minutes, so we stopped it.',
-  })
+  const failure = { code: 'no_answer', message: 'Your server did not answer within 10 minutes, so we stopped it.' }
+  await requestStop(ctx, run, now, { failure })
   return 'finished'
 }
 

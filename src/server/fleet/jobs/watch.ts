@@ -34,9 +34,9 @@ export async function watchRunning(ctx: Context, userId: string): Promise<number
   const now = ctx.now()
   if (run.mustStopAt !== null && now >= run.mustStopAt) {
     const mail = trialOverMail(siteOrigin(ctx))
-    await requestStop(ctx, run, run.mustStopAt, null, undefined, (isOpen) => [
-      mailQuery(ctx, email, mail, sql`${isOpen} AND ${isOpenAccount(run)}`),
-    ])
+    await requestStop(ctx, run, run.mustStopAt, {
+      before: (isOpen) => [mailQuery(ctx, email, mail, sql`${isOpen} AND ${isOpenAccount(run)}`)],
+    })
     ctx.background(deliverMail(ctx))
     return now
   }
@@ -51,10 +51,11 @@ export async function watchRunning(ctx: Context, userId: string): Promise<number
   const instance = await look(ctx, run)
   if (instance === 'failed') return Math.min(now + Math.round(WATCH_EVERY_MS * (1 + ctx.random())), trialEnd)
   if (instance === 'lost' || (instance !== 'unseen' && ENDED.has(instance.state))) {
-    await requestStop(ctx, run, confirmedAt, {
+    const failure = {
       code: 'instance_lost',
       message: 'Your server stopped unexpectedly. We only count the time until we last saw it running.',
-    })
+    }
+    await requestStop(ctx, run, confirmedAt, { failure })
     return now
   }
   if (instance !== 'unseen' && instance.state === 'running')

@@ -2,6 +2,7 @@ import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../../domain/error.ts'
 import type { AppEnv } from '../app-env.ts'
+import { bearerOf } from '../caller.ts'
 import { readCookie, writeCookie } from '../cookies.ts'
 import { issueToken, newBrowserId, verifyToken } from '../csrf-token.ts'
 import { isFormPost, mediaType } from '../form-post.ts'
@@ -13,6 +14,10 @@ const BROWSER_LIFETIME_S = 30 * 24 * 3600
 export const csrf = createMiddleware<AppEnv>(async (c, next) => {
   const facts = factsOf(c)
   c.set('form', null)
+  if (bearerOf(c) !== null) {
+    await refuseForeignBody(c)
+    return next()
+  }
   if (c.req.method !== 'GET' && c.req.method !== 'HEAD' && !facts?.signedBySender) await refuseForeign(c, facts?.token)
   if (facts?.givesToken) c.header('X-CSRF-Token', csrfToken(c))
   await next()
@@ -34,6 +39,12 @@ async function refuseForeign(c: HonoContext<AppEnv>, token: RouteFacts['token'])
   const browser = readCookie(c, 'browser')
   if (needsToken && !(given && browser && verifyToken(c.var.ctx.config.secretKey, browser, given))) throw refused()
   c.set('form', form)
+}
+
+/** A program needs no proof of where it comes from: only it knows its token. */
+async function refuseForeignBody(c: HonoContext<AppEnv>): Promise<void> {
+  if (mediaType(c) === 'application/json' || (await c.req.text()) === '') return
+  throw new AppError('malformed', 'Send the body as JSON, with Content-Type: application/json.')
 }
 
 function refused(): AppError {

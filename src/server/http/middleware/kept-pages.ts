@@ -28,6 +28,7 @@ export const keptPages = createMiddleware<AppEnv>(async (c, next) => {
 /** What such a page depends on; null for somebody who may be signed in. */
 function keyOf(c: HonoContext<AppEnv>): string | null {
   if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return null
+  if (c.req.header('Authorization')) return null
   // Read both names, so that it doesn't matter which one is in use.
   const cookie = (name: string) => [getCookie(c, name), getCookie(c, name, 'host')]
   if (cookie('sign_in').some((value) => value !== undefined)) return null

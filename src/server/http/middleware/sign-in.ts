@@ -1,8 +1,11 @@
+import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { readSignInToken } from '../../accounts/credentials/sign-in-token.ts'
 import { findSignIn, noteUse, userOfSignIn } from '../../accounts/live-sign-ins.ts'
 import type { AppEnv } from '../app-env.ts'
+import { signInByToken } from '../bearer.ts'
+import { bearerOf } from '../caller.ts'
 import { clearCookie, readCookie } from '../cookies.ts'
 import { factsOf } from '../site-map.ts'
 
@@ -10,26 +13,29 @@ import { factsOf } from '../site-map.ts'
 const SEEN_EVERY_MS = 5 * MINUTE_MS
 
 /**
- * Finds who is signed in, with one signature check and one round trip that also carries the route's own
- * reads. Without a cookie it does neither. A database outage is an error, never "signed out".
+ * Finds who is asking: a browser by its cookie, a program by its API token. One round trip also carries the
+ * route's own reads; without either there is none. A database outage is an error, never "signed out".
  */
 export const currentSignIn = createMiddleware<AppEnv>(async (c, next) => {
-  const { ctx } = c.var
   c.set('signIn', null)
   c.set('readAlong', [])
-  const cookie = readCookie(c, 'sign_in')
-  if (cookie) {
-    const id = await readSignInToken(ctx, cookie)
-    const facts = factsOf(c)
-    const found = id ? await findSignIn(ctx, id, facts?.reads?.(ctx, userOfSignIn(id)) ?? []) : null
-    if (!found) clearCookie(c, 'sign_in')
-    else {
-      c.set('signIn', found.signIn)
-      c.set('readAlong', found.along)
-      const due = ctx.now() - found.lastSeenAt > SEEN_EVERY_MS
-      // Opening a page or doing something counts as use; an open page's polling does not.
-      if (due && c.req.method !== 'HEAD' && !facts?.byItself) ctx.background(noteUse(ctx, found.signIn.id))
-    }
-  }
+  const token = bearerOf(c)
+  if (token === null) await signInByCookie(c)
+  else await signInByToken(c, token)
   await next()
 })
+
+async function signInByCookie(c: HonoContext<AppEnv>): Promise<void> {
+  const { ctx } = c.var
+  const cookie = readCookie(c, 'sign_in')
+  if (!cookie) return
+  const id = await readSignInToken(ctx, cookie)
+  const facts = factsOf(c)
+  const found = id ? await findSignIn(ctx, id, facts?.reads?.(ctx, userOfSignIn(id)) ?? []) : null
+  if (!found) return clearCookie(c, 'sign_in')
+  c.set('signIn', found.signIn)
+  c.set('readAlong', found.along)
+  const due = ctx.now() - found.lastSeenAt > SEEN_EVERY_MS
+  // Opening a page or doing something counts as use; an open page's polling does not.
+  if (due && c.req.method !== 'HEAD' && !facts?.byItself) ctx.background(noteUse(ctx, found.signIn.id))
+}

@@ -116,12 +116,12 @@ test('when too many wait, the person learns when to try again', async () => {
   })
 })
 
-test('refuses the 3,000 most common passwords, in any capitalization', () => {
+test('refuses the 3,000 most common passwords, in any capitalization', async () => {
   const words = [...COMMON_PASSWORDS]
   expect(words).toHaveLength(3_000)
   for (const word of words) {
     expect(word.length).toBeGreaterThanOrEqual(6)
-    expect(() => refuseCommonPassword(word.toUpperCase())).toThrow('too common')
+    await expect(refuseCommonPassword(word.toUpperCase())).rejects.toThrow('too common')
   }
-  for (const fine of ['simulate', 'correct horse 9', '']) expect(() => refuseCommonPassword(fine)).not.toThrow()
+  for (const fine of ['simulate', 'correct horse 9', '']) await refuseCommonPassword(fine)
 })

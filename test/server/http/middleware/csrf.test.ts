@@ -8,7 +8,7 @@ const site = openSite()
 const CHANGES = [
   ...new Set(app.routes.filter(({ method }) => !['ALL', 'GET'].includes(method)).map((r) => `${r.method} ${r.path}`)),
 ].filter((route) => route in SITE_MAP && route !== 'POST /webhooks/stripe')
-const NEED_TOKEN = /sign_in|sign_out|^(PUT|DELETE) /
+const NEED_TOKEN = /sign_in|sign_out|api_tokens|^(PUT|DELETE) /
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 

@@ -88,3 +88,12 @@ test('does not keep a page that sets a cookie', async () => {
   for (const path of ['/with', '/with', '/without', '/without']) await app.request(path, {}, env)
   expect(rendered).toBe(3)
 })
+
+test('a program with a token gets no kept page, and leaves none', async () => {
+  const { site, keptOnly } = newSite()
+  const headers = { Authorization: 'Bearer pg_any' }
+  expect((await site.request('/pricing', { headers })).status).toBe(401)
+  expect((await keptOnly.request('/pricing')).status).toBe(500)
+  expect((await site.request('/pricing')).status).toBe(200)
+  expect((await site.request('/pricing', { headers })).status).toBe(401)
+})

@@ -1,0 +1,115 @@
+import { DEFAULT_TOKEN_DAYS, MAX_TOKEN_DAYS } from '../domain/api-token.ts'
+import type { ApiToken } from '../domain/wire.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { Button } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { type Column, DataTable } from '../ui/DataTable.tsx'
+import { Field, PasswordField, Select } from '../ui/Field.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { Time } from '../ui/Time.tsx'
+
+const COLUMNS: Column[] = [
+  { key: 'name', label: 'Name', rowHeader: true },
+  { key: 'scope', label: 'Access' },
+  { key: 'end', label: 'Expires' },
+  { key: 'used', label: 'Last used' },
+  { key: 'address', label: 'From' },
+  { key: 'action', label: 'Actions' },
+]
+
+const SCOPES = [
+  { value: 'read', label: 'Read: servers, usage, bills' },
+  { value: 'operate', label: 'Operate: read, start, and stop' },
+]
+const DAYS = [30, DEFAULT_TOKEN_DAYS, 180, MAX_TOKEN_DAYS].map((days) => ({
+  value: String(days),
+  label: days === MAX_TOKEN_DAYS ? '1 year' : `${days} days`,
+}))
+
+export type MadeToken = { name: string; token: string }
+type ApiTokensProps = {
+  tokens: ApiToken[]
+  /** The token that was just created: only this page ever shows it. */
+  made: MadeToken | null
+  csrfToken: string
+  flash: FlashMessage | null
+}
+
+export function ApiTokens({ tokens, made, csrfToken, flash }: ApiTokensProps) {
+  const rows = tokens.map((token) => ({
+    id: token.id,
+    cells: {
+      name: token.name,
+      scope: token.scope === 'read' ? 'Read' : 'Operate',
+      end: <Time at={token.expires_at} layout="day" />,
+      used: token.last_used_at ? <Time at={token.last_used_at} /> : 'Never',
+      address: token.last_address ? <span className="mono address">{token.last_address}</span> : '–',
+      action: (
+        <form method="post" action={`/api_tokens/${token.id}`}>
+          <HiddenFields csrfToken={csrfToken} method="delete" />
+          <Button type="submit" small aria-label={`Revoke ${token.name}`}>
+            Revoke
+          </Button>
+        </form>
+      ),
+    },
+  }))
+  const typed = (name: string) => ({
+    name,
+    defaultValue: flash?.values?.[name],
+    error: flash?.field === name ? flash.message : null,
+  })
+  return (
+    <div className="page stack">
+      <div className="page-head">
+        <h1>API tokens</h1>
+      </div>
+      {made ? (
+        <Alert kind="success" takesFocus>
+          Your new token “{made.name}” is ready. Copy it now: we won't show it again.
+          <code className="secret">{made.token}</code>
+        </Alert>
+      ) : (
+        <FlashAlert flash={flash} />
+      )}
+      <p>
+        A token lets a program use your account without your password: your CI, a script, a command line. It can't
+        change your account, your plan, or your password. Keep it like a password.
+      </p>
+      <Card title="Your tokens">
+        {rows.length ? (
+          <DataTable caption="Your API tokens" hideCaption columns={COLUMNS} rows={rows} />
+        ) : (
+          <p className="hint">No tokens yet.</p>
+        )}
+      </Card>
+      <Card title="New token">
+        <form className="stack form-narrow" method="post" action="/api_tokens" noValidate>
+          <HiddenFields csrfToken={csrfToken} />
+          <Field {...typed('name')} label="Name" hint="Where you'll use it, such as “GitHub Actions”." />
+          <Select {...typed('scope')} label="Access" options={SCOPES} />
+          <Select
+            {...typed('days')}
+            defaultValue={typed('days').defaultValue ?? String(DEFAULT_TOKEN_DAYS)}
+            label="Expires after"
+            options={DAYS}
+          />
+          <PasswordField
+            id="current_password"
+            name="current_password"
+            label="Current password"
+            autoComplete="current-password"
+            error={flash?.field === 'current_password' ? flash.message : null}
+          />
+          <Button type="submit" look="primary">
+            Create token
+          </Button>
+        </form>
+      </Card>
+      <p className="hint">
+        A new password revokes every token. <a href="/account_overview">Back to Account</a>
+      </p>
+    </div>
+  )
+}

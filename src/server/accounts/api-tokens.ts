@@ -1,0 +1,170 @@
+import { createHash, randomInt } from 'node:crypto'
+import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import type { BatchResponse } from 'drizzle-orm/batch'
+import type { InferInput } from 'valibot'
+import { writeBatch } from '../../../db/client.ts'
+import { apiTokens, users } from '../../../db/schema.ts'
+import { apiTokenForm, MAX_TOKENS, newApiToken, TOKEN_NAME_TAKEN, TOO_MANY_TOKENS } from '../../domain/api-token.ts'
+import { AppError } from '../../domain/error.ts'
+import { DAY_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
+import type { ApiToken, User } from '../../domain/wire.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { requireValid } from '../form-rules.ts'
+import { newId } from '../id.ts'
+import { limitPerson } from '../limits/limits.ts'
+import { apiTokenMadeMail } from '../mail/account-letters.ts'
+import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
+import {
+  type CurrentSignIn,
+  holderColumns,
+  isLiveToken,
+  isUsableAccount,
+  type Reads,
+  toHolder,
+} from './live-sign-ins.ts'
+
+/** We write the last use at most this often. */
+const USED_EVERY_MS = MINUTE_MS
+
+/** A token has so many random bits that a fast hash keeps it safe. */
+export function hashApiToken(token: string): string {
+  return createHash('sha256').update(token).digest('base64url')
+}
+
+/**
+ * Creates a token, emails its owner, and returns it: from now on, we only know its hash.
+ * @throws invalid, conflict (a live token has this name, or there are too many), too_many
+ */
+export async function createApiToken(
+  ctx: Context,
+  user: User,
+  input: InferInput<typeof apiTokenForm>,
+): Promise<ApiToken & { token: string }> {
+  const { name, scope, days, current_password } = requireValid(apiTokenForm, input)
+  await limitPerson(ctx, 'new_token', user.id)
+  const stored = await requireCurrentPassword(ctx, user.id, current_password)
+  const token = newApiToken(randomInt)
+  const now = ctx.now()
+  const row = { id: newId('tok'), name, scope, createdAt: now, expiresAt: now + days * DAY_MS }
+  const live = sql`FROM api_tokens WHERE user_id = ${user.id} AND revoked_at IS NULL AND expires_at > ${now}`
+  const [made] = await writeBatch(ctx.db, [
+    // A password change during our check revoked every token, so no new one may follow it.
+    ctx.db.run(sql`
+      INSERT INTO api_tokens (id, hash, user_id, name, scope, created_at, expires_at)
+      SELECT ${row.id}, ${hashApiToken(token)}, id, ${name}, ${scope}, ${now}, ${row.expiresAt} FROM users
+      WHERE id = ${user.id} AND password_hash = ${stored} AND closed_at IS NULL
+      AND (SELECT count(*) ${live}) < ${MAX_TOKENS} AND NOT EXISTS (SELECT 1 ${live} AND name = ${name})`),
+    mailQuery(
+      ctx,
+      user.email,
+      apiTokenMadeMail(siteOrigin(ctx), row),
+      sql`EXISTS (SELECT 1 FROM api_tokens WHERE id = ${row.id})`,
+    ),
+  ])
+  if (!made?.rowsAffected) throw await whyNotMade(ctx, user.id, name)
+  ctx.background(deliverMail(ctx))
+  return { ...toApiToken({ ...row, lastUsedAt: null, lastAddress: null }), token }
+}
+
+async function whyNotMade(ctx: Context, userId: string, name: string): Promise<AppError> {
+  const live = await listApiTokens(ctx, userId)
+  if (live.some((token) => token.name === name)) return new AppError('conflict', TOKEN_NAME_TAKEN, { field: 'name' })
+  return live.length >= MAX_TOKENS ? new AppError('conflict', TOO_MANY_TOKENS) : wrongPassword()
+}
+
+/** The user's live tokens, oldest first. */
+export async function listApiTokens(ctx: Context, userId: string): Promise<ApiToken[]> {
+  const rows = await ctx.db
+    .select()
+    .from(apiTokens)
+    .where(and(eq(apiTokens.userId, userId), isLiveToken(ctx.now())))
+    .orderBy(asc(apiTokens.createdAt))
+  return rows.map(toApiToken)
+}
+
+type Listed = Omit<typeof apiTokens.$inferSelect, 'hash' | 'userId' | 'revokedAt'>
+
+export function toApiToken(row: Listed): ApiToken {
+  return {
+    id: row.id,
+    name: row.name,
+    scope: row.scope,
+    created_at: toIso(row.createdAt),
+    expires_at: toIso(row.expiresAt),
+    last_used_at: toIso(row.lastUsedAt),
+    last_address: row.lastAddress,
+  }
+}
+
+/** Ends a token and closes its sockets. @throws not_found, also for another user's */
+export async function revokeApiToken(ctx: Context, userId: string, tokenId: string): Promise<void> {
+  const [ended] = await ctx.db
+    .update(apiTokens)
+    .set({ revokedAt: ctx.now() })
+    .where(and(eq(apiTokens.id, tokenId), eq(apiTokens.userId, userId), isNull(apiTokens.revokedAt)))
+    .returning({ id: apiTokens.id })
+  if (!ended) throw new AppError('not_found', 'API token not found.')
+  ctx.background(ctx.channel(userId).disconnect([tokenId]))
+}
+
+/**
+ * For a new password, and for closing the account. Part of that write batch.
+ * @param when an SQL condition
+ */
+export function revokeTokensQuery(ctx: Pick<Context, 'db' | 'now'>, userId: string, when: SQL = sql`1`) {
+  return ctx.db
+    .update(apiTokens)
+    .set({ revokedAt: ctx.now() })
+    .where(and(eq(apiTokens.userId, userId), isNull(apiTokens.revokedAt), when))
+    .returning({ id: apiTokens.id })
+}
+
+/**
+ * Finds a live token and its user, and runs the `along` reads in the same round trip: like findSignIn, in the
+ * same shape.
+ */
+export async function findByApiToken<T extends Reads>(
+  ctx: Pick<Context, 'db' | 'now'>,
+  token: string,
+  along: T,
+): Promise<{ signIn: CurrentSignIn; use: LastUse; along: BatchResponse<T> } | null> {
+  const found = ctx.db
+    .select({
+      id: apiTokens.id,
+      expiresAt: apiTokens.expiresAt,
+      scope: apiTokens.scope,
+      lastUsedAt: apiTokens.lastUsedAt,
+      lastAddress: apiTokens.lastAddress,
+      ...holderColumns(ctx),
+    })
+    .from(apiTokens)
+    .innerJoin(users, eq(users.id, apiTokens.userId))
+    .where(and(eq(apiTokens.hash, hashApiToken(token)), isLiveToken(ctx.now()), isUsableAccount()))
+  const [[row], ...rows] = await ctx.db.batch([found, ...along])
+  if (!row) return null
+  const { id, expiresAt, scope, lastUsedAt, lastAddress } = row
+  return {
+    signIn: { id, expiresAt, scope, ...toHolder(row) },
+    use: { at: lastUsedAt, address: lastAddress },
+    along: rows as unknown as BatchResponse<T>,
+  }
+}
+
+/** The user of a token, for reads that run together with the search for it. */
+export function userOfApiToken(token: string): SQL {
+  return sql`(SELECT ${apiTokens.userId} FROM ${apiTokens} WHERE ${apiTokens.hash} = ${hashApiToken(token)})`
+}
+
+type LastUse = { at: number | null; address: string | null }
+
+/** For the owner's list: when it was last used, and from where. */
+export async function noteTokenUse(
+  ctx: Pick<Context, 'db' | 'now'>,
+  id: string,
+  last: LastUse,
+  address: string | null,
+): Promise<void> {
+  if (last.at !== null && ctx.now() - last.at < USED_EVERY_MS && last.address === address) return
+  await ctx.db.update(apiTokens).set({ lastUsedAt: ctx.now(), lastAddress: address }).where(eq(apiTokens.id, id))
+}

@@ -1,0 +1,27 @@
+import { eq } from 'drizzle-orm'
+import { users } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { CURRENT_PASSWORD_WRONG } from '../../../domain/user.ts'
+import type { Context } from '../../context.ts'
+import { limitGuesses, sessionSecret } from '../../limits/limits.ts'
+import { verifyPassword } from './password.ts'
+
+/**
+ * Asks somebody who is signed in for their password again, and counts the guesses.
+ * @returns the stored hash that it matched: a write that follows can require that it is still the one
+ * @throws invalid, too_many
+ */
+export async function requireCurrentPassword(ctx: Context, userId: string, password: string): Promise<string> {
+  let stored: string | null = null
+  const right = await limitGuesses(ctx, sessionSecret(userId), async () => {
+    const [row] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, userId))
+    stored = row?.hash ?? null
+    return verifyPassword(ctx, password, stored)
+  })
+  if (!right || stored === null) throw wrongPassword()
+  return stored
+}
+
+export function wrongPassword(): AppError {
+  return new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
+}

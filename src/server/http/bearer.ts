@@ -1,0 +1,47 @@
+import type { Context as HonoContext } from 'hono'
+import { isApiToken } from '../../domain/api-token.ts'
+import { AppError } from '../../domain/error.ts'
+import { findByApiToken, noteTokenUse, userOfApiToken } from '../accounts/api-tokens.ts'
+import { refuseCall, spendCall, TOKEN_RATE } from '../limits/limits.ts'
+import type { AppEnv } from './app-env.ts'
+import { deviceOf } from './caller.ts'
+import { factsOf, type RouteFacts } from './site-map.ts'
+
+/** Finds the API token's user, in one round trip with the route's own reads, and counts the call. */
+export async function signInByToken(c: HonoContext<AppEnv>, token: string): Promise<void> {
+  const { ctx } = c.var
+  if (!isApiToken(token)) return
+  const found = await findByApiToken(ctx, token, factsOf(c)?.reads?.(ctx, userOfApiToken(token)) ?? [])
+  if (!found) return
+  const { signIn, along, use } = found
+  const { waitMs, left, fullInMs } = await spendCall(ctx, signIn.id)
+  const seconds = (ms: number) => Math.max(0, Math.ceil(ms / 1000))
+  c.header('RateLimit-Policy', `"token";q=${TOKEN_RATE.count};w=${seconds(TOKEN_RATE.perMs)}`)
+  c.header('RateLimit', `"token";r=${left};t=${seconds(fullInMs)}`)
+  refuseCall(waitMs)
+  c.set('signIn', signIn)
+  c.set('readAlong', along)
+  if (c.req.method !== 'HEAD') ctx.background(noteTokenUse(ctx, signIn.id, use, deviceOf(c).address))
+}
+
+/**
+ * A token opens only the routes whose row in the site map names a scope, even where everybody may go.
+ * @throws unauthenticated, forbidden
+ */
+export function checkToken(c: HonoContext<AppEnv>, { scope, access }: RouteFacts): void {
+  const held = c.var.signIn?.scope
+  if (!held) {
+    // These answer everybody, or refuse in a protocol of their own.
+    if (scope && access === 'public') return
+    c.header('WWW-Authenticate', 'Bearer error="invalid_token"')
+    throw new AppError(
+      'unauthenticated',
+      'This API token is not valid: it was revoked, it expired, or it never existed.',
+    )
+  }
+  if (!scope) throw new AppError('forbidden', "API tokens can't do this. Sign in with your browser.")
+  if (scope === 'operate' && held !== 'operate') {
+    c.header('WWW-Authenticate', 'Bearer error="insufficient_scope", scope="operate"')
+    throw new AppError('forbidden', 'This API token may only read. Create one that may operate.')
+  }
+}

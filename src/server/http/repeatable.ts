@@ -1,0 +1,21 @@
+import { createHash } from 'node:crypto'
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../../domain/error.ts'
+import type { Repeatable } from '../fleet/repeats.ts'
+import { type AppEnv, signedIn } from './app-env.ts'
+import { matchedRoute } from './site-map.ts'
+
+/**
+ * What the header Idempotency-Key makes of a call; null without it.
+ * @throws malformed
+ */
+export async function repeatableOf(c: HonoContext<AppEnv>): Promise<Repeatable | null> {
+  const key = c.req.header('Idempotency-Key')
+  if (key === undefined) return null
+  if (!/^[\x20-\x7e]{1,255}$/.test(key))
+    throw new AppError('malformed', 'An Idempotency-Key has 1 to 255 printable ASCII characters.')
+  const digest = createHash('sha256')
+    .update(`${matchedRoute(c)}\n${await c.req.text()}`)
+    .digest('base64url')
+  return { userId: signedIn(c).user.id, key, digest }
+}

@@ -1,0 +1,134 @@
+import * as z from 'zod/mini'
+import type { SITE_MAP } from '../../http/site-map.ts'
+import * as shape from './shapes.ts'
+
+type Rows = typeof SITE_MAP
+type Call = { [Route in keyof Rows]: Rows[Route] extends { kind: 'call' } ? Route : never }[keyof Rows]
+
+/** Calls that browsers, search engines, Stripe, or our own deployment make, and the socket. */
+type OtherCall =
+  | 'POST /theme'
+  | 'GET /healthz'
+  | 'GET /readyz'
+  | 'GET /robots.txt'
+  | 'GET /sitemap.xml'
+  | 'GET /prefetch.json'
+  | 'POST /webhooks/stripe'
+  | 'GET /cable'
+  | 'GET /api/openapi.json'
+
+export type JsonCall = Exclude<Call, OtherCall>
+
+type Description = {
+  summary: string
+  /** The status of success, and what it answers. */
+  answer: [status: 200 | 201 | 202, shape: z.ZodMiniType]
+  /** Statuses of refusals that are particular to this call. */
+  refusals?: number[]
+  query?: Record<string, string>
+  /** Takes an Idempotency-Key. */
+  repeatable?: true
+}
+
+const started = [202, z.object({ job_id: z.string() })] as const
+
+/** What the document says about each call beside its row in the site map and the shape that checks its body. */
+export const CALLS: Record<JsonCall, Description> = {
+  'POST /users': { summary: 'Sign up', answer: [201, shape.message], refusals: [422] },
+  'PUT /users': {
+    summary: 'Change your name or password',
+    answer: [200, z.object({ status: z.literal('ok'), user: shape.user, message: z.string() })],
+    refusals: [422],
+  },
+  'DELETE /users': { summary: 'Close your account', answer: [200, shape.message], refusals: [422, 502] },
+  'GET /users/confirmation': {
+    summary: 'Confirm an email address',
+    answer: [200, shape.message],
+    refusals: [422],
+    query: { confirmation_token: 'From the email' },
+  },
+  'POST /users/confirmation': { summary: 'Email the link again', answer: [200, shape.message], refusals: [422] },
+  'POST /users/password': {
+    summary: 'Email a link to reset a password',
+    answer: [200, shape.message],
+    refusals: [422],
+  },
+  'PUT /users/password': { summary: 'Reset a password', answer: [200, shape.message], refusals: [422] },
+  'POST /users/sign_in': {
+    summary: 'Sign in a browser',
+    answer: [200, z.object({ user: shape.user })],
+    refusals: [401, 422],
+  },
+  'DELETE /users/sign_out': { summary: 'Sign out', answer: [200, shape.message] },
+  'GET /api/v1/users/get_session': { summary: 'Who you are', answer: [200, z.object({ Body: shape.user })] },
+  'GET /api/v1/users/export': { summary: 'Download your data', answer: [200, shape.personalData] },
+  'GET /api/v1/users/sign_ins': {
+    summary: 'List your sign-ins',
+    answer: [200, z.object({ sign_ins: z.array(shape.signIn) })],
+  },
+  'DELETE /api/v1/users/sign_ins': { summary: 'Sign out everywhere', answer: [200, shape.message] },
+  'DELETE /api/v1/users/sign_ins/:id': { summary: 'End a sign-in', answer: [200, shape.message], refusals: [404] },
+  'POST /api_tokens': {
+    summary: 'Create an API token',
+    answer: [201, z.extend(shape.apiToken, { token: z.string() })],
+    refusals: [409, 422],
+  },
+  'DELETE /api_tokens/:id': { summary: 'Revoke an API token', answer: [200, shape.message], refusals: [404] },
+  'GET /api/v1/servers/get_servers': {
+    summary: 'List your latest servers, newest first',
+    answer: [200, z.object({ servers: z.array(shape.server) })],
+  },
+  'GET /api/v1/aws/server_available': { summary: 'See what is free', answer: [200, shape.availability] },
+  'POST /api/v1/aws/auto_cloud_start_request': {
+    summary: 'Start a server in any free place',
+    answer: [
+      202,
+      z.object({ server: shape.server, job_id: z.string(), errors: z.array(z.string()).check(z.maxLength(0)) }),
+    ],
+    refusals: [402, 409, 422],
+    repeatable: true,
+  },
+  'POST /api/v1/aws/start': {
+    summary: 'Start a server in this place',
+    answer: [...started],
+    refusals: [402, 404, 409, 422],
+    repeatable: true,
+  },
+  'POST /api/v1/aws/stop_server': {
+    summary: 'Stop a server',
+    answer: [202, z.object({ job_id: z.string(), server: shape.server })],
+    refusals: [404, 409, 422],
+    repeatable: true,
+  },
+  'POST /api/v1/aws/check_server_ip_status': {
+    summary: 'See whether your server answers',
+    answer: [200, z.object({ status: z.enum(['reachable', 'unreachable']), code: z.nullable(z.string()) })],
+    refusals: [404],
+  },
+  'POST /api/servers/request_more': { summary: 'Ask for more servers', answer: [202, shape.message] },
+  'GET /api/v1/instances': {
+    summary: 'List all instances (admins)',
+    answer: [200, z.array(shape.instance)],
+    refusals: [502],
+  },
+  'GET /api/v1/billings/summary': { summary: "See this month's usage and your plan", answer: [200, shape.summary] },
+  'GET /api/v1/billings/history': {
+    summary: 'List your bills, newest first',
+    answer: [200, z.object({ billings: z.array(shape.billing) })],
+  },
+  'POST /api/v1/subscriptions/cancel_subscription_at_period_end': {
+    summary: 'Cancel your plan at the end of its period',
+    answer: [200, z.object({ subscription: z.nullable(shape.subscription), message: z.string() })],
+    refusals: [404, 502],
+  },
+  'POST /api/v1/subscriptions/create_checkout_session': {
+    summary: 'Open a checkout page',
+    answer: [200, z.object({ url: z.url() })],
+    refusals: [422, 502],
+  },
+  'POST /api/v1/contact_sales': {
+    summary: 'Write to sales',
+    answer: [200, z.object({ Errors: z.array(z.string()).check(z.maxLength(0)) })],
+    refusals: [422],
+  },
+}

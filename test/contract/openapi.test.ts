@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import addFormats from 'ajv-formats'
+import { eq } from 'drizzle-orm'
+import { afterAll, expect, test } from 'vitest'
+import { bills, plans, users } from '../../db/schema.ts'
+import { startStack } from '../../dev/stack.ts'
+import type { Server, SignIn } from '../../src/domain/wire.ts'
+import { SITE_MAP } from '../../src/server/http/site-map.ts'
+import { newId } from '../../src/server/id.ts'
+import { Client, confirmationToken, newPerson, PASSWORD, type Reply, waitFor } from '../../testing/people/client.ts'
+import { openTestDatabase } from '../../testing/stack/database.ts'
+
+const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-openapi-'))
+// Plans are for sale here, so that a checkout page opens.
+const stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 2, plansForSale: true, log: () => {} })
+afterAll(async () => {
+  await stack.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+const { url } = stack
+
+type Schema = { [key: string]: unknown; properties?: object; additionalProperties?: unknown }
+type Operation = {
+  operationId: string
+  security: Record<string, string[]>[]
+  requestBody?: { content: { 'application/json': { schema: Schema } } }
+  responses: Record<string, { content: { 'application/json': { schema: Schema } } }>
+}
+type Document = {
+  openapi: string
+  servers: { url: string }[]
+  paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, Schema>; securitySchemes: Record<string, object> }
+}
+
+const document = (await (await fetch(`${url}/api/openapi.json`)).json()) as Document
+
+/** Also refuses fields that the document doesn't name. */
+function tighten(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(tighten)
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, tighten(inner)])) as Schema
+  return copy.properties && copy.additionalProperties === undefined ? { ...copy, additionalProperties: false } : copy
+}
+
+const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true })
+addFormats.default(ajv)
+ajv.addVocabulary(['components'])
+const components = tighten(document.components)
+
+const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    route: `${method.toUpperCase()} ${path.replace(/\{(\w+)\}/g, ':$1')}`,
+    operation,
+  })),
+)
+const accepted = new Set<string>()
+const refused = new Set<string>()
+
+function schemaAt(route: string, status: number): ValidateFunction {
+  const responses = operations.find((one) => one.route === route)?.operation.responses
+  if (!responses) throw new Error(`${route} is not in the document`)
+  const response = responses[status] ?? (status >= 500 ? responses.default : undefined)
+  if (!response) throw new Error(`${route} answers ${status}, which the document lacks`)
+  return ajv.compile({ ...(tighten(response.content['application/json'].schema) as Schema), components })
+}
+
+/** Compares an answer with the document. */
+function check(route: string, reply: Pick<Reply, 'status' | 'body' | 'text'>): void {
+  const validate = schemaAt(route, reply.status)
+  expect(validate(reply.body), `${route} ${reply.status} ${reply.text}: ${ajv.errorsText(validate.errors)}`).toBe(true)
+  ;(reply.status < 300 ? accepted : refused).add(route)
+}
+
+/** Calls as somebody, and checks the answer. */
+async function ask(who: Client, route: string, body?: unknown, id = '') {
+  const [method = '', pattern = ''] = route.split(' ')
+  const [path = '', query = ''] = pattern.split('?')
+  const reply = await who.request(method, path.replace(':id', id) + (query && `?${query}`), body)
+  check(`${method} ${path}`, reply)
+  return reply
+}
+
+const fields = (email: string) => ({
+  name: 'Ada',
+  email,
+  password: PASSWORD,
+  password_confirmation: PASSWORD,
+  terms_of_service: true,
+})
+
+test('describes every call that answers JSON, and no other', () => {
+  const OTHER = ['POST /theme', 'GET /robots.txt', 'GET /sitemap.xml', 'GET /prefetch.json', 'POST /webhooks/stripe']
+  const calls = Object.entries(SITE_MAP).filter(([, { kind }]) => kind === 'call')
+  const expected = calls
+    .map(([route]) => route)
+    .filter((route) => ![...OTHER, 'GET /cable', 'GET /api/openapi.json'].includes(route))
+  expect(operations.map(({ route }) => route).sort()).toEqual(expected.sort())
+  expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url }] })
+  expect(new Set(operations.map(({ operation }) => operation.operationId)).size).toBe(operations.length)
+})
+
+test('says which scope opens a call, as the site map does', () => {
+  const map = SITE_MAP as Record<string, { access: string; scope?: string }>
+  for (const { route, operation } of operations) {
+    const scopes = operation.security.flatMap(({ token }) => token ?? [])
+    const { access, scope } = map[route] ?? {}
+    expect(scopes, route).toEqual(scope && access !== 'public' ? [scope] : [])
+  }
+})
+
+test('every answer of the running product has the shape that the document gives it', { timeout: 180_000 }, async () => {
+  const visitor = new Client(url)
+  const email = `${randomUUID()}@example.com`
+  await visitor.open('/sign_up')
+  await ask(visitor, 'POST /users', { user: fields(email) })
+  await ask(visitor, 'POST /users', { user: { ...fields(email), password: '' } })
+  await ask(visitor, 'POST /users', '{')
+  await ask(visitor, 'GET /users/confirmation?confirmation_token=none')
+  await ask(visitor, `GET /users/confirmation?confirmation_token=${await confirmationToken(url, email)}`)
+  await ask(visitor, 'POST /users/confirmation', { user: { email } })
+  await ask(visitor, 'POST /users/confirmation', { user: { email: 'none' } })
+  await ask(visitor, 'POST /users/password', { user: { email } })
+  await ask(visitor, 'POST /users/password', {})
+  const reset = { reset_password_token: await resetToken(email), password: PASSWORD, password_confirmation: PASSWORD }
+  await visitor.open('/reset_password')
+  await ask(visitor, 'PUT /users/password', { user: { ...reset, reset_password_token: 'none' } })
+  await ask(visitor, 'PUT /users/password', { user: reset })
+  await ask(visitor, 'POST /users/sign_in', { user: { email, password: 'wrong' } })
+  await ask(visitor, 'POST /users/sign_in', { user: { email, password: PASSWORD } })
+  const contact = { name: 'Ada', email, source: 'Referral', message: 'Hello' }
+  await ask(visitor, 'POST /api/v1/contact_sales', contact)
+  await ask(visitor, 'POST /api/v1/contact_sales', {})
+
+  const nobody = new Client(url)
+  await nobody.open('/sign_in')
+  for (const { route, operation } of operations.filter(({ operation }) => operation.security.length)) {
+    const body = operation.requestBody && { server_id: 'x', session_id: 'x', ip_address: 'x', user: {} }
+    expect((await ask(nobody, route, body, 'x')).status, route).toBe(401)
+  }
+
+  const ada = await newPerson(url)
+  const program = new Client(url)
+  const { body: made } = await ask(ada, 'POST /api_tokens', {
+    name: 'CI',
+    scope: 'operate',
+    current_password: PASSWORD,
+  })
+  await ask(ada, 'POST /api_tokens', { name: 'CI', scope: 'operate', current_password: PASSWORD })
+  const headers = { Authorization: `Bearer ${made.token}` }
+  const callAs = async (route: string, body?: unknown) => {
+    const [method = '', path = ''] = route.split(' ')
+    const reply = await program.request(method, path, body, headers)
+    expect(reply.headers.get('RateLimit')).toMatch(/^"token";r=\d+;t=\d+$/)
+    check(route, reply)
+    return reply
+  }
+  await callAs('GET /api/v1/users/get_session')
+  await callAs('GET /api/v1/servers/get_servers')
+  const { body: free } = await callAs('GET /api/v1/aws/server_available')
+  await callAs('POST /api/v1/aws/start', { server_id: 'srv_none' })
+  await callAs('POST /api/v1/aws/start', {})
+  const place = (free.candidates as { available: boolean; server_id: string }[]).find(({ available }) => available)
+  await callAs('POST /api/v1/aws/start', { server_id: place?.server_id })
+  await callAs('POST /api/v1/aws/auto_cloud_start_request')
+  const server = await waitFor(async () => {
+    const { body } = await callAs('GET /api/v1/servers/get_servers')
+    return (body.servers as Server[]).find(({ billed_from }) => billed_from)
+  })
+  await callAs('POST /api/v1/aws/check_server_ip_status', { ip_address: server.ip_address })
+  await callAs('POST /api/v1/aws/check_server_ip_status', { ip_address: '203.0.113.1' })
+  await ask(ada, 'GET /api/v1/users/export')
+  const run = { server_id: server.server_id, session_id: server.id }
+  await callAs('POST /api/v1/aws/stop_server', run)
+  await callAs('POST /api/v1/aws/stop_server', { ...run, session_id: 'ses_none' })
+  await waitFor(async () => (await callAs('POST /api/v1/aws/stop_server', run)).status === 409)
+  await callAs('GET /api/v1/servers/get_servers')
+  await callAs('POST /api/v1/aws/auto_cloud_start_request', {})
+  await callAs('POST /api/servers/request_more')
+  await callAs('POST /api/servers/request_more')
+  await callAs('GET /api/v1/billings/summary')
+  await callAs('GET /api/v1/billings/history')
+
+  const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
+  const now = Date.now()
+  const bill = { userId: ada.id, includedHours: 0, trial: false, seconds: 7200, amountCents: 350, createdAt: now }
+  await db.insert(bills).values({ id: newId('bill'), ...bill, periodStart: now - 9e9, periodEnd: now - 8e9 })
+  await callAs('GET /api/v1/billings/history')
+  await ask(ada, 'POST /api/v1/subscriptions/create_checkout_session', { plan_type: 'basic' })
+  await ask(ada, 'POST /api/v1/subscriptions/create_checkout_session', { plan_type: 'none' })
+  await ask(ada, 'POST /api/v1/subscriptions/cancel_subscription_at_period_end')
+  await db.update(plans).set({ endedAt: now }).where(eq(plans.userId, ada.id))
+  const plan = { planType: 'basic', subType: 'paid', status: 'active', anchor: now, hours: 5, createdAt: now } as const
+  await db.insert(plans).values({ id: newId('sub'), userId: ada.id, ...plan })
+  await ask(ada, 'POST /api/v1/subscriptions/cancel_subscription_at_period_end')
+  await callAs('GET /api/v1/billings/summary')
+
+  await ask(ada, 'GET /api/v1/instances')
+  await db.update(users).set({ admin: true }).where(eq(users.id, ada.id))
+  await ask(ada, 'GET /api/v1/instances')
+  await ask(ada, 'PUT /users', { user: { name: '' } })
+  await ask(ada, 'PUT /users', { user: { name: 'Grace' } })
+  await ask(ada, 'GET /api/v1/users/get_session')
+  const { body: listed } = await ask(ada, 'GET /api/v1/users/sign_ins')
+  await ask(ada, 'DELETE /api_tokens/:id', undefined, made.id)
+  await ask(ada, 'DELETE /api_tokens/:id', undefined, made.id)
+  await ask(ada, 'DELETE /api/v1/users/sign_ins/:id', undefined, 'in_none')
+  await ask(ada, 'DELETE /api/v1/users/sign_ins/:id', undefined, (listed.sign_ins as SignIn[])[0]?.id)
+  await ada.signIn(ada.email, PASSWORD)
+  await ask(ada, 'DELETE /users/sign_out')
+  await ada.signIn(ada.email, PASSWORD)
+  await ask(ada, 'DELETE /api/v1/users/sign_ins')
+  await ada.signIn(ada.email, PASSWORD)
+  await ask(ada, 'DELETE /users', { user: { current_password: '' } })
+  await ask(ada, 'DELETE /users', { user: { current_password: PASSWORD } })
+
+  const all = operations.map(({ route }) => route).sort()
+  expect([...accepted].sort()).toEqual(all)
+  expect([...refused].sort()).toEqual(all)
+})
+
+async function resetToken(email: string): Promise<string> {
+  const mail = await waitFor(async () => {
+    const mails = (await (await fetch(`${url}/dev/mailbox.json`)).json()) as { to: string; text: string }[]
+    return mails.find((one) => one.to === email && one.text.includes('reset_password_token='))
+  })
+  return /reset_password_token=([\w-]+)/.exec(mail.text)?.[1] ?? ''
+}

@@ -1,0 +1,52 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { CACHE, found, type ThirdParty } from './third-party.ts'
+
+/** The version whose checks the tests know. */
+const VERSION = '4.32.5'
+const OURS = join(CACHE, 'schemathesis')
+const PYTHON = join(OURS, 'bin/python')
+
+/** A third-party program that reads an OpenAPI document and sends what its authors didn't think of. */
+export const schemathesis: ThirdParty = {
+  name: `schemathesis ${VERSION}`,
+  find: () => (existsSync(PYTHON) && installed() === VERSION ? join(OURS, 'bin/schemathesis') : null),
+  install: [
+    ['python3', '-m', 'venv', '--clear', OURS],
+    [PYTHON, '-m', 'pip', 'install', '--quiet', `schemathesis==${VERSION}`],
+  ],
+  env: {},
+}
+
+/** Null if the folder was moved or Python is gone. */
+function installed(): string | null {
+  try {
+    const print = 'import importlib.metadata; print(importlib.metadata.version("schemathesis"))'
+    return execFileSync(PYTHON, ['-c', print], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  } catch {
+    return null
+  }
+}
+
+const CHECKS = [
+  'not_a_server_error',
+  'status_code_conformance',
+  'content_type_conformance',
+  'response_schema_conformance',
+]
+
+/** Sends the same requests each time, with these headers. @returns its report; empty if it found nothing */
+export function runSchemathesis(url: string, headers: Record<string, string>, options: string[] = []): Promise<string> {
+  const sent = Object.entries(headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`])
+  const fixed = ['--checks', CHECKS.join(), '--phases', 'examples,coverage,fuzzing', '--seed', '1', '--no-color']
+  const calm = ['--max-examples', '15', '--suppress-health-check', 'all', '--generation-database', 'none']
+  const command = ['run', `${url}/api/openapi.json`, ...sent, ...fixed, ...calm, ...options]
+  return new Promise((resolve, reject) =>
+    execFile(found(schemathesis), command, { cwd: OURS, maxBuffer: 1e8 }, (error, output, complaint) => {
+      if (!error) resolve('')
+      else if (error.code === 1) resolve(output)
+      else reject(new Error(`${complaint}\n${output}`, { cause: error }))
+    }),
+  )
+}
