@@ -10,15 +10,16 @@ import type { Outcome } from '../../dev/stand-in/server.ts'
 import { Store } from '../../dev/stand-in/store.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
+import { pendingHits } from './pending-hits.ts'
 
 const USUAL = { hiddenMs: 0, wrongRegion: false, bootMs: 4_000, shutdownMs: 3_000 }
 
 export type Ec2World = ReturnType<typeof openEc2>
 
 /** The stand-in's EC2 and the product's own adapter with AWS's SDK, without a network between them. */
-export function openEc2(now: () => number) {
+export function openEc2(now: () => number, onFault: () => void) {
   const store = new Store(null)
-  let lost = 0
+  const lost = new Set<string>()
   const conditions = { ...USUAL }
   const instances = new Instances(store, {
     now,
@@ -37,6 +38,7 @@ export function openEc2(now: () => number) {
     const authorization = conditions.wrongRegion
       ? headers.authorization?.replace('/us-east-1/', '/eu-west-1/')
       : headers.authorization
+    const before = pendingHits(store)
     const outcome = protocol.answer({
       method: 'POST',
       url: new URL('http://ec2/'),
@@ -44,6 +46,7 @@ export function openEc2(now: () => number) {
       body,
     })
     store.commit()
+    if (pendingHits(store) !== before) onFault()
     return outcome
   })
   const cloud: Cloud = ec2Cloud(
@@ -72,9 +75,10 @@ export function openEc2(now: () => number) {
     /** An instance ends without our asking. */
     vanish(id: string) {
       instances.vanish(id)
-      lost += 1
+      lost.add(id)
     },
-    lost: () => lost,
+    /** The instances that ended without our asking. */
+    lost,
     alive: (): Instance[] => instances.all().filter((one) => /pending|running/.test(stateOf(one, now()))),
     running: (): Instance[] => instances.running(),
     at: (host: string) => instances.running().find((one) => publicIp(one, now()) === host),

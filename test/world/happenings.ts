@@ -28,7 +28,7 @@ export function cloudHappening(world: World, random: Random): void {
   } else {
     const victim = random.pick(ec2.alive())
     // Of three that are lost at once and forgotten by EC2, only an operator can say that they are gone.
-    if (!victim || ec2.lost() >= MOST_LOST) return
+    if (!victim || ec2.lost.size >= MOST_LOST) return
     if (happening === 9) {
       ec2.inject('InvalidInstanceID.NotFound', times, { instance_id: victim.id })
       return
@@ -49,7 +49,6 @@ export function stripeHappening(world: World, random: Random, people: Person[]):
   const open = random.pick(stripe.invoices().filter(({ status, parent }) => status === 'open' && parent === null))
   const happening = random.between(0, 8)
   if (happening <= 1) {
-    world.disturb()
     stripe.inject(random.pick(['error', 'lost_response']), random.between(1, 6))
   } else if (happening === 2) {
     stripe.forgetKeys()

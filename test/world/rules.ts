@@ -124,7 +124,7 @@ export const RULES: Rule[] = [
         const end = records.get(instanceId ?? '')?.shuttingDownAt ?? 0
         // Until its start is known and its stop is carried out, an instance may end on its own.
         const due = Math.max(billedFrom, Math.min(stopRequestedAt, mustStopAt ?? Infinity))
-        return end > due && meteredUntil !== due && !memory.wasUnseen.has(id)
+        return end > due && meteredUntil !== due && !memory.wasUnseen.has(id) && !world.ec2.lost.has(instanceId ?? '')
           ? [
               `${id} ran until ${iso(end)}, was to be billed until ${iso(due)}, but is billed until ${iso(meteredUntil)}`,
             ]

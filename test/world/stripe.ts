@@ -15,6 +15,7 @@ import { cancelSubscription, updateSubscription } from '../../dev/stripe/subscri
 import { signature } from '../../dev/stripe/webhooks.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
 import type { Payments } from '../../src/server/ports/payments.ts'
+import { pendingHits } from './pending-hits.ts'
 
 const SECRET = 'whsec_local'
 const BASE = 'http://stripe'
@@ -22,12 +23,13 @@ const BASE = 'http://stripe'
 export type StripeWorld = ReturnType<typeof openStripe>
 
 /** The stand-in's Stripe and the product's own adapter with Stripe's SDK, without a network between them. */
-export function openStripe(now: () => number) {
+export function openStripe(now: () => number, onFault: () => void) {
   const store = new Store(null)
   const server = new StripeServer(store, BASE, now)
   const { account } = server
   const fetcher = async (url: string | URL | Request, init: RequestInit = {}) => {
     const headers = Object.fromEntries(new Headers(init.headers))
+    const before = pendingHits(store)
     const outcome = server.answer({
       method: init.method ?? 'GET',
       url: new URL(String(url)),
@@ -35,6 +37,7 @@ export function openStripe(now: () => number) {
       body: String(init.body ?? ''),
     })
     store.commit()
+    if (pendingHits(store) !== before) onFault()
     if (typeof outcome === 'string') throw new TypeError('fetch failed')
     return new Response(outcome.body, { status: outcome.status, headers: outcome.headers })
   }

@@ -91,8 +91,8 @@ export class World {
     this.database = database
     this.trace = trace
     const now = () => this.clock.ms
-    this.ec2 = openEc2(now)
-    this.stripe = openStripe(now)
+    this.ec2 = openEc2(now, () => this.disturb('fleet'))
+    this.stripe = openStripe(now, () => this.disturb())
     this.ctx = this.#context()
     this.calmSince = { money: now(), fleet: now() }
   }
