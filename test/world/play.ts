@@ -89,7 +89,7 @@ async function becomeQuiet(world: World, people: Person[], checkRules: () => Pro
   world.ec2.heal()
   world.stripe.heal()
   await world.together(world.late.splice(0).map((run) => ({ name: 'late launch', run: () => carryOut(world, run) })))
-  for (let tries = 0; tries < 5; tries++) {
+  for (let tries = 0; tries < 4; tries++) {
     await world.together(
       people
         .filter(({ closedAt }) => closedAt === null)

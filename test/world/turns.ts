@@ -5,6 +5,8 @@ type Waiting = { label: string; go: () => Promise<void> }
 
 /** How often we let the event loop turn before we call a world stuck. */
 const PATIENCE = 10_000
+/** Between two calls, the product only continues promises. That many steps are enough, and take a few microseconds. */
+const STEPS = 40
 
 /**
  * Every call that leaves the program waits here for its turn. The seed decides whose turn it is, and nothing else moves
@@ -25,7 +27,8 @@ export class Turns {
   async play(random: Random, work: (() => Promise<unknown>)[]): Promise<void> {
     for (const start of work) this.#track(start())
     for (let idle = 0; idle < PATIENCE; ) {
-      await setImmediate()
+      for (let step = 0; step < STEPS; step++) await null
+      if (this.#waiting.length === 0) await setImmediate()
       if (this.#waiting.length > 0) {
         const [next] = this.#waiting.splice(random.between(0, this.#waiting.length), 1)
         await next?.go()
