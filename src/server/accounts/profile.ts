@@ -7,6 +7,7 @@ import { CURRENT_PASSWORD_WRONG, profileForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
+import { newId } from '../id.ts'
 import { limitGuesses, limitPerson, sessionSecret } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
@@ -16,20 +17,22 @@ import type { CurrentSignIn } from './live-sign-ins.ts'
 
 /**
  * Updates the name, and the password if one of its fields is filled. A new password ends every other sign-in
- * and every reset link, and we email the owner.
+ * and every reset link, and we email the owner. The current sign-in gets a new id, because somebody may hold a
+ * copy of its cookie.
+ * @returns the sign-in's id, for the cookie
  * @throws invalid
  */
 export async function updateProfile(
   ctx: Context,
   current: CurrentSignIn,
   input: InferInput<typeof profileForm>,
-): Promise<User> {
+): Promise<{ user: User; signInId: string }> {
   const { name, newPassword } = requireValid(profileForm, input)
   if (newPassword) refuseCommonPassword(newPassword.next)
-  const { user } = current
-  if (newPassword) await changePassword(ctx, current, name, newPassword)
-  else await ctx.db.update(users).set({ name }).where(eq(users.id, user.id))
-  return { ...user, name }
+  const user = { ...current.user, name }
+  if (newPassword) return { user, signInId: await changePassword(ctx, current, name, newPassword) }
+  await ctx.db.update(users).set({ name }).where(eq(users.id, user.id))
+  return { user, signInId: current.id }
 }
 
 async function changePassword(
@@ -37,7 +40,7 @@ async function changePassword(
   { id: signInId, user }: CurrentSignIn,
   name: string,
   password: { current: string; next: string },
-): Promise<void> {
+): Promise<string> {
   await limitPerson(ctx, 'new_password', user.id)
   let stored = ''
   const right = await limitGuesses(ctx, sessionSecret(user.id), async () => {
@@ -48,14 +51,23 @@ async function changePassword(
   if (!right) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
   const passwordHash = await hashPassword(ctx, password.next)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND password_hash = ${passwordHash})`
-  const others = and(eq(signIns.userId, user.id), ne(signIns.id, signInId), isNull(signIns.revokedAt))
+  const renewedId = newId('in')
+  const live = and(eq(signIns.userId, user.id), isNull(signIns.revokedAt))
   const [update, revoked] = await writeBatch(ctx.db, [
     // If the password changed in between, that change wins.
     ctx.db
       .update(users)
       .set({ name, passwordHash })
       .where(and(eq(users.id, user.id), eq(users.passwordHash, stored))),
-    ctx.db.update(signIns).set({ revokedAt: ctx.now() }).where(and(others, changed)).returning({ id: signIns.id }),
+    ctx.db
+      .update(signIns)
+      .set({ revokedAt: ctx.now() })
+      .where(and(live, ne(signIns.id, signInId), changed))
+      .returning({ id: signIns.id }),
+    ctx.db
+      .update(signIns)
+      .set({ id: renewedId })
+      .where(and(live, eq(signIns.id, signInId), changed)),
     // Somebody else may have requested a reset link to get in.
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${ctx.now()}
       WHERE user_id = ${user.id} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
@@ -63,6 +75,9 @@ async function changePassword(
   ])
   if (!update?.rowsAffected) throw new AppError('invalid', CURRENT_PASSWORD_WRONG, { field: 'current_password' })
   const ids = (revoked?.rows ?? []).map((row) => String(row.id))
+  // Not this browser's own: a tab that asks at once would still send the old cookie, and lose the new one. The channel
+  // closes a copy's sockets before it pushes again, within a minute.
   if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
   ctx.background(deliverMail(ctx))
+  return renewedId
 }
