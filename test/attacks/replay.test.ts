@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { signIns } from '../../db/schema.ts'
 import { accountApp, accountContext } from '../../testing/people/account-app.ts'
 import { openAppBrowser } from '../../testing/people/app-browser.ts'
 import { PASSWORD, signedInUser } from '../../testing/people/sign-up.ts'
@@ -34,6 +35,7 @@ test.each<[string, (w: World) => Promise<unknown>]>([
   ],
   ['signing out everywhere from elsewhere', (w) => w.elsewhere.json('DELETE', '/api/v1/users/sign_ins')],
   ['a new password from elsewhere', (w) => w.elsewhere.json('PUT', '/users', { user: newPassword })],
+  ['a new password in that browser', (w) => w.victim.json('PUT', '/users', { user: newPassword })],
   [
     'closing the account from elsewhere',
     (w) => w.elsewhere.json('DELETE', '/users', { user: { current_password: PASSWORD } }),
@@ -70,6 +72,16 @@ test.each<[string, (w: World) => Promise<unknown>]>([
   await end(w)
   await w.settle()
   expect(await w.replay()).toBe(401)
+})
+
+test('a new password signs nobody out in the browser that set it', async () => {
+  const w = await world()
+  const expiry = async () => (await w.ctx.db.select().from(signIns)).map((row) => row.expiresAt)
+  const before = await expiry()
+  w.clock.ms += HOUR_MS
+  expect((await w.victim.json('PUT', '/users', { user: newPassword })).status).toBe(200)
+  expect((await w.victim.request('/api/v1/users/get_session')).status).toBe(200)
+  expect(await expiry()).toEqual(before)
 })
 
 test.each<[string, (w: World) => Promise<Response>]>([

@@ -6,6 +6,7 @@ import { profileForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
+import { newId } from '../id.ts'
 import { limitPerson } from '../limits/limits.ts'
 import { passwordChangedMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
@@ -17,20 +18,22 @@ import type { CurrentSignIn } from './live-sign-ins.ts'
 
 /**
  * Updates the name, and the password if one of its fields is filled. A new password ends every other sign-in,
- * every API token, and every reset link, and we email the owner.
+ * every API token, and every reset link, and we email the owner. The current sign-in gets a new id, because somebody may
+ * hold a copy of its cookie.
+ * @returns the sign-in's id, for the cookie
  * @throws invalid
  */
 export async function updateProfile(
   ctx: Context,
   current: CurrentSignIn,
   input: InferInput<typeof profileForm>,
-): Promise<User> {
+): Promise<{ user: User; signInId: string }> {
   const { name, newPassword } = requireValid(profileForm, input)
   if (newPassword) await refuseCommonPassword(newPassword.next)
-  const { user } = current
-  if (newPassword) await changePassword(ctx, current, name, newPassword)
-  else await ctx.db.update(users).set({ name }).where(eq(users.id, user.id))
-  return { ...user, name }
+  const user = { ...current.user, name }
+  if (newPassword) return { user, signInId: await changePassword(ctx, current, name, newPassword) }
+  await ctx.db.update(users).set({ name }).where(eq(users.id, user.id))
+  return { user, signInId: current.id }
 }
 
 async function changePassword(
@@ -38,19 +41,28 @@ async function changePassword(
   { id: signInId, user }: CurrentSignIn,
   name: string,
   password: { current: string; next: string },
-): Promise<void> {
+): Promise<string> {
   await limitPerson(ctx, 'new_password', user.id)
   const stored = await requireCurrentPassword(ctx, user.id, password.current)
   const passwordHash = await hashPassword(ctx, password.next)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${user.id} AND password_hash = ${passwordHash})`
-  const others = and(eq(signIns.userId, user.id), ne(signIns.id, signInId), isNull(signIns.revokedAt))
-  const [update, ...revoked] = await writeBatch(ctx.db, [
+  const renewedId = newId('in')
+  const live = and(eq(signIns.userId, user.id), isNull(signIns.revokedAt))
+  const [update, others, , tokens] = await writeBatch(ctx.db, [
     // If the password changed in between, that change wins.
     ctx.db
       .update(users)
       .set({ name, passwordHash })
       .where(and(eq(users.id, user.id), eq(users.passwordHash, stored))),
-    ctx.db.update(signIns).set({ revokedAt: ctx.now() }).where(and(others, changed)).returning({ id: signIns.id }),
+    ctx.db
+      .update(signIns)
+      .set({ revokedAt: ctx.now() })
+      .where(and(live, ne(signIns.id, signInId), changed))
+      .returning({ id: signIns.id }),
+    ctx.db
+      .update(signIns)
+      .set({ id: renewedId })
+      .where(and(live, eq(signIns.id, signInId), changed)),
     revokeTokensQuery(ctx, user.id, changed),
     // Somebody else may have requested a reset link to get in.
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${ctx.now()}
@@ -58,7 +70,10 @@ async function changePassword(
     mailQuery(ctx, user.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw wrongPassword()
-  const ids = revoked.flatMap(({ rows }) => rows.map((row) => String(row.id)))
+  const ids = [others, tokens].flatMap((ended) => ended?.rows ?? []).map((row) => String(row.id))
+  // Not this browser's own: a tab that asks at once would still send the old cookie, and lose the new one. The channel
+  // closes a copy's sockets before it pushes again, within a minute.
   if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
   ctx.background(deliverMail(ctx))
+  return renewedId
 }

@@ -69,9 +69,15 @@ export const users = new Hono<AppEnv>()
     return answer(c, { message: SIGNED_OUT })
   })
   .put('/users', body(profile), async (c) => {
+    const { ctx } = c.var
     const current = signedIn(c)
     const { user } = c.req.valid('json')
-    const updated = await updateProfile(c.var.ctx, current, { ...user, name: user.name ?? current.user.name })
-    return answer(c, { status: 'ok', user: updated, message: PROFILE_UPDATED })
+    const updated = await updateProfile(ctx, current, { ...user, name: user.name ?? current.user.name })
+    if (updated.signInId !== current.id) {
+      const { expiresAt } = current
+      const token = await issueSignInToken(ctx, { id: updated.signInId, expiresAt })
+      writeCookie(c, 'sign_in', token, Math.floor((expiresAt - ctx.now()) / 1000))
+    }
+    return answer(c, { status: 'ok', user: updated.user, message: PROFILE_UPDATED })
   })
   .get('/api/v1/users/get_session', (c) => c.json({ Body: signedIn(c).user }))

@@ -4,8 +4,11 @@ import { isUnpaid } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
 
-/** What Stripe says about a plan, and whether it was paid in time. */
-export type Heard = PaidSubscription & { userId: string; paidInTime: boolean }
+/**
+ * What Stripe says about a plan, whether an unpaid period was paid in time, and whether its current or last
+ * period is unpaid.
+ */
+export type Heard = PaidSubscription & { userId: string; paidInTime: boolean; unpaid: boolean }
 
 /** Whether a period that we took for unpaid was in fact paid before it, or the plan, ended. */
 export async function wasPaidInTime(
@@ -18,13 +21,24 @@ export async function wasPaidInTime(
 }
 
 /**
+ * Whether the plan's current or last period is unpaid. Stripe charges for a renewal about an hour after it, and a bank
+ * debit may take days. A plan that ends before that is never reported as unpaid, so we look for the payment.
+ */
+export async function isPeriodUnpaid(ctx: Context, found: PaidSubscription): Promise<boolean> {
+  const { status, endedAt, anchor, periodStart } = found
+  if (endedAt === null || status === 'incomplete_expired') return isUnpaid(found)
+  const start = periodStart === anchor ? 0 : periodStart
+  return !(await ctx.payments.wasPaidWithin(found.id, { start, end: Infinity }))
+}
+
+/**
  * The `paid_until` of a known plan. An unpaid period stays unpaid when the plan ends, and of several the
  * first counts. A late payment pays for the next period: the unpaid one is first billed without its hours.
  */
 export function paidUntilQuery(found: Heard) {
   const { periodStart, endedAt } = found
   const before = unpaidBefore(found)
-  if (isUnpaid(found)) return sql`min(coalesce(${before}, ${periodStart}), ${periodStart})`
+  if (found.unpaid) return sql`min(coalesce(${before}, ${periodStart}), ${periodStart})`
   if (endedAt !== null) return before
   return sql`(CASE WHEN ${isUnbilledUnpaid(found)} THEN ${before} END)`
 }
@@ -32,7 +46,7 @@ export function paidUntilQuery(found: Heard) {
 /** The plan is paid again, but an earlier unpaid period has no bill yet. */
 export function isUnbilledUnpaid(found: Heard) {
   const { periodStart, userId } = found
-  return sql`(${found.endedAt === null && !isUnpaid(found) ? 1 : 0} AND ${unpaidBefore(found)} < ${periodStart}
+  return sql`(${found.endedAt === null && !found.unpaid ? 1 : 0} AND ${unpaidBefore(found)} < ${periodStart}
     AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND billed_until < ${periodStart}))`
 }
 

@@ -10,7 +10,7 @@ import type { PaidSubscription } from '../../ports/payments.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
 import { planBeforeChange, toSpan } from '../bills/plan-spans.ts'
 import { endGrantedQuery, liftTrialEndQuery } from './grants.ts'
-import { type Heard, isUnbilledUnpaid, paidUntilQuery, wasPaidInTime } from './paid-until.ts'
+import { type Heard, isPeriodUnpaid, isUnbilledUnpaid, paidUntilQuery, wasPaidInTime } from './paid-until.ts'
 import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
 
 /**
@@ -92,7 +92,8 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   }
   const before = known && known.planType !== plan.type ? planBeforeChange(known) : {}
   const paidInTime = known ? await wasPaidInTime(ctx, known, found) : false
-  return subscriptionQueries(ctx, { ...found, userId, paidInTime }, { ...plan, before }, askedAt)
+  const unpaid = await isPeriodUnpaid(ctx, found)
+  return subscriptionQueries(ctx, { ...found, userId, paidInTime, unpaid }, { ...plan, before }, askedAt)
 }
 
 function subscriptionQueries(
@@ -105,7 +106,7 @@ function subscriptionQueries(
   const { userId, cancelAt } = found
   // It was never paid, so it never was a plan.
   const endedAt = found.status === 'incomplete_expired' ? found.anchor : found.endedAt
-  const paidUntil = isUnpaid(found) ? found.periodStart : null
+  const paidUntil = found.unpaid ? found.periodStart : null
   const checkAt = endedAt === null ? Math.min(now + DAY_MS, Math.max(now, cancelAt ?? Infinity) + MINUTE_MS) : null
   const isNow = endedAt === null ? 1 : 0
   const newer = sql`EXISTS (SELECT 1 FROM subscriptions WHERE stripe_subscription_id = ${found.id} AND synced_at > ${askedAt})`

@@ -12,6 +12,7 @@ import { findPlanPayPage } from '../../../../src/server/billing/plans/pay-plan.t
 import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
 import type { Context } from '../../../../src/server/context.ts'
+import { BILLING_CRON, runCron } from '../../../../src/server/cron.ts'
 import { findAvailability } from '../../../../src/server/fleet/availability.ts'
 import { startRun } from '../../../../src/server/fleet/runs.ts'
 import type { PaidSubscription } from '../../../../src/server/ports/payments.ts'
@@ -152,6 +153,48 @@ describe('a plan that nobody pays', () => {
       ['basic', 0, 700],
       ['basic', 0, 700],
       ['basic', 0, 0],
+    ])
+  })
+
+  test('it ends before Stripe charges for its new period: that period has no hours', async () => {
+    const { anchor, stripeId } = await buy('premium', 'declined_later')
+    // Stripe leaves a renewal's invoice as a draft for about an hour, and the plan active.
+    const findSubscription = async (id: string) => {
+      const found = await ctx.payments.findSubscription(id)
+      return found && { ...found, status: found.status === 'past_due' ? 'active' : found.status }
+    }
+    const early = { ...ctx, payments: { ...ctx.payments, findSubscription } }
+    const renewed = addMonths(anchor, 1)
+    await stack.insertRun(user.id, { from: renewed - HOUR, until: renewed + HOUR / 2 })
+    stack.clock.now = renewed + HOUR / 2
+    await syncPlan(early, stripeId)
+    expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
+    // They close their account.
+    const now = stack.clock.now
+    await stack.db.update(users).set({ closedAt: now, billingDueAt: now }).where(eq(users.id, user.id))
+    await stack.db.update(plans).set({ checkAt: now }).where(eq(plans.userId, user.id))
+    stack.clock.now += 3 * 60_000
+    await runCron(early, BILLING_CRON)
+    expect(await plan()).toMatchObject({ status: 'canceled', paidUntil: renewed })
+    expect(await listBills()).toEqual([
+      ['premium', 30, 0],
+      ['premium', 0, 87],
+    ])
+  })
+
+  test('it ends in a period that was paid: that period has its hours', async () => {
+    const { anchor, stripeId } = await buy('premium')
+    const renewed = addMonths(anchor, 1)
+    stack.clock.now = renewed + 20 * HOUR
+    await stack.insertRun(user.id, { from: renewed + HOUR, until: renewed + 20 * HOUR })
+    await syncPlan(ctx, stripeId)
+    await ctx.payments.cancelNow(stripeId)
+    await syncPlan(ctx, stripeId)
+    expect(await plan()).toMatchObject({ status: 'canceled', paidUntil: null })
+    await stack.passTime(renewed + 2 * DAY, DAY)
+    expect(await listBills()).toEqual([
+      ['premium', 30, 0],
+      ['premium', 30, 0],
     ])
   })
 
