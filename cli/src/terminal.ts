@@ -35,8 +35,9 @@ export function liveLine(stream: NodeJS.WriteStream) {
       if (isTerminal(stream)) {
         const line = detail ? `${text} ${detail}` : text
         // A longer line would wrap, and its first part would stay.
-        const fits = stripVTControlCharacters(line).length < stream.columns
-        stream.write(`\r\x1b[2K${fits ? line : stripVTControlCharacters(line).slice(0, stream.columns - 1)}`)
+        const room = (stream.columns || 80) - 1
+        const plain = stripVTControlCharacters(line)
+        stream.write(`\r\x1b[2K${plain.length > room ? plain.slice(0, room) : line}`)
       } else if (text !== shown) stream.write(`${text}\n`)
       shown = text
     },
