@@ -10,18 +10,18 @@ const TIMEOUT_MS = 30_000
 const ATTEMPTS = 3
 
 export async function get<T>(site: Site, path: string): Promise<T> {
-  return (await send(site, 'GET', path)).json() as Promise<T>
+  return parsed<T>(site, await getText(site, path))
 }
 
-export async function getText(site: Site, path: string): Promise<string> {
-  return (await send(site, 'GET', path)).text()
+export function getText(site: Site, path: string): Promise<string> {
+  return send(site, 'GET', path)
 }
 
 export async function post<T>(site: Site, path: string, body: unknown): Promise<T> {
   const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() }
   for (let attempt = 1; ; attempt++) {
     try {
-      return (await (await send(site, 'POST', path, { headers, body: JSON.stringify(body) })).json()) as T
+      return parsed<T>(site, await send(site, 'POST', path, { headers, body: JSON.stringify(body) }))
     } catch (error) {
       if (!(error instanceof Unreachable) || attempt === ATTEMPTS) throw error
       await sleep(attempt * 500)
@@ -41,8 +41,17 @@ export const stopServer = (site: Site, { id, server_id }: Server) =>
 /** The call may or may not have arrived. */
 class Unreachable extends Failure {}
 
-async function send(site: Site, method: string, path: string, init: RequestInit = {}): Promise<Response> {
+function parsed<T>({ url }: Site, text: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch {
+    throw new Failure(EXIT.refused, `${url} didn't answer like Proving Ground. Check the address.`)
+  }
+}
+
+async function send(site: Site, method: string, path: string, init: RequestInit = {}): Promise<string> {
   let response: Response
+  let text: string
   try {
     response = await fetch(site.url + path, {
       ...init,
@@ -51,6 +60,7 @@ async function send(site: Site, method: string, path: string, init: RequestInit 
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
+    text = await response.text()
   } catch (error) {
     if ((error as Error).name === 'TimeoutError')
       throw new Unreachable(EXIT.timeout, `${site.url} didn't answer within ${TIMEOUT_MS / 1000} seconds. Try again.`)
@@ -60,15 +70,16 @@ async function send(site: Site, method: string, path: string, init: RequestInit 
       `Can't reach ${site.url}${code ? ` (${code})` : ''}. Check the address and your connection.`,
     )
   }
-  if (response.ok) return response
-  throw await refusalOf(site, response)
+  if (response.ok) return text
+  throw refusalOf(site, response, text)
 }
 
-async function refusalOf({ url }: Site, response: Response): Promise<Failure> {
+function refusalOf(site: Site, response: Response, text: string): Failure {
+  const { url } = site
   const { status } = response
   if (status >= 300 && status < 400)
     return new Failure(EXIT.refused, `${url} redirects to ${response.headers.get('Location')}. Use that --base-url.`)
-  const body = (await response.json().catch(() => ({}))) as { error?: string; page?: string }
+  const body = text.startsWith('{') ? parsed<{ error?: string; page?: string }>(site, text) : {}
   const sentence = body.error ?? `${url} answered HTTP ${status}.`
   if (status === 401) return new Failure(EXIT.notSignedIn, `${sentence} Sign in with: proving-ground login --token`)
   if (isNoCapacity({ text: sentence })) return new Failure(EXIT.noCapacity, sentence)

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
 import { isApiToken } from '../../src/domain/api-token.ts'
@@ -90,7 +90,6 @@ function save(site: Site): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
   try {
     writeFileSync(draft, `${JSON.stringify(site, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-    chmodSync(draft, 0o600)
     renameSync(draft, file)
   } catch (error) {
     rmSync(draft, { force: true })

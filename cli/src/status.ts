@@ -70,7 +70,8 @@ function describe(server: Server, summary: Summary, now: number, progress: strin
 async function watch(site: Site, json: boolean): Promise<void> {
   const user = await getUser(site)
   let summary = await getSummary(site)
-  let ahead = Date.parse(summary.as_of) - Date.now()
+  const began = Date.parse(summary.as_of)
+  let ahead = began - Date.now()
   let run = (await listServers(site)).find(isLive) ?? null
   let progress: string | null = null
   let printed = ''
@@ -89,10 +90,12 @@ async function watch(site: Site, json: boolean): Promise<void> {
       line.show(text.filter(Boolean).join('  '))
     }
   }
-  /** Runs that ended before we watched are not news. */
+  const told = new Set<string>()
+  /** The cable repeats the latest job whenever it connects. One that ended before we watched is no news. */
   const tell = (job: Job) => {
     const news = job.status === 'failed' ? jobFailure(job) : job.result
-    if (!news || json || job.server?.id !== run?.id) return
+    if (!news || json || told.has(job.id) || Date.parse(job.updated_at) <= began) return
+    told.add(job.id)
     line.clear()
     if (isTerminal(process.stdout)) say(news)
     else line.show(news)

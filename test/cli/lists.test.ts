@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
+import { createServer as createWebServer } from 'node:http'
 import { createServer } from 'node:net'
 import { expect, inject, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
@@ -85,6 +86,17 @@ test('a site that does not answer exits with 1 and says where we looked', async 
   const refused = await run(['status', '--base-url', `http://127.0.0.1:${port}`])
   expect(refused).toMatchObject({ code: 1, out: '' })
   expect(refused.err).toContain(`Can't reach http://127.0.0.1:${port} (ECONNREFUSED).`)
+})
+
+test('a site that is something else exits with 1, without a stack trace', async () => {
+  const page = createWebServer((_, answer) => answer.end('<!doctype html>Welcome to the hotel'))
+  await new Promise<void>((done) => page.listen(0, '127.0.0.1', done))
+  const { port } = page.address() as { port: number }
+  const { run } = await newOperator(url, 'read')
+  const refused = await run(['status', '--base-url', `http://127.0.0.1:${port}`])
+  page.close()
+  expect(refused).toMatchObject({ code: 1, out: '' })
+  expect(refused.err).toBe(`error: http://127.0.0.1:${port} didn't answer like Proving Ground. Check the address.\n`)
 })
 
 test.runIf(hasTerminals)('colors only on a terminal, and not with NO_COLOR or a dumb one', async () => {

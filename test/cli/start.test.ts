@@ -100,11 +100,17 @@ test('status --watch tells what happens, and Ctrl-C ends it', async () => {
   await json.shows('"server":null')
   await ada.run(['start'])
   await watch.shows(ADDRESS)
+  // A watch that begins later tells no old news.
+  const late = ada.open(['status', '--watch'])
+  await late.shows(ADDRESS)
   await json.shows('"active":true')
   await ada.run(['stop'])
   await watch.shows(/No server is running\.[\s\S]*No server is running\./)
   await json.shows(/"active":true[\s\S]*"server":null/)
-  for (const command of [watch, json]) {
+  await late.shows('No server is running.')
+  expect(late.seen.out).not.toContain('Your server is running')
+  expect(watch.seen.out).toContain('Server stopped')
+  for (const command of [watch, json, late]) {
     command.child.kill('SIGINT')
     expect(await command.ended).toMatchObject({ code: 130, err: '' })
   }
