@@ -56,7 +56,8 @@ export async function stop(options: SiteOptions & { all?: true; json?: true }): 
 /** One line for a live run. @param now ms since 1970, by the server's clock */
 function describe(server: Server, summary: Summary, now: number, progress: string | null = null): string {
   const state = serverStatus(server)
-  const since = formatUptime((now - Date.parse(server.startedAt ?? server.requested_at)) / 1000)
+  const until = server.end_time ? Date.parse(server.end_time) : now
+  const since = formatUptime((until - Date.parse(server.startedAt ?? server.requested_at)) / 1000)
   const parts = [`${paint(state, COLOR[state])} ${since}`, server.instance_type]
   if (server.availability_zone) parts.push(server.availability_zone)
   if (server.billed_from) {

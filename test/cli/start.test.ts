@@ -25,7 +25,8 @@ test('starts, follows the job to the address, opens the page, and stops', async 
   const status = await ada.run(['status'])
   expect(status.out).toMatch(/^running \d+s {2}g6\.4xlarge {2}us-east-1[a-z] {2}free trial {2}http:\S+:5173\n$/)
   expect(JSON.parse((await ada.run(['status', '--json'])).out).servers).toMatchObject([{ active: true }])
-  expect(await ada.run(['open'])).toMatchObject({ code: 0, out: `${address}\n` })
+  expect(await ada.run(['open'])).toEqual({ code: 0, out: `${address}\n`, err: '' })
+  expect(await ada.untilOpened()).toBe(address)
   expect(await ada.run(['start'])).toMatchObject({ code: 1, err: expect.stringContaining('already running') })
 
   expect(await ada.run(['stop'])).toMatchObject({ code: 0, out: expect.stringContaining('Stopping the server.') })

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll } from 'vitest'
@@ -20,15 +20,23 @@ afterAll(() => {
 export function newComputer(env: Record<string, string> = {}) {
   const home = mkdtempSync(join(tmpdir(), 'proving-ground-home-'))
   homes.push(home)
+  const bin = join(home, 'bin')
+  const opened = join(home, 'opened')
+  mkdirSync(bin)
+  // The browser of this computer only notes the address.
+  for (const name of ['xdg-open', 'open'])
+    writeFileSync(join(bin, name), `#!/bin/sh\nprintf %s "$1" > '${opened}'\n`, { mode: 0o755 })
   const open = (args: string[], terminal: boolean, more: Record<string, string> = {}) => {
-    const own = { PATH: process.env.PATH ?? '', HOME: home, APPDATA: home, TZ: 'UTC', TERM: 'xterm', ...env, ...more }
+    const PATH = `${bin}:${process.env.PATH}`
+    const own = { PATH, HOME: home, APPDATA: home, TZ: 'UTC', TERM: 'xterm', ...env, ...more }
     const line = [process.execPath, CLI_FILE, ...args].map((word) => `'${word}'`).join(' ')
     return terminal
       ? watched(spawn('script', ['-qec', line, '/dev/null'], { env: own }))
       : watched(spawn(process.execPath, [CLI_FILE, ...args], { env: own }))
   }
   return {
-    home,
+    /** The address that its browser was given last. */
+    untilOpened: () => waitFor(async () => existsSync(opened) && readFileSync(opened, 'utf8')),
     signInFile: () => {
       const file = readdirSync(home, { recursive: true, encoding: 'utf8' }).find((name) =>
         name.endsWith('sign-in.json'),
