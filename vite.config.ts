@@ -1,14 +1,24 @@
 import type { UserConfig } from 'vite'
-import { awsXmlInWorkerd, clientOptions, plainDynamicImports, stringRendererOnly, workerBuild } from './dev/build.ts'
+import {
+  awsXmlInWorkerd,
+  cliBuild,
+  clientOptions,
+  plainDynamicImports,
+  stringRendererOnly,
+  workerBuild,
+} from './dev/build.ts'
 import { reactModules } from './dev/react-modules.ts'
 
-/** `vite build --app`: builds the browser's files, then the Worker, which reads their manifest. `npm run dev` uses dev/vite.ts. */
+/**
+ * `vite build --app`: builds the browser's files, then the Worker, which reads their manifest, then the command line.
+ * `npm run dev` uses dev/vite.ts.
+ */
 export default {
   plugins: [awsXmlInWorkerd, plainDynamicImports, reactModules, stringRendererOnly],
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {
-      for (const name of ['client', 'ssr']) {
+      for (const name of ['client', 'ssr', 'cli']) {
         const environment = builder.environments[name]
         if (environment) await builder.build(environment)
       }
@@ -19,5 +29,6 @@ export default {
       build: { outDir: 'dist/client', manifest: 'manifest.json', rolldownOptions: clientOptions },
     },
     ssr: workerBuild,
+    cli: cliBuild,
   },
 } satisfies UserConfig

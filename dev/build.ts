@@ -78,3 +78,23 @@ export const workerBuild: EnvironmentOptions = {
     },
   },
 }
+
+/** The command line: one file that needs only Node. */
+export const cliBuild: EnvironmentOptions = {
+  consumer: 'server',
+  resolve: { noExternal: true, conditions: ['node', 'module', 'import', 'default'] },
+  build: {
+    ssr: true,
+    target: 'node20',
+    minify: true,
+    outDir: 'cli/dist',
+    emptyOutDir: true,
+    copyPublicDir: false,
+    rolldownOptions: {
+      input: 'cli/src/main.ts',
+      // ws runs without these two, and tries them first.
+      external: [/^node:/, 'bufferutil', 'utf-8-validate'],
+      output: { codeSplitting: false, entryFileNames: 'proving-ground.js', banner: '#!/usr/bin/env node' },
+    },
+  },
+}

@@ -134,6 +134,13 @@ test('the product imports nothing from the local stack', () => {
   expect(arrows.filter(({ to }) => /^(dev|testing|test|bench)\//.test(to))).toEqual([])
 })
 
+test('the command line imports only the domain', () => {
+  const found = sources('cli/src').flatMap((from) => importsOf(from).map((to) => ({ from, to })))
+  expect(found.length).toBeGreaterThan(20)
+  const wrong = found.filter(({ to }) => !/^(cli\/src\/|cli\/package\.json$|src\/domain\/)/.test(to))
+  expect(wrong).toEqual([])
+})
+
 /** Tests may use the bench. The bench and the scripts may use the people and worlds in testing/, but never a test. */
 test('testing/ imports nothing from the tests, the bench, or the scripts', () => {
   const found = ['dev', 'testing', 'bench', 'scripts'].flatMap((folder) =>

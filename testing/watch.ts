@@ -3,8 +3,8 @@ import { dirname, relative, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** What the built Worker is made of. */
-export const isBuilt = (path: string): boolean => /^(src|db|public)\//.test(relative(ROOT, path))
+/** What the built Worker and the command line are made of. */
+export const isBuilt = (path: string): boolean => /^(src|db|public|cli\/src)\//.test(relative(ROOT, path))
 
 /** `npm run test:watch -- test/e2e` */
 const named = process.argv.slice(2).filter((argument) => argument.startsWith('test/'))
@@ -15,10 +15,10 @@ const named = process.argv.slice(2).filter((argument) => argument.startsWith('te
  */
 export function testsOf(source: string): string[] | undefined {
   const path = relative(ROOT, source)
-  if (!/^(src|db|dev)\/.*\.(tsx?|css)$/.test(path)) return undefined
+  if (!/^(src|db|dev|cli\/src)\/.*\.(tsx?|css)$/.test(path)) return undefined
   if (named.length)
     return named.flatMap((name) => tests(/\.test\.tsx?$/.test(name) ? name : `${name}/**/*.test.{ts,tsx}`))
-  const mirrored = path.replace(/^(src\/)?/, 'test/').replace(/\.\w+$/, '')
+  const mirrored = path.replace(/^(src\/|(cli\/)src\/)?/, 'test/$2').replace(/\.\w+$/, '')
   const found = [tests(`${mirrored}.test.{ts,tsx}`), tests(`${dirname(mirrored)}/*.test.{ts,tsx}`)]
   return found.find((files) => files.length)
 }

@@ -177,7 +177,7 @@ export function noneAvailable({ candidates }: Partial<Availability>): string {
 }
 
 /** Whether it says that the whole fleet is taken, whichever call said so. */
-export function isNoCapacity({ text }: Notice): boolean {
+export function isNoCapacity({ text }: Pick<Notice, 'text'>): boolean {
   return text.startsWith(ALL_RESERVED)
 }
 

@@ -72,7 +72,7 @@ describe('fetching', () => {
   })
 
   test('recognizes a full fleet by its sentence, whoever sends it', () => {
-    const told = (text: string) => isNoCapacity({ kind: 'danger', text, job: null })
+    const told = (text: string) => isNoCapacity({ text })
     expect(told(noneAvailable({ ServerAvailable: false, candidates: [] }))).toBe(true)
     expect(told(`${ALL_RESERVED} (Checked 6 candidates)`)).toBe(true)
     expect(told('Failed to start server')).toBe(false)

@@ -12,11 +12,11 @@ function filesOf(program: string): string[] {
   return (JSON.parse(shown) as { files: string[] }).files.map((file) => file.replace('./', ''))
 }
 
-const programs = ['domain', 'browser', 'worker', 'node'].map((name) => ({ name, files: filesOf(name) }))
+const programs = ['domain', 'browser', 'worker', 'cli', 'node'].map((name) => ({ name, files: filesOf(name) }))
 const programsOf = (file: string) => programs.filter(({ files }) => files.includes(file)).map(({ name }) => name)
 
 test("each source belongs to one program; tests and scripts belong to Node's", () => {
-  const sources = globSync('{src,db,dev,test,bench,scripts}/**/*.{ts,tsx}', { cwd: ROOT })
+  const sources = globSync('{src,db,dev,test,bench,scripts,cli/src}/**/*.{ts,tsx}', { cwd: ROOT })
   expect(sources.length).toBeGreaterThan(500)
   expect(sources.filter((file) => !file.endsWith('.d.ts') && programsOf(file).length !== 1)).toEqual([])
 })
@@ -30,6 +30,7 @@ test.each([
   ['src/server/index.ts', 'worker'],
   ['db/schema.ts', 'worker'],
   ['db/migrate.ts', 'node'],
+  ['cli/src/main.ts', 'cli'],
   ['dev/main.ts', 'node'],
   ['vite.config.ts', 'node'],
 ])('%s belongs to the %s', (file, program) => expect(programsOf(file)).toEqual([program]))

@@ -7,6 +7,7 @@ test('a source runs the test that mirrors it, else those of its folder, and noth
   expect(testsOf(resolve('src/domain/instant.ts'))).toEqual(['test/domain/instant.test.ts'])
   expect(testsOf(resolve('dev/stand-in/store.ts'))).toEqual(['test/dev/stand-in/store.test.ts'])
   expect(testsOf(resolve('dev/stripe/account.ts'))).toContain('test/dev/stripe/webhooks.test.ts')
+  expect(testsOf(resolve('cli/src/sign-in.ts'))).toEqual(['test/cli/sign-in.test.ts'])
   expect(testsOf(resolve('src/styles/app.css'))).toBeUndefined()
   expect(testsOf(resolve('test/domain/instant.test.ts'))).toBeUndefined()
 })
@@ -18,13 +19,15 @@ test('every test in a browser and on a socket waits for the built Worker, a rule
   expect(drivesWorker(resolve('test/domain/instant.test.ts'))).toBe(false)
 })
 
-test('the Worker is built from src, db and public', () => {
+test('the Worker is built from src, db and public, the command line from its own src', () => {
   const built = [
     'src/server/app.ts',
     'db/schema.ts',
     'public/favicon.svg',
+    'cli/src/start.ts',
     'dist/worker/index.js',
+    'cli/dist/proving-ground.js',
     'test/db/client.test.ts',
   ]
-  expect(built.filter((path) => isBuilt(resolve(path)))).toHaveLength(3)
+  expect(built.filter((path) => isBuilt(resolve(path)))).toHaveLength(4)
 })

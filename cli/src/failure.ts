@@ -1,0 +1,13 @@
+/** What the process exits with. cli/README.md lists them. */
+export const EXIT = { refused: 1, usage: 2, notSignedIn: 3, noCapacity: 4, timeout: 5, interrupted: 130 } as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+/** Ends the command with this code, and this sentence on stderr. */
+export class Failure extends Error {
+  readonly exitCode: ExitCode
+
+  constructor(exitCode: ExitCode, sentence: string) {
+    super(sentence)
+    this.exitCode = exitCode
+  }
+}

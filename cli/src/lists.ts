@@ -1,0 +1,67 @@
+import { instantText } from '../../src/domain/instant.ts'
+import { costText, dollars } from '../../src/domain/money/money.ts'
+import { planName } from '../../src/domain/money/plan.ts'
+import { endedBecause, formatUptime, serverStatus } from '../../src/domain/server.ts'
+import type { BillingRecord, Server, Summary } from '../../src/domain/wire.ts'
+import { get, getText, listServers } from './api.ts'
+import { currentSite, type SiteOptions } from './sign-in.ts'
+import { say, sayJson, table } from './terminal.ts'
+
+type Options = SiteOptions & { json?: true }
+
+export async function runs(options: Options): Promise<void> {
+  const servers = await listServers(currentSite(options))
+  if (options.json) return sayJson({ servers })
+  if (!servers.length) return say("You haven't started a server yet.")
+  const rows = servers.map((run) => [
+    instantText(run.requested_at, true),
+    serverStatus(run),
+    run.instance_type,
+    ranFor(run),
+    run.cost_dollars === null ? '' : costText(run.cost_dollars),
+    run.error_message ?? endedBecause(run) ?? '',
+  ])
+  say(table(['REQUESTED', 'STATE', 'TYPE', 'RAN', 'COST', 'NOTE'], rows))
+}
+
+/** How long an ended run was on. */
+function ranFor({ startedAt, end_time }: Server): string {
+  return startedAt && end_time ? formatUptime((Date.parse(end_time) - Date.parse(startedAt)) / 1000) : ''
+}
+
+export async function usage(options: Options): Promise<void> {
+  const summary = await get<Summary>(currentSite(options), '/api/v1/billings/summary')
+  if (options.json) return sayJson(summary)
+  const { monthlyUsage, subscription, suspended } = summary
+  const used = monthlyUsage.hoursUsed.toFixed(2)
+  const lines = [
+    ['Plan', subscription ? planName(subscription.plan_type) : 'None'],
+    ['Hours used', subscription ? `${used} of ${subscription.hours.toFixed(2)} included` : used],
+    ['Runs', String(monthlyUsage.serverSessions)],
+    ['Running now', String(monthlyUsage.runningServers)],
+    ['Owed so far', dollars(monthlyUsage.amountOwedDollars)],
+  ]
+  if (subscription?.current_period_end)
+    lines.push([
+      subscription.cancel_at_period_end ? 'Ends' : 'Renews',
+      instantText(subscription.current_period_end, true),
+    ])
+  if (suspended) lines.push(['Suspended', 'An invoice is overdue. You can’t start a server until it is paid.'])
+  say(lines.map(([name = '', value]) => `${name.padEnd(13)}${value}`).join('\n'))
+}
+
+export async function bills(options: Options & { csv?: true }): Promise<void> {
+  const site = currentSite(options)
+  if (options.csv) return void process.stdout.write(await getText(site, '/billing_history.csv'))
+  const answer = await get<{ billings: BillingRecord[] }>(site, '/api/v1/billings/history')
+  if (options.json) return sayJson(answer)
+  if (!answer.billings.length) return say('You have no bills yet.')
+  const rows = answer.billings.map((bill) => [
+    instantText(bill.start_date, false),
+    instantText(bill.end_date, false),
+    formatUptime(bill.seconds_used),
+    dollars(bill.amount_owed),
+    bill.overdue ? 'overdue' : bill.paid ? 'paid' : 'open',
+  ])
+  say(table(['FROM', 'TO', 'TIME', 'AMOUNT', 'STATE'], rows))
+}

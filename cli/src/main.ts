@@ -1,0 +1,78 @@
+import { Argument, Command, CommanderError } from 'commander'
+import { version } from '../package.json'
+import { completion, SHELLS } from './completion.ts'
+import { EXIT, Failure } from './failure.ts'
+import { bills, runs, usage } from './lists.ts'
+import { login, logout, type SiteOptions } from './sign-in.ts'
+import { start } from './start.ts'
+import { open, status, stop } from './status.ts'
+import { note, paint } from './terminal.ts'
+
+const program = new Command('proving-ground')
+  .description('Start, follow, and stop your Proving Ground servers.')
+  .version(version)
+  .option('--base-url <url>', 'the site (default: PROVING_GROUND_URL, or the one you signed in to)')
+  .addHelpText(
+    'after',
+    `
+Environment:
+  PROVING_GROUND_URL    the site, unless --base-url names it
+  PROVING_GROUND_TOKEN  an API token to use instead of signing in
+  NO_COLOR              no colors
+
+Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 timeout, 130 Ctrl-C`,
+  )
+  .configureHelp({ showGlobalOptions: true })
+  .exitOverride()
+
+type Everything = SiteOptions & Record<'token' | 'wait' | 'watch' | 'all' | 'csv' | 'json', true>
+const JSON_OUTPUT = ['--json', 'write JSON for scripts'] as const
+
+function command(name: string, description: string, run: (options: Everything) => Promise<void> | void): Command {
+  return program
+    .command(name)
+    .description(description)
+    .action((_options, self: Command) => run(self.optsWithGlobals<Everything>()))
+}
+
+command('login', 'sign in with an API token', login).option('--token', 'read the token from the terminal or stdin')
+command('start', 'start a server', start)
+  .option('--wait', 'wait until it runs')
+  .option(...JSON_OUTPUT)
+command('status', 'show the server that runs', status)
+  .option('--watch', 'keep following it until Ctrl-C')
+  .option(...JSON_OUTPUT)
+command('open', 'print the address of your server and open it in the browser', open)
+command('stop', 'stop the server', stop)
+  .option('--all', 'stop everything, and succeed if nothing runs')
+  .option(...JSON_OUTPUT)
+command('runs', 'list your latest runs', runs).option(...JSON_OUTPUT)
+command('usage', "show this month's usage and your plan", usage).option(...JSON_OUTPUT)
+command('bills', 'list your bills', bills)
+  .option('--csv', 'write CSV')
+  .option(...JSON_OUTPUT)
+command('logout', 'forget the token on this computer', logout)
+program
+  .command('completion')
+  .description('print a script that completes commands in your shell')
+  .addArgument(new Argument('<shell>').choices(SHELLS))
+  .action((shell) => completion(program, shell))
+
+// `proving-ground runs | head` closes our output early.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : EXIT.refused))
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode && EXIT.usage
+  } else if (error instanceof Failure) {
+    if (error.message)
+      note(
+        error.exitCode === EXIT.interrupted
+          ? error.message
+          : `${paint('error:', 'red', process.stderr)} ${error.message}`,
+      )
+    process.exitCode = error.exitCode
+  } else throw error
+}

@@ -1,0 +1,139 @@
+import {
+  ANSWER_DEADLINE_MS,
+  formatUptime,
+  isLive,
+  SERVER_WEB_PORT,
+  START_DEADLINE_MS,
+} from '../../src/domain/server.ts'
+import { isNoCapacity, jobFailure } from '../../src/domain/server-list.ts'
+import type { Job, Server } from '../../src/domain/wire.ts'
+import { getUser, post, stopServer } from './api.ts'
+import { EXIT, type ExitCode, Failure } from './failure.ts'
+import { follow } from './follow.ts'
+import { currentSite, type Site, type SiteOptions } from './sign-in.ts'
+import { ask, isTerminal, liveLine, paint, say, sayJson } from './terminal.ts'
+
+/** The server ends every start by then. */
+const DEADLINE_MS = START_DEADLINE_MS + ANSWER_DEADLINE_MS + 60_000
+
+type Started = { server: Server; job_id: string }
+
+export async function start(options: SiteOptions & { wait?: true; json?: true }): Promise<void> {
+  const site = currentSite(options)
+  const interrupts = options.wait ? catchInterrupts() : null
+  try {
+    const user = options.wait ? await getUser(site) : null
+    const { server, job_id } = await post<Started>(site, '/api/v1/aws/auto_cloud_start_request', {})
+    if (!user || !interrupts) {
+      if (options.json) return sayJson({ server, job_id })
+      return say(`Starting a ${server.instance_type}. Follow it with: proving-ground status --watch`)
+    }
+    const running = await untilRunning(site, user.id, { server, job_id }, interrupts)
+    if (options.json) return sayJson({ server: running, job_id })
+    say(`${paint('Your server is running:', 'green')} ${addressOf(running)}`)
+  } finally {
+    interrupts?.release()
+  }
+}
+
+export function addressOf({ ip_address }: Pick<Server, 'ip_address'>): string {
+  return `http://${ip_address}:${SERVER_WEB_PORT}`
+}
+
+/** Follows a start to its end. @throws Failure if it fails, takes too long, or is interrupted */
+function untilRunning(
+  site: Site,
+  userId: string,
+  { server, job_id }: Started,
+  interrupts: Interrupts,
+): Promise<Server> {
+  const line = liveLine(process.stderr)
+  const began = Date.now()
+  let progress = 'Starting server…'
+  const draw = () => line.show(progress, paint(formatUptime((Date.now() - began) / 1000), 'gray', process.stderr))
+  return new Promise<Server>((resolve, reject) => {
+    const clock = setInterval(draw, 1000)
+    const late = setTimeout(
+      () => fail(EXIT.timeout, "The server still isn't running. Check it with: proving-ground status"),
+      DEADLINE_MS,
+    )
+    const unfollow = follow(site, userId, {
+      onJob(job) {
+        if (job.id !== job_id) return
+        if (job.status === 'succeeded') {
+          cleanUp()
+          resolve(job.server ?? server)
+        } else if (job.status === 'failed') fail(exitCodeOf(job), jobFailure(job))
+        else if (job.progress) {
+          progress = job.progress
+          draw()
+        }
+      },
+      onServers(servers) {
+        const run = servers.find(({ id }) => id === server.id)
+        if (run?.billed_from && isLive(run)) {
+          cleanUp()
+          resolve(run)
+        } else if (run && !isLive(run)) {
+          const sentence = run.error_message ?? 'The start was stopped.'
+          fail(isNoCapacity({ text: sentence }) ? EXIT.noCapacity : EXIT.refused, sentence)
+        }
+      },
+      onFailure(failure) {
+        cleanUp()
+        reject(failure)
+      },
+    })
+    draw()
+    interrupts.listen(() => {
+      cleanUp()
+      offerToStop(site, server).then((sentence) => reject(new Failure(EXIT.interrupted, sentence)), reject)
+    })
+
+    function cleanUp() {
+      clearInterval(clock)
+      clearTimeout(late)
+      unfollow()
+      line.clear()
+    }
+    function fail(code: ExitCode, sentence: string) {
+      cleanUp()
+      reject(new Failure(code, sentence))
+    }
+  })
+}
+
+function exitCodeOf({ error_code }: Job): ExitCode {
+  if (error_code === 'no_capacity') return EXIT.noCapacity
+  return error_code === 'timeout' || error_code === 'no_answer' ? EXIT.timeout : EXIT.refused
+}
+
+/** An interrupted wait stops nothing unless someone says so. */
+async function offerToStop(site: Site, server: Server): Promise<string> {
+  const later = 'We left the server on. Stop it with: proving-ground stop'
+  if (!isTerminal(process.stdin) || !isTerminal(process.stderr)) return later
+  const answer = await ask('Stop the server? [y/N] ')
+  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) return later
+  await stopServer(site, server)
+  return 'Stopping the server. Nothing is billed from here on.'
+}
+
+type Interrupts = ReturnType<typeof catchInterrupts>
+
+/** Keeps Ctrl-C from ending the process between a start's request and its answer: the server would run unseen. */
+function catchInterrupts() {
+  let pressed = false
+  let listener: (() => void) | null = null
+  const onSignal = () => {
+    if (!pressed) listener?.()
+    pressed = true
+  }
+  process.on('SIGINT', onSignal)
+  return {
+    listen(action: () => void) {
+      listener = action
+      if (pressed) action()
+    },
+    release: () => void process.off('SIGINT', onSignal),
+  }
+}

@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process'
+import { isIP } from 'node:net'
+import { runCost, usageAt } from '../../src/domain/money/live-usage.ts'
+import { costText, UNITS_PER_DOLLAR } from '../../src/domain/money/money.ts'
+import { canStop, formatUptime, isLive, serverStatus } from '../../src/domain/server.ts'
+import { isFinished, jobFailure } from '../../src/domain/server-list.ts'
+import type { Job, Server, Summary } from '../../src/domain/wire.ts'
+import { get, getUser, listServers, stopServer } from './api.ts'
+import { EXIT, Failure } from './failure.ts'
+import { follow } from './follow.ts'
+import { currentSite, type Site, type SiteOptions } from './sign-in.ts'
+import { addressOf } from './start.ts'
+import { isTerminal, liveLine, note, paint, say, sayJson } from './terminal.ts'
+
+const NONE_RUNS = 'No server is running.'
+const COLOR = { running: 'green', provisioning: 'yellow', stopping: 'yellow', stopped: 'gray', error: 'red' } as const
+
+export async function status(options: SiteOptions & { watch?: true; json?: true }): Promise<void> {
+  const site = currentSite(options)
+  if (options.watch) return watch(site, options.json === true)
+  const [servers, summary] = await Promise.all([listServers(site), getSummary(site)])
+  const live = servers.filter(isLive)
+  if (options.json) return sayJson({ servers: live })
+  say(live.map((server) => describe(server, summary, Date.parse(summary.as_of))).join('\n') || NONE_RUNS)
+}
+
+export async function open(options: SiteOptions): Promise<void> {
+  const server = (await listServers(currentSite(options))).find(isLive)
+  if (!server) throw new Failure(EXIT.refused, `${NONE_RUNS} Start one with: proving-ground start --wait`)
+  if (!server.billed_from || !isIP(server.ip_address ?? ''))
+    throw new Failure(EXIT.refused, 'Your server is still starting. Follow it with: proving-ground status --watch')
+  const address = addressOf(server)
+  say(address)
+  const [command, ...args] = {
+    darwin: ['open'],
+    win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+  }[process.platform as string] ?? ['xdg-open']
+  const browser = spawn(command as string, [...args, address], { stdio: 'ignore', detached: true })
+  // The address is on the screen either way.
+  browser.on('error', () => note('No browser opened. Open the address yourself.'))
+  browser.unref()
+}
+
+export async function stop(options: SiteOptions & { all?: true; json?: true }): Promise<void> {
+  const site = currentSite(options)
+  const live = (await listServers(site)).filter(canStop)
+  if (!options.all && !live.length) throw new Failure(EXIT.refused, NONE_RUNS)
+  if (!options.all && live.length > 1)
+    throw new Failure(EXIT.refused, `${live.length} servers are running. Stop them all with: proving-ground stop --all`)
+  const stopped = []
+  for (const server of live) stopped.push(await stopServer(site, server))
+  if (options.json) return sayJson({ stopped })
+  say(stopped.length ? 'Stopping the server. Nothing is billed from here on.' : NONE_RUNS)
+}
+
+/** One line for a live run. @param now ms since 1970, by the server's clock */
+function describe(server: Server, summary: Summary, now: number, progress: string | null = null): string {
+  const state = serverStatus(server)
+  const until = server.end_time ? Date.parse(server.end_time) : now
+  const since = formatUptime((until - Date.parse(server.startedAt ?? server.requested_at)) / 1000)
+  const parts = [`${paint(state, COLOR[state])} ${since}`, server.instance_type]
+  if (server.availability_zone) parts.push(server.availability_zone)
+  if (server.billed_from) {
+    const { free, units } = runCost(server, usageAt(summary, [server], now), now)
+    parts.push(free ?? costText(units / UNITS_PER_DOLLAR), addressOf(server))
+  } else if (progress) parts.push(progress)
+  return parts.join('  ')
+}
+
+/** Shows the live run until Ctrl-C. */
+async function watch(site: Site, json: boolean): Promise<void> {
+  const user = await getUser(site)
+  let summary = await getSummary(site)
+  const began = Date.parse(summary.as_of)
+  let ahead = began - Date.now()
+  let run = (await listServers(site)).find(isLive) ?? null
+  let progress: string | null = null
+  let printed = ''
+  const line = liveLine(process.stdout)
+
+  const show = () => {
+    if (json) {
+      const text = JSON.stringify({ server: run, progress })
+      if (text !== printed) say(text)
+      printed = text
+    } else if (isTerminal(process.stdout)) {
+      line.show(run ? describe(run, summary, Date.now() + ahead, progress) : NONE_RUNS)
+    } else {
+      // Without a terminal, nobody wants a line a second.
+      const text = run ? [serverStatus(run), progress, run.billed_from && addressOf(run)] : [NONE_RUNS]
+      line.show(text.filter(Boolean).join('  '))
+    }
+  }
+  const told = new Set<string>()
+  /** The cable repeats the latest job whenever it connects. One that ended before we watched is no news. */
+  const tell = (job: Job) => {
+    const news = job.status === 'failed' ? jobFailure(job) : job.result
+    if (!news || json || told.has(job.id) || Date.parse(job.updated_at) <= began) return
+    told.add(job.id)
+    line.clear()
+    if (isTerminal(process.stdout)) say(news)
+    else line.show(news)
+  }
+
+  show()
+  const clock = setInterval(show, 1000)
+  await new Promise<void>((_, reject) => {
+    const finish = (failure: Failure) => {
+      clearInterval(clock)
+      unfollow()
+      line.clear()
+      reject(failure)
+    }
+    process.once('SIGINT', () => finish(new Failure(EXIT.interrupted, '')))
+    const unfollow = follow(site, user.id, {
+      onJob(job) {
+        if (isFinished(job)) tell(job)
+        if (!job.server || (run && run.id !== job.server.id && !isLive(job.server))) return
+        run = isLive(job.server) ? job.server : null
+        progress = run && !isFinished(job) ? job.progress : null
+        show()
+      },
+      async onServers(servers) {
+        run = servers.find(isLive) ?? null
+        if (!run) progress = null
+        summary = await getSummary(site).catch(() => summary)
+        ahead = Date.parse(summary.as_of) - Date.now()
+        show()
+      },
+      onFailure: finish,
+    })
+  })
+}
+
+const getSummary = (site: Site) => get<Summary>(site, '/api/v1/billings/summary')

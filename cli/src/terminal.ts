@@ -1,0 +1,87 @@
+import { createInterface } from 'node:readline'
+import { Writable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+
+const COLORS = { green: 32, yellow: 33, red: 31, gray: 90 }
+export type Color = keyof typeof COLORS
+
+export const isTerminal = (stream: { isTTY?: boolean }): boolean => stream.isTTY === true && process.env.TERM !== 'dumb'
+
+/** @param stream where the text will be written */
+export function paint(text: string, color: Color, stream: { isTTY?: boolean } = process.stdout): string {
+  return isTerminal(stream) && !process.env.NO_COLOR ? `\x1b[${COLORS[color]}m${text}\x1b[0m` : text
+}
+
+/** Writes a result: what a script reads. */
+export function say(text: string): void {
+  process.stdout.write(`${text}\n`)
+}
+
+export function sayJson(value: unknown): void {
+  say(JSON.stringify(value, null, 2))
+}
+
+/** Writes beside the result: progress, hints, and errors. */
+export function note(text: string): void {
+  process.stderr.write(`${text}\n`)
+}
+
+/** One line that changes in place on a terminal, and a line for each change anywhere else. */
+export function liveLine(stream: NodeJS.WriteStream) {
+  let shown = ''
+  return {
+    /** @param detail what changes every second; only a terminal shows it */
+    show(text: string, detail = '') {
+      if (isTerminal(stream)) {
+        const line = detail ? `${text} ${detail}` : text
+        // A longer line would wrap, and its first part would stay.
+        const room = (stream.columns || 80) - 1
+        const plain = stripVTControlCharacters(line)
+        stream.write(`\r\x1b[2K${plain.length > room ? plain.slice(0, room) : line}`)
+      } else if (text !== shown) stream.write(`${text}\n`)
+      shown = text
+    },
+    clear() {
+      if (shown && isTerminal(stream)) stream.write('\r\x1b[2K')
+      shown = ''
+    },
+  }
+}
+
+/** Asks on the terminal; null after Ctrl-C or Ctrl-D. */
+export function ask(question: string, output: NodeJS.WritableStream = process.stderr): Promise<string | null> {
+  return new Promise((answer) => {
+    const prompt = createInterface({ input: process.stdin, output, terminal: true })
+    prompt.on('close', () => {
+      process.stderr.write('\n')
+      answer(null)
+    })
+    prompt.question(question, (text) => {
+      answer(text)
+      prompt.close()
+    })
+  })
+}
+
+/** Asks without showing what is typed. */
+export function askHidden(question: string): Promise<string | null> {
+  process.stderr.write(question)
+  return ask('', new Writable({ write: (_chunk, _encoding, done) => done() }))
+}
+
+export async function readInput(): Promise<string> {
+  let text = ''
+  for await (const chunk of process.stdin.setEncoding('utf8')) text += chunk
+  return text
+}
+
+/** Columns as wide as their widest cell. */
+export function table(head: string[], rows: string[][]): string {
+  const widths = head.map((name, i) => Math.max(name.length, ...rows.map((row) => row[i]?.length ?? 0)))
+  const line = (cells: string[]) =>
+    cells
+      .map((cell, i) => cell.padEnd(widths[i] ?? 0))
+      .join('  ')
+      .trimEnd()
+  return [paint(line(head), 'gray'), ...rows.map(line)].join('\n')
+}

@@ -1,0 +1,133 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, statSync } from 'node:fs'
+import { createServer as createWebServer } from 'node:http'
+import { createServer } from 'node:net'
+import { expect, inject, test } from 'vitest'
+import { openDatabase } from '../../db/client.ts'
+import { bills, invoices, runs } from '../../db/schema.ts'
+import { newId } from '../../src/server/id.ts'
+import { CLI_FILE, hasTerminals, newComputer, newOperator } from '../../testing/people/command-line.ts'
+
+const url = inject('url')
+const db = openDatabase(inject('databaseUrl'))
+
+test('lists nothing before there is anything', async () => {
+  const { run } = await newOperator(url, 'read')
+  expect(await run(['runs'])).toEqual({ code: 0, out: "You haven't started a server yet.\n", err: '' })
+  expect(await run(['bills'])).toEqual({ code: 0, out: 'You have no bills yet.\n', err: '' })
+  expect((await run(['bills', '--csv'])).out).toMatch(/^Start Date,End Date,[^\n]+\n$/)
+  const usage = await run(['usage'])
+  expect(usage.out).toContain('Plan         Free trial\nHours used   0.00 of 0.50 included\n')
+  expect(JSON.parse((await run(['usage', '--json'])).out).monthlyUsage).toMatchObject({ hoursUsed: 0 })
+})
+
+test('lists runs and bills as a table, as JSON, and as CSV', async () => {
+  const { person, run } = await newOperator(url, 'read')
+  const at = Date.UTC(2026, 0, 5, 12)
+  const run1 = { id: newId('ses'), userId: person.id, placeId: 'srv_place-1', instanceType: 'g6.4xlarge' }
+  const times = { requestedAt: at, runningAt: at, billedFrom: at, confirmedAt: at + 90_000, endedAt: at + 90_000 }
+  await db.insert(runs).values({ ...run1, ...times, stopRequestedAt: at + 90_000, meteredUntil: at + 90_000 })
+  const bill = { id: newId('bill'), userId: person.id, periodStart: at, periodEnd: at + 86_400_000 }
+  await db.insert(bills).values({
+    ...bill,
+    planType: 'basic',
+    includedHours: 5,
+    trial: false,
+    seconds: 19_800,
+    amountCents: 123_456,
+    createdAt: at,
+  })
+  await db.insert(invoices).values({
+    billId: bill.id,
+    userId: person.id,
+    step: 'sent',
+    stripeInvoiceId: `in_${bill.id}`,
+    status: 'open',
+    dueAt: at,
+    hostedUrl: 'https://invoice.example',
+    createdAt: at,
+  })
+
+  const listed = await run(['runs'])
+  expect(listed.out).toMatch(/^REQUESTED +STATE +TYPE +RAN +COST +NOTE\n/)
+  expect(listed.out).toMatch(/\nJan 5, 2026, 12:00 UTC {2}stopped {2}g6\.4xlarge {2}1m 30s /)
+  expect(JSON.parse((await run(['runs', '--json'])).out)).toMatchObject({ servers: [{ id: run1.id }] })
+  expect((await run(['bills'])).out.split('\n')[1]).toBe('Jan 5, 2026  Jan 6, 2026  5h 30m 0s  $1,234.56  overdue')
+  expect(JSON.parse((await run(['bills', '--json'])).out).billings).toMatchObject([{ id: bill.id, overdue: true }])
+  expect((await run(['bills', '--csv'])).out.split('\n')[1]).toContain('2026-01-05,2026-01-06,1234.56')
+})
+
+test('wrong usage exits with 2 and writes nothing to stdout', async () => {
+  const { run } = newComputer()
+  for (const args of [
+    [],
+    ['frob'],
+    ['start', '--stop-after', '2h'],
+    ['start', 'now'],
+    ['completion'],
+    ['completion', 'cmd'],
+  ]) {
+    const refused = await run(args)
+    expect(refused, args.join(' ')).toMatchObject({ code: 2, out: '' })
+    expect(refused.err).not.toBe('')
+  }
+  const help = await run(['--help'])
+  expect(help).toMatchObject({ code: 0, err: '' })
+  for (const word of ['PROVING_GROUND_URL', 'PROVING_GROUND_TOKEN', '--base-url', 'Exit codes'])
+    expect(help.out).toContain(word)
+})
+
+test('a site that does not answer exits with 1 and says where we looked', async () => {
+  const probe = createServer()
+  await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done))
+  const { port } = probe.address() as { port: number }
+  await new Promise((done) => probe.close(done))
+  const { run } = await newOperator(url, 'read')
+  const refused = await run(['status', '--base-url', `http://127.0.0.1:${port}`])
+  expect(refused).toMatchObject({ code: 1, out: '' })
+  expect(refused.err).toContain(`Can't reach http://127.0.0.1:${port} (ECONNREFUSED).`)
+})
+
+test('a site that is something else exits with 1, without a stack trace', async () => {
+  const page = createWebServer((_, answer) => answer.end('<!doctype html>Welcome to the hotel'))
+  await new Promise<void>((done) => page.listen(0, '127.0.0.1', done))
+  const { port } = page.address() as { port: number }
+  const { run } = await newOperator(url, 'read')
+  const refused = await run(['status', '--base-url', `http://127.0.0.1:${port}`])
+  page.close()
+  expect(refused).toMatchObject({ code: 1, out: '' })
+  expect(refused.err).toBe(`error: http://127.0.0.1:${port} didn't answer like Proving Ground. Check the address.\n`)
+})
+
+test.runIf(hasTerminals)('colors only on a terminal, and not with NO_COLOR or a dumb one', async () => {
+  const { run, openOnTerminal } = newComputer()
+  const args = ['status', '--base-url', url]
+  const red = '\x1b[31merror:'
+  expect((await openOnTerminal(args).ended).out).toContain(red)
+  expect((await openOnTerminal(args, { NO_COLOR: '1' }).ended).out).not.toContain('\x1b')
+  expect((await openOnTerminal(args, { TERM: 'dumb' }).ended).out).not.toContain('\x1b')
+  expect((await run(args)).err).not.toContain('\x1b')
+})
+
+test('completes commands and their options in bash', async () => {
+  const { out } = await newComputer().run(['completion', 'bash'])
+  const complete = (...words: string[]) =>
+    execFileSync('bash', [
+      '-c',
+      `${out}\nCOMP_WORDS=(proving-ground "$@"); COMP_CWORD=$#; _proving_ground; echo "\${COMPREPLY[@]}"`,
+      'bash',
+      ...words,
+    ])
+      .toString()
+      .trim()
+  expect(complete('st')).toBe('start status stop')
+  expect(complete('start', '--')).toBe('--wait --json --base-url --help')
+  expect(complete('--base-url', 'https://a.example', 'bills', '--c')).toBe('--csv')
+  expect(complete('completion', '')).toMatch(/^bash zsh /)
+  expect((await newComputer().run(['completion', 'zsh'])).out).toMatch(/^autoload -U \+X bashcompinit/)
+})
+
+test('is one file that needs only Node, and stays small', () => {
+  expect(existsSync(CLI_FILE)).toBe(true)
+  expect(statSync(CLI_FILE).size).toBeLessThan(160_000)
+})

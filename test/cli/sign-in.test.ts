@@ -1,0 +1,110 @@
+import { randomInt } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, inject, test } from 'vitest'
+import { newApiToken } from '../../src/domain/api-token.ts'
+import { hasTerminals, newComputer, newOperator } from '../../testing/people/command-line.ts'
+
+const url = inject('url')
+const LOGIN = ['login', '--token', '--base-url', url]
+
+test('signs in with a token from stdin, keeps it to the user alone, and forgets it', async () => {
+  const { person, token } = await newOperator(url)
+  const { run, signInFile } = newComputer()
+  expect(await run(['status', '--base-url', url])).toMatchObject({ code: 3, out: '' })
+
+  const signedIn = await run(LOGIN, `${token}\n`)
+  expect(signedIn).toEqual({ code: 0, out: `You're signed in to ${url} as ${person.email}.\n`, err: '' })
+  const file = signInFile() as string
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ url, token })
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  // It is the site from here on.
+  expect(await run(['status'])).toEqual({ code: 0, out: 'No server is running.\n', err: '' })
+
+  chmodSync(file, 0o644)
+  expect((await run(LOGIN, token)).code).toBe(0)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+
+  const signedOut = await run(['logout'])
+  expect(signedOut).toMatchObject({ code: 0, out: expect.stringContaining(`Revoke it at ${url}/api_tokens`) })
+  expect(existsSync(file)).toBe(false)
+  expect((await run(['status', '--base-url', url])).code).toBe(3)
+  expect(await run(['logout'])).toMatchObject({ code: 0, out: "You weren't signed in.\n" })
+})
+
+test.runIf(hasTerminals)('asks for the token on a terminal, and never shows it', async () => {
+  const { token } = await newOperator(url)
+  const { openOnTerminal, signInFile } = newComputer()
+  const login = openOnTerminal(LOGIN)
+  await login.shows(`create one at ${url}/api_tokens`)
+  login.type(`${token}\r`)
+  const { code, out } = await login.ended
+  expect([code, out]).toEqual([0, expect.stringContaining("You're signed in")])
+  expect(out).not.toContain(token.slice(0, 12))
+  expect(readFileSync(signInFile() as string, 'utf8')).toContain(token)
+
+  const again = newComputer().openOnTerminal(LOGIN)
+  await again.shows('Paste an API token')
+  again.type('\x03')
+  expect((await again.ended).code).toBe(130)
+})
+
+test('refuses what is no token, or one the site does not know, and keeps neither', async () => {
+  const { run, signInFile } = newComputer()
+  const unknown = newApiToken(randomInt)
+  for (const [input, sentence] of [
+    ['', "This isn't an API token."],
+    ['hunter2', "This isn't an API token."],
+    [unknown.slice(0, -1), "This isn't an API token."],
+    [unknown, 'This API token is not valid'],
+  ] as const) {
+    const refused = await run(LOGIN, input)
+    expect(refused, input).toMatchObject({ code: 3, out: '', err: expect.stringContaining(sentence) })
+    if (input) expect(refused.err).not.toContain(input)
+  }
+  expect(signInFile()).toBeUndefined()
+  expect((await run(['status'], '', { PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: unknown })).code).toBe(3)
+  expect((await run(['status'], '', { PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: 'x' })).code).toBe(3)
+})
+
+test('login says where to create a token, and every command which site it needs', async () => {
+  const { run } = newComputer()
+  const login = await run(['login', '--base-url', url])
+  expect(login).toMatchObject({ code: 2, err: expect.stringContaining(`${url}/api_tokens`) })
+  expect(await run(['status'])).toMatchObject({ code: 2, err: expect.stringContaining('PROVING_GROUND_URL') })
+})
+
+test('refuses an address that is not a site, and one that would send the token unencrypted', async () => {
+  const { run } = newComputer({ PROVING_GROUND_TOKEN: newApiToken(randomInt) })
+  for (const address of ['example.com', 'ftp://localhost', 'https://a.example/path', 'https://u@a.example'])
+    expect(await run(['status', '--base-url', address]), address).toMatchObject({ code: 2 })
+  for (const address of ['http://a.example', 'http://127.0.0.1.a.example', 'http://localhost.a.example'])
+    expect(await run(['status', '--base-url', address]), address).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('unencrypted'),
+    })
+})
+
+test('a saved token goes to its own site only, and follows no redirect', async () => {
+  const { token } = await newOperator(url)
+  const { run } = newComputer()
+  await run(LOGIN, token)
+  const asked: (string | undefined)[] = []
+  const other = createServer(({ headers }, answer) => {
+    asked.push(headers.authorization)
+    answer.writeHead(302, { Location: `${url}/` }).end()
+  })
+  await new Promise<void>((done) => other.listen(0, '127.0.0.1', done))
+  const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+  try {
+    expect((await run(['status', '--base-url', address])).code).toBe(3)
+    expect((await run(['status'], '', { PROVING_GROUND_URL: address })).code).toBe(3)
+    expect(asked).toEqual([])
+    const redirected = await run(['usage', '--base-url', address], '', { PROVING_GROUND_TOKEN: token })
+    expect(redirected).toMatchObject({ code: 1, err: expect.stringContaining(`redirects to ${url}/`) })
+    expect(asked).toHaveLength(1)
+  } finally {
+    other.close()
+  }
+})

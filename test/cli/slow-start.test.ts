@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { startStack } from '../../dev/stack.ts'
+import type { Server } from '../../src/domain/wire.ts'
+import { hasTerminals, newOperator } from '../../testing/people/command-line.ts'
+
+/** Machines here boot for an hour, so a start stays as it is while the test looks at it. */
+const FLEET = 8
+const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-slow-'))
+const stack = await startStack({ dataDir, ec2BootMs: 3_600_000, fleetSize: FLEET, log: () => {} })
+afterAll(async () => {
+  await stack.close()
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+const { url } = stack
+type Operator = Awaited<ReturnType<typeof newOperator>>
+const serversOf = async ({ person }: Operator) =>
+  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+const dev = (path: string, body: unknown) =>
+  fetch(`${url}/dev/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+test('Ctrl-C without a terminal leaves the server on, and says how to stop it', async () => {
+  const ada = await newOperator(url)
+  const start = ada.open(['start', '--wait'])
+  await start.shows('Booting…')
+  start.child.kill('SIGINT')
+  const { code, out, err } = await start.ended
+  expect([code, out]).toEqual([130, ''])
+  expect(err).toContain('We left the server on. Stop it with: proving-ground stop')
+  expect(await serversOf(ada)).toMatchObject([{ pending: true, stopping: false }])
+})
+
+test.runIf(hasTerminals).each([
+  ['y\r', true],
+  ['\r', false],
+  ['\x03', false],
+])('on a terminal, Ctrl-C asks whether to stop: %j', async (answer, stops) => {
+  const ada = await newOperator(url)
+  const start = ada.openOnTerminal(['start', '--wait'])
+  await start.shows('Booting…')
+  start.type('\x03')
+  await start.shows('Stop the server? [y/N]')
+  start.type(answer)
+  const { code, out } = await start.ended
+  expect([code, out]).toEqual([130, expect.stringContaining(stops ? 'Stopping the server.' : 'We left the server on.')])
+  expect((await serversOf(ada))[0]?.end_time !== null).toBe(stops)
+})
+
+test('a start that someone stops elsewhere ends the wait', async () => {
+  const ada = await newOperator(url)
+  const start = ada.open(['start', '--wait'])
+  await start.shows('Booting…')
+  const [run] = await serversOf(ada)
+  await ada.person.post('/api/v1/aws/stop_server', { server_id: run?.server_id, session_id: run?.id })
+  expect(await start.ended).toMatchObject({ code: 1, out: '', err: expect.stringContaining('cancelled') })
+})
+
+test('a server that does not come up in time exits with 5', async () => {
+  const ada = await newOperator(url)
+  const start = ada.open(['start', '--wait'])
+  await start.shows('Booting…')
+  await dev('clock', { advance_seconds: 601 })
+  await dev('cron', { cron: '* * * * *' })
+  expect(await start.ended).toMatchObject({ code: 5, out: '', err: expect.stringContaining('error: ') })
+})
+
+test('a start that EC2 has no room for exits with 4', async () => {
+  const ada = await newOperator(url)
+  await dev('faults', { target: 'ec2', fault: 'InsufficientInstanceCapacity', times: FLEET })
+  const start = await ada.run(['start', '--wait'])
+  expect(start).toMatchObject({ code: 4, out: '', err: expect.stringContaining('No GPU servers available right now.') })
+})
+
+test('a start when every place is taken exits with 4, with and without waiting', async () => {
+  const others = []
+  for (;;) {
+    const other = await newOperator(url)
+    others.push(other)
+    const { code, err } = await other.run(['start'])
+    if (!code) continue
+    expect([code, err]).toEqual([4, expect.stringContaining('No GPU servers available right now.')])
+    expect((await other.run(['start', '--wait'])).code).toBe(4)
+    break
+  }
+  expect(others.length).toBeLessThanOrEqual(FLEET + 1)
+})

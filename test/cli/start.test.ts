@@ -1,0 +1,163 @@
+import { createServer, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, inject, test } from 'vitest'
+import type { Server } from '../../src/domain/wire.ts'
+import { waitFor } from '../../testing/people/client.ts'
+import { newOperator } from '../../testing/people/command-line.ts'
+
+const url = inject('url')
+const ADDRESS = /http:\/\/127\.\d+\.\d+\.\d+:5173/
+
+type Operator = Awaited<ReturnType<typeof newOperator>>
+const serversOf = async ({ person }: Operator) =>
+  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+
+test('starts, follows the job to the address, opens the page, and stops', async () => {
+  const ada = await newOperator(url)
+  const started = await ada.run(['start', '--wait'])
+  expect(started).toMatchObject({ code: 0, out: expect.stringMatching(/^Your server is running: http:\S+:5173\n$/) })
+  // Each step once, one a line, with nothing for a terminal.
+  expect(started.err).toMatch(/^Starting server…\n(.*…\n)*Waiting for the simulator to answer…\n$/)
+  expect(new Set(started.err.split('\n')).size).toBe(started.err.split('\n').length)
+  const [address = ''] = ADDRESS.exec(started.out) ?? []
+  expect((await fetch(address)).status).toBe(200)
+
+  const status = await ada.run(['status'])
+  expect(status.out).toMatch(/^running \d+s {2}g6\.4xlarge {2}us-east-1[a-z] {2}free trial {2}http:\S+:5173\n$/)
+  expect(JSON.parse((await ada.run(['status', '--json'])).out).servers).toMatchObject([{ active: true }])
+  expect(await ada.run(['open'])).toEqual({ code: 0, out: `${address}\n`, err: '' })
+  expect(await ada.untilOpened()).toBe(address)
+  expect(await ada.run(['start'])).toMatchObject({ code: 1, err: expect.stringContaining('already running') })
+
+  expect(await ada.run(['stop'])).toMatchObject({ code: 0, out: expect.stringContaining('Stopping the server.') })
+  await waitFor(async () => !(await serversOf(ada)).some(({ active }) => active))
+  expect(await ada.run(['status'])).toMatchObject({ code: 0, out: 'No server is running.\n' })
+  expect(await ada.run(['open'])).toMatchObject({ code: 1, err: expect.stringContaining('No server is running.') })
+  expect(await ada.run(['stop'])).toMatchObject({ code: 1, err: expect.stringContaining('No server is running.') })
+  expect(await ada.run(['stop', '--all'])).toMatchObject({ code: 0, out: 'No server is running.\n' })
+})
+
+test('speaks JSON to scripts: one document on stdout', async () => {
+  const ada = await newOperator(url)
+  const waited = JSON.parse((await ada.run(['start', '--wait', '--json'])).out)
+  expect(waited).toMatchObject({ server: { active: true, pending: false }, job_id: expect.stringMatching(/^job_/) })
+  const stopped = JSON.parse((await ada.run(['stop', '--all', '--json'])).out)
+  expect(stopped).toMatchObject({ stopped: [{ server: { id: waited.server.id, stopping: true } }] })
+  await waitFor(async () => !(await serversOf(ada)).some(({ active }) => active))
+  const started = JSON.parse((await ada.run(['start', '--json'])).out)
+  expect(started).toMatchObject({ server: { pending: true }, job_id: expect.stringMatching(/^job_/) })
+})
+
+test('a token that may only read starts nothing', async () => {
+  const ada = await newOperator(url, 'read')
+  for (const args of [['start'], ['start', '--wait']])
+    expect(await ada.run(args)).toMatchObject({ code: 1, out: '', err: expect.stringContaining('may only read') })
+  expect(await serversOf(ada)).toEqual([])
+})
+
+test('Ctrl-C before the start is answered still knows of the server', async () => {
+  const ada = await newOperator(url)
+  const line = await openLine({ onRequest: (path) => path.endsWith('auto_cloud_start_request') && interrupt() })
+  const start = ada.open(['start', '--wait', '--base-url', line.url])
+  const interrupt = () => void start.child.kill('SIGINT')
+  const { code, err } = await start.ended
+  line.close()
+  expect([code, err]).toEqual([130, expect.stringContaining('We left the server on.')])
+  expect(await serversOf(ada)).toHaveLength(1)
+})
+
+test('a start whose answer is lost is repeated, and starts one server', async () => {
+  const ada = await newOperator(url)
+  let lost = 0
+  const line = await openLine({ loses: (path) => path.endsWith('auto_cloud_start_request') && lost++ === 0 })
+  const started = await ada.run(['start', '--json', '--base-url', line.url])
+  line.close()
+  expect(started.code).toBe(0)
+  expect(lost).toBe(2)
+  expect(await serversOf(ada)).toMatchObject([{ id: JSON.parse(started.out).server.id }])
+})
+
+test('follows a start where no WebSocket gets through', async () => {
+  const ada = await newOperator(url)
+  const line = await openLine({})
+  const started = await ada.run(['start', '--wait', '--base-url', line.url])
+  line.close()
+  expect(started).toMatchObject({ code: 0, out: expect.stringMatching(ADDRESS) })
+})
+
+test('hears from the cable when every poll is lost', async () => {
+  const ada = await newOperator(url)
+  const line = await openLine({ cable: true, loses: (path) => path.endsWith('get_servers') })
+  const started = await ada.run(['start', '--wait', '--base-url', line.url])
+  line.close()
+  expect(started).toMatchObject({ code: 0, out: expect.stringMatching(ADDRESS) })
+})
+
+test('status --watch tells what happens, and Ctrl-C ends it', async () => {
+  const ada = await newOperator(url)
+  const watch = ada.open(['status', '--watch'])
+  const json = ada.open(['status', '--watch', '--json'])
+  await watch.shows('No server is running.')
+  await json.shows('"server":null')
+  await ada.run(['start'])
+  await watch.shows(ADDRESS)
+  // A watch that begins later tells no old news.
+  const late = ada.open(['status', '--watch'])
+  await late.shows(ADDRESS)
+  await json.shows('"active":true')
+  await ada.run(['stop'])
+  await watch.shows(/No server is running\.[\s\S]*No server is running\./)
+  await json.shows(/"active":true[\s\S]*"server":null/)
+  await late.shows('No server is running.')
+  expect(late.seen.out).not.toContain('Your server is running')
+  expect(watch.seen.out).toContain('Server stopped')
+  for (const command of [watch, json, late]) {
+    command.child.kill('SIGINT')
+    expect(await command.ended).toMatchObject({ code: 130, err: '' })
+  }
+  for (const line of json.seen.out.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('server')
+})
+
+type Line = {
+  /** The site's answer to it never arrives. */
+  loses?: (path: string) => boolean
+  onRequest?: (path: string) => void
+  /** Lets WebSockets through. */
+  cable?: boolean
+}
+
+/** A proxy between the command line and the site. */
+async function openLine({ loses, onRequest, cable = false }: Line) {
+  const pass = ({ url: path, method, headers }: IncomingMessage) => request(url + path, { method, headers })
+  const server = createServer((asked, answer) => {
+    onRequest?.(asked.url ?? '')
+    const passed = pass(asked)
+    passed.on('response', (theirs) => {
+      if (loses?.(asked.url ?? '')) return theirs.resume().on('end', () => asked.socket.destroy())
+      answer.writeHead(theirs.statusCode ?? 502, theirs.headers)
+      return theirs.pipe(answer)
+    })
+    asked.pipe(passed)
+  })
+  server.on('upgrade', (asked, near) => {
+    near.on('error', () => {})
+    if (!cable) return near.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+    const passed = pass(asked)
+    passed.on('upgrade', (theirs, far, head) => {
+      far.on('error', () => {})
+      const lines = theirs.rawHeaders.flatMap((_, i, all) => (i % 2 ? [] : [`${all[i]}: ${all[i + 1]}`]))
+      near.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`)
+      near.write(head)
+      far.pipe(near).pipe(far)
+    })
+    return passed.end()
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

@@ -1,0 +1,89 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll } from 'vitest'
+import type { TokenScope } from '../../src/domain/api-token.ts'
+import { newPerson, PASSWORD, waitFor } from './client.ts'
+
+export const CLI_FILE = resolve(import.meta.dirname, '../../cli/dist/proving-ground.js')
+
+/** `script` of Linux runs a program on a terminal of its own. */
+export const hasTerminals = process.platform === 'linux'
+
+const homes: string[] = []
+afterAll(() => {
+  for (const home of homes) rmSync(home, { recursive: true, force: true })
+})
+
+/** A home folder where the built command line runs as a process, with nothing else in its environment. */
+export function newComputer(env: Record<string, string> = {}) {
+  const home = mkdtempSync(join(tmpdir(), 'proving-ground-home-'))
+  homes.push(home)
+  const bin = join(home, 'bin')
+  const opened = join(home, 'opened')
+  mkdirSync(bin)
+  // The browser of this computer only notes the address.
+  for (const name of ['xdg-open', 'open'])
+    writeFileSync(join(bin, name), `#!/bin/sh\nprintf %s "$1" > '${opened}'\n`, { mode: 0o755 })
+  const open = (args: string[], terminal: boolean, more: Record<string, string> = {}) => {
+    const PATH = `${bin}:${process.env.PATH}`
+    const own = { PATH, HOME: home, APPDATA: home, TZ: 'UTC', TERM: 'xterm', ...env, ...more }
+    const line = [process.execPath, CLI_FILE, ...args].map((word) => `'${word}'`).join(' ')
+    return terminal
+      ? watched(spawn('script', ['-qec', line, '/dev/null'], { env: own }))
+      : watched(spawn(process.execPath, [CLI_FILE, ...args], { env: own }))
+  }
+  return {
+    /** The address that its browser was given last. */
+    untilOpened: () => waitFor(async () => existsSync(opened) && readFileSync(opened, 'utf8')),
+    signInFile: () => {
+      const file = readdirSync(home, { recursive: true, encoding: 'utf8' }).find((name) =>
+        name.endsWith('sign-in.json'),
+      )
+      return file && join(home, file)
+    },
+    open: (args: string[]) => open(args, false),
+    /** Starts a command on a terminal of its own, which shows both outputs as one. */
+    openOnTerminal: (args: string[], more: Record<string, string> = {}) => open(args, true, more),
+    /** Runs a command to its end. */
+    run: async (args: string[], input = '', more: Record<string, string> = {}) => {
+      const command = open(args, false, more)
+      command.type(input)
+      command.child.stdin?.end()
+      return command.ended
+    },
+  }
+}
+
+function watched(child: ChildProcess) {
+  const seen = { out: '', err: '' }
+  child.stdout?.on('data', (chunk) => (seen.out += chunk))
+  child.stderr?.on('data', (chunk) => (seen.err += chunk))
+  // It may end before it reads.
+  child.stdin?.on('error', () => {})
+  const ended = new Promise<{ code: number | null; out: string; err: string }>((done) =>
+    child.on('close', (code) => done({ code, ...seen })),
+  )
+  return {
+    child,
+    seen,
+    ended,
+    type: (text: string) => void child.stdin?.write(text),
+    shows: (text: string | RegExp) =>
+      waitFor(async () => {
+        const all = seen.out + seen.err
+        if (typeof text === 'string' ? all.includes(text) : text.test(all)) return true
+        if (child.exitCode !== null) throw new Error(`It ended without ${text}:\n${all}`)
+        return false
+      }),
+  }
+}
+
+/** A new person, their API token, and a computer where it is in the environment. */
+export async function newOperator(url: string, scope: TokenScope = 'operate') {
+  const person = await newPerson(url)
+  const form = { name: 'Command line', scope, days: 1, current_password: PASSWORD }
+  const { token } = (await person.post<{ token: string }>('/api_tokens', form)).body
+  return { person, token, ...newComputer({ PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: token }) }
+}
