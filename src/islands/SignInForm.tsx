@@ -18,9 +18,10 @@ export function SignInForm({ csrfToken, flash }: SignInFormProps) {
     aboutEmpty: CREDENTIALS_REQUIRED,
     async send(user) {
       try {
-        const failure = signInFailure(await request<{ user?: User }>('POST', '/users/sign_in', { user }))
+        const reply = await request<{ user?: User; page?: string }>('POST', '/users/sign_in', { user })
+        const failure = signInFailure(reply)
         if (failure !== null) return { kind: 'danger', message: failure }
-        location.assign('/dashboard')
+        location.assign(reply.body.page ?? '/dashboard')
         return null
       } catch {
         return { kind: 'danger', message: 'An unexpected error occurred during dispatch.' }
