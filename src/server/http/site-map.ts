@@ -67,6 +67,7 @@ export const SITE_MAP = {
   'GET /forgot_password': page('public', { search: 'open', ahead: 'hover' }),
   'GET /confirm_email': page('public', { ahead: 'hover' }),
   'GET /reset_password': page('public', {}),
+  'GET /.well-known/change-password': page('public', {}),
   'GET /dashboard': page('user', { reads: dashboardQueries }),
   'GET /stop_server': page('user', { reads: dashboardQueries }),
   'GET /subscriptions': page('user', { reads: usageQueries, ahead: 'press' }),

@@ -77,6 +77,8 @@ export const accountPages = new Hono<AppEnv>()
       />,
     )
   })
+  // Where password managers send people: https://w3c.github.io/webappsec-change-password-url/
+  .get('/.well-known/change-password', (c) => c.redirect('/account_overview#current_password'))
   .get('/devices', async (c) => {
     const devices = await listSignIns(c.var.ctx, signedIn(c))
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
