@@ -1,6 +1,7 @@
 import { Button } from '../ui/Button.tsx'
 import { TextArea } from '../ui/Field.tsx'
 import { FlashAlert } from '../ui/FlashAlert.tsx'
+import { watchEdits } from './edits.ts'
 import { useForm } from './useForm.ts'
 
 const WAIT_MS = 450
@@ -8,7 +9,7 @@ const WAIT_MS = 450
 /** Sends nothing to the server: the specification says so. */
 export function FeedbackForm() {
   const { form, typed, busy, said } = useForm<{ message: string }>({
-    guarded: true,
+    guard: watchEdits,
     async send(_, element) {
       await new Promise((passed) => setTimeout(passed, WAIT_MS))
       element.reset()

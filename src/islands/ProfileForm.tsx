@@ -6,6 +6,7 @@ import { Field, PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { profileFailure, profileSuccess } from './account-replies.ts'
+import { watchEdits } from './edits.ts'
 import { request } from './request.ts'
 import { useForm } from './useForm.ts'
 
@@ -15,7 +16,7 @@ export function ProfileForm({ user, csrfToken, flash }: ProfileFormProps) {
   const { form, field, password, busy, said } = useForm({
     rules: profileForm,
     flash,
-    guarded: true,
+    guard: watchEdits,
     async send(profile, element) {
       const reply = await request<{ user?: User }>('PUT', '/users', { user: profile })
       const failure = profileFailure(reply)

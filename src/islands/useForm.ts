@@ -3,7 +3,7 @@ import type { GenericSchema } from 'valibot'
 import { checkForm } from '../domain/form.ts'
 import type { FlashMessage } from '../ui/FlashAlert.tsx'
 import { useHydrated } from '../ui/useHydrated.ts'
-import { type Edits, watchEdits } from './edits.ts'
+import type { Edits, watchEdits } from './edits.ts'
 
 type Typed = Record<string, string | boolean>
 
@@ -16,8 +16,8 @@ type Options<F extends Typed> = {
   aboutEmpty?: string
   /** Focus the faulty field, for a form that shows faults only there. Otherwise the alert takes the focus. */
   focusField?: boolean
-  /** Warn before the user leaves with edits. */
-  guarded?: boolean
+  /** Pass it to warn before the user leaves with edits. Few forms do, and the others needn't load it. */
+  guard?: typeof watchEdits
   /** Sends the form. Returns what to say next, or null when leaving the page: the form then stays busy. */
   send: (typed: F, form: HTMLFormElement) => Promise<FlashMessage | null>
 }
@@ -31,7 +31,7 @@ export const ALERT_WORDS = 'refusal'
  * empty the inputs they send, and have no plain address to post to.
  */
 export function useForm<F extends Typed>(options: Options<F>) {
-  const { rules, flash = null, aboutEmpty, focusField = false, guarded = false, send } = options
+  const { rules, flash = null, aboutEmpty, focusField = false, guard, send } = options
   const ref = useRef<HTMLFormElement>(null)
   const hydrated = useHydrated()
   const [shown, setShown] = useState(false)
@@ -54,10 +54,10 @@ export function useForm<F extends Typed>(options: Options<F>) {
 
   const edits = useRef<Edits>(null)
   useEffect(() => {
-    if (!guarded || !ref.current) return
-    edits.current = watchEdits(ref.current)
+    if (!guard || !ref.current) return
+    edits.current = guard(ref.current)
     return edits.current.release
-  }, [guarded])
+  }, [guard])
 
   useEffect(() => {
     if (focusField && said.flash?.field) inputOf(ref.current, said.flash.field)?.focus()

@@ -12,7 +12,7 @@ const STEPS: { title: string; text: string; left: number; picture: ReactNode }[]
       <>
         <path className="faint" d="M20 14h64v36H20zM20 32h64" />
         <path className="mint" d="M30 23h20M30 41h20M72 23v.1M72 41v.1" />
-        <path className="yellow" d="M116 20l22 12-22 12z" />
+        <path className="amber" d="M116 20l22 12-22 12z" />
       </>
     ),
   },
