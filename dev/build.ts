@@ -16,6 +16,8 @@ export const clientOptions: Rolldown.RolldownOptions = {
       groups: [
         // Changes rarely, so returning browsers keep it cached across releases.
         { name: 'react', test: /node_modules.(react|react-dom|scheduler)./, priority: 2 },
+        // Also for the one public form, which needs no React.
+        { name: 'edits', test: /src.islands.edits/, priority: 3 },
         // The islands' shared code is small, and smallest in one chunk. The dashboard has no forms.
         {
           name: 'shared',
@@ -73,6 +75,11 @@ export const workerBuild: EnvironmentOptions = {
       input: 'src/server/index.ts',
       // A Worker exports only its handlers and objects, so code its chunks share becomes another chunk.
       preserveEntrySignatures: 'strict',
+      // Effects never run on the server, so what only they use stays out: Action Cable's client above all.
+      treeshake: {
+        manualPureFunctions: ['useEffect'],
+        moduleSideEffects: [{ test: /@rails.actioncable/, sideEffects: false }],
+      },
       external: [/^cloudflare:/, /^node:/],
       output: { codeSplitting: true, entryFileNames: 'index.js', chunkFileNames: 'chunks/[name]-[hash].js' },
     },

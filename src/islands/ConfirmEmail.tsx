@@ -34,6 +34,11 @@ export function ConfirmEmail({ token, csrfToken, flash, email }: ConfirmEmailPro
         email={flash?.values?.['user[email]'] ?? email}
         onSent={() => setState('resent')}
       />
+      {state === 'error' ? (
+        <p className="hint">
+          <a href="/sign_in">Sign In</a>
+        </p>
+      ) : null}
     </>
   )
 }

@@ -6,6 +6,7 @@ import { Field, PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { profileFailure, profileSuccess } from './account-replies.ts'
+import { watchEdits } from './edits.ts'
 import { request } from './request.ts'
 import { useForm } from './useForm.ts'
 
@@ -15,6 +16,7 @@ export function ProfileForm({ user, csrfToken, flash }: ProfileFormProps) {
   const { form, field, password, busy, said } = useForm({
     rules: profileForm,
     flash,
+    guard: watchEdits,
     async send(profile, element) {
       const reply = await request<{ user?: User }>('PUT', '/users', { user: profile })
       const failure = profileFailure(reply)
@@ -31,18 +33,28 @@ export function ProfileForm({ user, csrfToken, flash }: ProfileFormProps) {
       <FlashAlert key={said.nth} flash={said.flash} />
       <form {...form} className="stack" method="post" action="/users">
         <HiddenFields csrfToken={csrfToken} method="put" />
-        <Field {...name} label="Name" autoComplete="name" defaultValue={name.defaultValue ?? user.name} />
+        <Field
+          {...name}
+          label="Name"
+          autoComplete="name"
+          dir="auto"
+          defaultValue={name.defaultValue ?? user.name}
+          required
+        />
         <Field id="email" name="email" label="Email" type="email" autoComplete="username" value={user.email} readOnly />
-        <fieldset className="stack">
-          <legend>Change password (optional)</legend>
-          <PasswordField {...password('current_password')} label="Current password" autoComplete="current-password" />
-          <PasswordField {...password('password')} label="New password" autoComplete="new-password" />
-          <PasswordField
-            {...password('password_confirmation')}
-            label="Confirm new password"
-            autoComplete="new-password"
-          />
-        </fieldset>
+        {/* Opens for a fault in it. A link to a field in it opens it, too. */}
+        <details className="fold" open={/password/.test(said.flash?.field ?? '')}>
+          <summary>Change password (optional)</summary>
+          <div className="stack">
+            <PasswordField {...password('current_password')} label="Current password" autoComplete="current-password" />
+            <PasswordField {...password('password')} label="New password" autoComplete="new-password" />
+            <PasswordField
+              {...password('password_confirmation')}
+              label="Confirm new password"
+              autoComplete="new-password"
+            />
+          </div>
+        </details>
         <Button type="submit" look="primary" disabled={busy}>
           Save changes
         </Button>

@@ -1,10 +1,12 @@
-import { CREDENTIALS_REQUIRED, signInForm } from '../domain/user.ts'
+import { useState } from 'react'
+import { CREDENTIALS_REQUIRED, NOT_CONFIRMED, signInForm } from '../domain/user.ts'
 import type { User } from '../domain/wire.ts'
 import { Button } from '../ui/Button.tsx'
 import { Field, PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { signInFailure } from './account-replies.ts'
+import { ResendForm } from './confirm-email/ResendForm.tsx'
 import { request } from './request.ts'
 import { StateError } from './sign-in/StateError.tsx'
 import { ALERT_WORDS, useForm } from './useForm.ts'
@@ -12,15 +14,18 @@ import { ALERT_WORDS, useForm } from './useForm.ts'
 export type SignInFormProps = { csrfToken: string; flash: FlashMessage | null }
 
 export function SignInForm({ csrfToken, flash }: SignInFormProps) {
+  /** Which refusal a new link answered. */
+  const [resent, setResent] = useState(-1)
   const { form, field, password, busy, said } = useForm({
     rules: signInForm,
     flash,
     aboutEmpty: CREDENTIALS_REQUIRED,
     async send(user) {
       try {
-        const failure = signInFailure(await request<{ user?: User }>('POST', '/users/sign_in', { user }))
+        const reply = await request<{ user?: User; page?: string }>('POST', '/users/sign_in', { user })
+        const failure = signInFailure(reply)
         if (failure !== null) return { kind: 'danger', message: failure }
-        location.assign('/dashboard')
+        location.assign(reply.body.page ?? '/dashboard')
         return null
       } catch {
         return { kind: 'danger', message: 'An unexpected error occurred during dispatch.' }
@@ -28,14 +33,26 @@ export function SignInForm({ csrfToken, flash }: SignInFormProps) {
     },
   })
 
+  const unconfirmed = said.flash?.message === NOT_CONFIRMED
+
   return (
     <>
-      <FlashAlert key={said.nth} flash={said.flash} id={ALERT_WORDS} />
+      {resent === said.nth ? null : <FlashAlert key={said.nth} flash={said.flash} id={ALERT_WORDS} />}
+      {unconfirmed ? (
+        <section key={`resend ${said.nth}`} className="stack resend" aria-label="Confirm your email">
+          <ResendForm
+            csrfToken={csrfToken}
+            email={String(said.about.email ?? '')}
+            onSent={() => setResent(said.nth)}
+            atSignIn
+          />
+        </section>
+      ) : null}
       <StateError />
       <form {...form} className="stack" method="post" action="/users/sign_in">
         <HiddenFields csrfToken={csrfToken} />
-        <Field {...field('email')} label="Email" type="email" autoComplete="username" />
-        <PasswordField {...password('password')} label="Password" autoComplete="current-password" />
+        <Field {...field('email')} label="Email" type="email" autoComplete="username" required />
+        <PasswordField {...password('password')} label="Password" autoComplete="current-password" required />
         <Button type="submit" look="primary" disabled={busy} aria-live="polite">
           {busy ? 'Signing in...' : 'Sign In'}
         </Button>

@@ -37,13 +37,20 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
       <FlashAlert key={said.nth} flash={said.flash} id={ALERT_WORDS} />
       <form {...form} className="stack" method="post" action="/users">
         <HiddenFields csrfToken={csrfToken} />
-        <Field {...field('name')} label="Name" autoComplete="name" />
-        <Field {...field('email')} label="Email" type="email" autoComplete="email" />
-        <PasswordField {...password('password')} label="Password" autoComplete="new-password" hint={PASSWORD_HINT} />
+        <Field {...field('name')} label="Name" autoComplete="name" dir="auto" required />
+        <Field {...field('email')} label="Email" type="email" autoComplete="email" required />
+        <PasswordField
+          {...password('password')}
+          label="Password"
+          autoComplete="new-password"
+          hint={PASSWORD_HINT}
+          required
+        />
         <PasswordField
           {...password('password_confirmation')}
           label="Confirm Password"
           autoComplete="new-password"
+          required
           hint={
             <p id="match" className={match ? 'hint' : 'error'} aria-live="polite">
               {repeated ? (match ? PASSWORDS_MATCH : PASSWORDS_DO_NOT_MATCH) : '\u00a0'}
@@ -56,6 +63,7 @@ export function SignUpForm({ csrfToken, flash }: SignUpFormProps) {
           value="1"
           defaultChecked={terms.defaultValue === '1'}
           error={terms.error}
+          required
           label={
             <>
               I accept the <a href="/terms_of_service">Terms of Service</a>

@@ -3,6 +3,7 @@ import type { GenericSchema } from 'valibot'
 import { checkForm } from '../domain/form.ts'
 import type { FlashMessage } from '../ui/FlashAlert.tsx'
 import { useHydrated } from '../ui/useHydrated.ts'
+import type { Edits, watchEdits } from './edits.ts'
 
 type Typed = Record<string, string | boolean>
 
@@ -15,6 +16,8 @@ type Options<F extends Typed> = {
   aboutEmpty?: string
   /** Focus the faulty field, for a form that shows faults only there. Otherwise the alert takes the focus. */
   focusField?: boolean
+  /** Pass it to warn before the user leaves with edits. Few forms do, and the others needn't load it. */
+  guard?: typeof watchEdits
   /** Sends the form. Returns what to say next, or null when leaving the page: the form then stays busy. */
   send: (typed: F, form: HTMLFormElement) => Promise<FlashMessage | null>
 }
@@ -27,7 +30,8 @@ export const ALERT_WORDS = 'refusal'
  * user typed or a password manager filled in before hydration. That is also why this is not a React form action: those
  * empty the inputs they send, and have no plain address to post to.
  */
-export function useForm<F extends Typed>({ rules, flash = null, aboutEmpty, focusField = false, send }: Options<F>) {
+export function useForm<F extends Typed>(options: Options<F>) {
+  const { rules, flash = null, aboutEmpty, focusField = false, guard, send } = options
   const ref = useRef<HTMLFormElement>(null)
   const hydrated = useHydrated()
   const [shown, setShown] = useState(false)
@@ -48,6 +52,13 @@ export function useForm<F extends Typed>({ rules, flash = null, aboutEmpty, focu
     read()
   }, [read])
 
+  const edits = useRef<Edits>(null)
+  useEffect(() => {
+    if (!guard || !ref.current) return
+    edits.current = guard(ref.current)
+    return edits.current.release
+  }, [guard])
+
   useEffect(() => {
     if (focusField && said.flash?.field) inputOf(ref.current, said.flash.field)?.focus()
   }, [focusField, said])
@@ -66,6 +77,7 @@ export function useForm<F extends Typed>({ rules, flash = null, aboutEmpty, focu
     if (next === null) return
     underWay.current = false
     setBusy(false)
+    if (next?.kind === 'success') edits.current?.settle()
     if (next) say(next, now)
     read()
   }

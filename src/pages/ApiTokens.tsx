@@ -40,7 +40,7 @@ export function ApiTokens({ tokens, made, csrfToken, flash }: ApiTokensProps) {
   const rows = tokens.map((token) => ({
     id: token.id,
     cells: {
-      name: token.name,
+      name: <bdi>{token.name}</bdi>,
       scope: token.scope === 'read' ? 'Read' : 'Operate',
       end: <Time at={token.expires_at} layout="day" />,
       used: token.last_used_at ? <Time at={token.last_used_at} /> : 'Never',
@@ -67,7 +67,7 @@ export function ApiTokens({ tokens, made, csrfToken, flash }: ApiTokensProps) {
       </div>
       {made ? (
         <Alert kind="success" takesFocus>
-          Your new token “{made.name}” is ready. Copy it now: we won't show it again.
+          Your new token “<bdi>{made.name}</bdi>” is ready. Copy it now: we won't show it again.
           <code className="secret">{made.token}</code>
         </Alert>
       ) : (
@@ -87,7 +87,13 @@ export function ApiTokens({ tokens, made, csrfToken, flash }: ApiTokensProps) {
       <Card title="New token">
         <form className="stack form-narrow" method="post" action="/api_tokens" noValidate>
           <HiddenFields csrfToken={csrfToken} />
-          <Field {...typed('name')} label="Name" hint="Where you'll use it, such as “GitHub Actions”." />
+          <Field
+            {...typed('name')}
+            label="Name"
+            dir="auto"
+            required
+            hint="Where you'll use it, such as “GitHub Actions”."
+          />
           <Select {...typed('scope')} label="Access" options={SCOPES} />
           <Select
             {...typed('days')}
@@ -101,6 +107,7 @@ export function ApiTokens({ tokens, made, csrfToken, flash }: ApiTokensProps) {
             label="Current password"
             autoComplete="current-password"
             error={flash?.field === 'current_password' ? flash.message : null}
+            required
           />
           <Button type="submit" look="primary">
             Create token

@@ -28,6 +28,7 @@ export function CloseAccount({ csrfToken, flash }: { csrfToken: string; flash: F
           label="Current password"
           autoComplete="current-password"
           error={flash?.field === 'current_password' ? flash.message : null}
+          required
         />
         <Button type="submit" look="danger">
           Close my account

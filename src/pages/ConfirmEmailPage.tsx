@@ -6,7 +6,7 @@ import { Island } from './Island.tsx'
 export function ConfirmEmailPage(props: ConfirmEmailProps) {
   const confirm = `/users/confirmation?confirmation_token=${encodeURIComponent(props.token ?? '')}`
   return (
-    <FormPage title="Confirm your email" foot={<a href="/sign_in">Sign In</a>}>
+    <FormPage title="Confirm your email">
       {props.token ? (
         <noscript>
           <meta httpEquiv="refresh" content={`0; url=${confirm}`} />

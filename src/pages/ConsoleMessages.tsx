@@ -39,7 +39,9 @@ function MessageItem({ kind, name, email, source, message, created_at }: Message
     <li>
       <article>
         <header>
-          <h2>{name || email}</h2>
+          <h2>
+            <bdi>{name || email}</bdi>
+          </h2>
           <a href={mailto(email)}>{email}</a>
           <Badge color={kind === 'sales' ? 'green' : 'yellow'}>
             {kind === 'sales' ? 'Contact sales' : 'More servers'}
@@ -47,7 +49,7 @@ function MessageItem({ kind, name, email, source, message, created_at }: Message
           {source ? <span className="hint">via {source}</span> : null}
           <Time at={created_at} />
         </header>
-        <p>{message ?? 'Wants to run more than one server at a time.'}</p>
+        <p dir="auto">{message ?? 'Wants to run more than one server at a time.'}</p>
       </article>
     </li>
   )

@@ -44,7 +44,7 @@ export function ContactSales({ csrfToken, values = {}, errors = {}, failure, suc
           <label htmlFor="website">Leave this blank</label>
           <input id="website" name="website" autoComplete="off" tabIndex={-1} />
         </div>
-        <Field label="Name" autoComplete="name" {...field('name')} />
+        <Field label="Name" autoComplete="name" dir="auto" {...field('name')} />
         <Field label="Email" type="email" autoComplete="email" {...field('email')} />
         <Select
           label="How did you hear about us?"
@@ -55,6 +55,7 @@ export function ContactSales({ csrfToken, values = {}, errors = {}, failure, suc
         <TextArea
           label="Message"
           rows={6}
+          dir="auto"
           hint={
             <span
               id="message-count"

@@ -1,5 +1,6 @@
 import { Dashboard as DashboardIsland, type DashboardProps } from '../islands/Dashboard.tsx'
 import { Alert } from '../ui/Alert.tsx'
+import { FirstRun } from './FirstRun.tsx'
 import { Island } from './Island.tsx'
 
 export function Dashboard(props: DashboardProps) {
@@ -11,6 +12,7 @@ export function Dashboard(props: DashboardProps) {
         </Alert>
       </noscript>
       <Island name="Dashboard" of={DashboardIsland} props={props} />
+      {props.servers.length ? null : <FirstRun trial={props.summary.subscription?.sub_type === 'demo'} />}
     </div>
   )
 }

@@ -1,3 +1,4 @@
+import { TRIAL_MINUTES } from '../domain/money/plan.ts'
 import { SignUpForm, type SignUpFormProps } from '../islands/SignUpForm.tsx'
 import { FormPage } from './account/FormPage.tsx'
 import { Island } from './Island.tsx'
@@ -12,6 +13,7 @@ export function SignUp(props: SignUpFormProps) {
         </>
       }
     >
+      <p className="muted">{TRIAL_MINUTES} minutes free, no card.</p>
       <Island name="SignUpForm" of={SignUpForm} props={props} />
     </FormPage>
   )

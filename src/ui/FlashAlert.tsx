@@ -2,7 +2,7 @@ import { Alert } from './Alert.tsx'
 
 /** Shown once, on the next page: a sentence, and what the user typed into a refused form (never a password). */
 export type FlashMessage = {
-  kind: 'success' | 'danger'
+  kind: 'success' | 'danger' | 'info'
   message: string
   /** The name of the form field that the sentence is about. */
   field?: string | null

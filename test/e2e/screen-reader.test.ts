@@ -35,6 +35,10 @@ test('sign in, start, open, and stop, with only what is read out', async () => {
     'heading "Actions" [level=2]',
     'heading "Monthly Usage" [level=2]',
     'heading "Sessions" [level=2]',
+    'heading "Your first flight" [level=2]',
+    'heading "Start a server" [level=3]',
+    'heading "Fly" [level=3]',
+    'heading "Stop and see the bill" [level=3]',
   ])
   expect(before.join('\n')).toMatch(/Free trial:.*30\.00.*minutes left\. Startup time doesn’t count\./s)
 

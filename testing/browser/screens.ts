@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core'
+import { SEED_EMAILS } from '../../dev/seed.ts'
 import type { Cast, Role } from '../people/cast.ts'
+import { waitFor } from '../people/client.ts'
 
 /** One picture of the product: who looks at what, and what they did first. */
 export type Screen = {
@@ -66,7 +68,22 @@ export const SCREENS: Screen[] = [
     prepare: (page) => page.locator('main .alert-danger').first().waitFor(),
   },
   { name: 'forgotten-password', path: '/forgot_password' },
-  { name: 'reset-password', path: '/reset_password?reset_password_token=x' },
+  {
+    name: 'reset-password',
+    path: '/forgot_password',
+    prepare: async (page) => {
+      await page.getByLabel('Email').fill(SEED_EMAILS.pilot)
+      await submit(page, 'Send link')
+      await page.waitForURL('**/sign_in')
+      const { origin } = new URL(page.url())
+      const link = await waitFor(async () => {
+        const mails = (await (await fetch(`${origin}/dev/mailbox.json`)).json()) as { text: string }[]
+        return /\/reset_password\?reset_password_token=[\w-]+/.exec(mails.map(({ text }) => text).join())?.[0]
+      })
+      await page.goto(origin + link)
+    },
+  },
+  { name: 'reset-password-dead', path: '/reset_password?reset_password_token=x' },
 
   { name: 'dashboard-empty', path: '/dashboard', as: 'newcomer', prepare: live },
   {

@@ -1,17 +1,24 @@
-import { useCallback, useState } from 'react'
 import { emailForm } from '../../domain/user.ts'
 import { Alert } from '../../ui/Alert.tsx'
-import { Button, ButtonLink } from '../../ui/Button.tsx'
+import { Button } from '../../ui/Button.tsx'
 import { Field } from '../../ui/Field.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { resendOutcome } from '../account-replies.ts'
 import { request } from '../request.ts'
-import { useCountdown } from '../useCountdown.ts'
 import { useForm } from '../useForm.ts'
+import { SignInNext, useSignInNext } from './SignInNext.tsx'
 
 const SECONDS = 5
 
-export function ResendForm({ csrfToken, email, onSent }: { csrfToken: string; email: string; onSent: () => void }) {
+type ResendFormProps = {
+  csrfToken: string
+  email: string
+  onSent: () => void
+  /** It is on the sign-in screen already: tells its field from the other form's, and leads nowhere afterwards. */
+  atSignIn?: boolean
+}
+
+export function ResendForm({ csrfToken, email, onSent, atSignIn = false }: ResendFormProps) {
   const { form, field, busy, said } = useForm({
     rules: emailForm,
     focusField: true,
@@ -21,31 +28,28 @@ export function ResendForm({ csrfToken, email, onSent }: { csrfToken: string; em
       return { kind: sent ? 'success' : 'danger', message }
     },
   })
-  const [staying, setStaying] = useState(false)
-  const leave = useCallback(() => location.assign('/sign_in'), [])
   const outcome = said.flash?.field ? null : said.flash
   const sent = outcome?.kind === 'success'
-  useCountdown(SECONDS, sent && !staying, leave)
+  const next = useSignInNext(SECONDS, sent && !atSignIn)
+  const leaving = sent && !atSignIn && !next.staying
+  const place = atSignIn ? { id: 'resend-email', label: 'Send a new link to' } : { label: 'Email' }
 
   return (
     <>
       {outcome ? (
         <Alert key={said.nth} kind={outcome.kind} takesFocus>
-          {outcome.message} {sent && !staying ? `Taking you to the sign-in page in ${SECONDS} seconds.` : null}
+          {outcome.message} {leaving ? `Taking you to the sign-in page in ${SECONDS} seconds.` : null}
         </Alert>
       ) : null}
       {sent ? (
-        <div className="row">
-          <ButtonLink href="/sign_in" look="primary">
-            {staying ? 'Sign In' : 'Sign in now'}
-          </ButtonLink>
-          {staying ? null : <Button onClick={() => setStaying(true)}>Stay here</Button>}
-        </div>
+        atSignIn ? null : (
+          <SignInNext {...next} />
+        )
       ) : (
         <form {...form} className="stack" method="post" action="/users/confirmation">
           <HiddenFields csrfToken={csrfToken} />
-          <Field {...field('email')} label="Email" type="email" autoComplete="email" defaultValue={email} />
-          <Button type="submit" look="primary" disabled={busy}>
+          <Field {...field('email')} {...place} type="email" autoComplete="email" defaultValue={email} required />
+          <Button type="submit" {...(!atSignIn && { look: 'primary' })} disabled={busy}>
             Resend confirmation email
           </Button>
         </form>

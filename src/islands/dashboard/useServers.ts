@@ -31,7 +31,8 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     ])
     // A later read overtook this one, or nobody wants it anymore.
     if (signal?.aborted || read !== reads.current) return
-    if (servers.status === 401) return location.assign('/sign_in')
+    // The server says why on the sign-in page, which leads back here.
+    if (servers.status === 401) return location.reload()
     const failures = []
     if (servers.ok) dispatch({ type: 'fetched', servers: servers.body.servers ?? [] })
     else failures.push(sentence(servers, 'Failed to load servers'))

@@ -4,6 +4,7 @@ import { apiTokens, plans, signIns, users } from '../../../db/schema.ts'
 import type { TokenScope } from '../../domain/api-token.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
+import { ACCOUNT_CLOSED, SESSION_ENDED, SESSION_IDLE, SESSION_REVOKED } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 
@@ -117,6 +118,30 @@ export function isLive(now: number) {
 
 export function isLiveToken(now: number) {
   return and(isNull(apiTokens.revokedAt), gt(apiTokens.expiresAt, now))
+}
+
+/** Why a sign-in no longer counts, in words for the person whose cookie names it, and who that was. */
+export async function whyEnded(
+  ctx: Pick<Context, 'db' | 'now'>,
+  id: string | null,
+): Promise<{ why: string; userId: string | null }> {
+  const [row] = id
+    ? await ctx.db
+        .select({
+          userId: users.id,
+          revokedAt: signIns.revokedAt,
+          lastSeenAt: signIns.lastSeenAt,
+          closedAt: users.closedAt,
+        })
+        .from(signIns)
+        .innerJoin(users, eq(users.id, signIns.userId))
+        .where(eq(signIns.id, id))
+    : []
+  if (!row) return { why: SESSION_ENDED, userId: null }
+  const { userId } = row
+  if (row.closedAt !== null) return { why: ACCOUNT_CLOSED, userId }
+  if (row.revokedAt !== null) return { why: SESSION_REVOKED, userId }
+  return { why: row.lastSeenAt > ctx.now() - IDLE_LIMIT_MS ? SESSION_ENDED : SESSION_IDLE, userId }
 }
 
 export async function noteUse(ctx: Pick<Context, 'db' | 'now'>, id: string): Promise<void> {

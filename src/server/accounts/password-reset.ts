@@ -37,6 +37,23 @@ export async function requestPasswordReset(
 }
 
 /**
+ * What a mailed link is still good for, and the address it was mailed to, so that the holder of a dead one needn't
+ * retype it. Null for a link that we don't know.
+ */
+export async function findResetLink(
+  ctx: Pick<Context, 'db' | 'now'>,
+  token: string,
+): Promise<{ email: string; good: boolean } | null> {
+  const hash = hashEmailToken(token)
+  const [found] = await ctx.db
+    .select({ email: users.email, expiresAt: emailTokens.expiresAt, usedAt: emailTokens.usedAt })
+    .from(emailTokens)
+    .innerJoin(users, eq(users.id, emailTokens.userId))
+    .where(and(eq(emailTokens.hash, hash), eq(emailTokens.purpose, 'reset'), isNull(users.closedAt)))
+  return found ? { email: found.email, good: found.usedAt === null && found.expiresAt > ctx.now() } : null
+}
+
+/**
  * Sets a new password once for the holder of a mailed link. Ends every sign-in, API token, and other reset link,
  * clears the counted guesses and emails the owner. The link proves that they own the address, so this also
  * confirms it; otherwise a stranger who keeps signing up with that address would replace the password each

@@ -1,9 +1,14 @@
+import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../domain/error.ts'
+import { whyEnded } from '../accounts/live-sign-ins.ts'
 import type { AppEnv } from './app-env.ts'
 import { checkToken } from './bearer.ts'
 import { bearerOf } from './caller.ts'
-import { factsOf, matchedRoute } from './site-map.ts'
+import { isPrefetch, isSeen, setFlash } from './flash.ts'
+import { findOwnPath, findOwnReferrer } from './own-path.ts'
+import { factsOf, matchedRoute, type RouteFacts } from './site-map.ts'
+import { keepWayBack } from './way-back.ts'
 
 /** Pages redirect people to where they may be; calls refuse. */
 export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
@@ -17,8 +22,8 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   if (access === 'public' || (access === 'guest' && !user)) return next()
   if (access === 'guest') return c.redirect('/dashboard')
   if (!user) {
-    if (kind === 'page') return c.redirect(access === 'admin' ? '/dashboard' : '/sign_in')
-    throw new AppError('unauthenticated', 'Please sign in first.')
+    if (kind === 'page') return askToSignIn(c, access === 'admin' ? '/dashboard' : '/sign_in')
+    throw new AppError('unauthenticated', c.var.form ? await refuseForm(c, facts) : SIGN_IN_FIRST)
   }
   if (access === 'admin' && !user.admin) {
     if (kind === 'page') return c.redirect('/dashboard')
@@ -26,3 +31,30 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   }
   return next()
 })
+
+const SIGN_IN_FIRST = 'Please sign in first.'
+
+/** Sends a visitor to sign in, and remembers the page for after that. Says why, if their session has ended. */
+async function askToSignIn(c: HonoContext<AppEnv>, to: string): Promise<Response> {
+  // The browser would show this answer without its cookies' message, so it must ask again.
+  if (isPrefetch(c)) return c.body(null, 503)
+  if (isSeen(c)) {
+    const ended = await findEnded(c)
+    if (ended) setFlash(c, { kind: 'info', message: ended.why })
+    keepWayBack(c, findOwnPath(new URL(c.req.url)), ended?.userId ?? null)
+  }
+  return c.redirect(to)
+}
+
+/** The same for a plain form, whose page is the one to come back to. @returns what to say on the sign-in page */
+async function refuseForm(c: HonoContext<AppEnv>, facts: RouteFacts): Promise<string> {
+  const ended = await findEnded(c)
+  keepWayBack(c, findOwnReferrer(c) ?? facts.form?.at ?? null, ended?.userId ?? null)
+  return ended?.why ?? SIGN_IN_FIRST
+}
+
+/** Null for somebody who wasn't signed in at all. */
+async function findEnded(c: HonoContext<AppEnv>) {
+  const id = c.get('endedSignIn')
+  return id === undefined ? null : whyEnded(c.var.ctx, id)
+}

@@ -11,6 +11,8 @@ export type AppEnv = {
   Variables: {
     ctx: Context
     signIn: CurrentSignIn | null
+    /** The sign-in that the cookie names, if it has ended; null if the cookie names none. */
+    endedSignIn: string | null | undefined
     /** What this route read together with the sign-in: see site-map.ts. */
     readAlong: readonly unknown[]
     requestId: string

@@ -4,9 +4,9 @@ import type { AppEnv } from './app-env.ts'
 
 /**
  * `sign_in`: who is signed in; `browser`: what CSRF tokens are bound to; `flash`: a message for the next
- * page; `theme`: light or dark; `known`: accounts this browser has signed in to.
+ * page; `back`: where signing in leads; `theme`: light or dark; `known`: accounts this browser has signed in to.
  */
-export type CookieName = 'sign_in' | 'browser' | 'flash' | 'flash_1' | 'flash_2' | 'theme' | 'known'
+export type CookieName = 'sign_in' | 'browser' | 'flash' | 'flash_1' | 'flash_2' | 'back' | 'theme' | 'known'
 
 const HOST_ONLY = { secure: true, prefix: 'host' } as const
 

@@ -1,9 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Context as HonoContext } from 'hono'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
-import { deriveKeys } from '../keys.ts'
 import type { AppEnv } from './app-env.ts'
 import { clearCookie, readCookie, writeCookie } from './cookies.ts'
+import { readSigned, sign } from './signed-cookie.ts'
 
 const LIFETIME_S = 60
 /** A browser allows 4096 bytes per cookie, attributes included; a long contact message takes three. */
@@ -16,8 +15,8 @@ const PART = 3_800
  */
 export function setFlash(c: HonoContext<AppEnv>, flash: FlashMessage): void {
   const expires = c.var.ctx.now() + LIFETIME_S * 1000
-  let cookie = sign(c, JSON.stringify({ ...flash, expires }))
-  if (cookie.length > PART * NAMES.length) cookie = sign(c, JSON.stringify({ ...flash, values: {}, expires }))
+  let cookie = sign(c, 'flash', { ...flash, expires })
+  if (cookie.length > PART * NAMES.length) cookie = sign(c, 'flash', { ...flash, values: {}, expires })
   NAMES.forEach((name, i) => {
     const part = cookie.slice(i * PART, (i + 1) * PART)
     if (part) writeCookie(c, name, part, LIFETIME_S)
@@ -30,34 +29,20 @@ export function setFlash(c: HonoContext<AppEnv>, flash: FlashMessage): void {
  * the page's frame. Prefetches and HEAD requests leave it for the page that a person sees.
  */
 export function takeFlash(c: HonoContext<AppEnv>): FlashMessage | null {
-  const isSeen = c.req.method !== 'HEAD' && !c.req.header('Sec-Purpose')?.startsWith('prefetch')
-  if (c.get('flashTaken') || !isSeen) return null
+  if (c.get('flashTaken') || !isSeen(c)) return null
   c.set('flashTaken', true)
   const parts = NAMES.map((name) => readCookie(c, name) ?? '')
   NAMES.forEach((name, i) => {
     if (parts[i]) clearCookie(c, name)
   })
-  const [payload, signature] = parts.join('').split('.')
-  if (!payload || !signature || !isSigned(c, payload, signature)) return null
-  const { expires, ...flash } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as FlashMessage & {
-    expires: number
-  }
-  return expires > c.var.ctx.now() ? flash : null
+  return readSigned<FlashMessage>(c, 'flash', parts.join(''))
 }
 
-function sign(c: HonoContext<AppEnv>, json: string): string {
-  const payload = Buffer.from(json).toString('base64url')
-  return `${payload}.${mac(deriveKeys(c.var.ctx.config.secretKey, 'flash')[0].key, payload).toString('base64url')}`
+/** Whether a person sees the answer, not only their browser or a mail scanner. */
+export function isSeen(c: HonoContext<AppEnv>): boolean {
+  return c.req.method !== 'HEAD' && !isPrefetch(c)
 }
 
-function isSigned(c: HonoContext<AppEnv>, payload: string, signature: string): boolean {
-  const given = Buffer.from(signature, 'base64url')
-  return deriveKeys(c.var.ctx.config.secretKey, 'flash').some(({ key }) => {
-    const expected = mac(key, payload)
-    return given.length === expected.length && timingSafeEqual(given, expected)
-  })
-}
-
-function mac(key: Uint8Array, payload: string): Buffer {
-  return createHmac('sha256', key).update(payload).digest()
+export function isPrefetch(c: HonoContext<AppEnv>): boolean {
+  return c.req.header('Sec-Purpose')?.startsWith('prefetch') ?? false
 }

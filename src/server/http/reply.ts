@@ -7,17 +7,22 @@ import { factsOf } from './site-map.ts'
 
 /**
  * Answers a call that a plain HTML form may make as well: JSON, or for a form a redirect to the next screen,
- * which shows `message`. `carry` fills in the form on that screen.
+ * which shows `message`. `carry` fills in the form on that screen; `to`
+ * replaces it.
  */
 export function answer(
   c: HonoContext<AppEnv>,
   body: { message?: string } & Record<string, unknown>,
-  { status = 200, carry = {} }: { status?: ContentfulStatusCode; carry?: Record<string, string> } = {},
+  {
+    status = 200,
+    carry = {},
+    to = factsOf(c)?.form?.done ?? '/dashboard',
+  }: { status?: ContentfulStatusCode; carry?: Record<string, string>; to?: string } = {},
 ): Response {
   const form = c.get('form')
   // Our pages send X-Flash when they go to another screen, so that its first HTML shows the message.
   if (body.message && (form || (c.req.header('X-Flash') && bearerOf(c) === null)))
     setFlash(c, { kind: 'success', message: body.message, values: carry })
   if (!form) return c.json(body, status)
-  return c.redirect(factsOf(c)?.form?.done ?? '/dashboard', 303)
+  return c.redirect(to, 303)
 }

@@ -20,6 +20,8 @@ export type RouteFacts = {
   access: Access
   /** A page redirects people to where they may be and fails as a page; a call answers with JSON. */
   kind: 'page' | 'call'
+  /** A download, not a screen: signing in doesn't lead back to it. */
+  file?: true
   /** What an API token must be good for to come here. Without it, none may. */
   scope?: TokenScope
   /** `listed` in the sitemap, or just `open` to search engines. We keep them out of all other pages. */
@@ -65,6 +67,7 @@ export const SITE_MAP = {
   'GET /forgot_password': page('public', { search: 'open', ahead: 'hover' }),
   'GET /confirm_email': page('public', { ahead: 'hover' }),
   'GET /reset_password': page('public', {}),
+  'GET /.well-known/change-password': page('public', {}),
   'GET /dashboard': page('user', { reads: dashboardQueries }),
   'GET /stop_server': page('user', { reads: dashboardQueries }),
   'GET /subscriptions': page('user', { reads: usageQueries, ahead: 'press' }),
@@ -72,7 +75,7 @@ export const SITE_MAP = {
   'GET /account_overview': page('user', { ahead: 'press' }),
   'GET /billing_history': page('user', { ahead: 'press' }),
   'GET /billing_history/:id': page('user', { ahead: 'press' }),
-  'GET /billing_history.csv': page('user', { scope: 'read' }),
+  'GET /billing_history.csv': page('user', { scope: 'read', file: true }),
   'GET /devices': page('user', { ahead: 'press' }),
   'GET /api_tokens': page('user', { ahead: 'press' }),
   'GET /close_account': page('user', { ahead: 'press' }),
@@ -177,6 +180,17 @@ export function isPage(c: HonoContext<AppEnv>): boolean {
 export function pagesWhere(holds: (facts: RouteFacts) => boolean): string[] {
   const found = Object.entries<RouteFacts>(SITE_MAP).filter(([, facts]) => facts.kind === 'page' && holds(facts))
   return found.map(([route]) => route.slice('GET '.length))
+}
+
+/** The page at this path, whichever route registered it; null if there is none. */
+export function pageAt(pathname: string): RouteFacts | null {
+  const pages = Object.entries<RouteFacts>(SITE_MAP).filter(([, facts]) => facts.kind === 'page')
+  const isAt = ([route]: [string, RouteFacts]) => {
+    const parts = route.slice('GET '.length).split('/')
+    const given = pathname.split('/')
+    return parts.length === given.length && parts.every((part, i) => part === given[i] || (part[0] === ':' && given[i]))
+  }
+  return pages.find(isAt)?.[1] ?? null
 }
 
 type ReadingRoute = {

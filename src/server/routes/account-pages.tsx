@@ -11,6 +11,7 @@ import { ResetPassword } from '../../pages/ResetPassword.tsx'
 import { SignIn } from '../../pages/SignIn.tsx'
 import { SignUp } from '../../pages/SignUp.tsx'
 import { findAddressOfLink } from '../accounts/confirmation.ts'
+import { findResetLink } from '../accounts/password-reset.ts'
 import { listSignIns } from '../accounts/sign-ins.ts'
 import { getBillingOverview } from '../billing/bills/billing-overview.ts'
 import { settleCheckout } from '../billing/plans/checkout.ts'
@@ -42,8 +43,11 @@ export const accountPages = new Hono<AppEnv>()
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
     return renderPage(c, { title: 'Reset your password' }, <ForgotPassword {...form} />)
   })
-  .get('/reset_password', (c) => {
-    const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token: c.req.query('reset_password_token') ?? '' }
+  .get('/reset_password', async (c) => {
+    const flash = takeFlash(c)
+    const token = flash?.values?.['user[reset_password_token]'] ?? c.req.query('reset_password_token') ?? ''
+    const link = token ? await findResetLink(c.var.ctx, token) : null
+    const form = { csrfToken: csrfToken(c), flash, token: link?.good ? token : null, email: link?.email ?? '' }
     return renderPage(c, { title: 'Choose a new password' }, <ResetPassword {...form} />)
   })
   .get('/account_overview', async (c) => {
@@ -73,6 +77,8 @@ export const accountPages = new Hono<AppEnv>()
       />,
     )
   })
+  // Where password managers send people: https://w3c.github.io/webappsec-change-password-url/
+  .get('/.well-known/change-password', (c) => c.redirect('/account_overview#current_password'))
   .get('/devices', async (c) => {
     const devices = await listSignIns(c.var.ctx, signedIn(c))
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }

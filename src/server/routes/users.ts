@@ -14,6 +14,7 @@ import { callerOf, deviceOf } from '../http/caller.ts'
 import { clearCookie, writeCookie } from '../http/cookies.ts'
 import { knownDevice, rememberDevice } from '../http/known-device.ts'
 import { answer } from '../http/reply.ts'
+import { takeWayBack } from '../http/way-back.ts'
 
 const credentials = z.object({ user: z.object({ email: text, password: text }) })
 const emailOnly = z.object({ user: z.object({ email: text }) })
@@ -60,7 +61,8 @@ export const users = new Hono<AppEnv>()
     rememberDevice(c, email)
     // Ends this browser's previous sign-in.
     if (previous) ctx.background(signOut(ctx, previous.user.id, previous.id))
-    return answer(c, { user })
+    const page = takeWayBack(c, user) ?? '/dashboard'
+    return answer(c, { user, page }, { to: page })
   })
   .delete('/users/sign_out', async (c) => {
     const { id, user } = signedIn(c)

@@ -6,6 +6,7 @@ import { answer, cut, press, type Scene, type Word, walk } from '../../../testin
 
 const account = async (page: Page, go: (path: string) => Promise<unknown>) => {
   await go('/account_overview')
+  await page.getByText('Change password (optional)').click()
   await page.getByRole('button', { name: 'Show current password' }).waitFor()
 }
 

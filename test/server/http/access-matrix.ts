@@ -34,6 +34,7 @@ export const MATRIX: Record<string, Row> = {
   'GET /confirm_email': PUBLIC,
   'GET /forgot_password': PUBLIC,
   'GET /reset_password': PUBLIC,
+  'GET /.well-known/change-password': PUBLIC,
   'GET /sign_in': GUESTS,
   'GET /sign_up': GUESTS,
   'GET /subscriptions': PAGE,

@@ -77,3 +77,22 @@ test('if one link is used twice at once, one wins', async () => {
   const answers = await Promise.all([reset(token, 'password one'), reset(token, 'password two')])
   expect(answers.map((answer) => answer.status).sort()).toEqual([200, 422])
 })
+
+test('a dead link says so when it is opened, and knows its address; a good one asks for the password', async () => {
+  const { browser, user, ask, linkToken, reset, clock } = await setup()
+  const opened = async (token: string) =>
+    (await browser.request(`/reset_password?reset_password_token=${token}`)).text()
+  const asks = (html: string) => html.includes('name="user[password]"')
+  await ask(user.email)
+  const used = linkToken()
+  expect([asks(await opened(used)), (await opened(used)).includes(FAILED)]).toEqual([true, false])
+  await reset(used)
+  await ask(user.email)
+  const old = linkToken()
+  clock.ms += 3_600_000
+  for (const token of [used, old, 'nonsense', '']) {
+    const html = await opened(token)
+    expect([asks(html), html.includes(FAILED)], token).toEqual([false, true])
+    expect(html.includes(`value="${user.email}"`), token).toBe(token.length > 20)
+  }
+})

@@ -7,7 +7,8 @@ import type { AppEnv } from '../app-env.ts'
 import { signInByToken } from '../bearer.ts'
 import { bearerOf } from '../caller.ts'
 import { clearCookie, readCookie } from '../cookies.ts'
-import { factsOf } from '../site-map.ts'
+import { isSeen } from '../flash.ts'
+import { factsOf, isPage } from '../site-map.ts'
 
 /** We write `last_seen_at` at most this often. */
 const SEEN_EVERY_MS = 5 * MINUTE_MS
@@ -32,7 +33,12 @@ async function signInByCookie(c: HonoContext<AppEnv>): Promise<void> {
   const id = await readSignInToken(ctx, cookie)
   const facts = factsOf(c)
   const found = id ? await findSignIn(ctx, id, facts?.reads?.(ctx, userOfSignIn(id)) ?? []) : null
-  if (!found) return clearCookie(c, 'sign_in')
+  if (!found) {
+    c.set('endedSignIn', id)
+    // An open page's calls leave the cookie, so that the page they reload can say why the session ended.
+    if (c.var.form || (isPage(c) && isSeen(c))) clearCookie(c, 'sign_in')
+    return
+  }
   c.set('signIn', found.signIn)
   c.set('readAlong', found.along)
   const due = ctx.now() - found.lastSeenAt > SEEN_EVERY_MS

@@ -56,7 +56,7 @@ export const CALLS: Record<JsonCall, Description> = {
   'PUT /users/password': { summary: 'Reset a password', answer: [200, shape.message], refusals: [422] },
   'POST /users/sign_in': {
     summary: 'Sign in a browser',
-    answer: [200, z.object({ user: shape.user })],
+    answer: [200, z.object({ user: shape.user, page: z.string() })],
     refusals: [401, 422],
   },
   'DELETE /users/sign_out': { summary: 'Sign out', answer: [200, shape.message] },
