@@ -94,7 +94,15 @@ const fields = (email: string) => ({
 })
 
 test('describes every call that answers JSON, and no other', () => {
-  const OTHER = ['POST /theme', 'GET /robots.txt', 'GET /sitemap.xml', 'GET /prefetch.json', 'POST /webhooks/stripe']
+  const OTHER = [
+    'POST /theme',
+    'GET /healthz',
+    'GET /readyz',
+    'GET /robots.txt',
+    'GET /sitemap.xml',
+    'GET /prefetch.json',
+    'POST /webhooks/stripe',
+  ]
   const calls = Object.entries(SITE_MAP).filter(([, { kind }]) => kind === 'call')
   const expected = calls
     .map(([route]) => route)
