@@ -57,7 +57,7 @@ describe('the billing routes', () => {
     return id
   }
 
-  test('history: exactly the fields of the contract, only your own, newest first', async () => {
+  test('history: the fields of the contract, the kind, the plan, and the due date, only your own, newest first', async () => {
     const { cookie, userId } = await site.signInAs('user')
     const other = await site.signInAs('user')
     const id = await insertRecord(userId)
@@ -66,6 +66,7 @@ describe('the billing routes', () => {
       billings: [
         {
           id,
+          kind: 'usage',
           start_date: '2028-01-31',
           end_date: '2028-02-29',
           amount_owed: 0.01,
@@ -73,6 +74,8 @@ describe('the billing routes', () => {
           paid: false,
           overdue: false,
           transaction_id: null,
+          plan: 'Basic',
+          due_date: null,
         },
       ],
     })
@@ -89,7 +92,7 @@ describe('the billing routes', () => {
       'text/csv; charset=utf-8',
       'attachment; filename="billing-history.csv"',
     ])
-    expect((await all.text()).split('\r\n')[1]).toBe('2028-01-31,2028-02-29,0.01,18011,false,false,')
+    expect((await all.text()).split('\r\n')[1]).toBe('2028-01-31,2028-02-29,0.01,18011,false,false,,Usage,Basic,')
     expect((await (await get('/billing_history.csv?month=2027-12', cookie)).text()).trim().split('\r\n')).toHaveLength(
       1,
     )

@@ -45,8 +45,10 @@ test('history, total, CSV, statement, and balance agree', async () => {
   expect(totalDollars(bills)).toBe(7)
   expect(bills.every((bill) => bill.transaction_id?.startsWith('in_') && bill.invoice_url)).toBe(true)
   const lines = billsToCsv(bills).trimEnd().split('\r\n')
-  expect(lines[0]).toBe('Start Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID')
-  expect(lines[2]).toBe(`2028-01-31,2028-02-29,3.50,10799,false,true,${bills[1]?.transaction_id}`)
+  expect(lines[0]).toBe('Start Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date')
+  expect(lines[2]).toBe(
+    `2028-01-31,2028-02-29,3.50,10799,false,true,${bills[1]?.transaction_id},Usage,Basic,2028-03-16`,
+  )
 
   for (const bill of bills) {
     const statement = await findStatement(stack.ctx, user.id, bill.id)
