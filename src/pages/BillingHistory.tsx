@@ -7,6 +7,7 @@ import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Time } from '../ui/Time.tsx'
 import { BillsTable } from './billing/BillsTable.tsx'
+import { PortalForm } from './billing/PortalForm.tsx'
 
 type BillingHistoryProps = {
   bills: Bill[]
@@ -14,9 +15,17 @@ type BillingHistoryProps = {
   month: string | null
   hoursPerDay: Bar[]
   dollarsPerMonth: Bar[]
+  /** Null without a customer at Stripe: there is nothing to see there. */
+  portalToken: string | null
 }
 
-export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMonth }: BillingHistoryProps) {
+export function BillingHistory({
+  bills,
+  month: asked,
+  hoursPerDay,
+  dollarsPerMonth,
+  portalToken,
+}: BillingHistoryProps) {
   const months = billMonths(bills)
   const month = asked && months.includes(asked) ? asked : null
   const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
@@ -38,6 +47,7 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
           <ButtonLink href={`/billing_history.csv${month ? `?month=${month}` : ''}`} download>
             Download CSV
           </ButtonLink>
+          {portalToken === null ? null : <PortalForm csrfToken={portalToken} />}
         </div>
       </div>
       {bills
@@ -51,6 +61,11 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
       {asked && !month ? <Alert kind="info">No bill starts in that month. Showing all bills.</Alert> : null}
       <Card title={month ? `Bills for ${month}` : 'All bills'}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
+        {bills.some((bill) => bill.kind === 'plan') ? (
+          <p className="hint">
+            Amounts include Stripe's credit notes. Refunds to a card aren't listed here: find them in your receipts.
+          </p>
+        ) : null}
         {month ? (
           <p className="visually-hidden">
             Total for {month}: {dollars(totalDollars(shown))}
@@ -70,8 +85,8 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
           <BarChart
             bars={dollarsPerMonth}
             unit="USD"
-            caption="Usage charges, last 12 months, by the month each bill starts"
-            empty="No usage charges yet."
+            caption="Plan and usage charges, last 12 months, by the month each bill starts"
+            empty="No charges yet."
           />
         </Card>
       </div>

@@ -93,7 +93,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await page.waitForURL(`**/billing_history?month=${month}`)
   await page.getByRole('row', { name: /^Total \$5\.2/ }).waitFor()
   const csv = await page.request.get(`${world.url}/billing_history.csv?month=${month}`)
-  expect((await csv.text()).split('\r\n')[1]).toMatch(/,5\.2\d,28\d\d\d,false,true,in_\w+$/)
+  expect((await csv.text()).split('\r\n')[1]).toMatch(/,5\.2\d,28\d\d\d,false,true,in_\w+,Usage,Basic,\d{4}-\d\d-\d\d$/)
 
   await bill.getByRole('rowheader').getByRole('link').click()
   await page.getByText(/: 10,\d{3} s × \$0\.0004861 = \$5\.2/).waitFor()

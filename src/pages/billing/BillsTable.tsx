@@ -33,26 +33,41 @@ function cellsOf(bill: Bill) {
   return {
     start: (
       <>
-        <a href={`/billing_history/${bill.id}`}>
-          <Time at={bill.start_date} />
-        </a>
-        {bill.corrects ? <span className="hint"> Correction</span> : null}
+        <BillLink bill={bill} />
+        {bill.kind === 'correction' ? <span className="hint"> Correction</span> : null}
+        {bill.kind === 'plan' ? <span className="hint"> {planLabel(bill)}</span> : null}
       </>
     ),
     end: <Time at={bill.end_date} />,
     amount: dollars(bill.amount_owed),
-    seconds: bill.seconds_used.toLocaleString('en-US'),
+    seconds: bill.kind === 'plan' ? '—' : bill.seconds_used.toLocaleString('en-US'),
     paid: bill.paid ? (
       <Mark icon="check" text="Paid" />
     ) : (
       <span className="row">
         <Mark icon="x" text="Not paid" />
         {bill.invoice_url ? <a href={bill.invoice_url}>Pay</a> : null}
+        {bill.due_date ? (
+          <span className="hint">
+            Due <Time at={bill.due_date} />
+          </span>
+        ) : null}
       </span>
     ),
     overdue: bill.overdue ? <Mark icon="triangle-alert" text="Overdue" /> : '—',
     transaction: bill.transaction_id ? <code>{bill.transaction_id}</code> : '—',
   }
+}
+
+/** A bill's statement is ours, a plan's invoice Stripe's. */
+function BillLink({ bill }: { bill: Bill }) {
+  const at = bill.kind === 'plan' ? bill.invoice_url : `/billing_history/${bill.id}`
+  const date = <Time at={bill.start_date} />
+  return at ? <a href={at}>{date}</a> : date
+}
+
+function planLabel({ plan }: Bill): string {
+  return plan === 'Plan' ? plan : `Plan: ${plan}`
 }
 
 function Mark({ icon, text }: { icon: IconName; text: string }) {
