@@ -21,5 +21,4 @@ CREATE TABLE `plan_payments` (
 CREATE UNIQUE INDEX `plan_payments_stripe_invoice_id_unique` ON `plan_payments` (`stripe_invoice_id`);--> statement-breakpoint
 CREATE INDEX `plan_payments_by_user` ON `plan_payments` (`user_id`,`period_start`);--> statement-breakpoint
 CREATE INDEX `plan_payments_to_check` ON `plan_payments` (`check_at`) WHERE check_at IS NOT NULL;--> statement-breakpoint
--- Ask Stripe once about plans that are over, for their payments. The daily check covers the others.
 UPDATE `subscriptions` SET `check_at` = 0 WHERE `stripe_subscription_id` IS NOT NULL AND `ended_at` IS NOT NULL;
