@@ -62,8 +62,8 @@ export function BillingHistory({
       <Card title={month ? `Bills for ${month}` : 'All bills'}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (
-          <p className="hint">
-            Amounts include Stripe's credit notes. Refunds to a card aren't listed here: find them in your receipts.
+          <p className="hint table-note">
+            Plan amounts already include credits. Refunds to your card aren't listed here: they are in your receipts.
           </p>
         ) : null}
         {month ? (

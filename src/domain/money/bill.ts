@@ -11,13 +11,15 @@ export type Bill = BillingRecord & {
   reason: string | null
 }
 
-/** One run's part of a bill. Times are ISO 8601; `dollars` is the price before included hours. */
+/** One run's part of a bill. Times are ISO 8601. The columns of all lines add up to the bill. */
 type StatementLine = {
   session_id: string
   instance_type: string
   start: string
   end: string
   seconds: number
+  /** Seconds that cost nothing: the plan's hours, or the trial. */
+  included: number
   dollars: number
 }
 

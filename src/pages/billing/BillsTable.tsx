@@ -32,11 +32,12 @@ export function BillsTable({ bills, total }: { bills: Bill[]; total: number | nu
 function cellsOf(bill: Bill) {
   return {
     start: (
-      <>
+      <div>
         <BillLink bill={bill} />
-        {bill.kind === 'correction' ? <span className="hint"> Correction</span> : null}
-        {bill.kind === 'plan' ? <span className="hint"> {planLabel(bill)}</span> : null}
-      </>
+        {bill.kind === 'usage' ? null : (
+          <div className="hint">{bill.kind === 'plan' ? planLabel(bill) : 'Correction'}</div>
+        )}
+      </div>
     ),
     end: <Time at={bill.end_date} />,
     amount: dollars(bill.amount_owed),
@@ -44,15 +45,17 @@ function cellsOf(bill: Bill) {
     paid: bill.paid ? (
       <Mark icon="check" text="Paid" />
     ) : (
-      <span className="row">
-        <Mark icon="x" text="Not paid" />
-        {bill.invoice_url ? <a href={bill.invoice_url}>Pay</a> : null}
+      <div>
+        <span className="row">
+          <Mark icon="x" text="Not paid" />
+          {bill.invoice_url ? <a href={bill.invoice_url}>Pay</a> : null}
+        </span>
         {bill.due_date ? (
-          <span className="hint">
+          <div className="hint">
             Due <Time at={bill.due_date} />
-          </span>
+          </div>
         ) : null}
-      </span>
+      </div>
     ),
     overdue: bill.overdue ? <Mark icon="triangle-alert" text="Overdue" /> : '—',
     transaction: bill.transaction_id ? <code>{bill.transaction_id}</code> : '—',

@@ -8,16 +8,15 @@ export function OpenInvoices({ bills }: { bills: Bill[] }) {
   return (
     <ul className="stack" aria-label="Open invoices">
       {bills.map((bill) => (
-        <li key={bill.id} className="row">
-          <span>
-            <strong>{dollars(bill.dollars_due)}</strong> for {bill.kind === 'plan' ? `the ${bill.plan} plan` : 'usage'},{' '}
-            <Time at={bill.start_date} /> – <Time at={bill.end_date} />
-            {bill.due_date ? (
-              <>
-                , due <Time at={bill.due_date} />
-              </>
-            ) : null}
-          </span>
+        <li key={bill.id}>
+          <strong>{dollars(bill.dollars_due)}</strong> for {bill.kind === 'plan' ? `the ${bill.plan} plan` : 'usage'},{' '}
+          <Time at={bill.start_date} /> – <Time at={bill.end_date} />
+          {bill.due_date ? (
+            <>
+              , due <Time at={bill.due_date} />
+            </>
+          ) : null}
+          .{' '}
           <a href={bill.invoice_url ?? ''} aria-label={`Pay ${dollars(bill.dollars_due)}`}>
             Pay
           </a>

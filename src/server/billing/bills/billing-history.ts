@@ -2,7 +2,7 @@ import { and, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'dri
 import { type BillRow, bills, type InvoiceRow, invoices, type PlanPaymentRow, runs } from '../../../../db/schema.ts'
 import { DAY_MS, toDay, toIso } from '../../../domain/instant.ts'
 import type { Bill, Statement } from '../../../domain/money/bill.ts'
-import { chargedSeconds, dollarsOf, runSecondsWithin } from '../../../domain/money/billing.ts'
+import { chargedSeconds, runSecondsWithin, shareBill } from '../../../domain/money/billing.ts'
 import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
 import { planName } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
@@ -98,16 +98,23 @@ export async function findStatement(ctx: Context, userId: string, billId: string
       start: toIso(start),
       end: toIso(end),
       seconds,
-      dollars: dollarsOf(seconds),
     }
   })
+  const shares = shareBill(
+    lines.map((line) => line.seconds),
+    record,
+  )
   return {
     ...toBill(row, ctx.now()),
     included_hours: record.includedHours,
     trial: record.trial,
     charged_seconds: record.trial ? 0 : chargedSeconds(record.seconds, record.includedHours),
     // A correction has no runs: they are in the bill that it corrects.
-    lines: record.corrects ? [] : lines.filter((line) => line.seconds > 0),
+    lines: record.corrects
+      ? []
+      : lines
+          .map((line, i) => ({ ...line, included: shares[i]?.included ?? 0, dollars: (shares[i]?.cents ?? 0) / 100 }))
+          .filter((line) => line.seconds > 0),
     corrections: corrections.map((correction) => toBill(correction, ctx.now())),
   }
 }

@@ -55,6 +55,8 @@ test('history, total, CSV, statement, and balance agree', async () => {
     expect(statement?.lines.reduce((sum, line) => sum + line.seconds, 0)).toBe(bill.seconds_used)
     expect(statement?.lines.some((line) => line.session_id === split)).toBe(true)
     expect(statement?.charged_seconds).toBe(bill.seconds_used - 3600)
+    expect(statement?.lines.reduce((sum, line) => sum + line.included, 0)).toBe(3600)
+    expect(statement?.lines.reduce((sum, line) => sum + Math.round(line.dollars * 100), 0)).toBe(bill.amount_owed * 100)
   }
   const stranger = await stack.newUser()
   expect(await findStatement(stack.ctx, stranger.id, bills[0]?.id ?? '')).toBeNull()
