@@ -7,6 +7,7 @@ import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Time } from '../ui/Time.tsx'
 import { BillsTable } from './billing/BillsTable.tsx'
+import { OpenInvoices } from './billing/OpenInvoices.tsx'
 import { PortalForm } from './billing/PortalForm.tsx'
 
 type BillingHistoryProps = {
@@ -29,6 +30,7 @@ export function BillingHistory({
   const months = billMonths(bills)
   const month = asked && months.includes(asked) ? asked : null
   const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
+  const open = bills.filter((bill) => !bill.paid && bill.invoice_url).reverse()
   return (
     <div className="page stack">
       <div className="page-head">
@@ -59,6 +61,11 @@ export function BillingHistory({
           </Alert>
         ))}
       {asked && !month ? <Alert kind="info">No bill starts in that month. Showing all bills.</Alert> : null}
+      {open.length ? (
+        <Card title="Open invoices">
+          <OpenInvoices bills={open} />
+        </Card>
+      ) : null}
       <Card title={month ? `Bills for ${month}` : 'All bills'}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (

@@ -45,17 +45,10 @@ function cellsOf(bill: Bill) {
     paid: bill.paid ? (
       <Mark icon="check" text="Paid" />
     ) : (
-      <div>
-        <span className="row">
-          <Mark icon="x" text="Not paid" />
-          {bill.invoice_url ? <a href={bill.invoice_url}>Pay</a> : null}
-        </span>
-        {bill.due_date ? (
-          <div className="hint">
-            Due <Time at={bill.due_date} />
-          </div>
-        ) : null}
-      </div>
+      <span className="row">
+        <Mark icon="x" text="Not paid" />
+        {bill.invoice_url ? <a href={bill.invoice_url}>Pay</a> : null}
+      </span>
     ),
     overdue: bill.overdue ? <Mark icon="triangle-alert" text="Overdue" /> : '—',
     transaction: bill.transaction_id ? <code>{bill.transaction_id}</code> : '—',
