@@ -1,10 +1,17 @@
 import type { UserConfig } from 'vite'
-import { awsXmlInWorkerd, clientOptions, plainDynamicImports, stringRendererOnly, workerBuild } from './dev/build.ts'
+import {
+  awsXmlInWorkerd,
+  clientOptions,
+  plainDynamicImports,
+  stringRendererOnly,
+  usedStripeResources,
+  workerBuild,
+} from './dev/build.ts'
 import { reactModules } from './dev/react-modules.ts'
 
 /** `vite build --app`: builds the browser's files, then the Worker, which reads their manifest. `npm run dev` uses dev/vite.ts. */
 export default {
-  plugins: [awsXmlInWorkerd, plainDynamicImports, reactModules, stringRendererOnly],
+  plugins: [awsXmlInWorkerd, plainDynamicImports, reactModules, stringRendererOnly, usedStripeResources],
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {
