@@ -70,7 +70,7 @@ export function BillingHistory({
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
         {bills.some((bill) => bill.kind === 'plan') ? (
           <p className="hint table-note">
-            Plan amounts already include credits. Refunds to your card aren't listed here: they are in your receipts.
+            Credits are already deducted from plan payments. Refunds to your card aren't listed here: see your receipts.
           </p>
         ) : null}
         {month ? (

@@ -35,7 +35,7 @@ function cellsOf(bill: Bill) {
       <div>
         <BillLink bill={bill} />
         {bill.kind === 'usage' ? null : (
-          <div className="hint">{bill.kind === 'plan' ? planLabel(bill) : 'Correction'}</div>
+          <div className="hint">{bill.kind === 'plan' ? `Plan: ${bill.plan}` : 'Correction'}</div>
         )}
       </div>
     ),
@@ -60,10 +60,6 @@ function BillLink({ bill }: { bill: Bill }) {
   const at = bill.kind === 'plan' ? bill.invoice_url : `/billing_history/${bill.id}`
   const date = <Time at={bill.start_date} />
   return at ? <a href={at}>{date}</a> : date
-}
-
-function planLabel({ plan }: Bill): string {
-  return plan === 'Plan' ? plan : `Plan: ${plan}`
 }
 
 function Mark({ icon, text }: { icon: IconName; text: string }) {

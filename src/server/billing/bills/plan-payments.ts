@@ -81,7 +81,7 @@ export function toPlanBill(row: PlanPaymentRow, now: number): Bill {
     paid,
     overdue: !paid && row.dueAt !== null && row.dueAt <= now,
     transaction_id: row.stripeInvoiceId,
-    plan: row.planType ? planName(row.planType) : 'Plan',
+    plan: row.planType ? planName(row.planType) : 'Other',
     invoice_url: row.hostedUrl,
     invoice_pdf: row.pdfUrl,
     due_date: row.dueAt === null ? null : toDay(row.dueAt),
