@@ -5,6 +5,7 @@ import {
   clientOptions,
   plainDynamicImports,
   stringRendererOnly,
+  usedStripeResources,
   workerBuild,
 } from './dev/build.ts'
 import { reactModules } from './dev/react-modules.ts'
@@ -14,7 +15,7 @@ import { reactModules } from './dev/react-modules.ts'
  * `npm run dev` uses dev/vite.ts.
  */
 export default {
-  plugins: [awsXmlInWorkerd, plainDynamicImports, reactModules, stringRendererOnly],
+  plugins: [awsXmlInWorkerd, plainDynamicImports, reactModules, stringRendererOnly, usedStripeResources],
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {

@@ -392,6 +392,45 @@ export const invoices = sqliteTable(
 )
 export type InvoiceRow = typeof invoices.$inferSelect
 
+/**
+ * Stripe's own invoices of a plan's price, as last seen there. For people's books only: no rule about hours,
+ * bills, or suspension reads them.
+ */
+export const planPayments = sqliteTable(
+  'plan_payments',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    stripeInvoiceId: text('stripe_invoice_id').notNull().unique(),
+    /** The plan when we first saw the invoice. Null: not one of ours. */
+    planType: text('plan_type').$type<PlanType>(),
+    /** What it pays for. Half-open, like a bill's period. */
+    periodStart: integer('period_start').notNull(),
+    periodEnd: integer('period_end').notNull(),
+    /** Its total after credit notes. */
+    amountCents: integer('amount_cents').notNull(),
+    remainingCents: integer('remaining_cents').notNull(),
+    /** Never a draft. */
+    status: text().$type<InvoiceStatus>().notNull(),
+    dueAt: integer('due_at'),
+    paidAt: integer('paid_at'),
+    hostedUrl: text('hosted_url'),
+    pdfUrl: text('pdf_url'),
+    /** When we asked Stripe for this state: an older answer never overwrites a newer one. */
+    syncedAt: integer('synced_at').notNull(),
+    /** When to ask Stripe again, in case we missed a webhook; null once settled. */
+    checkAt: integer('check_at'),
+    createdAt: integer('created_at').notNull(),
+  },
+  (t) => [
+    index('plan_payments_by_user').on(t.userId, t.periodStart),
+    index('plan_payments_to_check').on(t.checkAt).where(sql`check_at IS NOT NULL`),
+  ],
+)
+export type PlanPaymentRow = typeof planPayments.$inferSelect
+
 /** Webhooks whose effect is in the database; written in the same batch. */
 export const stripeEvents = sqliteTable('stripe_events', {
   id: text().primaryKey(),

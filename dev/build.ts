@@ -51,6 +51,21 @@ export const stringRendererOnly: Plugin = {
       : null,
 }
 
+/** What src/server/billing/stripe.ts calls. An `index` holds the resources of its folder. */
+const STRIPE_RESOURCES =
+  /^((BillingPortal|Checkout)\/(index|Sessions)|CreditNotes|Customers|InvoiceItems|Invoices|Prices|Subscriptions)$/
+
+/** Stripe's SDK brings a class for each of its resources. The deployed Worker gets empty ones for those it never calls. */
+export const usedStripeResources: Plugin = {
+  name: 'used-stripe-resources',
+  apply: 'build',
+  transform(code, id) {
+    const [, resource] = /stripe\/esm\/resources\/([\w/]+)\.js$/.exec(id) ?? []
+    if (!resource || STRIPE_RESOURCES.test(resource)) return null
+    return [...code.matchAll(/export class (\w+)/g)].map(([, name]) => `export class ${name} {}`).join('\n')
+  },
+}
+
 /**
  * Vite wraps each dynamic import in a preloader, which would add a script to every public page. Our pages preload
  * what they need. Vite can't turn this off, but it leaves a library's imports alone. Set this late, `lib` changes

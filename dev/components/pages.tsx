@@ -5,6 +5,8 @@ import { InstanceTable } from '../../src/islands/console/InstanceTable.tsx'
 import { BillingCard } from '../../src/pages/billing/BillingCard.tsx'
 import { BillsTable } from '../../src/pages/billing/BillsTable.tsx'
 import { Corrections, WhatWasCorrected } from '../../src/pages/billing/Correction.tsx'
+import { OpenInvoices } from '../../src/pages/billing/OpenInvoices.tsx'
+import { PortalForm } from '../../src/pages/billing/PortalForm.tsx'
 import { SubscriptionCard } from '../../src/pages/billing/SubscriptionCard.tsx'
 import { Failure } from '../../src/pages/Failure.tsx'
 import { AccountNotice } from '../../src/pages/layout/AccountNotice.tsx'
@@ -16,6 +18,7 @@ const NOW = Date.parse('2026-11-21T09:30:00.000Z')
 
 const BILL: Bill = {
   id: 'bill_1',
+  kind: 'usage',
   start_date: '2026-10-10',
   end_date: '2026-11-10',
   amount_owed: 7.94,
@@ -32,6 +35,25 @@ const BILL: Bill = {
   reason: null,
 }
 const OVERDUE: Bill = { ...BILL, id: 'bill_2', paid: false, overdue: true, transaction_id: null, dollars_due: 7.94 }
+const FEE: Bill = {
+  ...BILL,
+  id: 'fee_1',
+  kind: 'plan',
+  amount_owed: 250,
+  seconds_used: 0,
+  due_date: null,
+  transaction_id: 'in_1QF2fe',
+}
+const UNPAID: Bill = { ...FEE, id: 'fee_2', paid: false, dollars_due: 250 }
+const CARD = {
+  summary: summaryOf(3, PLANS.premium),
+  unpaidDollars: 0,
+  openInvoices: [],
+  overdue: false,
+  payUrl: null,
+  hasPortal: true,
+  csrfToken: '',
+}
 const CREDIT: Bill = {
   ...BILL,
   id: 'bill_3',
@@ -87,25 +109,23 @@ export const PAGES: Specimen[] = [
     name: 'BillingCard',
     file: 'src/pages/billing/BillingCard.tsx',
     states: [
-      [
-        'paid',
-        <BillingCard key="b" summary={summaryOf(3, PLANS.premium)} unpaidDollars={0} overdue={false} payUrl={null} />,
-      ],
-      [
-        'due',
-        <BillingCard
-          key="b"
-          summary={summaryOf(36, PLANS.premium, 10.5)}
-          unpaidDollars={0}
-          overdue={false}
-          payUrl={null}
-        />,
-      ],
+      ['paid', <BillingCard key="b" {...CARD} />],
+      ['due', <BillingCard key="b" {...CARD} summary={summaryOf(36, PLANS.premium, 10.5)} />],
       [
         'overdue',
-        <BillingCard key="b" summary={summaryOf(3, PLANS.premium)} unpaidDollars={7.94} overdue payUrl="/pay" />,
+        <BillingCard key="b" {...CARD} unpaidDollars={257.94} openInvoices={[OVERDUE, UNPAID]} overdue payUrl="/pay" />,
       ],
     ],
+  },
+  {
+    name: 'OpenInvoices',
+    file: 'src/pages/billing/OpenInvoices.tsx',
+    states: [['a bill and a plan', <OpenInvoices key="o" bills={[OVERDUE, UNPAID]} />]],
+  },
+  {
+    name: 'PortalForm',
+    file: 'src/pages/billing/PortalForm.tsx',
+    states: [['as is', <PortalForm key="p" csrfToken="" />]],
   },
   {
     name: 'BillsTable',
@@ -114,6 +134,7 @@ export const PAGES: Specimen[] = [
       ['paid and overdue', <BillsTable key="b" bills={[OVERDUE, BILL]} total={null} />],
       ['one month, with its total', <BillsTable key="b" bills={[BILL]} total={7.94} />],
       ['a correction', <BillsTable key="b" bills={[CREDIT, BILL]} total={null} />],
+      ["a plan's payments", <BillsTable key="b" bills={[UNPAID, FEE]} total={500} />],
       ['empty', <BillsTable key="b" bills={[]} total={null} />],
     ],
   },

@@ -40,12 +40,14 @@ export function createCreditNote(account: Account, params: Params): CreditNote {
     lines: { object: 'list', data: lines.map((line) => ({ description: text(line, 'description') ?? '' })) },
   }
   account.store.put('credit_notes', note.id, note)
-  account.announce('credit_note.created', note)
   if (toBalance) {
     const customer = account.store.get<Customer>('customers', invoice.customer) as Customer
     customer.balance -= toBalance
     account.store.put('customers', customer.id, customer)
     account.announce('customer.updated', customer)
+    invoice.post_payment_credit_notes_amount += amount
+    account.store.put('invoices', invoice.id, invoice)
   } else creditInvoice(account, invoice, amount)
+  account.announce('credit_note.created', note)
   return note
 }

@@ -6,15 +6,18 @@ import { getInvoice, isPayable } from './invoices.ts'
 import type { CheckoutSession, Customer, Invoice, InvoiceItem, Price, Product } from './objects.ts'
 import { page, text } from './page.ts'
 import { payInvoice } from './plan-invoices.ts'
+import { getPortal, isCardDeclined, listReceipts, replaceCard } from './portal.ts'
 
-/** Serves the pages Stripe hosts: checkout and invoice. */
+/** Serves the pages Stripe hosts: checkout, invoice, and the customer portal. */
 export function answerHosted(account: Account, { method, url, body }: Asked): Outcome {
   const checkout = url.pathname.match(/^\/c\/pay\/(\w+)$/)?.[1]
   const invoice = url.pathname.match(/^\/i\/(\w+)(?:\/pdf)?$/)?.[1]
+  const portal = url.pathname.match(/^\/p\/session\/(\w+)$/)?.[1]
   const pressed = method === 'POST'
   try {
     if (checkout) return pressed ? pressPayCheckout(account, checkout, body) : showCheckout(account, checkout)
     if (invoice) return pressed ? pressPayInvoice(account, invoice) : showInvoice(account, invoice)
+    if (portal) return pressed ? pressReplaceCard(account, portal) : showPortal(account, portal)
     return { status: 404, headers: { 'content-type': 'text/plain' }, body: 'Not found' }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -53,6 +56,36 @@ function pressPayInvoice(account: Account, id: string): Outcome {
   return seeOther(`/i/${id}`)
 }
 
+function pressReplaceCard(account: Account, id: string): Outcome {
+  replaceCard(account, getPortal(account, id).customer)
+  return seeOther(`/p/session/${id}`)
+}
+
+function showPortal(account: Account, id: string): Outcome {
+  const { customer, return_url } = getPortal(account, id)
+  const email = account.store.get<Customer>('customers', customer)?.email ?? ''
+  const rows = listReceipts(account, customer).map(
+    (invoice) => `<tr><td><a href="/i/${invoice.id}">${text(invoice.number ?? invoice.id)}</a></td>
+      <td>${new Date(invoice.created * 1000).toISOString().slice(0, 10)}</td>
+      <td>${stateOf(account, invoice)}</td><td class="number">${dollars(invoice.total)}</td></tr>`,
+  )
+  const card = isCardDeclined(account, customer) ? 'Test card, declined at renewals' : 'Test card, accepted'
+  return shown(
+    'Billing',
+    `<p class="eyebrow">${text(email)}</p><h1>Billing</h1>
+       <h2>Payment method</h2><p>${card}</p>
+       <form method="post"><button class="quiet">Replace with a card that works</button></form>
+       <h2>Invoices and receipts</h2>
+       ${rows.length ? `<table>${rows.join('')}</table>` : '<p>None yet.</p>'}
+       ${return_url ? `<a class="button quiet" href="${text(return_url)}">Return to Proving Ground</a>` : ''}`,
+  )
+}
+
+function stateOf(account: Account, { status, due_date }: Invoice): string {
+  if (status === 'open' && due_date !== null && due_date <= account.now()) return 'Overdue'
+  return { draft: 'Draft', open: 'Open', paid: 'Paid', void: 'Void', uncollectible: 'Open' }[status]
+}
+
 function showCheckout(account: Account, id: string): Outcome {
   const session = getCheckout(account, id)
   const price = account.store.get<Price>('prices', session.price) as Price
@@ -77,14 +110,14 @@ function showCheckout(account: Account, id: string): Outcome {
 
 function showInvoice(account: Account, id: string): Outcome {
   const invoice = getInvoice(account, id)
-  const items = account.store.all<InvoiceItem>('invoiceitems').filter((item) => item.invoice === id)
-  const overdue = invoice.status === 'open' && invoice.due_date !== null && invoice.due_date <= account.now()
+  const items = [
+    ...invoice.lines.data,
+    ...account.store.all<InvoiceItem>('invoiceitems').filter((item) => item.invoice === id),
+  ]
   const rows = items.map(
     (item) => `<tr><td>${text(item.description ?? 'Item')}</td><td class="number">${dollars(item.amount)}</td></tr>`,
   )
-  const state = overdue
-    ? 'Overdue'
-    : { draft: 'Draft', open: 'Open', paid: 'Paid', void: 'Void', uncollectible: 'Open' }[invoice.status]
+  const state = stateOf(account, invoice)
   return shown(
     `Invoice ${invoice.number ?? ''}`,
     `<p class="eyebrow">Invoice ${text(invoice.number ?? 'draft')}</p>

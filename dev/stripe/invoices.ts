@@ -147,8 +147,9 @@ export function setTotal(invoice: Invoice, total: number): void {
 }
 
 export function draft(account: Account, owner: Customer, created: number): Invoice {
+  const id = account.newId('in')
   return {
-    id: account.newId('in'),
+    id,
     object: 'invoice',
     created,
     livemode: false,
@@ -164,6 +165,7 @@ export function draft(account: Account, owner: Customer, created: number): Invoi
     amount_paid: 0,
     amount_remaining: 0,
     pre_payment_credit_notes_amount: 0,
+    post_payment_credit_notes_amount: 0,
     starting_balance: 0,
     ending_balance: null,
     subtotal: 0,
@@ -176,6 +178,7 @@ export function draft(account: Account, owner: Customer, created: number): Invoi
     parent: null,
     period_start: created,
     period_end: created,
+    lines: { object: 'list', has_more: false, url: `/v1/invoices/${id}/lines`, data: [] },
     status_transitions: { finalized_at: null, marked_uncollectible_at: null, paid_at: null, voided_at: null },
     days_until_due: null,
   }

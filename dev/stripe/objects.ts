@@ -97,6 +97,26 @@ export type InvoiceItem = {
   metadata: Metadata
 }
 
+type InvoiceLine = {
+  id: string
+  object: 'line_item'
+  amount: number
+  currency: 'usd'
+  description: string
+  period: { start: number; end: number }
+}
+
+/** A visit to the customer portal. */
+export type PortalSession = {
+  id: string
+  object: 'billing_portal.session'
+  created: number
+  livemode: false
+  customer: string
+  return_url: string | null
+  url: string
+}
+
 export type Invoice = {
   id: string
   object: 'invoice'
@@ -115,6 +135,8 @@ export type Invoice = {
   amount_remaining: number
   /** Total credited before payment. */
   pre_payment_credit_notes_amount: number
+  /** Total credited after payment. */
+  post_payment_credit_notes_amount: number
   /** The customer's balance before and after finalization; negative means credit. */
   starting_balance: number
   ending_balance: number | null
@@ -126,8 +148,11 @@ export type Invoice = {
   invoice_pdf: string | null
   metadata: Metadata
   parent: { type: 'subscription_details'; subscription_details: { subscription: string; metadata: Metadata } } | null
+  /** Looks back: a subscription's invoice names the period before the one that it charges, which is in `lines`. */
   period_start: number
   period_end: number
+  /** Only of a plan's invoices. Other items are objects of their own. */
+  lines: { object: 'list'; has_more: false; url: string; data: InvoiceLine[] }
   status_transitions: {
     finalized_at: number | null
     marked_uncollectible_at: number | null

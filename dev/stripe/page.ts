@@ -15,7 +15,7 @@ body { margin: 0; min-height: 100vh; display: grid; place-content: center; gap: 
   font: 16px/1.5 system-ui, sans-serif; background: light-dark(#f6f8fb, #0d1219) }
 main { width: min(420px, calc(100vw - 96px)); padding: 32px; border: 1px solid var(--line); border-radius: 12px;
   background: light-dark(#fff, #141b26) }
-h1 { margin: 0; font-size: 28px } .eyebrow { margin: 0; opacity: .75 }
+h1 { margin: 0; font-size: 28px } h2 { margin: 24px 0 8px; font-size: 18px } a { color: inherit } .eyebrow { margin: 0; opacity: .75 }
 .amount { margin: 8px 0 24px; font-size: 36px; font-weight: 650; font-variant-numeric: tabular-nums }
 .amount span { font-size: 15px; font-weight: 400 }
 dl { display: grid; grid-template-columns: 90px 1fr; gap: 4px; margin: 0 0 24px } dt { opacity: .75 } dd { margin: 0 }

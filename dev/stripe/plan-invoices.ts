@@ -1,7 +1,7 @@
 import type { Account } from './account.ts'
 import { invalid } from './failure.ts'
 import { draft, getInvoice, isPayable, save, setTotal, settle } from './invoices.ts'
-import type { Customer, Invoice, Subscription } from './objects.ts'
+import type { Customer, Invoice, Product, Subscription } from './objects.ts'
 
 /** Makes the card that paid the first period fail at every renewal. */
 export function declineAtRenewals(account: Account, subscription: Subscription): void {
@@ -24,8 +24,16 @@ export function chargePlan(
     type: 'subscription_details',
     subscription_details: { subscription: subscription.id, metadata: subscription.metadata },
   }
-  invoice.period_start = item.current_period_start
-  invoice.period_end = item.current_period_end
+  const before = account.store.get<Invoice>('invoices', subscription.latest_invoice ?? '')
+  invoice.period_start = before?.created ?? at
+  invoice.lines.data.push({
+    id: account.newId('il'),
+    object: 'line_item',
+    amount: item.price.unit_amount,
+    currency: 'usd',
+    description: `1 × ${account.store.get<Product>('products', item.price.product)?.name ?? 'Plan'}`,
+    period: { start: item.current_period_start, end: item.current_period_end },
+  })
   setTotal(invoice, item.price.unit_amount)
   subscription.latest_invoice = invoice.id
   // Stripe stops collecting after weeks without payment.
@@ -43,6 +51,24 @@ export function chargePlan(
     subscription.status = 'past_due'
     account.announce('invoice.payment_failed', invoice, at)
   } else settle(account, invoice, at)
+}
+
+/** Adds the lines to invoices in a data folder from before they had any: they named their own period. */
+export function addMissingLines({ store }: Account): void {
+  for (const invoice of store.all<Omit<Invoice, 'lines'> & { lines?: Invoice['lines'] }>('invoices')) {
+    if (invoice.lines) continue
+    const period = { start: invoice.period_start, end: invoice.period_end }
+    const line = {
+      id: `il_${invoice.id}`,
+      object: 'line_item',
+      amount: invoice.total,
+      currency: 'usd',
+      period,
+    } as const
+    const data = invoice.parent ? [{ ...line, description: 'Plan' }] : []
+    const lines = { object: 'list', has_more: false, url: `/v1/invoices/${invoice.id}/lines`, data } as const
+    store.put('invoices', invoice.id, { ...invoice, post_payment_credit_notes_amount: 0, lines })
+  }
 }
 
 /** @throws Failure if the invoice is paid or void; the hosted page checks first */

@@ -25,6 +25,7 @@ import type {
   Subscription,
 } from './objects.ts'
 import { payInvoice } from './plan-invoices.ts'
+import { createPortal } from './portal.ts'
 import { cancelSubscription, getSubscription, updateSubscription } from './subscriptions.ts'
 
 type Call = (account: Account, params: Params, id: string) => unknown
@@ -53,6 +54,7 @@ const CALLS: Record<string, Call> = {
     ),
   'GET /v1/checkout/sessions/:id': (account, _, id) => getCheckout(account, id),
   'POST /v1/checkout/sessions/:id/expire': (account, _, id) => expireCheckout(account, id),
+  'POST /v1/billing_portal/sessions': (account, params) => createPortal(account, params),
   'GET /v1/subscriptions': (account, params) => {
     const status = text(params, 'status')
     const shown = (s: Subscription) => status === 'all' || s.status === status || (!status && s.status !== 'canceled')

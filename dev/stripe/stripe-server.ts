@@ -8,6 +8,7 @@ import { expireCheckouts } from './checkout.ts'
 import { answerHosted } from './hosted-pages.ts'
 import { forgetOldKeys } from './idempotency.ts'
 import { announceOverdue } from './overdue.ts'
+import { addMissingLines } from './plan-invoices.ts'
 import { seedPrices } from './prices.ts'
 import { renewSubscriptions } from './subscriptions.ts'
 
@@ -32,6 +33,7 @@ export class StripeServer {
     this.account = new Account(store, apiBase, now)
     this.faults = new Faults(store)
     seedPrices(this.account)
+    addMissingLines(this.account)
   }
 
   answer(asked: Asked): Outcome {

@@ -8,6 +8,7 @@ import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
 const EVENTS = [
   'checkout.session.completed',
   'checkout.session.expired',
+  'credit_note.created',
   'customer.subscription.created',
   'customer.subscription.deleted',
   'customer.subscription.updated',

@@ -48,6 +48,11 @@ export function instantTitle(at: string): string {
   return at.length === 10 ? `${at} (UTC)` : `${at.slice(0, 19).replace('T', ' ')} UTC`
 }
 
+/** The calendar day in UTC: YYYY-MM-DD. */
+export function toDay(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10)
+}
+
 /** Turns ms since 1970 into what the wire carries: ISO 8601 in UTC. */
 export function toIso(ms: number): string
 export function toIso(ms: number | null): string | null

@@ -87,8 +87,12 @@ export type Summary = {
   as_of: string
 }
 
+/** A month of usage, a payment of the plan, or a correction of a bill. */
+export type BillKind = 'usage' | 'plan' | 'correction'
+
 export type BillingRecord = {
   id: string
+  kind: BillKind
   start_date: string
   end_date: string
   amount_owed: number
@@ -96,6 +100,9 @@ export type BillingRecord = {
   paid: boolean
   overdue: boolean
   transaction_id: string | null
+  /** The plan's name, or that there was none. */
+  plan: string
+  due_date: string | null
 }
 
 export type Instance = {

@@ -7,6 +7,8 @@ import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Time } from '../ui/Time.tsx'
 import { BillsTable } from './billing/BillsTable.tsx'
+import { OpenInvoices } from './billing/OpenInvoices.tsx'
+import { PortalForm } from './billing/PortalForm.tsx'
 
 type BillingHistoryProps = {
   bills: Bill[]
@@ -14,12 +16,21 @@ type BillingHistoryProps = {
   month: string | null
   hoursPerDay: Bar[]
   dollarsPerMonth: Bar[]
+  /** Null without a customer at Stripe: there is nothing to see there. */
+  portalToken: string | null
 }
 
-export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMonth }: BillingHistoryProps) {
+export function BillingHistory({
+  bills,
+  month: asked,
+  hoursPerDay,
+  dollarsPerMonth,
+  portalToken,
+}: BillingHistoryProps) {
   const months = billMonths(bills)
   const month = asked && months.includes(asked) ? asked : null
   const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
+  const open = bills.filter((bill) => !bill.paid && bill.invoice_url).reverse()
   return (
     <div className="page stack">
       <div className="page-head">
@@ -38,6 +49,7 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
           <ButtonLink href={`/billing_history.csv${month ? `?month=${month}` : ''}`} download>
             Download CSV
           </ButtonLink>
+          {portalToken === null ? null : <PortalForm csrfToken={portalToken} />}
         </div>
       </div>
       {bills
@@ -49,8 +61,18 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
           </Alert>
         ))}
       {asked && !month ? <Alert kind="info">No bill starts in that month. Showing all bills.</Alert> : null}
+      {open.length ? (
+        <Card title="Open invoices">
+          <OpenInvoices bills={open} />
+        </Card>
+      ) : null}
       <Card title={month ? `Bills for ${month}` : 'All bills'}>
         <BillsTable bills={shown} total={month ? totalDollars(shown) : null} />
+        {bills.some((bill) => bill.kind === 'plan') ? (
+          <p className="hint table-note">
+            Credits are already deducted from plan payments. Refunds to your card aren't listed here: see your receipts.
+          </p>
+        ) : null}
         {month ? (
           <p className="visually-hidden">
             Total for {month}: {dollars(totalDollars(shown))}
@@ -70,8 +92,8 @@ export function BillingHistory({ bills, month: asked, hoursPerDay, dollarsPerMon
           <BarChart
             bars={dollarsPerMonth}
             unit="USD"
-            caption="Usage charges, last 12 months, by the month each bill starts"
-            empty="No usage charges yet."
+            caption="Plan and usage charges, last 12 months, by the month each bill starts"
+            empty="No charges yet."
           />
         </Card>
       </div>

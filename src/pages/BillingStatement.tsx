@@ -1,6 +1,7 @@
+import { instantText } from '../domain/instant.ts'
 import type { Statement } from '../domain/money/bill.ts'
 import { hoursToSeconds } from '../domain/money/billing.ts'
-import { dollars, fineDollars, seconds } from '../domain/money/money.ts'
+import { dollars, seconds } from '../domain/money/money.ts'
 import { OVERAGE_DOLLARS_PER_SECOND } from '../domain/money/plan.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
@@ -16,6 +17,8 @@ const COLUMNS = [
   { key: 'start', label: 'Start' },
   { key: 'end', label: 'End' },
   { key: 'seconds', label: 'Seconds', numeric: true },
+  { key: 'included', label: 'Included', numeric: true },
+  { key: 'billed', label: 'Billed', numeric: true },
   { key: 'price', label: 'Price', numeric: true },
 ]
 
@@ -74,20 +77,38 @@ function Runs({ statement }: { statement: Statement }) {
             id: line.session_id,
             cells: {
               session: <code>{line.session_id}</code>,
-              start: <Time at={line.start} />,
-              end: <Time at={line.end} />,
-              seconds: line.seconds.toLocaleString('en-US'),
-              price: fineDollars(line.dollars),
+              start: instantText(line.start, false),
+              end: instantText(line.end, false),
+              ...columnsOf(line.seconds, line.included, line.dollars),
             },
           }))}
-          foot={{ session: 'Total', seconds: statement.seconds_used.toLocaleString('en-US') }}
+          foot={{ session: 'Total', ...totalOf(lines) }}
         />
       ) : (
         <EmptyState>No servers ran in this period.</EmptyState>
       )}
       <p className="statement-sum">{howItAddsUp(statement)}</p>
-      <p className="hint">Free of charge: startup, failed starts and shutdown.</p>
+      <p className="hint">Free of charge: startup, failed starts and shutdown. All dates and times are in UTC.</p>
     </Card>
+  )
+}
+
+function columnsOf(seconds: number, included: number, price: number) {
+  const number = (n: number) => n.toLocaleString('en-US')
+  return {
+    seconds: number(seconds),
+    included: number(included),
+    billed: number(seconds - included),
+    price: dollars(price),
+  }
+}
+
+function totalOf(lines: Statement['lines']) {
+  const sum = (of: (line: Statement['lines'][number]) => number) => lines.reduce((n, line) => n + of(line), 0)
+  return columnsOf(
+    sum((line) => line.seconds),
+    sum((line) => line.included),
+    sum((line) => Math.round(line.dollars * 100)) / 100,
   )
 }
 

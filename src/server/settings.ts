@@ -13,6 +13,8 @@ export type Config = {
   plansForSale: boolean
   /** The origin of Stripe's checkout page, which our form redirects to. */
   checkoutOrigin: string
+  /** The origin of Stripe's customer portal. Your own domain for the checkout serves it as well. */
+  portalOrigin: string
 }
 
 type Setting = { [Name in keyof Env]-?: Env[Name] extends string | undefined ? Name : never }[keyof Env]
@@ -91,6 +93,7 @@ export function readConfig(env: Env, log: Log): Config {
     operatorEmail: env.OPERATOR_EMAIL,
     plansForSale: env.PLANS_FOR_SALE === 'true',
     checkoutOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://checkout.stripe.com',
+    portalOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://billing.stripe.com',
   }
   configs.set(env, config)
   return config

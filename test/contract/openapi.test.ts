@@ -198,7 +198,9 @@ test('every answer of the running product has the shape that the document gives 
   const bill = { userId: ada.id, includedHours: 0, trial: false, seconds: 7200, amountCents: 350, createdAt: now }
   await db.insert(bills).values({ id: newId('bill'), ...bill, periodStart: now - 9e9, periodEnd: now - 8e9 })
   await callAs('GET /api/v1/billings/history')
+  await ask(ada, 'POST /api/v1/billings/portal')
   await ask(ada, 'POST /api/v1/subscriptions/create_checkout_session', { plan_type: 'basic' })
+  await ask(ada, 'POST /api/v1/billings/portal')
   await ask(ada, 'POST /api/v1/subscriptions/create_checkout_session', { plan_type: 'none' })
   await ask(ada, 'POST /api/v1/subscriptions/cancel_subscription_at_period_end')
   await db.update(plans).set({ endedAt: now }).where(eq(plans.userId, ada.id))

@@ -75,6 +75,17 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
     await proxy.close()
   })
 
+  test('opens the customer portal', async () => {
+    const portal = { customerId: 'cus_1', returnUrl: 'https://example.com/billing_history' }
+    expect(await payments.createPortal(portal)).toMatch(/^https:\/\//)
+    const nobody = payments.createPortal({ ...portal, customerId: undefined as never })
+    await expect(nobody).rejects.toMatchObject({ code: 'provider_failed', retryable: false })
+  })
+
+  test('lists the invoices of a plan', async () => {
+    expect(Array.isArray(await payments.listPlanInvoices('sub_1'))).toBe(true)
+  })
+
   test('reads and cancels subscriptions', async () => {
     const subscription = await payments.findSubscription('sub_1')
     expect(subscription).toMatchObject({ id: 'sub_1', planType: null })

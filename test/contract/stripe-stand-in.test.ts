@@ -124,6 +124,38 @@ describe('the Stripe adapter against the stand-in', () => {
     expect(await state()).toEqual(['past_due', '2028-04-30'])
   })
 
+  test('invoices a plan by the lines it charges, and shows receipts and the card in the customer portal', async () => {
+    now = Date.UTC(2028, 0, 31, 9)
+    const customer = await payments().createCustomer({ id: 'user_9', email: 'nine@example.com' }, 'customer-9')
+    const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_9' }, 'checkout-9')
+    const declined = new URLSearchParams({ card: 'declined_later' })
+    await fetch(session.url as string, { method: 'POST', redirect: 'manual', body: declined })
+    const id = (await payments().getCheckout(session.id)).subscriptionId as string
+    now = Date.UTC(2028, 1, 29, 9)
+    const [second, first] = await payments().listPlanInvoices(id)
+    const whose = { subscriptionId: id, customerId: customer, userId: 'user_9', boughtAs: 'basic', cents: 2500 }
+    expect(first).toMatchObject({
+      status: 'paid',
+      billId: null,
+      plan: { ...whose, start: Date.UTC(2028, 0, 31, 9), end: now },
+    })
+    expect(second).toMatchObject({
+      status: 'open',
+      remainingCents: 2500,
+      plan: { ...whose, start: now, end: Date.UTC(2028, 2, 31, 9) },
+    })
+    const portal = await payments().createPortal({ customerId: customer, returnUrl: 'https://site.test/back' })
+    const shown = async () => (await fetch(portal)).text()
+    expect(await shown()).toMatch(/declined at renewals.*Open.*\$25\.00.*Paid.*\$25\.00.*https:\/\/site\.test\/back/s)
+    expect((await press(portal)).status).toBe(303)
+    expect(await shown()).not.toContain('declined')
+    await press(second?.hostedUrl as string)
+    now = Date.UTC(2028, 2, 31, 9)
+    expect((await payments().listPlanInvoices(id)).map(({ status }) => status)).toEqual(['paid', 'paid', 'paid'])
+    const nobody = { customerId: 'cus_none', returnUrl: 'https://site.test/back' }
+    await expect(payments().createPortal(nobody)).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+
   test('expires abandoned checkouts and refuses payment afterward', async () => {
     const customer = await payments().createCustomer({ id: 'user_2', email: 'two@example.com' }, 'customer-2')
     const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_2' }, 'checkout-2')

@@ -87,13 +87,23 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await open(page, '/billing_history')
   await bill.getByText('Overdue', { exact: true }).waitFor({ state: 'attached' })
   await shot(page, 'history')
-  const month = (await page.getByLabel('Month', { exact: true }).locator('option').nth(1).textContent()) ?? ''
+  const month = (await page.getByLabel('Month', { exact: true }).locator('option').last().textContent()) ?? ''
   await page.getByLabel('Month', { exact: true }).selectOption(month)
   await page.getByRole('button', { name: 'Show' }).click()
   await page.waitForURL(`**/billing_history?month=${month}`)
-  await page.getByRole('row', { name: /^Total \$5\.2/ }).waitFor()
+  await page.getByRole('row', { name: /^Total \$30\.2/ }).waitFor()
+  // The month of that bill also has the plan's payment.
+  await page.getByRole('row').filter({ hasText: 'Plan: Basic' }).getByText('$25.00').waitFor()
   const csv = await page.request.get(`${world.url}/billing_history.csv?month=${month}`)
-  expect((await csv.text()).split('\r\n')[1]).toMatch(/,5\.2\d,28\d\d\d,false,true,in_\w+$/)
+  expect((await csv.text()).split('\r\n')[1]).toMatch(/,5\.2\d,28\d\d\d,false,true,in_\w+,Usage,Basic,\d{4}-\d\d-\d\d$/)
+
+  expect((await csv.text()).split('\r\n')[2]).toMatch(/,25\.00,0,true,false,in_\w+,Plan,Basic,$/)
+  await page.getByRole('button', { name: 'Payment method and receipts' }).click()
+  await page.waitForURL('**/p/session/**')
+  expect(await page.getByRole('row').filter({ hasText: 'Paid' }).count()).toBeGreaterThan(0)
+  await shot(page, 'portal')
+  await page.getByRole('link', { name: 'Return to Proving Ground' }).click()
+  await page.waitForURL('**/billing_history')
 
   await bill.getByRole('rowheader').getByRole('link').click()
   await page.getByText(/: 10,\d{3} s × \$0\.0004861 = \$5\.2/).waitFor()

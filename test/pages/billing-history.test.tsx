@@ -10,11 +10,13 @@ const render = (value: number) =>
       month={null}
       hoursPerDay={[{ label: '11-21', value }]}
       dollarsPerMonth={[{ label: '2026-11', value }]}
+      portalToken={null}
     />,
   )
 
 const BILL: Bill = {
   id: 'bill_1',
+  kind: 'usage',
   start_date: '2026-10-17T00:00:00.000Z',
   end_date: '2026-11-16T00:00:00.000Z',
   amount_owed: 7.94,
@@ -33,7 +35,9 @@ const BILL: Bill = {
 
 test('a month without bills shows them all, and says so', () => {
   const history = (month: string | null) =>
-    renderToStaticMarkup(<BillingHistory bills={[BILL]} month={month} hoursPerDay={[]} dollarsPerMonth={[]} />)
+    renderToStaticMarkup(
+      <BillingHistory bills={[BILL]} month={month} hoursPerDay={[]} dollarsPerMonth={[]} portalToken={null} />,
+    )
   const sentence = 'No bill starts in that month. Showing all bills.'
   for (const unknown of ['2031-01', 'x']) expect(history(unknown)).toMatch(new RegExp(`${sentence}.*All bills.*in_1`))
   for (const known of ['2026-10', '', null]) expect(history(known)).not.toContain(sentence)
@@ -42,7 +46,7 @@ test('a month without bills shows them all, and says so', () => {
 test('an overdue bill appears above everything, with the way to pay it', () => {
   const overdue = { ...BILL, paid: false, overdue: true, dollars_due: 6.5, invoice_url: 'https://invoice.example/1' }
   const history = renderToStaticMarkup(
-    <BillingHistory bills={[overdue, BILL]} month={null} hoursPerDay={[]} dollarsPerMonth={[]} />,
+    <BillingHistory bills={[overdue, BILL]} month={null} hoursPerDay={[]} dollarsPerMonth={[]} portalToken={null} />,
   )
   expect(history).toMatch(/The \$6\.50 bill for .* is overdue\. <a href="https:\/\/invoice\.example\/1">Pay now<\/a>/)
   expect(history.match(/is overdue/g)).toHaveLength(1)
@@ -50,7 +54,7 @@ test('an overdue bill appears above everything, with the way to pay it', () => {
 
 test('a chart without bars says so instead of showing bare axes', () => {
   const empty = render(0)
-  for (const sentence of ['No billing records', 'No servers ran in this period.', 'No usage charges yet.'])
+  for (const sentence of ['No billing records', 'No servers ran in this period.', 'No charges yet.'])
     expect(empty).toContain(sentence)
   expect(empty).not.toContain('<svg viewBox="0 0 440')
   expect(empty).not.toContain('Show as table')

@@ -385,6 +385,7 @@ export class World {
         operatorEmail: 'operator@site.test',
         plansForSale: true,
         checkoutOrigin: 'https://checkout.stripe.com',
+        portalOrigin: 'https://billing.stripe.com',
       },
     }
   }

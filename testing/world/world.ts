@@ -160,6 +160,7 @@ export class Process {
         operatorEmail: 'op@b.c',
         plansForSale: false,
         checkoutOrigin: 'https://checkout.stripe.com',
+        portalOrigin: 'https://billing.stripe.com',
       },
     }
   }

@@ -1,11 +1,9 @@
-import type { BillingRecord } from '../wire.ts'
+import type { BillingRecord, BillKind } from '../wire.ts'
 
-/** A bill as its owner sees it: the wire's fields, its plan, its invoice as page and PDF, and what it corrects. */
+/** A bill as its owner sees it: the wire's fields, its invoice as page and PDF, and what it corrects. */
 export type Bill = BillingRecord & {
-  plan: string
   invoice_url: string | null
   invoice_pdf: string | null
-  due_date: string | null
   /** Left to pay after credits. */
   dollars_due: number
   /** The bill that this one corrects, and why. Its amount and seconds are the difference; below 0 it is a credit. */
@@ -13,13 +11,15 @@ export type Bill = BillingRecord & {
   reason: string | null
 }
 
-/** One run's part of a bill. Times are ISO 8601; `dollars` is the price before included hours. */
+/** One run's part of a bill. Times are ISO 8601. The columns of all lines add up to the bill. */
 type StatementLine = {
   session_id: string
   instance_type: string
   start: string
   end: string
   seconds: number
+  /** Seconds that cost nothing: the plan's hours, or the trial. */
+  included: number
   dollars: number
 }
 
@@ -46,14 +46,23 @@ export function totalDollars(bills: Pick<BillingRecord, 'amount_owed'>[]): numbe
   return bills.reduce((cents, bill) => cents + Math.round(bill.amount_owed * 100), 0) / 100
 }
 
-const COLUMNS = ['start_date', 'end_date', 'amount_owed', 'seconds_used', 'paid', 'overdue', 'transaction_id'] as const
+const KINDS: Record<BillKind, string> = { usage: 'Usage', plan: 'Plan', correction: 'Correction' }
+
+const COLUMNS: Record<string, (bill: BillingRecord) => string> = {
+  'Start Date': (bill) => bill.start_date,
+  'End Date': (bill) => bill.end_date,
+  'Amount Owed': (bill) => bill.amount_owed.toFixed(2),
+  'Seconds Used': (bill) => String(bill.seconds_used),
+  Paid: (bill) => String(bill.paid),
+  Overdue: (bill) => String(bill.overdue),
+  'Transaction ID': (bill) => bill.transaction_id ?? '',
+  Kind: (bill) => KINDS[bill.kind],
+  Plan: (bill) => bill.plan,
+  'Due Date': (bill) => bill.due_date ?? '',
+}
 
 /** RFC 4180, one line per bill, amounts with two decimals. */
 export function billsToCsv(bills: BillingRecord[]): string {
-  const lines = bills.map((bill) =>
-    COLUMNS.map((column) => (column === 'amount_owed' ? bill.amount_owed.toFixed(2) : String(bill[column] ?? ''))),
-  )
-  return [['Start Date', 'End Date', 'Amount Owed', 'Seconds Used', 'Paid', 'Overdue', 'Transaction ID'], ...lines]
-    .map((line) => `${line.join(',')}\r\n`)
-    .join('')
+  const lines = bills.map((bill) => Object.values(COLUMNS).map((cellOf) => cellOf(bill)))
+  return [Object.keys(COLUMNS), ...lines].map((line) => `${line.join(',')}\r\n`).join('')
 }

@@ -47,6 +47,23 @@ export function recordCents(seconds: number, cycle: { includedHours: number; tri
   return cycle.trial ? 0 : unitsToCents(overageUnits(seconds, cycle.includedHours))
 }
 
+/**
+ * How a bill falls on its runs, oldest first: the plan's hours cover the first of them. The cents of all add up to the
+ * bill's.
+ */
+export function shareBill(
+  runSeconds: number[],
+  cycle: { includedHours: number; trial: boolean },
+): { included: number; cents: number }[] {
+  let [used, charged] = [0, 0]
+  return runSeconds.map((seconds) => {
+    const before = { charged, cents: recordCents(used, cycle) }
+    used += seconds
+    charged = cycle.trial ? 0 : chargedSeconds(used, cycle.includedHours)
+    return { included: seconds - (charged - before.charged), cents: recordCents(used, cycle) - before.cents }
+  })
+}
+
 export function unitsToDollars(units: number): number {
   return unitsToCents(units) / 100
 }

@@ -1,3 +1,4 @@
+import type { Bill } from '../../domain/money/bill.ts'
 import { dollars } from '../../domain/money/money.ts'
 import type { Summary } from '../../domain/wire.ts'
 import { Badge } from '../../ui/Badge.tsx'
@@ -5,11 +6,22 @@ import { ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { Meter } from '../../ui/Meter.tsx'
+import { OpenInvoices } from './OpenInvoices.tsx'
+import { PortalForm } from './PortalForm.tsx'
 
-type BillingCardProps = { summary: Summary; unpaidDollars: number; overdue: boolean; payUrl: string | null }
+type BillingCardProps = {
+  summary: Summary
+  unpaidDollars: number
+  openInvoices: Bill[]
+  overdue: boolean
+  payUrl: string | null
+  hasPortal: boolean
+  csrfToken: string
+}
 
 /** The balance is the unpaid invoices plus this cycle's charges so far. */
-export function BillingCard({ summary, unpaidDollars, overdue, payUrl }: BillingCardProps) {
+export function BillingCard(props: BillingCardProps) {
+  const { summary, unpaidDollars, openInvoices, overdue, payUrl, hasPortal, csrfToken } = props
   const { hoursUsed, amountOwedDollars } = summary.monthlyUsage
   const balance = Math.round((unpaidDollars + amountOwedDollars) * 100) / 100
   const hours = summary.subscription?.hours ?? 0
@@ -28,6 +40,7 @@ export function BillingCard({ summary, unpaidDollars, overdue, payUrl }: Billing
             { label: 'Unpaid invoices', value: dollars(unpaidDollars) },
           ]}
         />
+        <OpenInvoices bills={openInvoices} />
         <Meter label="Cloud Time (This cycle)" value={hoursUsed} max={hours} text={text} />
         <div className="row">
           <ButtonLink href="/billing_history">Billing History</ButtonLink>
@@ -36,6 +49,7 @@ export function BillingCard({ summary, unpaidDollars, overdue, payUrl }: Billing
               Pay now
             </ButtonLink>
           ) : null}
+          {hasPortal ? <PortalForm csrfToken={csrfToken} /> : null}
         </div>
       </div>
     </Card>

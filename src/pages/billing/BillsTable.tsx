@@ -32,16 +32,16 @@ export function BillsTable({ bills, total }: { bills: Bill[]; total: number | nu
 function cellsOf(bill: Bill) {
   return {
     start: (
-      <>
-        <a href={`/billing_history/${bill.id}`}>
-          <Time at={bill.start_date} />
-        </a>
-        {bill.corrects ? <span className="hint"> Correction</span> : null}
-      </>
+      <div>
+        <BillLink bill={bill} />
+        {bill.kind === 'usage' ? null : (
+          <div className="hint">{bill.kind === 'plan' ? `Plan: ${bill.plan}` : 'Correction'}</div>
+        )}
+      </div>
     ),
     end: <Time at={bill.end_date} />,
     amount: dollars(bill.amount_owed),
-    seconds: bill.seconds_used.toLocaleString('en-US'),
+    seconds: bill.kind === 'plan' ? '—' : bill.seconds_used.toLocaleString('en-US'),
     paid: bill.paid ? (
       <Mark icon="check" text="Paid" />
     ) : (
@@ -53,6 +53,13 @@ function cellsOf(bill: Bill) {
     overdue: bill.overdue ? <Mark icon="triangle-alert" text="Overdue" /> : '—',
     transaction: bill.transaction_id ? <code>{bill.transaction_id}</code> : '—',
   }
+}
+
+/** A bill's statement is ours, a plan's invoice Stripe's. */
+function BillLink({ bill }: { bill: Bill }) {
+  const at = bill.kind === 'plan' ? bill.invoice_url : `/billing_history/${bill.id}`
+  const date = <Time at={bill.start_date} />
+  return at ? <a href={at}>{date}</a> : date
 }
 
 function Mark({ icon, text }: { icon: IconName; text: string }) {

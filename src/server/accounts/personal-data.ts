@@ -13,7 +13,8 @@ import {
 } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'
-import { billsQuery, toBill } from '../billing/bills/billing-history.ts'
+import { billsQuery, toBills } from '../billing/bills/billing-history.ts'
+import { planPaymentsQuery } from '../billing/bills/plan-payments.ts'
 import type { Context } from '../context.ts'
 import { toJob, toServer } from '../fleet/wire.ts'
 import { toApiToken } from './api-tokens.ts'
@@ -22,19 +23,21 @@ import { toApiToken } from './api-tokens.ts'
 export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
   const { db } = ctx
   const own = user.id
-  const [[account], devices, tokens, planRows, visits, runRows, work, wishes, messages, mails, bills] = await db.batch([
-    db.select().from(users).where(eq(users.id, own)),
-    db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
-    db.select().from(apiTokens).where(eq(apiTokens.userId, own)).orderBy(asc(apiTokens.createdAt)),
-    db.select().from(plans).where(eq(plans.userId, own)).orderBy(asc(plans.createdAt)),
-    db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
-    db.select().from(runs).where(eq(runs.userId, own)).orderBy(asc(runs.requestedAt)),
-    db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
-    db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
-    db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
-    db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt)),
-    billsQuery(ctx, own),
-  ])
+  const [[account], devices, tokens, planRows, visits, runRows, work, wishes, messages, mails, bills, payments] =
+    await db.batch([
+      db.select().from(users).where(eq(users.id, own)),
+      db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
+      db.select().from(apiTokens).where(eq(apiTokens.userId, own)).orderBy(asc(apiTokens.createdAt)),
+      db.select().from(plans).where(eq(plans.userId, own)).orderBy(asc(plans.createdAt)),
+      db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
+      db.select().from(runs).where(eq(runs.userId, own)).orderBy(asc(runs.requestedAt)),
+      db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
+      db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
+      db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
+      db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt)),
+      billsQuery(ctx, own),
+      planPaymentsQuery(ctx, own),
+    ])
   return {
     exported_at: toIso(ctx.now()),
     user: {
@@ -66,7 +69,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       status: row.status,
       created_at: toIso(row.createdAt),
     })),
-    billings: bills.map((row) => toBill(row, ctx.now())),
+    billings: toBills(bills, payments, ctx.now()),
     servers: runRows.map(toServer),
     jobs: work.map((row) => toJob(row, null)),
     server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),

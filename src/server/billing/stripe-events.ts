@@ -19,8 +19,11 @@ export async function receiveStripeEvent(ctx: Context, input: { payload: string;
     .insert(stripeEvents)
     .values({ id: event.id, type: event.type, receivedAt: ctx.now() })
     .onConflictDoNothing()
-  if (event.about === 'subscription') await syncPlan(ctx, event.objectId, [note])
-  else if (event.about === 'checkout') await syncCheckout(ctx, event.objectId, [note])
+  if (event.about === 'subscription') {
+    // The plan first: it says what the invoice pays for.
+    await syncPlan(ctx, event.objectId, event.invoiceId ? [] : [note])
+    if (event.invoiceId) await syncInvoice(ctx, event.invoiceId, [note])
+  } else if (event.about === 'checkout') await syncCheckout(ctx, event.objectId, [note])
   else if (event.about === 'invoice') await syncInvoice(ctx, event.objectId, [note])
   else await note
 }

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe'
 import type { InvoiceStatus } from '../../domain/money/invoice.ts'
 import { PLANS, type PlanType } from '../../domain/money/plan.ts'
-import type { Checkout, Invoice, PaidSubscription, PaymentEvent } from '../ports/payments.ts'
+import type { Checkout, Invoice, PaidSubscription, PaymentEvent, PlanCharge } from '../ports/payments.ts'
 
 /** The lookup key of a plan's price at Stripe. */
 export function priceLookupKey(planType: PlanType): string {
@@ -51,14 +51,39 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
     paidAt: msOrNull(invoice.status_transitions.paid_at),
     hostedUrl: invoice.hosted_invoice_url ?? null,
     pdfUrl: invoice.invoice_pdf ?? null,
+    plan: toPlanCharge(invoice),
+  }
+}
+
+function toPlanCharge(invoice: Stripe.Invoice): PlanCharge | null {
+  const parent = invoice.parent?.subscription_details
+  if (!parent) return null
+  // The invoice's own period looks back: it is the one before.
+  const periods = invoice.lines.data.map((line) => line.period)
+  return {
+    subscriptionId: idOf(parent.subscription),
+    customerId: invoice.customer ? idOf(invoice.customer) : '',
+    userId: parent.metadata?.user_id ?? null,
+    boughtAs: PLANS.find((plan) => plan.type === parent.metadata?.plan_type)?.type ?? null,
+    start: ms(Math.min(...(periods.length ? periods.map(({ start }) => start) : [invoice.period_start]))),
+    end: ms(Math.max(...(periods.length ? periods.map(({ end }) => end) : [invoice.period_end]))),
+    cents: invoice.total - invoice.pre_payment_credit_notes_amount - invoice.post_payment_credit_notes_amount,
   }
 }
 
 export function toEvent(event: Stripe.Event): PaymentEvent {
-  const object = event.data.object as { id?: string; object?: string; parent?: Stripe.Invoice['parent'] }
-  // An invoice of a plan's price matters for its effect on the plan.
+  const object = event.data.object as {
+    id?: string
+    object?: string
+    parent?: Stripe.Invoice['parent']
+    invoice?: Stripe.CreditNote['invoice']
+  }
+  // An invoice of a plan's price matters for its effect on the plan first.
   const plan = object.object === 'invoice' ? object.parent?.subscription_details?.subscription : null
-  if (plan) return { id: event.id, type: event.type, about: 'subscription', objectId: idOf(plan) }
+  if (plan) return { id: event.id, type: event.type, about: 'subscription', objectId: idOf(plan), invoiceId: object.id }
+  // A credit note changes its invoice, and not always with an event of the invoice.
+  if (object.object === 'credit_note' && object.invoice)
+    return { id: event.id, type: event.type, about: 'invoice', objectId: idOf(object.invoice) }
   const about = {
     subscription: 'subscription' as const,
     'checkout.session': 'checkout' as const,

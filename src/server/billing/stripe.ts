@@ -2,7 +2,7 @@ import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
 import { PLANS, type PlanType } from '../../domain/money/plan.ts'
 import type { Env } from '../env.ts'
-import type { Payments } from '../ports/payments.ts'
+import type { Invoice, Payments } from '../ports/payments.ts'
 import { orNull, translated } from './stripe-errors.ts'
 import { priceLookupKey, toCheckout, toEvent, toInvoice, toSubscription } from './stripe-objects.ts'
 
@@ -63,6 +63,9 @@ export function stripePayments(
         return toCheckout(session)
       }),
 
+    createPortal: ({ customerId, returnUrl }) =>
+      ask(async (s) => (await s.billingPortal.sessions.create({ customer: customerId, return_url: returnUrl })).url),
+
     getCheckout: (id) => ask(async (s) => toCheckout(await s.checkout.sessions.retrieve(id))),
 
     expireCheckout: (id) => ask(async (s) => toCheckout(await s.checkout.sessions.expire(id))),
@@ -80,6 +83,13 @@ export function stripePayments(
         const { data } = await s.invoices.list({ subscription, status: 'paid', limit: 100 })
         const times = data.map((invoice) => toInvoice(invoice).paidAt ?? 0)
         return times.some((at) => start <= at && at < end)
+      }),
+
+    listPlanInvoices: (subscription) =>
+      ask(async (s) => {
+        const found: Invoice[] = []
+        for await (const invoice of s.invoices.list({ subscription, limit: 100 })) found.push(toInvoice(invoice))
+        return found
       }),
 
     cancelAtPeriodEnd: (id, idempotencyKey) =>

@@ -128,6 +128,9 @@ export const SITE_MAP = {
 
   'GET /api/v1/billings/summary': call('user', { scope: 'read', reads: usageQueries, byItself: true }),
   'GET /api/v1/billings/history': call('user', { scope: 'read', byItself: true }),
+  'POST /api/v1/billings/portal': call('user', {
+    form: { at: '/billing_history', done: '/billing_history' },
+  }),
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': call('user', {
     form: { at: '/account_overview', done: '/account_overview' },
   }),

@@ -38,6 +38,7 @@ const PERSONAL = {
   checkout: { count: 6, perMs: HOUR_MS, sentence: 'You opened too many checkout pages.' },
   /** Checks whether they have paid by now. */
   ask_stripe: { count: 60, perMs: HOUR_MS },
+  portal: { count: 20, perMs: HOUR_MS },
   pay_page: { count: 20, perMs: HOUR_MS },
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },

@@ -42,6 +42,22 @@ export type Invoice = {
   paidAt: number | null
   hostedUrl: string | null
   pdfUrl: string | null
+  /** Set on an invoice of the plan's own price. */
+  plan: PlanCharge | null
+}
+
+/** What an invoice of a plan's own price charges. Times are ms since 1970. */
+export type PlanCharge = {
+  subscriptionId: string
+  customerId: string
+  /** Their user and plan, as we wrote at checkout. */
+  userId: string | null
+  boughtAs: PlanType | null
+  /** The time that it pays for. */
+  start: number
+  end: number
+  /** Its total after credit notes, whether or not it was paid first. */
+  cents: number
 }
 
 /** What happened to which object. We act on the object fetched by id, never on the event's contents. */
@@ -50,6 +66,8 @@ export type PaymentEvent = {
   type: string
   about: 'subscription' | 'checkout' | 'invoice' | 'other'
   objectId: string
+  /** The invoice of the subscription's price that caused it, if one did. */
+  invoiceId?: string | undefined
 }
 
 /**
@@ -60,6 +78,9 @@ export type PaymentEvent = {
 export type Payments = {
   findCustomer(user: { id: string; email: string }): Promise<string | null>
   createCustomer(user: { id: string; email: string }, key: string): Promise<string>
+
+  /** Opens the page with the customer's payment method and receipts. It closes after a few minutes without use. */
+  createPortal(portal: { customerId: string; returnUrl: string }): Promise<string>
 
   createCheckout(
     checkout: { customerId: string; userId: string; planType: PlanType; successUrl: string; cancelUrl: string },
@@ -74,6 +95,8 @@ export type Payments = {
   findPlanPayPage(subscriptionId: string): Promise<string | null>
   /** Whether any of its invoices was paid in that time: half-open, ms since 1970. */
   wasPaidWithin(subscriptionId: string, time: { start: number; end: number }): Promise<boolean>
+  /** Every invoice of a plan's own price. */
+  listPlanInvoices(subscriptionId: string): Promise<Invoice[]>
   cancelAtPeriodEnd(id: string, key: string): Promise<PaidSubscription>
   cancelNow(id: string): Promise<void>
 

@@ -56,6 +56,7 @@ export const accountPages = new Hono<AppEnv>()
     if (c.req.query('checkout') === 'done' && c.req.method === 'GET')
       await settleCheckout(c.var.ctx, user.id).catch(() => {})
     const billing = await getBillingOverview(c.var.ctx, user.id)
+    if (billing.hasPortal) c.set('formTarget', c.var.ctx.config.portalOrigin)
     const flash = takeFlash(c)
     // The profile's form always sends a name.
     const aboutPlan =
@@ -73,7 +74,7 @@ export const accountPages = new Hono<AppEnv>()
             flash={aboutPlan ? flash : null}
           />
         }
-        billing={<BillingCard {...billing} />}
+        billing={<BillingCard {...billing} csrfToken={profile.csrfToken} />}
       />,
     )
   })

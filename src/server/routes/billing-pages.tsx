@@ -18,8 +18,10 @@ import { readAlong } from '../http/site-map.ts'
 export const billingPages = new Hono<AppEnv>()
   .get('/billing_history', async (c) => {
     const now = c.var.ctx.now()
-    const { bills, runs } = await getBillingHistory(c.var.ctx, signedIn(c).user.id)
+    const { bills, runs, hasPortal } = await getBillingHistory(c.var.ctx, signedIn(c).user.id)
     const months = bills.map((bill) => ({ month: billMonth(bill), dollars: bill.amount_owed }))
+    // The form's answer redirects to Stripe.
+    if (hasPortal) c.set('formTarget', c.var.ctx.config.portalOrigin)
     return renderPage(
       c,
       { title: 'Billing History' },
@@ -28,6 +30,7 @@ export const billingPages = new Hono<AppEnv>()
         month={c.req.query('month') ?? null}
         hoursPerDay={hoursPerDay(runs, now, 30)}
         dollarsPerMonth={dollarsPerMonth(months, now, 12)}
+        portalToken={hasPortal ? csrfToken(c) : null}
       />,
     )
   })

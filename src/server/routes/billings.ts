@@ -2,6 +2,7 @@ import { Hono } from 'hono'
 import { type Bill, billMonth, billsToCsv } from '../../domain/money/bill.ts'
 import type { BillingRecord } from '../../domain/wire.ts'
 import { listBills } from '../billing/bills/billing-history.ts'
+import { openPortal } from '../billing/bills/portal.ts'
 import { countUsage, toSummary } from '../billing/bills/usage.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { readAlong } from '../http/site-map.ts'
@@ -15,6 +16,10 @@ export const billings = new Hono<AppEnv>()
     const bills = await listBills(c.var.ctx, signedIn(c).user.id)
     return c.json({ billings: bills.map(toBillingRecord) })
   })
+  .post('/api/v1/billings/portal', async (c) => {
+    const url = await openPortal(c.var.ctx, signedIn(c).user.id)
+    return c.get('form') ? c.redirect(url, 303) : c.json({ url })
+  })
   .get('/billing_history.csv', async (c) => {
     const month = c.req.query('month')
     const bills = await listBills(c.var.ctx, signedIn(c).user.id)
@@ -25,6 +30,7 @@ export const billings = new Hono<AppEnv>()
   })
 
 function toBillingRecord(bill: Bill): BillingRecord {
-  const { id, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id } = bill
-  return { id, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id }
+  const { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date } =
+    bill
+  return { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date }
 }

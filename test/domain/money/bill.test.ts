@@ -5,6 +5,7 @@ import type { BillingRecord } from '../../../src/domain/wire.ts'
 
 const bill = (change: Partial<BillingRecord> = {}): BillingRecord => ({
   id: 'bill_1',
+  kind: 'usage',
   start_date: '2028-01-31',
   end_date: '2028-02-29',
   amount_owed: 1.5,
@@ -12,6 +13,8 @@ const bill = (change: Partial<BillingRecord> = {}): BillingRecord => ({
   paid: true,
   overdue: false,
   transaction_id: null,
+  plan: 'Basic',
+  due_date: null,
   ...change,
 })
 
@@ -39,11 +42,16 @@ test('a total of many bills is exact to the cent, less any credit', () => {
   expect(totalDollars([{ amount_owed: 0.1 }, { amount_owed: 0.2 }])).toBe(0.3)
 })
 
-test('the file has a line per record, in the order of its header', () => {
-  const bills = [bill(), bill({ amount_owed: -20, paid: false, overdue: true, transaction_id: 'in_7' })]
+test('the file has a line per record, in the order of its header, with what kind it is', () => {
+  const bills = [
+    bill(),
+    bill({ amount_owed: -20, paid: false, overdue: true, transaction_id: 'in_7', due_date: '2028-03-15' }),
+    bill({ kind: 'plan', amount_owed: 25, seconds_used: 0, transaction_id: 'in_8' }),
+  ]
   expect(billsToCsv(bills)).toBe(
-    'Start Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID\r\n' +
-      '2028-01-31,2028-02-29,1.50,3086,true,false,\r\n' +
-      '2028-01-31,2028-02-29,-20.00,3086,false,true,in_7\r\n',
+    'Start Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date\r\n' +
+      '2028-01-31,2028-02-29,1.50,3086,true,false,,Usage,Basic,\r\n' +
+      '2028-01-31,2028-02-29,-20.00,3086,false,true,in_7,Usage,Basic,2028-03-15\r\n' +
+      '2028-01-31,2028-02-29,25.00,0,true,false,in_8,Plan,Basic,\r\n',
   )
 })

@@ -75,6 +75,7 @@ export const MATRIX: Record<string, Row> = {
   'POST /api/servers/request_more': { ...CALL, ...OPERATE },
   'GET /api/v1/billings/summary': { ...CALL, ...READ },
   'GET /api/v1/billings/history': { ...CALL, ...READ },
+  'POST /api/v1/billings/portal': CALL,
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': CALL,
   'POST /api/v1/subscriptions/create_checkout_session': CALL,
   'GET /api/v1/instances': ADMIN_CALL,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { bills, plans } from '../../../db/schema.ts'
+import { bills, plans, users } from '../../../db/schema.ts'
 import { type StripeStandIn, startStripe } from '../../../dev/stripe/stand-in.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import { newId } from '../../../src/server/id.ts'
@@ -57,7 +57,7 @@ describe('the billing routes', () => {
     return id
   }
 
-  test('history: exactly the fields of the contract, only your own, newest first', async () => {
+  test('history: the fields of the contract, the kind, the plan, and the due date, only your own, newest first', async () => {
     const { cookie, userId } = await site.signInAs('user')
     const other = await site.signInAs('user')
     const id = await insertRecord(userId)
@@ -66,6 +66,7 @@ describe('the billing routes', () => {
       billings: [
         {
           id,
+          kind: 'usage',
           start_date: '2028-01-31',
           end_date: '2028-02-29',
           amount_owed: 0.01,
@@ -73,6 +74,8 @@ describe('the billing routes', () => {
           paid: false,
           overdue: false,
           transaction_id: null,
+          plan: 'Basic',
+          due_date: null,
         },
       ],
     })
@@ -89,7 +92,7 @@ describe('the billing routes', () => {
       'text/csv; charset=utf-8',
       'attachment; filename="billing-history.csv"',
     ])
-    expect((await all.text()).split('\r\n')[1]).toBe('2028-01-31,2028-02-29,0.01,18011,false,false,')
+    expect((await all.text()).split('\r\n')[1]).toBe('2028-01-31,2028-02-29,0.01,18011,false,false,,Usage,Basic,')
     expect((await (await get('/billing_history.csv?month=2027-12', cookie)).text()).trim().split('\r\n')).toHaveLength(
       1,
     )
@@ -152,6 +155,45 @@ describe('the billing routes', () => {
     expect((await send(payload, signed)).status).toBe(200)
     expect((await send(`${payload} `, signed)).status).toBe(400)
     expect((await send(payload, '')).status).toBe(400)
+  })
+
+  test('the portal: for the caller’s own customer, a form needs the page’s token, and only its pages let forms lead there', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    const open = () => post('/api/v1/billings/portal', cookie)
+    const shown = async () => {
+      const page = await get('/billing_history', cookie)
+      const [bound] = (page.headers.get('Set-Cookie') ?? '').split(';')
+      return { csp: page.headers.get('Content-Security-Policy'), html: await page.text(), bound }
+    }
+    expect((await open()).status).toBe(404)
+    expect((await shown()).html).not.toContain('Payment method and receipts')
+    expect((await shown()).csp).toContain("form-action 'self';")
+
+    const made = await fetch(`${stripe.apiBase}/v1/customers`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk' },
+      body: new URLSearchParams({ email: 'own@example.com' }),
+    })
+    const { id } = (await made.json()) as { id: string }
+    await site.db.update(users).set({ stripeCustomerId: id }).where(eq(users.id, userId))
+    const { html, csp, bound } = await shown()
+    expect(csp).toContain("form-action 'self' https://billing.stripe.com;")
+    const good = await open()
+    expect(good.status).toBe(200)
+    const { url } = (await good.json()) as { url: string }
+    expect(await (await fetch(url)).text()).toContain('own@example.com')
+
+    const token = /name="authenticity_token" value="([^"]+)"/.exec(html)?.[1] ?? ''
+    const press = (fields: Record<string, string>) =>
+      site.request('/api/v1/billings/portal', {
+        method: 'POST',
+        headers: { Cookie: `${cookie}; ${bound}`, Origin: SITE, 'Content-Type': 'application/x-www-form-urlencoded' },
+        body: new URLSearchParams(fields).toString(),
+      })
+    const pressed = await press({ authenticity_token: token, customer: 'cus_other' })
+    expect([pressed.status, pressed.headers.get('Location')]).toEqual([303, expect.stringContaining('/p/session/bps_')])
+    const forged = await press({})
+    expect(forged.headers.get('Location') ?? '').not.toContain('/p/session/')
   })
 
   test('gives visitors nothing', async () => {

@@ -1,19 +1,31 @@
 import { and, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
-import { type BillRow, bills, type InvoiceRow, invoices, runs } from '../../../../db/schema.ts'
-import { DAY_MS, toIso } from '../../../domain/instant.ts'
+import { type BillRow, bills, type InvoiceRow, invoices, type PlanPaymentRow, runs } from '../../../../db/schema.ts'
+import { DAY_MS, toDay, toIso } from '../../../domain/instant.ts'
 import type { Bill, Statement } from '../../../domain/money/bill.ts'
-import { chargedSeconds, dollarsOf, runSecondsWithin } from '../../../domain/money/billing.ts'
+import { chargedSeconds, runSecondsWithin, shareBill } from '../../../domain/money/billing.ts'
 import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
 import { planName } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
+import { planPaymentsQuery, toPlanBill } from './plan-payments.ts'
+import { customerQuery, hasPortal } from './portal.ts'
 
 type Row = { record: BillRow; invoice: InvoiceRow | null }
 
 const CHART_MS = 31 * DAY_MS
 
-/** Every closed cycle of the user, newest first. */
+/** Every closed cycle and every payment of a plan, newest first. */
 export async function listBills(ctx: Context, userId: string): Promise<Bill[]> {
-  return (await billsQuery(ctx, userId)).map((row) => toBill(row, ctx.now()))
+  const [rows, payments] = await ctx.db.batch([billsQuery(ctx, userId), planPaymentsQuery(ctx, userId)])
+  return toBills(rows, payments, ctx.now())
+}
+
+/** Newest first. A plan's payment comes before the usage of the month that it begins, so below it. */
+export function toBills(rows: Row[], payments: PlanPaymentRow[], now: number): Bill[] {
+  const found = [
+    ...rows.map((row) => ({ at: row.record.periodStart, bill: toBill(row, now) })),
+    ...payments.map((row) => ({ at: row.periodStart, bill: toPlanBill(row, now) })),
+  ]
+  return found.sort((a, b) => b.at - a.at).map(({ bill }) => bill)
 }
 
 export function billsQuery(ctx: Context, userId: string, which?: SQL) {
@@ -25,11 +37,13 @@ export function billsQuery(ctx: Context, userId: string, which?: SQL) {
     .orderBy(desc(bills.periodStart), desc(bills.createdAt))
 }
 
-/** The bills, and the last month's runs for the chart, in one round trip. */
+/** The bills, the last month's runs for the chart, and whether Stripe knows them, in one round trip. */
 export async function getBillingHistory(ctx: Context, userId: string) {
   const now = ctx.now()
-  const [rows, runRows] = await ctx.db.batch([
+  const [rows, payments, [account], runRows] = await ctx.db.batch([
     billsQuery(ctx, userId),
+    planPaymentsQuery(ctx, userId),
+    customerQuery(ctx, userId),
     ctx.db
       .select({ start: runs.billedFrom, end: runs.meteredUntil })
       .from(runs)
@@ -42,7 +56,8 @@ export async function getBillingHistory(ctx: Context, userId: string) {
       ),
   ])
   return {
-    bills: rows.map((row) => toBill(row, now)),
+    bills: toBills(rows, payments, now),
+    hasPortal: hasPortal(account),
     runs: runRows.map(({ start, end }) => ({ start: start ?? now, end: end ?? now })),
   }
 }
@@ -83,28 +98,35 @@ export async function findStatement(ctx: Context, userId: string, billId: string
       start: toIso(start),
       end: toIso(end),
       seconds,
-      dollars: dollarsOf(seconds),
     }
   })
+  const shares = shareBill(
+    lines.map((line) => line.seconds),
+    record,
+  )
   return {
     ...toBill(row, ctx.now()),
     included_hours: record.includedHours,
     trial: record.trial,
     charged_seconds: record.trial ? 0 : chargedSeconds(record.seconds, record.includedHours),
     // A correction has no runs: they are in the bill that it corrects.
-    lines: record.corrects ? [] : lines.filter((line) => line.seconds > 0),
+    lines: record.corrects
+      ? []
+      : lines
+          .map((line, i) => ({ ...line, included: shares[i]?.included ?? 0, dollars: (shares[i]?.cents ?? 0) / 100 }))
+          .filter((line) => line.seconds > 0),
     corrections: corrections.map((correction) => toBill(correction, ctx.now())),
   }
 }
 
-export function toBill({ record, invoice }: Row, now: number): Bill {
-  const day = (at: number) => toIso(at).slice(0, 10)
+function toBill({ record, invoice }: Row, now: number): Bill {
   const bill = { amountCents: record.amountCents, invoice }
   return {
     id: record.id,
-    start_date: day(record.periodStart),
+    kind: record.corrects ? 'correction' : 'usage',
+    start_date: toDay(record.periodStart),
     // The last day inside it: the period ends where the next one begins.
-    end_date: day(record.periodEnd - 1),
+    end_date: toDay(record.periodEnd - 1),
     amount_owed: record.amountCents / 100,
     seconds_used: record.seconds,
     paid: isPaid(bill),
@@ -113,7 +135,7 @@ export function toBill({ record, invoice }: Row, now: number): Bill {
     plan: record.planType ? planName(record.planType) : 'No plan',
     invoice_url: invoice?.hostedUrl ?? null,
     invoice_pdf: invoice?.pdfUrl ?? null,
-    due_date: invoice?.dueAt ? day(invoice.dueAt) : null,
+    due_date: invoice?.dueAt ? toDay(invoice.dueAt) : null,
     dollars_due: isPaid(bill) ? 0 : (invoice?.remainingCents ?? record.amountCents) / 100,
     corrects: record.corrects,
     reason: record.reason,

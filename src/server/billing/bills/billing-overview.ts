@@ -1,26 +1,40 @@
+import type { Bill } from '../../../domain/money/bill.ts'
 import type { Summary } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
-import { billsQuery, toBill } from './billing-history.ts'
+import { billsQuery, toBills } from './billing-history.ts'
+import { planPaymentsQuery } from './plan-payments.ts'
+import { customerQuery, hasPortal } from './portal.ts'
 import { countUsage, toSummary, usageQueries } from './usage.ts'
 
 /** What the account page shows about money. */
 export type BillingOverview = {
   summary: Summary
-  /** The unpaid total of closed bills. */
+  /** The unpaid total of closed bills and of the plan. */
   unpaidDollars: number
+  /** What is unpaid and can be paid now, oldest first. */
+  openInvoices: Bill[]
   overdue: boolean
   /** The page to pay the invoice that is due first. */
   payUrl: string | null
+  hasPortal: boolean
 }
 
 export async function getBillingOverview(ctx: Context, userId: string): Promise<BillingOverview> {
-  const [rows, history, runs] = await ctx.db.batch([billsQuery(ctx, userId), ...usageQueries(ctx, userId)])
+  const [rows, payments, [account], history, runs] = await ctx.db.batch([
+    billsQuery(ctx, userId),
+    planPaymentsQuery(ctx, userId),
+    customerQuery(ctx, userId),
+    ...usageQueries(ctx, userId),
+  ])
   const now = ctx.now()
-  const unpaid = rows.map((row) => toBill(row, now)).filter((bill) => !bill.paid)
+  const unpaid = toBills(rows, payments, now).filter((bill) => !bill.paid)
+  const openInvoices = unpaid.filter((bill) => bill.invoice_url).reverse()
   return {
     summary: toSummary(countUsage(history, runs, now)),
     unpaidDollars: unpaid.reduce((cents, bill) => cents + Math.round(bill.dollars_due * 100), 0) / 100,
+    openInvoices,
     overdue: unpaid.some((bill) => bill.overdue),
-    payUrl: unpaid.findLast((bill) => bill.invoice_url)?.invoice_url ?? null,
+    payUrl: openInvoices[0]?.invoice_url ?? null,
+    hasPortal: hasPortal(account),
   }
 }

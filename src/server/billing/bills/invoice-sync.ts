@@ -2,10 +2,11 @@ import { sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { DAY_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
+import { planPaymentQueries } from './plan-payments.ts'
 import { liftQuery, suspendQueries } from './suspension.ts'
 
 /**
- * Stores Stripe's state of an invoice, and suspends or reinstates its owner accordingly.
+ * Stores Stripe's state of an invoice. If it is a bill's, suspends or reinstates its owner accordingly.
  * @param also written in the same batch
  */
 export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Query[] = []): Promise<void> {
@@ -14,7 +15,8 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   const askedAt = ctx.now()
   const invoice = await ctx.payments.findInvoice(stripeInvoiceId)
   if (!invoice?.billId) {
-    if (also.length) await writeBatch(ctx.db, also)
+    const queries = [...planPaymentQueries(ctx, invoice ? [invoice] : [], askedAt), ...also]
+    if (queries.length) await writeBatch(ctx.db, queries)
     return
   }
   const { billId, remainingCents, hostedUrl } = invoice

@@ -4,6 +4,8 @@ import { HOUR_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import type { LogFields } from '../../log.ts'
+import { syncInvoice } from '../bills/invoice-sync.ts'
+import { duePaymentsQuery, postponeCheck, syncPlanPayments } from '../bills/plan-payments.ts'
 import { closeUnopened } from './checkout.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { alertPaidAfterClosing } from './plan-alerts.ts'
@@ -13,11 +15,11 @@ const BATCH = 100
 
 /**
  * Asks Stripe about everything we haven't checked for a day (an hour for open checkouts), to make up for lost
- * webhooks. Unpaid invoices have their own schedule (`advanceInvoices`).
+ * webhooks. Unpaid invoices of bills have their own schedule (`advanceInvoices`).
  */
 export async function reconcilePlans(ctx: Context): Promise<void> {
   const now = ctx.now()
-  const [planRows, visits] = await ctx.db.batch([
+  const [planRows, visits, payments] = await ctx.db.batch([
     ctx.db
       .select({ plan: plans, closedAt: users.closedAt })
       .from(plans)
@@ -26,6 +28,7 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
       .orderBy(asc(plans.checkAt))
       .limit(BATCH),
     ctx.db.select().from(checkouts).where(lte(checkouts.checkAt, now)).orderBy(asc(checkouts.checkAt)).limit(BATCH),
+    duePaymentsQuery(ctx, BATCH),
   ])
   await eachOf(
     ctx,
@@ -44,6 +47,7 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
         await ctx.payments.cancelNow(stripeId)
       }
       await syncPlan(ctx, stripeId)
+      await syncPlanPayments(ctx, stripeId)
     },
   )
   await eachOf(
@@ -57,6 +61,15 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
         .where(eq(checkouts.id, visit.id))
       if (visit.stripeSessionId) await syncCheckout(ctx, visit.stripeSessionId)
       else await closeUnopened(ctx, visit)
+    },
+  )
+  await eachOf(
+    ctx,
+    payments,
+    ({ id, userId }) => ({ planPaymentId: id, userId }),
+    async ({ id, stripeInvoiceId }) => {
+      await postponeCheck(ctx, id)
+      await syncInvoice(ctx, stripeInvoiceId)
     },
   )
 }

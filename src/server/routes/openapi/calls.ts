@@ -116,6 +116,11 @@ export const CALLS: Record<JsonCall, Description> = {
     summary: 'List your bills, newest first',
     answer: [200, z.object({ billings: z.array(shape.billing) })],
   },
+  'POST /api/v1/billings/portal': {
+    summary: "Open Stripe's page with your payment method and receipts",
+    answer: [200, z.object({ url: z.url() })],
+    refusals: [404, 502],
+  },
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': {
     summary: 'Cancel your plan at the end of its period',
     answer: [200, z.object({ subscription: z.nullable(shape.subscription), message: z.string() })],

@@ -87,6 +87,7 @@ export const summary = z.object({
 
 export const billing = z.object({
   id: z.string(),
+  kind: z.enum(['usage', 'plan', 'correction']),
   start_date: day,
   end_date: day,
   amount_owed: z.number(),
@@ -94,6 +95,8 @@ export const billing = z.object({
   paid: z.boolean(),
   overdue: z.boolean(),
   transaction_id: z.nullable(z.string()),
+  plan: z.string(),
+  due_date: z.nullable(day),
 }) satisfies z.ZodMiniType<wire.BillingRecord>
 
 export const instance = z.object({

@@ -45,14 +45,18 @@ test('history, total, CSV, statement, and balance agree', async () => {
   expect(totalDollars(bills)).toBe(7)
   expect(bills.every((bill) => bill.transaction_id?.startsWith('in_') && bill.invoice_url)).toBe(true)
   const lines = billsToCsv(bills).trimEnd().split('\r\n')
-  expect(lines[0]).toBe('Start Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID')
-  expect(lines[2]).toBe(`2028-01-31,2028-02-29,3.50,10799,false,true,${bills[1]?.transaction_id}`)
+  expect(lines[0]).toBe('Start Date,End Date,Amount Owed,Seconds Used,Paid,Overdue,Transaction ID,Kind,Plan,Due Date')
+  expect(lines[2]).toBe(
+    `2028-01-31,2028-02-29,3.50,10799,false,true,${bills[1]?.transaction_id},Usage,Basic,2028-03-16`,
+  )
 
   for (const bill of bills) {
     const statement = await findStatement(stack.ctx, user.id, bill.id)
     expect(statement?.lines.reduce((sum, line) => sum + line.seconds, 0)).toBe(bill.seconds_used)
     expect(statement?.lines.some((line) => line.session_id === split)).toBe(true)
     expect(statement?.charged_seconds).toBe(bill.seconds_used - 3600)
+    expect(statement?.lines.reduce((sum, line) => sum + line.included, 0)).toBe(3600)
+    expect(statement?.lines.reduce((sum, line) => sum + Math.round(line.dollars * 100), 0)).toBe(bill.amount_owed * 100)
   }
   const stranger = await stack.newUser()
   expect(await findStatement(stack.ctx, stranger.id, bills[0]?.id ?? '')).toBeNull()

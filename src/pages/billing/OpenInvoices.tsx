@@ -1,0 +1,27 @@
+import type { Bill } from '../../domain/money/bill.ts'
+import { dollars } from '../../domain/money/money.ts'
+import { Time } from '../../ui/Time.tsx'
+
+/** What is left to pay, each with its due date and the page to pay it on. */
+export function OpenInvoices({ bills }: { bills: Bill[] }) {
+  if (!bills.length) return null
+  return (
+    <ul className="stack" aria-label="Open invoices">
+      {bills.map((bill) => (
+        <li key={bill.id}>
+          <strong>{dollars(bill.dollars_due)}</strong> for {bill.kind === 'plan' ? `the ${bill.plan} plan` : 'usage'},{' '}
+          <Time at={bill.start_date} /> – <Time at={bill.end_date} />
+          {bill.due_date ? (
+            <>
+              , due <Time at={bill.due_date} />
+            </>
+          ) : null}
+          .{' '}
+          <a href={bill.invoice_url ?? ''} aria-label={`Pay ${dollars(bill.dollars_due)}`}>
+            Pay
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}

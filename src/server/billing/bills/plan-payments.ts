@@ -1,0 +1,92 @@
+import { and, asc, desc, eq, lte, ne, sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../../db/client.ts'
+import { type PlanPaymentRow, planPayments } from '../../../../db/schema.ts'
+import { DAY_MS, HOUR_MS, toDay } from '../../../domain/instant.ts'
+import type { Bill } from '../../../domain/money/bill.ts'
+import { planName } from '../../../domain/money/plan.ts'
+import type { Context } from '../../context.ts'
+import { newId } from '../../id.ts'
+import type { Invoice } from '../../ports/payments.ts'
+
+/**
+ * Stores Stripe's own invoices of plans, so that people find every payment in their books. Nothing else reads
+ * them. An invoice that is still a draft isn't one yet.
+ */
+export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: number): Query[] {
+  return invoices.flatMap((invoice) => {
+    const { plan, status } = invoice
+    if (!plan || status === 'draft') return []
+    const settled = status === 'paid' || status === 'void'
+    const checkAt = settled ? null : askedAt + DAY_MS
+    // Their owner as we wrote at checkout. An invoice of somebody unknown stores nothing.
+    return ctx.db.run(sql`INSERT INTO plan_payments (id, user_id, stripe_invoice_id, plan_type, period_start, period_end,
+        amount_cents, remaining_cents, status, due_at, paid_at, hosted_url, pdf_url, synced_at, check_at, created_at)
+      SELECT ${newId('fee')}, id, ${invoice.id},
+        coalesce((SELECT plan_type FROM subscriptions WHERE stripe_subscription_id = ${plan.subscriptionId}), ${plan.boughtAs}),
+        ${plan.start}, ${plan.end}, ${plan.cents}, ${invoice.remainingCents}, ${status}, ${invoice.dueAt},
+        ${invoice.paidAt}, ${invoice.hostedUrl}, ${invoice.pdfUrl}, ${askedAt}, ${checkAt}, ${ctx.now()}
+      FROM users WHERE id = ${plan.userId} OR stripe_customer_id = ${plan.customerId}
+      ORDER BY id = ${plan.userId} DESC LIMIT 1
+      ON CONFLICT (stripe_invoice_id) DO UPDATE SET amount_cents = excluded.amount_cents,
+        remaining_cents = excluded.remaining_cents, status = excluded.status, due_at = excluded.due_at,
+        paid_at = excluded.paid_at, hosted_url = excluded.hosted_url, pdf_url = excluded.pdf_url,
+        synced_at = excluded.synced_at, check_at = excluded.check_at
+      WHERE synced_at <= excluded.synced_at`)
+  })
+}
+
+/** Asks Stripe for every payment of a plan, in case we missed a webhook. */
+export async function syncPlanPayments(ctx: Context, subscriptionId: string): Promise<void> {
+  const askedAt = ctx.now()
+  const queries = planPaymentQueries(ctx, await ctx.payments.listPlanInvoices(subscriptionId), askedAt)
+  if (queries.length) await writeBatch(ctx.db, queries)
+}
+
+/** Unpaid ones that nobody asked Stripe about for a day. A plan that is over may still be paid for. */
+export function duePaymentsQuery(ctx: Context, most: number) {
+  return ctx.db
+    .select({ id: planPayments.id, stripeInvoiceId: planPayments.stripeInvoiceId, userId: planPayments.userId })
+    .from(planPayments)
+    .where(lte(planPayments.checkAt, ctx.now()))
+    .orderBy(asc(planPayments.checkAt))
+    .limit(most)
+}
+
+/** Looks again in an hour, whatever becomes of this look. */
+export async function postponeCheck(ctx: Context, id: string): Promise<void> {
+  await ctx.db
+    .update(planPayments)
+    .set({ checkAt: ctx.now() + HOUR_MS })
+    .where(and(eq(planPayments.id, id), lte(planPayments.checkAt, ctx.now())))
+}
+
+/** Newest first. Nobody owes or paid a voided one. */
+export function planPaymentsQuery(ctx: Context, userId: string) {
+  return ctx.db
+    .select()
+    .from(planPayments)
+    .where(and(eq(planPayments.userId, userId), ne(planPayments.status, 'void')))
+    .orderBy(desc(planPayments.periodStart))
+}
+
+export function toPlanBill(row: PlanPaymentRow, now: number): Bill {
+  const paid = row.status === 'paid'
+  return {
+    id: row.id,
+    kind: 'plan',
+    start_date: toDay(row.periodStart),
+    end_date: toDay(row.periodEnd - 1),
+    amount_owed: row.amountCents / 100,
+    seconds_used: 0,
+    paid,
+    overdue: !paid && row.dueAt !== null && row.dueAt <= now,
+    transaction_id: row.stripeInvoiceId,
+    plan: row.planType ? planName(row.planType) : 'Other',
+    invoice_url: row.hostedUrl,
+    invoice_pdf: row.pdfUrl,
+    due_date: row.dueAt === null ? null : toDay(row.dueAt),
+    dollars_due: paid ? 0 : row.remainingCents / 100,
+    corrects: null,
+    reason: null,
+  }
+}

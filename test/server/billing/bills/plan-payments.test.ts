@@ -1,0 +1,200 @@
+import { createServer } from 'node:http'
+import { eq } from 'drizzle-orm'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { planPayments, plans, users } from '../../../../db/schema.ts'
+import type { Invoice as AtStripe } from '../../../../dev/stripe/objects.ts'
+import { totalDollars } from '../../../../src/domain/money/bill.ts'
+import type { User } from '../../../../src/domain/wire.ts'
+import { getBillingHistory, listBills } from '../../../../src/server/billing/bills/billing-history.ts'
+import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
+import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
+import { openPortal } from '../../../../src/server/billing/bills/portal.ts'
+import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const RENEWAL = Date.UTC(2028, 1, 10, 9)
+
+let stack: BillingStack
+let user: User
+/** Whether Stripe's webhooks reach us. */
+let isHeard = true
+const webhook = createServer(async (request, response) => {
+  const payload = Buffer.concat(await request.toArray()).toString()
+  const signature = String(request.headers['stripe-signature'])
+  if (isHeard) await receiveStripeEvent(stack.ctx, { payload, signature })
+  response.writeHead(200).end()
+})
+beforeAll(async () => {
+  stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
+  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
+  stack.stripe.setWebhookUrl(`http://127.0.0.1:${(webhook.address() as { port: number }).port}/`)
+})
+beforeEach(async () => {
+  isHeard = true
+  stack.clock.now = Date.UTC(2028, 0, 10, 9)
+  await stack.forgetEverybody()
+  await stack.db.update(planPayments).set({ checkAt: null })
+  user = await stack.newUser()
+})
+afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
+afterAll(async () => {
+  await stack.close()
+  webhook.closeAllConnections()
+  webhook.close()
+})
+
+async function buy(card?: 'declined_later') {
+  await stack.press((await createCheckout(stack.ctx, user, { planType: 'basic' })).url, card)
+  await settleCheckout(stack.ctx, user.id)
+  await stack.stripe.settle()
+}
+const passTo = async (at: number) => {
+  stack.clock.now = at
+  await stack.stripe.settle()
+}
+const fees = async () => (await listBills(stack.ctx, user.id)).filter(({ kind }) => kind === 'plan')
+const atStripe = async () => {
+  const [account] = await stack.db.select().from(users).where(eq(users.id, user.id))
+  return (await stack.atStripe<{ data: AtStripe[] }>(`invoices?limit=100&customer=${account?.stripeCustomerId}`)).data
+}
+const taken = async () => (await atStripe()).reduce((cents, invoice) => cents + invoice.amount_paid, 0) / 100
+
+test('every payment of the plan is in the history, once, and the total is what Stripe took', async () => {
+  await buy()
+  await stack.insertRun(user.id, { from: stack.clock.now + DAY, until: stack.clock.now + DAY + 7 * HOUR })
+  await passTo(RENEWAL + 60_000)
+  await stack.passTime(RENEWAL + DAY, HOUR)
+  const bills = await listBills(stack.ctx, user.id)
+  expect(
+    bills.map(({ kind, start_date, end_date, amount_owed, paid, plan }) => [
+      kind,
+      start_date,
+      end_date,
+      amount_owed,
+      paid,
+      plan,
+    ]),
+  ).toEqual([
+    ['plan', '2028-02-10', '2028-03-10', 25, true, 'Basic'],
+    ['usage', '2028-01-10', '2028-02-10', 3.5, false, 'Basic'],
+    ['plan', '2028-01-10', '2028-02-10', 25, true, 'Basic'],
+  ])
+  expect((await getBillingHistory(stack.ctx, user.id)).bills).toEqual(bills)
+  expect(await getBillingOverview(stack.ctx, user.id)).toMatchObject({ unpaidDollars: 3.5, hasPortal: true })
+  await stack.press(bills[1]?.invoice_url)
+  await stack.stripe.settle()
+  expect(await taken()).toBe(totalDollars(await listBills(stack.ctx, user.id)))
+})
+
+test('a declined payment is owed in the balance, with the page to pay it, until it is paid', async () => {
+  await buy('declined_later')
+  await passTo(RENEWAL + 60_000)
+  const [fee] = await fees()
+  expect(fee).toMatchObject({ start_date: '2028-02-10', amount_owed: 25, dollars_due: 25, paid: false, overdue: false })
+  expect(await getBillingOverview(stack.ctx, user.id)).toMatchObject({
+    unpaidDollars: 25,
+    openInvoices: [{ id: fee?.id }],
+    payUrl: fee?.invoice_url,
+    overdue: false,
+  })
+  await stack.press(fee?.invoice_url)
+  await stack.stripe.settle()
+  expect(await fees()).toMatchObject([{ id: fee?.id, paid: true, dollars_due: 0 }, { paid: true }])
+  expect(await getBillingOverview(stack.ctx, user.id)).toMatchObject({
+    unpaidDollars: 0,
+    openInvoices: [],
+    payUrl: null,
+  })
+})
+
+test('lost webhooks cost a day: the plan is asked for all its payments, and an unpaid one even after its plan', async () => {
+  isHeard = false
+  await buy('declined_later')
+  await passTo(RENEWAL)
+  expect(await fees()).toEqual([])
+  await stack.passTime(RENEWAL + DAY, HOUR)
+  expect((await fees()).map(({ paid }) => paid)).toEqual([false, true])
+
+  await stack.db.update(plans).set({ endedAt: stack.clock.now, checkAt: null }).where(eq(plans.userId, user.id))
+  await stack.press((await fees())[0]?.invoice_url)
+  await stack.passTime(stack.clock.now + 25 * HOUR, HOUR)
+  expect((await fees()).map(({ paid }) => paid)).toEqual([true, true])
+  const rows = await stack.db.select().from(planPayments).where(eq(planPayments.userId, user.id))
+  expect(rows.map(({ checkAt }) => checkAt)).toEqual([null, null])
+})
+
+test('an older answer of Stripe never overwrites a newer one', async () => {
+  await buy('declined_later')
+  await passTo(RENEWAL)
+  const [fee] = await fees()
+  const id = fee?.transaction_id ?? ''
+  const old = await stack.ctx.payments.findInvoice(id)
+  let answer = (_: typeof old) => {}
+  const slow = new Promise<typeof old>((resolve) => {
+    answer = resolve
+  })
+  const late = syncInvoice({ ...stack.ctx, payments: { ...stack.ctx.payments, findInvoice: () => slow } }, id)
+  await stack.press(fee?.invoice_url)
+  stack.clock.now += 1000
+  await stack.stripe.settle()
+  answer(old)
+  await late
+  expect((await fees())[0]).toMatchObject({ paid: true, dollars_due: 0 })
+})
+
+test('a credit note lowers the amount, before and after payment; a voided invoice is not listed', async () => {
+  await buy('declined_later')
+  await passTo(RENEWAL)
+  const [open, paid] = await fees()
+  const credit = (invoice: string | null | undefined, more = '') =>
+    stack.atStripe(
+      'credit_notes',
+      `invoice=${invoice}&lines[0][type]=custom_line_item&lines[0][quantity]=1&lines[0][unit_amount]=500${more}`,
+    )
+  await credit(open?.transaction_id)
+  await credit(paid?.transaction_id, '&credit_amount=500')
+  await stack.stripe.settle()
+  expect(await fees()).toMatchObject([
+    { amount_owed: 20, dollars_due: 20 },
+    { amount_owed: 20, paid: true, dollars_due: 0 },
+  ])
+  await stack.atStripe(`invoices/${open?.transaction_id}/void`, '')
+  await stack.stripe.settle()
+  expect(await fees()).toMatchObject([{ id: paid?.id }])
+})
+
+test('a second plan that we cancel at once is in the books: Stripe took its money', async () => {
+  await buy()
+  const [account] = await stack.db.select().from(users).where(eq(users.id, user.id))
+  const second = await stack.ctx.payments.createCheckout(
+    {
+      customerId: account?.stripeCustomerId ?? '',
+      userId: user.id,
+      planType: 'premium',
+      successUrl: 'http://site.test/',
+      cancelUrl: 'http://site.test/',
+    },
+    'second',
+  )
+  await stack.press(second.url)
+  await stack.stripe.settle()
+  expect((await fees()).map(({ plan, amount_owed }) => [plan, amount_owed]).sort()).toEqual([
+    ['Basic', 25],
+    ['Premium', 250],
+  ])
+  expect(inBrief(stack.takeLines())).toEqual([expect.stringContaining('second_plan_canceled')])
+})
+
+test('the portal opens for customers alone, and twenty times an hour', async () => {
+  await expect(openPortal(stack.ctx, user.id)).rejects.toMatchObject({ code: 'not_found' })
+  await buy()
+  expect(await (await fetch(await openPortal(stack.ctx, user.id))).text()).toContain(user.email)
+  for (let n = 1; n < 20; n++) await openPortal(stack.ctx, user.id)
+  const before = stack.stripe.calls().length
+  await expect(openPortal(stack.ctx, user.id)).rejects.toMatchObject({ code: 'too_many' })
+  expect(stack.stripe.calls()).toHaveLength(before)
+})
