@@ -23,7 +23,8 @@ export async function watchRunning(ctx: Context, userId: string): Promise<number
   if (!run || run.confirmedAt === null) return null
   const now = ctx.now()
   if (run.mustStopAt !== null && now >= run.mustStopAt) {
-    await requestStop(ctx, run, run.mustStopAt)
+    // Unless a plan that just began has lifted the trial's end.
+    await requestStop(ctx, run, run.mustStopAt, null, sql`must_stop_at <= ${now}`)
     return now
   }
   const trialEnd = run.mustStopAt ?? Number.POSITIVE_INFINITY
