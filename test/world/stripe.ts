@@ -22,7 +22,8 @@ const BASE = 'http://stripe'
 export type StripeWorld = ReturnType<typeof openStripe>
 
 /** The stand-in's Stripe and the product's own adapter with Stripe's SDK, without a network between them. */
-export function openStripe(now: () => number) {
+/** @param failed called when a call fails at Stripe */
+export function openStripe(now: () => number, failed: () => void) {
   const store = new Store(null)
   const server = new StripeServer(store, BASE, now)
   const { account } = server
@@ -35,6 +36,7 @@ export function openStripe(now: () => number) {
       body: String(init.body ?? ''),
     })
     store.commit()
+    if (typeof outcome === 'string' || outcome.status >= 500) failed()
     if (typeof outcome === 'string') throw new TypeError('fetch failed')
     return new Response(outcome.body, { status: outcome.status, headers: outcome.headers })
   }
@@ -42,6 +44,7 @@ export function openStripe(now: () => number) {
     { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: SECRET, STRIPE_API_BASE: BASE },
     { fetcher: fetcher as typeof fetch },
   )
+  const conditions = { losesWebhooks: false }
   /** Somebody acts at Stripe: the customer on its pages, or the operator in its dashboard. */
   function act<T>(what: () => T): T {
     server.passTime()
@@ -52,7 +55,12 @@ export function openStripe(now: () => number) {
   return {
     payments,
     inject: (fault: StripeFault, times: number) => server.faults.add({ fault }, times),
-    heal: () => server.faults.heal(),
+    /** What is unusual about Stripe at the moment. */
+    conditions,
+    heal() {
+      server.faults.heal()
+      conditions.losesWebhooks = false
+    },
     passTime: () => act(() => {}),
     /** Events since the last call, in order. */
     takeEvents(): StripeEvent[] {
