@@ -20,19 +20,49 @@ export type Rows = {
   bills: schema.BillRow[]
   invoices: schema.InvoiceRow[]
   outbox: schema.OutboxRow[]
-  /** Every suspension, every warning, and every mail ever written, by user. */
-  witnessed: { what: string; userId: string }[]
+  /** What the triggers saw, and the id of the user, run, bill, plan or mail. */
+  witnessed: { what: string; id: string }[]
 }
 
-/** Write down what a look after each step could miss. */
+/**
+ * Write down what a look after each step could miss. Mails count only for open accounts, and a `start: …` is one that
+ * should have been refused: a plan that turns unpaid may be a moment late.
+ */
 const WITNESSES = `
-  CREATE TABLE witnessed (what TEXT NOT NULL, user_id TEXT NOT NULL);
+  CREATE TABLE witnessed (what TEXT NOT NULL, id TEXT NOT NULL);
   CREATE TRIGGER suspension AFTER UPDATE ON users WHEN old.suspended_at IS NULL AND new.suspended_at IS NOT NULL
-    BEGIN INSERT INTO witnessed VALUES ('suspension', new.id); END;
+    AND new.closed_at IS NULL BEGIN INSERT INTO witnessed VALUES ('suspension', new.id); END;
   CREATE TRIGGER warning AFTER UPDATE ON users WHEN old.stop_warned_at IS NULL AND new.stop_warned_at IS NOT NULL
-    BEGIN INSERT INTO witnessed VALUES ('warning', new.id); END;
+    AND new.closed_at IS NULL BEGIN INSERT INTO witnessed VALUES ('warning', new.id); END;
   CREATE TRIGGER mail AFTER INSERT ON outbox
     BEGIN INSERT INTO witnessed SELECT 'mail: ' || new.subject, id FROM users WHERE email = new.recipient; END;
+  CREATE TRIGGER mail_sent_again AFTER UPDATE ON outbox WHEN old.sent_at IS NOT NULL AND new.sent_at IS NOT NULL
+    BEGIN INSERT INTO witnessed VALUES ('sent twice: ' || new.subject, new.id); END;
+  CREATE TRIGGER start AFTER INSERT ON server_sessions BEGIN
+    INSERT INTO witnessed SELECT 'start: closed', id FROM users WHERE id = new.user_id AND closed_at IS NOT NULL;
+    INSERT INTO witnessed SELECT 'start: suspended', id FROM users WHERE id = new.user_id AND suspended_at IS NOT NULL;
+    INSERT INTO witnessed SELECT 'start: unpaid', user_id FROM subscriptions WHERE user_id = new.user_id
+      AND ended_at IS NULL AND status IN ('past_due', 'unpaid') AND NOT EXISTS (SELECT 1 FROM witnessed
+      WHERE what LIKE 'unpaid since %' AND id = user_id AND CAST(substr(what, 14) AS INTEGER) > new.requested_at - 60000);
+  END;
+  CREATE TRIGGER unpaid AFTER UPDATE ON subscriptions WHEN new.status IN ('past_due', 'unpaid')
+    AND old.status NOT IN ('past_due', 'unpaid')
+    BEGIN INSERT INTO witnessed VALUES ('unpaid since ' || new.synced_at, new.user_id); END;
+  CREATE TRIGGER loss AFTER INSERT ON jobs WHEN new.error_code = 'instance_lost' BEGIN
+    INSERT INTO witnessed SELECT 'loss after ' || unseen_looks || ' looks, ' || (SELECT count(*) FROM server_sessions
+      WHERE ended_at IS NULL AND unseen_since < new.created_at - 60000) || ' unseen', id
+      FROM server_sessions WHERE id = new.session_id; END;
+  CREATE TRIGGER take_up AFTER UPDATE ON jobs WHEN old.status = 'queued' AND new.status = 'running'
+    BEGIN INSERT INTO witnessed VALUES ('taken up after ' || (new.updated_at - old.created_at), new.id); END;
+  CREATE TRIGGER bill AFTER INSERT ON billing_records WHEN new.corrects IS NULL BEGIN
+    INSERT INTO witnessed SELECT 'billed beside an open page', new.id FROM checkouts WHERE user_id = new.user_id
+      AND status = 'open' AND created_at < new.period_end AND new.created_at < created_at + 25 * 3600000 - 60000; END;
+  CREATE TRIGGER unseen AFTER UPDATE ON server_sessions WHEN new.unseen_looks > old.unseen_looks
+    BEGIN INSERT INTO witnessed VALUES ('unseen ' || new.unseen_looks, new.id); END;
+  CREATE TRIGGER old_invoice AFTER UPDATE ON invoices WHEN new.synced_at < old.synced_at
+    BEGIN INSERT INTO witnessed VALUES ('older answer', new.record_id); END;
+  CREATE TRIGGER old_plan AFTER UPDATE ON subscriptions WHEN new.synced_at < old.synced_at
+    BEGIN INSERT INTO witnessed VALUES ('older answer', new.id); END;
 `
 
 export type WorldDatabase = Awaited<ReturnType<typeof openWorldDatabase>>
@@ -75,7 +105,7 @@ export async function openWorldDatabase() {
         db.select().from(invoices),
         db.select().from(outbox),
       ])
-      const { rows } = await client.execute('SELECT what, user_id AS userId FROM witnessed')
+      const { rows } = await client.execute('SELECT what, id FROM witnessed')
       return {
         users: all[0],
         places: all[1],

@@ -17,9 +17,8 @@ const USUAL = { hiddenMs: 0, wrongRegion: false, bootMs: 4_000, shutdownMs: 3_00
 export type Ec2World = ReturnType<typeof openEc2>
 
 /** The stand-in's EC2 and the product's own adapter with AWS's SDK, without a network between them. */
-export function openEc2(now: () => number, onFault: () => void) {
+export function openEc2(now: () => number, note: (state: string) => void, onFault: () => void) {
   const store = new Store(null)
-  const lost = new Set<string>()
   const conditions = { ...USUAL }
   const instances = new Instances(store, {
     now,
@@ -49,7 +48,10 @@ export function openEc2(now: () => number, onFault: () => void) {
     if (pendingHits(store) !== before) onFault()
     return outcome
   })
-  const cloud: Cloud = ec2Cloud(
+  const vanished = new Set<string>()
+  const askedAt = new Map<string, number>()
+  const refusedPlaces = new Set<string>()
+  const adapter: Cloud = ec2Cloud(
     {
       AWS_REGION: 'us-east-1',
       AWS_ACCESS_KEY_ID: 'local',
@@ -59,8 +61,29 @@ export function openEc2(now: () => number, onFault: () => void) {
     },
     transport,
   )
+  const cloud: Cloud = {
+    ...adapter,
+    findInstance(id) {
+      askedAt.set(id, now())
+      return adapter.findInstance(id)
+    },
+    async launch(request) {
+      const answer = await adapter.launch(request)
+      const isRefused = 'refused' in answer
+      if (isRefused && answer.refused === 'place') refusedPlaces.add(request.token)
+      if (isRefused && instances.all().some(({ clientToken }) => clientToken === request.token))
+        note('refused after launch')
+      return answer
+    },
+  }
   return {
     cloud,
+    /** When the product last asked about an instance. */
+    askedAt,
+    /** Tokens whose place EC2 refused, but not the whole account. */
+    refusedPlaces,
+    /** Instances that ended without our asking. */
+    vanished,
     /** What is unusual about EC2 at the moment. */
     conditions,
     inject(fault: string, times: number, only: { action?: string; instance_id?: string } = {}) {
@@ -75,10 +98,8 @@ export function openEc2(now: () => number, onFault: () => void) {
     /** An instance ends without our asking. */
     vanish(id: string) {
       instances.vanish(id)
-      lost.add(id)
+      vanished.add(id)
     },
-    /** The instances that ended without our asking. */
-    lost,
     alive: (): Instance[] => instances.all().filter((one) => /pending|running/.test(stateOf(one, now()))),
     running: (): Instance[] => instances.running(),
     at: (host: string) => instances.running().find((one) => publicIp(one, now()) === host),

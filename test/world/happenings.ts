@@ -18,8 +18,10 @@ export function cloudHappening(world: World, random: Random): void {
   else if (happening === 1) ec2.inject(random.pick(['Unsupported', 'InsufficientFreeAddressesInSubnet']), times)
   else if (happening === 2) ec2.inject(random.pick(['VcpuLimitExceeded', 'UnauthorizedOperation']), times)
   else if (happening === 3) ec2.inject('RequestLimitExceeded', 3 * times)
-  else if (happening === 4) ec2.inject('lost_response', times, { action: 'RunInstances' })
-  else if (happening === 5) ec2.conditions.hiddenMs = random.between(2_000, 60_000)
+  else if (happening === 4) {
+    ec2.inject('lost_response', random.between(1, 3), { action: 'RunInstances' })
+    if (random.chance(0.5)) ec2.inject('UnauthorizedOperation', 1, { action: 'RunInstances' })
+  } else if (happening === 5) ec2.conditions.hiddenMs = random.between(2_000, 60_000)
   else if (happening === 6) ec2.conditions.bootMs = random.between(1_000, 11 * 60_000)
   else if (happening === 7) ec2.conditions.shutdownMs = random.between(1_000, 120_000)
   else if (happening === 8) {
@@ -28,7 +30,7 @@ export function cloudHappening(world: World, random: Random): void {
   } else {
     const victim = random.pick(ec2.alive())
     // Of three that are lost at once and forgotten by EC2, only an operator can say that they are gone.
-    if (!victim || ec2.lost.size >= MOST_LOST) return
+    if (!victim || ec2.vanished.size >= MOST_LOST) return
     if (happening === 9) {
       ec2.inject('InvalidInstanceID.NotFound', times, { instance_id: victim.id })
       return
@@ -47,7 +49,9 @@ export function stripeHappening(world: World, random: Random, people: Person[]):
   const { stripe } = world
   const subscription = random.pick(stripe.subscriptions().filter(({ status }) => status !== 'canceled'))
   const open = random.pick(stripe.invoices().filter(({ status, parent }) => status === 'open' && parent === null))
-  const happening = random.between(0, 8)
+  const happening = random.between(0, 9)
+  // Our endpoint is down until the next happening at Stripe.
+  stripe.conditions.losesWebhooks = happening === 8
   if (happening <= 1) {
     stripe.inject(random.pick(['error', 'lost_response']), random.between(1, 6))
   } else if (happening === 2) {
@@ -75,23 +79,23 @@ export function stripeHappening(world: World, random: Random, people: Person[]):
 /** What an operator does by hand. */
 export async function operatorDeed(world: World, random: Random, person: Person): Promise<void> {
   const hand = { db: world.ctx.db, now: world.ctx.now }
-  const deed = random.between(0, 6)
-  if (deed <= 1) {
+  const deed = random.between(0, 8)
+  if (deed <= 3) {
     const rows = (await world.database.db.select().from(bills)).filter((bill) => bill.corrects === null)
     const bill = random.pick(rows)
     if (!bill) return
     const seconds = random.chance(0.5) ? bill.seconds + random.between(1, 4_000) : Math.floor(bill.seconds / 2)
     const change = await correctBill(hand, bill.id, { seconds, reason: 'Support' })
     if (change) world.note(change.amountCents < 0 ? 'bill credited' : 'bill corrected')
-  } else if (deed === 2) {
+  } else if (deed === 4) {
     person.hasUnusualPlan = true
     await grantPlan(hand, person.user.email, { type: random.pick(['basic', 'premium']), hours: 5 })
     world.note('plan granted')
-  } else if (deed === 3) {
+  } else if (deed === 5) {
     person.hasUnusualPlan = true
     await endGrantedPlan(hand, person.user.email)
     world.note('granted plan or trial ended by hand')
-  } else if (deed === 4) {
+  } else if (deed === 6) {
     const rows = await world.database.read()
     const place = random.pick(rows.places.filter(({ retiredAt }) => retiredAt === null))
     if (!place) return

@@ -1,4 +1,4 @@
-import type { BillRow, JobRow, RunRow } from '../../db/schema.ts'
+import type { BillRow, JobRow, PlaceRow, PlanRow, RunRow, UserRow } from '../../db/schema.ts'
 import type { Job } from '../../src/domain/wire.ts'
 import type { Rows } from './database.ts'
 
@@ -7,10 +7,11 @@ export class Memory {
   readonly runs = new Map<string, RunRow>()
   readonly jobs = new Map<string, JobRow>()
   readonly bills = new Map<string, BillRow>()
+  readonly users = new Map<string, UserRow>()
+  readonly plans = new Map<string, PlanRow>()
+  readonly places = new Map<string, PlaceRow>()
   /** Runs that ended for a reason of their own, such as a lost instance. */
   readonly blamed = new Set<string>()
-  /** Runs whose instance EC2 couldn't find for a while. */
-  readonly wasUnseen = new Set<string>()
   /** People whose plan we learned of after a cycle that it changes. */
   readonly lateLessons = new Set<string>()
   #since = new Map<string, number>()
@@ -46,7 +47,6 @@ export class Memory {
 
   /** Before the rules are checked: what they compare with counts. */
   count(rows: Rows): void {
-    for (const run of rows.runs) if (run.unseenLooks > 0) this.wasUnseen.add(run.id)
     for (const job of rows.jobs) if (job.errorCode === 'instance_lost') this.blamed.add(job.runId)
     for (const plan of rows.plans) {
       const owner = rows.users.find(({ id }) => id === plan.userId)
@@ -63,5 +63,8 @@ export class Memory {
     for (const run of rows.runs) this.runs.set(run.id, run)
     for (const job of rows.jobs) this.jobs.set(job.id, job)
     for (const bill of rows.bills) this.bills.set(bill.id, bill)
+    for (const user of rows.users) this.users.set(user.id, user)
+    for (const plan of rows.plans) this.plans.set(plan.id, plan)
+    for (const place of rows.places) this.places.set(place.id, place)
   }
 }

@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { plans, runs, users } from '../../db/schema.ts'
+import type { Invoice } from '../../dev/stripe/objects.ts'
 import { DAY_MS } from '../../src/domain/instant.ts'
+import { ALL_RESERVED } from '../../src/domain/server-list.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { closeAccount } from '../../src/server/accounts/close-account.ts'
 import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-plan.ts'
@@ -24,6 +26,10 @@ export class Person {
   readonly born: number
   /** When a stop was accepted, by run. */
   readonly stopped = new Map<string, number>()
+  /** Runs whose end this person asked for, whatever the answer was. */
+  readonly asked = new Set<string>()
+  /** Has asked to close the account. */
+  closes = false
   /** When the closing of the account was accepted. */
   closedAt: number | null = null
   /** Support granted a plan, or somebody changed one in Stripe's dashboard. */
@@ -37,12 +43,13 @@ export class Person {
     this.born = born
   }
 
-  /** One thing that this person does now, or two at once. */
+  /** One thing that this person does now, or two at once, often just as an alarm rings or a webhook arrives. */
   async deeds(random: Random): Promise<{ name: string; run: () => Promise<unknown> }[]> {
+    const others = random.chance(0.3) ? await this.#world.untilNext(40_000) : []
     const first = await this.#deed(random)
     const often = { honest: 0.05, forgetful: 0.05, 'two tabs': 0.6, impatient: 0.5, cheating: 0.4 }[this.behavior]
-    if (!random.chance(often)) return [first]
-    return [first, random.chance(0.5) ? first : await this.#deed(random)]
+    if (!random.chance(often)) return [first, ...others]
+    return [first, random.chance(0.5) ? first : await this.#deed(random), ...others]
   }
 
   async #deed(random: Random): Promise<{ name: string; run: () => Promise<unknown> }> {
@@ -57,10 +64,10 @@ export class Person {
       start: () => this.start(),
       stop: () => this.stop(),
       checkout: () => this.openCheckout(random.pick(['basic', 'basic', 'premium'])),
-      pay: async () => this.pay(random),
+      pay: async () => this.pay(random, random.chance(0.25)),
       return: () => settleCheckout(this.#world.ctx, user.id),
-      cancel: () => cancelAtPeriodEnd(this.#world.ctx, user),
-      'pay bill': async () => this.payBill(random),
+      cancel: () => this.cancel(),
+      'pay bill': async () => (random.chance(0.5) ? this.payBill(random) : this.payPlan()),
       close: () => this.close(),
     }
     return { name: `${user.name} ${name}`, run: () => (deeds[name] as () => Promise<unknown>)() }
@@ -70,7 +77,7 @@ export class Person {
     const pages = this.#openPages().length
     const owed = this.#openInvoices().length
     const cheating = this.behavior === 'cheating' ? 3 : 1
-    if (this.closedAt !== null) return { pay: pages, 'pay bill': owed, return: 0.2 }
+    if (this.closedAt !== null) return { pay: 10 * pages, 'pay bill': owed, return: 0.2 }
     return {
       start: isLive ? 1 : 8,
       stop: isLive ? (this.behavior === 'forgetful' ? 2 : 6) : 0.3,
@@ -91,7 +98,11 @@ export class Person {
   async start(): Promise<void> {
     const { ctx, database } = this.#world
     const [row] = await database.db.select().from(users).where(eq(users.id, this.user.id))
-    await startRun(ctx, { user: this.user, suspended: row?.suspendedAt != null })
+    await startRun(ctx, { user: this.user, suspended: row?.suspendedAt != null }).catch((error: Error) => {
+      if (error.message === ALL_RESERVED) this.#world.note('fleet full')
+      else if (error.message.startsWith('You can start')) this.#world.note('start limit reached')
+      throw error
+    })
     this.#world.note('started')
   }
 
@@ -101,6 +112,7 @@ export class Person {
     const { id: runId, placeId } = run
     if (run.runningAt === null) this.#world.note('stop during launch')
     else if (run.billedFrom === null) this.#world.note('stop while the image loads')
+    this.asked.add(runId)
     const stopped = await stopRun(this.#world.ctx, this.user.id, { runId, placeId })
     // A stop may have been accepted before, by another tab or by the product.
     const at = stopped.run.stopRequestedAt ?? this.#world.clock.ms
@@ -114,16 +126,27 @@ export class Person {
   }
 
   /** On Stripe's page, which knows nothing about us. */
-  pay(random: Random): void {
+  pay(random: Random, declinedLater: boolean): void {
     const page = random.pick(this.#openPages())
     if (!page) return
-    const declinedLater = random.chance(0.25)
     this.#world.stripe.pay(page.id, declinedLater)
     this.#world.note(this.closedAt === null ? 'paid for a plan' : 'paid for a plan after closing')
   }
 
+  async cancel(): Promise<void> {
+    await cancelAtPeriodEnd(this.#world.ctx, this.user)
+  }
+
   payBill(random: Random): void {
-    const invoice = random.pick(this.#openInvoices())
+    this.#payInvoice(random.pick(this.#openInvoices().filter(({ parent }) => parent === null)))
+  }
+
+  /** The open invoice of an unpaid plan. */
+  payPlan(): void {
+    this.#payInvoice(this.#openInvoices().find(({ parent }) => parent !== null))
+  }
+
+  #payInvoice(invoice: Invoice | undefined): void {
     if (!invoice) return
     this.#world.stripe.payInvoice(invoice.id)
     this.#world.note(invoice.parent ? 'plan paid late' : 'bill paid')
@@ -131,6 +154,8 @@ export class Person {
 
   async close(): Promise<void> {
     const isLive = (await this.live()) !== null
+    if (this.#openPages().length > 0) this.#world.note('closed with an open checkout')
+    this.closes = true
     await closeAccount(this.#world.ctx, this.user, { current_password: PASSWORD })
     this.#world.note(isLive ? 'closed with a server' : 'closed')
   }

@@ -1,12 +1,16 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
 import { type Random, seededRandom } from '../../testing/random.ts'
 import type { WorldDatabase } from './database.ts'
+import { habit } from './habits.ts'
 import { cloudHappening, edges, operatorDeed, stripeHappening } from './happenings.ts'
 import { Memory } from './memory.ts'
 import { newPerson, type Person } from './people.ts'
-import { QUIET_RULES, RULES, type Rule } from './rules.ts'
+import { QUIET_RULES } from './rules/quiet.ts'
+import type { Rule } from './rules/rule.ts'
+import { RULES } from './rules.ts'
 import type { Schedule, Step } from './schedule.ts'
 import { seedRandomness } from './seeded-crypto.ts'
+import { sightings } from './sightings.ts'
 import { Broken, World } from './world.ts'
 
 const NAMES = 'Ada Grace Alan Barbara Edsger Frances Katherine Margaret Niklaus Radia Sophie Tony'.split(' ')
@@ -57,6 +61,7 @@ async function playStep(world: World, people: Person[], step: Step): Promise<voi
   if (step.kind === 'cloud') cloudHappening(world, random)
   else if (step.kind === 'stripe') stripeHappening(world, random, people)
   else if (step.kind === 'deploy') world.deploy()
+  else if (step.kind === 'habit') await habit(world, random, person, people)
   else if (step.kind === 'operator')
     await world.together([{ name: 'operator', run: () => operatorDeed(world, random, person) }])
   else await world.together(await person.deeds(random))
@@ -112,5 +117,6 @@ async function check(rules: Rule[], world: World, people: Person[], memory: Memo
     const [first] = broken(view)
     if (first) throw new Broken(name, first)
   }
+  for (const state of sightings(rows, memory)) world.note(state)
   memory.remember(rows)
 }

@@ -22,17 +22,18 @@ const wait: fc.Arbitrary<Wait> = fc.oneof(
 )
 
 const kind = fc.oneof(
-  { weight: 22, arbitrary: fc.constant('person' as const) },
-  { weight: 3, arbitrary: fc.constant('cloud' as const) },
-  { weight: 2, arbitrary: fc.constant('stripe' as const) },
-  { weight: 1, arbitrary: fc.constant('operator' as const) },
-  { weight: 1, arbitrary: fc.constant('deploy' as const) },
+  { weight: 66, arbitrary: fc.constant('person' as const) },
+  { weight: 9, arbitrary: fc.constant('cloud' as const) },
+  { weight: 6, arbitrary: fc.constant('stripe' as const) },
+  { weight: 4, arbitrary: fc.constant('operator' as const) },
+  { weight: 3, arbitrary: fc.constant('deploy' as const) },
+  { weight: 2, arbitrary: fc.constant('habit' as const) },
 )
 
 export type Step = {
   wait: Wait
   weather: Weather
-  kind: 'person' | 'cloud' | 'stripe' | 'operator' | 'deploy'
+  kind: 'person' | 'habit' | 'cloud' | 'stripe' | 'operator' | 'deploy'
   who: number
   /** Decides everything else about the step, so that leaving other steps out changes nothing here. */
   luck: number

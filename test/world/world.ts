@@ -91,7 +91,11 @@ export class World {
     this.database = database
     this.trace = trace
     const now = () => this.clock.ms
-    this.ec2 = openEc2(now, () => this.disturb('fleet'))
+    this.ec2 = openEc2(
+      now,
+      (state) => this.note(state),
+      () => this.disturb('fleet'),
+    )
     this.stripe = openStripe(now, () => this.disturb())
     this.ctx = this.#context()
     this.calmSince = { money: now(), fleet: now() }
@@ -200,8 +204,13 @@ export class World {
     await this.together(this.#crons())
   }
 
-  nextDue(): number {
-    return Math.min(...this.#nextAlarms(), ...this.#deliveries.map(({ at }) => at))
+  /** Moves on to the next alarm or webhook if it is near. What people do then happens at the same time. */
+  async untilNext(withinMs: number): Promise<{ name: string; run: () => Promise<unknown> }[]> {
+    const next = Math.min(...this.#nextAlarms(), ...this.#deliveries.map(({ at }) => at))
+    if (next > this.clock.ms + withinMs) return []
+    await this.advance(Math.max(0, next - 1 - this.clock.ms))
+    this.clock.ms = Math.max(this.clock.ms, next)
+    return [...this.#ringDue(0), ...this.#deliverDue()]
   }
 
   #nextAlarms(): number[] {
@@ -238,7 +247,7 @@ export class World {
     const tasks = Object.keys(TASKS).flatMap((cron) => {
       // The daily one, which deletes old traces, is rarely due.
       if (cron === DAILY && !this.luck.chance(0.1)) return []
-      const luck = this.weather === 'calm' ? 0.5 : this.luck.next()
+      const luck = this.weather === 'calm' ? 0.5 + 0.45 * this.luck.next() : this.luck.next()
       if (luck < 0.1) {
         this.disturb()
         return []
@@ -276,11 +285,14 @@ export class World {
   #collectEvents(): void {
     for (const event of this.stripe.takeEvents()) {
       const luck = this.luck.next()
-      const kind = this.weather === 'calm' ? 'soon' : luck < 0.05 ? 'lost' : luck < 0.2 ? 'late' : 'soon'
+      const isCalm = this.weather === 'calm'
+      const isLost = this.stripe.conditions.losesWebhooks || (!isCalm && luck < 0.05)
+      const kind = isLost ? 'lost' : !isCalm && luck < 0.2 ? 'late' : 'soon'
       if (kind === 'lost') {
         this.note('webhook lost')
         continue
       }
+      if (kind === 'late') this.note('webhook late')
       const wait = kind === 'late' ? this.luck.between(MINUTE_MS, DAY_MS) : this.luck.between(200, 4_000)
       this.#deliveries.push({ event, tries: 0, at: this.clock.ms + wait })
     }
@@ -337,6 +349,13 @@ export class World {
         this.late.push(effect)
         throw unanswered(name)
       }
+      if (mishap && !before && name.startsWith('stripe: ') && this.luck.chance(0.3)) {
+        this.note('answer lost, and its key forgotten')
+        await effect().catch(() => {})
+        this.stripe.forgetKeys()
+        invocation.dead = mishap === 'cut'
+        throw mishap === 'cut' ? new Cut(name) : unanswered(name)
+      }
       if (mishap === 'cut' && this.luck.chance(0.1)) {
         this.note('deploy in the middle')
         this.deploy()
@@ -348,6 +367,7 @@ export class World {
         throw new Cut(name)
       }
       if (mishap === 'lost') {
+        if (name === 'mail: send') this.note('mail lost')
         if (name.startsWith('db:')) this.note(before ? 'database lost before commit' : 'database lost after commit')
         if (!before) await effect()
         throw unanswered(name)

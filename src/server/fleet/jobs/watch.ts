@@ -35,6 +35,8 @@ export async function watchRunning(ctx: Context, userId: string): Promise<number
   if (run.mustStopAt !== null && now >= run.mustStopAt) {
     const mail = trialOverMail(siteOrigin(ctx))
     await requestStop(ctx, run, run.mustStopAt, {
+      // Unless a plan that just began has lifted the trial's end.
+      when: sql`must_stop_at <= ${now}`,
       before: (isOpen) => [mailQuery(ctx, email, mail, sql`${isOpen} AND ${isOpenAccount(run)}`)],
     })
     ctx.background(deliverMail(ctx))

@@ -1,4 +1,6 @@
+import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
+import { runs } from '../../../../db/schema.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
 import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
@@ -189,4 +191,19 @@ test('checks nothing once nothing runs', async () => {
   await pressStop(world, ada)
   await settle(world, ada)
   expect(world.nextAlarm(ada.user.id)).toBeNull()
+})
+
+test('a plan that begins just as a trial ends keeps the server running', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { demo: true, secondsUsed: 29 * 60 })
+  const run = await running(world, ada)
+  world.advance(61)
+  world.wire = async (call, effect) => {
+    if (call.startsWith('db: batch INSERT INTO jobs'))
+      await world.db.update(runs).set({ mustStopAt: null }).where(eq(runs.id, run.id))
+    return effect()
+  }
+  await world.ring(ada.user.id)
+  world.wire = (_, effect) => effect()
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ mustStopAt: null, stopRequestedAt: null })
 })

@@ -1,0 +1,146 @@
+import { HOUR_MS } from '../../../src/domain/instant.ts'
+import { runSecondsWithin } from '../../../src/domain/money/billing.ts'
+import { cycleFrom } from '../../../src/domain/money/cycle.ts'
+import { toSpan } from '../../../src/server/billing/bills/plan-spans.ts'
+import { isOverdue, iso, type Rule } from './rule.ts'
+
+export const BILLS_RULES: Rule[] = [
+  {
+    name: 'every-second-in-one-bill',
+    sentence: 'Every metered second before the open cycle is in exactly one bill, and no bill changes.',
+    broken: ({ rows, memory }) =>
+      rows.users.flatMap((user) => {
+        const runs = rows.runs.filter((run) => run.userId === user.id && run.billedFrom !== null)
+        const own = rows.bills
+          .filter((bill) => bill.userId === user.id && bill.corrects === null)
+          .sort((a, b) => a.periodStart - b.periodStart)
+        const within = (start: number, end: number) =>
+          runs.reduce(
+            (sum, run) => sum + runSecondsWithin(run.billedFrom ?? 0, run.meteredUntil ?? Infinity, { start, end }),
+            0,
+          )
+        const total = own.reduce((sum, bill) => sum + bill.seconds, 0)
+        const used = user.billedUntil ? within(user.createdAt, user.billedUntil) : 0
+        return [
+          ...own.flatMap((bill, i) => [
+            ...(bill.periodStart < (own[i - 1]?.periodEnd ?? 0) ? [`two bills of ${user.name} overlap`] : []),
+            ...(bill.seconds !== within(bill.periodStart, bill.periodEnd)
+              ? [`${bill.id} has ${bill.seconds} s, its runs have ${within(bill.periodStart, bill.periodEnd)}`]
+              : []),
+          ]),
+          ...(total === used ? [] : [`${user.name} used ${used} s before ${iso(user.billedUntil)}, billed ${total}`]),
+          ...[...memory.bills.values()].flatMap((before) => {
+            const bill = rows.bills.find(({ id }) => id === before.id)
+            return JSON.stringify(bill) === JSON.stringify(before) ? [] : [`${before.id} changed`]
+          }),
+        ]
+      }),
+  },
+  {
+    name: 'bills-come-in-time',
+    sentence:
+      'A cycle is billed within 3 quiet hours of its end, or of the 25 hours that an open checkout page may hold it up.',
+    broken: ({ world, rows, memory }) =>
+      rows.users.flatMap((user) => {
+        const isLive = rows.runs.some((run) => run.userId === user.id && run.endedAt === null)
+        const quietSince = memory.since(`no server ${user.id}`, !isLive)
+        if (quietSince === null) return []
+        const from = user.billedUntil || user.createdAt
+        if (from >= (user.closedAt ?? Infinity)) return []
+        const spans = rows.plans.filter((plan) => plan.userId === user.id).map(toSpan)
+        const end = Math.min(cycleFrom(spans, from).end, user.closedAt ?? Infinity)
+        const isHeld = rows.checkouts.some(({ userId, status }) => userId === user.id && status === 'open')
+        const due = Math.max(quietSince, end + (isHeld ? 25 * HOUR_MS : 0))
+        return isOverdue(world, 'money', due, 3 * HOUR_MS) ? [`${user.name} waits for the bill of ${iso(end)}`] : []
+      }),
+  },
+  {
+    name: 'a-bill-is-charged-once',
+    sentence: 'A bill has at most one invoice or credit at Stripe, with its own amount, sent within 30 quiet hours.',
+    broken: ({ world, rows, memory }) => {
+      const invoices = Map.groupBy(world.stripe.invoices(), ({ metadata }) => metadata.record_id ?? '')
+      const notes = Map.groupBy(world.stripe.creditNotes(), ({ metadata }) => metadata.record_id ?? '')
+      return rows.bills.flatMap((bill) => {
+        const row = rows.invoices.find(({ billId }) => billId === bill.id)
+        const sent = invoices.get(bill.id) ?? []
+        const credited = notes.get(bill.id) ?? []
+        const wanted = Math.max(0, bill.amountCents)
+        // Stripe refuses to credit what it no longer tries to collect: the operator is told.
+        const corrected = invoices.get(bill.corrects ?? '')?.[0]
+        const isOperators = row?.step === 'credit' && corrected?.status === 'uncollectible'
+        const waits = row !== undefined && row.step !== 'sent' && row.step !== 'credited' && !isOperators
+        const since = memory.since(`unsent ${bill.id}`, waits)
+        return [
+          ...((bill.amountCents === 0) === (row === undefined)
+            ? []
+            : [`${bill.id} over ${bill.amountCents} has no invoice row`]),
+          ...(sent.length > 1 ? [`${bill.id} has ${sent.length} invoices`] : []),
+          ...(credited.length > 1 ? [`${bill.id} has ${credited.length} credits`] : []),
+          ...sent.flatMap(({ id, status, total }) =>
+            total === wanted || (status === 'draft' && total === 0)
+              ? []
+              : [`${id} asks for ${total}, ${bill.id} is ${wanted}`],
+          ),
+          ...credited.flatMap(({ amount }) =>
+            amount === -bill.amountCents ? [] : [`the credit of ${bill.id} is ${amount}, not ${-bill.amountCents}`],
+          ),
+          ...(row?.step === 'sent' && sent.length === 0
+            ? [`${bill.id} counts as sent, but Stripe has no invoice`]
+            : []),
+          ...(since !== null && isOverdue(world, 'money', since, 30 * HOUR_MS, 4)
+            ? [`the invoice of ${bill.id} stays at ${row?.step}: ${row?.lastError}`]
+            : []),
+        ]
+      })
+    },
+  },
+  {
+    name: 'bills-add-up',
+    sentence: 'A bill and its corrections cost what their seconds beyond the included hours cost, rounded once.',
+    broken: ({ rows }) =>
+      rows.bills.flatMap((bill) => {
+        if (bill.corrects !== null) return []
+        const all = rows.bills.filter(({ id, corrects }) => id === bill.id || corrects === bill.id)
+        const seconds = all.reduce((sum, one) => sum + one.seconds, 0)
+        const cents = all.reduce((sum, one) => sum + one.amountCents, 0)
+        const units = Math.max(0, seconds - bill.includedHours * 3_600) * 4_861
+        const right = bill.trial ? 0 : Math.floor((units + 50_000) / 100_000)
+        return cents === right ? [] : [`${bill.id} costs ${cents} cents for ${seconds} s, it should be ${right}`]
+      }),
+  },
+  {
+    name: 'paid-hours-are-included',
+    sentence: "A bill includes a plan's hours exactly if Stripe was paid for that period before its end.",
+    broken: ({ world, rows, memory }) =>
+      rows.bills.flatMap((bill) => {
+        if (bill.corrects !== null || memory.bills.has(bill.id)) return []
+        const customer = rows.users.find(({ id }) => id === bill.userId)?.stripeCustomerId
+        const charges = world.stripe.invoices().filter((one) => one.parent !== null && one.customer === customer)
+        const own = charges.find(({ period_start }) => period_start * 1000 === bill.periodStart)
+        if (!own) return []
+        // Stripe drafts no further charge for an unpaid plan until an earlier one is paid: that pays for this period.
+        const payments = (own.status === 'draft' ? charges : [own])
+          .map(({ status_transitions }) => (status_transitions.paid_at ?? Infinity) * 1000)
+          .filter((at) => at >= bill.periodStart)
+        const paidAt = Math.min(...payments, Infinity)
+        const isPaid = paidAt < bill.periodEnd
+        // Only if a trigger of that period heard of the payment, or of its failure.
+        const heardFrom = Math.max(isPaid ? paidAt : bill.periodStart, world.calmSince.money) + 26 * HOUR_MS
+        if (!world.calmRounds.some((at) => heardFrom < at && at < bill.periodEnd)) return []
+        return isPaid === bill.includedHours > 0
+          ? []
+          : [`${bill.id} includes ${bill.includedHours} hours, its period was paid ${iso(paidAt)}`]
+      }),
+  },
+  {
+    name: 'the-latest-answer-wins',
+    sentence: "An older answer of Stripe's never overwrites a newer one.",
+    broken: ({ rows }) => rows.witnessed.filter(({ what }) => what === 'older answer').map(({ id }) => id),
+  },
+  {
+    name: 'open-pages-hold-up-bills',
+    sentence: 'While a checkout page is open that opened before a cycle ended, that cycle is not billed for 25 hours.',
+    broken: ({ rows }) =>
+      rows.witnessed.filter(({ what }) => what === 'billed beside an open page').map(({ id }) => id),
+  },
+]

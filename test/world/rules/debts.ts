@@ -1,0 +1,76 @@
+import { DAY_MS, HOUR_MS } from '../../../src/domain/instant.ts'
+import { isOverdue, iso, type Rule } from './rule.ts'
+
+export const DEBTS_RULES: Rule[] = [
+  {
+    name: 'debtors-are-suspended',
+    sentence:
+      'An account is suspended within 26 quiet hours of an invoice being overdue, and no longer than that after it was paid.',
+    broken: ({ world, rows, memory }) =>
+      rows.users.flatMap((user) => {
+        const theirs = new Set(rows.invoices.filter(({ userId }) => userId === user.id).map(({ billId }) => billId))
+        const overdue = world.stripe
+          .invoices()
+          .filter(
+            ({ metadata, status }) => theirs.has(metadata.record_id ?? '') && /^(open|uncollectible)$/.test(status),
+          )
+          .map(({ due_date }) => (due_date ?? Infinity) * 1000)
+          .filter((due) => due <= world.clock.ms)
+        const since = memory.since(`debtor ${user.id}`, overdue.length > 0 !== (user.suspendedAt !== null))
+        return since !== null && user.closedAt === null && isOverdue(world, 'money', since, 26 * HOUR_MS, 4)
+          ? [`${user.name} has ${overdue.length} overdue invoices, suspended ${iso(user.suspendedAt)}`]
+          : []
+      }),
+  },
+  {
+    name: 'debt-stops-servers',
+    sentence:
+      'A suspended owner is warned, and their server is stopped 3 days after the suspension, but never within a day of the warning.',
+    broken: ({ world, rows, memory }) =>
+      rows.runs.flatMap((run) => {
+        const owner = rows.users.find(({ id }) => id === run.userId)
+        const stop = rows.jobs.find((job) => job.runId === run.id && job.errorCode === 'suspended')
+        const { suspendedAt, stopWarnedAt } = owner ?? {}
+        return [
+          ...(stop && !memory.jobs.has(stop.id) && stop.createdAt < (stopWarnedAt ?? Infinity) + DAY_MS
+            ? [`${run.id} was stopped ${iso(stop.createdAt)}, warned ${iso(stopWarnedAt ?? null)}`]
+            : []),
+          ...(suspendedAt != null &&
+          run.stopRequestedAt === null &&
+          run.endedAt === null &&
+          isOverdue(world, 'money', Math.max(suspendedAt + 2 * DAY_MS, run.requestedAt), 2 * DAY_MS, 3, 25 * HOUR_MS)
+            ? [`${run.id} runs on although its owner is suspended since ${iso(suspendedAt)}`]
+            : []),
+        ]
+      }),
+  },
+  {
+    name: 'suspended-while-overdue',
+    sentence: "An account is suspended exactly while an invoice is overdue by Stripe's last answer.",
+    broken: ({ rows, now }) =>
+      rows.users.flatMap((user) => {
+        const unpaid = rows.invoices.filter(
+          ({ userId, status, dueAt }) =>
+            userId === user.id && dueAt !== null && (status === 'open' || status === 'uncollectible'),
+        )
+        const isSeen = unpaid.some(({ dueAt, syncedAt }) => (dueAt ?? Infinity) <= syncedAt)
+        const isOverdue = unpaid.some(({ dueAt }) => (dueAt ?? Infinity) <= now)
+        const isSuspended = user.suspendedAt !== null
+        return (isSeen && !isSuspended) || (isSuspended && !isOverdue)
+          ? [`${user.name} is suspended ${iso(user.suspendedAt)}, overdue: ${isOverdue}`]
+          : []
+      }),
+  },
+  {
+    name: 'unpaid-invoices-are-watched',
+    sentence: 'We ask Stripe about an unpaid invoice again, at the latest on its due day.',
+    broken: ({ rows, now }) =>
+      rows.invoices.flatMap(({ billId, step, status, dueAt, nextAt }) =>
+        step === 'sent' &&
+        (status === 'open' || status === 'uncollectible') &&
+        (nextAt === null || (dueAt !== null && dueAt > now && nextAt > dueAt))
+          ? [`the invoice of ${billId} is due ${iso(dueAt)}, next asked ${iso(nextAt)}`]
+          : [],
+      ),
+  },
+]

@@ -1,0 +1,114 @@
+import { MINUTE_MS } from '../../../src/domain/instant.ts'
+import { runSeconds, runSecondsWithin } from '../../../src/domain/money/billing.ts'
+import { isOverdue, iso, type Rule, wasUnseen } from './rule.ts'
+
+export const METERS_RULES: Rule[] = [
+  {
+    name: 'meter-within-the-stop',
+    sentence: 'A meter never runs past the accepted stop, starts once, and never grows after its end.',
+    broken: ({ rows, memory }) =>
+      rows.runs.flatMap((run) => {
+        const { id, billedFrom, stopRequestedAt, meteredUntil } = run
+        const before = memory.runs.get(id)
+        return [
+          ...// A stop on its way when the meter starts bills nothing.
+          (meteredUntil !== null && meteredUntil > Math.max(stopRequestedAt ?? -1, billedFrom ?? 0)
+            ? [`${id} is metered until ${iso(meteredUntil)}, stopped ${iso(stopRequestedAt)}`]
+            : []),
+          ...(before?.billedFrom != null && before.billedFrom !== billedFrom ? [`${id} started its meter again`] : []),
+          ...(before?.stopRequestedAt != null && before.stopRequestedAt !== stopRequestedAt
+            ? [`the stop of ${id} moved from ${iso(before.stopRequestedAt)} to ${iso(stopRequestedAt)}`]
+            : []),
+          ...(before?.meteredUntil != null && (meteredUntil ?? Infinity) > before.meteredUntil
+            ? [`the meter of ${id} grew after its end`]
+            : []),
+          ...(before?.stopRequestedAt != null && before.billedFrom === null && billedFrom !== null
+            ? [`the meter of ${id} started after its stop`]
+            : []),
+        ]
+      }),
+  },
+  {
+    name: 'meter-within-ec2',
+    sentence: 'A meter starts after the server answered, and ends before EC2 ended its instance.',
+    broken: ({ world, rows, now }) => {
+      const records = new Map(world.ec2.records().map((record) => [record.instanceId, record]))
+      return rows.runs.flatMap((run) => {
+        const { id, billedFrom, meteredUntil, confirmedAt, endedAt, instanceId } = run
+        if (billedFrom === null) return meteredUntil === null ? [] : [`${id} has a meter without a start`]
+        const record = records.get(instanceId ?? '')
+        const answered = world.answeredAt.get(instanceId ?? '') ?? Infinity
+        const end = record?.shuttingDownAt ?? now
+        const sure =
+          endedAt === null ? Math.min(confirmedAt ?? billedFrom, meteredUntil ?? Infinity) : (meteredUntil ?? Infinity)
+        return [
+          ...(billedFrom < answered ? [`${id} is billed from ${iso(billedFrom)}, it answered ${iso(answered)}`] : []),
+          ...(sure > end ? [`${id} is billed until ${iso(sure)}, EC2 ended it ${iso(end)}`] : []),
+          ...(endedAt !== null && runSeconds(billedFrom, sure) > (end - (record?.runningAt ?? end)) / 1000
+            ? [`${id} is billed for more seconds than EC2 ran it`]
+            : []),
+        ]
+      })
+    },
+  },
+  {
+    name: 'every-stopped-second-counts',
+    sentence: 'A server that was up at its accepted stop is billed to that stop: nobody runs for free.',
+    broken: ({ world, rows, memory }) => {
+      const records = new Map(world.ec2.records().map((record) => [record.instanceId, record]))
+      return rows.runs.flatMap((run) => {
+        const { id, billedFrom, endedAt, stopRequestedAt, meteredUntil, instanceId, mustStopAt } = run
+        if (billedFrom === null || endedAt === null || stopRequestedAt === null || memory.blamed.has(id)) return []
+        const end = records.get(instanceId ?? '')?.shuttingDownAt ?? 0
+        // Until its start is known and its stop is carried out, an instance may end on its own.
+        const due = Math.max(billedFrom, Math.min(stopRequestedAt, mustStopAt ?? Infinity))
+        return end > due && meteredUntil !== due && !wasUnseen(rows, id, 1) && !world.ec2.vanished.has(instanceId ?? '')
+          ? [
+              `${id} ran until ${iso(end)}, was to be billed until ${iso(due)}, but is billed until ${iso(meteredUntil)}`,
+            ]
+          : []
+      })
+    },
+  },
+  {
+    name: 'trial-is-30-minutes',
+    sentence: 'A trial meters at most 1,800 seconds in all, unless a plan takes over its running server.',
+    broken: ({ rows, people, now }) =>
+      people.flatMap(({ user }) => {
+        const demo = rows.plans.find((plan) => plan.userId === user.id && plan.subType === 'demo')
+        if (!demo) return []
+        const span = { start: demo.anchor, end: demo.endedAt ?? Infinity }
+        const seconds = rows.runs
+          .filter((run) => run.userId === user.id && run.billedFrom !== null && run.mustStopAt !== null)
+          .reduce((sum, run) => {
+            const end = Math.min(run.meteredUntil ?? now, run.mustStopAt ?? Infinity)
+            return sum + runSecondsWithin(run.billedFrom ?? now, end, span)
+          }, 0)
+        return seconds > 1_800 ? [`${user.name} used ${seconds} s of the trial`] : []
+      }),
+  },
+  {
+    name: 'trial-ends-in-time',
+    sentence: 'When a trial is over, its server is stopped within 3 quiet minutes.',
+    broken: ({ world, rows }) =>
+      rows.runs.flatMap((run) =>
+        run.mustStopAt !== null &&
+        run.stopRequestedAt === null &&
+        isOverdue(world, 'fleet', run.mustStopAt, 3 * MINUTE_MS, 1)
+          ? [`${run.id} was to stop ${iso(run.mustStopAt)}`]
+          : [],
+      ),
+  },
+  {
+    name: 'plans-lift-the-trial-end',
+    sentence: 'A server that runs under a paid plan has no trial that ends it.',
+    broken: ({ rows }) =>
+      rows.runs.flatMap((run) =>
+        run.stopRequestedAt === null &&
+        run.mustStopAt !== null &&
+        rows.plans.some((plan) => plan.userId === run.userId && plan.endedAt === null && plan.subType === 'paid')
+          ? [`${run.id} is to stop ${iso(run.mustStopAt)}`]
+          : [],
+      ),
+  },
+]

@@ -1,0 +1,42 @@
+import { HOUR_MS } from '../../../src/domain/instant.ts'
+import { isOverdue, iso, type Rule } from './rule.ts'
+
+export const PLANS_RULES: Rule[] = [
+  {
+    name: 'what-is-paid-is-a-plan',
+    sentence:
+      'A plan paid at Stripe is a plan here within 3 quiet hours, and one that ended there ends here within 26.',
+    broken: ({ world, rows, people, memory }) => [
+      ...world.stripe.subscriptions().flatMap(({ id, status, metadata }) => {
+        const owner = people.find(({ user }) => user.id === metadata.user_id)
+        const row = rows.plans.find(({ stripeSubscriptionId }) => stripeSubscriptionId === id)
+        const missing = status !== 'canceled' && row?.endedAt !== null
+        const since = memory.since(`unknown plan ${id}`, missing)
+        return since !== null && owner?.closedAt === null && isOverdue(world, 'money', since, 3 * HOUR_MS, 4)
+          ? [`${owner.user.name} pays for ${id} since ${iso(since)}, and has no plan`]
+          : []
+      }),
+      ...rows.plans.flatMap((plan) => {
+        const found = world.stripe.subscriptions().find(({ id }) => id === plan.stripeSubscriptionId)
+        const since = memory.since(`ended plan ${plan.id}`, plan.endedAt === null && found?.status === 'canceled')
+        return since !== null && isOverdue(world, 'money', since, 26 * HOUR_MS, 4)
+          ? [`${plan.id} ended at Stripe ${iso(since)}`]
+          : []
+      }),
+    ],
+  },
+  {
+    name: 'one-plan-is-charged',
+    sentence: 'Nobody pays for two plans for longer than 3 quiet hours, and a closed account for none.',
+    broken: ({ world, people, memory }) =>
+      people.flatMap(({ user, closedAt }) => {
+        const paying = world.stripe
+          .subscriptions()
+          .filter(({ metadata, status }) => metadata.user_id === user.id && status !== 'canceled')
+        const since = memory.since(`pays ${user.id}`, paying.length > (closedAt === null ? 1 : 0))
+        return since !== null && isOverdue(world, 'money', since, 3 * HOUR_MS, 4)
+          ? [`${user.name} pays for ${paying.map(({ id }) => id)}, closed ${iso(closedAt)}`]
+          : []
+      }),
+  },
+]

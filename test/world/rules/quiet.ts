@@ -1,0 +1,59 @@
+import { HOUR_MS } from '../../../src/domain/instant.ts'
+import { independentBills, type SeenPlan } from '../independent-bill.ts'
+import type { Rule } from './rule.ts'
+
+export const QUIET_RULES: Rule[] = [
+  {
+    name: 'nothing-is-left',
+    sentence:
+      'When the faults stop and everyone stops, nothing runs, no place is held, and no job, launch or mail is unfinished.',
+    broken: ({ world, rows, now }) => [
+      ...world.ec2.alive().map(({ id }) => `${id} runs`),
+      ...rows.runs.filter(({ endedAt }) => endedAt === null).map(({ id }) => `${id} is live`),
+      ...rows.places.filter(({ reservedBy }) => reservedBy !== null).map(({ id }) => `${id} is held`),
+      ...rows.jobs.filter(({ runAt }) => runAt !== null).map(({ id, kind }) => `${kind} ${id} is due`),
+      ...rows.launches
+        .filter(({ outcome }) => outcome !== 'gone' && outcome !== 'refused')
+        .map(({ token }) => `${token} is open`),
+      ...rows.outbox
+        .filter(({ sentAt, createdAt }) => sentAt === null && createdAt < now - HOUR_MS)
+        .map(({ subject }) => `"${subject}" is not sent`),
+    ],
+  },
+  {
+    name: 'the-ledger-is-theirs',
+    sentence: "The bills equal those computed from EC2's and Stripe's records alone, to the cent.",
+    broken: ({ world, rows, people, memory }) =>
+      people.flatMap((person) => {
+        const { user } = person
+        const row = rows.users.find(({ id }) => id === user.id)
+        if (!row || person.hasUnusualPlan || memory.lateLessons.has(user.id)) return []
+        const known = new Set(rows.plans.map(({ stripeSubscriptionId }) => stripeSubscriptionId))
+        const hours: Record<string, number> = { proving_ground_basic_monthly: 5, proving_ground_premium_monthly: 30 }
+        const paid: SeenPlan[] = world.stripe
+          .subscriptions()
+          .filter(({ id, metadata }) => metadata.user_id === user.id && known.has(id))
+          .map((plan) => ({
+            hours: hours[plan.items.data[0]?.price.lookup_key ?? ''] ?? Number.NaN,
+            from: plan.billing_cycle_anchor * 1000,
+            until: ((plan.ended_at ?? plan.cancel_at) || Infinity) * 1000,
+            trial: false,
+          }))
+        const demo = rows.plans.find((plan) => plan.userId === user.id && plan.subType === 'demo')
+        const first = Math.min(...paid.map((plan) => plan.from), Infinity)
+        const trial: SeenPlan[] = demo ? [{ hours: 0, from: demo.anchor, until: first, trial: true }] : []
+        const runs = rows.runs.flatMap(({ userId, billedFrom, meteredUntil }) =>
+          userId === user.id && billedFrom !== null ? [{ start: billedFrom, end: meteredUntil ?? Infinity }] : [],
+        )
+        const until = Math.min(row.billedUntil, row.closedAt ?? Infinity)
+        const expected = independentBills(row.createdAt, until, [...trial, ...paid], runs, row.closedAt)
+        const written = rows.bills
+          .filter((bill) => bill.userId === user.id && bill.corrects === null)
+          .sort((a, b) => a.periodStart - b.periodStart)
+          .map((bill) => ({ start: bill.periodStart, seconds: bill.seconds, cents: bill.amountCents }))
+        return JSON.stringify(written) === JSON.stringify(expected)
+          ? []
+          : [`${user.name}: ${JSON.stringify(written)}, expected ${JSON.stringify(expected)}`]
+      }),
+  },
+]

@@ -1,0 +1,47 @@
+import { HOUR_MS } from '../../../src/domain/instant.ts'
+import type { Rows } from '../database.ts'
+import type { Memory } from '../memory.ts'
+import type { Person } from '../people.ts'
+import type { World } from '../world.ts'
+
+/** What a rule looks at: the product's rows, the vendors' records, and what the world remembers. */
+type View = { world: World; rows: Rows; people: Person[]; memory: Memory; now: number }
+
+export type Rule = {
+  name: string
+  /** For docs/correctness.md. */
+  sentence: string
+  /** @returns what breaks it */
+  broken: (view: View) => string[]
+}
+
+export const iso = (at: number | null) => (at !== null && Number.isFinite(at) ? new Date(at).toISOString() : 'never')
+
+export const isTerminal = (status: string) => status === 'succeeded' || status === 'failed'
+
+export function isGivenUp(token: string | null, rows: Rows): boolean {
+  return rows.launches.some(
+    (launch) => launch.token === token && (launch.outcome === 'refused' || launch.outcome === 'gone'),
+  )
+}
+
+/** Whether EC2 failed to find the run's instance so many times in a row. */
+export function wasUnseen(rows: Rows, runId: string, looks: number): boolean {
+  return rows.witnessed.some(({ what, id }) => id === runId && what === `unseen ${looks}`)
+}
+
+/**
+ * Whether it has been quiet for so long since then that it should be over. Triggers are rarer here than in life, so
+ * enough of them must have had their chance.
+ */
+export function isOverdue(
+  world: World,
+  what: 'money' | 'fleet',
+  since: number,
+  ms: number,
+  rounds = 3,
+  apartMs?: number,
+): boolean {
+  const apart = apartMs ?? (what === 'money' ? Math.min(6 * HOUR_MS, ms / 4) : 0)
+  return world.calmFor(what, since) > ms && world.roundsSince(what, since, apart) >= rounds
+}

@@ -1,0 +1,44 @@
+import type { Rows } from './database.ts'
+import type { Memory } from './memory.ts'
+
+const EDGE_MS = 2 * 60_000
+
+/** States worth seeing that are new in the product's rows since the last step. */
+export function sightings(rows: Rows, memory: Memory): string[] {
+  const { users, runs, jobs, plans, places, checkouts } = rows
+  return [
+    ...jobs.flatMap(({ id, errorCode }) =>
+      errorCode !== null && memory.jobs.get(id)?.errorCode == null ? [`job failed: ${errorCode}`] : [],
+    ),
+    ...runs.flatMap(({ id, mustStopAt, stopRequestedAt }) =>
+      mustStopAt !== null && (stopRequestedAt ?? 0) >= mustStopAt && memory.runs.get(id)?.stopRequestedAt == null
+        ? ['trial over']
+        : [],
+    ),
+    ...users.flatMap((user) => {
+      const before = memory.users.get(user.id)
+      if (!before) return []
+      const isEdge = Math.abs((user.closedAt ?? 0) - before.billingDueAt + EDGE_MS) < EDGE_MS
+      return [
+        ...(user.suspendedAt !== null && before.suspendedAt === null ? ['suspended'] : []),
+        ...(user.suspendedAt === null && before.suspendedAt !== null ? ['suspension lifted'] : []),
+        ...(user.stopWarnedAt !== null && before.stopWarnedAt === null ? ['warned'] : []),
+        ...(user.closedAt !== null && before.closedAt === null && isEdge ? ['closed at the edge of a cycle'] : []),
+      ]
+    }),
+    ...plans.flatMap((plan) => {
+      const before = memory.plans.get(plan.id)
+      const checkout = checkouts.find(({ userId, status }) => userId === plan.userId && status === 'open')
+      return [
+        ...(plan.paidUntil !== null && before?.paidUntil == null ? ['plan unpaid'] : []),
+        ...(plan.cancelAtPeriodEnd && !before?.cancelAtPeriodEnd ? ['plan canceled'] : []),
+        ...(before === undefined && plan.stripeSubscriptionId !== null && checkout
+          ? ['plan known before its checkout']
+          : []),
+      ]
+    }),
+    ...places.flatMap(({ id, setAsideUntil }) =>
+      setAsideUntil > (memory.places.get(id)?.setAsideUntil ?? 0) ? ['place set aside'] : [],
+    ),
+  ]
+}
