@@ -65,10 +65,11 @@ export function stripeHappening(world: World, random: Random, people: Person[]):
     world.note('invoice uncollectible')
   } else if (subscription) {
     const owner = people.find(({ user }) => user.id === subscription.metadata.user_id)
-    if (happening === 5) {
+    const what = random.between(0, 6)
+    if (what === 0) {
       stripe.cancelNow(subscription.id)
       world.note('plan ended in the dashboard')
-    } else if (happening === 6 && subscription.cancel_at_period_end && owner) {
+    } else if (what === 1 && subscription.cancel_at_period_end && owner) {
       stripe.resume(subscription.id)
       owner.hasUnusualPlan = true
       world.note('plan resumed in the dashboard')

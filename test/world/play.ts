@@ -50,7 +50,6 @@ async function playStep(world: World, people: Person[], step: Step): Promise<voi
   const random = seededRandom(step.luck)
   world.luck = seededRandom(step.luck ^ 0x5bd1e995)
   world.weather = step.weather
-  if (step.weather !== 'calm') world.disturb()
   // What is unusual about EC2 lasts for two steps or three.
   if (random.chance(0.4)) world.ec2.heal()
   const person = people[step.who % people.length] as Person
@@ -69,6 +68,8 @@ async function playStep(world: World, people: Person[], step: Step): Promise<voi
     await world.together(
       world.late.splice(0, 1).map((run) => ({ name: 'late launch', run: () => carryOut(world, run) })),
     )
+  // Even where nothing failed, calls took seconds.
+  if (step.weather !== 'calm') world.disturb()
 }
 
 /** How long until just before, at, or just after a moment that matters. */

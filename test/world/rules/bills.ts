@@ -116,7 +116,7 @@ export const BILLS_RULES: Rule[] = [
         if (bill.corrects !== null || memory.bills.has(bill.id)) return []
         const customer = rows.users.find(({ id }) => id === bill.userId)?.stripeCustomerId
         const charges = world.stripe.invoices().filter((one) => one.parent !== null && one.customer === customer)
-        const own = charges.find(({ period_start }) => period_start * 1000 === bill.periodStart)
+        const own = charges.find(({ lines }) => (lines.data[0]?.period.start ?? 0) * 1000 === bill.periodStart)
         if (!own) return []
         // Stripe drafts no further charge for an unpaid plan until an earlier one is paid: that pays for this period.
         const payments = (own.status === 'draft' ? charges : [own])
