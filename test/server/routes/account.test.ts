@@ -76,6 +76,7 @@ const EXPORTED: Record<string, string | null> = {
   subscriptions: 'subscriptions',
   checkouts: 'checkouts',
   billing_records: 'billings',
+  plan_payments: 'billings',
   invoices: 'billings',
   outbox: 'mails',
   contact_messages: 'contact_messages',
