@@ -199,8 +199,7 @@ test('a plan that begins just as a trial ends keeps the server running', async (
   const run = await running(world, ada)
   world.advance(61)
   world.wire = async (call, effect) => {
-    if (call.startsWith('db: batch'))
-      await world.db.update(runs).set({ mustStopAt: null }).where(eq(runs.id, run.id))
+    if (call.startsWith('db: batch')) await world.db.update(runs).set({ mustStopAt: null }).where(eq(runs.id, run.id))
     return effect()
   }
   await world.ring(ada.user.id)
