@@ -30,7 +30,7 @@ export const JOBS_RULES: Rule[] = [
   },
   {
     name: 'people-are-told-the-end-once',
-    sentence: 'What a person is told of a job never goes back, and its end is told with one outcome.',
+    sentence: 'A person never reads that a finished job is unfinished, or that it ended in two ways.',
     broken: ({ world, memory }) =>
       memory
         .newlyPublished(world.published)
