@@ -59,7 +59,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   const unnamed = island.filter((file) => !named.includes(file))
   rows.push(atMost('/dashboard scripts not preloaded', unnamed.length, 0, ''))
   rows.push(atMost('Worker', gzKb(...workerFiles()), 300, 'kB'))
-  rows.push(atMost('Worker, evaluated at startup', gzKb(...startUpFiles()), 195, 'kB'))
+  rows.push(atMost('Worker, evaluated at startup', gzKb(...startUpFiles()), 190, 'kB'))
   return rows
 }
 
