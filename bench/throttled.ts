@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { newSignedInPerson } from '../testing/people/signed-in-person.ts'
+import { startEdge } from './edge.ts'
 import { median } from './median.ts'
 import type { BenchSite } from './site.ts'
 import { atMost, type Row } from './table.ts'
@@ -16,8 +17,13 @@ const USABLE: Record<string, [number, number]> = {
   '/sign_in': [1500, 450],
   '/sign_up': [1500, 450],
 }
-/** How much later than without scripts a page may show its largest text. */
+/** How much later than without scripts a page may show its largest text, on a line that sends the most urgent response first. */
 const PAINT_RATIO = 1.05
+/**
+ * The same for a page with islands under Chromium's own emulation. It gives every response an equal share of the line, so the style sheet waits for
+ * scripts that nobody needs yet. Such a page misses 1.05 (docs/decisions/011-paint-over-http2.md); this only shows when it gets worse.
+ */
+const SHARED_PAINT_RATIO = 1.25
 
 /**
  * When a page is usable on a slow phone, and how much its scripts delay the largest paint, in a real, throttled browser with an empty cache.
@@ -25,48 +31,60 @@ const PAINT_RATIO = 1.05
  */
 export async function benchThrottled(site: BenchSite, browser: Browser): Promise<Row[]> {
   const person = await newSignedInPerson(site)
+  const edge = await startEdge(site.url, THROTTLED)
   const rows: Row[] = []
-  for (const [path, budgets] of Object.entries(USABLE)) {
-    const cookie = path === '/dashboard' ? person.cookie : null
-    for (const [i, line] of [THROTTLED, FAST].entries()) {
-      const runs: { usable: number; paint: number; bare: number }[] = []
-      for (let run = 0; run < RUNS; run++) {
-        const { usable, paint } = await open(browser, site.url, path, cookie, line, 'with scripts')
-        const bare = await open(browser, site.url, path, cookie, line, 'without scripts')
-        runs.push({ usable, paint, bare: bare.paint })
-      }
-      rows.push(atMost(`${path} usable, ${line.name}`, median(runs.map((run) => run.usable)), budgets[i] ?? 0, 'ms', 0))
-      if (line === THROTTLED) rows.push(paintRow(path, runs))
+  try {
+    for (const path of ['/dashboard', '/sign_in', '/sign_up', '/', '/pricing']) {
+      const cookie = path === '/dashboard' ? person.cookie : null
+      const budgets = USABLE[path]
+      const shared = await measure(browser, { url: site.url, path, cookie, line: THROTTLED, isEmulated: true })
+      if (budgets) rows.push(usableRow(path, THROTTLED, shared, budgets[0]))
+      rows.push(paintRow(`${path} largest paint, HTTP/1.1`, shared, budgets ? SHARED_PAINT_RATIO : PAINT_RATIO))
+      const urgentFirst = await measure(browser, { url: edge.url, path, cookie, line: THROTTLED, isEmulated: false })
+      rows.push(paintRow(`${path} largest paint, HTTP/2`, urgentFirst, PAINT_RATIO))
+      if (!budgets) continue
+      const fast = await measure(browser, { url: site.url, path, cookie, line: FAST, isEmulated: true })
+      rows.push(usableRow(path, FAST, fast, budgets[1]))
     }
-  }
-  for (const path of ['/', '/pricing']) {
-    const runs: { paint: number; bare: number }[] = []
-    for (let run = 0; run < RUNS; run++) {
-      const { paint } = await open(browser, site.url, path, null, THROTTLED, 'with scripts')
-      runs.push({ paint, bare: (await open(browser, site.url, path, null, THROTTLED, 'without scripts')).paint })
-    }
-    rows.push(paintRow(path, runs))
+  } finally {
+    await edge.close()
   }
   return rows
 }
 
-function paintRow(path: string, runs: { paint: number; bare: number }[]): Row {
+type Run = { usable: number; paint: number; bare: number }
+
+function usableRow(path: string, line: Line, runs: Run[], budget: number): Row {
+  return atMost(`${path} usable, ${line.name}`, median(runs.map((run) => run.usable)), budget, 'ms', 0)
+}
+
+function paintRow(what: string, runs: Run[], budget: number): Row {
   const [paint, bare] = [median(runs.map((run) => run.paint)), median(runs.map((run) => run.bare))]
-  const what = `${path} largest paint, throttled: ${Math.round(paint)} ms, ${Math.round(bare)} without scripts`
-  return atMost(what, paint / bare, PAINT_RATIO, '×', 2)
+  return atMost(`${what}: ${Math.round(paint)} ms, ${Math.round(bare)} without scripts`, paint / bare, budget, '×', 2)
+}
+
+/** `isEmulated`: Chromium slows the responses itself, between its cache and its connections. Otherwise the connection is slow. */
+type Visit = { url: string; path: string; cookie: string | null; line: Line; isEmulated: boolean }
+
+/** The page with and without scripts, in turn. */
+async function measure(browser: Browser, visit: Visit): Promise<Run[]> {
+  const runs: Run[] = []
+  for (let run = 0; run < RUNS; run++) {
+    const page = await open(browser, visit, 'with scripts')
+    const bare = await open(browser, visit, 'without scripts')
+    runs.push({ ...page, bare: bare.paint })
+  }
+  return runs
 }
 
 type Seen = { usable: number | null; paint: number }
 
 async function open(
   browser: Browser,
-  url: string,
-  path: string,
-  cookie: string | null,
-  line: Line,
+  { url, path, cookie, line, isEmulated }: Visit,
   scripts: 'with scripts' | 'without scripts',
 ): Promise<{ usable: number; paint: number }> {
-  const context = await browser.newContext({ viewport: { width: 390, height: 780 } })
+  const context = await browser.newContext({ viewport: { width: 390, height: 780 }, ignoreHTTPSErrors: true })
   try {
     const [name = '', value = ''] = cookie?.split('=') ?? []
     if (cookie) await context.addCookies([{ name, value, url }])
@@ -75,13 +93,18 @@ async function open(
     const devtools = await context.newCDPSession(page)
     await devtools.send('Network.enable')
     if (scripts === 'without scripts') await devtools.send('Network.setBlockedURLs', { urls: ['*.js'] })
-    const bytesPerSecond = (line.kilobits * 1000) / 8
-    await devtools.send('Network.emulateNetworkConditions', {
-      offline: false,
-      latency: line.latency,
-      downloadThroughput: bytesPerSecond,
-      uploadThroughput: bytesPerSecond,
-    })
+    if (isEmulated) {
+      const bytesPerSecond = (line.kilobits * 1000) / 8
+      await devtools.send('Network.emulateNetworkConditions', {
+        offline: false,
+        latency: line.latency,
+        downloadThroughput: bytesPerSecond,
+        uploadThroughput: bytesPerSecond,
+      })
+    } else {
+      // Emulated connections open at once. This one is open before the page is.
+      await page.goto(`${url}/robots.txt`)
+    }
     await devtools.send('Emulation.setCPUThrottlingRate', { rate: line.cpu })
     await page.goto(url + path)
     const isPlain = scripts === 'without scripts' || (await page.locator('[data-island]').count()) === 0
