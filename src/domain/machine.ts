@@ -1,19 +1,18 @@
-/** NVIDIA L4 GPUs, CPUs, and GB of memory of EC2's g6 machines, by size. */
+/** NVIDIA L4 GPUs, CPUs, and GB of memory of EC2's g6 machines. */
 const G6: Record<string, [gpus: number, cpus: number, memoryGb: number]> = {
-  xlarge: [1, 4, 16],
-  '2xlarge': [1, 8, 32],
-  '4xlarge': [1, 16, 64],
-  '8xlarge': [1, 32, 128],
-  '12xlarge': [4, 48, 192],
-  '16xlarge': [1, 64, 256],
-  '24xlarge': [4, 96, 384],
-  '48xlarge': [8, 192, 768],
+  'g6.xlarge': [1, 4, 16],
+  'g6.2xlarge': [1, 8, 32],
+  'g6.4xlarge': [1, 16, 64],
+  'g6.8xlarge': [1, 32, 128],
+  'g6.12xlarge': [4, 48, 192],
+  'g6.16xlarge': [1, 64, 256],
+  'g6.24xlarge': [4, 96, 384],
+  'g6.48xlarge': [8, 192, 768],
 }
 
 /** The machine in plain words: `1 × L4, 16 CPU, 64 GB, us-east-1a`. A type we don't know keeps EC2's name. */
 export function machineText(instanceType: string, zone?: string | null): string {
-  const [family, size = ''] = instanceType.split('.')
-  const shape = family === 'g6' ? G6[size] : undefined
+  const shape = G6[instanceType]
   const machine = shape ? `${shape[0]} × L4, ${shape[1]} CPU, ${shape[2]} GB` : instanceType
   return zone ? `${machine}, ${zone}` : machine
 }

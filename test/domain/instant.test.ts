@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type InstantLayout, instantText, instantTitle, toIso } from '../../src/domain/instant.ts'
+import { type InstantLayout, instantText, instantTitle, toDay, toIso } from '../../src/domain/instant.ts'
 
 const DAY = { year: 'numeric', month: 'short', day: 'numeric' } as const
 const MINUTE = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
@@ -50,5 +50,12 @@ test('writes an instant as ISO 8601 in UTC, and nothing as nothing', () => {
     '1970-01-01T00:00:00.000Z',
     '2028-02-29T23:59:59.999Z',
     null,
+  ])
+})
+
+test('a day is the one in UTC', () => {
+  expect([toDay(Date.UTC(2028, 1, 29, 0)), toDay(Date.UTC(2028, 1, 29, 23, 59, 59, 999))]).toEqual([
+    '2028-02-29',
+    '2028-02-29',
   ])
 })
