@@ -21,7 +21,7 @@ export type LayoutProps = {
   origin: string
   /** Null on a page that is the same for everyone: its forms have no token. */
   csrfToken: string | null
-  /** The cookie's choice. Null means none: dark for visitors, the system's theme when signed in. */
+  /** The cookie's choice. Null means none: the system's. */
   theme: Theme | null
   /** The previous page's message, if this page has no place of its own for it. */
   flash?: FlashMessage | null
@@ -40,7 +40,7 @@ const TAGLINE = 'GPU simulation servers for drones and ground vehicles. Start on
 
 /** The whole document, without its doctype. */
 export function Layout({ user, path, title, description = TAGLINE, origin, csrfToken, assets, ...rest }: LayoutProps) {
-  const theme = rest.theme ?? (user ? 'system' : 'dark')
+  const theme = rest.theme ?? 'system'
   const named = path === '/' ? `Proving Ground: ${title}` : `${title} · Proving Ground`
   const address = origin + (path.split('?')[0] ?? '/')
   const switcher = { theme, csrfToken }
@@ -83,7 +83,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <a className="skip" href="#main">
           Skip to content
         </a>
-        <TopBar user={user} csrfToken={csrfToken} />
+        <TopBar user={user} path={path.split('?')[0] ?? '/'} csrfToken={csrfToken} />
         {user ? <Sidebar path={path} {...switcher} /> : null}
         <main id="main" tabIndex={-1}>
           {rest.notice ? <AccountNotice issue={rest.notice} /> : null}

@@ -1,3 +1,4 @@
+import { TRIAL_MINUTES } from '../domain/money/plan.ts'
 import { Example } from './pricing/Example.tsx'
 import { HardwareTable } from './pricing/HardwareTable.tsx'
 import { PlanColumns } from './pricing/PlanColumns.tsx'
@@ -14,6 +15,12 @@ export function Pricing() {
         </p>
       </header>
       <PlanColumns />
+      <section className="card" aria-labelledby="trial">
+        <h2 id="trial">{TRIAL_MINUTES} minutes free, no card</h2>
+        <p>
+          Try it first: your minutes count only while your server is up. <a href="/sign_up">Start free</a>
+        </p>
+      </section>
       <HardwareTable />
       <Example />
     </div>

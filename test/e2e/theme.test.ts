@@ -65,7 +65,7 @@ test('does not show a choice that could not be saved', async () => {
   )
   await choice(page, 'Light theme').click()
   expect(await seen).toBe('light')
-  await expect.poll(() => themeOf(page), { timeout: 10_000 }).toBe('dark')
+  await expect.poll(() => themeOf(page), { timeout: 10_000 }).toBe('system')
 })
 
 /** What the canvas itself painted, without the page behind it. */
@@ -77,9 +77,15 @@ const painted = (page: Page) =>
     return copy.toDataURL()
   })
 
-test('the canvas follows the theme, even while it rests', async () => {
-  const page = await open({ reducedMotion: 'reduce' })
+test('visitors see their system’s theme, and the canvas follows a choice, even while it rests', async () => {
+  const page = await open({ reducedMotion: 'reduce', colorScheme: 'dark' })
   await page.goto(url)
+  const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor)
+  const dark = await background()
+  await page.emulateMedia({ colorScheme: 'light' })
+  expect(await background()).not.toBe(dark)
+  await page.emulateMedia({ colorScheme: 'dark' })
+  expect(await background()).toBe(dark)
   await page.locator('.hero.is-live').waitFor()
   await page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))))
   const inTheDark = await painted(page)

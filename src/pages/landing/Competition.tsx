@@ -31,7 +31,7 @@ export function Competition() {
         Every entry runs in the same world, so the ranking is fair: course time plus 5 s per missed gate.
       </p>
       <DataTable
-        caption="Sample leaderboard with made-up names and times"
+        caption="Sample leaderboard"
         columns={[
           { key: 'rank', label: 'Rank' },
           { key: 'name', label: 'Entry', rowHeader: true },

@@ -1,4 +1,4 @@
-import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND } from '../../domain/money/plan.ts'
+import { OVERAGE_DOLLARS_PER_HOUR, OVERAGE_DOLLARS_PER_SECOND, TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { INSTRUMENTS, readings, STILL } from '../../islands/hero/scene.ts'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { SceneFrame } from './SceneFrame.tsx'
@@ -15,6 +15,9 @@ export function Hero() {
           </ButtonLink>
           <ButtonLink href="/pricing">See pricing</ButtonLink>
         </div>
+        <p className="try">
+          <a href="/sign_up">Start free</a>: {TRIAL_MINUTES} minutes, no card
+        </p>
       </div>
       <div className="view">
         <SceneFrame id="survey" />

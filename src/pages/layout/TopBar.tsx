@@ -22,7 +22,15 @@ function Mark() {
   )
 }
 
-export function TopBar({ user, csrfToken }: { user: User | null; csrfToken: string | null }) {
+/** Beside the menu for visitors; on a phone, in it. */
+const SITE_LINKS = [{ href: '/pricing', label: 'Pricing' }]
+
+export function TopBar({ user, path, csrfToken }: { user: User | null; path: string; csrfToken: string | null }) {
+  const siteLinks = SITE_LINKS.map(({ href, label }) => ({
+    href,
+    children: label,
+    'aria-current': path === href ? ('page' as const) : undefined,
+  }))
   return (
     <header className="bar">
       <a className="brand" href="/">
@@ -32,6 +40,14 @@ export function TopBar({ user, csrfToken }: { user: User | null; csrfToken: stri
           <small className="tagline">Simulate. Deploy. Win.</small>
         </span>
       </a>
+      {user ? null : (
+        <nav className="site" aria-label="Site">
+          {siteLinks.map((link) => (
+            <a key={link.href} {...link} />
+          ))}
+          <a href="/sign_in">Sign In</a>
+        </nav>
+      )}
       <button type="button" className="btn menu-button" popoverTarget="menu">
         <span dir={user ? directionOf(user.name) : undefined}>
           {user ? `Hi ${user.name || user.email || 'there'}` : 'Interested?'}
@@ -54,6 +70,9 @@ export function TopBar({ user, csrfToken }: { user: User | null; csrfToken: stri
           <>
             <a href="/sign_up">Sign Up</a>
             <a href="/sign_in">Sign In</a>
+            {siteLinks.map((link) => (
+              <a key={link.href} className="in-bar" {...link} />
+            ))}
           </>
         )}
       </nav>

@@ -29,6 +29,8 @@ const SCENES: Scene[] = [
       [2, 'link', 'Sign Up', { href: /^\/sign_up$/ }],
       [2, 'link', 'Sign In', { href: /^\/sign_in$/ }],
       [2, 'link', 'Contact sales', toContact],
+      [9, 'link', 'Start free', { href: /^\/sign_up$/, note: 'the trial, in the hero' }],
+      [2, 'text', 'Sample leaderboard'],
       [2, 'link', 'See pricing', { href: /^\/pricing$/ }],
       [2, 'button', 'Play', { note: 'the video: a replay of the simulation' }],
       [2, 'slider', 'Replay time'],
