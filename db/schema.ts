@@ -128,23 +128,31 @@ export const idempotencyKeys = sqliteTable(
 )
 
 /** A place in the fleet: free, or reserved by one run. */
-export const places = sqliteTable('servers', {
-  id: text().primaryKey(),
-  instanceType: text('instance_type').notNull(),
-  availabilityZone: text('availability_zone').notNull(),
-  /** The launch template with its zone's subnet; null: EC2_LAUNCH_TEMPLATE. */
-  launchTemplate: text('launch_template'),
-  /** How many NVIDIA L4 the type has. A plan allows places up to a number of them. */
-  gpus: integer().notNull().default(1),
-  /** Among places of the same size, we hand out the lowest first. */
-  position: integer().notNull(),
-  reservedBy: text('reserved_by').unique(),
-  reservedAt: integer('reserved_at'),
-  /** Not handed out before this time, because its zone or subnet refused a launch. */
-  setAsideUntil: integer('set_aside_until').notNull().default(0),
-  /** Never handed out again. The row stays because past runs refer to it. */
-  retiredAt: integer('retired_at'),
-})
+export const places = sqliteTable(
+  'servers',
+  {
+    id: text().primaryKey(),
+    instanceType: text('instance_type').notNull(),
+    availabilityZone: text('availability_zone').notNull(),
+    /** The launch template with its zone's subnet; null: EC2_LAUNCH_TEMPLATE. */
+    launchTemplate: text('launch_template'),
+    /** How many NVIDIA L4 the type has. A plan allows places up to a number of them. */
+    gpus: integer().notNull().default(1),
+    /** Among places of the same size, we hand out the lowest first. */
+    position: integer().notNull(),
+    reservedBy: text('reserved_by').unique(),
+    reservedAt: integer('reserved_at'),
+    /** Not handed out before this time, because its zone or subnet refused a launch. */
+    setAsideUntil: integer('set_aside_until').notNull().default(0),
+    /** Never handed out again. The row stays because past runs refer to it. */
+    retiredAt: integer('retired_at'),
+  },
+  (t) => [
+    /** The order in which we reserve them. */
+    index('servers_in_order').on(sql`gpus DESC`, t.position).where(sql`retired_at IS NULL`),
+    index('servers_free').on(sql`gpus DESC`, t.position).where(sql`+reserved_by IS NULL AND retired_at IS NULL`),
+  ],
+)
 export type PlaceRow = typeof places.$inferSelect
 
 /** A run, from the request to the end of its instance. */

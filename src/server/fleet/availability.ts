@@ -1,20 +1,38 @@
-import { desc, isNull } from 'drizzle-orm'
+import { and, desc, isNull, lte } from 'drizzle-orm'
 import { type PlaceRow, places } from '../../../db/schema.ts'
-import { gpusOf } from '../../domain/money/plan.ts'
 import type { Availability } from '../../domain/wire.ts'
-import { countUsage, usageQueries } from '../billing/bills/usage.ts'
+import { getAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
+import { IS_FREE, isOfferedAt } from './places.ts'
 
-/** Checks every place that the user's plan allows, in the order in which we would reserve them. */
+/** A fleet of thousands must not become an answer of megabytes: 100 candidates take about 16 KB. */
+const MOST_CANDIDATES = 100
+/** So many of them are free ones, if the first in order are taken. */
+const FREE_CANDIDATES = 50
+
+/** Checks the places that the user's plan allows, in the order in which we would reserve them. */
 export async function findAvailability(ctx: Context, userId: string): Promise<Availability> {
-  const [history, runs, placeRows] = await ctx.db.batch([
-    ...usageQueries(ctx, userId),
-    ctx.db.select().from(places).where(isNull(places.retiredAt)).orderBy(desc(places.gpus), places.position),
-  ])
+  const { gpus } = await getAllowance(ctx, userId)
   const now = ctx.now()
-  const { plan } = countUsage(history, runs, now)
-  const allowed = placeRows.filter((place) => place.gpus <= gpusOf(plan))
-  const candidates = allowed.map((place) => {
+  const allowed = and(isNull(places.retiredAt), lte(places.gpus, gpus))
+  const order = [desc(places.gpus), places.position]
+  const [first, free] = await ctx.db.batch([
+    ctx.db
+      .select()
+      .from(places)
+      .where(allowed)
+      .orderBy(...order)
+      .limit(MOST_CANDIDATES),
+    ctx.db
+      .select()
+      .from(places)
+      .where(and(allowed, IS_FREE, isOfferedAt(now)))
+      .orderBy(...order)
+      .limit(FREE_CANDIDATES),
+  ])
+  const known = new Set(first.map(({ id }) => id))
+  const freeBeyond = free.filter(({ id }) => !known.has(id))
+  const candidates = [...first.slice(0, MOST_CANDIDATES - freeBeyond.length), ...freeBeyond].map((place) => {
     const reason = whyNotOffered(place, now)
     return {
       instance_type: place.instanceType,

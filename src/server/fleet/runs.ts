@@ -8,7 +8,7 @@ import { tooEarly, tooLongUnanswered, UNANSWERED_LIMIT } from '../../domain/star
 import { requireAllowance, suspendedError } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
-import { isOfferedAt } from './places.ts'
+import { IS_FREE, isOfferedAt } from './places.ts'
 import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
 import { countedStartsQuery, isWithinLimits, unansweredQuery } from './start-limits.ts'
 
@@ -54,7 +54,7 @@ async function reserveAndQueue(
   const mine = and(eq(runs.id, runId), eq(runs.userId, userId))
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE servers SET reserved_by = ${runId}, reserved_at = ${now}
-      WHERE id = (SELECT id FROM servers WHERE reserved_by IS NULL AND ${isOfferedAt(now)} AND gpus <= ${gpus} ${wanted}
+      WHERE id = (SELECT id FROM servers WHERE ${IS_FREE} AND ${isOfferedAt(now)} AND gpus <= ${gpus} ${wanted}
         ORDER BY gpus DESC, position LIMIT 1)
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
       AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)}

@@ -3,7 +3,7 @@ import { writeBatch } from '../../../../db/client.ts'
 import { type LaunchRow, launches, places, type RunRow } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
-import { isOfferedAt, SET_ASIDE_MS } from '../places.ts'
+import { IS_FREE, isOfferedAt, SET_ASIDE_MS } from '../places.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 
 /** If an instance still runs this long after EC2 agreed to terminate it, ask again, doubling the wait each time. */
@@ -49,7 +49,7 @@ export async function recordInstance(ctx: Context, launch: LaunchRow, instanceId
  */
 export async function moveToNextPlace(ctx: Context, run: RunRow, launch: LaunchRow, gpus: number): Promise<boolean> {
   const now = ctx.now()
-  const next = sql`(SELECT id FROM servers WHERE reserved_by IS NULL AND gpus <= ${gpus} AND ${isOfferedAt(now)} AND id NOT IN
+  const next = sql`(SELECT id FROM servers WHERE ${IS_FREE} AND gpus <= ${gpus} AND ${isOfferedAt(now)} AND id NOT IN
     (SELECT server_id FROM launches WHERE session_id = ${run.id}) ORDER BY gpus DESC, position LIMIT 1)`
   const [, , , , moved] = await writeBatch(ctx.db, [
     ctx.db.update(launches).set({ outcome: 'refused' }).where(eq(launches.token, launch.token)),
@@ -60,7 +60,7 @@ export async function moveToNextPlace(ctx: Context, run: RunRow, launch: LaunchR
     ctx.db.run(sql`UPDATE server_sessions SET server_id = coalesce(${next}, server_id) WHERE id = ${run.id}`),
     ctx.db.run(sql`UPDATE servers SET reserved_by = NULL, reserved_at = NULL WHERE reserved_by = ${run.id}
       AND id <> (SELECT server_id FROM server_sessions WHERE id = ${run.id})`),
-    ctx.db.run(sql`UPDATE servers SET reserved_by = ${run.id}, reserved_at = ${now} WHERE reserved_by IS NULL
+    ctx.db.run(sql`UPDATE servers SET reserved_by = ${run.id}, reserved_at = ${now} WHERE ${IS_FREE}
       AND id = (SELECT server_id FROM server_sessions WHERE id = ${run.id})`),
     ctx.db.run(sql`UPDATE server_sessions SET (instance_type, availability_zone) =
       (SELECT instance_type, availability_zone FROM servers WHERE id = server_id) WHERE id = ${run.id}`),

@@ -1,0 +1,87 @@
+import { eq, inArray, sql } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { writeBatch } from '../../../db/client.ts'
+import { places } from '../../../db/schema.ts'
+import { findAvailability } from '../../../src/server/fleet/availability.ts'
+import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { freshPlaces, newCustomer } from '../../../testing/world/fleet.ts'
+import { openWorld } from '../../../testing/world/world.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+
+/** The only places there are, so that nothing else is a candidate. */
+async function onlyPlaces(count: number, large = 0): Promise<string[]> {
+  await world.db.update(places).set({ retiredAt: 1 })
+  return freshPlaces(world, count, large)
+}
+
+const reserve = (ids: string[]) =>
+  world.db.update(places).set({ reservedBy: sql`'ses_in ' || id` }).where(inArray(places.id, ids))
+
+const offered = async (account: Parameters<typeof newCustomer>[1] = {}) =>
+  findAvailability(world.ctx, (await newCustomer(world, account)).user.id)
+
+test('lists every place of a small fleet in the order of reserving, with why one is not offered', async () => {
+  const ids = await onlyPlaces(5, 2)
+  const [small = '', aside = '', taken = '', large = '', retired = ''] = ids
+  await reserve([taken])
+  await world.db
+    .update(places)
+    .set({ setAsideUntil: world.clock.ms + 60_000 })
+    .where(eq(places.id, aside))
+  await world.db.update(places).set({ retiredAt: 1 }).where(eq(places.id, retired))
+  const { ServerAvailable, candidates } = await offered({ premium: true })
+  expect(ServerAvailable).toBe(true)
+  expect(candidates.map(({ server_id, available, reason }) => [server_id, available, reason])).toEqual([
+    [large, true, null],
+    [small, true, null],
+    [aside, false, 'Out of capacity'],
+    [taken, false, 'Reserved'],
+  ])
+  expect((await offered()).candidates.map(({ server_id }) => server_id)).toEqual([small, aside, taken])
+  await reserve([small])
+  expect((await offered()).ServerAvailable).toBe(false)
+})
+
+test('finds the free places behind thousands that are taken, and answers in less than 20 KB', async () => {
+  await onlyPlaces(0)
+  const rows = Array.from({ length: 4_000 }, (_, position) => ({
+    id: `srv_place-${position.toString().padStart(14, '0')}`,
+    instanceType: 'g6e.24xlarge',
+    availabilityZone: 'ap-southeast-2a',
+    position,
+    reservedBy: `ses_${position}`,
+  }))
+  await writeBatch(
+    world.db,
+    Array.from({ length: 40 }, (_, i) => world.db.insert(places).values(rows.slice(i * 100, (i + 1) * 100))),
+  )
+  const all = await offered()
+  expect(all).toMatchObject({ ServerAvailable: false, candidates: { length: 100 } })
+
+  const last = rows.at(-1)?.id as string
+  await world.db.update(places).set({ reservedBy: null }).where(eq(places.id, last))
+  const { ServerAvailable, candidates } = await offered()
+  expect(ServerAvailable).toBe(true)
+  expect(candidates).toHaveLength(100)
+  expect(candidates.at(-1)).toMatchObject({ server_id: last, available: true })
+  expect(candidates[98]).toMatchObject({ server_id: rows[98]?.id, available: false })
+
+  await world.db.update(places).set({ reservedBy: null, setAsideUntil: world.clock.ms + 1 })
+  expect(new Blob([JSON.stringify(await offered())]).size).toBeLessThan(20_000)
+  await world.db.update(places).set({ setAsideUntil: 0 })
+  expect((await offered()).candidates.map(({ server_id }) => server_id)).toEqual(rows.slice(0, 100).map(({ id }) => id))
+})
+
+test('neither a look at what is free nor a reservation reads through the fleet', async () => {
+  const plan = async (query: string) =>
+    (await world.db.$client.execute(`EXPLAIN QUERY PLAN ${query}`)).rows.map(({ detail }) => String(detail))
+  const order = 'ORDER BY gpus DESC, position'
+  expect(await plan(`SELECT * FROM servers WHERE retired_at IS NULL AND gpus <= 4 ${order} LIMIT 100`)).toEqual([
+    expect.stringMatching(/^SEARCH servers USING INDEX servers_in_order/),
+  ])
+  expect(
+    await plan(`SELECT id FROM servers WHERE +reserved_by IS NULL AND (retired_at IS NULL AND set_aside_until <= 5)
+      AND gpus <= 4 ${order} LIMIT 1`),
+  ).toEqual([expect.stringMatching(/^SEARCH servers USING INDEX servers_free/)])
+})
