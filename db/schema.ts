@@ -105,6 +105,33 @@ export const apiTokens = sqliteTable(
 )
 
 /**
+ * A command line that asks to be let in (RFC 8628). Its owner approves by typing the user code on our page; the
+ * program then fetches its token, once. We store only the SHA-256 of the device code.
+ */
+export const deviceLogins = sqliteTable(
+  'device_logins',
+  {
+    id: text().primaryKey(),
+    deviceHash: text('device_hash').notNull().unique(),
+    userCode: text('user_code').notNull().unique(),
+    /** What the program says, for its owner to compare. */
+    deviceName: text('device_name').notNull(),
+    address: text(),
+    scope: text().$type<TokenScope>().notNull(),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+    /** How long the program must wait before it asks again. */
+    pollEveryMs: integer('poll_every_ms').notNull(),
+    lastPolledAt: integer('last_polled_at'),
+    deniedAt: integer('denied_at'),
+    /** The token that its approval created. */
+    tokenId: text('token_id').references(() => apiTokens.id),
+    claimedAt: integer('claimed_at'),
+  },
+  (t) => [index('device_logins_by_end').on(t.expiresAt), index('device_logins_by_token').on(t.tokenId)],
+)
+
+/**
  * A start or stop that a client may repeat: the same Idempotency-Key gets the same answer. Written with what
  * it did.
  */

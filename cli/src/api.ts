@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isNoCapacity } from '../../src/domain/server-list.ts'
 import type { Server, User } from '../../src/domain/wire.ts'
 import { EXIT, Failure } from './failure.ts'
-import type { Site } from './sign-in.ts'
+import { LOGIN, type Site } from './site.ts'
 
 const TIMEOUT_MS = 30_000
 /** How often we send a change whose answer the network lost. The API runs it once. */
@@ -29,6 +29,22 @@ export async function post<T>(site: Site, path: string, body: unknown): Promise<
   }
 }
 
+export async function del<T>(site: Site, path: string): Promise<T> {
+  return parsed<T>(site, await send(site, 'DELETE', path))
+}
+
+/** OAuth takes forms, and its refusals are answers. Needs no token. */
+export async function postForm<T>(
+  { url }: Pick<Site, 'url'>,
+  path: string,
+  fields: Record<string, string>,
+): Promise<T> {
+  const site = { url, token: '' }
+  const response = await reach(site, path, { method: 'POST', body: new URLSearchParams(fields) })
+  if (response.ok || response.status === 400) return parsed<T>(site, response.text)
+  throw refusalOf(site, response)
+}
+
 export const getUser = async (site: Site): Promise<User> =>
   (await get<{ Body: User }>(site, '/api/v1/users/get_session')).Body
 
@@ -50,17 +66,24 @@ function parsed<T>({ url }: Site, text: string): T {
 }
 
 async function send(site: Site, method: string, path: string, init: RequestInit = {}): Promise<string> {
-  let response: Response
-  let text: string
+  const headers = { Authorization: `Bearer ${site.token}`, ...init.headers }
+  const response = await reach(site, path, { ...init, method, headers })
+  if (response.ok) return response.text
+  throw refusalOf(site, response)
+}
+
+type Answer = { ok: boolean; status: number; headers: Headers; text: string }
+
+async function reach(site: Site, path: string, init: RequestInit): Promise<Answer> {
   try {
-    response = await fetch(site.url + path, {
+    const response = await fetch(site.url + path, {
       ...init,
-      method,
-      headers: { Accept: 'application/json', Authorization: `Bearer ${site.token}`, ...init.headers },
+      headers: { Accept: 'application/json', ...init.headers },
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    text = await response.text()
+    const { ok, status, headers } = response
+    return { ok, status, headers, text: await response.text() }
   } catch (error) {
     if ((error as Error).name === 'TimeoutError')
       throw new Unreachable(EXIT.timeout, `${site.url} didn't answer within ${TIMEOUT_MS / 1000} seconds. Try again.`)
@@ -70,18 +93,15 @@ async function send(site: Site, method: string, path: string, init: RequestInit 
       `Can't reach ${site.url}${code ? ` (${code})` : ''}. Check the address and your connection.`,
     )
   }
-  if (response.ok) return text
-  throw refusalOf(site, response, text)
 }
 
-function refusalOf(site: Site, response: Response, text: string): Failure {
+function refusalOf(site: Site, { status, headers, text }: Answer): Failure {
   const { url } = site
-  const { status } = response
   if (status >= 300 && status < 400)
-    return new Failure(EXIT.refused, `${url} redirects to ${response.headers.get('Location')}. Use that --base-url.`)
+    return new Failure(EXIT.refused, `${url} redirects to ${headers.get('Location')}. Use that --base-url.`)
   const body = text.startsWith('{') ? parsed<{ error?: string; page?: string }>(site, text) : {}
   const sentence = body.error ?? `${url} answered HTTP ${status}.`
-  if (status === 401) return new Failure(EXIT.notSignedIn, `${sentence} Sign in with: proving-ground login --token`)
+  if (status === 401) return new Failure(EXIT.notSignedIn, `${sentence} Sign in with: ${LOGIN}`)
   if (isNoCapacity({ text: sentence })) return new Failure(EXIT.noCapacity, sentence)
   return new Failure(EXIT.refused, body.page ? `${sentence} Go to ${url}${body.page}` : sentence)
 }

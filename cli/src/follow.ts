@@ -4,7 +4,7 @@ import { KEEPALIVE, PING_EVERY_MS } from '../../src/domain/cable.ts'
 import type { Job, Server } from '../../src/domain/wire.ts'
 import { listServers } from './api.ts'
 import { EXIT, Failure } from './failure.ts'
-import type { Site } from './sign-in.ts'
+import type { Site } from './site.ts'
 
 const POLL_MS = 3_000
 /** While the cable is up, we poll only this often, in case we missed something. */

@@ -4,7 +4,7 @@ import { planName } from '../../src/domain/money/plan.ts'
 import { endedBecause, formatUptime, serverStatus } from '../../src/domain/server.ts'
 import type { BillingRecord, Server, Summary } from '../../src/domain/wire.ts'
 import { get, getText, listServers } from './api.ts'
-import { currentSite, type SiteOptions } from './sign-in.ts'
+import { currentSite, type SiteOptions } from './site.ts'
 import { say, sayJson, table } from './terminal.ts'
 
 type Options = SiteOptions & { json?: true }

@@ -1,9 +1,11 @@
-import { Argument, Command, CommanderError } from 'commander'
+import { Argument, Command, CommanderError, Option } from 'commander'
+import type { TokenScope } from '../../src/domain/api-token.ts'
 import { version } from '../package.json'
 import { completion, SHELLS } from './completion.ts'
 import { EXIT, Failure } from './failure.ts'
 import { bills, runs, usage } from './lists.ts'
-import { login, logout, type SiteOptions } from './sign-in.ts'
+import { login, logout, token } from './sign-in.ts'
+import type { SiteOptions } from './site.ts'
 import { start } from './start.ts'
 import { open, status, stop } from './status.ts'
 import { note, paint } from './terminal.ts'
@@ -25,7 +27,10 @@ Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 
   .configureHelp({ showGlobalOptions: true })
   .exitOverride()
 
-type Everything = SiteOptions & Record<'token' | 'wait' | 'watch' | 'all' | 'csv' | 'json', true>
+type Everything = SiteOptions & { scope: TokenScope; browser: boolean } & Record<
+    'withToken' | 'revoke' | 'wait' | 'watch' | 'all' | 'csv' | 'json',
+    true
+  >
 const JSON_OUTPUT = ['--json', 'write JSON for scripts'] as const
 
 function command(name: string, description: string, run: (options: Everything) => Promise<void> | void): Command {
@@ -35,7 +40,10 @@ function command(name: string, description: string, run: (options: Everything) =
     .action((_options, self: Command) => run(self.optsWithGlobals<Everything>()))
 }
 
-command('login', 'sign in with an API token', login).option('--token', 'read the token from the terminal or stdin')
+command('login', 'sign in through your browser', login)
+  .addOption(new Option('--scope <scope>', 'what it may do').choices(['read', 'operate']).default('operate'))
+  .option('--no-browser', "don't open the browser")
+  .option('--with-token', 'read an API token from the terminal or stdin instead')
 command('start', 'start a server', start)
   .option('--wait', 'wait until it runs')
   .option(...JSON_OUTPUT)
@@ -51,7 +59,10 @@ command('usage', "show this month's usage and your plan", usage).option(...JSON_
 command('bills', 'list your bills', bills)
   .option('--csv', 'write CSV')
   .option(...JSON_OUTPUT)
-command('logout', 'forget the token on this computer', logout)
+command('token', 'show the API token in use', token)
+  .option('--revoke', 'end it, here and everywhere')
+  .option(...JSON_OUTPUT)
+command('logout', 'sign out on this computer', logout)
 program
   .command('completion')
   .description('print a script that completes commands in your shell')

@@ -1,98 +1,108 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, isAbsolute, join } from 'node:path'
-import { isApiToken } from '../../src/domain/api-token.ts'
-import { getUser } from './api.ts'
+import { hostname } from 'node:os'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TokenScope } from '../../src/domain/api-token.ts'
+import { CLIENT_ID, DEVICE_GRANT, POLL_EVERY_MS } from '../../src/domain/device-login.ts'
+import { instantText } from '../../src/domain/instant.ts'
+import type { ApiToken } from '../../src/domain/wire.ts'
+import { del, get, getUser, postForm } from './api.ts'
+import { openInBrowser } from './browser.ts'
 import { EXIT, Failure } from './failure.ts'
-import { askHidden, note, readInput, say } from './terminal.ts'
+import { checkToken, chosenUrl, currentSite, findSaved, forget, type SiteOptions, save } from './site.ts'
+import { askHidden, isTerminal, note, paint, readInput, say, sayJson } from './terminal.ts'
 
-export type Site = { url: string; token: string }
-export type SiteOptions = { baseUrl?: string }
+type LoginOptions = SiteOptions & { withToken?: true; scope: TokenScope; browser: boolean }
 
-const LOGIN = 'proving-ground login --token'
-
-/** @throws not signed in */
-export function currentSite(options: SiteOptions): Site {
+export async function login({ withToken, scope, browser, ...options }: LoginOptions): Promise<void> {
   const url = chosenUrl(options)
-  const token = process.env.PROVING_GROUND_TOKEN
-  if (token) return { url, token: checkToken(token.trim(), 'PROVING_GROUND_TOKEN') }
-  const saved = findSaved()
-  // A token never goes to a site other than its own.
-  if (saved?.url !== url) throw new Failure(EXIT.notSignedIn, `You aren't signed in to ${url}. Run: ${LOGIN}`)
-  return saved
+  const before = findSaved()
+  const token = withToken ? await readToken(url) : await askToBeLetIn(url, scope, browser)
+  const user = await getUser({ url, token })
+  save({ url, token, ownToken: !withToken })
+  say(`You're signed in to ${url} as ${user.email}.`)
+  if (process.env.PROVING_GROUND_TOKEN) note('PROVING_GROUND_TOKEN is set. Commands use that token instead.')
+  // Nothing uses the one before any more. It may have ended, or be out of reach.
+  if (before?.ownToken && before.token !== token) await del(before, '/api/v1/api_token').catch(() => {})
 }
 
-export async function login(options: SiteOptions & { token?: true }): Promise<void> {
-  const url = chosenUrl(options)
-  if (!options.token)
-    throw new Failure(EXIT.usage, `Create an API token at ${url}/api_tokens, then paste it into: ${LOGIN}`)
+async function readToken(url: string): Promise<string> {
   const question = `Paste an API token (create one at ${url}/api_tokens): `
   const text = process.stdin.isTTY ? await askHidden(question) : await readInput()
   if (text === null) throw new Failure(EXIT.interrupted, 'You are not signed in.')
-  const token = checkToken(text.trim(), 'This')
-  const user = await getUser({ url, token })
-  save({ url, token })
-  say(`You're signed in to ${url} as ${user.email}.`)
-  if (process.env.PROVING_GROUND_TOKEN) note('PROVING_GROUND_TOKEN is set. Commands use that token instead.')
+  return checkToken(text.trim(), 'This')
 }
 
-export function logout(): void {
+type Codes = {
+  device_code: string
+  user_code: string
+  verification_uri: string
+  verification_uri_complete: string
+  expires_in: number
+  interval: number
+}
+type Grant = { access_token: string } | { error: string; error_description?: string }
+
+/** RFC 8628: shows a code, and waits until somebody who is signed in says yes to it in a browser. */
+async function askToBeLetIn(url: string, scope: TokenScope, browser: boolean): Promise<string> {
+  const about = { client_id: CLIENT_ID, scope, device_name: hostname().slice(0, 40) }
+  const codes = await postForm<Codes>({ url }, '/oauth/device_authorization', about)
+  note(`Your code is ${paint(codes.user_code, 'green', process.stderr)}`)
+  note(`Open ${codes.verification_uri} in a browser, and let this command line in.`)
+  if (browser && isTerminal(process.stderr)) openInBrowser(codes.verification_uri_complete)
+  const deadline = Date.now() + codes.expires_in * 1000
+  for (let waitMs = codes.interval * 1000; Date.now() < deadline; ) {
+    await sleep(waitMs)
+    const asked = { client_id: CLIENT_ID, grant_type: DEVICE_GRANT, device_code: codes.device_code }
+    // No answer, or a busy site: ask again, but less often.
+    const grant = await postForm<Grant>({ url }, '/oauth/token', asked).catch((): Grant => ({ error: 'slow_down' }))
+    if ('access_token' in grant) return checkToken(grant.access_token, 'The answer')
+    if (grant.error === 'slow_down') waitMs += POLL_EVERY_MS
+    else if (grant.error === 'access_denied') throw new Failure(EXIT.notSignedIn, 'You refused. You are not signed in.')
+    else if (grant.error !== 'authorization_pending') break
+  }
+  throw new Failure(EXIT.timeout, 'The code has expired. Run proving-ground login again.')
+}
+
+export async function logout(): Promise<void> {
   const saved = findSaved()
-  rmSync(signInFile(), { force: true })
+  if (!saved) return say("You weren't signed in.")
+  forget()
+  const { url, ownToken } = saved
+  const revoked = ownToken && (await del(saved, '/api/v1/api_token').then(() => true, wasOver))
   say(
-    saved
-      ? `You're signed out of ${saved.url}. The token still works elsewhere. Revoke it at ${saved.url}/api_tokens`
-      : "You weren't signed in.",
+    revoked
+      ? `You're signed out of ${url}.`
+      : `You're signed out of ${url}. The token still works elsewhere. Revoke it at ${url}/api_tokens`,
   )
 }
 
-function checkToken(text: string, name: string): string {
-  if (isApiToken(text)) return text
-  throw new Failure(EXIT.notSignedIn, `${name} isn't an API token. Copy all of it: pg_ and 36 letters and digits.`)
+/** Whether the token had ended before. */
+function wasOver(error: unknown): boolean {
+  return error instanceof Failure && error.exitCode === EXIT.notSignedIn
 }
 
-function chosenUrl({ baseUrl }: SiteOptions): string {
-  const text = baseUrl ?? (process.env.PROVING_GROUND_URL || findSaved()?.url)
-  if (!text) throw new Failure(EXIT.usage, 'Name the site: pass --base-url https://… or set PROVING_GROUND_URL.')
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (url?.pathname !== '/' || url.search || url.hash || url.username)
-    throw new Failure(EXIT.usage, `${text} isn't the address of a site. Write it like https://your-site.example`)
-  const isHere = url.hostname === 'localhost' || url.hostname === '[::1]' || /^127\.[\d.]+$/.test(url.hostname)
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isHere))
-    throw new Failure(EXIT.usage, `${text} would send your token unencrypted. Use https://.`)
-  return url.origin
-}
+type TokenOptions = SiteOptions & { revoke?: true; json?: true }
 
-function signInFile(): string {
-  const { APPDATA, XDG_CONFIG_HOME } = process.env
-  const home = homedir()
-  const folder = {
-    win32: APPDATA ?? join(home, 'AppData', 'Roaming'),
-    darwin: join(home, 'Library', 'Application Support'),
-  }[process.platform as string]
-  const xdg = XDG_CONFIG_HOME && isAbsolute(XDG_CONFIG_HOME) ? XDG_CONFIG_HOME : join(home, '.config')
-  return join(folder ?? xdg, 'proving-ground', 'sign-in.json')
-}
-
-function findSaved(): Site | null {
-  try {
-    const { url, token } = JSON.parse(readFileSync(signInFile(), 'utf8')) as Partial<Site>
-    return url && token ? { url, token } : null
-  } catch {
-    return null
+/** Shows or revokes the token in use. A token sees no other. */
+export async function token(options: TokenOptions): Promise<void> {
+  const site = currentSite(options)
+  if (options.revoke) {
+    const answer = await del<{ message: string }>(site, '/api/v1/api_token')
+    if (findSaved()?.token === site.token) forget()
+    return options.json ? sayJson(answer) : say(answer.message)
   }
-}
-
-/** Written beside the file and renamed, so the token is never readable by others, nor half there. */
-function save(site: Site): void {
-  const file = signInFile()
-  const draft = `${file}.${process.pid}`
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
-  try {
-    writeFileSync(draft, `${JSON.stringify(site, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
-    renameSync(draft, file)
-  } catch (error) {
-    rmSync(draft, { force: true })
-    throw new Failure(EXIT.refused, `Can't write ${file}: ${(error as Error).message}`)
-  }
+  const [user, { api_token }] = await Promise.all([
+    getUser(site),
+    get<{ api_token: ApiToken }>(site, '/api/v1/api_token'),
+  ])
+  if (options.json) return sayJson({ user, api_token })
+  const { name, scope, expires_at } = api_token
+  const lines = [
+    ['Site', site.url],
+    ['Account', user.email],
+    ['Token', name],
+    ['May', scope === 'read' ? 'read' : 'read, start, and stop'],
+    ['Expires', instantText(expires_at, true)],
+    ['All tokens', `${site.url}/api_tokens`],
+  ]
+  say(lines.map(([label = '', value]) => `${label.padEnd(12)}${value}`).join('\n'))
 }

@@ -10,7 +10,7 @@ import type { Job, Server } from '../../src/domain/wire.ts'
 import { getUser, post, stopServer } from './api.ts'
 import { EXIT, type ExitCode, Failure } from './failure.ts'
 import { follow } from './follow.ts'
-import { currentSite, type Site, type SiteOptions } from './sign-in.ts'
+import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { ask, isTerminal, liveLine, paint, say, sayJson } from './terminal.ts'
 
 /** The server ends every start by then. */

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process'
 import { isIP } from 'node:net'
 import { runCost, usageAt } from '../../src/domain/money/live-usage.ts'
 import { costText, UNITS_PER_DOLLAR } from '../../src/domain/money/money.ts'
@@ -6,11 +5,12 @@ import { canStop, formatUptime, isLive, serverStatus } from '../../src/domain/se
 import { isFinished, jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server, Summary } from '../../src/domain/wire.ts'
 import { get, getUser, listServers, stopServer } from './api.ts'
+import { openInBrowser } from './browser.ts'
 import { EXIT, Failure } from './failure.ts'
 import { follow } from './follow.ts'
-import { currentSite, type Site, type SiteOptions } from './sign-in.ts'
+import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { addressOf } from './start.ts'
-import { isTerminal, liveLine, note, paint, say, sayJson } from './terminal.ts'
+import { isTerminal, liveLine, paint, say, sayJson } from './terminal.ts'
 
 const NONE_RUNS = 'No server is running.'
 const COLOR = { running: 'green', provisioning: 'yellow', stopping: 'yellow', stopped: 'gray', error: 'red' } as const
@@ -31,14 +31,7 @@ export async function open(options: SiteOptions): Promise<void> {
     throw new Failure(EXIT.refused, 'Your server is still starting. Follow it with: proving-ground status --watch')
   const address = addressOf(server)
   say(address)
-  const [command, ...args] = {
-    darwin: ['open'],
-    win32: ['rundll32', 'url.dll,FileProtocolHandler'],
-  }[process.platform as string] ?? ['xdg-open']
-  const browser = spawn(command as string, [...args, address], { stdio: 'ignore', detached: true })
-  // The address is on the screen either way.
-  browser.on('error', () => note('No browser opened. Open the address yourself.'))
-  browser.unref()
+  openInBrowser(address)
 }
 
 export async function stop(options: SiteOptions & { all?: true; json?: true }): Promise<void> {

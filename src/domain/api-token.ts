@@ -79,6 +79,6 @@ export const apiTokenForm = v.pipe(
   v.transform((f) => ({ ...f, name: normalName(f.name), scope: f.scope as TokenScope })),
 )
 
-function isScope(scope: string): scope is TokenScope {
+export function isScope(scope: string): scope is TokenScope {
   return (TOKEN_SCOPES as readonly string[]).includes(scope)
 }

@@ -20,6 +20,7 @@ import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
 import { consolePages } from './routes/console-pages.tsx'
 import { contact } from './routes/contact.ts'
+import { deviceLogin } from './routes/device-login.tsx'
 import { failed } from './routes/failed.tsx'
 import { health } from './routes/health.ts'
 import { instances } from './routes/instances.ts'
@@ -62,6 +63,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', passwords)
     .route('/', account)
     .route('/', apiTokens)
+    .route('/', deviceLogin)
     .route('/', servers)
     .route('/', billings)
     .route('/', subscriptions)

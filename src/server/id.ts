@@ -14,7 +14,8 @@ export function newId(
     | 'msg'
     | 'req'
     | 'launch'
-    | 'tok',
+    | 'tok'
+    | 'dev',
 ): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15))
   return `${prefix}_${btoa(String.fromCharCode(...bytes))

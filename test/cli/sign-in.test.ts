@@ -1,13 +1,15 @@
 import { randomInt } from 'node:crypto'
-import { chmodSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, inject, test } from 'vitest'
 import { newApiToken } from '../../src/domain/api-token.ts'
+import { PASSWORD } from '../../testing/people/client.ts'
 import { hasTerminals, newComputer, newOperator } from '../../testing/people/command-line.ts'
+import { openLine } from '../../testing/people/open-line.ts'
 
 const url = inject('url')
-const LOGIN = ['login', '--token', '--base-url', url]
+const LOGIN = ['login', '--with-token', '--base-url', url]
 
 test('signs in with a token from stdin, keeps it to the user alone, and forgets it', async () => {
   const { person, token } = await newOperator(url)
@@ -17,7 +19,7 @@ test('signs in with a token from stdin, keeps it to the user alone, and forgets 
   const signedIn = await run(LOGIN, `${token}\n`)
   expect(signedIn).toEqual({ code: 0, out: `You're signed in to ${url} as ${person.email}.\n`, err: '' })
   const file = signInFile() as string
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ url, token })
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ url, token, ownToken: false })
   expect(statSync(file).mode & 0o777).toBe(0o600)
   // It is the site from here on.
   expect(await run(['status'])).toEqual({ code: 0, out: 'No server is running.\n', err: '' })
@@ -27,6 +29,7 @@ test('signs in with a token from stdin, keeps it to the user alone, and forgets 
   expect(statSync(file).mode & 0o777).toBe(0o600)
 
   const signedOut = await run(['logout'])
+  // Somebody pasted this token, so it may be in use elsewhere.
   expect(signedOut).toMatchObject({ code: 0, out: expect.stringContaining(`Revoke it at ${url}/api_tokens`) })
   expect(existsSync(file)).toBe(false)
   expect((await run(['status', '--base-url', url])).code).toBe(3)
@@ -68,11 +71,72 @@ test('refuses what is no token, or one the site does not know, and keeps neither
   expect((await run(['status'], '', { PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: 'x' })).code).toBe(3)
 })
 
-test('login says where to create a token, and every command which site it needs', async () => {
+test('every command says which site it needs', async () => {
   const { run } = newComputer()
-  const login = await run(['login', '--base-url', url])
-  expect(login).toMatchObject({ code: 2, err: expect.stringContaining(`${url}/api_tokens`) })
   expect(await run(['status'])).toMatchObject({ code: 2, err: expect.stringContaining('PROVING_GROUND_URL') })
+})
+
+type Decide = (code: string) => unknown
+
+/** Runs `login`, with somebody who answers its code before it asks the first time. */
+async function logIn(
+  computer: ReturnType<typeof newComputer>,
+  decide: Decide,
+  { args = [] as string[], ends = false } = {},
+) {
+  let login: ReturnType<typeof computer.open> | null = null
+  const line = await openLine(url, {
+    onRequest: async (path) => {
+      if (path !== '/oauth/token' || !login) return
+      await login.shows(/Your code is (\S+)/)
+      await decide(/Your code is (\S+)/.exec(login.seen.err)?.[1] ?? '')
+    },
+    rewrite: (path, text) =>
+      path === '/oauth/device_authorization'
+        ? text.replace('"interval":5', '"interval":0').replace('"expires_in":600', `"expires_in":${ends ? 0 : 600}`)
+        : text,
+  })
+  login = computer.open(['login', '--base-url', line.url, ...args])
+  const ended = await login.ended
+  line.close()
+  return { ...ended, site: line.url }
+}
+
+test('login shows a code, waits until its user lets it in, and logout revokes the token', async () => {
+  const { person } = await newOperator(url)
+  const computer = newComputer()
+  const decide = (code: string) =>
+    person.post('/activate', { user_code: code, decision: 'approve', name: code, current_password: PASSWORD })
+  const login = await logIn(computer, decide, { args: ['--scope', 'read'] })
+  expect(login).toMatchObject({ code: 0, out: `You're signed in to ${login.site} as ${person.email}.\n` })
+  expect(login.err).toContain(`Open ${url}/activate in a browser`)
+  const file = computer.signInFile() as string
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const { token } = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(file, JSON.stringify({ url, token, ownToken: true }))
+
+  const shown = await computer.run(['token'])
+  expect(shown.out).toMatch(new RegExp(`^Site +${url}\nAccount +${person.email}\nToken +\\S+\nMay +read\nExpires +`))
+  expect(shown.out).not.toContain(token)
+  expect(JSON.parse((await computer.run(['token', '--json'])).out).api_token).toMatchObject({ scope: 'read' })
+  expect(await computer.run(['logout'])).toEqual({ code: 0, out: `You're signed out of ${url}.\n`, err: '' })
+  const after = await computer.run(['token'], '', { PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: token })
+  expect(after.code).toBe(3)
+})
+
+test('login ends when its user refuses, or when the code is too old', async () => {
+  const { person } = await newOperator(url)
+  const computer = newComputer()
+  const refused = await logIn(computer, (code) => person.post('/activate', { user_code: code, decision: 'deny' }))
+  expect(refused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('You refused.') })
+  expect(await logIn(computer, () => {}, { ends: true })).toMatchObject({ code: 5, out: '' })
+  expect(computer.signInFile()).toBeUndefined()
+})
+
+test('a token can end itself', async () => {
+  const { run } = await newOperator(url, 'read')
+  expect(await run(['token', '--revoke'])).toEqual({ code: 0, out: 'API token revoked.\n', err: '' })
+  expect((await run(['status'])).code).toBe(3)
 })
 
 test('refuses an address that is not a site, and one that would send the token unencrypted', async () => {

@@ -1,9 +1,8 @@
-import { createServer, type IncomingMessage, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, inject, test } from 'vitest'
 import type { Server } from '../../src/domain/wire.ts'
 import { waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
+import { openLine } from '../../testing/people/open-line.ts'
 
 const url = inject('url')
 const ADDRESS = /http:\/\/127\.\d+\.\d+\.\d+:5173/
@@ -57,7 +56,7 @@ test('a token that may only read starts nothing', async () => {
 
 test('Ctrl-C before the start is answered still knows of the server', async () => {
   const ada = await newOperator(url)
-  const line = await openLine({ onRequest: (path) => path.endsWith('auto_cloud_start_request') && interrupt() })
+  const line = await openLine(url, { onRequest: (path) => path.endsWith('auto_cloud_start_request') && interrupt() })
   const start = ada.open(['start', '--wait', '--base-url', line.url])
   const interrupt = () => void start.child.kill('SIGINT')
   const { code, err } = await start.ended
@@ -69,7 +68,7 @@ test('Ctrl-C before the start is answered still knows of the server', async () =
 test('a start whose answer is lost is repeated, and starts one server', async () => {
   const ada = await newOperator(url)
   let lost = 0
-  const line = await openLine({ loses: (path) => path.endsWith('auto_cloud_start_request') && lost++ === 0 })
+  const line = await openLine(url, { loses: (path) => path.endsWith('auto_cloud_start_request') && lost++ === 0 })
   const started = await ada.run(['start', '--json', '--base-url', line.url])
   line.close()
   expect(started.code).toBe(0)
@@ -79,7 +78,7 @@ test('a start whose answer is lost is repeated, and starts one server', async ()
 
 test('follows a start where no WebSocket gets through', async () => {
   const ada = await newOperator(url)
-  const line = await openLine({})
+  const line = await openLine(url, {})
   const started = await ada.run(['start', '--wait', '--base-url', line.url])
   line.close()
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(ADDRESS) })
@@ -87,7 +86,7 @@ test('follows a start where no WebSocket gets through', async () => {
 
 test('hears from the cable when every poll is lost', async () => {
   const ada = await newOperator(url)
-  const line = await openLine({ cable: true, loses: (path) => path.endsWith('get_servers') })
+  const line = await openLine(url, { cable: true, loses: (path) => path.endsWith('get_servers') })
   const started = await ada.run(['start', '--wait', '--base-url', line.url])
   line.close()
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(ADDRESS) })
@@ -117,47 +116,3 @@ test('status --watch tells what happens, and Ctrl-C ends it', async () => {
   }
   for (const line of json.seen.out.trim().split('\n')) expect(JSON.parse(line)).toHaveProperty('server')
 })
-
-type Line = {
-  /** The site's answer to it never arrives. */
-  loses?: (path: string) => boolean
-  onRequest?: (path: string) => void
-  /** Lets WebSockets through. */
-  cable?: boolean
-}
-
-/** A proxy between the command line and the site. */
-async function openLine({ loses, onRequest, cable = false }: Line) {
-  const pass = ({ url: path, method, headers }: IncomingMessage) => request(url + path, { method, headers })
-  const server = createServer((asked, answer) => {
-    onRequest?.(asked.url ?? '')
-    const passed = pass(asked)
-    passed.on('response', (theirs) => {
-      if (loses?.(asked.url ?? '')) return theirs.resume().on('end', () => asked.socket.destroy())
-      answer.writeHead(theirs.statusCode ?? 502, theirs.headers)
-      return theirs.pipe(answer)
-    })
-    asked.pipe(passed)
-  })
-  server.on('upgrade', (asked, near) => {
-    near.on('error', () => {})
-    if (!cable) return near.end('HTTP/1.1 403 Forbidden\r\n\r\n')
-    const passed = pass(asked)
-    passed.on('upgrade', (theirs, far, head) => {
-      far.on('error', () => {})
-      const lines = theirs.rawHeaders.flatMap((_, i, all) => (i % 2 ? [] : [`${all[i]}: ${all[i + 1]}`]))
-      near.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`)
-      near.write(head)
-      far.pipe(near).pipe(far)
-    })
-    return passed.end()
-  })
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}

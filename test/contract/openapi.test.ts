@@ -102,6 +102,8 @@ test('describes every call that answers JSON, and no other', () => {
     'GET /sitemap.xml',
     'GET /prefetch.json',
     'POST /webhooks/stripe',
+    'POST /oauth/device_authorization',
+    'POST /oauth/token',
   ]
   const calls = Object.entries(SITE_MAP).filter(([, { kind }]) => kind === 'call')
   const expected = calls
@@ -168,6 +170,8 @@ test('every answer of the running product has the shape that the document gives 
     return reply
   }
   await callAs('GET /api/v1/users/get_session')
+  await callAs('GET /api/v1/api_token')
+  await ask(ada, 'GET /api/v1/api_token')
   await callAs('GET /api/v1/servers/get_servers')
   const { body: free } = await callAs('GET /api/v1/aws/server_available')
   await callAs('POST /api/v1/aws/start', { server_id: 'srv_none' })
@@ -216,8 +220,15 @@ test('every answer of the running product has the shape that the document gives 
   await ask(ada, 'PUT /users', { user: { name: 'Grace' } })
   await ask(ada, 'GET /api/v1/users/get_session')
   const { body: listed } = await ask(ada, 'GET /api/v1/users/sign_ins')
-  await ask(ada, 'DELETE /api_tokens/:id', undefined, made.id)
-  await ask(ada, 'DELETE /api_tokens/:id', undefined, made.id)
+  const { body: second } = await ask(ada, 'POST /api_tokens', { name: 'X', scope: 'read', current_password: PASSWORD })
+  await ask(ada, 'DELETE /api_tokens/:id', undefined, second.id)
+  await ask(ada, 'DELETE /api_tokens/:id', undefined, second.id)
+  await callAs('DELETE /api/v1/api_token')
+  await ask(ada, 'DELETE /api/v1/api_token')
+  const device = new URLSearchParams({ client_id: 'proving-ground' })
+  const codes = await (await fetch(`${url}/oauth/device_authorization`, { method: 'POST', body: device })).json()
+  await ask(ada, 'POST /activate', { user_code: 'BBBB-BBBB', decision: 'deny' })
+  await ask(ada, 'POST /activate', { user_code: (codes as { user_code: string }).user_code, decision: 'deny' })
   await ask(ada, 'DELETE /api/v1/users/sign_ins/:id', undefined, 'in_none')
   await ask(ada, 'DELETE /api/v1/users/sign_ins/:id', undefined, (listed.sign_ins as SignIn[])[0]?.id)
   await ada.signIn(ada.email, PASSWORD)

@@ -27,7 +27,9 @@ describe.skipIf(isSkipped(schemathesis))(`against ${schemathesis.name}`, async (
     const ada = await newPerson(url)
     const { body } = await ada.post('/api_tokens', { name: 'CI', scope, current_password: PASSWORD })
     const headers = { Authorization: `Bearer ${body.token}` }
-    const opened = operations.filter(({ security }) => security.some(({ token }) => token?.includes(scope)))
+    const opens = operations.filter(({ security }) => security.some(({ token }) => token?.includes(scope)))
+    // It tries every method of a path, so it would also revoke its own token.
+    const opened = opens.filter(({ operationId }) => !operationId.endsWith('api_v1_api_token'))
     expect(opened.length).toBeGreaterThan(3)
     expect(await runSchemathesis(url, headers, including(opened))).toBe('')
     expect((await fetch(`${url}/api/v1/users/get_session`, { headers })).status).toBe(200)

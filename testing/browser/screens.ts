@@ -165,6 +165,22 @@ export const SCREENS: Screen[] = [
   { name: 'account-customer', path: '/account_overview', as: 'customer' },
   { name: 'api-tokens-empty', path: '/api_tokens', as: 'newcomer' },
   { name: 'api-tokens', path: '/api_tokens', as: 'customer' },
+  { name: 'activate', path: '/activate', as: 'customer' },
+  {
+    name: 'activate-code',
+    path: '/activate',
+    as: 'customer',
+    prepare: async (page) => {
+      const code = await page.evaluate(async () => {
+        const body = new URLSearchParams({ client_id: 'proving-ground', device_name: 'ada-laptop' })
+        const answer = await fetch('/oauth/device_authorization', { method: 'POST', body })
+        return ((await answer.json()) as { user_code: string }).user_code
+      })
+      await page.getByLabel('Code').fill(code)
+      await submit(page, 'Continue')
+      await page.getByText('Does your terminal show this code?').waitFor()
+    },
+  },
   { name: 'devices', path: '/devices', as: 'customer' },
   { name: 'close-account', path: '/close_account', as: 'customer' },
   { name: 'not-found-signed-in', path: '/no/such/page', as: 'customer', complains: /404/ },

@@ -18,7 +18,7 @@ const LINKS: Link[] = [
     href: '/account_overview',
     label: 'Settings',
     icon: 'settings',
-    parts: ['/devices', '/api_tokens', '/close_account'],
+    parts: ['/devices', '/api_tokens', '/activate', '/close_account'],
   },
 ]
 

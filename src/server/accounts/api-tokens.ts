@@ -2,7 +2,7 @@ import { createHash, randomInt } from 'node:crypto'
 import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import type { InferInput } from 'valibot'
-import { writeBatch } from '../../../db/client.ts'
+import { type Query, writeBatch } from '../../../db/client.ts'
 import { apiTokens, users } from '../../../db/schema.ts'
 import { apiTokenForm, MAX_TOKENS, newApiToken, TOKEN_NAME_TAKEN, TOO_MANY_TOKENS } from '../../domain/api-token.ts'
 import { AppError } from '../../domain/error.ts'
@@ -32,6 +32,14 @@ export function hashApiToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url')
 }
 
+type Making = {
+  token?: string
+  /** An SQL condition: no token is created unless it is true at that moment. */
+  when?: SQL
+  /** What else this batch writes, given the token's id. */
+  after?: (id: string) => Query[]
+}
+
 /**
  * Creates a token, emails its owner, and returns it: from now on, we only know its hash.
  * @throws invalid, conflict (a live token has this name, or there are too many), too_many
@@ -40,11 +48,11 @@ export async function createApiToken(
   ctx: Context,
   user: User,
   input: InferInput<typeof apiTokenForm>,
+  { token = newApiToken(randomInt), when = sql`1`, after = () => [] }: Making = {},
 ): Promise<ApiToken & { token: string }> {
   const { name, scope, days, current_password } = requireValid(apiTokenForm, input)
   await limitPerson(ctx, 'new_token', user.id)
   const stored = await requireCurrentPassword(ctx, user.id, current_password)
-  const token = newApiToken(randomInt)
   const now = ctx.now()
   const row = { id: newId('tok'), name, scope, createdAt: now, expiresAt: now + days * DAY_MS }
   const live = sql`FROM api_tokens WHERE user_id = ${user.id} AND revoked_at IS NULL AND expires_at > ${now}`
@@ -53,7 +61,7 @@ export async function createApiToken(
     ctx.db.run(sql`
       INSERT INTO api_tokens (id, hash, user_id, name, scope, created_at, expires_at)
       SELECT ${row.id}, ${hashApiToken(token)}, id, ${name}, ${scope}, ${now}, ${row.expiresAt} FROM users
-      WHERE id = ${user.id} AND password_hash = ${stored} AND closed_at IS NULL
+      WHERE id = ${user.id} AND password_hash = ${stored} AND closed_at IS NULL AND ${when}
       AND (SELECT count(*) ${live}) < ${MAX_TOKENS} AND NOT EXISTS (SELECT 1 ${live} AND name = ${name})`),
     mailQuery(
       ctx,
@@ -61,6 +69,7 @@ export async function createApiToken(
       apiTokenMadeMail(siteOrigin(ctx), row),
       sql`EXISTS (SELECT 1 FROM api_tokens WHERE id = ${row.id})`,
     ),
+    ...after(row.id),
   ])
   if (!made?.rowsAffected) throw await whyNotMade(ctx, user.id, name)
   ctx.background(deliverMail(ctx))
@@ -95,6 +104,13 @@ export function toApiToken(row: Listed): ApiToken {
     last_used_at: toIso(row.lastUsedAt),
     last_address: row.lastAddress,
   }
+}
+
+/** A live token of this user. @throws not_found */
+export async function getApiToken(ctx: Context, userId: string, tokenId: string): Promise<ApiToken> {
+  const found = (await listApiTokens(ctx, userId)).find(({ id }) => id === tokenId)
+  if (!found) throw new AppError('not_found', 'API token not found.')
+  return found
 }
 
 /** Ends a token and closes its sockets. @throws not_found, also for another user's */

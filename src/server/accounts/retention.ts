@@ -4,6 +4,7 @@ import {
   alerts,
   apiTokens,
   contactMessages,
+  deviceLogins,
   outbox,
   serverRequests,
   signIns,
@@ -21,6 +22,8 @@ const LINK_DAYS = 30
  * 30 days.
  */
 const TRACE_DAYS = 90
+/** So that a late program still hears that its code has expired. */
+const DEVICE_LOGIN_DAYS = 1
 /** Alerts only prevent a second email within an hour. */
 const ALERT_DAYS = 1
 
@@ -31,6 +34,7 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
   await writeBatch(ctx.db, [
     forgetKeys(ctx),
     forgetLinks(ctx, daysAgo(LINK_DAYS)),
+    ctx.db.delete(deviceLogins).where(lt(deviceLogins.expiresAt, daysAgo(DEVICE_LOGIN_DAYS))),
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),
     ctx.db.delete(apiTokens).where(lt(apiTokens.expiresAt, traces)),
     ctx.db.delete(stripeEvents).where(lt(stripeEvents.receivedAt, traces)),

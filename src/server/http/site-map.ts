@@ -40,6 +40,8 @@ export type RouteFacts = {
   token?: 'always' | 'never'
   /** The answer carries a token, for a page that isn't reloaded. */
   givesToken?: true
+  /** Programs send it, without a cookie, so they prove nothing about where they come from. Other sites' pages may not. */
+  fromPrograms?: true
   /** Stripe signs it: none of our pages sends it, and its bursts are not rate limited. */
   signedBySender?: true
   /** Extra fields in a refusal. */
@@ -78,6 +80,7 @@ export const SITE_MAP = {
   'GET /billing_history.csv': page('user', { scope: 'read', file: true }),
   'GET /devices': page('user', { ahead: 'press' }),
   'GET /api_tokens': page('user', { ahead: 'press' }),
+  'GET /activate': page('user', {}),
   'GET /close_account': page('user', { ahead: 'press' }),
   'GET /console': page('admin', {}),
   'GET /console/messages': page('admin', {}),
@@ -111,6 +114,12 @@ export const SITE_MAP = {
   'DELETE /api/v1/users/sign_ins': call('user', { form: { at: '/devices', done: '/sign_in' }, token: 'always' }),
   'DELETE /api/v1/users/sign_ins/:id': call('user', { form: { at: '/devices', done: '/devices' }, token: 'always' }),
   'POST /api_tokens': call('user', { form: { at: '/api_tokens', done: '/api_tokens' }, token: 'always' }),
+  'GET /api/v1/api_token': call('user', { scope: 'read', byItself: true }),
+  'DELETE /api/v1/api_token': call('user', { scope: 'read', token: 'always' }),
+  'POST /activate': call('user', { form: { at: '/activate', done: '/activate' }, token: 'always' }),
+  // OAuth's own protocol (RFC 8628), for programs that have no token yet.
+  'POST /oauth/device_authorization': call('public', { fromPrograms: true }),
+  'POST /oauth/token': call('public', { fromPrograms: true }),
   'DELETE /api_tokens/:id': call('user', { form: { at: '/api_tokens', done: '/api_tokens' }, token: 'always' }),
 
   'GET /api/v1/servers/get_servers': call('user', {

@@ -22,6 +22,7 @@ const RATES = {
   sign_up: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
   resend: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
   reset: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
+  device: { address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
   contact: { email: 5, address: 10, network: 50, perPerson: 0.25, perMs: HOUR_MS },
 } satisfies Record<string, Limits>
 
@@ -43,6 +44,8 @@ const PERSONAL = {
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
   new_token: { count: 10, perMs: HOUR_MS },
+  /** Looks at what a code stands for. Codes last too short a time to find one by guessing. */
+  user_code: { count: 30, perMs: HOUR_MS },
   /** Sign-ins from known browsers skip the per-address limits, which a neighbor could use up. */
   known_sign_in: { count: 10, perMs: HOUR_MS / 4 },
 } satisfies Record<string, Personal>

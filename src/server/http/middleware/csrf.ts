@@ -18,17 +18,28 @@ export const csrf = createMiddleware<AppEnv>(async (c, next) => {
     await refuseForeignBody(c)
     return next()
   }
-  if (c.req.method !== 'GET' && c.req.method !== 'HEAD' && !facts?.signedBySender) await refuseForeign(c, facts?.token)
+  if (facts?.fromPrograms) refuseForeignPage(c)
+  else if (c.req.method !== 'GET' && c.req.method !== 'HEAD' && !facts?.signedBySender)
+    await refuseForeign(c, facts?.token)
   if (facts?.givesToken) c.header('X-CSRF-Token', csrfToken(c))
   await next()
 })
 
-async function refuseForeign(c: HonoContext<AppEnv>, token: RouteFacts['token']): Promise<void> {
+/** Whether our own page sends it, as the browser says; null if no browser says anything. */
+function isOwn(c: HonoContext<AppEnv>): boolean | null {
   const site = c.req.header('Sec-Fetch-Site')
   const origin = c.req.header('Origin')
-  const own =
-    site === undefined ? origin !== undefined && c.var.ctx.config.origins.includes(origin) : site === 'same-origin'
-  if (!own) throw refused()
+  if (site !== undefined) return site === 'same-origin'
+  return origin === undefined ? null : c.var.ctx.config.origins.includes(origin)
+}
+
+/** No cookie counts here. But no other site should spend a visitor's limits. */
+function refuseForeignPage(c: HonoContext<AppEnv>): void {
+  if (isOwn(c) === false) throw refused()
+}
+
+async function refuseForeign(c: HonoContext<AppEnv>, token: RouteFacts['token']): Promise<void> {
+  if (!isOwn(c)) throw refused()
 
   const form = isFormPost(c) ? new URLSearchParams(await c.req.text()) : null
   // Browsers send other media types across sites without a preflight.

@@ -16,6 +16,8 @@ type OtherCall =
   | 'POST /webhooks/stripe'
   | 'GET /cable'
   | 'GET /api/openapi.json'
+  | 'POST /oauth/device_authorization'
+  | 'POST /oauth/token'
 
 export type JsonCall = Exclude<Call, OtherCall>
 
@@ -72,6 +74,21 @@ export const CALLS: Record<JsonCall, Description> = {
     summary: 'Create an API token',
     answer: [201, z.extend(shape.apiToken, { token: z.string() })],
     refusals: [409, 422],
+  },
+  'GET /api/v1/api_token': {
+    summary: 'See the API token that you call with',
+    answer: [200, z.object({ api_token: shape.apiToken })],
+    refusals: [404],
+  },
+  'DELETE /api/v1/api_token': {
+    summary: 'Revoke the API token that you call with',
+    answer: [200, shape.message],
+    refusals: [404],
+  },
+  'POST /activate': {
+    summary: 'Let a command line in, or refuse it',
+    answer: [200, shape.message],
+    refusals: [404, 409, 422],
   },
   'DELETE /api_tokens/:id': { summary: 'Revoke an API token', answer: [200, shape.message], refusals: [404] },
   'GET /api/v1/servers/get_servers': {

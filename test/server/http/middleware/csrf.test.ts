@@ -7,8 +7,9 @@ import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 const site = openSite()
 const CHANGES = [
   ...new Set(app.routes.filter(({ method }) => !['ALL', 'GET'].includes(method)).map((r) => `${r.method} ${r.path}`)),
-].filter((route) => route in SITE_MAP && route !== 'POST /webhooks/stripe')
-const NEED_TOKEN = /sign_in|sign_out|api_tokens|^(PUT|DELETE) /
+].filter((route) => route in SITE_MAP && !/webhooks|oauth/.test(route))
+const FROM_PROGRAMS = ['POST /oauth/device_authorization', 'POST /oauth/token']
+const NEED_TOKEN = /sign_in|sign_out|api_tokens|activate|^(PUT|DELETE) /
 const JSON_TYPE = 'application/json'
 const FORM_TYPE = 'application/x-www-form-urlencoded'
 
@@ -75,6 +76,13 @@ describe.each(CHANGES)('%s', (route) => {
     }
     expect(await send(route, { ...own, 'X-CSRF-Token': mine.token }, JSON_TYPE, '{}'), 'no cookie').toBe(wanted)
   })
+})
+
+test.each(FROM_PROGRAMS)('%s comes from programs, and from no other site', async (route) => {
+  for (const [name, headers, own] of SOURCES)
+    expect(await send(route, headers, FORM_TYPE, 'client_id=x'), name).toBe(
+      own || name === 'a program that says nothing' ? 'passed' : 'refused',
+    )
 })
 
 test('the token differs each time, and each one is valid', async () => {

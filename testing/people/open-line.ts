@@ -1,0 +1,58 @@
+import { createServer, type IncomingMessage, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Line = {
+  /** The site's answer to it never arrives. */
+  loses?: (path: string) => boolean
+  /** The request waits for it. */
+  onRequest?: (path: string) => unknown
+  /** Changes the site's answer. */
+  rewrite?: (path: string, text: string) => string
+  /** Lets WebSockets through. */
+  cable?: boolean
+}
+
+/** A proxy between a program and the site at `url`. */
+export async function openLine(url: string, { loses, onRequest, rewrite, cable = false }: Line) {
+  const pass = ({ url: path, method, headers }: IncomingMessage) => {
+    const plain = rewrite ? { ...headers, 'accept-encoding': 'identity' } : headers
+    return request(url + path, { method, headers: plain })
+  }
+  const server = createServer(async (asked, answer) => {
+    const path = asked.url ?? ''
+    await onRequest?.(path)
+    const passed = pass(asked)
+    passed.on('response', async (theirs) => {
+      if (loses?.(path)) return theirs.resume().on('end', () => asked.socket.destroy())
+      if (rewrite) {
+        const text = rewrite(path, Buffer.concat(await theirs.toArray()).toString())
+        const { 'content-length': _, 'transfer-encoding': __, ...headers } = theirs.headers
+        return answer.writeHead(theirs.statusCode ?? 502, headers).end(text)
+      }
+      answer.writeHead(theirs.statusCode ?? 502, theirs.headers)
+      return theirs.pipe(answer)
+    })
+    asked.pipe(passed)
+  })
+  server.on('upgrade', (asked, near) => {
+    near.on('error', () => {})
+    if (!cable) return near.end('HTTP/1.1 403 Forbidden\r\n\r\n')
+    const passed = pass(asked)
+    passed.on('upgrade', (theirs, far, head) => {
+      far.on('error', () => {})
+      const lines = theirs.rawHeaders.flatMap((_, i, all) => (i % 2 ? [] : [`${all[i]}: ${all[i + 1]}`]))
+      near.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('\r\n')}\r\n\r\n`)
+      near.write(head)
+      far.pipe(near).pipe(far)
+    })
+    return passed.end()
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
