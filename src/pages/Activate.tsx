@@ -18,7 +18,7 @@ type Login = {
   tokenName: string
 }
 
-type ActivateProps = {
+export type ActivateProps = {
   /** Null: no code yet, or a wrong one. */
   login: Login | null
   typed: string

@@ -1,7 +1,7 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { DEFAULT_TOKEN_DAYS, TOKEN_REVOKED } from '../../domain/api-token.ts'
-import { ApiTokens, type MadeToken } from '../../pages/ApiTokens.tsx'
+import type { MadeToken } from '../../pages/ApiTokens.tsx'
 import { createApiToken, listApiTokens, revokeApiToken } from '../accounts/api-tokens.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { body, text, wholeNumber } from '../http/body.ts'
@@ -30,6 +30,7 @@ export const apiTokens = new Hono<AppEnv>()
   })
 
 async function page(c: HonoContext<AppEnv>, made: MadeToken | null): Promise<Response> {
+  const { ApiTokens } = await import('../../pages/ApiTokens.tsx')
   const tokens = await listApiTokens(c.var.ctx, signedIn(c).user.id)
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), tokens, made }
   return renderPage(c, { title: 'API tokens' }, <ApiTokens {...form} />, made ? 201 : 200)

@@ -3,15 +3,8 @@ import * as z from 'zod/mini'
 import { isScope, TOKEN_REVOKED } from '../../domain/api-token.ts'
 import { CLIENT_ID, DEVICE_GRANT, DEVICE_LOGIN_MS, POLL_EVERY_MS, readUserCode } from '../../domain/device-login.ts'
 import { AppError } from '../../domain/error.ts'
-import { Activate } from '../../pages/Activate.tsx'
+import type { ActivateProps } from '../../pages/Activate.tsx'
 import { getApiToken, revokeApiToken } from '../accounts/api-tokens.ts'
-import {
-  approveDeviceLogin,
-  denyDeviceLogin,
-  getDeviceLogin,
-  pollDeviceLogin,
-  requestDeviceLogin,
-} from '../accounts/device-logins.ts'
 import { siteOrigin } from '../context.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { body, text } from '../http/body.ts'
@@ -27,6 +20,9 @@ const DENIED = 'You refused. That program gets nothing.'
 
 const decision = z.object({ user_code: text, decision: text, name: text, current_password: text })
 
+/** People sign in a command line now and then, so its code doesn't weigh on the Worker's start. */
+const logins = () => import('../accounts/device-logins.ts')
+
 /** Signing in a command line (RFC 8628), and what a program can see and end: its own token. */
 export const deviceLogin = new Hono<AppEnv>()
   .post('/oauth/device_authorization', async (c) => {
@@ -36,6 +32,7 @@ export const deviceLogin = new Hono<AppEnv>()
     if (!isScope(scope)) return refuse(c, 'invalid_scope')
     const name = asked.get('device_name') ?? ''
     const { address } = deviceOf(c)
+    const { requestDeviceLogin } = await logins()
     const { deviceCode, userCode } = await requestDeviceLogin(c.var.ctx, callerOf(c), { scope, name, address })
     const page = `${siteOrigin(c.var.ctx)}/activate`
     return c.json({
@@ -51,6 +48,7 @@ export const deviceLogin = new Hono<AppEnv>()
     const asked = await readParameters(c)
     if (asked.get('client_id') !== CLIENT_ID) return refuse(c, 'invalid_client')
     if (asked.get('grant_type') !== DEVICE_GRANT) return refuse(c, 'unsupported_grant_type')
+    const { pollDeviceLogin } = await logins()
     const granted = await pollDeviceLogin(c.var.ctx, asked.get('device_code') ?? '')
     if (typeof granted === 'string') return refuse(c, granted)
     const { token, scope, expiresAt } = granted
@@ -58,10 +56,11 @@ export const deviceLogin = new Hono<AppEnv>()
     return c.json({ access_token: token, token_type: 'Bearer', expires_in: seconds, scope })
   })
   .get('/activate', async (c) => {
+    const [{ Activate }, { getDeviceLogin }] = await Promise.all([import('../../pages/Activate.tsx'), logins()])
     const flash = takeFlash(c)
     const typed = flash?.values?.user_code ?? c.req.query('user_code') ?? ''
     const form = { csrfToken: csrfToken(c), typed, here: deviceOf(c).address }
-    const page = (props: Pick<Parameters<typeof Activate>[0], 'flash' | 'login'>) =>
+    const page = (props: Pick<ActivateProps, 'flash' | 'login'>) =>
       renderPage(c, { title: 'Let a command line in' }, <Activate {...form} {...props} />)
     if (!typed || flash?.kind === 'success' || flash?.field === 'user_code') return page({ flash, login: null })
     try {
@@ -74,6 +73,7 @@ export const deviceLogin = new Hono<AppEnv>()
   .post('/activate', body(decision), async (c) => {
     const { ctx } = c.var
     const { user_code, decision: decided, name, current_password } = c.req.valid('json')
+    const { approveDeviceLogin, denyDeviceLogin } = await logins()
     const userCode = readUserCode(user_code)
     if (decided === 'deny') {
       await denyDeviceLogin(ctx, userCode)

@@ -7,7 +7,6 @@ import { Dashboard } from '../../pages/Dashboard.tsx'
 import { Landing } from '../../pages/Landing.tsx'
 import { Pricing } from '../../pages/Pricing.tsx'
 import { StopServer } from '../../pages/StopServer.tsx'
-import { Terms } from '../../pages/Terms.tsx'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
 import { toDashboard } from '../fleet/dashboard.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
@@ -27,9 +26,10 @@ const sameForAll = { assets: 'public', same: true } as const
 export const pages = new Hono<AppEnv>()
   .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />))
   .get('/pricing', (c) => renderPage(c, { title: 'Pricing', description: PRICING, ...sameForAll }, <Pricing />))
-  .get('/terms_of_service', (c) =>
-    renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, <Terms />),
-  )
+  .get('/terms_of_service', async (c) => {
+    const { Terms } = await import('../../pages/Terms.tsx')
+    return renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, <Terms />)
+  })
   .get('/contact_sales', (c) => {
     const flash = takeFlash(c)
     const failed = flash?.kind === 'danger' ? flash : null
