@@ -96,7 +96,12 @@ export const workerBuild: EnvironmentOptions = {
         moduleSideEffects: [{ test: /@rails.actioncable/, sideEffects: false }],
       },
       external: [/^cloudflare:/, /^node:/],
-      output: { codeSplitting: true, entryFileNames: 'index.js', chunkFileNames: 'chunks/[name]-[hash].js' },
+      output: {
+        // One chunk for what chunks share: many small ones compress badly.
+        codeSplitting: { groups: [{ name: 'common', minShareCount: 2 }] },
+        entryFileNames: 'index.js',
+        chunkFileNames: 'chunks/[name]-[hash].js',
+      },
     },
   },
 }
