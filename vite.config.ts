@@ -3,6 +3,7 @@ import {
   awsXmlInWorkerd,
   cliBuild,
   clientOptions,
+  noEventStreams,
   plainDynamicImports,
   stringRendererOnly,
   usedStripeResources,
@@ -15,7 +16,14 @@ import { reactModules } from './dev/react-modules.ts'
  * `npm run dev` uses dev/vite.ts.
  */
 export default {
-  plugins: [awsXmlInWorkerd, plainDynamicImports, reactModules, stringRendererOnly, usedStripeResources],
+  plugins: [
+    awsXmlInWorkerd,
+    noEventStreams,
+    plainDynamicImports,
+    reactModules,
+    stringRendererOnly,
+    usedStripeResources,
+  ],
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {

@@ -1,5 +1,5 @@
-import { createClient, type InStatement, type ResultSet } from '@libsql/client/web'
-import { drizzle } from 'drizzle-orm/libsql/web'
+import { createClient, type InStatement, type ResultSet } from '@libsql/client/http'
+import { drizzle } from 'drizzle-orm/libsql/http'
 import { AppError } from '../src/domain/error.ts'
 import * as schema from './schema.ts'
 

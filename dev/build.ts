@@ -6,7 +6,7 @@ export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
 
 /** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
 export const clientOptions: Rolldown.RolldownOptions = {
-  input: ['src/client.tsx', 'src/public.ts', 'src/styles/app.css', 'src/styles/public.css'],
+  input: ['src/client.tsx', 'src/public.ts', 'src/styles/app.css', 'src/styles/public.css', 'src/styles/status.css'],
   // Action Cable's log, which we never turn on.
   treeshake: { manualPureFunctions: ['logger'] },
   // React imports a scheduler export that exists only in React's own tests. The type checker covers our imports.
@@ -49,6 +49,13 @@ export const stringRendererOnly: Plugin = {
     id === 'react-dom/server'
       ? resolve(import.meta.dirname, '../node_modules/react-dom/cjs/react-dom-server-legacy.browser.production.js')
       : null,
+}
+
+/** AWS's protocols load these once a service streams events. EC2 never does. */
+export const noEventStreams: Plugin = {
+  name: 'no-event-streams',
+  apply: 'build',
+  load: (id) => (/@smithy\/core\/dist-es\/submodules\/event-streams\/index/.test(id) ? 'export {}' : null),
 }
 
 /** What src/server/billing/stripe.ts calls. An `index` holds the resources of its folder. */

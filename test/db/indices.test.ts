@@ -1,4 +1,4 @@
-import type { InStatement } from '@libsql/client/web'
+import type { InStatement } from '@libsql/client/http'
 import { expect, test } from 'vitest'
 import { freeClosedAddresses, stopServersOfClosed } from '../../src/server/accounts/close-account.ts'
 import { stopOverdueServers } from '../../src/server/accounts/overdue-servers.ts'
