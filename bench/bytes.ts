@@ -20,6 +20,7 @@ const WITHOUT_ISLAND = new Set([
   '/pricing',
   '/contact_sales',
   '/terms_of_service',
+  '/status',
   '/no-such-page',
   '/forgot_password',
   '/reset_password',
@@ -34,7 +35,7 @@ const ENHANCED: Record<string, string[]> = {
 /** Every size with a budget. None depends on the machine. */
 export async function byteRows(url: string, dashboardHtml: string): Promise<Row[]> {
   const rows: Row[] = []
-  for (const path of PUBLIC_PAGES) {
+  for (const path of [...PUBLIC_PAGES, '/status']) {
     const html = await (await fetch(url + path)).text()
     const { styles, scripts } = linkedFiles(html)
     rows.push(atMost(`${path} HTML + CSS`, gzKb(html, ...styles.map(clientFile)), 14, 'kB'))

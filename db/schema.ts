@@ -287,6 +287,7 @@ export const jobs = sqliteTable(
     index('jobs_by_user').on(t.userId, t.createdAt),
     index('jobs_by_session').on(t.runId),
     index('jobs_due').on(t.runAt).where(sql`run_at IS NOT NULL`),
+    index('jobs_ended').on(t.updatedAt).where(sql`run_at IS NULL`),
     uniqueIndex('one_unfinished_job_per_kind').on(t.runId, t.kind).where(sql`run_at IS NOT NULL`),
   ],
 )
@@ -497,10 +498,50 @@ export const outbox = sqliteTable(
 )
 export type OutboxRow = typeof outbox.$inferSelect
 
-/** When we last emailed the operator about a matter: at most once an hour. */
+/**
+ * When we last emailed the operator about a matter, at most once an hour; for a matter that lasts, when we last
+ * saw it.
+ */
 export const alerts = sqliteTable('alerts', {
   matter: text().primaryKey(),
   toldAt: integer('told_at').notNull(),
+})
+
+/** How often we called a vendor or the database, or Stripe called us, and what came of it: see src/server/calls.ts. */
+export const callCounts = sqliteTable(
+  'call_counts',
+  {
+    system: text().notNull(),
+    call: text().notNull(),
+    outcome: text().$type<'ok' | 'refused' | 'failed'>().notNull(),
+    count: integer().notNull(),
+    lastAt: integer('last_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.system, t.call, t.outcome] })],
+)
+
+/** Times when nobody could start a server, for the public status page. */
+export const incidents = sqliteTable(
+  'incidents',
+  {
+    id: text().primaryKey(),
+    kind: text().$type<'full' | 'failing' | 'down'>().notNull(),
+    startedAt: integer('started_at').notNull(),
+    /** Null while it lasts. */
+    endedAt: integer('ended_at'),
+  },
+  (t) => [
+    uniqueIndex('one_open_incident_per_kind').on(t.kind).where(sql`ended_at IS NULL`),
+    index('incidents_by_end').on(t.endedAt),
+  ],
+)
+export type IncidentRow = typeof incidents.$inferSelect
+
+/** One row: since when we check whether servers can be started, and when we last did. */
+export const statusChecks = sqliteTable('status_checks', {
+  id: text().$type<'starts'>().primaryKey(),
+  firstAt: integer('first_at').notNull(),
+  lastAt: integer('last_at').notNull(),
 })
 
 export const contactMessages = sqliteTable('contact_messages', {

@@ -18,11 +18,11 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
 
   app: {
     path: ['src/server/index.ts', 'src/server/app.ts', 'src/server/cron.ts'],
-    looksInto: ['server', 'limits', 'mail', 'billing', 'fleet', 'accounts', 'objects', 'http', 'routes'],
+    looksInto: ['server', 'limits', 'mail', 'billing', 'fleet', 'accounts', 'operations', 'objects', 'http', 'routes'],
   },
   routes: {
     path: 'src/server/routes/',
-    looksInto: ['domain', 'ui', 'pages', 'server', 'mail', 'billing', 'fleet', 'accounts', 'http'],
+    looksInto: ['domain', 'ui', 'pages', 'server', 'mail', 'billing', 'fleet', 'accounts', 'operations', 'http'],
   },
   http: {
     path: 'src/server/http/',
@@ -31,6 +31,10 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   objects: {
     path: ['src/server/channel/', 'src/server/create-context.ts'],
     looksInto: ['domain', 'db', 'server', 'mail', 'billing', 'fleet', 'accounts'],
+  },
+  operations: {
+    path: 'src/server/operations/',
+    looksInto: ['domain', 'db', 'server', 'mail', 'fleet'],
   },
   accounts: {
     path: 'src/server/accounts/',

@@ -24,6 +24,7 @@ import { deviceLogin } from './routes/device-login.tsx'
 import { failed } from './routes/failed.tsx'
 import { health } from './routes/health.ts'
 import { instances } from './routes/instances.ts'
+import { metrics } from './routes/metrics.ts'
 import { notFound } from './routes/not-found.tsx'
 import { openapi } from './routes/openapi.ts'
 import { pages } from './routes/pages.tsx'
@@ -31,6 +32,7 @@ import { passwords } from './routes/passwords.ts'
 import { prefetch } from './routes/prefetch.ts'
 import { robots } from './routes/robots.ts'
 import { servers } from './routes/servers.ts'
+import { status } from './routes/status.tsx'
 import { stripeWebhook } from './routes/stripe-webhook.ts'
 import { subscriptions } from './routes/subscriptions.ts'
 import { theme } from './routes/theme.ts'
@@ -72,6 +74,8 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', contact)
     .route('/', theme)
     .route('/', health)
+    .route('/', metrics)
+    .route('/', status)
     .route('/', robots)
     .route('/', prefetch)
     .route('/', cable)

@@ -1,5 +1,6 @@
 import { type Database, openDatabase } from '../../db/client.ts'
 import { answered } from './answered.ts'
+import { counted, countedFetch, writeCounts } from './calls.ts'
 import type { Context } from './context.ts'
 import type { Env } from './env.ts'
 import { tcpReach } from './fleet/reach.ts'
@@ -14,20 +15,29 @@ let database: { url: string; db: Database } | undefined
 /** One client per isolate. It holds no connection, so that concurrent requests can share it. */
 function sharedDatabase(env: Env): Database {
   if (database?.url !== env.LIBSQL_URL)
-    database = { url: env.LIBSQL_URL, db: openDatabase(env.LIBSQL_URL, env.LIBSQL_AUTH_TOKEN) }
+    database = { url: env.LIBSQL_URL, db: openDatabase(env.LIBSQL_URL, env.LIBSQL_AUTH_TOKEN, countedFetch) }
   return database.db
 }
 
 /** @throws unavailable if a setting is missing or malformed */
 export async function createContext(env: Env, background: Context['background'], log: Log): Promise<Context> {
   const config = readConfig(env, log)
+  const db = sharedDatabase(env)
+  const now = await readClock(env)
+  background(writeCounts({ db, log }, now()))
   return {
-    db: sharedDatabase(env),
-    now: await readClock(env),
+    db,
+    now,
     random: Math.random,
-    cloud: onDemand(async () => (await import('./fleet/ec2.ts')).ec2Cloud(env)),
-    payments: onDemand(async () => (await import('./billing/stripe.ts')).stripePayments(env)),
-    mailer: emailBinding(env),
+    cloud: counted(
+      'ec2',
+      onDemand(async () => (await import('./fleet/ec2.ts')).ec2Cloud(env)),
+    ),
+    payments: counted(
+      'stripe',
+      onDemand(async () => (await import('./billing/stripe.ts')).stripePayments(env)),
+    ),
+    mailer: counted('mail', emailBinding(env)),
     reach: tcpReach,
     channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),
     counter: (name) => env.ATTEMPT_COUNTER.getByName(name),

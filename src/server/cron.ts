@@ -7,6 +7,8 @@ import { reconcilePlans } from './billing/plans/reconcile.ts'
 import { type Context, withLogFields } from './context.ts'
 import { endOrphans, wakeOverdue } from './fleet/sweep.ts'
 import { deliverMail } from './mail/outbox.ts'
+import { watchMatters } from './operations/matters.ts'
+import { checkStarts } from './operations/status.ts'
 
 /** Everything that billing does on a schedule. */
 export const BILLING_CRON = '0-58 * * * *'
@@ -21,7 +23,7 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
   '* * * * *': { wakeOverdue, stopServersOfClosed, endOrphans },
   // Ordered: each feeds the next.
   [BILLING_CRON]: { reconcilePlans, closeDueCycles, advanceInvoices, stopOverdueServers },
-  '1-59 * * * *': { deliverMail, freeClosedAddresses },
+  '1-59 * * * *': { checkStarts, watchMatters, deliverMail, freeClosedAddresses },
   '17 4 * * *': { forgetTraces },
 }
 

@@ -29,6 +29,8 @@ export type Env = {
   PLANS_FOR_SALE?: string
   MAIL_FROM: string
   OPERATOR_EMAIL: string
+  /** What Prometheus sends to read /metrics; without it there is no such page. `new,old` during a rotation. */
+  METRICS_TOKEN?: string
   /** The commit; `npm run deploy` sets it. */
   VERSION?: string
   EMAIL: SendEmail

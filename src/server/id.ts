@@ -15,7 +15,8 @@ export function newId(
     | 'req'
     | 'launch'
     | 'tok'
-    | 'dev',
+    | 'dev'
+    | 'inc',
 ): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15))
   return `${prefix}_${btoa(String.fromCharCode(...bytes))

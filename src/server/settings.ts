@@ -11,6 +11,8 @@ export type Config = {
   mailFrom: string
   operatorEmail: string
   plansForSale: boolean
+  /** What may read /metrics; none: nobody. */
+  metricsTokens: string[]
   /** The origin of Stripe's checkout page, which our form redirects to. */
   checkoutOrigin: string
   /** The origin of Stripe's customer portal. Your own domain for the checkout serves it as well. */
@@ -42,7 +44,7 @@ const RULES: Record<Setting, Rule> = {
   },
   LIBSQL_URL: {
     must: 'must be an address that begins with libsql://, https:// or http://',
-    holds: (value) => /^(libsql|https?|wss?):\/\/[^\s/]/.test(value) && URL.canParse(value),
+    holds: (value) => /^(libsql|https?):\/\/[^\s/]/.test(value) && URL.canParse(value),
   },
   LIBSQL_AUTH_TOKEN: { ...present, optional: true },
   AWS_REGION: { must: 'must be a region like us-east-1', holds: (value) => /^[a-z]{2}(-[a-z]+)+-\d+$/.test(value) },
@@ -67,6 +69,11 @@ const RULES: Record<Setting, Rule> = {
     holds: (value) => isEmail(/^[^<>\r\n]*<([^<>]+)>$/.exec(value)?.[1] ?? value),
   },
   OPERATOR_EMAIL: { must: 'must be an email address', holds: isEmail },
+  METRICS_TOKEN: {
+    optional: true,
+    must: 'must have 32 characters or more without spaces; while it is rotated, both tokens, separated by a comma',
+    holds: (value) => value.split(',').every((token) => /^\S{32,}$/.test(token)),
+  },
   VERSION: { ...present, optional: true },
 }
 
@@ -92,6 +99,7 @@ export function readConfig(env: Env, log: Log): Config {
     mailFrom: env.MAIL_FROM,
     operatorEmail: env.OPERATOR_EMAIL,
     plansForSale: env.PLANS_FOR_SALE === 'true',
+    metricsTokens: env.METRICS_TOKEN?.split(',') ?? [],
     checkoutOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://checkout.stripe.com',
     portalOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://billing.stripe.com',
   }

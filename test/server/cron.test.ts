@@ -11,7 +11,7 @@ test('every trigger has its tasks, and every task its trigger', () => {
 test.each([
   ['* * * * *', ['wakeOverdue', 'stopServersOfClosed', 'endOrphans']],
   ['0-58 * * * *', ['reconcilePlans', 'closeDueCycles', 'advanceInvoices', 'stopOverdueServers']],
-  ['1-59 * * * *', ['deliverMail', 'freeClosedAddresses']],
+  ['1-59 * * * *', ['checkStarts', 'watchMatters', 'deliverMail', 'freeClosedAddresses']],
   ['17 4 * * *', ['forgetTraces']],
 ])('%s runs all of its own tasks, even when each of them fails', async (cron, expected) => {
   const { log, takeLines } = recordLog()

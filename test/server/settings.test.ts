@@ -21,6 +21,7 @@ const MALFORMED: [keyof Env, string][] = [
   ['PASSWORD_PEPPER', 'canary,'],
   ['LIBSQL_URL', 'file:canary.db'],
   ['LIBSQL_URL', 'canary.turso.io'],
+  ['LIBSQL_URL', 'wss://canary.turso.io'],
   ['LIBSQL_AUTH_TOKEN', 'canary\n'],
   ['AWS_REGION', 'us-east-1a-canary'],
   ['AWS_ACCESS_KEY_ID', 'canary\n'],
@@ -36,6 +37,8 @@ const MALFORMED: [keyof Env, string][] = [
   ['MAIL_FROM', 'Canary'],
   ['MAIL_FROM', 'Canary <canary>'],
   ['OPERATOR_EMAIL', 'Op <canary@example.com>'],
+  ['METRICS_TOKEN', 'canary'],
+  ['METRICS_TOKEN', 'a-token-of-thirty-two-characters-or-more,canary'],
   ['VERSION', 'can ary'],
 ]
 const OPTIONAL = new Set([
@@ -44,6 +47,7 @@ const OPTIONAL = new Set([
   'STRIPE_API_BASE',
   'STRIPE_CHECKOUT_ORIGIN',
   'PLANS_FOR_SALE',
+  'METRICS_TOKEN',
   'VERSION',
 ])
 const NEEDED = [...new Set(MALFORMED.map(([name]) => name))].filter((name) => !OPTIONAL.has(name))

@@ -404,6 +404,7 @@ export class World {
         mailFrom: 'hello@site.test',
         operatorEmail: 'operator@site.test',
         plansForSale: true,
+        metricsTokens: [],
         checkoutOrigin: 'https://checkout.stripe.com',
         portalOrigin: 'https://billing.stripe.com',
       },

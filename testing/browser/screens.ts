@@ -83,6 +83,7 @@ export const SCREENS: Screen[] = [
       await page.goto(origin + link)
     },
   },
+  { name: 'status', path: '/status' },
   { name: 'reset-password-dead', path: '/reset_password?reset_password_token=x' },
 
   { name: 'dashboard-empty', path: '/dashboard', as: 'newcomer', prepare: live },

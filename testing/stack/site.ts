@@ -41,6 +41,7 @@ export function openSite(overrides: Partial<Env> = {}) {
     STRIPE_SECRET_KEY: 'sk_test_x',
     STRIPE_WEBHOOK_SECRET: 'whsec_x',
     STRIPE_API_BASE: NOTHING_ANSWERS,
+    METRICS_TOKEN: 'a-token-of-thirty-two-characters-or-more',
     MAIL_FROM: 'hello@example.com',
     OPERATOR_EMAIL: 'operator@example.com',
     EMAIL: { send: async (mail: (typeof mails)[number]) => mails.push(mail) },

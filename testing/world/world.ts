@@ -159,6 +159,7 @@ export class Process {
         mailFrom: 'a@b.c',
         operatorEmail: 'op@b.c',
         plansForSale: false,
+        metricsTokens: [],
         checkoutOrigin: 'https://checkout.stripe.com',
         portalOrigin: 'https://billing.stripe.com',
       },

@@ -15,6 +15,9 @@ export function Footer(theme: { theme: Theme; csrfToken: string | null }) {
         <li>
           <a href="/terms_of_service">Terms of Service</a>
         </li>
+        <li>
+          <a href="/status">Status</a>
+        </li>
       </ul>
       <ThemeSwitch id="theme" {...theme} />
     </footer>

@@ -5,6 +5,7 @@ import {
   apiTokens,
   contactMessages,
   deviceLogins,
+  incidents,
   outbox,
   serverRequests,
   signIns,
@@ -43,6 +44,8 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
     ctx.db.delete(outbox).where(and(isNull(outbox.sentAt), isNull(outbox.sendAt), lt(outbox.createdAt, traces))),
     ctx.db.delete(contactMessages).where(lt(contactMessages.createdAt, traces)),
     ctx.db.delete(serverRequests).where(lt(serverRequests.createdAt, traces)),
+    // The status page shows 90 days.
+    ctx.db.delete(incidents).where(lt(incidents.endedAt, traces)),
     ctx.db.delete(alerts).where(lt(alerts.toldAt, daysAgo(ALERT_DAYS))),
   ])
 }

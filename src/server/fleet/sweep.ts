@@ -1,6 +1,7 @@
 import { inArray, sql } from 'drizzle-orm'
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
+import { alertOnce } from '../mail/alerts.ts'
 
 const BATCH = 500
 const LATE_MS = 5_000
@@ -58,6 +59,21 @@ export async function endOrphans(ctx: Context): Promise<string[]> {
     for (const { id, tags, token } of some)
       if (ended.has(tags.session ?? '') || givenUp.has(token ?? '')) orphans.push(id)
   }
+  await alertOnce(ctx, {
+    matters: orphans.map((id) => `orphan:${id}`),
+    alert: (fresh) => {
+      const instanceIds = fresh.map((matter) => matter.slice('orphan:'.length))
+      return {
+        subject: fresh.length === 1 ? 'A server without a run' : `${fresh.length} servers without a run`,
+        sentences: [
+          'These instances belong to runs that have ended, or to launches that we gave up. Nobody pays for them. We end them now, and retry every minute.',
+          'If one stays alive, search the log for orphan_not_ended.',
+          `${instanceIds.join(', ')}.`,
+        ],
+        fields: { instanceIds },
+      }
+    },
+  })
   // The next sweep retries those that we can't end now.
   await fourAtOnce(orphans, async (id) => {
     try {

@@ -16,7 +16,7 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
   if (route === null) return next()
   const facts = factsOf(c)
   if (!facts) throw new Error(`${route} is not in the site map`)
-  if (bearerOf(c) !== null) checkToken(c, facts)
+  if (bearerOf(c) !== null && !facts.ownToken) checkToken(c, facts)
   const { access, kind } = facts
   const user = c.var.signIn?.user
   if (access === 'public' || (access === 'guest' && !user)) return next()

@@ -57,6 +57,7 @@ export const ASSETS = {
   public: publicPage,
   /** Public pages whose form leads to signed-in pages. */
   entry: { ...publicPage, next: address('src/styles/app.css') },
+  status: { ...publicPage, styles: [publicStyles, address('src/styles/status.css')] },
   /** Public pages that are only text. */
   text: textPage,
 } satisfies Record<string, PageAssets>

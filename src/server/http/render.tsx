@@ -21,7 +21,7 @@ export type PageHead = {
   /** Leaves out the product's name. */
   titleAlone?: boolean
   /** The same for every visitor: rendered once and kept (middleware/kept-pages.ts). Its forms carry no token. */
-  same?: boolean
+  same?: boolean | { forMs: number }
   /** Default: `app` for somebody who is signed in, otherwise `entry`. */
   assets?: keyof typeof ASSETS
 }
@@ -57,6 +57,7 @@ export function renderPage(
   )}`
   c.header('Speculation-Rules', `"${PREFETCH_RULES}"`)
   if (keep) c.set('sameForAll', html)
+  if (keep && same !== true) c.set('sameForMs', same.forMs)
   return c.html(html, status) as Response
 }
 

@@ -42,6 +42,8 @@ export type RouteFacts = {
   givesToken?: true
   /** Programs send it, without a cookie, so they prove nothing about where they come from. Other sites' pages may not. */
   fromPrograms?: true
+  /** Its handler checks a bearer token that is no API token. */
+  ownToken?: true
   /** Stripe signs it: none of our pages sends it, and its bursts are not rate limited. */
   signedBySender?: true
   /** Extra fields in a refusal. */
@@ -66,6 +68,7 @@ export const SITE_MAP = {
   'GET /terms_of_service': page('public', { search: 'listed', ahead: 'hover' }),
   'GET /sign_up': page('guest', { search: 'listed', ahead: 'hover' }),
   'GET /sign_in': page('guest', { search: 'listed', ahead: 'hover' }),
+  'GET /status': page('public', { search: 'open' }),
   'GET /forgot_password': page('public', { search: 'open', ahead: 'hover' }),
   'GET /confirm_email': page('public', { ahead: 'hover' }),
   'GET /reset_password': page('public', {}),
@@ -157,6 +160,7 @@ export const SITE_MAP = {
   'GET /healthz': call('public', { byItself: true }),
   'GET /readyz': call('public', { byItself: true }),
   'GET /api/openapi.json': call('public', { scope: 'read' }),
+  'GET /metrics': call('public', { ownToken: true, byItself: true }),
   'GET /robots.txt': call('public', {}),
   'GET /sitemap.xml': call('public', {}),
   'GET /prefetch.json': call('public', {}),

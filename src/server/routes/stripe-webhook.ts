@@ -1,11 +1,14 @@
 import { Hono } from 'hono'
 import { receiveStripeEvent } from '../billing/stripe-events.ts'
+import { counted } from '../calls.ts'
 import type { AppEnv } from '../http/app-env.ts'
+
+const { stripe } = counted('webhook', { stripe: receiveStripeEvent })
 
 /** Receives Stripe's events. Stripe retries after anything but a 2xx. */
 export const stripeWebhook = new Hono<AppEnv>().post('/webhooks/stripe', async (c) => {
   // Read the raw body: its signature covers every byte.
   const payload = await c.req.text()
-  await receiveStripeEvent(c.var.ctx, { payload, signature: c.req.header('Stripe-Signature') ?? '' })
+  await stripe(c.var.ctx, { payload, signature: c.req.header('Stripe-Signature') ?? '' })
   return c.json({ received: true })
 })

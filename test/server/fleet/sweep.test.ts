@@ -9,6 +9,8 @@ import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld((await ownDatabase()).url)
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+/** The operator hears of each orphan, once. */
+const takeAlert = () => expect(inBrief(world.takeLines())).toEqual([expect.stringMatching(/^alert orphan:i-/)])
 const { cloud } = world.ctx
 
 const launch = (token: string, tags: Record<string, string>) =>
@@ -98,6 +100,7 @@ test('finds an orphan behind a thousand instances of others', async () => {
   const ended = await endOrphans(world.ctx)
   cloud.listInstances = listInstances
   expect(ended).toHaveLength(1)
+  takeAlert()
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
 
@@ -116,6 +119,7 @@ test('ends an instance of an abandoned launch while its run continues', async ()
   await launch('given up', { session: run.id, user: ada.user.id })
   expect(aliveOf(world, ada.user.id)).toHaveLength(2)
   expect(await endOrphans(world.ctx)).toHaveLength(1)
+  takeAlert()
   expect(aliveOf(world, ada.user.id).map(({ instanceId }) => instanceId)).toEqual([own?.instanceId])
   await pressStop(world, ada)
   await settle(world, ada)
@@ -133,6 +137,7 @@ test('ends an instance whose run has ended, and keeps those of live runs and of 
   const strange = await launch('strange', { session: 'ses_of-another-stage', user: gone.user.id })
   const untagged = await launch('untagged', {})
   expect(await endOrphans(world.ctx)).toEqual([(late as { id: string }).id])
+  takeAlert()
   const alive = world.ec2.instances().filter(({ state }) => state === 'pending' || state === 'running')
   const ids = alive.map(({ instanceId }) => instanceId)
   expect(ids).not.toContain((late as { id: string }).id)
@@ -150,7 +155,8 @@ test('an orphan that cannot be ended now does not keep the others alive', async 
   for (const token of ['one', 'two', 'three']) await launch(`orphan-${token}`, { session: run, user: ada.user.id })
   world.ec2.inject('UnauthorizedOperation', 1, { action: 'TerminateInstances' })
   await expect(endOrphans(world.ctx)).rejects.toMatchObject({ code: 'provider_failed' })
-  const [line] = world.takeLines()
+  const [alert, line] = world.takeLines()
+  expect(alert).toMatchObject({ event: 'alert', matters: 3, subject: '3 servers without a run' })
   expect(line).toMatchObject({ event: 'orphan_not_ended', instanceId: expect.stringMatching(/^i-/) })
   expect(line?.error?.at(-1)).toMatchObject({ code: 'UnauthorizedOperation', requestId: expect.any(String) })
   expect(aliveOf(world, ada.user.id)).toHaveLength(1)

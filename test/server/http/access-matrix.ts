@@ -17,6 +17,7 @@ const everyone = (outcome: Outcome): Record<Role, Outcome> => ({
 
 const NO_PROGRAM = { read: 403, operate: 403 } as const
 const PUBLIC: Row = { ...everyone('in'), ...NO_PROGRAM }
+const OWN_TOKEN: Row = { ...everyone(401), read: 401, operate: 401 }
 const GUESTS: Row = { ...everyone('/dashboard'), visitor: 'in', unconfirmed: 'in', ...NO_PROGRAM }
 const PAGE: Row = { ...everyone('in'), visitor: '/sign_in', unconfirmed: '/sign_in', ...NO_PROGRAM }
 const CALL: Row = { ...everyone('in'), visitor: 401, unconfirmed: 401, ...NO_PROGRAM }
@@ -31,6 +32,7 @@ export const MATRIX: Record<string, Row> = {
   'GET /contact_sales': PUBLIC,
   'GET /pricing': PUBLIC,
   'GET /terms_of_service': PUBLIC,
+  'GET /status': PUBLIC,
   'GET /confirm_email': PUBLIC,
   'GET /forgot_password': PUBLIC,
   'GET /reset_password': PUBLIC,
@@ -90,6 +92,7 @@ export const MATRIX: Record<string, Row> = {
   'GET /healthz': PUBLIC,
   'GET /readyz': PUBLIC,
   'GET /api/openapi.json': { ...PUBLIC, ...READ },
+  'GET /metrics': OWN_TOKEN,
   'GET /robots.txt': PUBLIC,
   'GET /sitemap.xml': PUBLIC,
   'GET /prefetch.json': PUBLIC,

@@ -4,7 +4,7 @@ import { createMiddleware } from 'hono/factory'
 import { isTheme } from '../../../ui/theme.ts'
 import type { AppEnv } from '../app-env.ts'
 
-type KeptPage = { body: Uint8Array<ArrayBuffer>; headers: Record<string, string> }
+type KeptPage = { body: Uint8Array<ArrayBuffer>; headers: Record<string, string>; until: number }
 
 /** Bounded by our own routes: only pages without parameters are the same for everybody. */
 const kept = new Map<string, KeptPage>()
@@ -17,12 +17,18 @@ const encoder = new TextEncoder()
 export const keptPages = createMiddleware<AppEnv>(async (c, next) => {
   const key = keyOf(c)
   const page = key && kept.get(key)
-  if (page) return new Response(page.body, { headers: { ...page.headers, 'x-request-id': c.var.requestId } })
+  if (page && Date.now() < page.until)
+    return new Response(page.body, { headers: { ...page.headers, 'x-request-id': c.var.requestId } })
   await next()
   const html = c.get('sameForAll')
   // An answer that sets a cookie is for one browser only.
   const isPlain = c.res.ok && !c.res.headers.has('Set-Cookie')
-  if (key && html && isPlain) kept.set(key, { body: encoder.encode(html), headers: Object.fromEntries(c.res.headers) })
+  if (key && html && isPlain)
+    kept.set(key, {
+      body: encoder.encode(html),
+      headers: Object.fromEntries(c.res.headers),
+      until: Date.now() + (c.get('sameForMs') ?? Number.POSITIVE_INFINITY),
+    })
 })
 
 /** What such a page depends on; null for somebody who may be signed in. */

@@ -5,11 +5,12 @@ import * as shape from './shapes.ts'
 type Rows = typeof SITE_MAP
 type Call = { [Route in keyof Rows]: Rows[Route] extends { kind: 'call' } ? Route : never }[keyof Rows]
 
-/** Calls that browsers, search engines, Stripe, or our own deployment make, and the socket. */
+/** Calls that browsers, search engines, Stripe, monitors, or our own deployment make, and the socket. */
 type OtherCall =
   | 'POST /theme'
   | 'GET /healthz'
   | 'GET /readyz'
+  | 'GET /metrics'
   | 'GET /robots.txt'
   | 'GET /sitemap.xml'
   | 'GET /prefetch.json'

@@ -1,0 +1,103 @@
+import { and, desc, gt, isNull, notInArray, or, sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../db/client.ts'
+import { incidents, statusChecks } from '../../../db/schema.ts'
+import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
+import { type Incident, type IncidentKind, SILENT_MS, STATUS_DAYS } from '../../domain/status.ts'
+import type { Context } from '../context.ts'
+import { IS_FREE, isOfferedAt } from '../fleet/places.ts'
+import { newId } from '../id.ts'
+
+/** A cause that returns this soon continues its incident. */
+const SAME_MS = 5 * MINUTE_MS
+/** Starts that ended this long ago say nothing about now. */
+const RECENT_MS = 30 * MINUTE_MS
+/** This many starts in a row, of at least two people: one person could make their own fail. */
+const IN_A_ROW = 3
+const PEOPLE = 2
+const MOST_SHOWN = 2_000
+
+/** Why starts failed, when it wasn't their user. */
+const OUR_FAULTS = new Set(['launch_refused', 'timeout', 'no_answer', 'instance_lost'])
+
+type EndedStart = { user_id: string; status: string; error_code: string | null }
+
+/**
+ * Records whether people can start servers: an incident begins, lasts, or ends. Run by cron each minute; if it didn't
+ * run for long, that is an incident as well.
+ */
+export async function checkStarts(ctx: Context): Promise<void> {
+  const now = ctx.now()
+  const [[fleet], ended, [check]] = await ctx.db.batch([
+    ctx.db.all<{ free: number }>(
+      sql`SELECT EXISTS (SELECT 1 FROM servers WHERE ${IS_FREE} AND ${isOfferedAt(now)}) AS free`,
+    ),
+    ctx.db.all<EndedStart>(sql`SELECT user_id, status, error_code FROM jobs
+      WHERE run_at IS NULL AND updated_at > ${now - RECENT_MS} AND kind = 'server_start'
+      AND coalesce(error_code, '') NOT IN ('stopped', 'no_capacity', 'suspended')
+      ORDER BY updated_at DESC LIMIT ${IN_A_ROW}`),
+    ctx.db.select().from(statusChecks),
+  ])
+  const lasting: IncidentKind[] = []
+  if (!fleet?.free) lasting.push('full')
+  if (doStartsFail(ended)) lasting.push('failing')
+  const silentSince = check && now - check.lastAt > SILENT_MS ? check.lastAt : null
+  await writeBatch(ctx.db, [
+    ctx.db
+      .insert(statusChecks)
+      .values({ id: 'starts', firstAt: now, lastAt: now })
+      .onConflictDoUpdate({ target: statusChecks.id, set: { lastAt: sql`max(last_at, ${now})` } }),
+    ...(silentSince === null ? [] : [downQuery(ctx, silentSince, now)]),
+    ...lasting.flatMap((kind) => beginQueries(ctx, kind, now)),
+    ctx.db
+      .update(incidents)
+      .set({ endedAt: now })
+      .where(and(isNull(incidents.endedAt), notInArray(incidents.kind, lasting))),
+  ])
+}
+
+/** A refusal of the whole account needs no second one. */
+function doStartsFail(ended: EndedStart[]): boolean {
+  const isOurs = ({ error_code }: EndedStart) => OUR_FAULTS.has(error_code ?? '')
+  if (ended[0]?.error_code === 'launch_refused') return true
+  return ended.length === IN_A_ROW && ended.every(isOurs) && new Set(ended.map((e) => e.user_id)).size >= PEOPLE
+}
+
+/** Reopens one that ended just now, or begins one, unless it lasts. */
+function beginQueries(ctx: Context, kind: IncidentKind, now: number): Query[] {
+  const open = sql`SELECT 1 FROM incidents WHERE kind = ${kind} AND ended_at IS NULL`
+  return [
+    ctx.db.run(sql`UPDATE incidents SET ended_at = NULL WHERE id = (SELECT id FROM incidents WHERE kind = ${kind}
+      AND ended_at > ${now - SAME_MS} ORDER BY ended_at DESC LIMIT 1) AND NOT EXISTS (${open})`),
+    ctx.db.run(sql`INSERT INTO incidents (id, kind, started_at) SELECT ${newId('inc')}, ${kind}, ${now}
+      WHERE NOT EXISTS (${open})`),
+  ]
+}
+
+/** Once for each silence, however many triggers find it. */
+function downQuery(ctx: Context, since: number, now: number): Query {
+  return ctx.db.run(sql`INSERT INTO incidents (id, kind, started_at, ended_at)
+    SELECT ${newId('inc')}, 'down', ${since}, ${now}
+    WHERE NOT EXISTS (SELECT 1 FROM incidents WHERE kind = 'down' AND ended_at > ${since})`)
+}
+
+export type Status = {
+  /** When our checks began, and when the last one was. Null before the first. */
+  firstAt: number | null
+  lastAt: number | null
+  /** Those of the last 90 days, the newest first. */
+  incidents: Incident[]
+}
+
+/** What the public status page shows. */
+export async function readStatus(ctx: Pick<Context, 'db' | 'now'>): Promise<Status> {
+  const [[check], rows] = await ctx.db.batch([
+    ctx.db.select().from(statusChecks),
+    ctx.db
+      .select({ kind: incidents.kind, startedAt: incidents.startedAt, endedAt: incidents.endedAt })
+      .from(incidents)
+      .where(or(isNull(incidents.endedAt), gt(incidents.endedAt, ctx.now() - STATUS_DAYS * DAY_MS)))
+      .orderBy(desc(incidents.startedAt))
+      .limit(MOST_SHOWN),
+  ])
+  return { firstAt: check?.firstAt ?? null, lastAt: check?.lastAt ?? null, incidents: rows }
+}

@@ -1,0 +1,21 @@
+import { Hono } from 'hono'
+import { MINUTE_MS } from '../../domain/instant.ts'
+import type { AppEnv } from '../http/app-env.ts'
+import { logError } from '../http/error-response.ts'
+import { renderPage } from '../http/render.tsx'
+
+const DESCRIPTION = 'Whether you can start simulation servers now, since when, and how it was in the last 90 days.'
+
+/** The same page for everybody, for half a minute: a crowd that wonders what is wrong costs nothing. */
+export const status = new Hono<AppEnv>().get('/status', async (c) => {
+  const { ctx } = c.var
+  const { StatusPage } = await import('../../pages/StatusPage.tsx')
+  const { readStatus } = await import('../operations/status.ts')
+  const found = await readStatus(ctx).catch((error) => {
+    logError(error, c)
+    return null
+  })
+  const same = found ? { forMs: MINUTE_MS / 2 } : false
+  const head = { title: 'Status', description: DESCRIPTION, assets: 'status', same } as const
+  return renderPage(c, head, <StatusPage status={found} now={ctx.now()} />)
+})
