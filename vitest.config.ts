@@ -1,9 +1,10 @@
 import { defineConfig } from 'vitest/config'
 import { testsOf } from './testing/watch.ts'
 
+const BROWSER = ['test/e2e/**/*.test.{ts,tsx}', 'test/dev/components.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.{ts,tsx}'],
     globalSetup: ['testing/stack/global-setup.ts'],
     watchTriggerPatterns: [{ pattern: /./, testsToRun: testsOf }],
     reporters: ['default', ['json', { outputFile: 'test-results/vitest.json' }]],
@@ -11,7 +12,19 @@ export default defineConfig({
     silent: 'passed-only',
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // For two cores. A third worker is faster, but then the busy browser drops animations and reports errors.
-    maxWorkers: 2,
+    // For two cores. The first group waits more than it works. A busy browser drops animations and reports errors.
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'programs',
+          include: ['test/**/*.test.{ts,tsx}'],
+          exclude: BROWSER,
+          maxWorkers: 4,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      { extends: true, test: { name: 'browser', include: BROWSER, maxWorkers: 2, sequence: { groupOrder: 1 } } },
+    ],
   },
 })
