@@ -6,7 +6,8 @@ import { expect, inject, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { bills, invoices, runs } from '../../db/schema.ts'
 import { newId } from '../../src/server/id.ts'
-import { CLI_FILE, hasTerminals, newComputer, newOperator } from '../../testing/people/command-line.ts'
+import { CLI_FILE, newComputer, newOperator } from '../../testing/people/command-line.ts'
+import { hasTerminals } from '../../testing/stack/terminal.ts'
 
 const url = inject('url')
 const db = openDatabase(inject('databaseUrl'))

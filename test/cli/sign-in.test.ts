@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { expect, inject, test } from 'vitest'
 import { newApiToken } from '../../src/domain/api-token.ts'
 import { PASSWORD } from '../../testing/people/client.ts'
-import { hasTerminals, newComputer, newOperator } from '../../testing/people/command-line.ts'
+import { newComputer, newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
+import { hasTerminals } from '../../testing/stack/terminal.ts'
 
 const url = inject('url')
 const LOGIN = ['login', '--with-token', '--base-url', url]

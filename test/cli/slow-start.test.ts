@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { startStack } from '../../dev/stack.ts'
 import type { Server } from '../../src/domain/wire.ts'
-import { hasTerminals, newOperator } from '../../testing/people/command-line.ts'
+import { newOperator } from '../../testing/people/command-line.ts'
+import { hasTerminals } from '../../testing/stack/terminal.ts'
 
 /** Machines here boot for an hour, so a start stays as it is while the test looks at it. */
 const FLEET = 8

@@ -4,12 +4,10 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll } from 'vitest'
 import type { TokenScope } from '../../src/domain/api-token.ts'
+import { onTerminal } from '../stack/terminal.ts'
 import { newPerson, PASSWORD, waitFor } from './client.ts'
 
 export const CLI_FILE = resolve(import.meta.dirname, '../../cli/dist/proving-ground.js')
-
-/** `script` of Linux runs a program on a terminal of its own. */
-export const hasTerminals = process.platform === 'linux'
 
 const homes: string[] = []
 afterAll(() => {
@@ -31,7 +29,7 @@ export function newComputer(env: Record<string, string> = {}) {
     const own = { PATH, HOME: home, APPDATA: home, TZ: 'UTC', TERM: 'xterm', ...env, ...more }
     const line = [process.execPath, CLI_FILE, ...args].map((word) => `'${word}'`).join(' ')
     return terminal
-      ? watched(spawn('script', ['-qec', line, '/dev/null'], { env: own }))
+      ? watched(spawn(...onTerminal(line), { env: own }))
       : watched(spawn(process.execPath, [CLI_FILE, ...args], { env: own }))
   }
   return {
