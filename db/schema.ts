@@ -313,6 +313,11 @@ export const plans = sqliteTable(
     earlierPlanType: text('earlier_plan_type').$type<PlanType>(),
     earlierHours: real('earlier_hours'),
     earlierUntil: integer('earlier_until'),
+    /** When they last upgraded here, and from which plan: that period includes a share of the additional hours. */
+    upgradedAt: integer('upgraded_at'),
+    upgradedFrom: text('upgraded_from').$type<PlanType>(),
+    /** What it becomes with its next period, if that is decided. */
+    nextPlanType: text('next_plan_type').$type<PlanType>(),
     cancelAtPeriodEnd: integer('cancel_at_period_end', { mode: 'boolean' }).notNull().default(false),
     /** When it will end, if that is decided. */
     cancelAt: integer('cancel_at'),

@@ -60,7 +60,7 @@ export const noEventStreams: Plugin = {
 
 /** What src/server/billing/stripe.ts calls. An `index` holds the resources of its folder. */
 const STRIPE_RESOURCES =
-  /^((BillingPortal|Checkout)\/(index|Sessions)|CreditNotes|Customers|InvoiceItems|Invoices|Prices|Subscriptions)$/
+  /^((BillingPortal|Checkout)\/(index|Sessions)|CreditNotes|Customers|InvoiceItems|Invoices|Prices|Subscriptions|SubscriptionSchedules)$/
 
 /** Stripe's SDK brings a class for each of its resources. The deployed Worker gets empty ones for those it never calls. */
 export const usedStripeResources: Plugin = {

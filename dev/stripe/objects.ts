@@ -81,6 +81,27 @@ export type Subscription = {
     }[]
   }
   latest_invoice: string | null
+  schedule: string | null
+  metadata: Metadata
+}
+
+export type SubscriptionSchedule = {
+  id: string
+  object: 'subscription_schedule'
+  created: number
+  livemode: false
+  customer: string
+  subscription: string
+  status: 'active' | 'released'
+  end_behavior: 'release'
+  phases: SchedulePhase[]
+  metadata: Metadata
+}
+
+export type SchedulePhase = {
+  start_date: number
+  end_date: number
+  items: { price: string; quantity: number }[]
   metadata: Metadata
 }
 
@@ -125,7 +146,7 @@ export type Invoice = {
   customer: string
   customer_email: string | null
   status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
-  billing_reason: 'manual' | 'subscription_create' | 'subscription_cycle'
+  billing_reason: 'manual' | 'subscription_create' | 'subscription_cycle' | 'subscription_update'
   collection_method: 'send_invoice' | 'charge_automatically'
   auto_advance: boolean
   currency: string

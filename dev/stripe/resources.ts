@@ -26,7 +26,9 @@ import type {
 } from './objects.ts'
 import { payInvoice } from './plan-invoices.ts'
 import { createPortal } from './portal.ts'
-import { cancelSubscription, getSubscription, updateSubscription } from './subscriptions.ts'
+import { previewUpdate } from './prorations.ts'
+import { createSchedule, getSchedule, releaseSchedule, updateSchedule } from './schedules.ts'
+import { cancelSubscription, changedPrice, getSubscription, updateSubscription } from './subscriptions.ts'
 
 type Call = (account: Account, params: Params, id: string) => unknown
 
@@ -62,9 +64,18 @@ const CALLS: Record<string, Call> = {
     const wanted = (s: Subscription) => shown(s) && ours(s)
     return listPage(account.store.all<Subscription>('subscriptions'), params, '/v1/subscriptions', wanted)
   },
-  'GET /v1/subscriptions/:id': (account, _, id) => getSubscription(account, id),
+  'GET /v1/subscriptions/:id': (account, params, id) => {
+    const subscription = getSubscription(account, id)
+    const expanded = list(params, 'expand').includes('schedule') && subscription.schedule
+    return expanded ? { ...subscription, schedule: getSchedule(account, expanded) } : subscription
+  },
   'POST /v1/subscriptions/:id': (account, params, id) => updateSubscription(account, id, params),
   'DELETE /v1/subscriptions/:id': (account, _, id) => cancelSubscription(account, id),
+  'POST /v1/subscription_schedules': (account, params) => createSchedule(account, params),
+  'GET /v1/subscription_schedules/:id': (account, _, id) => getSchedule(account, id),
+  'POST /v1/subscription_schedules/:id': updateSchedule,
+  'POST /v1/subscription_schedules/:id/release': (account, _, id) => releaseSchedule(account, id),
+  'POST /v1/invoices/create_preview': previewInvoice,
   'POST /v1/invoices': (account, params) => createInvoice(account, params),
   'GET /v1/invoices': (account, params) =>
     listPage(
@@ -112,6 +123,16 @@ export function findCall(method: string, path: string): { call: Call; id: string
     if (id) return { call, id: decodeURIComponent(id) }
   }
   return null
+}
+
+function previewInvoice(account: Account, params: Params) {
+  const id = text(params, 'subscription')
+  const details = params.subscription_details
+  const price =
+    typeof details === 'object' && !Array.isArray(details) ? changedPrice(account, details as Params) : undefined
+  if (!id) throw missing('subscription')
+  if (!price) throw missing('subscription_details[items]')
+  return previewUpdate(account, params, getSubscription(account, id), price)
 }
 
 function createCustomer(account: Account, params: Params): Customer {

@@ -1,8 +1,10 @@
 import type { Account } from './account.ts'
 import { invalid, noSuch } from './failure.ts'
-import { flag, list, type Params, text } from './form.ts'
+import { flag, list, type Params, record, text } from './form.ts'
 import type { CheckoutSession, Invoice, Price, Subscription } from './objects.ts'
 import { chargePlan, declineAtRenewals } from './plan-invoices.ts'
+import { chargeProration, prorationOf } from './prorations.ts'
+import { advanceSchedule } from './schedules.ts'
 
 /** Stripe retries a card for two weeks. */
 const TRIED_FOR = 14 * 86_400
@@ -44,6 +46,7 @@ export function startSubscription(
     currency: 'usd',
     items: { object: 'list', has_more: false, url: `/v1/subscription_items?subscription=${id}`, data: [item] },
     latest_invoice: null,
+    schedule: null,
     metadata,
   }
   chargePlan(account, subscription, 'subscription_create', now)
@@ -56,19 +59,33 @@ export function updateSubscription(account: Account, id: string, params: Params)
   const subscription = getSubscription(account, id)
   if (subscription.status === 'canceled') throw invalid('A canceled subscription can only update its metadata.')
   const atPeriodEnd = flag(params, 'cancel_at_period_end')
+  if (atPeriodEnd !== undefined && subscription.schedule)
+    throw invalid(
+      `The subscription is managed by the subscription schedule \`${subscription.schedule}\`, and updating any cancelation behavior directly is not allowed. Please update the schedule instead.`,
+    )
+  // First what may be refused: then nothing changes.
+  const price = changedPrice(account, params)
+  if (price && text(params, 'proration_behavior') === 'always_invoice')
+    chargeProration(account, subscription, prorationOf(subscription, price, params))
+  const [item] = subscription.items.data
+  if (price && item) item.price = price
   if (atPeriodEnd !== undefined) {
     subscription.cancel_at_period_end = atPeriodEnd
-    subscription.cancel_at = atPeriodEnd ? (subscription.items.data[0]?.current_period_end ?? null) : null
+    subscription.cancel_at = atPeriodEnd ? (item?.current_period_end ?? null) : null
     subscription.canceled_at = atPeriodEnd ? account.now() : null
   }
-  const [change] = list(params, 'items') as Params[]
-  const priceId = change && text(change, 'price')
-  const price = priceId ? account.store.get<Price>('prices', priceId) : undefined
-  const [item] = subscription.items.data
-  if (priceId && !price) throw noSuch('price', priceId)
-  if (price && item) item.price = price
+  subscription.metadata = { ...subscription.metadata, ...record(params, 'metadata') }
   save(account, subscription, 'customer.subscription.updated', account.now())
   return subscription
+}
+
+/** Undefined if the call names none. */
+export function changedPrice(account: Account, params: Params): Price | undefined {
+  const [change] = list(params, 'items') as Params[]
+  const id = change && text(change, 'price')
+  const price = id ? account.store.get<Price>('prices', id) : undefined
+  if (id && !price) throw noSuch('price', id)
+  return price
 }
 
 export function cancelSubscription(account: Account, id: string, at = account.now()): Subscription {
@@ -96,6 +113,7 @@ export function renewSubscriptions(account: Account): void {
       }
       item.current_period_start = at
       item.current_period_end = monthsAfter(subscription.billing_cycle_anchor, monthsSince(subscription, at) + 1)
+      advanceSchedule(account, subscription, at)
       chargePlan(account, subscription, 'subscription_cycle', at)
       save(account, subscription, 'customer.subscription.updated', at)
     }

@@ -19,7 +19,9 @@ async function answerPricesBefore(upstream: string, price: object): Promise<{ ur
     const body = Buffer.concat(await request.toArray())
     const { authorization = '' } = request.headers
     const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded' }
-    const answer = await fetch(`${upstream}${request.url}`, { method: request.method ?? 'GET', headers, body })
+    const { method = 'GET' } = request
+    const sent = method === 'GET' ? { method, headers } : { method, headers, body }
+    const answer = await fetch(`${upstream}${request.url}`, sent)
     response.writeHead(answer.status).end(await answer.text())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -96,6 +98,28 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
     expect(typeof (await payments.wasPaidWithin('sub_1', { start: 0, end: 1 }))).toBe('boolean')
     expect((await payments.cancelAtPeriodEnd('sub_1', 'key-3')).id).toBe('sub_1')
     await payments.cancelNow('sub_1')
+  })
+
+  test('quotes and makes an upgrade, takes a cancellation back, and schedules and releases a downgrade', async () => {
+    const prices = (planType: 'basic' | 'premium') =>
+      answerPricesBefore(mock.url, {
+        id: `price_${planType}`,
+        lookup_key: priceLookupKey(planType),
+        unit_amount: planType === 'basic' ? 2500 : 25_000,
+      })
+    const premium = await prices('premium')
+    const basic = await prices('basic')
+    const upgrade = { from: 'basic', to: 'premium', at: Date.now() } as const
+    const dear = stripePayments({ ...env, STRIPE_API_BASE: premium.url })
+    expect(typeof (await dear.quoteUpgrade('sub_1', upgrade))).toBe('number')
+    await dear.upgrade('sub_1', upgrade, 'key-11')
+    await payments.resume('sub_1', 'key-12')
+    await stripePayments({ ...env, STRIPE_API_BASE: basic.url }).scheduleChange('sub_1', 'basic', 'key-13')
+    await payments.releaseSchedule('sub_sched_1')
+    const wrong = dear.upgrade('sub_1', { ...upgrade, at: Number.NaN }, 'key-14')
+    await expect(wrong).rejects.toMatchObject({ code: 'provider_failed' })
+    await premium.close()
+    await basic.close()
   })
 
   test('creates, finalizes, and sends invoices', async () => {

@@ -156,6 +156,72 @@ describe('the Stripe adapter against the stand-in', () => {
     await expect(payments().createPortal(nobody)).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
+  test('upgrades for the quoted price, declines with nothing changed, and counts no upgrade as a period paid', async () => {
+    now = Date.UTC(2028, 0, 31, 9)
+    const customer = await payments().createCustomer({ id: 'user_10', email: 'ten@example.com' }, 'customer-10')
+    const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_10' }, 'checkout-10')
+    const declined = new URLSearchParams({ card: 'declined_later' })
+    await fetch(session.url as string, { method: 'POST', redirect: 'manual', body: declined })
+    const id = (await payments().getCheckout(session.id)).subscriptionId as string
+    const [start, end] = [now, Date.UTC(2028, 1, 29, 9)]
+    now = start + (end - start) / 2
+    const upgrade = { from: 'basic', to: 'premium', at: now } as const
+    expect(await payments().quoteUpgrade(id, upgrade)).toBe(11_250)
+    await expect(payments().upgrade(id, upgrade, 'upgrade-1')).rejects.toMatchObject({ code: 'payment_required' })
+    expect([await payments().findSubscription(id), await payments().listPlanInvoices(id)]).toMatchObject([
+      { planType: 'basic', upgradedAt: null, scheduleId: null },
+      [{ totalCents: 2500 }],
+    ])
+    await payments().cancelAtPeriodEnd(id, 'cancel-10')
+    await press(await payments().createPortal({ customerId: customer, returnUrl: 'https://site.test/back' }))
+    await payments().upgrade(id, upgrade, 'upgrade-2')
+    await payments().upgrade(id, upgrade, 'upgrade-2')
+    // Nothing is charged for a plan that it has.
+    await payments().upgrade(id, upgrade, 'upgrade-3')
+    expect(await payments().findSubscription(id)).toMatchObject({
+      planType: 'premium',
+      boughtAs: 'premium',
+      upgradedAt: now,
+      upgradedFrom: 'basic',
+      cancelAtPeriodEnd: false,
+    })
+    const [charge, ...before] = await payments().listPlanInvoices(id)
+    expect([charge, before.length]).toMatchObject([{ status: 'paid', plan: { cents: 11_250, start: now, end } }, 1])
+    expect(await payments().wasPaidWithin(id, { start: now, end })).toBe(false)
+    const outside = payments().quoteUpgrade(id, { from: 'premium', to: 'basic', at: end })
+    await expect(outside).rejects.toMatchObject({ code: 'provider_failed' })
+  })
+
+  test('changes a plan with the next period, unless that is taken back', async () => {
+    now = Date.UTC(2028, 0, 31, 9)
+    const customer = await payments().createCustomer({ id: 'user_11', email: 'eleven@example.com' }, 'customer-11')
+    const wanted = { ...checkout(customer), userId: 'user_11', planType: 'premium' as const }
+    const session = await payments().createCheckout(wanted, 'checkout-11')
+    await press(session.url as string)
+    const id = (await payments().getCheckout(session.id)).subscriptionId as string
+    const found = async () => {
+      const { planType, nextPlanType, scheduleId } = (await payments().findSubscription(id)) ?? {}
+      return [planType, nextPlanType, scheduleId !== null]
+    }
+    const release = async () =>
+      payments().releaseSchedule((await payments().findSubscription(id))?.scheduleId as string)
+    await payments().scheduleChange(id, 'basic', 'change-1')
+    expect(await found()).toEqual(['premium', 'basic', true])
+    await expect(payments().cancelAtPeriodEnd(id, 'cancel-11')).rejects.toMatchObject({ code: 'provider_failed' })
+    await expect(payments().scheduleChange(id, 'basic', 'change-2')).rejects.toMatchObject({ code: 'provider_failed' })
+    await release()
+    expect(await found()).toEqual(['premium', null, false])
+    now = Date.UTC(2028, 1, 29, 9)
+    expect(await found()).toEqual(['premium', null, false])
+    await payments().scheduleChange(id, 'basic', 'change-3')
+    now = Date.UTC(2028, 2, 31, 9)
+    expect(await found()).toEqual(['basic', 'basic', true])
+    now = Date.UTC(2028, 3, 30, 9)
+    expect(await found()).toEqual(['basic', null, false])
+    const charged = (await payments().listPlanInvoices(id)).map(({ totalCents }) => totalCents)
+    expect(charged).toEqual([2500, 2500, 25_000, 25_000])
+  })
+
   test('expires abandoned checkouts and refuses payment afterward', async () => {
     const customer = await payments().createCustomer({ id: 'user_2', email: 'two@example.com' }, 'customer-2')
     const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_2' }, 'checkout-2')

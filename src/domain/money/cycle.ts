@@ -12,9 +12,14 @@ export type PlanSpan = {
   paidUntil?: number | null
   /** The plan before a change, for cycles that begin before `until`. */
   earlier?: EarlierPlan | null
+  /** The latest upgrade by the customer, from another plan. */
+  upgrade?: Upgrade | null
 }
 
 export type EarlierPlan = { planType: PlanType; hours: number; until: number }
+
+/** They paid the difference in price for the rest of that period. */
+export type Upgrade = { at: number; from: { planType: PlanType; hours: number } }
 
 /** What we measure and bill together. `end` is Infinity for a trial in progress: it has no cycles. */
 export type Cycle = Period & {
@@ -36,14 +41,34 @@ export function cycleFrom(spans: PlanSpan[], from: number): Cycle {
   const ends = Math.min(plan?.endsAt ?? Infinity, nextAnchor)
   if (!plan) return { start: from, end: Math.min(calendarMonth(from).end, ends), plan, includedHours: 0, trial: false }
   const natural = plan.subType === 'demo' ? Infinity : periodAt(plan.anchor, from).end
-  const larger = largerPlan(plan, from)
+  const inForce = planInForce(plan, from)
   return {
     start: from,
     end: Math.min(natural, ends),
-    plan: larger,
-    includedHours: from < (plan.paidUntil ?? Infinity) ? larger.hours : 0,
+    plan: inForce,
+    includedHours: from < (plan.paidUntil ?? Infinity) ? inForce.hours : 0,
     trial: plan.subType === 'demo',
   }
+}
+
+/** With the hours of the cycle that begins at `from`. */
+function planInForce(plan: PlanSpan, from: number): PlanSpan {
+  const { upgrade } = plan
+  const larger = largerPlan(plan, from)
+  if (!upgrade) return larger
+  const period = periodAt(plan.anchor, upgrade.at)
+  if (from < period.start) return { ...plan, ...upgrade.from }
+  return from < period.end ? { ...larger, hours: upgradedHours(upgrade, larger.hours, period) } : larger
+}
+
+/**
+ * An upgrade includes the share of the additional hours that it charges of the additional price: the rest of the
+ * period. Rounded up to hundredths of an hour.
+ */
+export function upgradedHours({ at, from }: Upgrade, hours: number, { start, end }: Period): number {
+  const share = (end - Math.max(at, start)) / (end - start)
+  // Less a trifle, so that an exact number of hundredths stays one.
+  return Math.max(from.hours, Math.ceil((from.hours + (hours - from.hours) * share) * 100 - 1e-6) / 100)
 }
 
 /** When a plan changes within a cycle, that cycle gets the larger plan's hours: a change loses the user nothing. */

@@ -99,5 +99,11 @@ export function stands(plan: { endedAt: number | null; cancelAt: number | null }
   return plan.endedAt === null && now < (plan.cancelAt ?? Number.POSITIVE_INFINITY)
 }
 
+/** What a change from one plan to another is; null if nobody can make it. */
+export function changeOf(from: PlanType, to: string): 'upgrade' | 'downgrade' | null {
+  if (from === BASIC.type && to === PREMIUM.type) return 'upgrade'
+  return from === PREMIUM.type && to === BASIC.type ? 'downgrade' : null
+}
+
 export const CANCEL_FAILED = 'Failed to cancel subscription'
 export const SUBSCRIPTION_CANCELLED = 'Your subscription has been cancelled and will not renew.'

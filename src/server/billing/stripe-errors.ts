@@ -1,6 +1,9 @@
 import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
 
+const CARD_DECLINED =
+  "Your card was declined, so nothing changed and you weren't charged. Change your payment method, then try again."
+
 /** Null if Stripe has no such object. */
 export async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
   try {
@@ -24,6 +27,7 @@ export async function translated<T>(call: () => Promise<T>): Promise<T> {
     return await call()
   } catch (cause) {
     if (cause instanceof AppError) throw cause
+    if (cause instanceof Stripe.errors.StripeCardError) throw new AppError('payment_required', CARD_DECLINED, { cause })
     const status = cause instanceof Stripe.errors.StripeError ? cause.statusCode : undefined
     if (status !== undefined && status < 500 && status !== 409 && status !== 429)
       throw new AppError('provider_failed', 'The payment provider refused the request. Please contact us.', { cause })

@@ -12,19 +12,31 @@ const ms = (seconds: number) => seconds * 1000
 const msOrNull = (seconds: number | null | undefined) => (seconds ? seconds * 1000 : null)
 const idOf = (object: string | { id: string }) => (typeof object === 'string' ? object : object.id)
 
+/** A plan that we wrote on an object. */
+function planNamed(type: string | undefined): PlanType | null {
+  return PLANS.find((plan) => plan.type === type)?.type ?? null
+}
+
 export function toSubscription(s: Stripe.Subscription): PaidSubscription {
   const [item] = s.items.data
   const key = item?.price.lookup_key
+  const schedule = s.schedule && typeof s.schedule === 'object' ? s.schedule : null
+  const { upgraded_at, upgraded_from } = s.metadata
   return {
     id: s.id,
     customerId: idOf(s.customer),
     userId: s.metadata.user_id ?? null,
     planType: PLANS.find((plan) => priceLookupKey(plan.type) === key)?.type ?? null,
-    boughtAs: PLANS.find((plan) => plan.type === s.metadata.plan_type)?.type ?? null,
+    boughtAs: planNamed(s.metadata.plan_type),
     status: s.status,
     createdAt: ms(s.created),
     anchor: ms(s.billing_cycle_anchor),
     periodStart: ms(item?.current_period_start ?? s.billing_cycle_anchor),
+    periodEnd: ms(item?.current_period_end ?? s.billing_cycle_anchor),
+    upgradedAt: msOrNull(Number(upgraded_at)),
+    upgradedFrom: planNamed(upgraded_from),
+    scheduleId: s.schedule ? idOf(s.schedule) : null,
+    nextPlanType: planNamed(schedule?.metadata?.next_plan),
     cancelAtPeriodEnd: s.cancel_at_period_end,
     cancelAt: msOrNull(s.cancel_at),
     endedAt: msOrNull(s.ended_at),
@@ -64,7 +76,7 @@ function toPlanCharge(invoice: Stripe.Invoice): PlanCharge | null {
     subscriptionId: idOf(parent.subscription),
     customerId: invoice.customer ? idOf(invoice.customer) : '',
     userId: parent.metadata?.user_id ?? null,
-    boughtAs: PLANS.find((plan) => plan.type === parent.metadata?.plan_type)?.type ?? null,
+    boughtAs: planNamed(parent.metadata?.plan_type),
     start: ms(Math.min(...(periods.length ? periods.map(({ start }) => start) : [invoice.period_start]))),
     end: ms(Math.max(...(periods.length ? periods.map(({ end }) => end) : [invoice.period_end]))),
     cents: invoice.total - invoice.pre_payment_credit_notes_amount - invoice.post_payment_credit_notes_amount,

@@ -1,10 +1,10 @@
 import Stripe from 'stripe'
 import { AppError } from '../../domain/error.ts'
-import { PLANS, type PlanType } from '../../domain/money/plan.ts'
 import type { Env } from '../env.ts'
 import type { Invoice, Payments } from '../ports/payments.ts'
+import { findPrice, planChanges } from './stripe-changes.ts'
 import { orNull, translated } from './stripe-errors.ts'
-import { priceLookupKey, toCheckout, toEvent, toInvoice, toSubscription } from './stripe-objects.ts'
+import { toCheckout, toEvent, toInvoice, toSubscription } from './stripe-objects.ts'
 
 const TIMEOUT_MS = 10_000
 const SIGNATURE_TOLERANCE_S = 300
@@ -70,7 +70,8 @@ export function stripePayments(
 
     expireCheckout: (id) => ask(async (s) => toCheckout(await s.checkout.sessions.expire(id))),
 
-    findSubscription: (id) => orNull(() => ask(async (s) => toSubscription(await s.subscriptions.retrieve(id)))),
+    findSubscription: (id) =>
+      orNull(() => ask(async (s) => toSubscription(await s.subscriptions.retrieve(id, { expand: ['schedule'] })))),
 
     findPlanPayPage: (subscription) =>
       ask(async (s) => {
@@ -81,7 +82,9 @@ export function stripePayments(
     wasPaidWithin: (subscription, { start, end }) =>
       ask(async (s) => {
         const { data } = await s.invoices.list({ subscription, status: 'paid', limit: 100 })
-        const times = data.map((invoice) => toInvoice(invoice).paidAt ?? 0)
+        // An upgrade's invoice pays for the upgrade, not for the period.
+        const ofPeriods = data.filter((invoice) => invoice.billing_reason !== 'subscription_update')
+        const times = ofPeriods.map((invoice) => toInvoice(invoice).paidAt ?? 0)
         return times.some((at) => start <= at && at < end)
       }),
 
@@ -96,6 +99,11 @@ export function stripePayments(
       ask(async (s) =>
         toSubscription(await s.subscriptions.update(id, { cancel_at_period_end: true }, { idempotencyKey })),
       ),
+
+    resume: (id, idempotencyKey) =>
+      ask(async (s) => void (await s.subscriptions.update(id, { cancel_at_period_end: false }, { idempotencyKey }))),
+
+    ...planChanges(ask),
 
     cancelNow: (id) => ask(async (s) => void (await s.subscriptions.cancel(id))),
 
@@ -189,17 +197,4 @@ export function stripeAddress(base: string | undefined) {
   const url = new URL(base)
   const protocol: 'http' | 'https' = url.protocol === 'http:' ? 'http' : 'https'
   return { host: url.hostname, port: url.port || (protocol === 'http' ? 80 : 443), protocol }
-}
-
-/** Finds the price at Stripe by our lookup key. Refuses one that differs from what we advertise. */
-async function findPrice(s: Stripe, planType: PlanType): Promise<string> {
-  const lookupKey = priceLookupKey(planType)
-  const price = (await s.prices.list({ lookup_keys: [lookupKey], active: true, limit: 1 })).data[0]
-  const dollars = PLANS.find((plan) => plan.type === planType)?.dollarsPerMonth
-  if (price?.lookup_key === lookupKey && dollars && price.unit_amount === dollars * 100) return price.id
-  throw new AppError('provider_failed', "You can't buy this plan right now. Please contact sales.", {
-    cause: new Error(
-      `The price ${lookupKey} at Stripe is ${price?.unit_amount ?? 'missing'}, expected ${dollars} dollars.`,
-    ),
-  })
 }

@@ -16,10 +16,25 @@ export type PaidSubscription = {
   anchor: number
   /** Of the current period, paid or not. */
   periodStart: number
+  periodEnd: number
+  /** When `upgrade` was last called, and from which plan. */
+  upgradedAt: number | null
+  upgradedFrom: PlanType | null
+  /** Set while a change with the next period is decided, and for a while after it. */
+  scheduleId: string | null
+  /** The plan of that next period. */
+  nextPlanType: PlanType | null
   cancelAtPeriodEnd: boolean
   /** When it will end, if that is decided. */
   cancelAt: number | null
   endedAt: number | null
+}
+
+export type Upgrade = {
+  from: PlanType
+  to: PlanType
+  /** In ms since 1970, in the current period. */
+  at: number
 }
 
 export type Checkout = {
@@ -98,6 +113,19 @@ export type Payments = {
   /** Every invoice of a plan's own price. */
   listPlanInvoices(subscriptionId: string): Promise<Invoice[]>
   cancelAtPeriodEnd(id: string, key: string): Promise<PaidSubscription>
+  /** Takes that back: it renews again. */
+  resume(id: string, key: string): Promise<void>
+  /** What `upgrade` with the same arguments would charge now. */
+  quoteUpgrade(id: string, upgrade: Upgrade): Promise<number>
+  /**
+   * Changes the plan at once and charges the difference in price from `at` to the period's end. It then renews, even
+   * if it was set to end. @throws payment_required: the card was declined, and nothing changed
+   */
+  upgrade(id: string, upgrade: Upgrade, key: string): Promise<void>
+  /** Changes the plan with the next period, in two calls: until both are done, nothing changes. */
+  scheduleChange(id: string, to: PlanType, key: string): Promise<void>
+  /** Takes that back. */
+  releaseSchedule(scheduleId: string): Promise<void>
   cancelNow(id: string): Promise<void>
 
   /** The invoice for a billing record, found by the id that we wrote on it. */

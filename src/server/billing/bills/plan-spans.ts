@@ -1,18 +1,24 @@
 import type { PlanRow } from '../../../../db/schema.ts'
 import { periodAt } from '../../../domain/money/billing.ts'
-import type { EarlierPlan, PlanSpan } from '../../../domain/money/cycle.ts'
+import type { EarlierPlan, PlanSpan, Upgrade } from '../../../domain/money/cycle.ts'
+import { PLANS } from '../../../domain/money/plan.ts'
 
 /** A plan ends when it was set to end, even if Stripe hasn't told us yet or carried it out late. */
 export function toSpan(row: PlanRow): PlanSpan {
   const { planType, subType, hours, anchor, paidUntil } = row
   const ends = [row.endedAt, row.cancelAt].filter((at) => at !== null)
   const endsAt = ends.length ? Math.min(...ends) : null
-  return { planType, subType, hours, anchor, endsAt, paidUntil, earlier: earlierPlan(row) }
+  return { planType, subType, hours, anchor, endsAt, paidUntil, earlier: earlierPlan(row), upgrade: upgradeOf(row) }
 }
 
 function earlierPlan(row: PlanRow): EarlierPlan | null {
   const { earlierPlanType: planType, earlierHours: hours, earlierUntil: until } = row
   return planType === null || hours === null || until === null ? null : { planType, hours, until }
+}
+
+function upgradeOf({ upgradedAt: at, upgradedFrom: planType }: PlanRow): Upgrade | null {
+  const from = PLANS.find(({ type }) => type === planType)
+  return at === null || !from ? null : { at, from: { planType: from.type, hours: from.hours } }
 }
 
 /**

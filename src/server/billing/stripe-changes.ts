@@ -1,0 +1,99 @@
+import type Stripe from 'stripe'
+import { AppError } from '../../domain/error.ts'
+import { addMonths } from '../../domain/money/billing.ts'
+import { PLANS, type PlanType } from '../../domain/money/plan.ts'
+import type { Payments, Upgrade } from '../ports/payments.ts'
+import { priceLookupKey } from './stripe-objects.ts'
+
+type Ask = <T>(call: (stripe: Stripe) => Promise<T>) => Promise<T>
+
+/** What changes a plan that somebody has. */
+export function planChanges(
+  ask: Ask,
+): Pick<Payments, 'quoteUpgrade' | 'upgrade' | 'scheduleChange' | 'releaseSchedule'> {
+  return {
+    quoteUpgrade: (subscription, upgrade) =>
+      ask(async (s) => {
+        const subscription_details = await prorated(s, subscription, upgrade)
+        return (await s.invoices.createPreview({ subscription, subscription_details })).amount_due
+      }),
+
+    upgrade: (id, upgrade, idempotencyKey) =>
+      ask(async (s) => {
+        const upgraded_at = String(seconds(upgrade.at))
+        const change = {
+          ...(await prorated(s, id, upgrade)),
+          cancel_at_period_end: false,
+          // All or nothing: if the card is declined, the plan stays as it was.
+          payment_behavior: 'error_if_incomplete' as const,
+          // Belongs to the change itself, so that whoever asks learns both or neither.
+          metadata: { upgraded_at, upgraded_from: upgrade.from, plan_type: upgrade.to },
+        }
+        await s.subscriptions.update(id, change, { idempotencyKey })
+      }),
+
+    scheduleChange: (subscription, to, idempotencyKey) =>
+      ask(async (s) => {
+        const price = await findPrice(s, to)
+        const made = await s.subscriptionSchedules.create(
+          { from_subscription: subscription },
+          { idempotencyKey: `${idempotencyKey}:create` },
+        )
+        const [current] = made.phases
+        const [item] = current?.items ?? []
+        if (!current || !item) throw new Error(`The schedule ${made.id} has no phase`)
+        const now = typeof item.price === 'string' ? item.price : item.price.id
+        await s.subscriptionSchedules.update(
+          made.id,
+          {
+            end_behavior: 'release',
+            metadata: { next_plan: to },
+            phases: [
+              {
+                items: [{ price: now, quantity: 1 }],
+                start_date: current.start_date,
+                end_date: current.end_date,
+              },
+              {
+                items: [{ price, quantity: 1 }],
+                start_date: current.end_date,
+                end_date: seconds(addMonths(current.end_date * 1000, 1)),
+                proration_behavior: 'none',
+                metadata: { plan_type: to },
+              },
+            ],
+          },
+          { idempotencyKey: `${idempotencyKey}:phases` },
+        )
+      }),
+
+    releaseSchedule: (id) => ask(async (s) => void (await s.subscriptionSchedules.release(id))),
+  }
+}
+
+const seconds = (ms: number) => Math.floor(ms / 1000)
+
+/** The change of price, charged from `at`. The quote and the upgrade must agree to the cent. */
+async function prorated(s: Stripe, id: string, { to, at }: Upgrade) {
+  const { items } = await s.subscriptions.retrieve(id)
+  const [item] = items.data
+  if (!item) throw new Error(`The subscription ${id} has no item`)
+  return {
+    items: [{ id: item.id, price: await findPrice(s, to) }],
+    proration_behavior: 'always_invoice' as const,
+    proration_date: seconds(at),
+  }
+}
+
+/** Finds the price at Stripe by our lookup key. Refuses one that differs from what we advertise. */
+export async function findPrice(s: Stripe, planType: PlanType): Promise<string> {
+  const lookupKey = priceLookupKey(planType)
+  const price = (await s.prices.list({ lookup_keys: [lookupKey], active: true, limit: 1 })).data[0]
+  const dollars = PLANS.find((plan) => plan.type === planType)?.dollarsPerMonth
+  if (price?.lookup_key === lookupKey && dollars && price.unit_amount === dollars * 100) return price.id
+  throw new AppError('provider_failed', "You can't buy this plan right now. Please contact sales.", {
+    cause: new Error(
+      `The price ${lookupKey} at Stripe is ${price?.unit_amount ?? 'missing'}, expected ${dollars} dollars.`,
+    ),
+  })
+}
