@@ -67,6 +67,8 @@ const PREMIUM: Subscription = {
   hours: 30,
   sub_type: 'paid',
   cancel_at_period_end: false,
+  next_plan_type: 'premium',
+  next_hours: 30,
 }
 const DEMO: Subscription = { ...PREMIUM, plan_type: 'demo', status: 'trialing', hours: 0.5, sub_type: 'demo' }
 

@@ -102,6 +102,8 @@ export const PAGES: Specimen[] = [
       ['trial', plan({ ...PLANS.demo, current_period_end: null })],
       ['active', plan(PLANS.premium)],
       ['canceled', plan({ ...PLANS.premium, cancel_at_period_end: true })],
+      ['upgraded', plan({ ...PLANS.premium, hours: 24.36, next_hours: 30 })],
+      ['becomes Basic', plan({ ...PLANS.premium, next_plan_type: 'basic', next_hours: 5 })],
       ['past due', plan({ ...PLANS.premium, status: 'past_due' })],
     ],
   },

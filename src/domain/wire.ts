@@ -69,6 +69,9 @@ export type Subscription = {
   hours: number
   sub_type: 'demo' | 'paid'
   cancel_at_period_end: boolean
+  /** The plan of the next period and its hours; null if there is none. */
+  next_plan_type: PlanType | null
+  next_hours: number | null
 }
 
 export type MonthlyUsage = {

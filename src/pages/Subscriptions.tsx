@@ -1,22 +1,24 @@
-import { ENTERPRISE, PLANS, type Plan, PREMIUM, planName } from '../domain/money/plan.ts'
+import { PLANS, PREMIUM, planName } from '../domain/money/plan.ts'
 import type { Subscription } from '../domain/wire.ts'
-import { CheckoutButton, checkoutFailure } from '../islands/CheckoutButton.tsx'
+import { checkoutFailure } from '../islands/CheckoutButton.tsx'
 import { Badge } from '../ui/Badge.tsx'
-import { Button, ButtonLink } from '../ui/Button.tsx'
+import { ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
-import { Island } from './Island.tsx'
+import { PlanChoice } from './billing/PlanChoice.tsx'
 import { HardwareTable } from './pricing/HardwareTable.tsx'
 
 type SubscriptionsProps = {
   subscription: Subscription | null
+  /** Whether they pay for it at Stripe, so that they can change it here. */
+  changeable: boolean
   /** Until sales open, Basic and Premium are for display only. */
   forSale: boolean
   csrfToken: string
   flash: FlashMessage | null
 }
 
-export function Subscriptions({ subscription, forSale, csrfToken, flash }: SubscriptionsProps) {
+export function Subscriptions({ subscription, changeable, forSale, csrfToken, flash }: SubscriptionsProps) {
   return (
     <div className="page stack">
       <div className="page-head">
@@ -53,7 +55,13 @@ export function Subscriptions({ subscription, forSale, csrfToken, flash }: Subsc
                 {plan.type === subscription?.plan_type ? <Badge color="green">Your plan</Badge> : null}
               </p>
               <p>{plan.hours ? `${plan.hours} hours included, then $1.75/h, billed by the second` : 'Custom hours'}</p>
-              <Choice plan={plan} forSale={forSale} csrfToken={csrfToken} />
+              <PlanChoice
+                plan={plan}
+                subscription={subscription}
+                changeable={changeable}
+                forSale={forSale}
+                csrfToken={csrfToken}
+              />
             </div>
           </Card>
         ))}
@@ -66,13 +74,4 @@ export function Subscriptions({ subscription, forSale, csrfToken, flash }: Subsc
 /** A refused checkout comes back here with the plan that the user chose. */
 function aboutCheckout(flash: FlashMessage | null): FlashMessage | null {
   return flash?.values?.plan_type ? { ...flash, message: checkoutFailure([flash.message]) } : flash
-}
-
-type ChoiceProps = { plan: Plan; forSale: boolean; csrfToken: string }
-
-function Choice({ plan, forSale, csrfToken }: ChoiceProps) {
-  if (plan === ENTERPRISE) return <ButtonLink href="/contact_sales">Contact sales</ButtonLink>
-  if (!forSale) return <Button disabled>Coming Soon!</Button>
-  const props = { planType: plan.type, planName: plan.name, csrfToken }
-  return <Island name="CheckoutButton" of={CheckoutButton} props={props} />
 }

@@ -212,6 +212,17 @@ test('every answer of the running product has the shape that the document gives 
   await db.insert(plans).values({ id: newId('sub'), userId: ada.id, ...plan })
   await ask(ada, 'POST /api/v1/subscriptions/cancel_subscription_at_period_end')
   await callAs('GET /api/v1/billings/summary')
+  await ask(ada, 'POST /api/v1/subscriptions/keep_subscription')
+  await ask(ada, 'POST /api/v1/subscriptions/change_plan', { plan_type: 'premium' })
+  await db.update(plans).set({ endedAt: now }).where(eq(plans.userId, ada.id))
+  await ask(ada, 'POST /api/v1/subscriptions/keep_subscription')
+  await ask(ada, 'POST /api/v1/subscriptions/change_plan', { plan_type: 'premium' })
+  const bought = await ask(ada, 'POST /api/v1/subscriptions/create_checkout_session', { plan_type: 'basic' })
+  await fetch(bought.body.url as string, { method: 'POST', redirect: 'manual' })
+  await waitFor(async () => {
+    const changed = await ask(ada, 'POST /api/v1/subscriptions/change_plan', { plan_type: 'premium' })
+    return changed.status === 200
+  })
 
   await ask(ada, 'GET /api/v1/instances')
   await db.update(users).set({ admin: true }).where(eq(users.id, ada.id))

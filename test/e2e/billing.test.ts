@@ -49,8 +49,8 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await page.waitForURL('**/subscriptions')
   await page.getByRole('button', { name: 'Choose Basic' }).click()
   await page.getByRole('button', { name: 'Pay $25.00' }).click()
-  await page.waitForURL('**/account_overview?checkout=done')
-  await page.getByText('5 hours per month').waitFor()
+  await page.waitForURL('**/account_overview')
+  await page.getByText("You're on Basic now: 5 hours per month, on servers with up to 1 NVIDIA L4.").waitFor()
   await shot(page, 'account')
 
   await open(page, '/dashboard')

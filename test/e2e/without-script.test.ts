@@ -195,7 +195,7 @@ test('closing the account says so on the next page', async () => {
   await reads(page, 'Your account is closed.')
 })
 
-test("a plan is bought on Stripe's own page, and a second one is refused with a sentence", async () => {
+test("a plan is bought on Stripe's own page, switched, and kept", async () => {
   const { page, stopped } = await openSignedIn()
   await go(page, '/subscriptions')
   await press(page, 'Choose Basic')
@@ -205,12 +205,15 @@ test("a plan is bought on Stripe's own page, and a second one is refused with a 
   await page.waitForURL('**/subscriptions')
   await press(page, 'Choose Premium')
   await page.getByRole('button', { name: 'Pay $250.00' }).click()
-  await page.waitForURL('**/account_overview?checkout=done')
-  await page.getByText('30 hours per month').waitFor()
+  await page.waitForURL('**/account_overview')
+  await reads(page, "You're on Premium now: 30 hours per month, on servers with up to 4 NVIDIA L4.")
 
   await go(page, '/subscriptions')
-  await press(page, 'Choose Basic')
-  await page.waitForURL('**/subscriptions')
-  await reads(page, 'Subscription failed: You already have a plan. Cancel it first, or contact sales to change it.')
+  expect(await page.getByRole('button', { name: 'Current plan: Premium' }).isDisabled()).toBe(true)
+  await page.getByRole('link', { name: 'Switch to Basic' }).click()
+  await page.getByRole('button', { name: /^Switch on / }).click()
+  await reads(page, 'Then your plan becomes Basic.')
+  await press(page, 'Keep Premium')
+  await reads(page, 'You keep Premium. It renews on')
   expect(stopped).toEqual([])
 })

@@ -1,4 +1,5 @@
 import { planName } from '../../domain/money/plan.ts'
+import { hoursText } from '../../domain/money/plan-words.ts'
 import type { Subscription } from '../../domain/wire.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
@@ -6,6 +7,7 @@ import { Card } from '../../ui/Card.tsx'
 import { FlashAlert, type FlashMessage } from '../../ui/FlashAlert.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { KeepPlan } from './KeepPlan.tsx'
 
 type SubscriptionCardProps = {
   subscription: Subscription | null
@@ -19,12 +21,14 @@ export function SubscriptionCard({ subscription, csrfToken, flash }: Subscriptio
     return (
       <Card title="Subscription" aside={<Badge color="gray">No Plan</Badge>}>
         <div className="stack">
+          <FlashAlert flash={flash} />
           <p>Server time costs $1.75 an hour, billed by the second.</p>
           <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
         </div>
       </Card>
     )
-  const { status, plan_type, sub_type, current_period_end, cancel_at_period_end } = subscription
+  const { status, plan_type, sub_type, current_period_end, cancel_at_period_end, next_plan_type } = subscription
+  const renews = !cancel_at_period_end && next_plan_type === plan_type
   const good = status === 'active' || status === 'trialing'
   return (
     <Card title="Subscription" aside={<Badge color={good ? 'green' : 'gray'}>{status}</Badge>}>
@@ -32,14 +36,14 @@ export function SubscriptionCard({ subscription, csrfToken, flash }: Subscriptio
         <FlashAlert flash={flash} />
         <p>
           <strong>{planName(plan_type)}</strong>
-          {sub_type === 'demo' ? ': 30 minutes of server time' : `: ${subscription.hours} hours per month`}
+          {sub_type === 'demo' ? ': 30 minutes of server time' : `: ${hoursText(subscription)}`}
         </p>
-        {current_period_end ? (
+        {current_period_end && renews ? (
           <p>
-            {cancel_at_period_end ? 'Ends ' : 'Renews '}
-            <Time at={current_period_end} />
+            Renews <Time at={current_period_end} />
           </p>
         ) : null}
+        <KeepPlan subscription={subscription} csrfToken={csrfToken} />
         <div className="row">
           <ButtonLink href="/subscriptions">Subscriptions</ButtonLink>
         </div>

@@ -77,6 +77,7 @@ export const SITE_MAP = {
   'GET /stop_server': page('user', { reads: dashboardQueries }),
   'GET /subscriptions': page('user', { reads: usageQueries, ahead: 'press' }),
   'GET /subscriptions/pay': page('user', {}),
+  'GET /subscriptions/change': page('user', {}),
   'GET /account_overview': page('user', { ahead: 'press' }),
   'GET /billing_history': page('user', { ahead: 'press' }),
   'GET /billing_history/:id': page('user', { ahead: 'press' }),
@@ -145,6 +146,12 @@ export const SITE_MAP = {
   }),
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': call('user', {
     form: { at: '/account_overview', done: '/account_overview' },
+  }),
+  'POST /api/v1/subscriptions/keep_subscription': call('user', {
+    form: { at: '/account_overview', done: '/account_overview' },
+  }),
+  'POST /api/v1/subscriptions/change_plan': call('user', {
+    form: { at: '/subscriptions/change', done: '/account_overview' },
   }),
   'POST /api/v1/subscriptions/create_checkout_session': call('user', {
     form: { at: '/subscriptions', done: '/account_overview' },

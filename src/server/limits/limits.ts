@@ -41,6 +41,9 @@ const PERSONAL = {
   ask_stripe: { count: 60, perMs: HOUR_MS },
   portal: { count: 20, perMs: HOUR_MS },
   pay_page: { count: 20, perMs: HOUR_MS },
+  /** Quotes of an upgrade. */
+  quote_plan: { count: 30, perMs: HOUR_MS },
+  change_plan: { count: 20, perMs: HOUR_MS },
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
   new_token: { count: 10, perMs: HOUR_MS },

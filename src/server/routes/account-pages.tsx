@@ -1,5 +1,5 @@
 import { Hono } from 'hono'
-import { SUBSCRIPTION_CANCELLED } from '../../domain/money/plan.ts'
+import { haveNow } from '../../domain/money/plan-words.ts'
 import { AccountOverview } from '../../pages/AccountOverview.tsx'
 import { BillingCard } from '../../pages/billing/BillingCard.tsx'
 import { SubscriptionCard } from '../../pages/billing/SubscriptionCard.tsx'
@@ -10,13 +10,16 @@ import { ForgotPassword } from '../../pages/ForgotPassword.tsx'
 import { ResetPassword } from '../../pages/ResetPassword.tsx'
 import { SignIn } from '../../pages/SignIn.tsx'
 import { SignUp } from '../../pages/SignUp.tsx'
+import type { FlashMessage } from '../../ui/FlashAlert.tsx'
 import { findAddressOfLink } from '../accounts/confirmation.ts'
 import { findResetLink } from '../accounts/password-reset.ts'
 import { listSignIns } from '../accounts/sign-ins.ts'
 import { getBillingOverview } from '../billing/bills/billing-overview.ts'
+import { getUsage, toSummary } from '../billing/bills/usage.ts'
 import { settleCheckout } from '../billing/plans/checkout.ts'
+import type { Context } from '../context.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
-import { takeFlash } from '../http/flash.ts'
+import { setFlash, takeFlash } from '../http/flash.ts'
 import { csrfToken } from '../http/middleware/csrf.ts'
 import { renderPage } from '../http/render.tsx'
 
@@ -52,15 +55,16 @@ export const accountPages = new Hono<AppEnv>()
   })
   .get('/account_overview', async (c) => {
     const { user } = signedIn(c)
-    // Show the page even if the provider doesn't answer now.
-    if (c.req.query('checkout') === 'done' && c.req.method === 'GET')
-      await settleCheckout(c.var.ctx, user.id).catch(() => {})
+    if (c.req.query('checkout') === 'done' && c.req.method === 'GET') {
+      setFlash(c, await afterCheckout(c.var.ctx, user.id))
+      return c.redirect('/account_overview', 303)
+    }
     const billing = await getBillingOverview(c.var.ctx, user.id)
     if (billing.hasPortal) c.set('formTarget', c.var.ctx.config.portalOrigin)
     const flash = takeFlash(c)
     // The profile's form always sends a name.
     const aboutPlan =
-      flash?.message === SUBSCRIPTION_CANCELLED || (flash?.kind === 'danger' && !('user[name]' in (flash.values ?? {})))
+      flash?.values?.about === 'plan' || (flash?.kind === 'danger' && !('user[name]' in (flash.values ?? {})))
     const profile = { user, csrfToken: csrfToken(c), flash: aboutPlan ? null : flash }
     return renderPage(
       c,
@@ -89,3 +93,14 @@ export const accountPages = new Hono<AppEnv>()
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
     return renderPage(c, { title: 'Close my account' }, <CloseAccount {...form} />)
   })
+
+/** What somebody has who comes back from the checkout page. The webhook of their payment may be late. */
+async function afterCheckout(ctx: Context, userId: string): Promise<FlashMessage> {
+  await settleCheckout(ctx, userId).catch((error) => ctx.log('checkout_not_settled', { userId }, error))
+  const { subscription } = toSummary(await getUsage(ctx, userId))
+  const values = { about: 'plan' }
+  if (subscription?.sub_type === 'paid' && subscription.status === 'active')
+    return { kind: 'success', message: haveNow(subscription), values }
+  const message = "We haven't received your payment yet. If you've just paid, look again in a minute."
+  return { kind: 'info', message, values }
+}

@@ -1,14 +1,18 @@
 import { Hono } from 'hono'
 import { billMonth } from '../../domain/money/bill.ts'
+import { planName } from '../../domain/money/plan.ts'
 import { PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { dollarsPerMonth, hoursPerDay } from '../../domain/money/usage-chart.ts'
 import { BillingHistory } from '../../pages/BillingHistory.tsx'
 import { BillingStatement } from '../../pages/BillingStatement.tsx'
+import { ChangePlan } from '../../pages/ChangePlan.tsx'
 import { Subscriptions } from '../../pages/Subscriptions.tsx'
 import { findStatement, getBillingHistory } from '../billing/bills/billing-history.ts'
 import { countUsage, toSummary } from '../billing/bills/usage.ts'
+import { quoteChange } from '../billing/plans/change-plan.ts'
 import { findPlanPayPage } from '../billing/plans/pay-plan.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
+import { logError, statusOf, toAppError } from '../http/error-response.ts'
 import { setFlash, takeFlash } from '../http/flash.ts'
 import { csrfToken } from '../http/middleware/csrf.ts'
 import { renderPage } from '../http/render.tsx'
@@ -58,13 +62,42 @@ export const billingPages = new Hono<AppEnv>()
   .get('/subscriptions', (c) => {
     const { ctx } = c.var
     const [history, runs] = readAlong(c, 'GET /subscriptions')
-    const { subscription } = toSummary(countUsage(history, runs, ctx.now()))
+    const usage = countUsage(history, runs, ctx.now())
+    const { subscription } = toSummary(usage)
     const forSale = ctx.config.plansForSale
     // Without a script, the button's form redirects to the checkout page.
     if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
     return renderPage(
       c,
       { title: 'Subscriptions' },
-      <Subscriptions subscription={subscription} forSale={forSale} csrfToken={csrfToken(c)} flash={takeFlash(c)} />,
+      <Subscriptions
+        subscription={subscription}
+        changeable={Boolean(usage.plan?.stripeSubscriptionId)}
+        forSale={forSale}
+        csrfToken={csrfToken(c)}
+        flash={takeFlash(c)}
+      />,
     )
+  })
+  .get('/subscriptions/change', async (c) => {
+    // HEAD must not call Stripe.
+    if (c.req.method === 'HEAD') return c.redirect('/subscriptions', 303)
+    const flash = takeFlash(c)
+    const { ctx } = c.var
+    try {
+      const planType = c.req.query('plan_type') ?? flash?.values?.plan_type ?? ''
+      const quote = await quoteChange(ctx, signedIn(c).user, planType)
+      c.set('formTarget', ctx.config.portalOrigin)
+      return renderPage(
+        c,
+        { title: `Change to ${planName(quote.to)}` },
+        <ChangePlan {...quote} csrfToken={csrfToken(c)} flash={flash} />,
+      )
+    } catch (error) {
+      const refusal = toAppError(error)
+      if (statusOf(refusal) >= 500) logError(error, c)
+      // What the form said is worth more than why there is no new quote.
+      setFlash(c, { kind: 'danger', message: flash?.kind === 'danger' ? flash.message : refusal.message })
+      return c.redirect('/subscriptions', 303)
+    }
   })

@@ -50,6 +50,8 @@ function counted(at: number, before: number, started: number, plan: 'demo' | num
             hours,
             sub_type: plan === 'demo' ? 'demo' : 'paid',
             cancel_at_period_end: false,
+            next_plan_type: null,
+            next_hours: null,
           },
   }
 }

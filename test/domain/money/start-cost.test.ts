@@ -15,6 +15,8 @@ function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: numb
       hours: plan.hours,
       sub_type: plan.demo ? 'demo' : 'paid',
       cancel_at_period_end: false,
+      next_plan_type: null,
+      next_hours: null,
     },
   }
 }

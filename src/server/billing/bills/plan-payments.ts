@@ -22,7 +22,8 @@ export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: n
     return ctx.db.run(sql`INSERT INTO plan_payments (id, user_id, stripe_invoice_id, plan_type, period_start, period_end,
         amount_cents, remaining_cents, status, due_at, paid_at, hosted_url, pdf_url, synced_at, check_at, created_at)
       SELECT ${newId('fee')}, id, ${invoice.id},
-        coalesce((SELECT plan_type FROM subscriptions WHERE stripe_subscription_id = ${plan.subscriptionId}), ${plan.boughtAs}),
+        coalesce((SELECT CASE WHEN upgraded_at > ${plan.start} THEN upgraded_from ELSE plan_type END FROM subscriptions
+          WHERE stripe_subscription_id = ${plan.subscriptionId}), ${plan.boughtAs}),
         ${plan.start}, ${plan.end}, ${plan.cents}, ${invoice.remainingCents}, ${status}, ${invoice.dueAt},
         ${invoice.paidAt}, ${invoice.hostedUrl}, ${invoice.pdfUrl}, ${askedAt}, ${checkAt}, ${ctx.now()}
       FROM users WHERE id = ${plan.userId} OR stripe_customer_id = ${plan.customerId}

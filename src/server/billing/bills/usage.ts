@@ -3,7 +3,7 @@ import { type PlanRow, plans, type RunRow, runs, users } from '../../../../db/sc
 import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import { meterEnd, overageUnits, recordCents, runSeconds, runSecondsWithin } from '../../../domain/money/billing.ts'
 import { type Cycle, cycleAt } from '../../../domain/money/cycle.ts'
-import { stands } from '../../../domain/money/plan.ts'
+import { PLANS, stands } from '../../../domain/money/plan.ts'
 import type { Summary } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { toSpan } from './plan-spans.ts'
@@ -113,8 +113,16 @@ export function toSummary(usage: Usage): Summary {
       hours: cycle.plan ? cycle.includedHours : plan.hours,
       sub_type: plan.subType,
       cancel_at_period_end: plan.cancelAtPeriodEnd,
+      ...nextOf(plan),
     },
     suspended: usage.suspended,
     as_of: toIso(usage.at),
   }
+}
+
+/** A plan that ends has no next period, and a trial has no periods. */
+function nextOf(plan: PlanRow) {
+  if (plan.subType === 'demo' || plan.cancelAt !== null) return { next_plan_type: null, next_hours: null }
+  const next = PLANS.find(({ type }) => type === plan.nextPlanType)
+  return { next_plan_type: next?.type ?? plan.planType, next_hours: next?.hours ?? plan.hours }
 }

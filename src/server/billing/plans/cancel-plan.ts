@@ -50,7 +50,7 @@ async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, kn
     if (status === 'incomplete') await ctx.payments.cancelNow(stripeId)
     // A new key each time: repeating it is harmless, and a stored answer must not hide that somebody resumed
     // the plan.
-    else await ctx.payments.cancelAtPeriodEnd(stripeId, newId('req'))
+    else await cancelOrRelease(ctx, stripeId)
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
     // Stripe refuses to cancel a plan that has ended, even if we don't know that yet.
@@ -59,6 +59,24 @@ async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, kn
     throw (await ctx.db.$count(plans, stands)) > 0 ? error : nothingToCancel()
   }
   await syncPlan(ctx, stripeId)
+}
+
+/** Stripe refuses to cancel a plan that is set to change with its next period: take the change back first. */
+async function cancelOrRelease(ctx: Context, stripeId: string): Promise<void> {
+  const cancel = () => ctx.payments.cancelAtPeriodEnd(stripeId, newId('req'))
+  try {
+    await cancel()
+  } catch (error) {
+    const schedule = await findSchedule(ctx, stripeId, error)
+    if (!schedule) throw error
+    await ctx.payments.releaseSchedule(schedule)
+    await cancel()
+  }
+}
+
+async function findSchedule(ctx: Context, stripeId: string, error: unknown): Promise<string | null> {
+  if (!(error instanceof AppError && error.code === 'provider_failed')) return null
+  return (await ctx.payments.findSubscription(stripeId))?.scheduleId ?? null
 }
 
 function nothingToCancel(): AppError {

@@ -106,7 +106,7 @@ async function refuseSecondPlan(ctx: Context, userId: string): Promise<void> {
     .where(and(eq(plans.userId, userId), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
   // An unpaid plan ends at Stripe once another is paid: see plan-sync.ts.
   if (current && !isUnpaid(current) && (current.cancelAt ?? Infinity) > ctx.now())
-    throw new AppError('invalid', 'You already have a plan. Cancel it first, or contact sales to change it.')
+    throw new AppError('invalid', 'You already have a plan. Change it on the Subscriptions page.')
 }
 
 async function insertCheckout(ctx: Context, userId: string, planType: PlanType): Promise<CheckoutRow> {

@@ -118,6 +118,10 @@ function subscriptionQueries(
     cancelAtPeriodEnd: found.cancelAtPeriodEnd,
     cancelAt,
     paidUntil,
+    upgradedAt: found.upgradedAt,
+    upgradedFrom: found.upgradedFrom,
+    // Its schedule stays attached for a while after the change.
+    nextPlanType: found.nextPlanType === plan.type ? null : found.nextPlanType,
     ...plan.before,
     syncedAt: askedAt,
     checkAt,
@@ -166,7 +170,7 @@ function isKnown(found: Heard, row: Pick<PlanRow, (typeof DECISIVE)[number]>) {
     AND ${sql.join(same, sql` AND `)} AND ${plans.paidUntil} IS ${paidUntilQuery(found)})`
 }
 
-const DECISIVE = ['planType', 'hours', 'anchor', 'cancelAt', 'endedAt'] as const
+const DECISIVE = ['planType', 'hours', 'anchor', 'cancelAt', 'endedAt', 'upgradedAt'] as const
 
 function sold(planType: PlanType | null) {
   return PLANS.find(({ type }) => type === planType && type !== ENTERPRISE.type)

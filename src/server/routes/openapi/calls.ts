@@ -144,6 +144,16 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [200, z.object({ subscription: z.nullable(shape.subscription), message: z.string() })],
     refusals: [404, 502],
   },
+  'POST /api/v1/subscriptions/keep_subscription': {
+    summary: 'Keep your plan: take back its cancellation, or its change with the next period',
+    answer: [200, z.object({ subscription: shape.subscription, message: z.string() })],
+    refusals: [404, 502],
+  },
+  'POST /api/v1/subscriptions/change_plan': {
+    summary: 'Upgrade at once, or switch to the smaller plan with the next period',
+    answer: [200, z.object({ subscription: shape.subscription, message: z.string() })],
+    refusals: [402, 404, 409, 422, 502],
+  },
   'POST /api/v1/subscriptions/create_checkout_session': {
     summary: 'Open a checkout page',
     answer: [200, z.object({ url: z.url() })],

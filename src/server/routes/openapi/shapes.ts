@@ -71,6 +71,8 @@ export const subscription = z.object({
   hours: z.number(),
   sub_type: z.enum(['demo', 'paid']),
   cancel_at_period_end: z.boolean(),
+  next_plan_type: z.nullable(planType),
+  next_hours: z.nullable(z.number()),
 }) satisfies z.ZodMiniType<wire.Subscription>
 
 export const summary = z.object({

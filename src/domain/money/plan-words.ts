@@ -1,0 +1,31 @@
+import { instantText } from '../instant.ts'
+import type { Subscription } from '../wire.ts'
+import { PLANS, planName } from './plan.ts'
+
+/** `5 hours per month`; while the current period differs: `24.36 hours until Dec 22, 2026, then 30 per month`. */
+export function hoursText({ hours, next_hours, current_period_end }: Subscription): string {
+  if (next_hours === null || next_hours === hours || current_period_end === null) return `${hours} hours per month`
+  return `${hours} hours until ${day(current_period_end)}, then ${next_hours} per month`
+}
+
+/** What somebody has who has just paid for a plan. */
+export function haveNow(subscription: Subscription): string {
+  const { plan_type, current_period_end } = subscription
+  const gpu = PLANS.find(({ type }) => type === plan_type)?.features.gpu
+  const servers = gpu ? `, on servers with up to ${gpu}` : ''
+  const renews = current_period_end ? ` It renews on ${day(current_period_end)}.` : ''
+  return `You're on ${planName(plan_type)} now: ${hoursText(subscription)}${servers}.${renews}`
+}
+
+/** After a change that waits for the next period. */
+export function haveThen({ plan_type, next_plan_type, current_period_end }: Subscription): string {
+  if (!next_plan_type || !current_period_end) return 'Your plan has changed.'
+  return `You keep ${planName(plan_type)} until ${day(current_period_end)}. Then your plan becomes ${planName(next_plan_type)}.`
+}
+
+/** After taking back a cancellation or such a change. */
+export function haveStill({ plan_type, current_period_end }: Subscription): string {
+  return `You keep ${planName(plan_type)}.${current_period_end ? ` It renews on ${day(current_period_end)}.` : ''}`
+}
+
+const day = (at: string) => instantText(at, false, 'day')

@@ -1,0 +1,101 @@
+import { instantText, toDay, toIso } from '../domain/instant.ts'
+import { dollars } from '../domain/money/money.ts'
+import { PLANS, type PlanType, planName } from '../domain/money/plan.ts'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { Time } from '../ui/Time.tsx'
+import { FormPage } from './account/FormPage.tsx'
+import { PortalForm } from './billing/PortalForm.tsx'
+
+export type ChangePlanProps = {
+  from: PlanType
+  to: PlanType
+  kind: 'upgrade' | 'downgrade'
+  /** What an upgrade costs now; null for a downgrade. */
+  cents: number | null
+  /** In ms since 1970. */
+  quotedAt: number
+  periodEnd: number
+  /** Hours of the current period after the change. */
+  hours: number
+  csrfToken: string
+  /** A refused change, such as a declined card. */
+  flash: FlashMessage | null
+}
+
+/** Says what a change of the plan costs and brings, and asks. */
+export function ChangePlan(props: ChangePlanProps) {
+  const { to, kind, cents, quotedAt, periodEnd, csrfToken, flash } = props
+  const up = kind === 'upgrade'
+  const then = instantText(toDay(periodEnd), false)
+  return (
+    <FormPage title={`${up ? 'Upgrade' : 'Switch'} to ${planName(to)}`}>
+      <FlashAlert flash={flash} />
+      {flash?.kind === 'danger' ? <PortalForm csrfToken={csrfToken} /> : null}
+      {up ? <Upgrade {...props} /> : <Downgrade {...props} />}
+      <form method="post" action="/api/v1/subscriptions/change_plan" className="row">
+        <HiddenFields csrfToken={csrfToken} />
+        <input type="hidden" name="plan_type" value={to} />
+        <input type="hidden" name="quoted_at" value={toIso(quotedAt)} />
+        <Button type="submit" look="primary">
+          {up ? `Upgrade and pay ${dollars((cents ?? 0) / 100)}` : `Switch on ${then}`}
+        </Button>
+        <ButtonLink href="/subscriptions">Not now</ButtonLink>
+      </form>
+    </FormPage>
+  )
+}
+
+function Upgrade({ from, to, cents, periodEnd, hours }: ChangePlanProps) {
+  const plan = PLANS.find(({ type }) => type === to)
+  const day = <Time at={toDay(periodEnd)} />
+  return (
+    <>
+      <dl className="facts">
+        <dt>Today</dt>
+        <dd>
+          <strong>{dollars((cents ?? 0) / 100)}</strong>, the difference in price until {day}
+        </dd>
+        <dt>From {day}</dt>
+        <dd>{dollars(plan?.dollarsPerMonth ?? 0)} a month</dd>
+        <dt>Hours</dt>
+        <dd>
+          {hours === plan?.hours ? (
+            `${hours} a month`
+          ) : (
+            <>
+              {hours} until {day}, then {plan?.hours} a month
+            </>
+          )}
+        </dd>
+        <dt>Servers</dt>
+        <dd>Up to {plan?.features.gpu}, from your next start</dd>
+      </dl>
+      <p className="hint">
+        You pay only for the rest of this period, so it includes the same share of {planName(to)}'s additional hours. We
+        charge the card that pays for {planName(from)}.
+      </p>
+    </>
+  )
+}
+
+function Downgrade({ from, to, periodEnd, hours }: ChangePlanProps) {
+  const plan = PLANS.find(({ type }) => type === to)
+  const day = <Time at={toDay(periodEnd)} />
+  return (
+    <>
+      <dl className="facts">
+        <dt>Until {day}</dt>
+        <dd>
+          You keep {planName(from)} and its {hours} hours
+        </dd>
+        <dt>From {day}</dt>
+        <dd>
+          {dollars(plan?.dollarsPerMonth ?? 0)} a month, {plan?.hours} hours, servers with {plan?.features.gpu}
+        </dd>
+      </dl>
+      <p className="hint">We charge and refund nothing today. You can change your mind until {day}.</p>
+    </>
+  )
+}

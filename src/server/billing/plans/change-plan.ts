@@ -1,0 +1,176 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+import { type PlanRow, plans } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { MINUTE_MS } from '../../../domain/instant.ts'
+import { upgradedHours } from '../../../domain/money/cycle.ts'
+import { BASIC, changeOf, isUnpaid, PLANS, type PlanType, planName, stands } from '../../../domain/money/plan.ts'
+import { PAY_PLAN, PLAN_UNPAID } from '../../../domain/money/start-cost.ts'
+import type { User } from '../../../domain/wire.ts'
+import type { Context } from '../../context.ts'
+import { newId } from '../../id.ts'
+import { limitPerson } from '../../limits/limits.ts'
+import type { PaidSubscription } from '../../ports/payments.ts'
+import { settleCheckout } from './checkout.ts'
+import { syncPlan } from './plan-sync.ts'
+
+/** An upgrade may be confirmed at its quoted price for this long. */
+const QUOTE_HOLDS_MS = 10 * MINUTE_MS
+
+/** What a change would mean, for the page that asks. Times are ms since 1970. */
+export type ChangeQuote = {
+  from: PlanType
+  to: PlanType
+  kind: 'upgrade' | 'downgrade'
+  /** For an upgrade: what it charges, at which moment, and the hours of the current period with it. */
+  cents: number | null
+  quotedAt: number
+  hours: number
+  periodEnd: number
+}
+
+/** @throws not_found, invalid, payment_required, too_many, unavailable, provider_failed */
+export async function quoteChange(ctx: Context, user: User, planType: string): Promise<ChangeQuote> {
+  await limitPerson(ctx, 'quote_plan', user.id)
+  const { row, found, kind, to } = await findChange(ctx, user, planType)
+  const quotedAt = Math.max(ctx.now(), found.periodStart)
+  const { periodEnd } = found
+  if (kind === 'downgrade') return { from: row.planType, to, kind, cents: null, quotedAt, hours: row.hours, periodEnd }
+  const change = { from: row.planType, to, at: quotedAt }
+  const hours = upgradedHours(
+    { at: Math.floor(quotedAt / 1000) * 1000, from: { planType: row.planType, hours: row.hours } },
+    hoursOf(to),
+    { start: found.periodStart, end: periodEnd },
+  )
+  return { ...change, kind, cents: await ctx.payments.quoteUpgrade(found.id, change), quotedAt, hours, periodEnd }
+}
+
+/**
+ * A larger plan begins at once and charges the difference for the rest of the period; a smaller one begins with the
+ * next period. Safe to repeat: Stripe's state says what is left to do.
+ * @param quotedAt when the price was quoted, in ms since 1970; null: now
+ * @throws not_found, invalid, payment_required (also a declined card), conflict, too_many, unavailable, provider_failed
+ */
+export async function changePlan(
+  ctx: Context,
+  user: User,
+  { planType, quotedAt }: { planType: string; quotedAt: number | null },
+): Promise<Change['kind']> {
+  await limitPerson(ctx, 'change_plan', user.id)
+  const { row, found, kind, to } = await findChange(ctx, user, planType)
+  if (kind === 'downgrade') {
+    await atStripe(ctx, row, async () => {
+      if (found.scheduleId) await ctx.payments.releaseSchedule(found.scheduleId)
+      await ctx.payments.scheduleChange(found.id, to, newId('req'))
+    })
+    return kind
+  }
+  const now = ctx.now()
+  const at = quotedAt ?? now
+  // An earlier moment costs more, so nobody gains by naming one.
+  if (at > now || at < now - QUOTE_HOLDS_MS || at < found.periodStart)
+    throw new AppError('conflict', 'The price has changed since you opened this page. Please check it again.')
+  const change = { from: row.planType, to, at }
+  const isDone = (plan: PlanRow | null) => plan?.planType === to
+  // Two clicks on one quote are one call: the key says so, and Stripe charges nothing for a plan that it has.
+  const upgrade = async () => {
+    if (found.scheduleId) await ctx.payments.releaseSchedule(found.scheduleId)
+    await ctx.payments.upgrade(found.id, change, `${row.id}:${to}:${at}`)
+  }
+  await atStripe(ctx, row, upgrade, isDone)
+  return kind
+}
+
+/**
+ * The plan continues as it is: takes back its cancellation, or its change with the next period. Safe to repeat.
+ * @throws not_found (no plan, or it has ended), too_many, unavailable, provider_failed
+ */
+export async function keepPlan(ctx: Context, user: User): Promise<void> {
+  await limitPerson(ctx, 'change_plan', user.id)
+  const row = await findPlan(ctx, user.id)
+  if (!row) throw nothingToKeep()
+  const stripeId = row.stripeSubscriptionId
+  if (stripeId)
+    await atStripe(ctx, row, async () => {
+      const found = await ctx.payments.findSubscription(stripeId)
+      if (found?.scheduleId) await ctx.payments.releaseSchedule(found.scheduleId)
+      if (found?.cancelAtPeriodEnd) await ctx.payments.resume(stripeId, newId('req'))
+    })
+  else await keepGranted(ctx, row)
+  if (!(await findPlan(ctx, user.id))) throw nothingToKeep()
+}
+
+function nothingToKeep(): AppError {
+  return new AppError('not_found', 'Your plan has already ended. Choose a plan to get its hours again.')
+}
+
+async function keepGranted(ctx: Context, row: PlanRow): Promise<void> {
+  await ctx.db
+    .update(plans)
+    .set({ cancelAtPeriodEnd: false, cancelAt: null })
+    .where(and(eq(plans.id, row.id), isNull(plans.endedAt), sql`cancel_at > ${ctx.now()}`))
+}
+
+type Change = { row: PlanRow; found: PaidSubscription; kind: 'upgrade' | 'downgrade'; to: PlanType }
+
+/** Whether the person may change to that plan, by what Stripe says now. */
+async function findChange(ctx: Context, user: User, planType: string): Promise<Change> {
+  const to = PLANS.find(({ type }) => type === planType)?.type
+  if (!to) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
+  if (!ctx.config.plansForSale) throw new AppError('invalid', 'Plans are not for sale yet. Contact sales.')
+  // They may have bought it a moment ago.
+  const row =
+    (await findPlan(ctx, user.id)) ?? ((await settleCheckout(ctx, user.id)) ? await findPlan(ctx, user.id) : null)
+  if (!row) throw new AppError('not_found', "You don't have a plan to change yet. Choose one first.")
+  const found = row.stripeSubscriptionId ? await ctx.payments.findSubscription(row.stripeSubscriptionId) : null
+  if (!found) throw new AppError('invalid', 'We set up your plan for you. Contact sales to change it.')
+  if (found.planType !== row.planType || found.endedAt !== null) {
+    await syncPlan(ctx, found.id)
+    throw new AppError('conflict', 'Your plan has just changed. Please look at it again.')
+  }
+  if (isUnpaid(found)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
+  const kind = changeOf(row.planType, to)
+  if (!kind) throw new AppError('invalid', `You're already on ${planName(row.planType)}.`)
+  if (kind === 'downgrade' && found.cancelAtPeriodEnd)
+    throw new AppError('invalid', 'Your plan is set to end. Keep it first, then change it.')
+  return { row, found, kind, to }
+}
+
+/** Their paid plan, granted or from Stripe, that hasn't ended. */
+async function findPlan(ctx: Context, userId: string): Promise<PlanRow | null> {
+  const [row] = await ctx.db
+    .select()
+    .from(plans)
+    .where(and(eq(plans.userId, userId), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
+  return row && stands(row, ctx.now()) ? row : null
+}
+
+/**
+ * Writes down that Stripe must be asked soon, then changes the plan there and asks. If we die between, the next
+ * trigger asks.
+ * @param isDone whether the change went through although its answer got lost
+ */
+async function atStripe(
+  ctx: Context,
+  row: PlanRow,
+  change: () => Promise<void>,
+  isDone: (plan: PlanRow | null) => boolean = () => false,
+): Promise<void> {
+  const stripeId = row.stripeSubscriptionId ?? ''
+  const soon = ctx.now() + MINUTE_MS
+  await ctx.db
+    .update(plans)
+    .set({ checkAt: sql`min(coalesce(check_at, ${soon}), ${soon})` })
+    .where(and(eq(plans.id, row.id), isNull(plans.endedAt)))
+  try {
+    await change()
+  } catch (error) {
+    await syncPlan(ctx, stripeId).catch((cause) => ctx.log('plan_change_unknown', { subscriptionId: row.id }, cause))
+    if (isDone(await findPlan(ctx, row.userId))) return
+    throw error
+  }
+  await syncPlan(ctx, stripeId)
+}
+
+function hoursOf(type: PlanType): number {
+  return PLANS.find((plan) => plan.type === type)?.hours ?? BASIC.hours
+}
