@@ -1,11 +1,14 @@
 import { NEWEST_FIRST } from '../../src/domain/instance-view.ts'
 import type { Bill, Statement } from '../../src/domain/money/bill.ts'
-import type { Instance } from '../../src/domain/wire.ts'
+import { BASIC, type Plan, PREMIUM } from '../../src/domain/money/plan.ts'
+import type { Instance, Subscription } from '../../src/domain/wire.ts'
 import { InstanceTable } from '../../src/islands/console/InstanceTable.tsx'
 import { BillingCard } from '../../src/pages/billing/BillingCard.tsx'
 import { BillsTable } from '../../src/pages/billing/BillsTable.tsx'
 import { Corrections, WhatWasCorrected } from '../../src/pages/billing/Correction.tsx'
+import { KeepPlan } from '../../src/pages/billing/KeepPlan.tsx'
 import { OpenInvoices } from '../../src/pages/billing/OpenInvoices.tsx'
+import { PlanChoice } from '../../src/pages/billing/PlanChoice.tsx'
 import { PortalForm } from '../../src/pages/billing/PortalForm.tsx'
 import { SubscriptionCard } from '../../src/pages/billing/SubscriptionCard.tsx'
 import { Failure } from '../../src/pages/Failure.tsx'
@@ -93,6 +96,10 @@ const plan = (subscription: Parameters<typeof SubscriptionCard>[0]['subscription
   <SubscriptionCard subscription={subscription} csrfToken="token" flash={null} />
 )
 
+const choice = (offer: Plan, subscription: Subscription | null) => (
+  <PlanChoice plan={offer} subscription={subscription} changeable forSale={subscription !== null} csrfToken="token" />
+)
+
 export const PAGES: Specimen[] = [
   {
     name: 'SubscriptionCard',
@@ -105,6 +112,26 @@ export const PAGES: Specimen[] = [
       ['upgraded', plan({ ...PLANS.premium, hours: 24.36, next_hours: 30 })],
       ['becomes Basic', plan({ ...PLANS.premium, next_plan_type: 'basic', next_hours: 5 })],
       ['past due', plan({ ...PLANS.premium, status: 'past_due' })],
+    ],
+  },
+  {
+    name: 'KeepPlan',
+    file: 'src/pages/billing/KeepPlan.tsx',
+    states: [
+      ['ends', <KeepPlan key="k" subscription={{ ...PLANS.premium, cancel_at_period_end: true }} csrfToken="" />],
+      ['becomes Basic', <KeepPlan key="k" subscription={{ ...PLANS.premium, next_plan_type: 'basic' }} csrfToken="" />],
+    ],
+  },
+  {
+    name: 'PlanChoice',
+    file: 'src/pages/billing/PlanChoice.tsx',
+    states: [
+      ['current', choice(PREMIUM, PLANS.premium)],
+      ['unpaid', choice(PREMIUM, { ...PLANS.premium, status: 'past_due' })],
+      ['upgrade', choice(PREMIUM, { ...PLANS.premium, plan_type: 'basic' })],
+      ['downgrade', choice(BASIC, PLANS.premium)],
+      ['starts later', choice(BASIC, { ...PLANS.premium, next_plan_type: 'basic' })],
+      ['not for sale', choice(BASIC, null)],
     ],
   },
   {
