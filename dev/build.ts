@@ -6,7 +6,11 @@ export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
 
 /** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
 export const clientOptions: Rolldown.RolldownOptions = {
-  input: ['src/client.tsx', 'src/public.ts', 'src/styles/app.css', 'src/styles/public.css', 'src/styles/status.css'],
+  input: [
+    'src/client.tsx',
+    'src/public.ts',
+    ...['app', 'billing', 'public', 'status'].map((name) => `src/styles/${name}.css`),
+  ],
   // Action Cable's log, which we never turn on.
   treeshake: { manualPureFunctions: ['logger'] },
   // React imports a scheduler export that exists only in React's own tests. The type checker covers our imports.
@@ -62,15 +66,40 @@ export const noEventStreams: Plugin = {
 const STRIPE_RESOURCES =
   /^((BillingPortal|Checkout)\/(index|Sessions)|CreditNotes|Customers|InvoiceItems|Invoices|Prices|Subscriptions|SubscriptionSchedules)$/
 
+/** Its events of another kind, and its decimal numbers. */
+const UNUSED_OF_STRIPE = {
+  'StripeEventNotificationHandler.js': 'export class StripeEventNotificationHandler {}',
+  'Decimal.js': 'export const Decimal = {}',
+}
+
 /** Stripe's SDK brings a class for each of its resources. The deployed Worker gets empty ones for those it never calls. */
 export const usedStripeResources: Plugin = {
   name: 'used-stripe-resources',
   apply: 'build',
   transform(code, id) {
+    const unused = Object.entries(UNUSED_OF_STRIPE).find(([file]) => id.endsWith(`/stripe/esm/${file}`))
+    if (unused) return unused[1]
     const [, resource] = /stripe\/esm\/resources\/([\w/]+)\.js$/.exec(id) ?? []
-    if (!resource || STRIPE_RESOURCES.test(resource)) return null
+    if (!resource) return null
+    if (STRIPE_RESOURCES.test(resource)) return withoutSchemas(code)
     return [...code.matchAll(/export class (\w+)/g)].map(([, name]) => `export class ${name} {}`).join('\n')
   },
+}
+
+/** They only say which texts become Stripe's decimal numbers. We read none of those. */
+function withoutSchemas(code: string): string {
+  let rest = code
+  for (;;) {
+    const start = rest.search(/\b(request|response)Schema: \{/)
+    if (start === -1) return rest
+    let [end, depth] = [rest.indexOf('{', start), 0]
+    do {
+      if (rest[end] === '{') depth++
+      if (rest[end] === '}') depth--
+      end++
+    } while (depth > 0)
+    rest = rest.slice(0, start) + rest.slice(rest[end] === ',' ? end + 1 : end)
+  }
 }
 
 /**

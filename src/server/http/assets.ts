@@ -53,6 +53,12 @@ export const ASSETS = {
     scripts: [...hotReload, address('src/client.tsx')],
     next: publicStyles,
   },
+  /** Their pages about money. */
+  billing: {
+    styles: [address('src/styles/app.css'), address('src/styles/billing.css')],
+    scripts: [...hotReload, address('src/client.tsx')],
+    next: publicStyles,
+  },
   /** Visitors' pages: plain HTML first. */
   public: publicPage,
   /** Public pages whose form leads to signed-in pages. */

@@ -4,12 +4,9 @@ import { planName } from '../../domain/money/plan.ts'
 import { PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { dollarsPerMonth, hoursPerDay } from '../../domain/money/usage-chart.ts'
 import { BillingHistory } from '../../pages/BillingHistory.tsx'
-import { BillingStatement } from '../../pages/BillingStatement.tsx'
-import { ChangePlan } from '../../pages/ChangePlan.tsx'
 import { Subscriptions } from '../../pages/Subscriptions.tsx'
 import { findStatement, getBillingHistory } from '../billing/bills/billing-history.ts'
 import { countUsage, toSummary } from '../billing/bills/usage.ts'
-import { quoteChange } from '../billing/plans/change-plan.ts'
 import { findPlanPayPage } from '../billing/plans/pay-plan.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { logError, statusOf, toAppError } from '../http/error-response.ts'
@@ -28,7 +25,7 @@ export const billingPages = new Hono<AppEnv>()
     if (hasPortal) c.set('formTarget', c.var.ctx.config.portalOrigin)
     return renderPage(
       c,
-      { title: 'Billing History' },
+      { title: 'Billing History', assets: 'billing' },
       <BillingHistory
         bills={bills}
         month={c.req.query('month') ?? null}
@@ -40,11 +37,12 @@ export const billingPages = new Hono<AppEnv>()
   })
   .get('/billing_history/:id', async (c) => {
     const { user } = signedIn(c)
+    const { BillingStatement } = await import('../../pages/BillingStatement.tsx')
     const statement = await findStatement(c.var.ctx, user.id, c.req.param('id'))
     if (!statement) return c.notFound()
     return renderPage(
       c,
-      { title: `Statement ${statement.start_date}` },
+      { title: `Statement ${statement.start_date}`, assets: 'billing' },
       <BillingStatement statement={statement} email={user.email} />,
     )
   })
@@ -69,7 +67,7 @@ export const billingPages = new Hono<AppEnv>()
     if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
     return renderPage(
       c,
-      { title: 'Subscriptions' },
+      { title: 'Subscriptions', assets: 'billing' },
       <Subscriptions
         subscription={subscription}
         changeable={Boolean(usage.plan?.stripeSubscriptionId)}
@@ -84,13 +82,17 @@ export const billingPages = new Hono<AppEnv>()
     if (c.req.method === 'HEAD') return c.redirect('/subscriptions', 303)
     const flash = takeFlash(c)
     const { ctx } = c.var
+    const [{ ChangePlan }, { quoteChange }] = await Promise.all([
+      import('../../pages/ChangePlan.tsx'),
+      import('../billing/plans/change-plan.ts'),
+    ])
     try {
       const planType = c.req.query('plan_type') ?? flash?.values?.plan_type ?? ''
       const quote = await quoteChange(ctx, signedIn(c).user, planType)
       c.set('formTarget', ctx.config.portalOrigin)
       return renderPage(
         c,
-        { title: `Change to ${planName(quote.to)}` },
+        { title: `Change to ${planName(quote.to)}`, assets: 'billing' },
         <ChangePlan {...quote} csrfToken={csrfToken(c)} flash={flash} />,
       )
     } catch (error) {

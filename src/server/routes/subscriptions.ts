@@ -6,7 +6,6 @@ import { haveNow, haveStill, haveThen } from '../../domain/money/plan-words.ts'
 import type { Subscription } from '../../domain/wire.ts'
 import { getUsage, toSummary } from '../billing/bills/usage.ts'
 import { cancelPlan } from '../billing/plans/cancel-plan.ts'
-import { changePlan, keepPlan } from '../billing/plans/change-plan.ts'
 import { createCheckout } from '../billing/plans/checkout.ts'
 import type { Context } from '../context.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
@@ -15,6 +14,9 @@ import { answer } from '../http/reply.ts'
 
 /** Tells the account page which of its cards the message belongs to. */
 const ABOUT_PLAN = { carry: { about: 'plan' } }
+
+/** People change a plan now and then, so its code doesn't weigh on the Worker's start. */
+const changes = () => import('../billing/plans/change-plan.ts')
 
 export const subscriptions = new Hono<AppEnv>()
   .post('/api/v1/subscriptions/cancel_subscription_at_period_end', async (c) => {
@@ -26,6 +28,7 @@ export const subscriptions = new Hono<AppEnv>()
   })
   .post('/api/v1/subscriptions/keep_subscription', async (c) => {
     const { ctx } = c.var
+    const { keepPlan } = await changes()
     await keepPlan(ctx, signedIn(c).user)
     const subscription = await getSubscription(ctx, signedIn(c).user.id)
     return answer(c, { subscription, message: haveStill(subscription) }, ABOUT_PLAN)
@@ -37,6 +40,7 @@ export const subscriptions = new Hono<AppEnv>()
       const { ctx } = c.var
       const { plan_type, quoted_at } = c.req.valid('json')
       const quotedAt = quoted_at === undefined ? null : Date.parse(quoted_at)
+      const { changePlan } = await changes()
       const kind = await changePlan(ctx, signedIn(c).user, { planType: plan_type, quotedAt })
       const subscription = await getSubscription(ctx, signedIn(c).user.id)
       const message = kind === 'upgrade' ? haveNow(subscription) : haveThen(subscription)
