@@ -81,9 +81,18 @@ export const usedStripeResources: Plugin = {
     if (unused) return unused[1]
     const [, resource] = /stripe\/esm\/resources\/([\w/]+)\.js$/.exec(id) ?? []
     if (!resource) return null
-    if (STRIPE_RESOURCES.test(resource)) return withoutSchemas(code)
+    if (STRIPE_RESOURCES.test(resource)) return withoutSchemas(usedMethods(code))
     return [...code.matchAll(/export class (\w+)/g)].map(([, name]) => `export class ${name} {}`).join('\n')
   },
+}
+
+const STRIPE_METHODS =
+  /^(constructor|create|createPreview|retrieve|update|list|expire|cancel|release|finalizeInvoice|sendInvoice)$/
+
+function usedMethods(code: string): string {
+  return code.replace(/^ {4}(\w+)\([^)]*\) \{\n[\s\S]*?^ {4}\}\n/gm, (whole, name) =>
+    STRIPE_METHODS.test(name) ? whole : '',
+  )
 }
 
 /** They only say which texts become Stripe's decimal numbers. We read none of those. */
