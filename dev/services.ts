@@ -75,6 +75,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
         dataDir: join(dataDir, 'ec2'),
         now: clock.now,
         firstSlot: firstSlotOf(port),
+        siteUrl: `http://localhost:${port}`,
         log,
         ...(options.ec2BootMs === undefined ? {} : { bootMs: options.ec2BootMs }),
         ...(options.webPort === undefined ? {} : { webPort: options.webPort }),

@@ -17,6 +17,8 @@ export type Ec2Options = StandInOptions & {
   shutdownMs?: number
   /** The port of every instance's page. */
   webPort?: number
+  /** The origin of the site, for the links of those pages. */
+  siteUrl?: string
   /** The instances' first address slot. */
   firstSlot?: number
 }
@@ -61,6 +63,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
     shutdownMs = 1000,
     now = Date.now,
     webPort = 5173,
+    siteUrl = null,
     firstSlot = 0,
     log = () => {},
   } = options
@@ -69,7 +72,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
   const faults = new Faults<Ec2Fault>(store)
   const calls = new Calls<Ec2Call>()
 
-  const web = new WebListeners({ port: webPort, log })
+  const web = new WebListeners({ port: webPort, page: { now, siteUrl }, log })
   const followClock = () => web.follow(instances.running())
   await followClock()
   const timer = setInterval(followClock, 50)

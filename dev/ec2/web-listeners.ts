@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import { publicAddress } from './addresses.ts'
 import type { Instance } from './instance.ts'
-import { answerPage } from './web-page.ts'
+import { answerPage, type PageContext } from './web-page.ts'
 
 const retryMs = 5000
 
@@ -11,11 +11,13 @@ type Listener = { server: Server; ready: Promise<void>; waiting: boolean; failed
 export class WebListeners {
   readonly #listeners = new Map<string, Listener>()
   readonly #port: number
+  readonly #page: PageContext
   readonly #log: (sentence: string) => void
   #closed = false
 
-  constructor(options: { port: number; log: (sentence: string) => void }) {
+  constructor(options: { port: number; page: PageContext; log: (sentence: string) => void }) {
     this.#port = options.port
+    this.#page = options.page
     this.#log = options.log
   }
 
@@ -42,7 +44,7 @@ export class WebListeners {
   }
 
   #open(instance: Instance, complain: boolean): void {
-    const server = createServer((request, response) => answerPage(instance, request, response))
+    const server = createServer((request, response) => void answerPage(instance, this.#page, request, response))
     const address = publicAddress(instance.slot)
     const listener: Listener = { server, waiting: true, failedAt: null, ready: Promise.resolve() }
     listener.ready = new Promise<void>((resolve) => {

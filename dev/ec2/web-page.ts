@@ -1,46 +1,98 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { machineText } from '../../src/domain/machine.ts'
+import { fineDollars, UNITS_PER_DOLLAR, UNITS_PER_SECOND } from '../../src/domain/money/money.ts'
+import { PER_HOUR } from '../../src/domain/money/start-cost.ts'
+import { formatUptime } from '../../src/domain/server.ts'
 import type { Instance } from './instance.ts'
 import { escapeXml } from './xml.ts'
 
-const file = (name: string) => readFileSync(new URL(`./simulator/${name}`, import.meta.url), 'utf8')
-
-const page = file('page.html')
-const script = (name: string) => ({ type: 'text/javascript; charset=utf-8', text: file(name) })
-const files: Record<string, { type: string; text: string }> = {
-  '/sim.js': script('sim.js'),
-  '/controls.js': script('controls.js'),
-  '/scene.js': script('scene.js'),
-  '/vehicle.js': script('vehicle.js'),
-  '/sim.css': { type: 'text/css; charset=utf-8', text: file('sim.css') },
+export type PageContext = {
+  /** Ms since 1970, by the stack's clock. */
+  now: () => number
+  /** The origin of the site that the page links to; null without one. */
+  siteUrl: string | null
 }
+
+type Answer = { type: string; text: string }
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+
+const page = read('./simulator/page.html')
+const css = 'text/css; charset=utf-8'
+const files: Record<string, Answer> = {
+  '/sim.css': { type: css, text: read('./simulator/sim.css') },
+  // The site's own look.
+  '/tokens.css': { type: css, text: read('../../src/styles/tokens.css') },
+  '/components.css': { type: css, text: read('../../src/styles/components.css') },
+  '/favicon.svg': { type: 'image/svg+xml', text: read('../../public/favicon.svg') },
+}
+const scripts = new Set(readdirSync(new URL('./simulator/', import.meta.url)).filter((name) => name.endsWith('.ts')))
 
 const headers = {
   'cache-control': 'no-store',
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'x-content-type-options': 'nosniff',
 }
 
-function pageOf(instance: Instance): string {
+/** Without its types, which a browser doesn't read. Kept, because they are the same for every instance. */
+const stripped = new Map<string, Promise<string>>()
+function stripTypes(name: string): Promise<string> {
+  const known = stripped.get(name)
+  if (known) return known
+  // Only a person in a browser needs Vite here; most stacks in tests never load it.
+  const code = import('vite')
+    .then(({ transformWithOxc }) => transformWithOxc(read(`./simulator/${name}`), name, { sourcemap: false }))
+    .then((made) => made.code)
+  stripped.set(name, code)
+  return code
+}
+
+/** How long the machine has run, and what that costs without a plan: it doesn't know whose plan pays. */
+function runOf(instance: Instance, now: number): { up: string; cost: string } {
+  const seconds = Math.max(0, Math.floor((now - instance.runsFrom) / 1000))
+  return { up: formatUptime(seconds), cost: fineDollars((seconds * UNITS_PER_SECOND) / UNITS_PER_DOLLAR) }
+}
+
+function pageOf(instance: Instance, { now, siteUrl }: PageContext): string {
+  const dashboard = siteUrl ? `${siteUrl}/dashboard` : ''
   const values: Record<string, string> = {
     name: instance.tags.Name || instance.id,
     id: instance.id,
-    type: instance.instanceType,
-    zone: instance.availabilityZone,
+    machine: machineText(instance.instanceType, instance.availabilityZone),
+    rate: PER_HOUR,
+    dashboard,
+    ...runOf(instance, now()),
   }
-  return page.replace(/\{\{(\w+)\}\}/g, (_, key: string) => escapeXml(values[key] ?? ''))
+  const links = siteUrl
+    ? `<nav aria-label="Server"><a class="btn" href="${escapeXml(dashboard)}">Dashboard</a> <a class="btn btn-danger" href="${escapeXml(siteUrl)}/stop_server">Stop</a></nav>`
+    : ''
+  return page
+    .replace('{{links}}', () => links)
+    .replace(/\{\{(\w+)\}\}/g, (_, key: string) => escapeXml(values[key] ?? ''))
 }
 
-/** Serves a running instance's page: a simulated vehicle you can steer. */
-export function answerPage(instance: Instance, request: IncomingMessage, response: ServerResponse): void {
-  const path = (request.url ?? '/').split('?')[0] ?? '/'
-  const found = path === '/' ? { type: 'text/html; charset=utf-8', text: pageOf(instance) } : files[path]
+async function findAnswer(path: string, instance: Instance, context: PageContext): Promise<Answer | undefined> {
+  if (path === '/') return { type: 'text/html; charset=utf-8', text: pageOf(instance, context) }
+  if (path === '/run') return { type: 'application/json', text: JSON.stringify(runOf(instance, context.now())) }
+  const name = path.slice(1)
+  if (scripts.has(name)) return { type: 'text/javascript; charset=utf-8', text: await stripTypes(name) }
+  return files[path]
+}
+
+/** Serves a running instance's page: a simulator with a UAV and a UGV, three worlds, and a course in each. */
+export async function answerPage(
+  instance: Instance,
+  context: PageContext,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.writeHead(405, { ...headers, allow: 'GET, HEAD' }).end()
-  } else if (!found) {
-    response.writeHead(404, { ...headers, 'content-type': 'text/plain; charset=utf-8' }).end('Not found\n')
-  } else {
-    response.writeHead(200, { ...headers, 'content-type': found.type }).end(found.text)
+    return
   }
+  const found = await findAnswer((request.url ?? '/').split('?')[0] ?? '/', instance, context)
+  if (!found) response.writeHead(404, { ...headers, 'content-type': 'text/plain; charset=utf-8' }).end('Not found\n')
+  else response.writeHead(200, { ...headers, 'content-type': found.type }).end(found.text)
 }

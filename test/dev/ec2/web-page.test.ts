@@ -44,12 +44,48 @@ test('the instance serves everything its page loads', async () => {
     expect([path, response.status]).toEqual([path, 200])
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")
     const text = await response.text()
+    // A browser reads no types.
+    if (path.endsWith('.ts')) expect(text).not.toMatch(/^import type|\bas const\b|: string\b/m)
     for (const [, file] of text.matchAll(/(?:src|href)="(\/[^"]+)"/g)) loaded.add(file ?? '')
-    for (const [, file] of text.matchAll(/from '\.(\/[^']+)'/g)) loaded.add(file ?? '')
+    for (const [, file] of text.matchAll(/from ["']\.(\/[^"']+)["']/g)) loaded.add(file ?? '')
   }
-  expect([...loaded]).toEqual(expect.arrayContaining(['/sim.js', '/sim.css', '/vehicle.js']))
+  expect([...loaded]).toEqual(
+    expect.arrayContaining(['/page.ts', '/sim.css', '/tokens.css', '/favicon.svg', '/vehicle.ts']),
+  )
   expect((await open(`${origin}/../ec2.jsonl`)).status).toBe(404)
   expect((await fetch(origin, { method: 'POST' })).status).toBe(405)
+})
+
+test('the page says how long its server has run and the list price of that, by the stack’s clock', async () => {
+  const webPort = await freePort()
+  const { launchOne, find, advance } = await localEc2({ webPort })
+  const id = await launchOne(named('clock'))
+  advance(bootMs)
+  await find(id)
+  const origin = `http://127.64.0.1:${webPort}`
+  const run = async () => (await open(`${origin}/run`)).json()
+  expect(await run()).toEqual({ up: '0s', cost: '$0.0000' })
+  advance(3_599_999)
+  expect(await run()).toEqual({ up: '59m 59s', cost: '$1.7495' })
+  advance(1)
+  expect(await run()).toEqual({ up: '1h 0m 0s', cost: '$1.7500' })
+  const html = await (await open(origin)).text()
+  expect(html).toContain('At $1.75/h')
+  expect(html).toContain('<dd id="cost">$1.7500</dd>')
+})
+
+test('with a site, the page links to its dashboard and its question before a stop; without one, to nothing', async () => {
+  const webPort = await freePort()
+  const { launchOne, find, advance } = await localEc2({ webPort, siteUrl: 'http://localhost:8787' })
+  const id = await launchOne()
+  advance(bootMs)
+  await find(id)
+  const html = await (await open(`http://127.64.0.1:${webPort}/`)).text()
+  expect([...html.matchAll(/href="(http[^"]+)"/g)].map(([, to]) => to)).toEqual([
+    'http://localhost:8787/dashboard',
+    'http://localhost:8787/stop_server',
+  ])
+  expect(html).not.toContain('{{')
 })
 
 test('pages follow a clock jump without any call', async () => {

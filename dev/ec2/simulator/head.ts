@@ -1,0 +1,38 @@
+/** What the server says of itself, as text. */
+type Run = { up: string; cost: string }
+
+const everyMs = 1000
+const patience = 2500
+
+/**
+ * Shows how long the server has run and what that costs, and calls `onGone` once it no longer answers. One lost answer
+ * may be the network; three in a row mean that the server is gone.
+ */
+export function followServer(onGone: () => void): void {
+  let silent = 0
+  const look = async () => {
+    const run = await ask()
+    silent = run ? 0 : silent + 1
+    if (run) {
+      show('up', run.up)
+      show('cost', run.cost)
+    }
+    if (silent === 3) onGone()
+    setTimeout(look, everyMs)
+  }
+  void look()
+}
+
+async function ask(): Promise<Run | null> {
+  try {
+    const answer = await fetch('/run', { signal: AbortSignal.timeout(patience) })
+    return answer.ok ? await answer.json() : null
+  } catch {
+    return null
+  }
+}
+
+function show(id: string, text: string): void {
+  const element = document.getElementById(id)
+  if (element && element.textContent !== text) element.textContent = text
+}
