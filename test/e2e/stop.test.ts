@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { confirmStop, openWithServer, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { complaintsOf, confirmStop, openWithServer, stackAndBrowser } from '../../testing/browser/e2e.ts'
 
+const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 const DESK = { viewport: { width: 1280, height: 800 } }
 const LONG = { timeout: 50_000 }
 const world = stackAndBrowser({ ec2BootMs: 1500 })
@@ -83,5 +85,62 @@ test('the simulator page says when its server is gone', async () => {
   await card.getByRole('button', { name: 'Stop', exact: true }).click()
   await confirmStop(page)
   await simulator.getByRole('alert').getByText('This server is gone').waitFor(LONG)
+  expect(await simulator.getByRole('link', { name: 'Your dashboard' }).getAttribute('href')).toBe(
+    `${world.url}/dashboard`,
+  )
+  await page.context().close()
+})
+
+test('the simulator flies, drives, replays, tells its telemetry, and leads to Stop', async () => {
+  const { page, card } = await openWithServer(world, { ...PHONE, reducedMotion: 'reduce', acceptDownloads: true })
+  const address = await card.getByRole('link', { name: 'Open simulator' }).getAttribute('href', LONG)
+  const complaints = complaintsOf(page)
+  await page.goto(address ?? '')
+  await page.getByRole('heading', { name: /ses_/ }).waitFor()
+  await page.getByText('1 × L4, 16 CPU, 64 GB').waitFor()
+  const speed = () => page.locator('#speed').textContent()
+  // Reduced motion: nothing moves before you do.
+  expect(await page.getByRole('button', { name: 'Autopilot' }).getAttribute('aria-pressed')).toBe('false')
+  expect(await speed()).toBe('0.0 m/s')
+
+  await page.keyboard.down('KeyW')
+  await expect.poll(speed, LONG).not.toBe('0.0 m/s')
+  await page.keyboard.up('KeyW')
+  await page.getByRole('button', { name: 'Read telemetry' }).click()
+  await page
+    .getByRole('status')
+    .getByText(/^Gate 1 of \d+: \d+ meters, .* Speed \d/)
+    .waitFor()
+
+  await page.getByRole('radio', { name: 'Mountains' }).check({ force: true })
+  await page.getByRole('radio', { name: 'UGV' }).check({ force: true })
+  await page.getByRole('application', { name: 'Flight view: a UGV in Mountains' }).waitFor()
+  const forward = page.getByRole('button', { name: /^Forward/ })
+  await forward.focus()
+  await page.keyboard.down('Enter')
+  await expect.poll(speed, LONG).not.toBe('0.0 m/s')
+  await page.keyboard.up('Enter')
+
+  await page.getByRole('button', { name: 'Pause' }).click()
+  await page.getByRole('button', { name: 'Replay' }).click()
+  await page.getByRole('slider', { name: 'Replay' }).fill('10')
+  await page.getByText(/^0:00\.08 of 0:/).waitFor()
+  for (const theme of ['light', 'dark'] as const)
+    for (const width of [320, 390, 1280]) {
+      await page.emulateMedia({ colorScheme: theme })
+      await page.setViewportSize({ width, height: 800 })
+      expect(await axeFaults(page)).toEqual([])
+      expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+    }
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Flight as CSV' }).click(),
+  ])
+  expect(download.suggestedFilename()).toBe('mountains-ugv-flight.csv')
+  expect(readFileSync(await download.path(), 'utf8')).toMatch(/^time_s,x_m,.*\r\n0\.000,/)
+
+  await page.getByRole('link', { name: 'Stop', exact: true }).click()
+  await page.getByRole('heading', { name: 'Stop this server?' }).waitFor()
+  expect(complaints).toEqual([])
   await page.context().close()
 })
