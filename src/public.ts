@@ -10,7 +10,7 @@ const load: Record<string, () => Promise<Enhancement>> = {
 /** Decoration waits until the browser is idle. */
 const decoration: typeof load = {
   hero: () => import('./islands/hero/hero.ts'),
-  replay: () => import('./islands/hero/replay.ts'),
+  film: () => import('./islands/film/film.ts'),
 }
 
 function mount(enhancements: typeof load): void {

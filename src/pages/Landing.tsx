@@ -1,7 +1,7 @@
 import { Competition } from './landing/Competition.tsx'
 import { Features } from './landing/Features.tsx'
+import { Film } from './landing/Film.tsx'
 import { Hero } from './landing/Hero.tsx'
-import { Replay } from './landing/Replay.tsx'
 import { Resources } from './landing/Resources.tsx'
 import { Trial } from './landing/Trial.tsx'
 
@@ -9,7 +9,7 @@ export function Landing() {
   return (
     <div className="landing">
       <Hero />
-      <Replay />
+      <Film />
       <Features />
       <Competition />
       <Resources />

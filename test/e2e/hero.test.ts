@@ -15,7 +15,7 @@ async function landing(options: BrowserContextOptions = {}, before = () => {}) {
   const complaints = complaintsOf(page)
   await page.addInitScript(before)
   await page.goto(inject('url'))
-  return { page, complaints, hero: page.locator('.hero'), replay: page.locator('.replay') }
+  return { page, complaints, hero: page.locator('.hero') }
 }
 
 const time = (page: Page) => page.locator('.hero dd').first().innerText()
@@ -43,7 +43,7 @@ test('the picture plays automatically, pauses, and resumes; workers paint it, no
   await rests(page)
   await button.click()
   await moves(page)
-  expect(page.workers()).toHaveLength(2)
+  expect(page.workers()).toHaveLength(1)
   expect(complaints).toEqual([])
 })
 
@@ -66,27 +66,6 @@ test('with reduced motion, shows the first frame until the person presses Play',
   await moves(page)
 })
 
-test('the replay can be scrubbed, played to its end, and played again from its start', async () => {
-  const { page, complaints, replay } = await landing({ reducedMotion: 'reduce' })
-  const slider = replay.getByRole('slider')
-  await slider.scrollIntoViewIfNeeded()
-  await slider.fill('10')
-  const caption = replay.getByRole('paragraph')
-  await expect.poll(() => caption.innerText(), soon).toContain('each lidar sweep adds returns')
-  expect(await slider.getAttribute('aria-valuetext')).toBe('10 of 46 seconds')
-  const early = await replay.locator('.view').screenshot()
-  await slider.fill('45.8')
-  await expect.poll(() => caption.innerText(), soon).toContain('Survey complete.')
-  await expect.poll(async () => early.equals(await replay.locator('.view').screenshot()), soon).toBe(false)
-  await replay.getByRole('button', { name: 'Play' }).click()
-  await expect.poll(() => slider.inputValue(), soon).toBe('46')
-  await replay.getByRole('button', { name: 'Play' }).click()
-  await replay.getByRole('button', { name: 'Pause' }).waitFor()
-  expect(Number(await slider.inputValue())).toBeLessThan(46)
-  expect(await page.locator('.replay.is-live').count()).toBe(1)
-  expect(complaints).toEqual([])
-})
-
 test('a browser without offscreen canvases keeps the still picture, and shows no dead button', async () => {
   const { page, complaints, hero } = await landing({}, () => {
     Reflect.deleteProperty(HTMLCanvasElement.prototype, 'transferControlToOffscreen')
@@ -95,6 +74,6 @@ test('a browser without offscreen canvases keeps the still picture, and shows no
   await page.waitForLoadState('networkidle')
   expect(await hero.locator('canvas').count()).toBe(0)
   expect(await hero.locator('svg.frame').isVisible()).toBe(true)
-  expect(await page.getByRole('button', { name: /Play|Pause/ }).count()).toBe(0)
+  expect(await hero.getByRole('button', { name: /Play|Pause/ }).count()).toBe(0)
   expect(complaints).toEqual([])
 })

@@ -1,7 +1,6 @@
 /**
- * The landing page's survey as a pure function of time: the server draws one frame as SVG, the canvas draws the rest,
- * and you can scrub the replay. Lengths are in units of 10 m, x to the right, y up, z away from the viewer; times are
- * in seconds.
+ * The landing page's survey as a pure function of time: the server draws one frame as SVG, the canvas draws the rest.
+ * Lengths are in units of 10 m, x to the right, y up, z away from the viewer; times are in seconds.
  */
 export const WIDTH = 1280
 export const HEIGHT = 800

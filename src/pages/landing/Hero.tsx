@@ -20,7 +20,7 @@ export function Hero() {
         </p>
       </div>
       <div className="view">
-        <SceneFrame id="survey" />
+        <SceneFrame />
       </div>
       <div className="hud">
         <dl aria-label="Telemetry of the simulated survey">

@@ -67,11 +67,11 @@ function Vehicles() {
   )
 }
 
-/** One frame of the survey, drawn on the server. `id` names the drawing, so another picture can `<use>` it. */
-export function SceneFrame({ id }: { id: string }) {
+/** One frame of the survey, drawn on the server. */
+export function SceneFrame() {
   return (
     <svg className="frame" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="xMidYMid slice" aria-hidden="true">
-      <g id={id} className="survey">
+      <g className="survey">
         {layers().map(({ z, className, d, opacity }) => (
           <path key={z} className={className} d={d} strokeOpacity={opacity} />
         ))}

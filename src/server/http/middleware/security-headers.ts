@@ -23,7 +23,8 @@ export function contentSecurityPolicy(dev: boolean, formTarget = ''): string {
     dev ? "style-src 'self' 'unsafe-inline'" : "style-src 'self'",
     "img-src 'self' data:",
     "font-src 'self'",
-    "media-src 'self'",
+    // The film is fetched whole, then played.
+    "media-src 'self' blob:",
     "manifest-src 'self'",
     dev ? "connect-src 'self' ws:" : "connect-src 'self'",
     `form-action 'self' ${formTarget}`.trim(),
