@@ -12,7 +12,7 @@ import {
 import type { TokenScope } from '../src/domain/api-token.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
-import type { JobKind, JobStatus } from '../src/domain/wire.ts'
+import type { JobKind, JobStatus, MessageKind } from '../src/domain/wire.ts'
 
 /** Every time is an integer: milliseconds since 1970 in UTC. Every id is text with a readable prefix. */
 
@@ -549,10 +549,13 @@ export const statusChecks = sqliteTable('status_checks', {
   lastAt: integer('last_at').notNull(),
 })
 
+/** What people write to us: to sales, for help, or as feedback. */
 export const contactMessages = sqliteTable('contact_messages', {
   id: text().primaryKey(),
+  kind: text().$type<MessageKind>().notNull().default('sales'),
   name: text().notNull(),
   email: text().notNull(),
+  /** To sales: where they heard of us. For help: the topic. Feedback has none. */
   source: text().notNull(),
   message: text().notNull(),
   createdAt: integer('created_at').notNull(),

@@ -1,28 +1,36 @@
+import { FEEDBACK_RECEIVED } from '../domain/contact.ts'
 import { Button } from '../ui/Button.tsx'
 import { TextArea } from '../ui/Field.tsx'
 import { FlashAlert } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { watchEdits } from './edits.ts'
+import { request } from './request.ts'
 import { useForm } from './useForm.ts'
 
-const WAIT_MS = 450
+/** The specification's: a thank-you that comes at once looks as if nobody had read it. */
+const AT_LEAST_MS = 450
 
-/** Sends nothing to the server: the specification says so. */
-export function FeedbackForm() {
-  const { form, typed, busy, said } = useForm<{ message: string }>({
+export function FeedbackForm({ csrfToken }: { csrfToken: string }) {
+  const { form, typed, busy, hydrated, said } = useForm<{ message: string }>({
     guard: watchEdits,
-    async send(_, element) {
-      await new Promise((passed) => setTimeout(passed, WAIT_MS))
+    async send(feedback, element) {
+      const [reply] = await Promise.all([
+        request('POST', '/api/v1/feedback', feedback),
+        new Promise((passed) => setTimeout(passed, AT_LEAST_MS)),
+      ])
+      if (!reply.ok) return { kind: 'danger', message: reply.body.error ?? 'Please try again.' }
       element.reset()
-      return { kind: 'success', message: 'Thanks! We received your feedback.' }
+      return { kind: 'success', message: FEEDBACK_RECEIVED }
     },
   })
 
   return (
     <>
       <FlashAlert key={said.nth} flash={said.flash} />
-      <form {...form} className="stack">
+      <form {...form} className="stack" method="post" action="/api/v1/feedback">
+        <HiddenFields csrfToken={csrfToken} />
         <TextArea id="feedback" name="message" label="What could we do better?" rows={4} dir="auto" />
-        <Button type="submit" disabled={busy || !typed.message?.trim()}>
+        <Button type="submit" disabled={busy || (hydrated && !typed.message?.trim())}>
           Send feedback
         </Button>
       </form>

@@ -44,12 +44,7 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
           {subscription}
           {billing}
           <Card title="Feedback">
-            <Island name="FeedbackForm" of={FeedbackForm} props={{}} />
-            <noscript>
-              <p className="hint">
-                This form needs JavaScript. You can also <a href="/contact_sales">contact us here</a>.
-              </p>
-            </noscript>
+            <Island name="FeedbackForm" of={FeedbackForm} props={{ csrfToken: profile.csrfToken }} />
           </Card>
         </div>
       </div>

@@ -5,7 +5,14 @@ import { EmptyState } from '../ui/States.tsx'
 import { Time } from '../ui/Time.tsx'
 import { ConsoleTabs } from './console/ConsoleTabs.tsx'
 
-/** Messages to sales and requests for more servers, newest first. */
+const KINDS = {
+  sales: { label: 'Contact sales', color: 'green', about: 'via' },
+  help: { label: 'Help', color: 'red', about: 'Topic:' },
+  feedback: { label: 'Feedback', color: 'gray', about: '' },
+  more_servers: { label: 'More servers', color: 'yellow', about: '' },
+} as const
+
+/** What people wrote to us and their requests for more servers, newest first. */
 export function ConsoleMessages({ messages, older }: { messages: Message[]; older: string | null }) {
   return (
     <div className="page page-wide console">
@@ -43,10 +50,12 @@ function MessageItem({ kind, name, email, source, message, created_at }: Message
             <bdi>{name || email}</bdi>
           </h2>
           <a href={mailto(email)}>{email}</a>
-          <Badge color={kind === 'sales' ? 'green' : 'yellow'}>
-            {kind === 'sales' ? 'Contact sales' : 'More servers'}
-          </Badge>
-          {source ? <span className="hint">via {source}</span> : null}
+          <Badge color={KINDS[kind].color}>{KINDS[kind].label}</Badge>
+          {source ? (
+            <span className="hint">
+              {KINDS[kind].about} {source}
+            </span>
+          ) : null}
           <Time at={created_at} />
         </header>
         <p dir="auto">{message ?? 'Wants to run more than one server at a time.'}</p>

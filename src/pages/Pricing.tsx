@@ -2,6 +2,7 @@ import { TRIAL_MINUTES } from '../domain/money/plan.ts'
 import { Example } from './pricing/Example.tsx'
 import { HardwareTable } from './pricing/HardwareTable.tsx'
 import { PlanColumns } from './pricing/PlanColumns.tsx'
+import { Questions } from './pricing/Questions.tsx'
 
 export function Pricing() {
   return (
@@ -23,6 +24,7 @@ export function Pricing() {
       </section>
       <HardwareTable />
       <Example />
+      <Questions />
     </div>
   )
 }

@@ -7,7 +7,10 @@ export function Footer(theme: { theme: Theme; csrfToken: string | null }) {
     <footer className="foot">
       <ul className="links">
         <li>
-          <a href="/contact_sales">Help and contact</a>
+          <a href="/help">Help</a>
+        </li>
+        <li>
+          <a href="/contact_sales">Contact sales</a>
         </li>
         <li>
           <a href="/pricing">Pricing</a>
@@ -17,6 +20,9 @@ export function Footer(theme: { theme: Theme; csrfToken: string | null }) {
         </li>
         <li>
           <a href="/status">Status</a>
+        </li>
+        <li>
+          <a href="/privacy">Privacy</a>
         </li>
       </ul>
       <ThemeSwitch id="theme" {...theme} />

@@ -30,7 +30,10 @@ export function General() {
         <li>
           When a server stops, we delete its disk. We never give it to another customer, and we cannot restore it.
         </li>
-        <li>We keep what the service needs: your name, email, sessions, and billing records. We do not sell it.</li>
+        <li>
+          We keep what the service needs: your name, email, sessions, and billing records. We do not sell it.{' '}
+          <a href="/privacy">Privacy</a> lists everything.
+        </li>
         <li>
           We delete the record of a device or an API token 90 days after it ends. We delete emails we sent you and
           messages you sent us after 90 days.
@@ -40,8 +43,8 @@ export function General() {
       <h2 id="closing">5. Closing an account</h2>
       <ol>
         <li>
-          You can close your account at any time under Settings, or <a href="/contact_sales">contact us</a>. We stop
-          your running server, your plan ends without a refund, and we issue a final invoice for what you used.
+          You can close your account at any time under Settings, or <a href="/help">contact us</a>. We stop your running
+          server, your plan ends without a refund, and we issue a final invoice for what you used.
         </li>
         <li>
           30 days later we delete your name, your email address, your password, and the lists of your devices and API

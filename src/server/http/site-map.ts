@@ -65,6 +65,8 @@ export const SITE_MAP = {
   'GET /': page('public', { search: 'listed', ahead: 'hover' }),
   'GET /pricing': page('public', { search: 'listed', ahead: 'hover' }),
   'GET /contact_sales': page('public', { search: 'listed', ahead: 'hover' }),
+  'GET /help': page('public', { search: 'listed', ahead: 'hover' }),
+  'GET /privacy': page('public', { search: 'listed', ahead: 'hover' }),
   'GET /terms_of_service': page('public', { search: 'listed', ahead: 'hover' }),
   'GET /sign_up': page('guest', { search: 'listed', ahead: 'hover' }),
   'GET /sign_in': page('guest', { search: 'listed', ahead: 'hover' }),
@@ -161,6 +163,9 @@ export const SITE_MAP = {
     form: { at: '/contact_sales', done: '/contact_sales' },
     errorFields: (error: AppError) => ({ Errors: error.errors }),
   }),
+
+  'POST /api/v1/help': call('public', { form: { at: '/help', done: '/help' } }),
+  'POST /api/v1/feedback': call('user', { form: { at: '/account_overview', done: '/account_overview' } }),
 
   // Its form is on pages that are the same for everybody and hold no token; it only changes colors.
   'POST /theme': call('public', { token: 'never' }),

@@ -49,6 +49,7 @@ const PERSONAL = {
   new_token: { count: 10, perMs: HOUR_MS },
   /** Looks at what a code stands for. Codes last too short a time to find one by guessing. */
   user_code: { count: 30, perMs: HOUR_MS },
+  feedback: { count: 10, perMs: HOUR_MS, sentence: 'You sent a lot of feedback.' },
   /** Sign-ins from known browsers skip the per-address limits, which a neighbor could use up. */
   known_sign_in: { count: 10, perMs: HOUR_MS / 4 },
 } satisfies Record<string, Personal>

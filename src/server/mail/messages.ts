@@ -13,9 +13,9 @@ export type MessagePage = {
   older: string | null
 }
 
-/** Sales messages and requests for more servers, newest first. @param before `older` of the previous page */
+/** What people wrote to us and their requests for more servers, newest first. @param before `older` of the previous page */
 export async function listMessages(ctx: Context, before: string | null): Promise<MessagePage> {
-  const [sales, requests] = await ctx.db.batch([
+  const [written, requests] = await ctx.db.batch([
     ctx.db
       .select()
       .from(contactMessages)
@@ -31,7 +31,7 @@ export async function listMessages(ctx: Context, before: string | null): Promise
       .limit(AT_ONCE + 1),
   ])
   const all: Message[] = [
-    ...sales.map(({ createdAt, ...message }) => ({ ...message, kind: 'sales' as const, created_at: toIso(createdAt) })),
+    ...written.map(({ createdAt, ...message }) => ({ ...message, created_at: toIso(createdAt) })),
     ...requests.map(({ request, name, email }) => ({
       id: request.id,
       kind: 'more_servers' as const,

@@ -1,13 +1,14 @@
-import { Hono } from 'hono'
-import { contactForm } from '../../domain/contact.ts'
+import { Hono, type Context as HonoContext } from 'hono'
+import type * as v from 'valibot'
+import { contactForm, helpForm } from '../../domain/contact.ts'
 import { checkForm } from '../../domain/form.ts'
 import { canStop } from '../../domain/server.ts'
 import { ContactSales } from '../../pages/ContactSales.tsx'
+import type { MessagePageProps } from '../../pages/contact/MessagePage.tsx'
 import { Dashboard } from '../../pages/Dashboard.tsx'
 import { Landing } from '../../pages/Landing.tsx'
 import { Pricing } from '../../pages/Pricing.tsx'
 import { StopServer } from '../../pages/StopServer.tsx'
-import type { FlashMessage } from '../../ui/FlashAlert.tsx'
 import { toDashboard } from '../fleet/dashboard.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { takeFlash } from '../http/flash.ts'
@@ -20,6 +21,8 @@ const PRICING =
 const TERMS =
   'The terms for renting a simulation server, starting with a plain-language summary: trial, per-second billing, invoices, your data.'
 const CONTACT = 'Tell us what you want to simulate, with which vehicles, and how many. We reply by email.'
+const HELP = 'Stuck? Tell us what happened. We reply by email.'
+const PRIVACY = 'What we store about you, why, for how long, who else sees it, and how you get it or have it deleted.'
 const sameForAll = { assets: 'public', same: true } as const
 
 /** Each page's path, assets and content. */
@@ -30,20 +33,23 @@ export const pages = new Hono<AppEnv>()
     const { Terms } = await import('../../pages/Terms.tsx')
     return renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, <Terms />)
   })
-  .get('/contact_sales', (c) => {
-    const flash = takeFlash(c)
-    const failed = flash?.kind === 'danger' ? flash : null
-    return renderPage(
+  .get('/privacy', async (c) => {
+    const { Privacy } = await import('../../pages/Privacy.tsx')
+    return renderPage(c, { title: 'Privacy', description: PRIVACY, assets: 'text', same: true }, <Privacy />)
+  })
+  .get('/contact_sales', (c) =>
+    renderPage(
       c,
       { title: 'Contact sales', description: CONTACT, assets: 'public' },
-      <ContactSales
-        csrfToken={csrfToken(c)}
-        values={failed?.values ?? {}}
-        errors={failed ? contactErrors(failed) : {}}
-        failure={failed?.message ?? null}
-        success={flash?.kind === 'success' ? flash.message : null}
-      />,
-    )
+      <ContactSales {...messageForm(c, contactForm, { name: '', email: '', source: '', message: '' })} />,
+    ),
+  )
+  .get('/help', async (c) => {
+    const { Help } = await import('../../pages/Help.tsx')
+    const user = c.var.signIn?.user ?? null
+    const known = { name: user?.name || user?.email || '', email: user?.email ?? '' }
+    const form = messageForm(c, helpForm, { ...known, topic: '', message: '' })
+    return renderPage(c, { title: 'Help', description: HELP, assets: 'public' }, <Help user={user} {...form} />)
   })
   .get('/dashboard', (c) => {
     const { user } = signedIn(c)
@@ -62,10 +68,22 @@ export const pages = new Hono<AppEnv>()
     )
   })
 
-/** Which fields of a refused message are wrong, rechecked from the typed values. */
-function contactErrors({ message, values }: FlashMessage): Record<string, string> {
-  const typed = { name: '', email: '', source: '', message: '', ...values }
-  const checked = checkForm(contactForm, typed, { every: true })
-  if (checked.ok || checked.faults.map((fault) => fault.message).join(', ') !== message) return {}
-  return Object.fromEntries(checked.faults.map((fault) => [fault.field, fault.message]))
+/** A form that posts to us, as it comes back after a refusal: which fields are wrong is rechecked from what was typed. */
+function messageForm<F extends Record<string, string>>(
+  c: HonoContext<AppEnv>,
+  schema: v.GenericSchema<F, unknown>,
+  empty: F,
+): MessagePageProps<keyof F & string> {
+  const flash = takeFlash(c)
+  const failed = flash?.kind === 'danger' ? flash : null
+  const checked = failed && checkForm(schema, { ...empty, ...failed.values }, { every: true })
+  const faults = checked?.ok === false ? checked.faults : []
+  const isAboutThem = faults.map((fault) => fault.message).join(', ') === failed?.message
+  return {
+    csrfToken: csrfToken(c),
+    values: (failed?.values ?? {}) as Partial<F>,
+    errors: Object.fromEntries(isAboutThem ? faults.map((fault) => [fault.field, fault.message]) : []) as Partial<F>,
+    failure: failed?.message ?? null,
+    success: flash?.kind === 'success' ? flash.message : null,
+  }
 }

@@ -164,4 +164,6 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [200, z.object({ Errors: z.array(z.string()).check(z.maxLength(0)) })],
     refusals: [422],
   },
+  'POST /api/v1/help': { summary: 'Ask for help', answer: [200, shape.message], refusals: [422] },
+  'POST /api/v1/feedback': { summary: 'Send feedback', answer: [200, shape.message], refusals: [422] },
 }

@@ -1,0 +1,1 @@
+ALTER TABLE `contact_messages` ADD `kind` text DEFAULT 'sales' NOT NULL;

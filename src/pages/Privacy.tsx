@@ -1,0 +1,103 @@
+import { DataTable } from '../ui/DataTable.tsx'
+
+/** What the database holds about a person, why, and when it goes: retention.ts and close-account.ts delete it. */
+const KEPT: [what: string, why: string, until: string][] = [
+  [
+    'Name, email address, and your password as a hash',
+    'To sign you in and write to you',
+    '30 days after you close your account',
+  ],
+  [
+    'Devices you sign in with: browser, IP address, times',
+    'So you can see and end sign-ins',
+    '90 days after the sign-in ends',
+  ],
+  [
+    'API tokens as hashes: name, last use, last IP address',
+    'So your programs can sign in',
+    '90 days after the token ends',
+  ],
+  ['Your servers: times, machine, address, what each cost', 'To run and bill them', 'Kept with your bills'],
+  [
+    'Plans, bills, invoices, and checkout visits',
+    'To bill you, and because the law requires it',
+    'As long as the law requires',
+  ],
+  ['Emails we sent you', 'To answer your questions about them', '90 days'],
+  ['Messages, feedback, and requests you sent us', 'To answer them', '90 days'],
+]
+
+const COOKIES: [name: string, what: string, lasts: string][] = [
+  ['sign_in', 'Keeps you signed in', '14 days'],
+  ['browser', 'Protects forms against other sites', '30 days'],
+  ['known', 'Tells your own browser from a stranger’s after wrong passwords', '1 year'],
+  ['back', 'Leads you back after signing in', '30 minutes'],
+  ['flash', 'Carries a message to the next page', '1 minute'],
+  ['theme', 'Remembers light or dark, if you choose', '1 year'],
+]
+
+export function Privacy() {
+  return (
+    <article className="page prose">
+      <h1>Privacy</h1>
+      <p className="muted">
+        Effective <time dateTime="2026-11-22">November 22, 2026</time>
+      </p>
+      <p>
+        We store what the service needs to run, and nothing to watch you. We have no ads, no analytics, and no trackers,
+        and we do not sell your data.
+      </p>
+      <h2 id="data">What we store</h2>
+      <DataTable
+        caption="What we store about you"
+        hideCaption
+        columns={[
+          { key: 'what', label: 'What', rowHeader: true },
+          { key: 'why', label: 'Why' },
+          { key: 'until', label: 'How long' },
+        ]}
+        rows={KEPT.map(([what, why, until]) => ({ id: what, cells: { what, why, until } }))}
+      />
+      <p>
+        To stop people from guessing passwords, we count attempts per email address and IP address. The counters hold no
+        address, only a hash. Our logs hold ids and errors, no names, addresses, or passwords.
+      </p>
+      <h2 id="servers">Your simulations</h2>
+      <p>
+        What you bring to a server is yours. We don’t look into it. When a server stops, we delete its disk; nobody can
+        restore it, and no other customer gets it.
+      </p>
+      <h2 id="others">Who else sees data</h2>
+      <ul>
+        <li>Stripe takes payments. It gets your email address and what you owe. Your card goes to Stripe only.</li>
+        <li>Amazon Web Services runs the servers. Their labels hold ids, not your name or address.</li>
+        <li>Cloudflare runs this site, and carries its traffic and our emails. Turso hosts our database.</li>
+      </ul>
+      <p>We give data to nobody else, unless the law forces us to.</p>
+      <h2 id="cookies">Cookies</h2>
+      <p>All are ours and needed for what you do here, so there’s no banner.</p>
+      <DataTable
+        caption="Cookies we set"
+        hideCaption
+        columns={[
+          { key: 'name', label: 'Cookie', rowHeader: true },
+          { key: 'what', label: 'What it does' },
+          { key: 'lasts', label: 'Lasts' },
+        ]}
+        rows={COOKIES.map(([name, what, lasts]) => ({ id: name, cells: { name, what, lasts } }))}
+      />
+      <h2 id="rights">Your rights</h2>
+      <ul>
+        <li>See everything: under Settings, “Download my data” gives you one file.</li>
+        <li>Correct it: change your name under Settings. To change your email address, ask us.</li>
+        <li>
+          Delete it: close your account under Settings. 30 days later we delete your name, email address, password,
+          devices, API tokens, and messages. We must keep bills.
+        </li>
+      </ul>
+      <p>
+        Questions about your data? <a href="/help">Write to us.</a>
+      </p>
+    </article>
+  )
+}

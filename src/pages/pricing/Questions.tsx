@@ -1,0 +1,56 @@
+import type { ReactNode } from 'react'
+import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
+import { BASIC, OVERAGE_DOLLARS_PER_HOUR, PAYMENT_DAYS, PREMIUM, TRIAL_MINUTES } from '../../domain/money/plan.ts'
+
+const QUESTIONS: [question: string, answer: ReactNode][] = [
+  [
+    'When does the meter run?',
+    'From the second your server first answers until you stop it. Startup, shutdown, and failed starts are free.',
+  ],
+  [
+    'What happens when my included hours are used up?',
+    `Your server keeps running at $${OVERAGE_DOLLARS_PER_HOUR} an hour, billed by the second. Hours you don't use don't carry over.`,
+  ],
+  [
+    'What does the trial include?',
+    `${TRIAL_MINUTES} minutes of server time, once, with no card. When they are used up, we stop your server and you owe nothing.`,
+  ],
+  [
+    'What happens if I forget to stop my server?',
+    'It runs and costs money until you stop it. The dashboard shows its time and cost from the first second.',
+  ],
+  [
+    'Do I lose my work when a server stops?',
+    'Yes. We erase its disk, so download what you want to keep first. Nobody else ever gets that disk.',
+  ],
+  [
+    'Can I switch or cancel my plan?',
+    `You can cancel any time; your plan then runs to the end of its month. To switch between ${BASIC.name} and ${PREMIUM.name}, see Subscriptions once you're signed in.`,
+  ],
+  [
+    'When do I pay?',
+    `A plan is paid at the start of its month. We invoice extra hours at its end, due within ${PAYMENT_DAYS} days. If an invoice stays overdue, we refuse new starts, and ${STOP_AFTER_DAYS} days later we stop what runs.`,
+  ],
+  [
+    'How many servers can I run?',
+    <>
+      One at a time. Need more? <a href="/contact_sales">Tell us</a> what you have in mind.
+    </>,
+  ],
+]
+
+export function Questions() {
+  return (
+    <section aria-labelledby="questions">
+      <h2 id="questions">Questions</h2>
+      <div className="questions">
+        {QUESTIONS.map(([question, answer]) => (
+          <details key={question} name="question">
+            <summary>{question}</summary>
+            <p>{answer}</p>
+          </details>
+        ))}
+      </div>
+    </section>
+  )
+}
