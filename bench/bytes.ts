@@ -6,6 +6,8 @@ export const PUBLIC_PAGES = [
   '/',
   '/pricing',
   '/contact_sales',
+  '/help',
+  '/privacy',
   '/terms_of_service',
   '/no-such-page',
   '/sign_in',
@@ -19,6 +21,8 @@ export const PUBLIC_PAGES = [
 const WITHOUT_ISLAND = new Set([
   '/pricing',
   '/contact_sales',
+  '/help',
+  '/privacy',
   '/terms_of_service',
   '/status',
   '/no-such-page',
@@ -29,6 +33,7 @@ const WITHOUT_ISLAND = new Set([
 const ENHANCED: Record<string, string[]> = {
   '/pricing': ['src/islands/pricing/hours.ts'],
   '/contact_sales': ['src/islands/contact/count.ts'],
+  '/help': ['src/islands/contact/count.ts'],
   '/no-such-page': ['src/islands/not-found/back.ts'],
 }
 

@@ -19,26 +19,26 @@ export type HelpField = 'name' | 'email' | 'topic' | 'message'
 /** Forms send a line break as two characters; people count it as one. */
 const normalMessage = (message: string) => message.replaceAll('\r\n', '\n').trim()
 
-const isWritten = ({ message }: { message: string }) => normalMessage(message) !== ''
-const isShort = ({ message }: { message: string }) => characters(normalMessage(message)) <= CONTACT_MESSAGE_LIMIT
-const isNamed = ({ name }: { name: string }) => normalName(name) !== ''
-const hasEmail = ({ email }: { email: string }) => normalEmail(email) !== ''
-const emailIsValid = ({ email }: { email: string }) => normalEmail(email) === '' || isEmail(email)
+const isWritten = (message: string) => normalMessage(message) !== ''
+const isShort = (message: string) => characters(normalMessage(message)) <= CONTACT_MESSAGE_LIMIT
+const isNamed = (name: string) => normalName(name) !== ''
+const hasEmail = (email: string) => normalEmail(email) !== ''
+const emailIsValid = (email: string) => normalEmail(email) === '' || isEmail(email)
 const TOO_LONG = `Message cannot exceed ${CONTACT_MESSAGE_LIMIT} characters`
 
 export const contactForm = v.pipe(
   v.object({ name: v.string(), email: v.string(), source: v.string(), message: v.string() }),
-  rule('name', isNamed, 'Name is required'),
+  rule('name', ({ name }) => isNamed(name), 'Name is required'),
   rule(
     'name',
     ({ name }) => characters(normalName(name)) <= CONTACT_NAME_LIMIT,
     `Name cannot exceed ${CONTACT_NAME_LIMIT} characters`,
   ),
-  rule('email', hasEmail, 'Email is required'),
-  rule('email', emailIsValid, 'Please enter a valid email'),
+  rule('email', ({ email }) => hasEmail(email), 'Email is required'),
+  rule('email', ({ email }) => emailIsValid(email), 'Please enter a valid email'),
   rule('source', ({ source }) => (CONTACT_SOURCES as readonly string[]).includes(source), 'Please select an option'),
-  rule('message', isWritten, 'Message is required'),
-  rule('message', isShort, TOO_LONG),
+  rule('message', ({ message }) => isWritten(message), 'Message is required'),
+  rule('message', ({ message }) => isShort(message), TOO_LONG),
   v.transform((form) => ({
     name: normalName(form.name),
     email: normalEmail(form.email),
@@ -50,13 +50,13 @@ export const contactForm = v.pipe(
 /** A name as long as an account's, because we know the name and email of people who are signed in. */
 export const helpForm = v.pipe(
   v.object({ name: v.string(), email: v.string(), topic: v.string(), message: v.string() }),
-  rule('name', isNamed, 'Name is required'),
+  rule('name', ({ name }) => isNamed(name), 'Name is required'),
   rule('name', ({ name }) => characters(normalName(name)) <= MAX_NAME, `Name cannot exceed ${MAX_NAME} characters`),
-  rule('email', hasEmail, 'Email is required'),
-  rule('email', emailIsValid, 'Please enter a valid email'),
+  rule('email', ({ email }) => hasEmail(email), 'Email is required'),
+  rule('email', ({ email }) => emailIsValid(email), 'Please enter a valid email'),
   rule('topic', ({ topic }) => (HELP_TOPICS as readonly string[]).includes(topic), 'Please choose a topic'),
-  rule('message', isWritten, 'Message is required'),
-  rule('message', isShort, TOO_LONG),
+  rule('message', ({ message }) => isWritten(message), 'Message is required'),
+  rule('message', ({ message }) => isShort(message), TOO_LONG),
   v.transform((form) => ({
     name: normalName(form.name),
     email: normalEmail(form.email),
@@ -67,7 +67,7 @@ export const helpForm = v.pipe(
 
 export const feedbackForm = v.pipe(
   v.object({ message: v.string() }),
-  rule('message', isWritten, 'Please write your feedback first.'),
-  rule('message', isShort, TOO_LONG),
+  rule('message', ({ message }) => isWritten(message), 'Please write your feedback first.'),
+  rule('message', ({ message }) => isShort(message), TOO_LONG),
   v.transform((form) => ({ message: normalMessage(form.message) })),
 )

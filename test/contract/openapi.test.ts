@@ -196,6 +196,8 @@ test('every answer of the running product has the shape that the document gives 
   await callAs('POST /api/servers/request_more')
   await callAs('GET /api/v1/billings/summary')
   await callAs('GET /api/v1/billings/history')
+  for (const route of ['POST /api/v1/help', 'POST /api/v1/feedback'])
+    for (const message of ['Hello', '']) await ask(ada, route, { topic: 'My account', message })
 
   const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
   const now = Date.now()

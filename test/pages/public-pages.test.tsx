@@ -4,16 +4,20 @@ import { renderToString } from 'react-dom/server'
 import { expect, test } from 'vitest'
 import { CONTACT_RECEIVED } from '../../src/domain/contact.ts'
 import { ContactSales } from '../../src/pages/ContactSales.tsx'
+import { Help } from '../../src/pages/Help.tsx'
 import { Landing } from '../../src/pages/Landing.tsx'
 import { Layout } from '../../src/pages/Layout.tsx'
 import { NotFound } from '../../src/pages/NotFound.tsx'
 import { Pricing } from '../../src/pages/Pricing.tsx'
+import { Privacy } from '../../src/pages/Privacy.tsx'
 import { Terms } from '../../src/pages/Terms.tsx'
 
 const PAGES: [path: string, body: ReactNode][] = [
   ['/', <Landing key="landing" />],
   ['/pricing', <Pricing key="pricing" />],
   ['/contact_sales', <ContactSales key="contact" csrfToken="token" success={CONTACT_RECEIVED} />],
+  ['/help', <Help key="help" csrfToken="token" user={null} />],
+  ['/privacy', <Privacy key="privacy" />],
   ['/terms_of_service', <Terms key="terms" />],
   ['/nowhere', <NotFound key="nowhere" path="/<nowhere>" signedIn={false} back={null} />],
 ]

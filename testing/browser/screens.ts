@@ -35,6 +35,9 @@ export const SCREENS: Screen[] = [
       await page.locator('main [aria-invalid=true], main .alert-danger').first().waitFor()
     },
   },
+  { name: 'help', path: '/help' },
+  { name: 'help-signed-in', path: '/help', as: 'customer' },
+  { name: 'privacy', path: '/privacy' },
   { name: 'terms', path: '/terms_of_service' },
   { name: 'not-found', path: '/no/such/page', complains: /404/ },
   { name: 'sign-up', path: '/sign_up' },

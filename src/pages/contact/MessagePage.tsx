@@ -18,7 +18,7 @@ export type MessagePageProps<F extends string> = {
 }
 
 type FieldProps<F extends string> = (name: F) => {
-  name: F
+  name: string
   error: string | undefined
   defaultValue: string
   required: true
@@ -38,7 +38,7 @@ export function MessagePage<F extends string>({
   form: MessagePageProps<F | 'message'>
   children: (field: FieldProps<F>) => ReactNode
 }) {
-  const field = <Name extends F | 'message'>(name: Name) => ({
+  const field = (name: F | 'message') => ({
     name,
     error: errors[name],
     defaultValue: values[name] ?? '',
