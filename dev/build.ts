@@ -122,6 +122,10 @@ export const plainDynamicImports: Plugin = {
   configResolved: (config) => void Object.assign(config.build, { lib: {} }),
 }
 
+/** What few requests need, loaded on demand: in one chunk, because small ones compress badly. */
+const RARE =
+  /src.pages.(Activate|ApiTokens|BillingStatement|ChangePlan|Help|Privacy|StatusPage|Terms|terms.\w+)\.tsx|src.server.(accounts.device-logins|billing.plans.change-plan|operations.(metrics|prometheus))/
+
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },
   build: {
@@ -143,7 +147,12 @@ export const workerBuild: EnvironmentOptions = {
       external: [/^cloudflare:/, /^node:/],
       output: {
         // One chunk for what chunks share: many small ones compress badly.
-        codeSplitting: { groups: [{ name: 'common', minShareCount: 2 }] },
+        codeSplitting: {
+          groups: [
+            { name: 'common', minShareCount: 2, priority: 2 },
+            { name: 'rare', test: RARE, minShareCount: 1, priority: 1 },
+          ],
+        },
         entryFileNames: 'index.js',
         chunkFileNames: 'chunks/[name]-[hash].js',
       },
