@@ -3,6 +3,7 @@ import {
   awsXmlInWorkerd,
   cliBuild,
   clientOptions,
+  nativeBase64,
   noEventStreams,
   plainDynamicImports,
   stringRendererOnly,
@@ -23,6 +24,7 @@ export default {
     reactModules,
     stringRendererOnly,
     usedStripeResources,
+    nativeBase64,
   ],
   ssr: { target: 'webworker' },
   builder: {

@@ -62,6 +62,19 @@ export const noEventStreams: Plugin = {
   load: (id) => (/@smithy\/core\/dist-es\/submodules\/event-streams\/index/.test(id) ? 'export {}' : null),
 }
 
+/** libSQL's client brings a library for what the platform can do. */
+export const nativeBase64: Plugin = {
+  name: 'native-base64',
+  apply: 'build',
+  load: (id) =>
+    id.endsWith('/js-base64/base64.mjs')
+      ? `export const Base64 = {
+          fromUint8Array: (bytes) => btoa(String.fromCharCode(...bytes)),
+          toUint8Array: (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)),
+        }`
+      : null,
+}
+
 /** What src/server/billing/stripe.ts calls. An `index` holds the resources of its folder. */
 const STRIPE_RESOURCES =
   /^((BillingPortal|Checkout)\/(index|Sessions)|CreditNotes|Customers|InvoiceItems|Invoices|Prices|Subscriptions|SubscriptionSchedules)$/
