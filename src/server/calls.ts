@@ -53,12 +53,17 @@ export const countedFetch: typeof fetch = async (input, init) => {
   }
 }
 
+/** A minute after the first one. */
+export function areCountsDue(): boolean {
+  return countingSince !== undefined && Date.now() - countingSince >= EVERY_MS
+}
+
 /**
- * Writes the counts if a minute has passed. If the answer is lost they may count twice: these are for graphs, not for
+ * Writes the counts that are due. If the answer is lost they may count twice: these are for graphs, not for
  * money.
  */
 export async function writeCounts({ db, log }: { db: Database; log: Log }, now: number): Promise<void> {
-  if (countingSince === undefined || Date.now() - countingSince < EVERY_MS) return
+  if (!areCountsDue()) return
   const taken = [...counts]
   counts.clear()
   countingSince = undefined

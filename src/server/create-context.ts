@@ -1,6 +1,6 @@
 import { type Database, openDatabase } from '../../db/client.ts'
 import { answered } from './answered.ts'
-import { counted, countedFetch, writeCounts } from './calls.ts'
+import { areCountsDue, counted, countedFetch, writeCounts } from './calls.ts'
 import type { Context } from './context.ts'
 import type { Env } from './env.ts'
 import { tcpReach } from './fleet/reach.ts'
@@ -24,7 +24,7 @@ export async function createContext(env: Env, background: Context['background'],
   const config = readConfig(env, log)
   const db = sharedDatabase(env)
   const now = await readClock(env)
-  background(writeCounts({ db, log }, now()))
+  if (areCountsDue()) background(writeCounts({ db, log }, now()))
   return {
     db,
     now,
