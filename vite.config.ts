@@ -5,6 +5,7 @@ import {
   clientOptions,
   nativeBase64,
   noEventStreams,
+  noProtobuf,
   plainDynamicImports,
   stringRendererOnly,
   usedStripeResources,
@@ -20,6 +21,7 @@ export default {
   plugins: [
     awsXmlInWorkerd,
     noEventStreams,
+    noProtobuf,
     plainDynamicImports,
     reactModules,
     stringRendererOnly,

@@ -10,6 +10,7 @@ import {
   uniqueIndex,
 } from 'drizzle-orm/sqlite-core'
 import type { TokenScope } from '../src/domain/api-token.ts'
+import type { Act } from '../src/domain/audit.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
 import type { JobKind, JobStatus, MessageKind } from '../src/domain/wire.ts'
@@ -30,6 +31,8 @@ export const users = sqliteTable(
     suspendedAt: integer('suspended_at'),
     /** While suspended: when we emailed that we will stop the running server tomorrow. */
     stopWarnedAt: integer('stop_warned_at'),
+    /** Set while an operator suspends the account, for any other reason than a bill: we refuse starts. */
+    heldAt: integer('held_at'),
     closedAt: integer('closed_at'),
     stripeCustomerId: text('stripe_customer_id').unique(),
     /**
@@ -60,6 +63,8 @@ export const signIns = sqliteTable(
     lastSeenAt: integer('last_seen_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
     revokedAt: integer('revoked_at'),
+    /** When they last confirmed their password; null: as they signed in. */
+    passwordAt: integer('password_at'),
     userAgent: text('user_agent'),
     address: text(),
     /** The network of `address`. The number of people on it decides its rate limits. */
@@ -541,6 +546,27 @@ export const incidents = sqliteTable(
   ],
 )
 export type IncidentRow = typeof incidents.$inferSelect
+
+/** What operators did, and why. Triggers refuse to change or delete a row. */
+export const auditLog = sqliteTable(
+  'audit_log',
+  {
+    id: text().primaryKey(),
+    at: integer().notNull(),
+    /** An admin's user id, or `script`. */
+    actor: text().notNull(),
+    act: text().$type<Act>().notNull(),
+    /** The id of what it was done to. */
+    subject: text().notNull(),
+    /** Whom it concerns. */
+    userId: text('user_id'),
+    reason: text().notNull(),
+    /** What changed, as JSON. */
+    detail: text(),
+  },
+  (t) => [index('audit_log_by_time').on(t.at), index('audit_log_by_user').on(t.userId, t.at)],
+)
+export type AuditRow = typeof auditLog.$inferSelect
 
 /** One row: since when we check whether servers can be started, and when we last did. */
 export const statusChecks = sqliteTable('status_checks', {

@@ -75,6 +75,19 @@ export const nativeBase64: Plugin = {
       : null,
 }
 
+/** libSQL's client speaks version 2 of its protocol, which is JSON. Version 3 would need these. */
+export const noProtobuf: Plugin = {
+  name: 'no-protobuf',
+  apply: 'build',
+  transform(code, id) {
+    if (!/hrana-client\/lib-esm\/(http\/protobuf_(en|de)code|encoding\/protobuf\/(en|de)code)\.js$/.test(id))
+      return null
+    return [...code.matchAll(/export (?:function|const|class) (\w+)/g)]
+      .map(([, name]) => `export const ${name} = null`)
+      .join('\n')
+  },
+}
+
 /** What src/server/billing/stripe.ts calls. An `index` holds the resources of its folder. */
 const STRIPE_RESOURCES =
   /^((BillingPortal|Checkout)\/(index|Sessions)|CreditNotes|Customers|InvoiceItems|Invoices|Prices|Subscriptions|SubscriptionSchedules)$/

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util'
 import { openDatabase } from '../db/client.ts'
-import { addPlaces, listPlaces, retirePlace } from '../src/server/fleet/places.ts'
+import { addPlaces, drainPlace, listPlaces, resumePlace, retirePlace } from '../src/server/fleet/places.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npm run fleet -- add --type <instance type> --zone <availability zone> --gpus <n>
     [--template <launch template>] [--count <n>]
-  npm run fleet -- retire <place id>
-  npm run fleet -- list`
+  npm run fleet -- drain|resume|retire <place id>
+  npm run fleet -- list
+  Each but list takes --reason "<why>" for the audit log.`
 
 try {
   console.log(await run())
@@ -19,7 +20,11 @@ async function run(): Promise<string> {
   const { command, id, values } = readArguments()
   const url = process.env.LIBSQL_URL
   if (!url) throw new Error(USAGE)
-  const hand = { db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN), now: Date.now }
+  const hand = {
+    db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN),
+    now: Date.now,
+    by: { id: 'script', reason: values.reason ?? '' },
+  }
   if (command === 'add') {
     const added = await addPlaces(hand, {
       instanceType: values.type ?? '',
@@ -35,6 +40,11 @@ async function run(): Promise<string> {
     const since = new Date(retiredAt ?? 0).toISOString()
     return `${id} is retired since ${since}.${reservedBy ? ' Its server keeps running until it is stopped.' : ''}`
   }
+  if (command === 'drain' || command === 'resume') {
+    const { reservedBy } = await (command === 'drain' ? drainPlace : resumePlace)(hand, id)
+    if (command === 'resume') return `${id} is offered again.`
+    return `${id} is drained.${reservedBy ? ' Its server keeps running until it is stopped.' : ''}`
+  }
   return table(await listPlaces(hand))
 }
 
@@ -43,11 +53,12 @@ function readArguments() {
     const text = { type: 'string' } as const
     const { positionals, values } = parseArgs({
       allowPositionals: true,
-      options: { type: text, zone: text, gpus: text, template: text, count: text },
+      options: { type: text, zone: text, gpus: text, template: text, count: text, reason: text },
     })
     const [command = '', id = ''] = positionals
-    const wants = { add: 1, retire: 2, list: 1 }[command]
-    if (positionals.length !== wants || (command !== 'add' && Object.keys(values).length)) throw new Error(USAGE)
+    const wants = { add: 1, drain: 2, resume: 2, retire: 2, list: 1 }[command]
+    const stray = Object.keys(values).some((name) => command !== 'add' && (name !== 'reason' || command === 'list'))
+    if (positionals.length !== wants || stray) throw new Error(USAGE)
     return { command, id, values }
   } catch {
     throw new Error(USAGE)

@@ -4,12 +4,15 @@ import { PLANS, type PlanType, TRIAL_MINUTES } from '../src/domain/money/plan.ts
 import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/billing/plans/grants.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
-  npx node scripts/grant.ts plan <email> <demo|basic|premium|enterprise> [--hours <n>]
-  npx node scripts/grant.ts end <email>
-  npx node scripts/grant.ts admin <email>
-  npx node scripts/grant.ts no-admin <email>`
+  npx node scripts/grant.ts plan <email> <demo|basic|premium|enterprise> [--hours <n>] [--reason "<why>"]
+  npx node scripts/grant.ts end <email> [--reason "<why>"]
+  npx node scripts/grant.ts admin <email> [--reason "<why>"]
+  npx node scripts/grant.ts no-admin <email> [--reason "<why>"]`
 
-const { positionals, values } = parseArgs({ allowPositionals: true, options: { hours: { type: 'string' } } })
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: { hours: { type: 'string' }, reason: { type: 'string' } },
+})
 const [command, email = '', planType = ''] = positionals
 
 try {
@@ -23,7 +26,11 @@ try {
 async function run(): Promise<void> {
   const url = process.env.LIBSQL_URL
   if (!url || !email) throw new Error(USAGE)
-  const hand = { db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN), now: Date.now }
+  const hand = {
+    db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN),
+    now: Date.now,
+    by: { id: 'script', reason: values.reason ?? '' },
+  }
   const address = email.trim().toLowerCase()
   if (command === 'plan') return grantPlan(hand, address, { type: planOf(planType), hours: hoursOf(planType) })
   if (command === 'end') return endGrantedPlan(hand, address)

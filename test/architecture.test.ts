@@ -34,7 +34,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   operations: {
     path: 'src/server/operations/',
-    looksInto: ['domain', 'db', 'server', 'mail', 'fleet'],
+    looksInto: ['domain', 'db', 'server', 'mail', 'billing', 'fleet', 'accounts'],
   },
   accounts: {
     path: 'src/server/accounts/',

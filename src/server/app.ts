@@ -14,6 +14,7 @@ import { currentSignIn } from './http/middleware/sign-in.ts'
 import { type Log, log } from './log.ts'
 import { account } from './routes/account.ts'
 import { accountPages } from './routes/account-pages.tsx'
+import { admin } from './routes/admin.ts'
 import { apiTokens } from './routes/api-tokens.tsx'
 import { billingPages } from './routes/billing-pages.tsx'
 import { billings } from './routes/billings.ts'
@@ -60,6 +61,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', pages)
     .route('/', accountPages)
     .route('/', consolePages)
+    .route('/', admin)
     .route('/', billingPages)
     .route('/', users)
     .route('/', passwords)

@@ -16,7 +16,8 @@ export function newId(
     | 'launch'
     | 'tok'
     | 'dev'
-    | 'inc',
+    | 'inc'
+    | 'act',
 ): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15))
   return `${prefix}_${btoa(String.fromCharCode(...bytes))

@@ -1,6 +1,7 @@
 import type { ExecutionContext, ScheduledController } from '@cloudflare/workers-types'
 import { app } from './app.ts'
 import { createContext } from './create-context.ts'
+import { runCron } from './cron.ts'
 import type { Env } from './env.ts'
 import { log } from './log.ts'
 
@@ -12,8 +13,6 @@ export default {
   fetch: app.fetch,
   async scheduled(controller: ScheduledController, env: Env, execution: ExecutionContext) {
     const ctx = await createContext(env, (work) => execution.waitUntil(work), log)
-    // Requests never need its tasks: an isolate that serves them starts faster without.
-    const { runCron } = await import('./cron.ts')
     await runCron(ctx, controller.cron)
   },
 }

@@ -50,9 +50,9 @@ test('the documented commands manage the fleet', { timeout: 60_000 }, async () =
 })
 
 test.each([
-  ['add --type g6 --zone us-east-1a --gpus 1', '--type must be an EC2 instance type'],
-  ['add --type g6.4xlarge --zone us-east-1a', '--gpus must be the number'],
-  ['add --type g6.4xlarge --zone us-east-1a --gpus 1 --template x', '--template must be the name'],
+  ['add --type g6 --zone us-east-1a --gpus 1', 'The type must be an EC2 instance type'],
+  ['add --type g6.4xlarge --zone us-east-1a', 'The GPUs must be the number'],
+  ['add --type g6.4xlarge --zone us-east-1a --gpus 1 --template x', 'The template must be the name'],
   ['retire srv_none', 'There is no place with the id srv_none'],
   ['retire', 'Usage, with LIBSQL_URL'],
   ['add --size 3', 'Usage, with LIBSQL_URL'],

@@ -113,7 +113,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
 
   const add = (letter: string, launchTemplate = account.templates[letter] ?? null) =>
     addPlaces(
-      { db: database },
+      { db: database, now: Date.now },
       { instanceType: 'g6.4xlarge', availabilityZone: `us-east-1${letter}`, launchTemplate, gpus: 1, count: 1 },
     )
 

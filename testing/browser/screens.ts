@@ -191,4 +191,9 @@ export const SCREENS: Screen[] = [
   { name: 'console', path: '/console', as: 'admin' },
   { name: 'console-filtered', path: '/console?q=nothing-like-it', as: 'admin' },
   { name: 'console-messages', path: '/console/messages', as: 'admin' },
+  { name: 'admin-people', path: '/admin/people', as: 'admin' },
+  { name: 'admin-places', path: '/admin/places', as: 'admin' },
+  { name: 'admin-drift', path: '/admin/drift', as: 'admin' },
+  { name: 'admin-audit', path: '/admin/audit', as: 'admin' },
+  { name: 'admin-confirm', path: '/admin/confirm', as: 'admin' },
 ]

@@ -60,6 +60,7 @@ function paintGate(
   }
   pen.fillStyle = color
   pen.fill('evenodd')
+  // Chevrons on the posts point the way through.
   const scale = lens.scale(at(0, 0))
   const label = lens.project(at(0, h + bar + 0.25))
   if (!label || scale < 4) return

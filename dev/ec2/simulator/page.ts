@@ -5,7 +5,6 @@ import { draw } from './draw.ts'
 import { followServer } from './head.ts'
 import { WorldMap } from './map.ts'
 import { Palette } from './palette.ts'
-import { Picture } from './picture.ts'
 import { Session } from './session.ts'
 import { headingText, lapText, readTelemetry, spokenTelemetry } from './telemetry.ts'
 import { type Kind, STEPS_PER_SECOND } from './vehicle.ts'
@@ -14,7 +13,8 @@ import { worlds } from './worlds.ts'
 
 const find = <T extends HTMLElement>(id: string) => document.getElementById(id) as T
 const view = find('view')
-const picture = new Picture(view.querySelector('canvas') as HTMLCanvasElement)
+const picture = view.querySelector('canvas') as HTMLCanvasElement
+const pen = picture.getContext('2d', { alpha: false })
 const map = new WorldMap(find<HTMLCanvasElement>('map'))
 const slider = find<HTMLInputElement>('moment')
 const stillWanted = matchMedia('(prefers-reduced-motion: reduce)')
@@ -164,20 +164,45 @@ view.addEventListener(
   { passive: false },
 )
 
+let size: readonly [number, number] = [0, 0]
+const sharpest = Math.min(2, devicePixelRatio || 1)
+let ratio = sharpest
+function fit(): void {
+  size = [view.clientWidth, view.clientHeight]
+  if (picture.width === Math.round(size[0] * ratio) && picture.height === Math.round(size[1] * ratio)) return
+  picture.width = Math.max(1, Math.round(size[0] * ratio))
+  picture.height = Math.max(1, Math.round(size[1] * ratio))
+}
+
+/** A machine that can't keep up paints fewer pixels, until it can. */
+const judged = 150
+let frames = 0
+let late = 0
+function watchSpeed(dt: number): void {
+  frames += 1
+  if (dt > 0.022) late += 1
+  if (frames < judged) return
+  const wanted = late > judged / 3 ? ratio * 0.8 : late < judged / 50 ? ratio * 1.25 : ratio
+  ratio = Math.max(0.75, Math.min(sharpest, wanted))
+  frames = late = 0
+  fit()
+}
+
 let last = 0
 let spin = 0
 let telemetryDue = 0
 function frame(now: number): void {
   const dt = Math.min(0.1, (now - last) / 1000)
   last = now
-  picture.watchSpeed(dt)
+  watchSpeed(dt)
   session.pass(dt, controls.stick)
   const { yaw, tilt, zoom } = controls.look
   if (camera.mode === 'free') camera.turn(yaw * dt * 1.4, tilt * dt, Math.exp(-zoom * dt))
   const { world, kind, shown, flight, lidar, trail } = session
   if (!session.paused) spin += dt * 41
   const eye = camera.look(world, shown.vehicle, dt)
-  picture.paint((pen, size) =>
+  if (pen) {
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0)
     draw(pen, size, palette, {
       world,
       kind,
@@ -188,8 +213,8 @@ function frame(now: number): void {
       points: lidar.points,
       trail,
       spin: stillWanted.matches ? null : spin,
-    }),
-  )
+    })
+  }
   if (now > telemetryDue) {
     telemetryDue = now + 100
     showTelemetry()
@@ -214,7 +239,8 @@ const repaint = () => {
 }
 for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)'])
   matchMedia(query).addEventListener('change', repaint)
-new ResizeObserver(() => picture.fit()).observe(view)
+new ResizeObserver(fit).observe(view)
+fit()
 restart()
 setAutopilot(session.onAutopilot)
 // The keys steer from the start; a ring around the picture would say what nobody asked.

@@ -46,7 +46,7 @@ export function lapText(seconds: number): string {
   return `${minutes}:${String(Math.floor(rest / 100)).padStart(2, '0')}.${String(rest % 100).padStart(2, '0')}`
 }
 
-/** `005°` */
+/** `N 5°` as degrees of a compass: `005°`. */
 export const headingText = (heading: number) => `${String(heading).padStart(3, '0')}°`
 
 /** What a person hears who asks. */

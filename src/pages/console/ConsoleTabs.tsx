@@ -1,9 +1,13 @@
 const TABS = [
   { href: '/console', label: 'Instances' },
   { href: '/console/messages', label: 'Messages' },
+  { href: '/admin/people', label: 'People' },
+  { href: '/admin/places', label: 'Places' },
+  { href: '/admin/drift', label: 'Drift' },
+  { href: '/admin/audit', label: 'Audit log' },
 ] as const
 
-export function ConsoleTabs({ here }: { here: (typeof TABS)[number]['href'] }) {
+export function ConsoleTabs({ here }: { here: (typeof TABS)[number]['href'] | null }) {
   return (
     <nav aria-label="Console" className="tabs">
       {TABS.map(({ href, label }) => (

@@ -161,7 +161,7 @@ export async function findByApiToken<T extends Reads>(
   if (!row) return null
   const { id, expiresAt, scope, lastUsedAt, lastAddress } = row
   return {
-    signIn: { id, expiresAt, scope, ...toHolder(row) },
+    signIn: { id, expiresAt, scope, passwordAt: 0, ...toHolder(row) },
     use: { at: lastUsedAt, address: lastAddress },
     along: rows as unknown as BatchResponse<T>,
   }

@@ -14,9 +14,11 @@ export type CurrentSignIn = Holder & {
   expiresAt: number
   /** What the API token may do; null for a browser's sign-in. */
   scope: TokenScope | null
+  /** When they last typed their password in this browser; 0 for an API token. */
+  passwordAt: number
 }
 
-type Holder = { user: User; suspended: boolean; planUnpaid: boolean }
+type Holder = { user: User; suspended: boolean; held: boolean; planUnpaid: boolean }
 
 /** A sign-in ends after this long without use. */
 const IDLE_LIMIT_MS = DAY_MS
@@ -37,6 +39,7 @@ export async function findSignIn<T extends Reads>(
       id: signIns.id,
       expiresAt: signIns.expiresAt,
       lastSeenAt: signIns.lastSeenAt,
+      passwordAt: sql<number>`coalesce(${signIns.passwordAt}, ${signIns.createdAt})`,
       ...holderColumns(ctx),
     })
     .from(signIns)
@@ -44,9 +47,9 @@ export async function findSignIn<T extends Reads>(
     .where(and(eq(signIns.id, id), stillCounts(ctx.now())))
   const [[row], ...rows] = await ctx.db.batch([found, ...along])
   if (!row) return null
-  const { expiresAt, lastSeenAt } = row
+  const { expiresAt, lastSeenAt, passwordAt } = row
   return {
-    signIn: { id: row.id, expiresAt, scope: null, ...toHolder(row) },
+    signIn: { id: row.id, expiresAt, scope: null, passwordAt, ...toHolder(row) },
     lastSeenAt,
     along: rows as unknown as BatchResponse<T>,
   }
@@ -57,12 +60,15 @@ export function holderColumns(ctx: Pick<Context, 'db' | 'now'>) {
   return {
     user: { id: users.id, name: users.name, email: users.email, admin: users.admin },
     suspendedAt: users.suspendedAt,
+    heldAt: users.heldAt,
     planUnpaid: exists(unpaidPlan(ctx)),
   }
 }
 
-export function toHolder(row: { user: User; suspendedAt: number | null; planUnpaid: unknown }): Holder {
-  return { user: row.user, suspended: row.suspendedAt !== null, planUnpaid: Boolean(row.planUnpaid) }
+type HolderRow = { user: User; suspendedAt: number | null; heldAt: number | null; planUnpaid: unknown }
+
+export function toHolder({ user, suspendedAt, heldAt, planUnpaid }: HolderRow): Holder {
+  return { user, suspended: suspendedAt !== null, held: heldAt !== null, planUnpaid: Boolean(planUnpaid) }
 }
 
 function unpaidPlan(ctx: Pick<Context, 'db' | 'now'>) {

@@ -1,8 +1,10 @@
 import { asc, eq, type SQL, sql } from 'drizzle-orm'
-import type { Database } from '../../../db/client.ts'
+import { writeBatch } from '../../../db/client.ts'
 import { type PlaceRow, places } from '../../../db/schema.ts'
+import type { Act } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
+import { auditQuery, type Hand } from '../audit.ts'
 import { newId } from '../id.ts'
 
 /** How long we set a place aside after its zone or subnet refused a launch. */
@@ -23,8 +25,8 @@ export function isOfferedAt(now: number): SQL {
  */
 export const IS_FREE = sql`+reserved_by IS NULL`
 
-/** For operators' manual commands: just a database and a clock. */
-type Hand = { db: Database; now: () => number }
+/** What `set_aside_until` says of a place that an operator drained: until they resume it. */
+const DRAINED = Number.MAX_SAFE_INTEGER
 
 export type NewPlaces = {
   instanceType: string
@@ -36,35 +38,38 @@ export type NewPlaces = {
 }
 
 /** Adds places, handed out after the existing ones of their size. @throws invalid */
-export async function addPlaces({ db }: Pick<Hand, 'db'>, placeRows: NewPlaces): Promise<string[]> {
+export async function addPlaces(hand: Hand, placeRows: NewPlaces): Promise<string[]> {
+  const { db } = hand
   const { instanceType, availabilityZone, launchTemplate, gpus, count } = placeRows
   if (!/^[a-z][a-z0-9-]*\.[a-z0-9-]+$/.test(instanceType))
-    throw new AppError('invalid', '--type must be an EC2 instance type, such as g6.4xlarge.')
+    throw new AppError('invalid', 'The type must be an EC2 instance type, such as g6.4xlarge.')
   if (!/^[a-z]{2}(-[a-z]+)+-\d[a-z]$/.test(availabilityZone))
-    throw new AppError('invalid', '--zone must be an availability zone, such as us-east-1a.')
+    throw new AppError('invalid', 'The zone must be an availability zone, such as us-east-1a.')
   if (typeof launchTemplate === 'string' && !/^[\w().\-/]{3,128}$/.test(launchTemplate))
     throw new AppError(
       'invalid',
-      '--template must be the name of a launch template, such as proving-ground-us-east-1a.',
+      'The template must be the name of a launch template, such as proving-ground-us-east-1a.',
     )
   if (!Number.isInteger(gpus) || gpus < 1)
-    throw new AppError('invalid', '--gpus must be the number of NVIDIA L4 of that type, 1 or more.')
+    throw new AppError('invalid', 'The GPUs must be the number of NVIDIA L4 of that type, 1 or more.')
   if (!Number.isInteger(count) || count < 1 || count > MOST_AT_ONCE)
-    throw new AppError('invalid', `--count must be a whole number from 1 to ${MOST_AT_ONCE}.`)
-  const added = await db
-    .insert(places)
-    .values(
-      Array.from({ length: count }, (_, i) => ({
-        id: newId('srv'),
+    throw new AppError('invalid', `The count must be a whole number from 1 to ${MOST_AT_ONCE}.`)
+  const ids = Array.from({ length: count }, () => newId('srv'))
+  const detail = { instanceType, availabilityZone, launchTemplate, gpus, count }
+  await writeBatch(db, [
+    db.insert(places).values(
+      ids.map((id, i) => ({
+        id,
         instanceType,
         availabilityZone,
         launchTemplate,
         gpus,
         position: sql`(SELECT coalesce(max(position), 0) FROM servers) + ${i + 1}`,
       })),
-    )
-    .returning({ id: places.id })
-  return added.map(({ id }) => id)
+    ),
+    auditQuery(hand, { act: 'add_places', subject: ids[0] ?? '', detail }),
+  ])
+  return ids
 }
 
 /**
@@ -73,12 +78,38 @@ export async function addPlaces({ db }: Pick<Hand, 'db'>, placeRows: NewPlaces):
  * @returns the place; if it was already retired, with its original time
  * @throws not_found
  */
-export async function retirePlace({ db, now }: Hand, id: string): Promise<PlaceRow> {
-  const [place] = await db
-    .update(places)
-    .set({ retiredAt: sql`coalesce(retired_at, ${now()})` })
-    .where(eq(places.id, id))
-    .returning()
+export async function retirePlace(hand: Hand, id: string): Promise<PlaceRow> {
+  return changePlace(hand, id, {
+    act: 'retire_place',
+    set: sql`retired_at = ${hand.now()}`,
+    when: sql`retired_at IS NULL`,
+  })
+}
+
+/** Hands out the place no more, until it is resumed. A server in it keeps running. @throws not_found */
+export async function drainPlace(hand: Hand, id: string): Promise<PlaceRow> {
+  const when = sql`retired_at IS NULL AND set_aside_until < ${DRAINED}`
+  return changePlace(hand, id, { act: 'drain_place', set: sql`set_aside_until = ${DRAINED}`, when })
+}
+
+/** Hands it out again, also if a refusal had set it aside. @throws not_found */
+export async function resumePlace(hand: Hand, id: string): Promise<PlaceRow> {
+  const when = sql`retired_at IS NULL AND set_aside_until > ${hand.now()}`
+  return changePlace(hand, id, { act: 'resume_place', set: sql`set_aside_until = 0`, when })
+}
+
+/** Does nothing, and records nothing, if the place is as wanted already. */
+async function changePlace(
+  hand: Hand,
+  id: string,
+  { act, set, when }: { act: Act; set: SQL; when: SQL },
+): Promise<PlaceRow> {
+  const due = sql`id = ${id} AND ${when}`
+  await writeBatch(hand.db, [
+    auditQuery(hand, { act, subject: id }, sql`EXISTS (SELECT 1 FROM servers WHERE ${due})`),
+    hand.db.run(sql`UPDATE servers SET ${set} WHERE ${due}`),
+  ])
+  const [place] = await hand.db.select().from(places).where(eq(places.id, id))
   if (!place) throw new AppError('not_found', `There is no place with the id ${id}. List them to see their ids.`)
   return place
 }
@@ -90,12 +121,12 @@ export type PlaceLine = {
   /** Null: EC2_LAUNCH_TEMPLATE. */
   template: string | null
   gpus: number
-  state: 'free' | 'reserved' | 'set aside' | 'retired' | 'retired, in use'
+  state: 'free' | 'reserved' | 'set aside' | 'drained' | 'drained, in use' | 'retired' | 'retired, in use'
   since: string | null
 }
 
 /** All places, including retired ones, by size and position. */
-export async function listPlaces({ db, now }: Hand): Promise<PlaceLine[]> {
+export async function listPlaces({ db, now }: Pick<Hand, 'db' | 'now'>): Promise<PlaceLine[]> {
   const placeRows = await db.select().from(places).orderBy(asc(places.gpus), asc(places.position))
   return placeRows.map((place) => ({
     id: place.id,
@@ -110,6 +141,7 @@ export async function listPlaces({ db, now }: Hand): Promise<PlaceLine[]> {
 function stateOf(place: PlaceRow, now: number): Pick<PlaceLine, 'state' | 'since'> {
   const { retiredAt, reservedBy, reservedAt, setAsideUntil } = place
   if (retiredAt !== null) return { state: reservedBy ? 'retired, in use' : 'retired', since: toIso(retiredAt) }
+  if (setAsideUntil === DRAINED) return { state: reservedBy ? 'drained, in use' : 'drained', since: toIso(reservedAt) }
   if (reservedBy) return { state: 'reserved', since: toIso(reservedAt) }
   if (setAsideUntil > now) return { state: 'set aside', since: toIso(setAsideUntil - SET_ASIDE_MS) }
   return { state: 'free', since: null }

@@ -3,6 +3,7 @@ import { type Query, writeBatch } from '../../../db/client.ts'
 import { type JobRow, jobs, places, type RunRow, runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
+import { HELD } from '../../domain/money/start-cost.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
 import { tooEarly, tooLongUnanswered, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
 import { requireAllowance, suspendedError } from '../billing/allowance.ts'
@@ -58,7 +59,7 @@ async function reserveAndQueue(
         ORDER BY gpus DESC, position LIMIT 1)
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
       AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)}
-      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL)`),
+      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL AND held_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, requested_at)
       SELECT ${runId}, ${userId}, id, instance_type, availability_zone, ${now} FROM servers WHERE reserved_by = ${runId}`),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
@@ -89,13 +90,17 @@ async function whyNotStarted(
       .select({ id: places.id })
       .from(places)
       .where(and(eq(places.id, placeId ?? ''), isNull(places.retiredAt), lte(places.gpus, gpus))),
-    ctx.db.select({ closedAt: users.closedAt, suspendedAt: users.suspendedAt }).from(users).where(eq(users.id, userId)),
+    ctx.db
+      .select({ closedAt: users.closedAt, suspendedAt: users.suspendedAt, heldAt: users.heldAt })
+      .from(users)
+      .where(eq(users.id, userId)),
     countedStartsQuery(ctx, userId, now),
     unansweredQuery(ctx, userId, now),
   ])
   // The account was closed after this request was let in: nobody could stop what it starts.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
   if (account.suspendedAt !== null) return suspendedError()
+  if (account.heldAt !== null) return new AppError('forbidden', HELD)
   if (placeId !== null && !place.length) return new AppError('not_found', "Your plan doesn't include this server.")
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
   const early =

@@ -1,5 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import { ACT_WITHIN_MS } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import { whyEnded } from '../accounts/live-sign-ins.ts'
 import type { AppEnv } from './app-env.ts'
@@ -29,10 +30,21 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
     if (kind === 'page') return c.redirect('/dashboard')
     throw new AppError('forbidden', 'You are not allowed to do that.')
   }
+  if (facts.recentPassword && c.var.ctx.now() - (c.var.signIn?.passwordAt ?? 0) >= ACT_WITHIN_MS)
+    return askForPassword(c, facts)
   return next()
 })
 
 const SIGN_IN_FIRST = 'Please sign in first.'
+
+/** Before an act in the console: the form's page comes back after the password. */
+function askForPassword(c: HonoContext<AppEnv>, { form }: RouteFacts): Response {
+  const message = 'Confirm your password first, then act again.'
+  if (!c.var.form) throw new AppError('forbidden', message, { page: '/admin/confirm' })
+  setFlash(c, { kind: 'info', message })
+  const to = findOwnReferrer(c) ?? form?.at ?? '/admin/people'
+  return c.redirect(`/admin/confirm?to=${encodeURIComponent(to)}`, 303)
+}
 
 /** Sends a visitor to sign in, and remembers the page for after that. Says why, if their session has ended. */
 async function askToSignIn(c: HonoContext<AppEnv>, to: string): Promise<Response> {

@@ -6,6 +6,7 @@ import { AppError, type ErrorCode } from '../../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
 import { setFlash } from './flash.ts'
 import { typedValues } from './form-post.ts'
+import { findOwnReferrer } from './own-path.ts'
 import { factsOf } from './site-map.ts'
 
 const STATUS: Record<ErrorCode, ContentfulStatusCode> = {
@@ -58,9 +59,15 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
     // Several faults belong to the form, not to one field.
     const field = error.errors.length === 1 ? error.field : null
     setFlash(c, { kind: 'danger', message: error.errors.join(', '), field, values: typedValues(form) })
-    return c.redirect(error.code === 'unauthenticated' ? '/sign_in' : (factsOf(c)?.form?.at ?? '/dashboard'), 303)
+    return c.redirect(error.code === 'unauthenticated' ? '/sign_in' : formPage(c, 'at'), 303)
   }
   return c.json({ ...errorBody(error), ...factsOf(c)?.errorFields?.(error), ...extra }, status)
+}
+
+/** The page to return to from a plain form. */
+export function formPage(c: HonoContext<AppEnv>, which: 'at' | 'done'): string {
+  const form = factsOf(c)?.form
+  return (form?.back ? findOwnReferrer(c) : null) ?? form?.[which] ?? '/dashboard'
 }
 
 /** Logs for the operator what a person doesn't see. */

@@ -44,7 +44,7 @@ export function renderPage(
       {...head}
       noIndex={status !== 200 || !factsOf(c)?.search}
       user={user}
-      notice={signIn?.suspended ? 'suspended' : signIn?.planUnpaid ? 'plan_unpaid' : null}
+      notice={signIn?.held ? 'held' : signIn?.suspended ? 'suspended' : signIn?.planUnpaid ? 'plan_unpaid' : null}
       path={keep ? c.req.path : pathname + search}
       origin={origin}
       csrfToken={keep ? null : csrfToken(c)}

@@ -2,8 +2,8 @@ import type { Context as HonoContext } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { AppEnv } from './app-env.ts'
 import { bearerOf } from './caller.ts'
+import { formPage } from './error-response.ts'
 import { setFlash } from './flash.ts'
-import { factsOf } from './site-map.ts'
 
 /**
  * Answers a call that a plain HTML form may make as well: JSON, or for a form a redirect to the next screen,
@@ -16,7 +16,7 @@ export function answer(
   {
     status = 200,
     carry = {},
-    to = factsOf(c)?.form?.done ?? '/dashboard',
+    to = formPage(c, 'done'),
   }: { status?: ContentfulStatusCode; carry?: Record<string, string>; to?: string } = {},
 ): Response {
   const form = c.get('form')

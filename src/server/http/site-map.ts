@@ -34,8 +34,13 @@ export type RouteFacts = {
   ahead?: 'hover' | 'press'
   /** Reads about the user that share the sign-in's round trip. */
   reads?: (ctx: Context, userId: SQL) => Reads
-  /** The page with this call's plain HTML form, and the page after success (the dashboard by default). */
-  form?: { at: string; done: string }
+  /**
+   * The page with this call's plain HTML form, and the page after success (the dashboard by default). `back`: the page
+   * that it came from, instead of both.
+   */
+  form?: { at: string; done: string; back?: true }
+  /** An act in the console: the admin must have typed their password in the last minutes. */
+  recentPassword?: true
   /** Whether the call needs the page's token. By default forms do and JSON doesn't. */
   token?: 'always' | 'never'
   /** The answer carries a token, for a page that isn't reloaded. */
@@ -56,6 +61,9 @@ const page = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access,
   ({ access, kind: 'page', ...facts }) as const
 const call = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access, facts: Facts) =>
   ({ access, kind: 'call', ...facts }) as const
+
+/** An act in the console. Its form needs the page's token, and so does JSON: nobody else calls these. */
+const act = (at: string) => call('admin', { form: { at, done: at, back: true }, token: 'always', recentPassword: true })
 
 /**
  * Every route, by the method and path it is registered under. There is no default: routes missing here are
@@ -90,6 +98,24 @@ export const SITE_MAP = {
   'GET /close_account': page('user', { ahead: 'press' }),
   'GET /console': page('admin', {}),
   'GET /console/messages': page('admin', {}),
+  'GET /admin/people': page('admin', {}),
+  'GET /admin/people/:id': page('admin', {}),
+  'GET /admin/places': page('admin', {}),
+  'GET /admin/drift': page('admin', {}),
+  'GET /admin/audit': page('admin', {}),
+  'GET /admin/audit.csv': page('admin', { file: true }),
+  'GET /admin/confirm': page('admin', {}),
+  'POST /admin/confirm': call('admin', { form: { at: '/admin/confirm', done: '/admin/people' }, token: 'always' }),
+  'POST /admin/runs/:id/stop': act('/admin/people'),
+  'POST /admin/instances/end': act('/admin/drift'),
+  'POST /admin/people/:id/suspend': act('/admin/people'),
+  'POST /admin/people/:id/lift': act('/admin/people'),
+  'POST /admin/people/:id/plan': act('/admin/people'),
+  'POST /admin/people/:id/end_plan': act('/admin/people'),
+  'POST /admin/people/:id/sign_out': act('/admin/people'),
+  'POST /admin/bills/correct': act('/admin/people'),
+  'POST /admin/places': act('/admin/places'),
+  'POST /admin/places/change': act('/admin/places'),
 
   'POST /users': call('public', { form: { at: '/sign_up', done: '/sign_in' }, givesToken: true }),
   'PUT /users': call('user', {

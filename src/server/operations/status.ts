@@ -33,7 +33,7 @@ export async function checkStarts(ctx: Context): Promise<void> {
     ),
     ctx.db.all<EndedStart>(sql`SELECT user_id, status, error_code FROM jobs
       WHERE run_at IS NULL AND updated_at > ${now - RECENT_MS} AND kind = 'server_start'
-      AND coalesce(error_code, '') NOT IN ('stopped', 'no_capacity', 'suspended')
+      AND coalesce(error_code, '') NOT IN ('stopped', 'no_capacity', 'suspended', 'stopped_by_us')
       ORDER BY updated_at DESC LIMIT ${IN_A_ROW}`),
     ctx.db.select().from(statusChecks),
   ])

@@ -37,16 +37,16 @@ test('launches from the launch template that a place names', async () => {
 })
 
 test.each([
-  [{ instanceType: 'g6' }, '--type'],
-  [{ instanceType: '' }, '--type'],
-  [{ availabilityZone: 'us-east-1' }, '--zone'],
-  [{ launchTemplate: '' }, '--template'],
-  [{ launchTemplate: 'two words' }, '--template'],
-  [{ gpus: 0 }, '--gpus'],
-  [{ gpus: Number.NaN }, '--gpus'],
-  [{ gpus: 1.5 }, '--gpus'],
-  [{ count: 0 }, '--count'],
-  [{ count: 501 }, '--count'],
+  [{ instanceType: 'g6' }, 'The type'],
+  [{ instanceType: '' }, 'The type'],
+  [{ availabilityZone: 'us-east-1' }, 'The zone'],
+  [{ launchTemplate: '' }, 'The template'],
+  [{ launchTemplate: 'two words' }, 'The template'],
+  [{ gpus: 0 }, 'The GPUs'],
+  [{ gpus: Number.NaN }, 'The GPUs'],
+  [{ gpus: 1.5 }, 'The GPUs'],
+  [{ count: 0 }, 'The count'],
+  [{ count: 501 }, 'The count'],
 ])('refuses %j with a sentence that names %s', async (wrong, name) => {
   const before = await world.db.$count(places)
   await expect(addPlaces(hand, { ...PLACE, ...wrong })).rejects.toMatchObject({

@@ -74,6 +74,8 @@ test('refuses a route that is not in the site map, to everyone', async () => {
         id: 'in_1',
         scope: null,
         suspended: false,
+        held: false,
+        passwordAt: 0,
         planUnpaid: false,
         expiresAt: 0,
         user: { id: 'u', name: 'n', email: 'e', admin: true },

@@ -3,10 +3,8 @@ import { type Database, isUniqueViolation, type Query, writeBatch } from '../../
 import { type BillRow, bills, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { correctionTo, creditableCents } from '../../../domain/money/correction.ts'
+import { auditQuery, type Hand } from '../../audit.ts'
 import { stableBillId } from '../../id.ts'
-
-/** For operators' manual commands: just a database and a clock. */
-type Hand = { db: Database; now: () => number }
 
 const LONGEST_REASON = 200
 
@@ -18,10 +16,11 @@ const LONGEST_REASON = 200
  * bill's own invoice)
  */
 export async function correctBill(
-  { db, now }: Hand,
+  hand: Hand,
   billId: string,
   { seconds, reason }: { seconds: number; reason: string },
 ): Promise<BillRow | null> {
+  const { db, now } = hand
   const rows = await db
     .select()
     .from(bills)
@@ -50,7 +49,19 @@ export async function correctBill(
   const id = await stableBillId(`${billId} correction ${corrections.length + 1}`)
   const record = { ...bill, ...change, id, corrects: billId, reason: why, createdAt: now() }
   try {
-    await writeBatch(db, [db.insert(bills).values(record), ...invoiceQueries(db, record)])
+    await writeBatch(db, [
+      db.insert(bills).values(record),
+      ...invoiceQueries(db, record),
+      auditQuery(
+        { ...hand, by: hand.by ?? { id: 'script', reason: why } },
+        {
+          act: 'correct_bill',
+          subject: billId,
+          userId: bill.userId,
+          detail: { seconds, was: bill.seconds, correction: id },
+        },
+      ),
+    ])
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause
     throw new AppError('conflict', 'Somebody just corrected this bill. Check it, then try again.', { cause })

@@ -4,23 +4,18 @@ import { plans, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { type PlanType, TRIAL_MINUTES } from '../../../domain/money/plan.ts'
+import { auditQuery, type Hand } from '../../audit.ts'
 import { newId } from '../../id.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
-
-/** For operators' manual commands: just a database and a clock. */
-type Hand = { db: Database; now: () => number }
 
 /**
  * Grants a plan as of now, replacing a trial or another granted plan.
  * @throws not_found, conflict (they pay for a plan through Stripe)
  */
-export async function grantPlan(
-  { db, now }: Hand,
-  email: string,
-  plan: { type: PlanType; hours: number },
-): Promise<void> {
+export async function grantPlan(hand: Hand, email: string, plan: { type: PlanType; hours: number }): Promise<void> {
+  const { db } = hand
   const { userId } = await findGrantee(db, email)
-  const at = now()
+  const at = hand.now()
   const isDemo = plan.type === 'demo'
   await writeBatch(db, [
     endGrantedQuery(db, userId, at),
@@ -36,6 +31,7 @@ export async function grantPlan(
     }),
     dueQuery(db, userId, at),
     isDemo ? setTrialEndQuery(db, userId, at) : liftTrialEndQuery(db, userId),
+    auditQuery(hand, { act: 'grant_plan', subject: userId, userId, detail: plan }),
   ]).catch((cause) => {
     // Stripe's plan was written since we looked.
     throw isUniqueViolation(cause) ? paysThroughStripe(cause) : cause
@@ -53,18 +49,33 @@ function setTrialEndQuery(db: Database, userId: string, at: number) {
 }
 
 /** Ends a granted plan or a trial. @throws not_found, conflict */
-export async function endGrantedPlan({ db, now }: Hand, email: string): Promise<void> {
+export async function endGrantedPlan(hand: Hand, email: string): Promise<void> {
+  const { db, now } = hand
   const { userId } = await findGrantee(db, email)
-  await writeBatch(db, [endGrantedQuery(db, userId, now()), dueQuery(db, userId, now())])
+  await writeBatch(db, [
+    endGrantedQuery(db, userId, now()),
+    dueQuery(db, userId, now()),
+    auditQuery(hand, { act: 'end_plan', subject: userId, userId }),
+  ])
 }
 
 /** @throws not_found */
-export async function setAdmin({ db }: Hand, email: string, admin: boolean): Promise<void> {
-  const changed = await db.update(users).set({ admin }).where(eq(users.email, email)).returning({ id: users.id })
-  if (changed.length === 0) throw new AppError('not_found', `There is no account with the address ${email}.`)
+export async function setAdmin(hand: Hand, email: string, admin: boolean): Promise<void> {
+  const { db } = hand
+  const { userId } = await findAccount(db, email)
+  await writeBatch(db, [
+    db.update(users).set({ admin }).where(eq(users.id, userId)),
+    auditQuery(hand, { act: admin ? 'make_admin' : 'end_admin', subject: userId, userId }),
+  ])
 }
 
 async function findGrantee(db: Database, email: string): Promise<{ userId: string }> {
+  const account = await findAccount(db, email)
+  if (account.plan?.stripeSubscriptionId) throw paysThroughStripe()
+  return account
+}
+
+async function findAccount(db: Database, email: string) {
   const rows = await db
     .select({ userId: users.id, plan: plans })
     .from(users)
@@ -72,7 +83,6 @@ async function findGrantee(db: Database, email: string): Promise<{ userId: strin
     .where(eq(users.email, email))
   const [row] = rows
   if (!row) throw new AppError('not_found', `There is no account with the address ${email}.`)
-  if (row.plan?.stripeSubscriptionId) throw paysThroughStripe()
   return row
 }
 

@@ -55,7 +55,8 @@ export async function moveToNextPlace(ctx: Context, run: RunRow, launch: LaunchR
     ctx.db.update(launches).set({ outcome: 'refused' }).where(eq(launches.token, launch.token)),
     ctx.db
       .update(places)
-      .set({ setAsideUntil: now + SET_ASIDE_MS })
+      // A drained one stays drained.
+      .set({ setAsideUntil: sql`max(set_aside_until, ${now + SET_ASIDE_MS})` })
       .where(eq(places.id, launch.placeId)),
     ctx.db.run(sql`UPDATE server_sessions SET server_id = coalesce(${next}, server_id) WHERE id = ${run.id}`),
     ctx.db.run(sql`UPDATE servers SET reserved_by = NULL, reserved_at = NULL WHERE reserved_by = ${run.id}

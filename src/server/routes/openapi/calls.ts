@@ -5,8 +5,9 @@ import * as shape from './shapes.ts'
 type Rows = typeof SITE_MAP
 type Call = { [Route in keyof Rows]: Rows[Route] extends { kind: 'call' } ? Route : never }[keyof Rows]
 
-/** Calls that browsers, search engines, Stripe, monitors, or our own deployment make, and the socket. */
+/** Calls that browsers, search engines, Stripe, monitors, the console, or our own deployment make, and the socket. */
 type OtherCall =
+  | Extract<Call, `${string} /admin/${string}`>
   | 'POST /theme'
   | 'GET /healthz'
   | 'GET /readyz'

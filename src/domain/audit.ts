@@ -1,0 +1,56 @@
+/** What an operator can do, in the words of the audit log. */
+export const ACTS = {
+  stop_run: 'Stopped a server',
+  end_instance: 'Ended an instance',
+  end_instance_failed: 'Could not end the instance',
+  suspend: 'Suspended an account',
+  lift: 'Lifted a suspension',
+  grant_plan: 'Granted a plan',
+  end_plan: 'Ended a granted plan',
+  correct_bill: 'Corrected a bill',
+  sign_out: 'Signed out everywhere',
+  add_places: 'Added places',
+  drain_place: 'Drained a place',
+  resume_place: 'Resumed a place',
+  retire_place: 'Retired a place',
+  make_admin: 'Made an admin',
+  end_admin: 'Ended an admin’s rights',
+  adopt_run: 'Adopted a server after a restore',
+  end_lost_run: 'Ended a run after a restore',
+} as const
+
+export type Act = keyof typeof ACTS
+
+export function isAct(text: string): text is Act {
+  return Object.hasOwn(ACTS, text)
+}
+
+export const LONGEST_REASON = 200
+/** How long an admin may act after they confirmed their password. */
+export const ACT_WITHIN_MS = 15 * 60_000
+
+/** One act, as the console shows it. Times are ISO 8601. */
+export type AuditLine = {
+  id: string
+  at: string
+  /** An email address, or `script`. */
+  actor: string
+  act: Act
+  subject: string
+  userId: string | null
+  reason: string
+  detail: string | null
+}
+
+const CSV_COLUMNS = ['at', 'actor', 'act', 'subject', 'userId', 'reason', 'detail', 'id'] as const
+
+export function auditCsv(lines: AuditLine[]): string {
+  const rows = lines.map((line) => CSV_COLUMNS.map((column) => cell(line[column] ?? '')).join(','))
+  return [CSV_COLUMNS.join(','), ...rows, ''].join('\r\n')
+}
+
+/** Quoted. A leading sign would make a spreadsheet run it as a formula. */
+function cell(text: string): string {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  return `"${safe.replaceAll('"', '""')}"`
+}

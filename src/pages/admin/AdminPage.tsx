@@ -1,0 +1,44 @@
+import type { ReactNode } from 'react'
+import { Alert } from '../../ui/Alert.tsx'
+import { FlashAlert, type FlashMessage } from '../../ui/FlashAlert.tsx'
+import { ConsoleTabs } from '../console/ConsoleTabs.tsx'
+
+/** What a console page needs to act. */
+export type Acting = {
+  csrfToken: string
+  flash: FlashMessage | null
+  /** Where to confirm the password first; null: it was confirmed just now. */
+  confirmAt: string | null
+}
+
+type AdminPageProps = {
+  here: Parameters<typeof ConsoleTabs>[0]['here'] | null
+  title: string
+  aside?: ReactNode
+  acting?: Acting
+  children: ReactNode
+}
+
+/** The frame of the console's pages. */
+export function AdminPage({ here, title, aside, acting, children }: AdminPageProps) {
+  return (
+    <div className="page page-wide console">
+      <ConsoleTabs here={here} />
+      <header className="page-head">
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
+        {aside}
+      </header>
+      <div className="stack">
+        {acting?.flash ? <FlashAlert flash={acting.flash} /> : null}
+        {acting?.confirmAt ? (
+          <Alert kind="info">
+            To act here, <a href={acting.confirmAt}>confirm your password</a>.
+          </Alert>
+        ) : null}
+        {children}
+      </div>
+    </div>
+  )
+}

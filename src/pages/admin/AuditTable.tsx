@@ -1,0 +1,36 @@
+import { ACTS, type AuditLine } from '../../domain/audit.ts'
+import { type Column, DataTable } from '../../ui/DataTable.tsx'
+import { Time } from '../../ui/Time.tsx'
+
+const COLUMNS: Column[] = [
+  { key: 'at', label: 'When' },
+  { key: 'act', label: 'What', rowHeader: true },
+  { key: 'subject', label: 'To' },
+  { key: 'actor', label: 'Who' },
+  { key: 'reason', label: 'Why' },
+]
+
+export function AuditTable({ lines, caption }: { lines: AuditLine[]; caption: string }) {
+  const rows = lines.map((line) => ({
+    id: line.id,
+    cells: {
+      at: <Time at={line.at} />,
+      act: (
+        <span>
+          {ACTS[line.act]}
+          {line.detail ? <small className="mono detail">{line.detail}</small> : null}
+        </span>
+      ),
+      subject: line.userId ? (
+        <a className="mono" href={`/admin/people/${line.userId}`}>
+          {line.subject}
+        </a>
+      ) : (
+        <span className="mono">{line.subject}</span>
+      ),
+      actor: <bdi>{line.actor}</bdi>,
+      reason: <bdi>{line.reason || '—'}</bdi>,
+    },
+  }))
+  return <DataTable caption={caption} hideCaption columns={COLUMNS} rows={rows} />
+}

@@ -1,0 +1,31 @@
+import { Button } from '../../ui/Button.tsx'
+import { PasswordField } from '../../ui/Field.tsx'
+import { FlashAlert, type FlashMessage } from '../../ui/FlashAlert.tsx'
+import { HiddenFields } from '../../ui/HiddenFields.tsx'
+import { FormPage } from '../account/FormPage.tsx'
+
+type Props = { csrfToken: string; flash: FlashMessage | null; to: string }
+
+export function ConfirmPassword({ csrfToken, flash, to }: Props) {
+  return (
+    <FormPage title="Confirm your password" foot={<a href={to}>Back without acting</a>}>
+      <FlashAlert flash={flash} />
+      <p>Acts in the console change other people's accounts. You can act for 15 minutes, then we ask again.</p>
+      <form className="stack" method="post" action="/admin/confirm" noValidate>
+        <HiddenFields csrfToken={csrfToken} />
+        <input type="hidden" name="to" value={to} />
+        <PasswordField
+          id="current_password"
+          name="user[current_password]"
+          label="Current password"
+          autoComplete="current-password"
+          error={flash?.field === 'current_password' ? flash.message : null}
+          required
+        />
+        <Button type="submit" look="primary">
+          Confirm
+        </Button>
+      </form>
+    </FormPage>
+  )
+}

@@ -1,0 +1,117 @@
+import { Card } from '../../ui/Card.tsx'
+import { type Column, DataTable } from '../../ui/DataTable.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { EmptyState, ErrorState } from '../../ui/States.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { ActForm } from './ActForm.tsx'
+import { type Acting, AdminPage } from './AdminPage.tsx'
+
+type Drifted = {
+  instances: { id: string; type: string; launched_at: string | null; run: string | null; user: string | null }[]
+  runs: { id: string; user: string; instance: string | null; seen_at: string | null }[]
+  jobs: {
+    id: string
+    user: string
+    run: string
+    kind: string
+    attempts: number
+    due_at: string
+    progress: string | null
+  }[]
+}
+
+const INSTANCES: Column[] = [
+  { key: 'id', label: 'Instance', rowHeader: true },
+  { key: 'type', label: 'Type' },
+  { key: 'launched', label: 'Launched' },
+  { key: 'run', label: 'Tagged run' },
+  { key: 'user', label: 'Tagged user' },
+]
+const RUNS: Column[] = [
+  { key: 'id', label: 'Run', rowHeader: true },
+  { key: 'user', label: 'User' },
+  { key: 'instance', label: 'Instance' },
+  { key: 'seen', label: 'Last seen' },
+]
+const JOBS: Column[] = [
+  { key: 'id', label: 'Job', rowHeader: true },
+  { key: 'kind', label: 'Kind' },
+  { key: 'user', label: 'User' },
+  { key: 'due', label: 'Due' },
+  { key: 'tries', label: 'Tries', numeric: true },
+  { key: 'progress', label: 'Progress' },
+]
+
+/** @param drift null: EC2 didn't answer, and `error` says so */
+export function Drift({ drift, error, acting }: { drift: Drifted | null; error: string | null; acting: Acting }) {
+  return (
+    <AdminPage here="/admin/drift" title="Drift" acting={acting}>
+      {error ? <ErrorState>{error}</ErrorState> : null}
+      {drift ? <Tables {...drift} /> : null}
+      {acting.confirmAt ? null : (
+        <Card title="Act">
+          <ActForm
+            id="end"
+            action="/admin/instances/end"
+            csrfToken={acting.csrfToken}
+            title="End an instance…"
+            text="Ends an instance of ours that no live run owns. Its run may belong to another stage in the same AWS account: check before you end it."
+            button="End the instance"
+          >
+            <Field name="instance" label="Instance" placeholder="i-…" autoComplete="off" required />
+          </ActForm>
+        </Card>
+      )}
+    </AdminPage>
+  )
+}
+
+function Tables({ instances, runs, jobs }: Drifted) {
+  return (
+    <>
+      <Part title="Instances without a run" columns={INSTANCES} none="Every instance has its run.">
+        {instances.map(({ id, type, launched_at, run, user }) => ({
+          id,
+          cells: { id: mono(id), type, launched: time(launched_at), run: mono(run), user: person(user) },
+        }))}
+      </Part>
+      <Part title="Runs without an instance" columns={RUNS} none="Every running server is at EC2.">
+        {runs.map(({ id, user, instance, seen_at }) => ({
+          id,
+          cells: { id: mono(id), user: person(user), instance: mono(instance), seen: time(seen_at) },
+        }))}
+      </Part>
+      <Part title="Jobs that wait too long" columns={JOBS} none="No job is late or keeps failing.">
+        {jobs.map(({ id, kind, user, due_at, attempts, progress }) => ({
+          id,
+          cells: {
+            id: mono(id),
+            kind,
+            user: person(user),
+            due: time(due_at),
+            tries: attempts,
+            progress: progress ?? '—',
+          },
+        }))}
+      </Part>
+    </>
+  )
+}
+
+type PartProps = { title: string; columns: Column[]; none: string; children: Parameters<typeof DataTable>[0]['rows'] }
+
+function Part({ title, columns, none, children }: PartProps) {
+  return (
+    <Card title={title}>
+      {children.length ? (
+        <DataTable caption={title} hideCaption columns={columns} rows={children} />
+      ) : (
+        <EmptyState>{none}</EmptyState>
+      )}
+    </Card>
+  )
+}
+
+const mono = (text: string | null) => <span className="mono">{text ?? '—'}</span>
+const time = (at: string | null) => (at ? <Time at={at} /> : '—')
+const person = (id: string | null) => (id ? <a href={`/admin/people/${id}`}>{id}</a> : '—')

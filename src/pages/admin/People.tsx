@@ -1,0 +1,61 @@
+import { Badge, type BadgeColor } from '../../ui/Badge.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { type Column, DataTable } from '../../ui/DataTable.tsx'
+import { Field } from '../../ui/Field.tsx'
+import { EmptyState } from '../../ui/States.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { AdminPage } from './AdminPage.tsx'
+
+export type PersonState = 'active' | 'unconfirmed' | 'suspended' | 'closed'
+type Found = { id: string; name: string; email: string; admin: boolean; created_at: string; state: PersonState }
+
+export const STATE_COLORS: Record<PersonState, BadgeColor> = {
+  active: 'green',
+  unconfirmed: 'gray',
+  suspended: 'red',
+  closed: 'dark',
+}
+
+const COLUMNS: Column[] = [
+  { key: 'email', label: 'Email', rowHeader: true },
+  { key: 'name', label: 'Name' },
+  { key: 'state', label: 'State' },
+  { key: 'since', label: 'Signed up' },
+  { key: 'id', label: 'Id' },
+]
+
+export function People({ people, more, q }: { people: Found[]; more: boolean; q: string }) {
+  const rows = people.map(({ id, name, email, admin, created_at, state }) => ({
+    id,
+    cells: {
+      email: <a href={`/admin/people/${id}`}>{email}</a>,
+      name: <bdi>{admin ? `${name} (admin)` : name}</bdi>,
+      state: <Badge color={STATE_COLORS[state]}>{state}</Badge>,
+      since: <Time at={created_at} layout="day" />,
+      id: <span className="mono">{id}</span>,
+    },
+  }))
+  return (
+    <AdminPage here="/admin/people" title="People">
+      <form className="row filters" action="/admin/people">
+        <Field
+          name="q"
+          label="Find a person"
+          hint="A part of their name or email, or the id of the person, a run, an instance, a bill, or a Stripe customer."
+          type="search"
+          autoComplete="off"
+          defaultValue={q}
+        />
+        <Button type="submit">Find</Button>
+      </form>
+      {rows.length ? (
+        <div className="card">
+          <DataTable caption={q ? 'People found' : 'Newest people'} columns={COLUMNS} rows={rows} />
+        </div>
+      ) : (
+        <EmptyState>Nobody found.</EmptyState>
+      )}
+      {more ? <p className="hint">There are more. Narrow your search.</p> : null}
+    </AdminPage>
+  )
+}

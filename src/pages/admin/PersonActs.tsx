@@ -1,0 +1,104 @@
+import { PLANS, TRIAL_MINUTES } from '../../domain/money/plan.ts'
+import type { Server } from '../../domain/wire.ts'
+import { Field, Select } from '../../ui/Field.tsx'
+import { ActForm } from './ActForm.tsx'
+import type { PersonProps } from './person.ts'
+
+const PLAN_OPTIONS = [
+  ...PLANS.map(({ type, hours }) => ({ value: type, label: `${type}, ${hours ?? 0} h by default` })),
+  { value: 'demo', label: `trial, ${TRIAL_MINUTES} minutes` },
+]
+
+type Props = { person: PersonProps; live: Server | null; csrfToken: string }
+
+/** Everything an admin can do to somebody else's account. */
+export function PersonActs({ person, live, csrfToken }: Props) {
+  const at = `/admin/people/${person.id}`
+  const correctable = person.bills.filter(({ corrects }) => corrects === null)
+  const isClosed = person.closed_at !== null
+  return (
+    <div className="stack">
+      {live ? (
+        <ActForm
+          id="stop"
+          action={`/admin/runs/${live.id}/stop`}
+          csrfToken={csrfToken}
+          title="Force stop…"
+          text="Stops their server now. They pay nothing from this moment on, lose what is on its disk, and get an email."
+          button="Force stop"
+        />
+      ) : null}
+      {isClosed ? null : person.held_at ? (
+        <ActForm
+          id="lift"
+          action={`${at}/lift`}
+          csrfToken={csrfToken}
+          title="Lift the suspension…"
+          text="They can start servers again."
+          button="Lift the suspension"
+        />
+      ) : (
+        <ActForm
+          id="suspend"
+          action={`${at}/suspend`}
+          csrfToken={csrfToken}
+          title="Suspend…"
+          text="They can't start servers until you lift it, and get an email. A server that runs keeps running: force stop it as well if it must end."
+          button="Suspend"
+        />
+      )}
+      {isClosed || person.plan?.paid_through_stripe ? null : (
+        <ActForm
+          id="grant"
+          action={`${at}/plan`}
+          csrfToken={csrfToken}
+          title="Grant a plan…"
+          text="Replaces a trial or another granted plan from now on. Nobody pays for it."
+          button="Grant the plan"
+        >
+          <Select name="plan" label="Plan" options={PLAN_OPTIONS} defaultValue="basic" />
+          <Field name="hours" label="Hours a month" hint="Empty: as many as the plan has." inputMode="decimal" />
+        </ActForm>
+      )}
+      {person.plan && !person.plan.paid_through_stripe ? (
+        <ActForm
+          id="end-plan"
+          action={`${at}/end_plan`}
+          csrfToken={csrfToken}
+          title="End the plan…"
+          text="Ends their trial or granted plan now. What they use from then on is billed."
+          button="End the plan"
+        />
+      ) : null}
+      {correctable.length ? (
+        <ActForm
+          id="correct"
+          action="/admin/bills/correct"
+          csrfToken={csrfToken}
+          title="Correct a bill…"
+          text="Say how many seconds are right. An overpayment becomes a credit; more to pay gets its own invoice."
+          button="Correct the bill"
+          reasonHint="The customer reads it."
+        >
+          <Select
+            name="bill"
+            label="Bill"
+            options={correctable.map(({ id, start, seconds }) => ({
+              value: id,
+              label: `${start.slice(0, 10)}: ${seconds} seconds`,
+            }))}
+          />
+          <Field name="seconds" label="Correct seconds" inputMode="numeric" required />
+        </ActForm>
+      ) : null}
+      <ActForm
+        id="sign-out"
+        action={`${at}/sign_out`}
+        csrfToken={csrfToken}
+        title="Sign out everywhere…"
+        text="Signs them out in every browser and revokes all their API tokens."
+        button="Sign out everywhere"
+      />
+    </div>
+  )
+}

@@ -1,0 +1,125 @@
+import { Badge, type BadgeColor } from '../../ui/Badge.tsx'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { type Column, DataTable } from '../../ui/DataTable.tsx'
+import { Field, Select } from '../../ui/Field.tsx'
+import { EmptyState } from '../../ui/States.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { ActForm } from './ActForm.tsx'
+import { type Acting, AdminPage } from './AdminPage.tsx'
+
+type Line = {
+  id: string
+  type: string
+  zone: string
+  template: string | null
+  gpus: number
+  state: string
+  since: string | null
+}
+
+const MOST_SHOWN = 200
+const COLUMNS: Column[] = [
+  { key: 'id', label: 'Place', rowHeader: true },
+  { key: 'type', label: 'Type' },
+  { key: 'zone', label: 'Zone' },
+  { key: 'gpus', label: 'GPUs', numeric: true },
+  { key: 'template', label: 'Launch template' },
+  { key: 'state', label: 'State' },
+  { key: 'since', label: 'Since' },
+]
+
+const color = (state: string): BadgeColor =>
+  state === 'free' ? 'green' : state === 'reserved' ? 'yellow' : state === 'set aside' ? 'red' : 'gray'
+
+export function Places({ places, q, acting }: { places: Line[]; q: string; acting: Acting }) {
+  const counts = new Map<string, number>()
+  for (const { state } of places) counts.set(state, (counts.get(state) ?? 0) + 1)
+  const wanted = q.toLowerCase().split(/\s+/).filter(Boolean)
+  const found = places.filter((place) =>
+    wanted.every((word) => Object.values(place).join(' ').toLowerCase().includes(word)),
+  )
+  const rows = found.slice(0, MOST_SHOWN).map(({ id, type, zone, gpus, template, state, since }) => ({
+    id,
+    cells: {
+      id: <span className="mono">{id}</span>,
+      type,
+      zone,
+      gpus,
+      template: template ?? '(default)',
+      state: <Badge color={color(state)}>{state}</Badge>,
+      since: since ? <Time at={since} /> : '—',
+    },
+  }))
+  return (
+    <AdminPage
+      here="/admin/places"
+      title="Places"
+      aside={<span className="hint">{[...counts].map(([state, count]) => `${count} ${state}`).join(', ')}</span>}
+      acting={acting}
+    >
+      {acting.confirmAt ? null : (
+        <Card title="Act">
+          <div className="stack">
+            <AddPlaces csrfToken={acting.csrfToken} />
+            <ChangePlace csrfToken={acting.csrfToken} />
+          </div>
+        </Card>
+      )}
+      <form className="row filters" action="/admin/places">
+        <Field
+          name="q"
+          label="Filter"
+          placeholder="free g6 us-east-1a"
+          type="search"
+          autoComplete="off"
+          defaultValue={q}
+        />
+        <Button type="submit">Filter</Button>
+      </form>
+      {rows.length ? (
+        <div className="card">
+          <DataTable caption="Places" hideCaption columns={COLUMNS} rows={rows} />
+        </div>
+      ) : (
+        <EmptyState>No places found.</EmptyState>
+      )}
+      {found.length > rows.length ? <p className="hint">{`${found.length} match. Narrow your filter.`}</p> : null}
+    </AdminPage>
+  )
+}
+
+function AddPlaces({ csrfToken }: { csrfToken: string }) {
+  return (
+    <ActForm
+      id="add"
+      action="/admin/places"
+      csrfToken={csrfToken}
+      title="Add places…"
+      text="Starts use them at once, after the existing ones of the same size. Check the vCPU quota with npm run doctor first."
+      button="Add places"
+    >
+      <Field name="type" label="Instance type" placeholder="g6.4xlarge" autoComplete="off" required />
+      <Field name="zone" label="Zone" placeholder="us-east-1a" autoComplete="off" required />
+      <Field name="template" label="Launch template" hint="Empty: EC2_LAUNCH_TEMPLATE." autoComplete="off" />
+      <Field name="gpus" label="GPUs" inputMode="numeric" defaultValue="1" required />
+      <Field name="count" label="How many" inputMode="numeric" defaultValue="1" required />
+    </ActForm>
+  )
+}
+
+function ChangePlace({ csrfToken }: { csrfToken: string }) {
+  return (
+    <ActForm
+      id="change"
+      action="/admin/places/change"
+      csrfToken={csrfToken}
+      title="Drain, resume, or retire a place…"
+      text="A drained place is offered no more until you resume it; a retired one never again. A server in it keeps running."
+      button="Change the place"
+    >
+      <Field name="place" label="Place" placeholder="srv_…" autoComplete="off" required />
+      <Select name="act" label="What" options={['drain', 'resume', 'retire']} />
+    </ActForm>
+  )
+}

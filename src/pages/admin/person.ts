@@ -1,0 +1,30 @@
+import type { AuditLine } from '../../domain/audit.ts'
+import type { Server } from '../../domain/wire.ts'
+import type { PersonState } from './People.tsx'
+
+/** Times are ISO 8601. */
+export type PersonProps = {
+  id: string
+  name: string
+  email: string
+  admin: boolean
+  created_at: string
+  state: PersonState
+  held_at: string | null
+  suspended_at: string | null
+  closed_at: string | null
+  stripe_customer_id: string | null
+  plan: { type: string; status: string; hours: number; paid_through_stripe: boolean } | null
+  runs: (Server & { cost_so_far: number; instance_id: string | null })[]
+  bills: {
+    id: string
+    start: string
+    end: string
+    seconds: number
+    dollars: number
+    status: string
+    corrects: string | null
+  }[]
+  sign_ins: { id: string; user_agent: string | null; address: string | null; last_seen_at: string }[]
+  acts: AuditLine[]
+}

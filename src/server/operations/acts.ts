@@ -1,0 +1,190 @@
+import { eq, or, type SQL, sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../db/client.ts'
+import { bills, launches, runs, signIns, users } from '../../../db/schema.ts'
+import { LONGEST_REASON } from '../../domain/audit.ts'
+import { AppError } from '../../domain/error.ts'
+import type { PlanType } from '../../domain/money/plan.ts'
+import type { User } from '../../domain/wire.ts'
+import { revokeTokensQuery } from '../accounts/api-tokens.ts'
+import { requireCurrentPassword } from '../accounts/credentials/current-password.ts'
+import { auditQuery, type Hand } from '../audit.ts'
+import { correctBill } from '../billing/bills/corrections.ts'
+import { endGrantedPlan, grantPlan } from '../billing/plans/grants.ts'
+import type { Context } from '../context.ts'
+import { addPlaces, drainPlace, type NewPlaces, resumePlace, retirePlace } from '../fleet/places.ts'
+import { requestStop } from '../fleet/runs.ts'
+import { heldMail, stoppedByUsMail } from '../mail/operator-letters.ts'
+import { deliverMail, mailQuery } from '../mail/outbox.ts'
+
+/** What every act in the console asks for. */
+export type Why = { reason: string; confirmed: boolean }
+
+/** An admin at work. Each act is recorded in the batch that does it. */
+export type Operator = { ctx: Context; admin: User }
+
+/** @throws invalid */
+function handOf({ ctx, admin }: Operator, { reason, confirmed }: Why): Hand & { by: { id: string; reason: string } } {
+  const why = reason.trim()
+  if (!why || why.length > LONGEST_REASON)
+    throw new AppError('invalid', `Please give a reason of at most ${LONGEST_REASON} characters.`, { field: 'reason' })
+  if (!confirmed) throw new AppError('invalid', 'Please tick the box to confirm.', { field: 'confirmed' })
+  return { db: ctx.db, now: ctx.now, by: { id: admin.id, reason: why } }
+}
+
+/** Nobody grants, credits, or frees themselves. @throws forbidden */
+function requireOther({ admin }: Operator, userId: string): void {
+  if (admin.id === userId) throw new AppError('forbidden', "You can't do this to your own account. Ask another admin.")
+}
+
+/** @throws not_found */
+async function getAccount({ ctx }: Operator, userId: string): Promise<{ id: string; email: string }> {
+  const [account] = await ctx.db.select({ id: users.id, email: users.email }).from(users).where(eq(users.id, userId))
+  if (!account) throw new AppError('not_found', `There is no account ${userId}.`)
+  return account
+}
+
+/** Lets the admin act for a while. @throws invalid, too_many */
+export async function confirmPassword({ ctx, admin }: Operator, signInId: string, password: string): Promise<void> {
+  await requireCurrentPassword(ctx, admin.id, password)
+  await ctx.db.update(signIns).set({ passwordAt: ctx.now() }).where(eq(signIns.id, signInId))
+}
+
+/** Stops somebody's server, as they could. @throws not_found, conflict, forbidden, invalid */
+export async function forceStop(operator: Operator, runId: string, why: Why): Promise<void> {
+  const { ctx } = operator
+  const hand = handOf(operator, why)
+  const [run] = await ctx.db.select().from(runs).where(eq(runs.id, runId))
+  if (!run) throw new AppError('not_found', `There is no run ${runId}.`)
+  requireOther(operator, run.userId)
+  if (run.stopRequestedAt !== null || run.endedAt !== null)
+    throw new AppError('conflict', 'This server is already stopping or stopped.')
+  const { email } = await getAccount(operator, run.userId)
+  const channel = ctx.channel(run.userId)
+  await channel.arm(run.userId)
+  const failure = { code: 'stopped_by_us', message: 'We stopped your server. Contact us to find out why.' }
+  await requestStop(ctx, run, ctx.now(), {
+    failure,
+    before: (isOpen) => [
+      auditQuery(hand, { act: 'stop_run', subject: runId, userId: run.userId }, isOpen),
+      mailQuery(ctx, email, stoppedByUsMail(), isOpen),
+    ],
+  })
+  ctx.background(Promise.all([channel.wake(run.userId), deliverMail(ctx)]))
+}
+
+/** Ends an instance of ours that no live run owns. @throws not_found, conflict, invalid, unavailable, provider_failed */
+export async function endInstance(operator: Operator, instanceId: string, why: Why): Promise<void> {
+  const { ctx } = operator
+  const hand = handOf(operator, why)
+  const instance = await ctx.cloud.findInstance(instanceId)
+  if (!instance?.token) throw new AppError('not_found', `EC2 knows no instance ${instanceId} of ours.`)
+  const owned = ctx.db
+    .select({ id: runs.id })
+    .from(launches)
+    .innerJoin(runs, eq(runs.id, launches.runId))
+    .where(
+      sql`${or(eq(launches.token, instance.token), eq(launches.instanceId, instanceId))} AND ${runs.endedAt} IS NULL
+        AND coalesce(${launches.outcome}, 'launched') = 'launched'`,
+    )
+  const [owner] = await owned
+  if (owner) throw new AppError('conflict', `The run ${owner.id} owns this instance. Stop that instead.`)
+  const entry = { subject: instanceId, userId: instance.tags.user ?? null, detail: { run: instance.tags.session } }
+  await writeBatch(ctx.db, [auditQuery(hand, { act: 'end_instance', ...entry })])
+  try {
+    await ctx.cloud.terminate(instanceId)
+  } catch (error) {
+    await writeBatch(ctx.db, [auditQuery(hand, { act: 'end_instance_failed', ...entry })])
+    throw error
+  }
+}
+
+/** Refuses this person's starts until the suspension is lifted. What runs keeps running. */
+export async function suspend(operator: Operator, userId: string, why: Why): Promise<void> {
+  const { ctx } = operator
+  const hand = handOf(operator, why)
+  requireOther(operator, userId)
+  const { email } = await getAccount(operator, userId)
+  const open = sql`id = ${userId} AND held_at IS NULL AND closed_at IS NULL`
+  await change(operator, 'This account is already suspended, or closed.', [
+    auditQuery(hand, { act: 'suspend', subject: userId, userId }, isUser(open)),
+    mailQuery(ctx, email, heldMail(), isUser(open)),
+    ctx.db.run(sql`UPDATE users SET held_at = ${ctx.now()} WHERE ${open}`),
+  ])
+  ctx.background(deliverMail(ctx))
+}
+
+/** Lifts an operator's suspension. One for an overdue invoice ends when it is paid. */
+export async function lift(operator: Operator, userId: string, why: Why): Promise<void> {
+  const { ctx } = operator
+  const hand = handOf(operator, why)
+  requireOther(operator, userId)
+  const held = sql`id = ${userId} AND held_at IS NOT NULL`
+  await change(operator, 'No operator suspended this account.', [
+    auditQuery(hand, { act: 'lift', subject: userId, userId }, isUser(held)),
+    ctx.db.run(sql`UPDATE users SET held_at = NULL WHERE ${held}`),
+  ])
+}
+
+const isUser = (condition: SQL) => sql`EXISTS (SELECT 1 FROM users WHERE ${condition})`
+
+/** @throws conflict if the last write changed nothing */
+async function change(operator: Operator, otherwise: string, queries: Query[]): Promise<void> {
+  const results = await writeBatch(operator.ctx.db, queries)
+  if (!results.at(-1)?.rowsAffected) throw new AppError('conflict', otherwise)
+}
+
+export async function grant(
+  operator: Operator,
+  userId: string,
+  plan: { type: PlanType; hours: number },
+  why: Why,
+): Promise<void> {
+  const hand = handOf(operator, why)
+  requireOther(operator, userId)
+  if (!Number.isFinite(plan.hours) || plan.hours < 0 || plan.hours > 10_000)
+    throw new AppError('invalid', 'The hours must be a number from 0 to 10,000.', { field: 'hours' })
+  await grantPlan(hand, (await getAccount(operator, userId)).email, plan)
+}
+
+export async function endGrant(operator: Operator, userId: string, why: Why): Promise<void> {
+  const hand = handOf(operator, why)
+  requireOther(operator, userId)
+  await endGrantedPlan(hand, (await getAccount(operator, userId)).email)
+}
+
+/** The customer reads the reason. @returns false if the bill says so already */
+export async function correct(operator: Operator, billId: string, seconds: number, why: Why): Promise<boolean> {
+  const hand = handOf(operator, why)
+  const [bill] = await operator.ctx.db.select({ userId: bills.userId }).from(bills).where(eq(bills.id, billId))
+  if (bill) requireOther(operator, bill.userId)
+  return (await correctBill(hand, billId, { seconds, reason: hand.by.reason })) !== null
+}
+
+/** Every browser and every API token. */
+export async function signOutPerson(operator: Operator, userId: string, why: Why): Promise<void> {
+  const { ctx } = operator
+  const hand = handOf(operator, why)
+  requireOther(operator, userId)
+  await getAccount(operator, userId)
+  await writeBatch(ctx.db, [
+    auditQuery(hand, { act: 'sign_out', subject: userId, userId }),
+    ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${ctx.now()} WHERE user_id = ${userId} AND revoked_at IS NULL`),
+    revokeTokensQuery(ctx, userId),
+  ])
+  ctx.background(ctx.channel(userId).disconnect('all'))
+}
+
+export async function newPlaces(operator: Operator, input: NewPlaces, why: Why): Promise<string[]> {
+  return addPlaces(handOf(operator, why), input)
+}
+
+const PLACE_ACTS = { drain: drainPlace, resume: resumePlace, retire: retirePlace }
+export type PlaceAct = keyof typeof PLACE_ACTS
+
+export function isPlaceAct(text: string): text is PlaceAct {
+  return Object.hasOwn(PLACE_ACTS, text)
+}
+
+export async function changePlace(operator: Operator, placeId: string, act: PlaceAct, why: Why): Promise<void> {
+  await PLACE_ACTS[act](handOf(operator, why), placeId)
+}

@@ -1,0 +1,94 @@
+import { sql } from 'drizzle-orm'
+import { MINUTE_MS, toIso } from '../../domain/instant.ts'
+import type { Context } from '../context.ts'
+
+/** The page waits no longer than this for the cloud. */
+const WAIT_MS = 4_000
+const LATE_MS = MINUTE_MS
+const MOST_TRIES = 5
+const MOST_SHOWN = 100
+
+export type Drift = {
+  /** Alive at EC2, but no live run of this database owns it. */
+  instances: { id: string; type: string; launched_at: string | null; run: string | null; user: string | null }[]
+  /** Running here, but not alive at EC2. */
+  runs: { id: string; user: string; instance: string | null; seen_at: string | null }[]
+  /** A minute late, or failing. */
+  jobs: {
+    id: string
+    user: string
+    run: string
+    kind: string
+    attempts: number
+    due_at: string
+    progress: string | null
+  }[]
+}
+
+type LiveRun = {
+  id: string
+  user_id: string
+  instance_id: string | null
+  running_at: number | null
+  confirmed_at: number | null
+}
+type LateJob = {
+  id: string
+  user_id: string
+  session_id: string
+  kind: string
+  attempts: number
+  run_at: number
+  progress: string | null
+}
+
+/** Where EC2 and this database disagree. @throws unavailable, provider_failed */
+export async function findDrift(ctx: Context): Promise<Drift> {
+  const now = ctx.now()
+  // The database last: what started meanwhile is in it, and isn't drift.
+  const seen = await ctx.cloud.listInstances(WAIT_MS)
+  const [live, tokens, late] = await ctx.db.batch([
+    ctx.db.all<LiveRun>(
+      sql`SELECT id, user_id, instance_id, running_at, confirmed_at FROM server_sessions
+        WHERE ended_at IS NULL AND stop_requested_at IS NULL`,
+    ),
+    ctx.db.all<{ token: string }>(sql`SELECT token FROM launches WHERE session_id IN
+      (SELECT id FROM server_sessions WHERE ended_at IS NULL) AND coalesce(outcome, 'launched') = 'launched'`),
+    ctx.db.all<LateJob>(sql`SELECT id, user_id, session_id, kind, attempts, run_at, progress FROM jobs
+      WHERE run_at IS NOT NULL AND (run_at < ${now - LATE_MS} OR attempts > ${MOST_TRIES})
+      ORDER BY run_at LIMIT ${MOST_SHOWN}`),
+  ])
+  const alive = seen.filter(({ state }) => state === 'pending' || state === 'running')
+  const owned = new Set(tokens.map(({ token }) => token))
+  const running = new Set(alive.map(({ id }) => id))
+  return {
+    instances: alive
+      .filter(({ token }) => !owned.has(token ?? ''))
+      .slice(0, MOST_SHOWN)
+      .map(({ id, type, launchTime, tags }) => ({
+        id,
+        type,
+        launched_at: toIso(launchTime),
+        run: tags.session ?? null,
+        user: tags.user ?? null,
+      })),
+    runs: live
+      .filter((run) => run.running_at !== null && !running.has(run.instance_id ?? ''))
+      .slice(0, MOST_SHOWN)
+      .map((run) => ({
+        id: run.id,
+        user: run.user_id,
+        instance: run.instance_id,
+        seen_at: toIso(run.confirmed_at),
+      })),
+    jobs: late.map((job) => ({
+      id: job.id,
+      user: job.user_id,
+      run: job.session_id,
+      kind: job.kind,
+      attempts: job.attempts,
+      due_at: toIso(job.run_at),
+      progress: job.progress,
+    })),
+  }
+}
