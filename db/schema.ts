@@ -234,6 +234,7 @@ export const runs = sqliteTable(
     uniqueIndex('one_live_session_per_user').on(t.userId).where(sql`ended_at IS NULL`),
     index('server_sessions_by_user').on(t.userId, t.requestedAt),
     index('server_sessions_by_meter').on(t.userId, t.meteredUntil),
+    index('server_sessions_by_instance').on(t.instanceId),
     index('server_sessions_live').on(t.endedAt).where(sql`ended_at IS NULL`),
   ],
 )

@@ -2,7 +2,7 @@ import type { Database } from '../../db/client.ts'
 import { bindLog, type Log, type LogFields } from './log.ts'
 import type { Cloud } from './ports/cloud.ts'
 import type { Mailer } from './ports/mailer.ts'
-import type { CounterCalls, HasherCalls, JobChannelCalls } from './ports/objects.ts'
+import type { CounterCalls, FleetWatcherCalls, HasherCalls, JobChannelCalls } from './ports/objects.ts'
 import type { Payments } from './ports/payments.ts'
 import type { Reach } from './ports/reach.ts'
 import type { Config } from './settings.ts'
@@ -19,6 +19,7 @@ export type Context = {
   mailer: Mailer
   reach: Reach
   channel: (userId: string) => JobChannelCalls
+  fleetWatcher: FleetWatcherCalls
   /** One exact counter per name. */
   counter: (name: string) => CounterCalls
   hasher: HasherCalls

@@ -3,6 +3,7 @@ import { answered } from './answered.ts'
 import { areCountsDue, counted, countedFetch, writeCounts } from './calls.ts'
 import type { Context } from './context.ts'
 import type { Env } from './env.ts'
+import { FLEET } from './fleet/look.ts'
 import { tcpReach } from './fleet/reach.ts'
 import type { Log } from './log.ts'
 import { emailBinding } from './mail/email-binding.ts'
@@ -40,6 +41,7 @@ export async function createContext(env: Env, background: Context['background'],
     mailer: counted('mail', emailBinding(env)),
     reach: tcpReach,
     channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),
+    fleetWatcher: { revive: (now) => answered(env.FLEET_WATCHER.getByName(FLEET).revive(now)) },
     counter: (name) => env.ATTEMPT_COUNTER.getByName(name),
     hasher: inTurn(env.PASSWORD_HASHER),
     // The answer is already sent, so a failure only reaches the log.
@@ -53,7 +55,6 @@ function reachable(channel: JobChannelCalls): JobChannelCalls {
   return {
     arm: (userId) => answered(channel.arm(userId)),
     wake: (userId) => answered(channel.wake(userId)),
-    revive: (userId, now) => answered(channel.revive(userId, now)),
     disconnect: (signInIds) => answered(channel.disconnect(signInIds)),
   }
 }

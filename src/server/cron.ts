@@ -5,7 +5,7 @@ import { closeDueCycles } from './billing/bills/close-cycles.ts'
 import { advanceInvoices } from './billing/bills/invoicing.ts'
 import { reconcilePlans } from './billing/plans/reconcile.ts'
 import { type Context, withLogFields } from './context.ts'
-import { endOrphans, wakeOverdue } from './fleet/sweep.ts'
+import { reviveWatcher, wakeOverdue } from './fleet/sweep.ts'
 import { deliverMail } from './mail/outbox.ts'
 import { watchMatters } from './operations/matters.ts'
 import { checkStarts } from './operations/status.ts'
@@ -20,7 +20,7 @@ export const BILLING_CRON = '0-58 * * * *'
  * them, so they may run late, twice or at once.
  */
 export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unknown>>> = {
-  '* * * * *': { wakeOverdue, stopServersOfClosed, endOrphans },
+  '* * * * *': { reviveWatcher, wakeOverdue, stopServersOfClosed },
   // Ordered: each feeds the next.
   [BILLING_CRON]: { reconcilePlans, closeDueCycles, advanceInvoices, stopOverdueServers },
   '1-59 * * * *': { checkStarts, watchMatters, deliverMail, freeClosedAddresses },

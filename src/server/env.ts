@@ -1,5 +1,5 @@
 import type { Fetcher, RateLimit, SendEmail } from '@cloudflare/workers-types'
-import type { CounterCalls, HasherCalls, JobChannelCalls } from './ports/objects.ts'
+import type { CounterCalls, FleetWatcherCalls, HasherCalls, JobChannelCalls } from './ports/objects.ts'
 
 /**
  * The bindings from `wrangler.toml`, its secrets and the local stack. `docs/operations.md` explains them,
@@ -40,6 +40,7 @@ export type Env = {
   ATTEMPT_COUNTER: { getByName(name: string): CounterCalls }
   PASSWORD_HASHER: { getByName(name: string): HasherCalls }
   JOB_CHANNEL: { getByName(userId: string): JobChannelCalls & Pick<Fetcher, 'fetch'> }
+  FLEET_WATCHER: { getByName(name: string): FleetWatcherCalls }
   /** Local stack only: the movable clock. */
   CLOCK?: Fetcher
 }

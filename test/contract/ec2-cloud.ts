@@ -61,6 +61,13 @@ export function cloudSuite(
       expect((await cloud.findByToken('launch_c'))?.id).toBe(id)
     })
 
+    test('lists our instances in pages', async () => {
+      const { id } = await launched('launch_page')
+      const { instances, next } = await cloud.listPage(null)
+      expect(instances.find((instance) => instance.id === id)).toMatchObject({ token: 'launch_page' })
+      expect(next).toBeNull()
+    })
+
     test('returns null for an unknown instance', async () => {
       expect(await cloud.findInstance('i-00000000000000000')).toBeNull()
       expect(await cloud.findByToken('launch_nobody')).toBeNull()

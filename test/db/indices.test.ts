@@ -6,7 +6,8 @@ import { collectPersonalData } from '../../src/server/accounts/personal-data.ts'
 import { closeDueCycles } from '../../src/server/billing/bills/close-cycles.ts'
 import { advanceInvoices } from '../../src/server/billing/bills/invoicing.ts'
 import { reconcilePlans } from '../../src/server/billing/plans/reconcile.ts'
-import { endOrphans, wakeOverdue } from '../../src/server/fleet/sweep.ts'
+import { watchFleet } from '../../src/server/fleet/look.ts'
+import { wakeOverdue } from '../../src/server/fleet/sweep.ts'
 import { deliverMail } from '../../src/server/mail/outbox.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
 import { freshPlaces, newCustomer } from '../../testing/world/fleet.ts'
@@ -14,7 +15,7 @@ import { pressStop, running, settle } from '../../testing/world/play.ts'
 import { openWorld } from '../../testing/world/world.ts'
 
 /** Tables that stay small, or are read only on a person's request. */
-const MAY_BE_SCANNED = new Set(['checkouts', 'contact_messages', 'server_requests'])
+const MAY_BE_SCANNED = new Set(['json_each', 'checkouts', 'contact_messages', 'server_requests'])
 
 const world = await openWorld((await ownDatabase()).url)
 
@@ -36,9 +37,20 @@ test('every query that runs per server or per minute uses an index', async () =>
   }) as typeof batch
 
   await running(world, ada)
+  // One look that finds it, one that doesn't, and one that says it ended.
+  const { listPage } = world.ctx.cloud
+  await watchFleet(world.ctx)
+  world.ctx.cloud.listPage = async () => ({ instances: [], next: null })
+  await watchFleet(world.ctx)
+  const [known] = (await listPage(null)).instances
+  if (!known) throw new Error('There is no instance.')
+  world.ctx.cloud.listPage = async () => ({ instances: [{ ...known, id: 'i-another', state: 'stopped' }], next: null })
+  await watchFleet(world.ctx)
+  world.ctx.cloud.listPage = async () => ({ instances: [{ ...known, state: 'pending' }], next: null })
+  await watchFleet(world.ctx)
   await pressStop(world, ada)
   await settle(world, ada)
-  const minutely = [wakeOverdue, endOrphans, deliverMail, freeClosedAddresses, closeDueCycles, advanceInvoices]
+  const minutely = [wakeOverdue, deliverMail, freeClosedAddresses, closeDueCycles, advanceInvoices]
   for (const task of [...minutely, stopOverdueServers, stopServersOfClosed, reconcilePlans]) await task(world.ctx)
   await collectPersonalData(world.ctx, ada.user)
 

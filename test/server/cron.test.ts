@@ -9,7 +9,7 @@ test('every trigger has its tasks, and every task its trigger', () => {
 })
 
 test.each([
-  ['* * * * *', ['wakeOverdue', 'stopServersOfClosed', 'endOrphans']],
+  ['* * * * *', ['reviveWatcher', 'wakeOverdue', 'stopServersOfClosed']],
   ['0-58 * * * *', ['reconcilePlans', 'closeDueCycles', 'advanceInvoices', 'stopOverdueServers']],
   ['1-59 * * * *', ['checkStarts', 'watchMatters', 'deliverMail', 'freeClosedAddresses']],
   ['17 4 * * *', ['forgetTraces']],

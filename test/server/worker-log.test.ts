@@ -21,9 +21,10 @@ const mf = new Miniflare(
   }),
 )
 afterAll(() => mf.dispose())
-const line = async (event: string) => {
-  await expect.poll(() => lines.find((one) => one.event === event)).toBeDefined()
-  return lines.find((one) => one.event === event)
+const line = async (event: string, userId?: string) => {
+  const found = () => lines.find((one) => one.event === event && (userId === undefined || one.userId === userId))
+  await expect.poll(found).toBeDefined()
+  return found()
 }
 
 /** The built Worker, with minified names and without a database. */
@@ -37,5 +38,6 @@ test('a log line names the request, the trigger and its task, or the user whose 
 
   const channels = await mf.getDurableObjectNamespace('JOB_CHANNEL')
   await (channels.getByName('user_1') as unknown as JobChannelCalls).wake('user_1')
-  expect(await line('alarm_failed')).toMatchObject({ userId: 'user_1' })
+  expect(await line('alarm_failed', 'user_1')).toMatchObject({ userId: 'user_1' })
+  expect(await line('alarm_failed', 'fleet')).toMatchObject({ userId: 'fleet' })
 })

@@ -49,7 +49,7 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
     return outcome
   })
   const vanished = new Set<string>()
-  const askedAt = new Map<string, number>()
+  const looked = { at: 0 }
   const refusedPlaces = new Set<string>()
   const adapter: Cloud = ec2Cloud(
     {
@@ -63,9 +63,9 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
   )
   const cloud: Cloud = {
     ...adapter,
-    findInstance(id) {
-      askedAt.set(id, now())
-      return adapter.findInstance(id)
+    listPage(after) {
+      looked.at = now()
+      return adapter.listPage(after)
     },
     async launch(request) {
       const answer = await adapter.launch(request)
@@ -78,8 +78,8 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
   }
   return {
     cloud,
-    /** When the product last asked about an instance. */
-    askedAt,
+    /** When the product last asked about all instances. */
+    looked,
     /** Tokens whose place EC2 refused, but not the whole account. */
     refusedPlaces,
     /** Instances that ended without our asking. */

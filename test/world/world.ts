@@ -9,6 +9,7 @@ import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
 import type { Context } from '../../src/server/context.ts'
 import { runCron, TASKS } from '../../src/server/cron.ts'
 import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'
+import { FAILED_LOOK_MS, FLEET, watchFleet } from '../../src/server/fleet/look.ts'
 import { toAppError } from '../../src/server/http/error-response.ts'
 import { bindLog, type Log } from '../../src/server/log.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
@@ -98,6 +99,8 @@ export class World {
     )
     this.stripe = openStripe(now, () => this.disturb())
     this.ctx = this.#context()
+    // A trigger started it when this version was deployed.
+    this.#kept.set(FLEET, Object.assign(new KeptStorage(), { alarm: now(), values: new Map([['userId', FLEET]]) }))
     this.calmSince = { money: now(), fleet: now() }
   }
 
@@ -310,12 +313,18 @@ export class World {
     const run = jobRunner((job) => {
       if (!this.#current.getStore()?.dead) this.published.push({ userId, job })
     })
-    const look = async () => {
+    const runJobs = async () => {
       const next = await run(this.ctx, userId)
       const at = this.clock.ms
       return { at, wait: next === null ? null : next - at }
     }
-    const clock = { now: () => this.clock.ms, random: () => this.luck.next() }
+    const isFleet = userId === FLEET
+    const look = isFleet ? () => watchFleet(this.ctx) : runJobs
+    const clock = {
+      now: () => this.clock.ms,
+      random: () => this.luck.next(),
+      ...(isFleet ? { retryMs: FAILED_LOOK_MS } : {}),
+    }
     alarm = new JobAlarm(storageOf(kept, alive), look, this.#log, clock)
     this.#alarms.set(userId, alarm)
     return alarm
@@ -390,9 +399,9 @@ export class World {
       channel: (userId) => ({
         arm: () => call('channel: arm', () => this.#alarm(userId).arm(userId)),
         wake: () => call('channel: wake', () => this.#alarm(userId).wake(userId)),
-        revive: (_, now) => call('channel: revive', () => this.#alarm(userId).revive(userId, now)),
         disconnect: () => call('channel: disconnect', async () => {}),
       }),
+      fleetWatcher: { revive: (now) => call('watcher: revive', () => this.#alarm(FLEET).revive(FLEET, now)) },
       counter: memoryCounters(),
       hasher: { derive: async ({ secret }) => secret },
       background: (work) => this.#turns.background(work.catch((error) => this.#log('background_failed', {}, error))),

@@ -31,7 +31,6 @@ export async function openBillingStack(
   const channel = {
     arm: async () => {},
     wake: async (userId: string) => void woken.push(userId),
-    revive: async () => {},
     disconnect: async () => {},
   }
   const ctx = {

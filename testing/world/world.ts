@@ -11,6 +11,7 @@ import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
 import type { Context } from '../../src/server/context.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'
+import { FAILED_LOOK_MS, FLEET, watchFleet } from '../../src/server/fleet/look.ts'
 import type { Log } from '../../src/server/log.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
@@ -95,6 +96,12 @@ export class World {
     kept.alarm ??= this.clock.ms + 2_000
   }
 
+  /** Moves the clock to the next look at the whole fleet, and looks. A trigger has started it, as after a deployment. */
+  async watch(): Promise<void> {
+    if (this.nextAlarm(FLEET) === null) await this.process.alarm(FLEET).wake(FLEET)
+    await this.ring(FLEET)
+  }
+
   /** Whether something answers at this address: an instance that has run long enough. */
   answers(host: string): boolean {
     const found = this.ec2.instances().find(({ publicIp, state }) => publicIp === host && state === 'running')
@@ -144,9 +151,9 @@ export class Process {
       channel: (userId) => ({
         arm: () => call('channel: arm', () => this.alarm(userId).arm(userId)),
         wake: () => call('channel: wake', () => this.alarm(userId).wake(userId)),
-        revive: (_, now) => call('channel: revive', () => this.alarm(userId).revive(userId, now)),
         disconnect: async () => {},
       }),
+      fleetWatcher: { revive: (now) => call('watcher: revive', () => this.alarm(FLEET).revive(FLEET, now)) },
       payments: absent('payments'),
       counter: absent('counter'),
       hasher: absent('hasher'),
@@ -186,14 +193,16 @@ export class Process {
       if (!this.killed) world.published.push({ userId, job, at: world.clock.ms })
     }
     const run = jobRunner(publish)
-    const look = async () => {
+    const runJobs = async () => {
       const next = await run(this.ctx, userId)
       const at = this.ctx.now()
       return { at, wait: next === null ? null : next - at }
     }
+    const look = userId === FLEET ? () => watchFleet(this.ctx) : runJobs
     alarm = new JobAlarm(storageOf(world.kept(userId), alive), look, world.log, {
       now: () => world.clock.ms,
       random: () => world.random(),
+      ...(userId === FLEET ? { retryMs: FAILED_LOOK_MS } : {}),
     })
     this.#alarms.set(userId, alarm)
     return alarm
@@ -243,6 +252,7 @@ function wiredCloud(cloud: Cloud, call: Wire): Cloud {
     findInstance: (id) => call('ec2: find instance', () => cloud.findInstance(id)),
     findByToken: (token) => call('ec2: find by token', () => cloud.findByToken(token)),
     terminate: (id) => call('ec2: terminate', () => cloud.terminate(id)),
+    listPage: (after) => call('ec2: list page', () => cloud.listPage(after)),
     listInstances: () => call('ec2: list', () => cloud.listInstances()),
   }
 }

@@ -2,7 +2,7 @@ import type { DurableObjectStorage } from '@cloudflare/workers-types'
 import type { Log } from '../log.ts'
 
 /**
- * What outlives the object: the user's id, how long it is armed, its last look, how many looks in a row
+ * What outlives the object: whose alarm it is, how long it is armed, its last look, how many looks in a row
  * failed, and its one alarm.
  */
 export type AlarmStorage = {
@@ -18,12 +18,11 @@ export type Look = (userId: string) => Promise<{ at: number; wait: number | null
 
 /** Work that is written down waits at most this long for a look, even if its writer dies. */
 export const FALLBACK_MS = 30_000
-const RETRY_MS = 5_000
-const LATEST_RETRY_MS = 30_000
+const RETRY_MS = { first: 5_000, latest: 30_000 }
 /** Longer than any back-off: by then the alarm is lost or the product's clock was moved. */
 const FORGOTTEN_MS = 90_000
 
-/** Decides when to look at a user's jobs. Sets no alarm while nothing is due. */
+/** Decides when to look at a user's jobs, or at the fleet. Sets no alarm while nothing is due. */
 export class JobAlarm {
   /**
    * Somebody called `wake` while the alarm ran. Memory is enough: if the process dies, the fallback alarm
@@ -35,13 +34,21 @@ export class JobAlarm {
   readonly #log: Log
   readonly #now: () => number
   readonly #random: () => number
+  readonly #retryMs: { first: number; latest: number }
 
-  constructor(storage: AlarmStorage, look: Look, log: Log, { now = Date.now, random = Math.random } = {}) {
+  /** @param options.retryMs how long to wait after a failed look: twice as long after each, up to the latest */
+  constructor(
+    storage: AlarmStorage,
+    look: Look,
+    log: Log,
+    { now = Date.now, random = Math.random, retryMs = RETRY_MS } = {},
+  ) {
     this.#storage = storage
     this.#look = look
     this.#log = log
     this.#now = now
     this.#random = random
+    this.#retryMs = retryMs
   }
 
   async arm(userId: string): Promise<void> {
@@ -87,7 +94,8 @@ export class JobAlarm {
   /** An outage hits thousands of users at once, so retries back off, with jitter. */
   async #retry(): Promise<void> {
     const failures = await this.#failures()
-    const backOff = Math.min(LATEST_RETRY_MS, RETRY_MS * 2 ** Math.min(failures, 5)) * (1 + this.#random() / 2)
+    const { first, latest } = this.#retryMs
+    const backOff = Math.min(latest, first * 2 ** Math.min(failures, 5)) * (1 + this.#random() / 2)
     await this.#storage.setAlarm(this.#now() + (this.#woken ? 0 : Math.round(backOff)))
     await this.#storage.put({ failures: failures + 1 })
   }

@@ -32,10 +32,6 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
     await this.jobAlarm.wake(userId)
   }
 
-  async revive(userId: string, now: number): Promise<void> {
-    await this.jobAlarm.revive(userId, now)
-  }
-
   async disconnect(signInIds: string[] | 'all'): Promise<void> {
     this.sockets.disconnect(signInIds)
   }

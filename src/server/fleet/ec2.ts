@@ -2,6 +2,7 @@ import {
   type _InstanceType,
   DescribeInstancesCommand,
   type DescribeInstancesCommandInput,
+  type DescribeInstancesCommandOutput,
   EC2Client,
   type EC2ClientConfig,
   type Instance as Ec2Instance,
@@ -10,9 +11,9 @@ import {
   RunInstancesCommand,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2'
-import { AppError } from '../../domain/error.ts'
 import type { Env } from '../env.ts'
-import type { Cloud, CloudInstance, InstanceState, LaunchRefusal } from '../ports/cloud.ts'
+import type { Cloud, CloudInstance, InstanceState } from '../ports/cloud.ts'
+import { isUnknownInstance, refusalScope, translate } from './ec2-errors.ts'
 
 /** On every instance of ours, so that the console and the sweep find them and no others. */
 export const OWNER_TAG = { key: 'app', value: 'proving-ground' }
@@ -21,38 +22,7 @@ const TOKEN_TAG = 'launch'
 const TIMEOUT_MS = 10_000
 /** Thousands of instances arrive in several pages. */
 const LIST_TIMEOUT_MS = 20_000
-/** Codes that concern one zone: its capacity, its subnet, what it offers. */
-const PLACE_REFUSALS = new Set([
-  'InsufficientCapacity',
-  'InsufficientFreeAddressesInSubnet',
-  'InsufficientHostCapacity',
-  'InsufficientInstanceCapacity',
-  'InsufficientReservedInstanceCapacity',
-  'InsufficientVolumeCapacity',
-  'InvalidAvailabilityZone',
-  'ReservationCapacityExceeded',
-  'UnfulfillableCapacity',
-  'Unsupported',
-  'VolumeTypeNotAvailableInZone',
-])
-/**
- * Codes for bad input. They concern one zone if the message names it (`No default subnet for availability
- * zone: 'us-east-1e'`).
- */
-const INPUT_REFUSALS = new Set(['InvalidInput', 'InvalidParameterValue', 'MissingInput'])
-const BUSY = new Set([
-  'EC2ThrottledException',
-  'RequestLimitExceeded',
-  'RequestThrottled',
-  'RequestThrottledException',
-  'Throttling',
-  'ThrottlingException',
-  'InternalError',
-  'InternalFailure',
-  'Unavailable',
-  'ServiceUnavailable',
-])
-
+const OURS = { Filters: [{ Name: `tag:${OWNER_TAG.key}`, Values: [OWNER_TAG.value] }], MaxResults: 1000 }
 type Ec2Env = Pick<
   Env,
   'AWS_REGION' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY' | 'EC2_ENDPOINT' | 'EC2_LAUNCH_TEMPLATE'
@@ -125,15 +95,23 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
       }
     },
 
+    async listPage(after) {
+      const input = { ...OURS, ...(after === null ? {} : { NextToken: after }) }
+      try {
+        const page = await ec2().send(new DescribeInstancesCommand(input), limit())
+        return { instances: toInstances(page), next: page.NextToken || null }
+      } catch (error) {
+        throw translate(error)
+      }
+    },
+
     async listInstances(withinMs = LIST_TIMEOUT_MS) {
-      const ours = { Filters: [{ Name: `tag:${OWNER_TAG.key}`, Values: [OWNER_TAG.value] }], MaxResults: 1000 }
       const until = { abortSignal: AbortSignal.timeout(withinMs) }
       const instances: CloudInstance[] = []
       const health = new Map<string, string>()
       const readInstances = async () => {
-        for await (const page of paginateDescribeInstances({ client: ec2() }, ours, until))
-          for (const reservation of page.Reservations ?? [])
-            for (const instance of reservation.Instances ?? []) instances.push(toInstance(instance))
+        for await (const page of paginateDescribeInstances({ client: ec2() }, OURS, until))
+          instances.push(...toInstances(page))
       }
       const readHealth = async () => {
         for await (const page of paginateDescribeInstanceStatus({ client: ec2() }, { MaxResults: 1000 }, until))
@@ -150,6 +128,10 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
   }
 }
 
+function toInstances({ Reservations = [] }: DescribeInstancesCommandOutput): CloudInstance[] {
+  return Reservations.flatMap(({ Instances = [] }) => Instances.map(toInstance))
+}
+
 function toInstance(instance: Ec2Instance): CloudInstance {
   const tags = Object.fromEntries((instance.Tags ?? []).map((tag) => [tag.Key ?? '', tag.Value ?? '']))
   return {
@@ -163,45 +145,4 @@ function toInstance(instance: Ec2Instance): CloudInstance {
     token: tags[TOKEN_TAG] ?? null,
     tags,
   }
-}
-
-function isUnknownInstance(error: unknown): boolean {
-  return error instanceof Error && error.name === 'InvalidInstanceID.NotFound'
-}
-
-/**
- * Keeps AWS's words in `cause`, for the log; people get ours. No answer, "busy", and faults of theirs are
- * retryable.
- */
-function translate(cause: unknown): AppError {
-  if (isRefusal(cause))
-    return new AppError(
-      'provider_failed',
-      'Our cloud provider turned this request down. Please try again in a few minutes.',
-      { cause },
-    )
-  return new AppError('unavailable', 'The cloud provider did not answer. Please try again in a moment.', {
-    cause,
-    retryable: true,
-  })
-}
-
-/**
- * Unknown refusals count for the whole account: trying every place would not help. Null if it is no refusal,
- * so that the outcome is unknown.
- */
-function refusalScope(error: unknown, zone: string): LaunchRefusal['refused'] | null {
-  if (!isAnswer(error)) return null
-  if (PLACE_REFUSALS.has(error.name) || (INPUT_REFUSALS.has(error.name) && error.message.includes(zone))) return 'place'
-  return isRefusal(error) ? 'account' : null
-}
-
-function isAnswer(error: unknown): error is Error & { $metadata: object } {
-  return error instanceof Error && '$metadata' in error && '$fault' in error
-}
-
-function isRefusal(error: unknown): boolean {
-  if (!isAnswer(error)) return false
-  const { httpStatusCode = 0 } = error.$metadata as { httpStatusCode?: number }
-  return httpStatusCode < 500 && !BUSY.has(error.name)
 }

@@ -1,32 +1,33 @@
-import { inArray, sql } from 'drizzle-orm'
+import { sql } from 'drizzle-orm'
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { alertOnce } from '../mail/alerts.ts'
+import type { CloudInstance } from '../ports/cloud.ts'
+import { isTrialDue } from './jobs/trial.ts'
 
-const BATCH = 500
+const WAKES_AT_ONCE = 500
+const INSTANCES_PER_STATEMENT = 1_000
+const ORPHANS_AT_ONCE = 200
 const LATE_MS = 5_000
-/**
- * We look at a running server every 30 s, or every 60 s while EC2 throttles us. After this long without a
- * look, it may have been forgotten.
- */
-const FORGOTTEN_MS = 90_000
+
+/** The safety net under the watcher's alarm, and what starts it after the first deployment. */
+export async function reviveWatcher(ctx: Context): Promise<void> {
+  await ctx.fleetWatcher.revive(ctx.now())
+}
 
 /**
- * The safety net under the alarms: wakes every channel with overdue work, and makes sure that one whose
- * server hasn't been seen lately has an alarm. Driven by the database, so it may run at any interval.
+ * The safety net under the users' alarms: wakes every channel with overdue work. Driven by the database, so it may
+ * run at any interval.
  */
 export async function wakeOverdue(ctx: Context): Promise<number> {
   const now = ctx.now()
-  // If there are more, due work goes first, and the random order leaves nobody out for good.
-  const rows = await ctx.db.all<{ user_id: string; due: 0 | 1 }>(sql`SELECT user_id, max(due) AS due FROM (
-    SELECT user_id, 1 AS due FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
-    UNION SELECT user_id, coalesce(must_stop_at <= ${now}, 0) FROM server_sessions
-      WHERE ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NOT NULL
-      AND (confirmed_at < ${now - FORGOTTEN_MS} OR must_stop_at <= ${now})
-    ) GROUP BY user_id ORDER BY due DESC, random() LIMIT ${BATCH}`)
-  await fourAtOnce(rows, ({ user_id, due }) =>
-    due ? ctx.channel(user_id).wake(user_id) : ctx.channel(user_id).revive(user_id, now),
-  )
+  // If there are more, the random order leaves nobody out for good.
+  const rows = await ctx.db.all<{ user_id: string }>(sql`SELECT user_id FROM (
+    SELECT user_id FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
+    UNION SELECT user_id FROM server_sessions
+      WHERE ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NOT NULL AND ${isTrialDue(now)}
+    ) ORDER BY random() LIMIT ${WAKES_AT_ONCE}`)
+  await fourAtOnce(rows, ({ user_id }) => ctx.channel(user_id).wake(user_id))
   return rows.length
 }
 
@@ -35,29 +36,17 @@ export async function wakeOverdue(ctx: Context): Promise<number> {
  * up. Leaves instances alone that this database doesn't know: they may belong to another stage in the same
  * account.
  */
-export async function endOrphans(ctx: Context): Promise<string[]> {
-  const alive = (await ctx.cloud.listInstances()).filter(
-    (instance) => instance.state === 'running' || instance.state === 'pending',
-  )
+export async function endOrphans(ctx: Context, instances: CloudInstance[]): Promise<string[]> {
+  const alive = instances.filter(({ state }) => state === 'running' || state === 'pending')
   const orphans: string[] = []
-  for (let i = 0; i < alive.length; i += BATCH) {
-    const some = alive.slice(i, i + BATCH)
-    const [runs, launches] = await Promise.all([
-      ctx.db.all<{ id: string }>(sql`SELECT id FROM server_sessions
-        WHERE ended_at IS NOT NULL AND ${inArray(
-          sql`id`,
-          some.map(({ tags }) => tags.session ?? ''),
-        )}`),
-      ctx.db.all<{ token: string }>(sql`SELECT token FROM launches
-        WHERE outcome IN ('refused', 'gone') AND ${inArray(
-          sql`token`,
-          some.map(({ token }) => token ?? ''),
-        )}`),
-    ])
-    const ended = new Set(runs.map(({ id }) => id))
-    const givenUp = new Set(launches.map(({ token }) => token))
-    for (const { id, tags, token } of some)
-      if (ended.has(tags.session ?? '') || givenUp.has(token ?? '')) orphans.push(id)
+  for (let i = 0; i < alive.length; i += INSTANCES_PER_STATEMENT) {
+    const some = alive
+      .slice(i, i + INSTANCES_PER_STATEMENT)
+      .map(({ id, tags, token }) => [id, tags.session ?? '', token ?? ''])
+    const found = await ctx.db.all<{ id: string }>(sql`SELECT value ->> 0 AS id FROM json_each(${JSON.stringify(some)})
+      WHERE EXISTS (SELECT 1 FROM server_sessions WHERE id = value ->> 1 AND ended_at IS NOT NULL)
+      OR EXISTS (SELECT 1 FROM launches WHERE token = value ->> 2 AND outcome IN ('refused', 'gone'))`)
+    orphans.push(...found.map(({ id }) => id))
   }
   await alertOnce(ctx, {
     matters: orphans.map((id) => `orphan:${id}`),
@@ -66,7 +55,7 @@ export async function endOrphans(ctx: Context): Promise<string[]> {
       return {
         subject: fresh.length === 1 ? 'A server without a run' : `${fresh.length} servers without a run`,
         sentences: [
-          'These instances belong to runs that have ended, or to launches that we gave up. Nobody pays for them. We end them now, and retry every minute.',
+          'These instances belong to runs that have ended, or to launches that we gave up. Nobody pays for them. We end them now, and retry every 20 seconds.',
           'If one stays alive, search the log for orphan_not_ended.',
           `${instanceIds.join(', ')}.`,
         ],
@@ -74,8 +63,8 @@ export async function endOrphans(ctx: Context): Promise<string[]> {
       }
     },
   })
-  // The next sweep retries those that we can't end now.
-  await fourAtOnce(orphans, async (id) => {
+  // The next look retries those that we can't end now.
+  await fourAtOnce(orphans.slice(0, ORPHANS_AT_ONCE), async (id) => {
     try {
       await ctx.cloud.terminate(id)
     } catch (error) {

@@ -47,6 +47,11 @@ export type Cloud = {
    */
   terminate(id: string): Promise<'accepted' | 'unknown'>
   /**
+   * Up to 1,000 of our instances, in one call. Instances that start or end meanwhile move no other to another page.
+   * @param after the `next` of the page before; null for the first
+   */
+  listPage(after: string | null): Promise<{ instances: CloudInstance[]; next: string | null }>
+  /**
    * All our instances, with their health (`ok`, `impaired`, `initializing`, `insufficient-data`…) or null if
    * unknown.
    * @param withinMs time limit for the whole call

@@ -7,13 +7,17 @@ export type JobChannelCalls = {
   arm(userId: string): Promise<void>
   /** Call after writing: look at the jobs now. */
   wake(userId: string): Promise<void>
-  /**
-   * For the sweep: look at the jobs now if no alarm is due or the last look is long ago.
-   * @param now the caller's clock
-   */
-  revive(userId: string, now: number): Promise<void>
   /** Closes the sockets of these sign-ins, or all of them. */
   disconnect(signInIds: string[] | 'all'): Promise<void>
+}
+
+/** The calls to the object that watches the whole fleet. */
+export type FleetWatcherCalls = {
+  /**
+   * Look now if no alarm is due or the last look is long ago.
+   * @param now the caller's clock
+   */
+  revive(now: number): Promise<void>
 }
 
 /** One counter: of guesses at one secret, or uses of one thing. Each call is exact, even under concurrency. */

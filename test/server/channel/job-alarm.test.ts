@@ -116,6 +116,25 @@ test('retries failed checks less and less often, across processes, and not all a
   expect(takeLines()).toMatchObject(Array(7).fill(line))
 })
 
+test('retries as slowly as it is told', async () => {
+  const slow = new JobAlarm(
+    storageOf(kept, () => {}),
+    async () => {
+      throw new Error('EC2 is away')
+    },
+    log,
+    { now: () => clock.ms, random: () => 0, retryMs: { first: 30_000, latest: 60_000 } },
+  )
+  await slow.wake('fleet')
+  const waits: number[] = []
+  for (let i = 0; i < 3; i++) {
+    await slow.ring()
+    waits.push((kept.alarm ?? 0) - clock.ms)
+  }
+  expect(waits).toEqual([30_000, 60_000, 60_000])
+  takeLines()
+})
+
 test('when revived, rings now if the alarm was lost or is long past, and keeps one that is still to come', async () => {
   kept.values.set('lookedAt', clock.ms)
   await alarm.revive('user_1', clock.ms)

@@ -56,7 +56,7 @@ export const JOBS_RULES: Rule[] = [
     broken: ({ world, rows }) =>
       rows.runs.flatMap((run) => {
         if (run.runningAt === null || run.stopRequestedAt !== null || run.endedAt !== null) return []
-        const since = Math.max(run.runningAt, world.ec2.askedAt.get(run.instanceId ?? '') ?? 0)
+        const since = Math.max(run.runningAt, world.ec2.looked.at)
         return world.calmFor('fleet', since) > 2 * MINUTE_MS ? [`${run.id} was last looked at ${iso(since)}`] : []
       }),
   },

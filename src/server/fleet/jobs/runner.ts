@@ -8,7 +8,7 @@ import { alertIfRefused } from './refusals.ts'
 import { stepServerStart } from './server-start.ts'
 import { stepServerStop } from './server-stop.ts'
 import type { Step } from './step.ts'
-import { watchRunning } from './watch.ts'
+import { watchTrial } from './trial.ts'
 
 /** To add a kind of job, add a file with its step and a line here. */
 const STEPS: Record<JobKind, Step> = { server_start: stepServerStart, server_stop: stepServerStop }
@@ -23,19 +23,19 @@ const retryDelay = (attempts: number, random: number) =>
 export type Publish = (job: Job) => void
 
 /**
- * Runs one step of each due job, oldest first, then looks at the running server, so that one that just
- * started is watched at once. Safe to repeat and to interrupt anywhere.
+ * Runs one step of each due job, oldest first, then looks at the trial, so that one that just started is known. A server
+ * that just runs needs no look here: the fleet's watcher looks at it. Safe to repeat and to interrupt anywhere.
  * @returns when something is due next (ms since 1970); null if nothing is
  */
 async function runDue(base: Context, userId: string, publish: Publish): Promise<number | null> {
   const ctx = withLogFields(base, { userId })
   for (const { job, run } of await listDue(ctx, userId)) await runStep(ctx, job, run, publish)
-  const watchAt = await watchRunning(ctx, userId)
+  const trialAt = await watchTrial(ctx, userId)
   const [next] = await ctx.db
     .select({ at: sql<number | null>`min(${jobs.runAt})` })
     .from(jobs)
     .where(and(eq(jobs.userId, userId), isNotNull(jobs.runAt)))
-  const times = [watchAt, next?.at ?? null].filter((at) => at !== null)
+  const times = [trialAt, next?.at ?? null].filter((at) => at !== null)
   return times.length ? Math.min(...times) : null
 }
 

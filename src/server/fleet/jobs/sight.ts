@@ -1,8 +1,11 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { RunRow } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 import { alertOperator } from '../../mail/alerts.ts'
-import type { CloudInstance } from '../../ports/cloud.ts'
+import type { CloudInstance, InstanceState } from '../../ports/cloud.ts'
+
+/** EC2 only stops our instances at their end: a stopped one never runs again. */
+export const ENDED: ReadonlySet<InstanceState> = new Set(['shutting-down', 'terminated', 'stopping', 'stopped'])
 
 /** EC2 may fail to find a running instance. Only this many looks in a row, over this long, mean that it is gone. */
 const LOOKS = 3
@@ -15,7 +18,7 @@ const MANY = 2
 const SHARE = 0.1
 
 /**
- * Records the result of a look for the run's instance. Don't call it for a look that failed.
+ * Records the result of a look for one run's instance. Don't call it for a look that failed.
  * @param ended EC2 has already agreed to terminate it, so that we expect not to find it one day
  * @returns the instance; 'unseen' if it wasn't found but may still exist, 'lost' if it is gone
  */
@@ -31,15 +34,20 @@ export async function takeLook(
     return found
   }
   const now = ctx.now()
-  const [row] = await ctx.db.all<{ since: number; looks: number }>(sql`UPDATE server_sessions
+  const [row] = await ctx.db.all<{ long: 0 | 1 }>(sql`UPDATE server_sessions
     SET unseen_since = coalesce(unseen_since, ${now}), unseen_looks = unseen_looks + 1 WHERE id = ${run.id}
-    RETURNING unseen_since AS since, unseen_looks AS looks`)
-  if (!row || row.looks < LOOKS || now - row.since < UNSEEN_MS) return 'unseen'
+    RETURNING (${isLongUnseen(now)}) AS long`)
+  if (!row?.long) return 'unseen'
   return !ended && (await areManyUnseen(ctx)) ? 'unseen' : 'lost'
 }
 
+/** A condition on rows of `server_sessions`: their instance has not been found for so long that it is gone. */
+export function isLongUnseen(now: number): SQL {
+  return sql`unseen_looks >= ${LOOKS} AND unseen_since <= ${now - UNSEEN_MS}`
+}
+
 /** With a wrong region or account we would find none of them: end no server, and alert the operator. */
-async function areManyUnseen(ctx: Context): Promise<boolean> {
+export async function areManyUnseen(ctx: Context): Promise<boolean> {
   const [row] = await ctx.db.all<{
     unseen: number
     live: number

@@ -61,9 +61,11 @@ test('a run that starts with less than 5 minutes is not announced, only that it 
 })
 
 test('a plan that comes in time, or a stop, sends nothing', async () => {
-  const { ada } = await trial(22)
+  const { ada, run } = await trial(22)
   await liftTrialEndQuery(world.db, ada.user.id)
-  for (let looks = 0; looks < 20; looks++) await world.ring(ada.user.id)
+  world.clock.ms = (run.mustStopAt ?? 0) + 1_000
+  await wakeOverdue(world.ctx)
+  await settle(world, ada)
   await pressStop(world, ada)
   await settle(world, ada)
   const bob = await trial(22)

@@ -1,0 +1,1 @@
+CREATE INDEX `server_sessions_by_instance` ON `server_sessions` (`instance_id`);

@@ -1,0 +1,70 @@
+import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../../db/client.ts'
+import { type RunRow, runs, users } from '../../../../db/schema.ts'
+import { MINUTE_MS } from '../../../domain/instant.ts'
+import { type Context, siteOrigin } from '../../context.ts'
+import { deliverMail, mailQuery } from '../../mail/outbox.ts'
+import { trialEndingMail, trialOverMail } from '../../mail/trial-letters.ts'
+import { requestStop } from '../runs.ts'
+
+/** How long before a trial ends we email that it will. A run that starts with less than that left has no warning. */
+const WARN_MS = 5 * MINUTE_MS
+
+/**
+ * Warns before the trial of the user's running server ends, and ends the server when the trial is over.
+ * @returns when to look again; null if no trial runs
+ */
+export async function watchTrial(ctx: Context, userId: string): Promise<number | null> {
+  const [row] = await ctx.db
+    .select({ run: runs, email: users.email })
+    .from(runs)
+    .innerJoin(users, eq(users.id, runs.userId))
+    .where(and(eq(runs.userId, userId), isNotNull(runs.mustStopAt), isNull(runs.stopRequestedAt), isNull(runs.endedAt)))
+  if (!row || row.run.mustStopAt === null) return null
+  const { run, email } = row
+  const { mustStopAt } = row.run
+  const now = ctx.now()
+  if (now >= mustStopAt) {
+    const mail = trialOverMail(siteOrigin(ctx))
+    await requestStop(ctx, run, mustStopAt, {
+      // Unless a plan that just began has lifted the trial's end.
+      when: sql`must_stop_at <= ${now}`,
+      before: (isOpen) => [mailQuery(ctx, email, mail, sql`${isOpen} AND ${isOpenAccount(run)}`)],
+    })
+    ctx.background(deliverMail(ctx))
+    return now
+  }
+  const warnAt = warningTime(run)
+  if (now >= warnAt) await warn(ctx, run, email)
+  return now < warnAt ? Math.min(warnAt, mustStopAt) : mustStopAt
+}
+
+/** A condition on rows of `server_sessions` that run: their trial is over, or its warning is due. */
+export function isTrialDue(now: number): SQL {
+  return sql`(must_stop_at <= ${now} OR (must_stop_at <= ${now + WARN_MS} AND trial_warned_at IS NULL
+    AND must_stop_at - billed_from > ${WARN_MS}))`
+}
+
+function warningTime({ mustStopAt, billedFrom, trialWarnedAt }: RunRow): number {
+  const isDue =
+    mustStopAt !== null && billedFrom !== null && trialWarnedAt === null && mustStopAt - billedFrom > WARN_MS
+  return isDue ? mustStopAt - WARN_MS : Number.POSITIVE_INFINITY
+}
+
+/** Unless a plan or a stop came in between. The mark and the email are one write, so there is one email. */
+async function warn(ctx: Context, run: RunRow, email: string): Promise<void> {
+  const now = ctx.now()
+  const minutes = Math.ceil(((run.mustStopAt ?? now) - now) / MINUTE_MS)
+  const isDue = sql`id = ${run.id} AND trial_warned_at IS NULL AND must_stop_at IS NOT NULL AND stop_requested_at IS NULL`
+  const when = sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${isDue}) AND ${isOpenAccount(run)}`
+  await writeBatch(ctx.db, [
+    mailQuery(ctx, email, trialEndingMail(siteOrigin(ctx), minutes), when),
+    ctx.db.run(sql`UPDATE server_sessions SET trial_warned_at = ${now} WHERE ${isDue}`),
+  ])
+  ctx.background(deliverMail(ctx))
+}
+
+/** A closed account has no address left to write to. */
+function isOpenAccount({ userId }: RunRow): SQL {
+  return sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL)`
+}

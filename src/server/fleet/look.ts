@@ -1,0 +1,119 @@
+import { type SQL, sql } from 'drizzle-orm'
+import { AppError } from '../../domain/error.ts'
+import type { Context } from '../context.ts'
+import { fourAtOnce } from '../four-at-once.ts'
+import type { CloudInstance, InstanceState } from '../ports/cloud.ts'
+import { alertIfRefused } from './jobs/refusals.ts'
+import { areManyUnseen, ENDED, isLongUnseen } from './jobs/sight.ts'
+import { requestStop } from './runs.ts'
+import { endOrphans } from './sweep.ts'
+
+/** The name of the one that looks at all servers. */
+export const FLEET = 'fleet'
+/** So that we notice within a minute if a server ended, even if it takes EC2 long to list thousands. */
+const LOOK_EVERY_MS = 20_000
+/** After a look that failed, and after several: a throttled EC2 is asked less often, never more. */
+export const FAILED_LOOK_MS = { first: 30_000, latest: 60_000 }
+/** A hundred thousand instances. */
+const MOST_PAGES = 100
+/** The others wait for the next look. */
+const LOST_AT_ONCE = 200
+
+type Lost = { id: string; userId: string; confirmedAt: number }
+
+/** Runs that we watch: a start, a stop and what comes after look for their instance themselves. */
+const IS_WATCHED = sql`ended_at IS NULL AND stop_requested_at IS NULL AND confirmed_at IS NOT NULL AND running_at IS NOT NULL`
+
+/** One look, and when the next is due. @throws what EC2 or the database threw */
+export async function watchFleet(ctx: Context): Promise<{ at: number; wait: number }> {
+  const begun = ctx.now()
+  await lookAtFleet(ctx)
+  const at = ctx.now()
+  return { at, wait: Math.max(LOOK_EVERY_MS / 2, begun + LOOK_EVERY_MS - at) }
+}
+
+/**
+ * Lists all our instances and writes down what it saw, a statement per thousand: confirms the runs whose instance
+ * runs, ends those whose instance is gone, and ends instances that no run owns. Safe to repeat and to interrupt
+ * anywhere. Wakes a user only if their server is lost.
+ */
+async function lookAtFleet(ctx: Context): Promise<void> {
+  const at = ctx.now()
+  const found: CloudInstance[] = []
+  let after: string | null = null
+  for (let pages = 0; pages < MOST_PAGES; pages++) {
+    const page = await readPage(ctx, after)
+    await confirm(ctx, page.instances, at)
+    found.push(...page.instances)
+    after = page.next
+    if (after === null) break
+  }
+  const others = found.filter(({ state }) => state !== 'running')
+  const ended = others.filter(({ state }) => ENDED.has(state))
+  if (ended.length) await endLost(ctx, sql`instance_id IN ${idsOf(ended)}`)
+  // Only a look that saw every page says that an instance is missing.
+  if (after === null) {
+    await noteUnseen(ctx, others, at)
+    await endLost(ctx, isLongUnseen(ctx.now()), () => areManyUnseen(ctx))
+  }
+  await endOrphans(ctx, found).catch((error) => {
+    // What EC2 refuses once, it refuses again. That must not delay the next look.
+    if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
+  })
+}
+
+/** A failed look proves nothing. */
+async function readPage(ctx: Context, after: string | null) {
+  try {
+    return await ctx.cloud.listPage(after)
+  } catch (error) {
+    ctx.log('watch_failed', {}, error)
+    await alertIfRefused(ctx, error)
+    throw error
+  }
+}
+
+/**
+ * Moves the runs of these instances forward to the moment at which the look began: nobody pays for what we saw later
+ * than that. An instance that boots again is not missing, but not running either.
+ */
+async function confirm(ctx: Context, instances: CloudInstance[], at: number): Promise<void> {
+  const inState = (state: InstanceState) => instances.filter((one) => one.state === state)
+  const [running, pending] = [inState('running'), inState('pending')]
+  if (running.length)
+    await ctx.db.run(sql`UPDATE server_sessions INDEXED BY server_sessions_by_instance
+      SET confirmed_at = max(confirmed_at, ${at}), unseen_since = NULL, unseen_looks = 0
+      WHERE instance_id IN ${idsOf(running)} AND ${IS_WATCHED}`)
+  if (pending.length)
+    await ctx.db.run(sql`UPDATE server_sessions INDEXED BY server_sessions_by_instance
+      SET unseen_since = NULL, unseen_looks = 0
+      WHERE instance_id IN ${idsOf(pending)} AND unseen_looks > 0 AND ${IS_WATCHED}`)
+}
+
+/** Counts the look on each run that was up when it began and is on no page. */
+async function noteUnseen(ctx: Context, others: CloudInstance[], at: number): Promise<void> {
+  await ctx.db.run(sql`UPDATE server_sessions SET unseen_since = coalesce(unseen_since, ${ctx.now()}), unseen_looks = unseen_looks + 1
+    WHERE ${IS_WATCHED} AND running_at < ${at} AND confirmed_at < ${at}
+      AND instance_id NOT IN ${idsOf(others)}`)
+}
+
+/** Ends these runs, as of the moment we last saw them, unless something has seen them since or all of this is a mistake. */
+async function endLost(ctx: Context, isLost: SQL, isMistake = async () => false): Promise<void> {
+  const lost = await ctx.db.all<Lost>(sql`SELECT id, user_id AS userId, confirmed_at AS confirmedAt FROM server_sessions
+    WHERE ${IS_WATCHED} AND ${isLost} ORDER BY confirmed_at LIMIT ${LOST_AT_ONCE}`)
+  if (!lost.length || (await isMistake())) return
+  const failure = {
+    code: 'instance_lost',
+    message: 'Your server stopped unexpectedly. We only count the time until we last saw it running.',
+  }
+  await fourAtOnce(lost, async (run) => {
+    const channel = ctx.channel(run.userId)
+    await channel.arm(run.userId)
+    await requestStop(ctx, run, run.confirmedAt, { failure, when: sql`confirmed_at = ${run.confirmedAt}` })
+    ctx.background(channel.wake(run.userId))
+  })
+}
+
+function idsOf(instances: CloudInstance[]): SQL {
+  return sql`(SELECT value FROM json_each(${JSON.stringify(instances.map(({ id }) => id))}))`
+}
