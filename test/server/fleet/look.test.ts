@@ -44,11 +44,11 @@ async function stop(ada: Awaited<ReturnType<typeof newCustomer>>): Promise<void>
   await settle(world, ada)
 }
 
-/** EC2 as it is, but these instances look different. */
+/** EC2 as it is, but its running instances look different. */
 function pretend(change: (instance: CloudInstance) => CloudInstance): void {
   cloud.listPage = async (after) => {
     const page = await listPage(after)
-    return { ...page, instances: page.instances.map(change) }
+    return { ...page, instances: page.instances.map((one) => (one.state === 'running' ? change(one) : one)) }
   }
 }
 
