@@ -9,6 +9,7 @@ import {
   plainDynamicImports,
   stringRendererOnly,
   usedStripeResources,
+  webCryptoAlone,
   workerBuild,
 } from './dev/build.ts'
 import { reactModules } from './dev/react-modules.ts'
@@ -26,6 +27,7 @@ export default {
     reactModules,
     stringRendererOnly,
     usedStripeResources,
+    webCryptoAlone,
     nativeBase64,
   ],
   ssr: { target: 'webworker' },

@@ -229,8 +229,11 @@ export const runs = sqliteTable(
     instanceId: text('instance_id'),
     ipAddress: text('ip_address'),
     errorMessage: text('error_message'),
+    /** When to see how much of the plan's hours is used; null once it has ended and was seen. */
+    hoursLookAt: integer('hours_look_at'),
   },
   (t) => [
+    index('server_sessions_hours').on(t.hoursLookAt).where(sql`hours_look_at IS NOT NULL`),
     uniqueIndex('one_live_session_per_user').on(t.userId).where(sql`ended_at IS NULL`),
     index('server_sessions_by_user').on(t.userId, t.requestedAt),
     index('server_sessions_by_meter').on(t.userId, t.meteredUntil),
@@ -496,6 +499,8 @@ export const outbox = sqliteTable(
     html: text().notNull(),
     /** Where replies go, if not to the sender. */
     replyTo: text('reply_to'),
+    /** What it is about, for an email that is written once only: `paid:bill_…`. */
+    cause: text().unique(),
     createdAt: integer('created_at').notNull(),
     attempts: integer().notNull().default(0),
     /** When the next try is due; null once sent or given up. */

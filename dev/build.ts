@@ -62,6 +62,13 @@ export const noEventStreams: Plugin = {
   load: (id) => (/@smithy\/core\/dist-es\/submodules\/event-streams\/index/.test(id) ? 'export {}' : null),
 }
 
+/** AWS's own SHA-256 is for browsers without WebCrypto and requests over 8 MB. */
+export const webCryptoAlone: Plugin = {
+  name: 'web-crypto-alone',
+  apply: 'build',
+  load: (id) => (id.endsWith('/checksum/sha256/Sha256Js.js') ? 'export class Sha256Js {}' : null),
+}
+
 /** libSQL's client brings a library for what the platform can do. */
 export const nativeBase64: Plugin = {
   name: 'native-base64',
@@ -150,7 +157,7 @@ export const plainDynamicImports: Plugin = {
 
 /** What few requests need, loaded on demand: in one chunk, because small ones compress badly. */
 const RARE =
-  /src.pages.(Activate|ApiTokens|BillingStatement|ChangePlan|Help|Privacy|StatusPage|Terms|terms.\w+)\.tsx|src.server.(accounts.device-logins|billing.plans.change-plan|operations.(metrics|prometheus))/
+  /src.pages.(Activate|ApiTokens|BillingStatement|ChangePlan|Help|Privacy|StatusPage|Terms|terms.\w+)\.tsx|src.server.(accounts.device-logins|billing.(plans.change-plan|bills.(hours|invoice)-mails)|mail.money-letters|operations.(metrics|prometheus))/
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },
@@ -175,7 +182,7 @@ export const workerBuild: EnvironmentOptions = {
         // One chunk for what chunks share: many small ones compress badly.
         codeSplitting: {
           groups: [
-            { name: 'common', minShareCount: 2, priority: 2 },
+            { name: 'common', test: (id) => !RARE.test(id), minShareCount: 2, priority: 2 },
             { name: 'rare', test: RARE, minShareCount: 1, priority: 1 },
           ],
         },

@@ -13,6 +13,9 @@ import { checkStarts } from './operations/status.ts'
 /** Everything that billing does on a schedule. */
 export const BILLING_CRON = '0-58 * * * *'
 
+/** Loaded when due, so that it doesn't weigh on the Worker's start. */
+const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hours-mails.ts')).mailUsedHours(ctx)
+
 /**
  * The tasks of each trigger in `wrangler.toml`. Fleet, money and mail run every minute on separate schedules,
  * so that a hung task uses up only its own invocation's connections. Money skips the last minute of an hour
@@ -22,7 +25,7 @@ export const BILLING_CRON = '0-58 * * * *'
 export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unknown>>> = {
   '* * * * *': { reviveWatcher, wakeOverdue, stopServersOfClosed },
   // Ordered: each feeds the next.
-  [BILLING_CRON]: { reconcilePlans, closeDueCycles, advanceInvoices, stopOverdueServers },
+  [BILLING_CRON]: { reconcilePlans, closeDueCycles, advanceInvoices, stopOverdueServers, mailUsedHours },
   '1-59 * * * *': { checkStarts, watchMatters, deliverMail, freeClosedAddresses },
   '17 4 * * *': { forgetTraces },
 }

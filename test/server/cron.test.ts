@@ -10,7 +10,7 @@ test('every trigger has its tasks, and every task its trigger', () => {
 
 test.each([
   ['* * * * *', ['reviveWatcher', 'wakeOverdue', 'stopServersOfClosed']],
-  ['0-58 * * * *', ['reconcilePlans', 'closeDueCycles', 'advanceInvoices', 'stopOverdueServers']],
+  ['0-58 * * * *', ['reconcilePlans', 'closeDueCycles', 'advanceInvoices', 'stopOverdueServers', 'mailUsedHours']],
   ['1-59 * * * *', ['checkStarts', 'watchMatters', 'deliverMail', 'freeClosedAddresses']],
   ['17 4 * * *', ['forgetTraces']],
 ])('%s runs all of its own tasks, even when each of them fails', async (cron, expected) => {

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../instant.ts'
+
 /** Stripe's states of an invoice. Overdue is not one of them: it is an open invoice past its due date. */
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible'
 
@@ -7,6 +9,11 @@ export type InvoiceStep = 'draft' | 'line' | 'finalize' | 'send' | 'sent' | 'cre
 /** Days from suspension until we stop what still runs, and how many days before that we warn the owner. */
 export const STOP_AFTER_DAYS = 3
 export const STOP_WARNING_DAYS = 1
+
+/** When we remind the owner: 3 days before it falls due. */
+export function dueSoonAt(dueAt: number): number {
+  return dueAt - 3 * DAY_MS
+}
 
 type Bill = { amountCents: number; invoice: { status: InvoiceStatus | null; dueAt: number | null } | null }
 

@@ -59,6 +59,7 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
     status: (invoice.status ?? 'draft') as InvoiceStatus,
     totalCents: invoice.total,
     remainingCents: invoice.amount_remaining,
+    paidCents: invoice.amount_paid,
     dueAt: msOrNull(invoice.due_date),
     paidAt: msOrNull(invoice.status_transitions.paid_at),
     hostedUrl: invoice.hosted_invoice_url ?? null,

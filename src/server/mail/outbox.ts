@@ -16,13 +16,20 @@ type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer' | 'log'>
 /**
  * Inserts one email, in the batch of the change that causes it.
  * @param when an SQL condition: the email is only written if it is true at that moment
+ * @param cause if given, the email is only written if none has this cause
  */
-export function mailQuery(ctx: Pick<Context, 'db' | 'now'>, to: string, mail: MailContent, when: SQL = sql`1`) {
+export function mailQuery(
+  ctx: Pick<Context, 'db' | 'now'>,
+  to: string,
+  mail: MailContent,
+  when: SQL = sql`1`,
+  cause: string | null = null,
+) {
   const now = ctx.now()
   return ctx.db.run(sql`
-    INSERT INTO outbox (id, recipient, subject, text, html, reply_to, created_at, attempts, send_at)
-    SELECT ${newId('mail')}, ${to}, ${mail.subject}, ${mail.text}, ${mail.html}, ${mail.replyTo ?? null}, ${now}, 0, ${now}
-    WHERE ${when}`)
+    INSERT INTO outbox (id, recipient, subject, text, html, reply_to, cause, created_at, attempts, send_at)
+    SELECT ${newId('mail')}, ${to}, ${mail.subject}, ${mail.text}, ${mail.html}, ${mail.replyTo ?? null}, ${cause}, ${now}, 0, ${now}
+    WHERE ${when} ON CONFLICT (cause) DO NOTHING`)
 }
 
 /**

@@ -53,6 +53,7 @@ export type Invoice = {
   totalCents: number
   /** Left to pay after credits. */
   remainingCents: number
+  paidCents: number
   dueAt: number | null
   paidAt: number | null
   hostedUrl: string | null

@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm'
+import { and, asc, eq, isNull } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { bills, invoices, jobs, outbox, runs, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
@@ -65,7 +65,12 @@ describe('an overdue invoice', () => {
   const billOf = async ({ id }: User) =>
     (await stack.db.select().from(invoices).where(eq(invoices.userId, id)))[0] as typeof invoices.$inferSelect
   const mails = () =>
-    stack.db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt))
+    // Without those about the invoice itself.
+    stack.db
+      .select()
+      .from(outbox)
+      .where(and(eq(outbox.recipient, user.email), isNull(outbox.cause)))
+      .orderBy(asc(outbox.createdAt))
   const subjects = async () => (await mails()).map(({ subject }) => subject)
   const stops = () => stack.db.select().from(jobs).where(eq(jobs.userId, user.id))
   const runOf = async (id: string) => (await stack.db.select().from(runs).where(eq(runs.id, id)))[0]

@@ -1,6 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { DAY_MS } from '../../../domain/instant.ts'
+import { dueSoonAt } from '../../../domain/money/invoice.ts'
 import type { Context } from '../../context.ts'
 import { planPaymentQueries } from './plan-payments.ts'
 import { liftQuery, suspendQueries } from './suspension.ts'
@@ -23,8 +24,11 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   const settled = invoice.status === 'paid' || invoice.status === 'void'
   const dueAt = invoice.dueAt ?? Infinity
   const overdue = !settled && dueAt <= askedAt
-  // Checked again when it falls due, then daily: a lost webhook costs a day at most.
-  const nextAt = settled ? null : Math.min(ctx.now() + DAY_MS, overdue ? Infinity : dueAt)
+  // Checked again 3 days before it falls due, when it does, and daily: a lost webhook costs a day at most.
+  const { invoiceMailQueries } = await import('./invoice-mails.ts')
+  const soonAt = dueSoonAt(dueAt)
+  const dates = [soonAt, dueAt].filter((at) => at > askedAt)
+  const nextAt = settled ? null : Math.min(ctx.now() + DAY_MS, ...dates)
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${invoice.dueAt},
       paid_at = ${invoice.paidAt}, remaining_cents = ${remainingCents},
@@ -34,6 +38,7 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
       WHERE record_id = ${billId} AND synced_at <= ${askedAt}`),
     // An owner is suspended exactly while one of their invoices is overdue.
     liftQuery(ctx, billId),
+    ...(await invoiceMailQueries(ctx, invoice)),
     ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
     ...also,
   ])

@@ -1,0 +1,74 @@
+import { and, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../../db/client.ts'
+import { type RunRow, runs, users } from '../../../../db/schema.ts'
+import { HOUR_MS } from '../../../domain/instant.ts'
+import { hoursToSeconds } from '../../../domain/money/billing.ts'
+import { planName } from '../../../domain/money/plan.ts'
+import { type Context, siteOrigin } from '../../context.ts'
+import { fourAtOnce } from '../../four-at-once.ts'
+import { hoursUsedMail } from '../../mail/money-letters.ts'
+import { mailQuery } from '../../mail/outbox.ts'
+import { getUsage, type Usage } from './usage.ts'
+
+const BATCH = 100
+const PERCENTS = [80, 100] as const
+
+/**
+ * Emails people whose servers have used 80 or 100% of their plan's hours. While a server runs, we know when that will
+ * be and look then, or within an hour, because a plan may change; and once after it has ended.
+ */
+export async function mailUsedHours(ctx: Context): Promise<void> {
+  const now = ctx.now()
+  const [due] = await ctx.db.batch([
+    ctx.db
+      .select({ run: runs, email: users.email, closedAt: users.closedAt })
+      .from(runs)
+      .innerJoin(users, eq(users.id, runs.userId))
+      .where(and(lte(runs.hoursLookAt, now), isNotNull(runs.billedFrom)))
+      .orderBy(runs.hoursLookAt)
+      .limit(BATCH),
+    // They never answered, so they used nothing.
+    ctx.db
+      .update(runs)
+      .set({ hoursLookAt: null })
+      .where(
+        and(
+          lte(runs.hoursLookAt, now),
+          isNull(runs.billedFrom),
+          or(isNotNull(runs.endedAt), isNotNull(runs.stopRequestedAt)),
+        ),
+      ),
+  ])
+  await fourAtOnce(due, ({ run, email, closedAt }) =>
+    look(ctx, run, closedAt === null ? email : null).catch((error) =>
+      ctx.log('hours_not_mailed', { userId: run.userId, runId: run.id }, error),
+    ),
+  )
+}
+
+async function look(ctx: Context, run: RunRow, email: string | null): Promise<void> {
+  const usage = await getUsage(ctx, run.userId)
+  const next = run.meteredUntil === null ? nextLook(usage) : null
+  const asRead = and(eq(runs.id, run.id), eq(runs.hoursLookAt, run.hoursLookAt ?? 0))
+  await writeBatch(ctx.db, [
+    ...mailQueries(ctx, run.userId, email, usage),
+    ctx.db.update(runs).set({ hoursLookAt: next }).where(asRead),
+  ])
+}
+
+function mailQueries(ctx: Context, userId: string, email: string | null, { cycle, seconds }: Usage) {
+  const { includedHours: hours, plan } = cycle
+  const reached = PERCENTS.filter((percent) => seconds * 100 >= hoursToSeconds(hours) * percent).at(-1)
+  if (!email || !reached || !plan || cycle.trial || !hours) return []
+  const used = { percent: reached, hoursUsed: seconds / 3600, hours, plan: planName(plan.planType), until: cycle.end }
+  // An upgrade brings more hours, which count anew.
+  const cause = `hours:${reached}:${userId}:${cycle.start}:${hours}`
+  return [mailQuery(ctx, email, hoursUsedMail(siteOrigin(ctx), used), sql`1`, cause)]
+}
+
+/** When the running server will have used the next part of the hours. */
+function nextLook({ at, cycle, seconds }: Usage): number {
+  const left = PERCENTS.map((percent) => (hoursToSeconds(cycle.includedHours) * percent) / 100 - seconds)
+  const ahead = left.filter((s) => s > 0).map((s) => at + Math.ceil(s) * 1000)
+  return Math.min(at + HOUR_MS, Math.max(at + 1000, Math.min(cycle.end, ...ahead)))
+}

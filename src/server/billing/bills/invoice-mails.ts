@@ -1,0 +1,59 @@
+import { eq, sql } from 'drizzle-orm'
+import type { Query } from '../../../../db/client.ts'
+import { bills, users } from '../../../../db/schema.ts'
+import { dueSoonAt } from '../../../domain/money/invoice.ts'
+import { type Context, siteOrigin } from '../../context.ts'
+import { dueSoonMail, invoicePaidMail, invoiceReadyMail } from '../../mail/money-letters.ts'
+import { mailQuery } from '../../mail/outbox.ts'
+import type { Invoice } from '../../ports/payments.ts'
+
+/**
+ * The emails that Stripe's answer calls for: the invoice is ready, due soon, or paid. Each is written once per bill,
+ * however often and in whatever order we ask. They follow the invoice's own write in the same batch. A closed account
+ * gets none: Stripe's own email has the link.
+ */
+export async function invoiceMailQueries(ctx: Context, invoice: Invoice): Promise<Query[]> {
+  const { billId, status, dueAt, hostedUrl, remainingCents, paidCents } = invoice
+  const now = ctx.now()
+  const isOpen = status === 'open' && dueAt !== null && dueAt > now && hostedUrl !== null && remainingCents > 0
+  const isPaid = status === 'paid' && paidCents > 0
+  if (!billId || !(isOpen || isPaid)) return []
+  const [owner] = await ctx.db
+    .select({
+      email: users.email,
+      closedAt: users.closedAt,
+      seconds: bills.seconds,
+      periodStart: bills.periodStart,
+      periodEnd: bills.periodEnd,
+      corrects: bills.corrects,
+    })
+    .from(bills)
+    .innerJoin(users, eq(users.id, bills.userId))
+    .where(eq(bills.id, billId))
+  if (!owner || owner.closedAt !== null) return []
+  const { email, closedAt: _, ...bill } = owner
+  const origin = siteOrigin(ctx)
+  const mails = (cause: string) => sql`EXISTS (SELECT 1 FROM outbox WHERE cause = ${`${cause}:${billId}`})`
+  const stored = (condition: ReturnType<typeof sql>) =>
+    sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND step = 'sent' AND ${condition})`
+  if (isPaid)
+    return [
+      // Nobody is thanked for an invoice that they never heard of.
+      mailQuery(
+        ctx,
+        email,
+        invoicePaidMail(origin, { ...bill, billId, cents: paidCents }),
+        sql`${mails('ready')} AND ${stored(sql`status = 'paid'`)}`,
+        `paid:${billId}`,
+      ),
+    ]
+  const due = { ...bill, billId, cents: remainingCents, dueAt: dueAt ?? 0, payUrl: hostedUrl ?? '' }
+  const open = stored(sql`status = 'open'`)
+  const soon = now >= dueSoonAt(due.dueAt)
+  return [
+    ...(soon
+      ? [mailQuery(ctx, email, dueSoonMail(origin, due), sql`${mails('ready')} AND ${open}`, `due_soon:${billId}`)]
+      : []),
+    mailQuery(ctx, email, invoiceReadyMail(origin, due), open, `ready:${billId}`),
+  ]
+}

@@ -1,0 +1,81 @@
+import { instantText, toDay } from '../../domain/instant.ts'
+import { dollars, seconds } from '../../domain/money/money.ts'
+import { BASIC, OVERAGE_DOLLARS_PER_HOUR, PREMIUM } from '../../domain/money/plan.ts'
+import { composeMail, type MailContent } from './letter.ts'
+
+/** Emails about hours and invoices, with the numbers of the screens. Times are ms since 1970. */
+
+const day = (at: number) => instantText(toDay(at), false)
+const RATE = `${dollars(OVERAGE_DOLLARS_PER_HOUR)} an hour, billed by the second`
+
+type Used = { percent: 80 | 100; hoursUsed: number; hours: number; plan: string; until: number }
+
+export function hoursUsedMail(origin: string, { percent, hoursUsed, hours, plan, until }: Used): MailContent {
+  const included = `the ${hours} hours that ${plan} includes until ${day(until)}`
+  const usage = { link: `${origin}/dashboard`, label: 'See your usage' }
+  const larger =
+    plan === BASIC.name
+      ? [
+          `${PREMIUM.name} includes ${PREMIUM.hours} hours a month for ${dollars(PREMIUM.dollarsPerMonth ?? 0)}.`,
+          { link: `${origin}/subscriptions`, label: 'Compare plans' },
+        ]
+      : []
+  if (percent === 80)
+    return composeMail('80% of your included hours are used', [
+      `You've used ${hoursUsed.toFixed(2)} of ${included}.`,
+      `After that, server time costs ${RATE}. A running server keeps running.`,
+      usage,
+      ...larger,
+    ])
+  return composeMail('Your included hours are used up', [
+    `You've used all of ${included}. From now on, server time costs ${RATE}.`,
+    "A running server keeps running. Stop it when you don't need it.",
+    usage,
+    ...larger,
+  ])
+}
+
+export type InvoicedBill = {
+  billId: string
+  cents: number
+  seconds: number
+  periodStart: number
+  /** The next bill begins here. */
+  periodEnd: number
+  corrects: string | null
+}
+
+const sum = ({ cents }: { cents: number }) => dollars(cents / 100)
+const period = ({ periodStart, periodEnd }: InvoicedBill) => `${day(periodStart)} – ${day(periodEnd - 1)}`
+const statement = (origin: string, { billId }: InvoicedBill) => ({
+  link: `${origin}/billing_history/${billId}`,
+  label: 'See the statement',
+})
+
+type Due = InvoicedBill & { dueAt: number; payUrl: string }
+
+export function invoiceReadyMail(origin: string, bill: Due): MailContent {
+  const what = bill.corrects
+    ? `We corrected your bill for ${period(bill)}: ${sum(bill)} more.`
+    : `Your invoice for ${period(bill)} is ready: ${sum(bill)} for ${seconds(bill.seconds)} of server time.`
+  return composeMail(`Your invoice: ${sum(bill)}, due ${day(bill.dueAt)}`, [
+    `${what} Please pay it by ${day(bill.dueAt)}.`,
+    { link: bill.payUrl, label: `Pay ${sum(bill)}` },
+    statement(origin, bill),
+  ])
+}
+
+export function dueSoonMail(origin: string, bill: Due): MailContent {
+  return composeMail(`${sum(bill)} is due on ${day(bill.dueAt)}`, [
+    `Your invoice for ${period(bill)} isn't paid yet. ${sum(bill)} is due on ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,
+    { link: bill.payUrl, label: `Pay ${sum(bill)}` },
+    statement(origin, bill),
+  ])
+}
+
+export function invoicePaidMail(origin: string, bill: InvoicedBill): MailContent {
+  return composeMail(`We received ${sum(bill)}`, [
+    `Thank you. You paid ${sum(bill)} for ${period(bill)}.`,
+    statement(origin, bill),
+  ])
+}
