@@ -157,7 +157,7 @@ export const plainDynamicImports: Plugin = {
 
 /** What few requests need, loaded on demand: in one chunk, because small ones compress badly. */
 const RARE =
-  /src.pages.(Activate|ApiTokens|BillingStatement|ChangePlan|Help|Privacy|StatusPage|Terms|terms.\w+)\.tsx|src.server.(accounts.device-logins|billing.(plans.change-plan|bills.(hours|invoice)-mails)|mail.money-letters|operations.(metrics|prometheus))/
+  /src.pages.(Activate|ApiTokens|BillingStatement|ChangePlan|CloseAccount|Devices|Help|Privacy|StatusPage|Subscriptions|Terms|terms.\w+)\.tsx|src.server.(accounts.device-logins|billing.(plans.change-plan|bills.(hours|invoice)-mails)|mail.money-letters|operations.(metrics|prometheus))/
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },

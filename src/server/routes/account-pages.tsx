@@ -3,9 +3,7 @@ import { haveNow } from '../../domain/money/plan-words.ts'
 import { AccountOverview } from '../../pages/AccountOverview.tsx'
 import { BillingCard } from '../../pages/billing/BillingCard.tsx'
 import { SubscriptionCard } from '../../pages/billing/SubscriptionCard.tsx'
-import { CloseAccount } from '../../pages/CloseAccount.tsx'
 import { ConfirmEmailPage } from '../../pages/ConfirmEmailPage.tsx'
-import { Devices } from '../../pages/Devices.tsx'
 import { ForgotPassword } from '../../pages/ForgotPassword.tsx'
 import { ResetPassword } from '../../pages/ResetPassword.tsx'
 import { SignIn } from '../../pages/SignIn.tsx'
@@ -85,11 +83,13 @@ export const accountPages = new Hono<AppEnv>()
   // Where password managers send people: https://w3c.github.io/webappsec-change-password-url/
   .get('/.well-known/change-password', (c) => c.redirect('/account_overview#current_password'))
   .get('/devices', async (c) => {
+    const { Devices } = await import('../../pages/Devices.tsx')
     const devices = await listSignIns(c.var.ctx, signedIn(c))
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
     return renderPage(c, { title: 'Signed-in devices' }, <Devices {...form} />)
   })
-  .get('/close_account', (c) => {
+  .get('/close_account', async (c) => {
+    const { CloseAccount } = await import('../../pages/CloseAccount.tsx')
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
     return renderPage(c, { title: 'Close my account' }, <CloseAccount {...form} />)
   })

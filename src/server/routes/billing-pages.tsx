@@ -4,7 +4,6 @@ import { planName } from '../../domain/money/plan.ts'
 import { PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { dollarsPerMonth, hoursPerDay } from '../../domain/money/usage-chart.ts'
 import { BillingHistory } from '../../pages/BillingHistory.tsx'
-import { Subscriptions } from '../../pages/Subscriptions.tsx'
 import { findStatement, getBillingHistory } from '../billing/bills/billing-history.ts'
 import { countUsage, toSummary } from '../billing/bills/usage.ts'
 import { findPlanPayPage } from '../billing/plans/pay-plan.ts'
@@ -57,7 +56,8 @@ export const billingPages = new Hono<AppEnv>()
     })
     return c.redirect('/billing_history', 303)
   })
-  .get('/subscriptions', (c) => {
+  .get('/subscriptions', async (c) => {
+    const { Subscriptions } = await import('../../pages/Subscriptions.tsx')
     const { ctx } = c.var
     const [history, runs] = readAlong(c, 'GET /subscriptions')
     const usage = countUsage(history, runs, ctx.now())
