@@ -1,11 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client, InStatement } from '@libsql/client'
+import { getTableColumns, getTableName } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/libsql'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Database } from '../../db/client.ts'
 import * as schema from '../../db/schema.ts'
 import type { Wire } from '../../testing/world/wire.ts'
-import { memoryClient } from './memory-client.ts'
+import { type MemoryClient, memoryClient } from './memory-client.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../db/migrations')
 
@@ -91,48 +93,66 @@ export async function openWorldDatabase() {
       )
       await client.executeMultiple('PRAGMA foreign_keys = ON')
     },
-    async read(): Promise<Rows> {
-      const { users, places, runs, launches, jobs, plans, checkouts, bills, invoices, outbox } = schema
-      const all = await db.batch([
-        db.select().from(users),
-        db.select().from(places),
-        db.select().from(runs),
-        db.select().from(launches),
-        db.select().from(jobs),
-        db.select().from(plans),
-        db.select().from(checkouts),
-        db.select().from(bills),
-        db.select().from(invoices),
-        db.select().from(outbox),
-      ])
-      const { rows } = await client.execute('SELECT what, id FROM witnessed')
-      return {
-        users: all[0],
-        places: all[1],
-        runs: all[2],
-        launches: all[3],
-        jobs: all[4],
-        plans: all[5],
-        checkouts: all[6],
-        bills: all[7],
-        invoices: all[8],
-        outbox: all[9],
-        witnessed: rows as unknown as Rows['witnessed'],
-      }
-    },
+    read: reader(client),
+  }
+}
+
+const TABLES = {
+  users: schema.users,
+  places: schema.places,
+  runs: schema.runs,
+  launches: schema.launches,
+  jobs: schema.jobs,
+  plans: schema.plans,
+  checkouts: schema.checkouts,
+  bills: schema.bills,
+  invoices: schema.invoices,
+  outbox: schema.outbox,
+}
+
+/** Reads all rows; those of a table that nothing changed are the ones returned before. */
+function reader(client: MemoryClient): () => Rows {
+  const parts = Object.entries(TABLES).map(([part, table]) => {
+    const columns = Object.entries(getTableColumns(table)) as [string, SQLiteColumn][]
+    const sql = `SELECT ${columns.map(([, { name }]) => name).join(', ')} FROM ${getTableName(table)}`
+    const toRow = (values: unknown[]) =>
+      Object.fromEntries(
+        columns.map(([key, column], i) => [key, values[i] === null ? null : column.mapFromDriverValue(values[i])]),
+      )
+    const read = () => client.values(sql).map(toRow)
+    return { part, read: unchanged(() => client.versionOf(getTableName(table)), read) }
+  })
+  const witnessed = unchanged(client.version, () =>
+    client.values('SELECT what, id FROM witnessed').map(([what, id]) => ({ what, id })),
+  )
+  return () =>
+    ({ ...Object.fromEntries(parts.map(({ part, read }) => [part, read()])), witnessed: witnessed() }) as Rows
+}
+
+function unchanged<T>(version: () => number, read: () => T): () => T {
+  let seen = -1
+  let last: T
+  return () => {
+    if (seen !== version()) last = read()
+    seen = version()
+    return last
   }
 }
 
 /** SQLite's random() can't be seeded, so its order is that of the rows. */
 function wiredClient(client: Client, call: Wire): Client {
-  const seeded = <S>(statement: S): S =>
-    typeof statement === 'string'
-      ? (statement.replace(/random\(\)/g, 'abs(0)') as S)
-      : ({ ...statement, sql: (statement as { sql: string }).sql.replace(/random\(\)/g, 'abs(0)') } as S)
-  const name = (statement: unknown) => {
-    const text = String((statement as { sql?: string }).sql ?? statement)
-    return text.replace(/\s+/g, ' ').slice(0, 60)
+  const known = new Map<string, { sql: string; name: string }>()
+  const look = (text: string) => {
+    const found = known.get(text)
+    if (found) return found
+    const one = { sql: text.replace(/random\(\)/g, 'abs(0)'), name: text.replace(/\s+/g, ' ').slice(0, 60) }
+    known.set(text, one)
+    return one
   }
+  const textOf = (statement: InStatement) => (typeof statement === 'string' ? statement : statement.sql)
+  const seeded = (statement: InStatement): InStatement =>
+    typeof statement === 'string' ? look(statement).sql : { ...statement, sql: look(statement.sql).sql }
+  const name = (statement: InStatement | undefined) => look(textOf(statement ?? '')).name
   return {
     ...client,
     execute: ((statement: InStatement) =>

@@ -11,6 +11,7 @@ import { Store } from '../../dev/stand-in/store.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
 import { pendingHits } from './pending-hits.ts'
+import { Recall } from './recall.ts'
 
 const USUAL = { hiddenMs: 0, wrongRegion: false, bootMs: 4_000, shutdownMs: 3_000 }
 
@@ -33,7 +34,7 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
   })
   const faults = new Faults<Ec2Fault>(store)
   const protocol = new Protocol({ instances, faults, calls: new Calls<Ec2Call>(), now })
-  const transport = inProcess(({ headers, body }) => {
+  const ask = ({ headers, body }: Request): Outcome => {
     const authorization = conditions.wrongRegion
       ? headers.authorization?.replace('/us-east-1/', '/eu-west-1/')
       : headers.authorization
@@ -47,7 +48,9 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
     store.commit()
     if (pendingHits(store) !== before) onFault()
     return outcome
-  })
+  }
+  const recall = new Recall(ask)
+  const read = <T>(key: string, call: () => Promise<T>) => recall.read(key, pendingHits(store) === 0, call)
   const vanished = new Set<string>()
   const looked = { at: 0 }
   const refusedPlaces = new Set<string>()
@@ -59,14 +62,15 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
       EC2_LAUNCH_TEMPLATE: 'proving-ground',
       EC2_ENDPOINT: 'http://ec2',
     },
-    transport,
+    inProcess((request) => recall.exchange(request)),
   )
   const cloud: Cloud = {
     ...adapter,
     listPage(after) {
       looked.at = now()
-      return adapter.listPage(after)
+      return read(`page ${after}`, () => adapter.listPage(after))
     },
+    findInstance: (id) => read(id, () => adapter.findInstance(id)),
     async launch(request) {
       const answer = await adapter.launch(request)
       const isRefused = 'refused' in answer
@@ -115,7 +119,7 @@ function inProcess(answer: (request: Request) => Outcome): NonNullable<EC2Client
       const outcome = answer(request)
       if (typeof outcome === 'string') throw Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
       const { status, headers, body } = outcome
-      return { response: { statusCode: status, headers, body: new Blob([body]).stream() } }
+      return { response: { statusCode: status, headers, body: Buffer.from(body) } }
     },
     destroy() {},
     metadata: { handlerProtocol: 'http/1.1' },

@@ -1,15 +1,32 @@
 import type { Client, InStatement, ResultSet } from '@libsql/client'
 import Database from 'libsql'
 
-type Statement = { run: (args: unknown[]) => ResultSet }
+type Statement = {
+  run: (args: unknown[]) => ResultSet
+  /** The table that it changes besides what triggers do; `null` if it only reads. */
+  changes: string | null
+}
+
+/** A client, and how to notice that a table has not changed since somebody read it. */
+export type MemoryClient = Client & {
+  /** Rises with every statement that may have changed this table. */
+  versionOf: (table: string) => number
+  /** Rises with every statement that may have changed any. */
+  version: () => number
+  /** The rows as arrays, in the order of the table's columns. */
+  values: (sql: string) => unknown[][]
+}
 
 /**
  * libSQL in this process, behind the client's interface. The client's own in-memory mode prepares every statement again,
  * which took a third of a world's time.
  */
-export function memoryClient(): Client {
+export function memoryClient(): MemoryClient {
   const database = new Database(':memory:')
   const prepared = new Map<string, Statement>()
+  const readers = new Map<string, Database.Statement>()
+  const versions = new Map<string, number>()
+  let changes = 0
 
   function statementOf(sql: string): Statement {
     const known = prepared.get(sql)
@@ -22,15 +39,28 @@ export function memoryClient(): Client {
   function run(statement: InStatement | [string, unknown?]): ResultSet {
     const { sql, args = [] } =
       typeof statement === 'string' ? { sql: statement } : (statement as Exclude<InStatement, string>)
-    return statementOf(sql).run(
-      (args as unknown[]).map((value) => (typeof value === 'boolean' ? Number(value) : value)),
-    )
+    const { run, changes: table } = statementOf(sql)
+    if (table !== null) {
+      changes += 1
+      versions.set(table, changes)
+    }
+    return run((args as unknown[]).map((value) => (typeof value === 'boolean' ? Number(value) : value)))
   }
 
   return {
+    versionOf: (table: string) => versions.get(table) ?? 0,
+    version: () => changes,
+    values(sql: string) {
+      const reader = readers.get(sql) ?? database.prepare(sql).raw(true)
+      readers.set(sql, reader)
+      return reader.all([]) as unknown[][]
+    },
     execute: async (statement: InStatement) => run(statement),
-    async batch(statements: InStatement[], mode?: string) {
-      database.exec(mode === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN')
+    async batch(statements: InStatement[]) {
+      // Nothing happens between two reads: everything here is synchronous.
+      if (statements.every((one) => changedTable(typeof one === 'string' ? one : one.sql) === null))
+        return statements.map(run)
+      database.exec('BEGIN IMMEDIATE')
       try {
         const results = statements.map(run)
         database.exec('COMMIT')
@@ -42,10 +72,18 @@ export function memoryClient(): Client {
     },
     executeMultiple: async (sql: string) => void database.exec(sql),
     close: () => database.close(),
-  } as unknown as Client
+  } as unknown as MemoryClient
+}
+
+function changedTable(sql: string): string | null {
+  if (/^\s*select\b/i.test(sql)) return null
+  const [, table] = /^\s*(?:insert(?:\s+or\s+\w+)?\s+into|update|delete\s+from)\s+"?(\w+)/i.exec(sql) ?? []
+  if (table === undefined) throw new Error(`Which table does this change? ${sql.slice(0, 80)}`)
+  return table
 }
 
 function prepare(database: Database.Database, sql: string): Statement {
+  const changes = changedTable(sql)
   const statement = database.prepare(sql)
   const nothing = { columnTypes: [], lastInsertRowid: undefined, toJSON: () => ({}) }
   try {
@@ -53,13 +91,16 @@ function prepare(database: Database.Database, sql: string): Statement {
   } catch {
     // It returns no rows.
     return {
-      run: (args) => ({ ...nothing, columns: [], rows: [], rowsAffected: statement.run(...args).changes }),
+      changes,
+      run: (args) => ({ ...nothing, columns: [], rows: [], rowsAffected: statement.run(args).changes }),
     }
   }
   const columns = statement.columns().map(({ name }) => name)
+  const names = columns.flatMap((name, i) => (columns.indexOf(name) === i ? [[name, i] as const] : []))
   return {
+    changes,
     run(args) {
-      const rows = (statement.all(...args) as unknown[][]).map((values) => new Row(columns, values))
+      const rows = (statement.all(args) as unknown[][]).map((values) => new Row(names, values))
       return { ...nothing, columns, rows: rows as unknown as ResultSet['rows'], rowsAffected: 0 }
     },
   }
@@ -69,10 +110,9 @@ function prepare(database: Database.Database, sql: string): Statement {
 class Row {
   #values: unknown[]
 
-  constructor(columns: string[], values: unknown[]) {
+  constructor(names: (readonly [name: string, position: number])[], values: unknown[]) {
     this.#values = values
-    for (const [i, column] of columns.entries())
-      if (!Object.hasOwn(this, column)) (this as Record<string, unknown>)[column] = values[i]
+    for (const [name, i] of names) (this as Record<string, unknown>)[name] = values[i]
   }
 
   get length(): number {

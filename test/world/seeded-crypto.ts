@@ -1,4 +1,4 @@
-import crypto, { createHash } from 'node:crypto'
+import crypto, { createHash, createHmac } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { type Random, seededRandom } from '../../testing/random.ts'
 
@@ -20,20 +20,24 @@ function uuid() {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20)}` as const
 }
 
-/** Replaces this process's sources of randomness. Hashing becomes synchronous, so that no thread decides an order. */
+const bytesOf = (data: BufferSource) =>
+  ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data)
+
+/**
+ * Replaces this process's sources of randomness. Hashing becomes synchronous, so that no thread decides an order, and no
+ * call runs out of real time.
+ */
 export function takeOverRandomness(): void {
   const web = globalThis.crypto
+  AbortSignal.timeout = () => new AbortController().signal
   Math.random = () => random.next()
   web.getRandomValues = fill as typeof web.getRandomValues
   web.randomUUID = uuid
-  web.subtle.digest = async (_, data) => {
-    const bytes = ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : data
-    return new Uint8Array(
-      createHash('sha256')
-        .update(bytes as Uint8Array)
-        .digest(),
-    ).buffer
-  }
+  web.subtle.digest = async (_, data) => new Uint8Array(createHash('sha256').update(bytesOf(data)).digest()).buffer
+  // The only keys are those that sign Stripe's webhooks.
+  web.subtle.importKey = (async (_: string, key: Uint8Array) => key) as never
+  web.subtle.sign = (async (_: string, key: Uint8Array, data: Uint8Array) =>
+    new Uint8Array(createHmac('sha256', key).update(data).digest()).buffer) as never
   crypto.randomBytes = ((size: number) => fill(Buffer.alloc(size))) as typeof crypto.randomBytes
   crypto.randomUUID = uuid
   syncBuiltinESMExports()

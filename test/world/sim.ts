@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
+import './faster-drizzle.ts'
 import { applyInMemory, listMutants, type Mutant } from './mutants.ts'
 import { REACH, whatIsMissing } from './reach.ts'
 import type { Outcome } from './run-seed.ts'
@@ -27,6 +28,8 @@ const scenario = values.scenario as Scenario
 /** Seeds that a process plays before it reports. */
 const CHUNK = scenario === 'year' ? 1 : 25
 const MUTANT_SEEDS = 2_000
+/** A long run says now and then how far it is. */
+const REPORT_EVERY = 1_000
 
 type Task = { seeds: number[]; mutant?: string }
 
@@ -38,8 +41,13 @@ else await playMany(Number(values.from), Number(values.seeds))
 async function playMany(from: number, count: number): Promise<void> {
   const since = performance.now()
   const reached = new Map<string, number>()
+  const minutes = () => `${((performance.now() - since) / 60_000).toFixed(1)} minutes`
+  let played = 0
   let broken = 0
   await inProcesses(chunks(from, count), (outcome) => {
+    played += 1
+    if (played % REPORT_EVERY === 0 && played < count)
+      console.log(`${played} of ${count} seeds, ${broken} broken, ${minutes()}`)
     for (const [state, times] of outcome.reached) reached.set(state, (reached.get(state) ?? 0) + times)
     if (!outcome.broken) return
     broken += 1
@@ -51,7 +59,7 @@ async function playMany(from: number, count: number): Promise<void> {
     console.log(`${String(times).padStart(8)}  ${state}`)
   const missing = broken || scenario !== 'crowd' ? [] : whatIsMissing(reached, count)
   for (const line of missing) console.log(line)
-  console.log(`${((performance.now() - since) / 60_000).toFixed(1)} minutes, ${REACH.length} rare states watched`)
+  console.log(`${minutes()}, ${REACH.length} rare states watched`)
   console.log(`${count} seeds, ${broken} broken`)
   if (broken || missing.length) process.exitCode = 1
 }

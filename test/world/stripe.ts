@@ -1,3 +1,4 @@
+import type { Asked, Outcome } from '../../dev/stand-in/server.ts'
 import { Store } from '../../dev/stand-in/store.ts'
 import { payCheckout } from '../../dev/stripe/checkout.ts'
 import { markUncollectible, voidInvoice } from '../../dev/stripe/invoices.ts'
@@ -15,6 +16,8 @@ import { cancelSubscription, updateSubscription } from '../../dev/stripe/subscri
 import { signature } from '../../dev/stripe/webhooks.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
 import type { Payments } from '../../src/server/ports/payments.ts'
+import { pendingHits } from './pending-hits.ts'
+import { Recall } from './recall.ts'
 
 const SECRET = 'whsec_local'
 const BASE = 'http://stripe'
@@ -27,23 +30,37 @@ export function openStripe(now: () => number, failed: () => void) {
   const store = new Store(null)
   const server = new StripeServer(store, BASE, now)
   const { account } = server
-  const fetcher = async (url: string | URL | Request, init: RequestInit = {}) => {
-    const headers = Object.fromEntries(new Headers(init.headers))
-    const outcome = server.answer({
-      method: init.method ?? 'GET',
-      url: new URL(String(url)),
-      headers,
-      body: String(init.body ?? ''),
-    })
+  const recall = new Recall((request: Asked): Outcome => {
+    const outcome = server.answer(request)
     store.commit()
     if (typeof outcome === 'string' || outcome.status >= 500) failed()
+    return outcome
+  })
+  const fetcher = async (url: string | URL | Request, init: RequestInit = {}) => {
+    const outcome = recall.exchange({
+      method: init.method ?? 'GET',
+      url: new URL(String(url)),
+      headers: Object.fromEntries(new Headers(init.headers)),
+      body: String(init.body ?? ''),
+    })
     if (typeof outcome === 'string') throw new TypeError('fetch failed')
     return new Response(outcome.body, { status: outcome.status, headers: outcome.headers })
   }
-  const payments: Payments = stripePayments(
+  const adapter = stripePayments(
     { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: SECRET, STRIPE_API_BASE: BASE },
     { fetcher: fetcher as typeof fetch },
   )
+  const read =
+    <Args extends unknown[], T>(name: string, call: (...args: Args) => Promise<T>) =>
+    (...args: Args) =>
+      recall.read(`${name} ${JSON.stringify(args)}`, pendingHits(store) === 0, () => call(...args))
+  const payments: Payments = {
+    ...adapter,
+    findInvoice: read('invoice', adapter.findInvoice),
+    findSubscription: read('subscription', adapter.findSubscription),
+    getCheckout: read('checkout', adapter.getCheckout),
+    listPlanInvoices: read('plan invoices', adapter.listPlanInvoices),
+  }
   const conditions = { losesWebhooks: false }
   /** Somebody acts at Stripe: the customer on its pages, or the operator in its dashboard. */
   function act<T>(what: () => T): T {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, expect, test } from 'vitest'
+import './faster-drizzle.ts'
 import { openWorldDatabase, type WorldDatabase } from './database.ts'
 import { listMutants, patched } from './mutants.ts'
 import { play } from './play.ts'
