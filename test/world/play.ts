@@ -4,6 +4,7 @@ import type { WorldDatabase } from './database.ts'
 import { habit } from './habits.ts'
 import { cloudHappening, edges, operatorDeed, stripeHappening } from './happenings.ts'
 import { Memory } from './memory.ts'
+import { Broken } from './mishaps.ts'
 import { newPerson, type Person } from './people.ts'
 import { QUIET_RULES } from './rules/quiet.ts'
 import type { Rule } from './rules/rule.ts'
@@ -11,7 +12,7 @@ import { RULES } from './rules.ts'
 import type { Schedule, Step } from './schedule.ts'
 import { seedRandomness } from './seeded-crypto.ts'
 import { sightings } from './sightings.ts'
-import { Broken, World } from './world.ts'
+import { World } from './world.ts'
 
 const NAMES = 'Ada Grace Alan Barbara Edsger Frances Katherine Margaret Niklaus Radia Sophie Tony'.split(' ')
 /** A month with 31 days at the end of a leap year's February. */
@@ -31,7 +32,7 @@ export async function play(
   await database.empty()
   const world = new World(database, trace)
   world.clock.ms = FIRST_BEGIN + begins
-  world.disturb()
+  world.calm.disturb()
   await world.addPlaces(places, 1)
   const people: Person[] = []
   for (const [i, { behavior, trial }] of seeds.entries())
@@ -66,10 +67,10 @@ async function playStep(world: World, people: Person[], step: Step): Promise<voi
   else await world.together(await person.deeds(random))
   if (random.chance(0.3))
     await world.together(
-      world.late.splice(0, 1).map((run) => ({ name: 'late launch', run: () => carryOut(world, run) })),
+      world.program.late.splice(0, 1).map((run) => ({ name: 'late launch', run: () => carryOut(world, run) })),
     )
   // Even where nothing failed, calls took seconds.
-  if (step.weather !== 'calm') world.disturb()
+  if (step.weather !== 'calm') world.calm.disturb()
 }
 
 /** How long until just before, at, or just after a moment that matters. */
@@ -83,7 +84,7 @@ async function toEdge(world: World, random: Random): Promise<number> {
 
 async function carryOut(world: World, launch: () => Promise<unknown>): Promise<void> {
   await launch().catch(() => {})
-  world.disturb('fleet')
+  world.calm.disturb('fleet')
   world.note('launch carried out late')
 }
 
@@ -94,7 +95,9 @@ async function becomeQuiet(world: World, people: Person[], checkRules: () => Pro
   world.trace?.(`${new Date(world.clock.ms).toISOString()} everything becomes quiet`)
   world.ec2.heal()
   world.stripe.heal()
-  await world.together(world.late.splice(0).map((run) => ({ name: 'late launch', run: () => carryOut(world, run) })))
+  await world.together(
+    world.program.late.splice(0).map((run) => ({ name: 'late launch', run: () => carryOut(world, run) })),
+  )
   for (let tries = 0; tries < 4; tries++) {
     await world.together(
       people

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import type { WorldDatabase } from './database.ts'
+import { Broken } from './mishaps.ts'
 import { play } from './play.ts'
 import { SCENARIOS, type Scenario, type Schedule } from './schedule.ts'
-import { Broken } from './world.ts'
 
 const SHRINK_MS = 60_000
 

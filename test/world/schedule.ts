@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
 import { BEHAVIORS, type Behavior } from './people.ts'
-import type { Weather } from './world.ts'
+import type { Weather } from './program.ts'
 
 /** `edge`: until just before, at, or just after the next moment that a rule depends on. */
 type Wait = number | 'edge'

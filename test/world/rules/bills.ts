@@ -126,8 +126,8 @@ export const BILLS_RULES: Rule[] = [
         const paidAt = Math.min(...payments, Infinity)
         const isPaid = paidAt < bill.periodEnd
         // Only if a trigger of that period heard of the payment, or of its failure.
-        const heardFrom = Math.max(isPaid ? paidAt : bill.periodStart, world.calmSince.money) + 26 * HOUR_MS
-        if (!world.calmRounds.some((at) => heardFrom < at && at < bill.periodEnd)) return []
+        const heardFrom = Math.max(isPaid ? paidAt : bill.periodStart, world.calm.since.money) + 26 * HOUR_MS
+        if (!world.calm.rounds.some((at) => heardFrom < at && at < bill.periodEnd)) return []
         return isPaid === bill.includedHours > 0
           ? []
           : [`${bill.id} includes ${bill.includedHours} hours, its period was paid ${iso(paidAt)}`]

@@ -33,7 +33,7 @@ export const JOBS_RULES: Rule[] = [
     sentence: 'A person never reads that a finished job is unfinished, or that it ended in two ways.',
     broken: ({ world, memory }) =>
       memory
-        .newlyPublished(world.published)
+        .newlyPublished(world.alarms.published)
         .flatMap(({ job, before }) =>
           before !== undefined && isTerminal(before) && before !== job.status
             ? [`${job.id} was ${before}, then ${job.status}`]
@@ -45,7 +45,7 @@ export const JOBS_RULES: Rule[] = [
     sentence: 'A job that is due is looked at within 90 quiet seconds, without the sweep.',
     broken: ({ world, rows }) =>
       rows.jobs.flatMap((job) =>
-        job.runAt !== null && world.calmFor('fleet', job.runAt) > 90_000
+        job.runAt !== null && world.calm.forMs('fleet', job.runAt) > 90_000
           ? [`${job.kind} ${job.id} is ${job.status}, due ${iso(job.runAt)}`]
           : [],
       ),
@@ -57,7 +57,7 @@ export const JOBS_RULES: Rule[] = [
       rows.runs.flatMap((run) => {
         if (run.runningAt === null || run.stopRequestedAt !== null || run.endedAt !== null) return []
         const since = Math.max(run.runningAt, world.ec2.looked.at)
-        return world.calmFor('fleet', since) > 2 * MINUTE_MS ? [`${run.id} was last looked at ${iso(since)}`] : []
+        return world.calm.forMs('fleet', since) > 2 * MINUTE_MS ? [`${run.id} was last looked at ${iso(since)}`] : []
       }),
   },
   {
@@ -65,7 +65,7 @@ export const JOBS_RULES: Rule[] = [
     sentence: 'In quiet times, a start or a stop is taken up within 20 seconds.',
     broken: ({ world, rows }) =>
       rows.jobs.flatMap((job) => {
-        if (world.calmSince.fleet > job.createdAt) return []
+        if (world.calm.since.fleet > job.createdAt) return []
         const [, ms] = rows.witnessed
           .filter(({ id }) => id === job.id)
           .flatMap(({ what }) => /^taken up after (\d+)/.exec(what) ?? [])

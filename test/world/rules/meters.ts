@@ -37,7 +37,7 @@ export const METERS_RULES: Rule[] = [
         const { id, billedFrom, meteredUntil, confirmedAt, endedAt, instanceId } = run
         if (billedFrom === null) return meteredUntil === null ? [] : [`${id} has a meter without a start`]
         const record = records.get(instanceId ?? '')
-        const answered = world.answeredAt.get(instanceId ?? '') ?? Infinity
+        const answered = world.servers.answeredAt.get(instanceId ?? '') ?? Infinity
         const end = record?.shuttingDownAt ?? now
         const sure =
           endedAt === null ? Math.min(confirmedAt ?? billedFrom, meteredUntil ?? Infinity) : (meteredUntil ?? Infinity)

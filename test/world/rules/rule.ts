@@ -43,5 +43,5 @@ export function isOverdue(
   apartMs?: number,
 ): boolean {
   const apart = apartMs ?? (what === 'money' ? Math.min(6 * HOUR_MS, ms / 4) : 0)
-  return world.calmFor(what, since) > ms && world.roundsSince(what, since, apart) >= rounds
+  return world.calm.forMs(what, since) > ms && world.calm.roundsSince(what, since, apart) >= rounds
 }

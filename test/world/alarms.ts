@@ -1,0 +1,104 @@
+import type { Job } from '../../src/domain/wire.ts'
+import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
+import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'
+import { FAILED_LOOK_MS, FLEET, watchFleet } from '../../src/server/fleet/look.ts'
+import { KeptStorage, storageOf } from '../../testing/stack/alarm-storage.ts'
+import { Cut } from '../../testing/world/wire.ts'
+import type { Task } from './program.ts'
+import type { World } from './world.ts'
+
+const LATE_MS = 90_000
+/** An alarm whose handler was cut off rings again. */
+const AGAIN_MS = 2_000
+
+/** The objects that look after each user's jobs, and after the fleet: what the platform keeps of them, and when it rings their alarms. */
+export class Alarms {
+  /** What people were told. */
+  readonly published: { userId: string; job: Job }[] = []
+  #world: World
+  #kept = new Map<string, KeptStorage>()
+  #alarms = new Map<string, JobAlarm>()
+  #notBefore = new Map<string, number>()
+
+  constructor(world: World) {
+    this.#world = world
+    // A trigger started it when this version was deployed.
+    const started = { alarm: world.clock.ms, values: new Map([['userId', FLEET]]) }
+    this.#kept.set(FLEET, Object.assign(new KeptStorage(), started))
+  }
+
+  of(userId: string): JobAlarm {
+    const known = this.#alarms.get(userId)
+    if (known) return known
+    const alarm = this.#create(userId)
+    this.#alarms.set(userId, alarm)
+    return alarm
+  }
+
+  /** The objects forget what they hold in memory. */
+  forget(): void {
+    this.#alarms.clear()
+  }
+
+  /** From now on, no alarm is held back. */
+  beOnTime(): void {
+    this.#notBefore.clear()
+  }
+
+  /** When each alarm that is set would ring. */
+  moments(): number[] {
+    return [...this.#kept].flatMap(([userId, kept]) => this.#momentOf(userId, kept) ?? [])
+  }
+
+  /** Takes all alarms up to that moment. @param lateBy how late their next ones come, on average twice that in ms */
+  due(until: number, lateBy = 0): Task[] {
+    const { clock, luck } = this.#world
+    return [...this.#kept].flatMap(([userId, kept]) => {
+      if (kept.alarm === null || (this.#momentOf(userId, kept) ?? 0) > until) return []
+      if (clock.ms - kept.alarm > LATE_MS) this.#world.note('alarm came late')
+      this.#notBefore.set(userId, lateBy ? clock.ms + lateBy * luck.next() : 0)
+      kept.alarm = null
+      return [{ name: `alarm of ${userId}`, run: () => this.#ring(userId, kept) }]
+    })
+  }
+
+  #momentOf(userId: string, { alarm }: KeptStorage): number | null {
+    return alarm === null ? null : Math.max(alarm, this.#notBefore.get(userId) ?? 0)
+  }
+
+  async #ring(userId: string, kept: KeptStorage): Promise<void> {
+    const isDead = this.#world.program.deathOfThis()
+    try {
+      await this.of(userId).ring()
+    } finally {
+      if (isDead()) {
+        // The platform rings again, in a new object.
+        this.#alarms.delete(userId)
+        kept.alarm ??= this.#world.clock.ms + AGAIN_MS
+      }
+    }
+  }
+
+  #create(userId: string): JobAlarm {
+    const { program, clock, ctx } = this.#world
+    const kept = this.#kept.get(userId) ?? new KeptStorage()
+    this.#kept.set(userId, kept)
+    const alive = () => {
+      if (program.isDead()) throw new Cut('a dead object keeps nothing')
+    }
+    const run = jobRunner((job) => {
+      if (!program.isDead()) this.published.push({ userId, job })
+    })
+    const runJobs = async () => {
+      const next = await run(ctx, userId)
+      const at = clock.ms
+      return { at, wait: next === null ? null : next - at }
+    }
+    const isFleet = userId === FLEET
+    return new JobAlarm(storageOf(kept, alive), isFleet ? () => watchFleet(ctx) : runJobs, program.log, {
+      now: () => clock.ms,
+      random: () => this.#world.luck.next(),
+      ...(isFleet ? { retryMs: FAILED_LOOK_MS } : {}),
+    })
+  }
+}

@@ -1,0 +1,55 @@
+import type { Context } from '../../src/server/context.ts'
+import { FLEET } from '../../src/server/fleet/look.ts'
+import { bindLog } from '../../src/server/log.ts'
+import type { Cloud } from '../../src/server/ports/cloud.ts'
+import type { Payments } from '../../src/server/ports/payments.ts'
+import { memoryCounters } from '../../testing/stack/counters.ts'
+import type { Wire } from '../../testing/world/wire.ts'
+import type { World } from './world.ts'
+
+/** What the Worker would hand to the product's verbs, jobs and triggers. */
+export function worldContext(world: World): Context {
+  const { program, alarms, database, ec2, stripe, clock } = world
+  const { call } = program
+  return {
+    db: database.wired(call),
+    now: () => clock.ms,
+    random: () => world.luck.next(),
+    cloud: everyCall('ec2', ec2.cloud, call),
+    payments: everyCall('stripe', stripe.payments, call),
+    mailer: { send: (mail) => call('mail: send', async () => void world.sent.push(mail)) },
+    reach: (host) => call('reach', async () => world.servers.reach(host)),
+    channel: (userId) => ({
+      arm: () => call('channel: arm', () => alarms.of(userId).arm(userId)),
+      wake: () => call('channel: wake', () => alarms.of(userId).wake(userId)),
+      disconnect: () => call('channel: disconnect', async () => {}),
+    }),
+    fleetWatcher: { revive: (now) => call('watcher: revive', () => alarms.of(FLEET).revive(FLEET, now)) },
+    counter: memoryCounters(),
+    hasher: { derive: async ({ secret }) => secret },
+    background: (work) => program.background(work),
+    log: bindLog(program.log, {}),
+    config: {
+      origins: ['http://site.test'],
+      secretKey: 's',
+      passwordPepper: 'p',
+      mailFrom: 'hello@site.test',
+      operatorEmail: 'operator@site.test',
+      plansForSale: true,
+      metricsTokens: [],
+      checkoutOrigin: 'https://checkout.stripe.com',
+      portalOrigin: 'https://billing.stripe.com',
+    },
+  }
+}
+
+type AnyCall = (...args: never[]) => Promise<unknown>
+
+function everyCall<Port extends Cloud | Payments>(vendor: string, port: Port, call: Wire): Port {
+  return Object.fromEntries(
+    Object.entries(port as Record<string, AnyCall>).map(([name, effect]) => [
+      name,
+      (...args: never[]) => call(`${vendor}: ${name}`, () => effect(...args)),
+    ]),
+  ) as Port
+}
