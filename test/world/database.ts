@@ -21,6 +21,7 @@ export type Rows = {
   checkouts: schema.CheckoutRow[]
   bills: schema.BillRow[]
   invoices: schema.InvoiceRow[]
+  planPayments: schema.PlanPaymentRow[]
   outbox: schema.OutboxRow[]
   /** What the triggers saw, and the id of the user, run, bill, plan or mail. */
   witnessed: { what: string; id: string }[]
@@ -36,6 +37,9 @@ const WITNESSES = `
     AND new.closed_at IS NULL BEGIN INSERT INTO witnessed VALUES ('suspension', new.id); END;
   CREATE TRIGGER warning AFTER UPDATE ON users WHEN old.stop_warned_at IS NULL AND new.stop_warned_at IS NOT NULL
     AND new.closed_at IS NULL BEGIN INSERT INTO witnessed VALUES ('warning', new.id); END;
+  CREATE TRIGGER trial_warning AFTER UPDATE ON server_sessions
+    WHEN old.trial_warned_at IS NULL AND new.trial_warned_at IS NOT NULL BEGIN
+    INSERT INTO witnessed SELECT 'trial warning', id FROM users WHERE id = new.user_id AND closed_at IS NULL; END;
   CREATE TRIGGER mail AFTER INSERT ON outbox
     BEGIN INSERT INTO witnessed SELECT 'mail: ' || new.subject, id FROM users WHERE email = new.recipient; END;
   CREATE TRIGGER mail_sent_again AFTER UPDATE ON outbox WHEN old.sent_at IS NOT NULL AND new.sent_at IS NOT NULL
@@ -107,6 +111,7 @@ const TABLES = {
   checkouts: schema.checkouts,
   bills: schema.bills,
   invoices: schema.invoices,
+  planPayments: schema.planPayments,
   outbox: schema.outbox,
 }
 

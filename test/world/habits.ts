@@ -3,6 +3,7 @@ import { correctBill } from '../../src/server/billing/bills/corrections.ts'
 import { grantPlan } from '../../src/server/billing/plans/grants.ts'
 import type { Random } from '../../testing/random.ts'
 import type { Person } from './people.ts'
+import { repeatCalls } from './repeated-calls.ts'
 import type { World } from './world.ts'
 
 type Habit = (world: World, random: Random, person: Person, people: Person[]) => Promise<void>
@@ -18,6 +19,8 @@ export async function habit(world: World, random: Random, person: Person, people
     leavePlanUnpaid,
     leaveBillUnpaid,
     missAllServers,
+    repeatCalls,
+    payAfterClosing,
   ])?.(world, random, person, people)
 }
 
@@ -165,6 +168,15 @@ const leaveBillUnpaid: Habit = async (world, random, _person, people) => {
     if (random.chance(0.05)) await does(world, debtor, 'close', () => debtor.close())
     await world.advance(wait)
   }
+}
+
+/** Opens a checkout page, closes the account, and pays on the page all the same. */
+const payAfterClosing: Habit = async (world, random, person) => {
+  await does(world, person, 'checkout', () => person.openCheckout('basic'))
+  await does(world, person, 'close', () => person.close())
+  const { users } = await world.database.read()
+  person.closedAt = users.find(({ id }) => id === person.user.id)?.closedAt ?? null
+  await does(world, person, 'pay', () => person.pay(random, false))
 }
 
 /** Everyone has a server, and then the region or the account that we ask is the wrong one. */

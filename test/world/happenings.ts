@@ -20,7 +20,7 @@ export function cloudHappening(world: World, random: Random): void {
   else if (happening === 3) ec2.inject('RequestLimitExceeded', 3 * times)
   else if (happening === 4) {
     ec2.inject('lost_response', random.between(1, 3), { action: 'RunInstances' })
-    if (random.chance(0.5)) ec2.inject('UnauthorizedOperation', 1, { action: 'RunInstances' })
+    if (random.chance(0.8)) ec2.inject('UnauthorizedOperation', 1, { action: 'RunInstances' })
   } else if (happening === 5) ec2.conditions.hiddenMs = random.between(2_000, 60_000)
   else if (happening === 6) ec2.conditions.bootMs = random.between(1_000, 11 * 60_000)
   else if (happening === 7) ec2.conditions.shutdownMs = random.between(1_000, 120_000)

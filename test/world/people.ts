@@ -28,6 +28,9 @@ export class Person {
   readonly stopped = new Map<string, number>()
   /** Runs whose end this person asked for, whatever the answer was. */
   readonly asked = new Set<string>()
+  /** What the API answered to each Idempotency-Key, and answers that don't fit. */
+  readonly answers = new Map<string, string>()
+  readonly contradictions: string[] = []
   /** Has asked to close the account. */
   closes = false
   /** When the closing of the account was accepted. */

@@ -50,6 +50,9 @@ export const REACH = [
   'database lost after commit',
   'alarm came late',
   'mail lost',
+  'call repeated',
+  'answer to a call lost',
+  'call repeated after a lost answer',
 ]
 
 const ENOUGH = { seeds: 2_000, times: 10 }

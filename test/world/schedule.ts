@@ -27,7 +27,7 @@ const kind = fc.oneof(
   { weight: 6, arbitrary: fc.constant('stripe' as const) },
   { weight: 4, arbitrary: fc.constant('operator' as const) },
   { weight: 3, arbitrary: fc.constant('deploy' as const) },
-  { weight: 2, arbitrary: fc.constant('habit' as const) },
+  { weight: 3, arbitrary: fc.constant('habit' as const) },
 )
 
 export type Step = {

@@ -1,6 +1,5 @@
-import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import { runSeconds, runSecondsWithin } from '../../../src/domain/money/billing.ts'
-import { isOverdue, iso, type Rule, wasUnseen } from './rule.ts'
+import { iso, type Rule, wasUnseen } from './rule.ts'
 
 export const METERS_RULES: Rule[] = [
   {
@@ -86,18 +85,6 @@ export const METERS_RULES: Rule[] = [
           }, 0)
         return seconds > 1_800 ? [`${user.name} used ${seconds} s of the trial`] : []
       }),
-  },
-  {
-    name: 'trial-ends-in-time',
-    sentence: 'When a trial is over, its server is stopped within 3 quiet minutes.',
-    broken: ({ world, rows }) =>
-      rows.runs.flatMap((run) =>
-        run.mustStopAt !== null &&
-        run.stopRequestedAt === null &&
-        isOverdue(world, 'fleet', run.mustStopAt, 3 * MINUTE_MS, 1)
-          ? [`${run.id} was to stop ${iso(run.mustStopAt)}`]
-          : [],
-      ),
   },
   {
     name: 'plans-lift-the-trial-end',

@@ -34,6 +34,12 @@ export const PEOPLE_RULES: Rule[] = [
       ),
   },
   {
+    name: 'keys-work-once',
+    sentence: 'A call repeated with its Idempotency-Key within a day does its work once, and gets the same answer.',
+    broken: ({ people }) =>
+      people.flatMap(({ user, contradictions }) => contradictions.map((one) => `${user.name}: ${one}`)),
+  },
+  {
     name: 'one-mail-per-cause',
     sentence:
       'Each suspension, each warning and each closing is mailed once, and every mail leaves within 2 quiet hours.',

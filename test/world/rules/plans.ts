@@ -39,4 +39,28 @@ export const PLANS_RULES: Rule[] = [
           : []
       }),
   },
+  {
+    name: 'plan-payments-are-in-the-books',
+    sentence:
+      "Every invoice of a plan's is in its owner's history once, and with its own amount within 26 quiet hours.",
+    broken: ({ world, rows, people, memory }) =>
+      world.stripe.invoices().flatMap(({ id, parent, status, total, customer }) => {
+        const subscription = parent?.subscription_details.subscription
+        const plan = rows.plans.find((one) => subscription && one.stripeSubscriptionId === subscription)
+        const owner = people.find((one) => one.user.id === plan?.userId)
+        if (!plan || !owner || status === 'draft') return []
+        const kept = rows.planPayments.filter((one) => one.stripeInvoiceId === id)
+        const [own] = kept
+        const fits = own?.userId === plan.userId && own.amountCents === total && own.status === status
+        const since = memory.since(`books ${id}`, !fits)
+        return [
+          ...(kept.length > 1 ? [`${id} of ${customer} is in ${kept.length} rows`] : []),
+          ...(since !== null && owner.closedAt === null && isOverdue(world, 'money', since, 26 * HOUR_MS, 4)
+            ? [
+                `${id} of ${owner.user.name} is ${status} over ${total}, in the history ${own?.status} over ${own?.amountCents}`,
+              ]
+            : []),
+        ]
+      }),
+  },
 ]

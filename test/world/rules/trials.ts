@@ -1,0 +1,58 @@
+import { MINUTE_MS } from '../../../src/domain/instant.ts'
+import { isOverdue, iso, type Rule } from './rule.ts'
+
+/** As the product promises: see docs/billing.md. */
+const WARNED_MS = 5 * MINUTE_MS
+
+export const TRIALS_RULES: Rule[] = [
+  {
+    name: 'trial-ends-in-time',
+    sentence: 'When a trial is over, its server is stopped within 3 quiet minutes.',
+    broken: ({ world, rows }) =>
+      rows.runs.flatMap((run) =>
+        run.mustStopAt !== null &&
+        run.stopRequestedAt === null &&
+        isOverdue(world, 'fleet', run.mustStopAt, 3 * MINUTE_MS, 1)
+          ? [`${run.id} was to stop ${iso(run.mustStopAt)}`]
+          : [],
+      ),
+  },
+  {
+    name: 'trial-ends-with-a-warning',
+    sentence: 'Whoever has more than 5 minutes of a trial is mailed once when 5 are left, within 2 quiet minutes.',
+    broken: ({ world, rows }) => [
+      ...rows.runs.flatMap((run) => {
+        const { id, billedFrom, mustStopAt, stopRequestedAt, trialWarnedAt } = run
+        if (billedFrom === null || mustStopAt === null || stopRequestedAt !== null || trialWarnedAt !== null) return []
+        const from = mustStopAt - WARNED_MS
+        return from > billedFrom && isOverdue(world, 'fleet', from, 2 * MINUTE_MS, 0)
+          ? [`${id} ends ${iso(mustStopAt)}, nobody is warned`]
+          : []
+      }),
+      ...rows.users.flatMap(({ id, name }) => {
+        const warnings = rows.witnessed.filter((one) => one.id === id && one.what === 'trial warning').length
+        const mails = rows.witnessed.filter((one) => one.id === id && /^mail: .* left$/.test(one.what)).length
+        return mails === warnings ? [] : [`${name} got ${mails} mails for ${warnings} warnings`]
+      }),
+    ],
+  },
+  {
+    name: 'trial-over-is-mailed',
+    sentence: 'Whoever loses a server because the trial is over is mailed once.',
+    broken: ({ rows, people }) =>
+      people.flatMap(({ user, asked, closes }) => {
+        const over = rows.runs.filter(
+          ({ id, userId, mustStopAt, stopRequestedAt }) =>
+            userId === user.id &&
+            mustStopAt !== null &&
+            (stopRequestedAt ?? 0) >= mustStopAt &&
+            rows.jobs.some((job) => job.runId === id && job.kind === 'server_stop' && job.errorCode === null),
+        )
+        const ours = over.filter(({ id }) => !asked.has(id) && !closes)
+        const mails = rows.witnessed.filter(({ what, id }) => id === user.id && /^mail: .*trial is over$/.test(what))
+        return mails.length < ours.length || mails.length > over.length
+          ? [`${user.name} got ${mails.length} mails for ${ours.length} to ${over.length} ends`]
+          : []
+      }),
+  },
+]
