@@ -28,7 +28,7 @@ export type Rows = {
 }
 
 /**
- * Write down what a look after each step could miss. Mails count only for open accounts, and a `start: …` is one that
+ * Write down what a look after each step could miss: a payment forgets the warning before a stop. Mails count only for open accounts, and a `start: …` is one that
  * should have been refused: a plan that turns unpaid may be a moment late.
  */
 const WITNESSES = `
@@ -58,6 +58,9 @@ const WITNESSES = `
     INSERT INTO witnessed SELECT 'loss after ' || unseen_looks || ' looks, ' || (SELECT count(*) FROM server_sessions
       WHERE ended_at IS NULL AND unseen_since < new.created_at - 60000) || ' unseen', id
       FROM server_sessions WHERE id = new.session_id; END;
+  CREATE TRIGGER debt_stop AFTER INSERT ON jobs WHEN new.error_code = 'suspended' BEGIN
+    INSERT INTO witnessed SELECT 'stopped for debt ' || (new.created_at - coalesce(stop_warned_at, new.created_at)),
+      new.session_id FROM users WHERE id = new.user_id; END;
   CREATE TRIGGER take_up AFTER UPDATE ON jobs WHEN old.status = 'queued' AND new.status = 'running'
     BEGIN INSERT INTO witnessed VALUES ('taken up after ' || (new.updated_at - old.created_at), new.id); END;
   CREATE TRIGGER bill AFTER INSERT ON billing_records WHEN new.corrects IS NULL BEGIN

@@ -156,6 +156,9 @@ export class Person {
   }
 
   async close(): Promise<void> {
+    const [row] = await this.#world.database.db.select().from(users).where(eq(users.id, this.user.id))
+    // Closing has signed them out everywhere.
+    if (row?.closedAt !== null) return
     const isLive = (await this.live()) !== null
     if (this.#openPages().length > 0) this.#world.note('closed with an open checkout')
     this.closes = true

@@ -50,8 +50,8 @@ export const BILLS_RULES: Rule[] = [
         const spans = rows.plans.filter((plan) => plan.userId === user.id).map(toSpan)
         const end = Math.min(cycleFrom(spans, from).end, user.closedAt ?? Infinity)
         const isHeld = rows.checkouts.some(({ userId, status }) => userId === user.id && status === 'open')
-        const freeSince = memory.since(`no open page ${user.id}`, !isHeld) ?? 0
-        const due = Math.max(quietSince, freeSince, end + (isHeld ? 25 * HOUR_MS : 0))
+        const heldUntil = Math.min(end + 25 * HOUR_MS, memory.since(`no open page ${user.id}`, !isHeld) ?? Infinity)
+        const due = Math.max(quietSince, end, heldUntil)
         return isOverdue(world, 'money', due, 3 * HOUR_MS) ? [`${user.name} waits for the bill of ${iso(end)}`] : []
       }),
   },

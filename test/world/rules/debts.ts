@@ -26,23 +26,21 @@ export const DEBTS_RULES: Rule[] = [
     name: 'debt-stops-servers',
     sentence:
       'A suspended owner is warned, and their server is stopped 3 days after the suspension, but never within a day of the warning.',
-    broken: ({ world, rows, memory }) =>
-      rows.runs.flatMap((run) => {
-        const owner = rows.users.find(({ id }) => id === run.userId)
-        const stop = rows.jobs.find((job) => job.runId === run.id && job.errorCode === 'suspended')
-        const { suspendedAt, stopWarnedAt } = owner ?? {}
-        return [
-          ...(stop && !memory.jobs.has(stop.id) && stop.createdAt < (stopWarnedAt ?? Infinity) + DAY_MS
-            ? [`${run.id} was stopped ${iso(stop.createdAt)}, warned ${iso(stopWarnedAt ?? null)}`]
-            : []),
-          ...(suspendedAt != null &&
+    broken: ({ world, rows }) => [
+      ...rows.witnessed.flatMap(({ what, id }) => {
+        const [, ms] = /^stopped for debt (\d+)/.exec(what) ?? []
+        return Number(ms ?? Infinity) < DAY_MS ? [`${id} was stopped ${ms} ms after the warning`] : []
+      }),
+      ...rows.runs.flatMap((run) => {
+        const { suspendedAt } = rows.users.find(({ id }) => id === run.userId) ?? {}
+        return suspendedAt != null &&
           run.stopRequestedAt === null &&
           run.endedAt === null &&
           isOverdue(world, 'money', Math.max(suspendedAt + 2 * DAY_MS, run.requestedAt), 2 * DAY_MS, 3, 25 * HOUR_MS)
-            ? [`${run.id} runs on although its owner is suspended since ${iso(suspendedAt)}`]
-            : []),
-        ]
+          ? [`${run.id} runs on although its owner is suspended since ${iso(suspendedAt)}`]
+          : []
       }),
+    ],
   },
   {
     name: 'suspended-while-overdue',
