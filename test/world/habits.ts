@@ -57,8 +57,9 @@ const startOften: Habit = async (world, _random, person) => {
 const stopAtAnAlarm: Habit = async (world, random, person) => {
   if (random.chance(0.6))
     world.ec2.inject(random.pick(['InsufficientInstanceCapacity', 'VcpuLimitExceeded', 'RequestLimitExceeded']), 5)
-  else if (random.chance(0.3)) {
-    // EC2 carries the launch out, and refuses when it is asked again.
+  else if (random.chance(0.6)) {
+    // EC2 carries the launch out without showing it, and refuses when it is asked again.
+    world.ec2.conditions.hiddenMs = 60_000
     world.ec2.inject('lost_response', 1, { action: 'RunInstances' })
     world.ec2.inject('UnauthorizedOperation', 1, { action: 'RunInstances' })
   }
