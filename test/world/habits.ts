@@ -55,7 +55,8 @@ const startOften: Habit = async (world, _random, person) => {
 
 /** Stops a start at any of its steps, just as its alarm rings. */
 const stopAtAnAlarm: Habit = async (world, random, person) => {
-  if (random.chance(0.6))
+  const isRefused = random.chance(0.6)
+  if (isRefused)
     world.ec2.inject(random.pick(['InsufficientInstanceCapacity', 'VcpuLimitExceeded', 'RequestLimitExceeded']), 5)
   else if (random.chance(0.6)) {
     // EC2 carries the launch out without showing it, and refuses when it is asked again.
