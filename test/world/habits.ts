@@ -14,6 +14,7 @@ export async function habit(world: World, random: Random, person: Person, people
     reopenDaily,
     startOften,
     stopAtAnAlarm,
+    refuseWhatRuns,
     loseAtTheEnd,
     spreadTrial,
     leavePlanUnpaid,
@@ -55,15 +56,8 @@ const startOften: Habit = async (world, _random, person) => {
 
 /** Stops a start at any of its steps, just as its alarm rings. */
 const stopAtAnAlarm: Habit = async (world, random, person) => {
-  const isRefused = random.chance(0.6)
-  if (isRefused)
+  if (random.chance(0.6))
     world.ec2.inject(random.pick(['InsufficientInstanceCapacity', 'VcpuLimitExceeded', 'RequestLimitExceeded']), 5)
-  else if (random.chance(0.6)) {
-    // EC2 carries the launch out without showing it, and refuses when it is asked again.
-    world.ec2.conditions.hiddenMs = 60_000
-    world.ec2.inject('lost_response', 1, { action: 'RunInstances' })
-    world.ec2.inject('UnauthorizedOperation', 1, { action: 'RunInstances' })
-  }
   if (random.chance(0.3)) world.ec2.conditions.hiddenMs = 30_000
   await does(world, person, 'start', () => person.start())
   for (let n = 0; n < 8; n++) {
@@ -73,6 +67,18 @@ const stopAtAnAlarm: Habit = async (world, random, person) => {
   }
   await does(world, person, 'start', () => person.start())
   await world.advance(5_000)
+}
+
+/** EC2 carries a launch out without showing it, and refuses when it is asked again. */
+const refuseWhatRuns: Habit = async (world, random, person) => {
+  await does(world, person, 'stop', () => person.stop())
+  await world.advance(MINUTE_MS)
+  world.ec2.heal()
+  world.ec2.conditions.hiddenMs = 60_000
+  world.ec2.inject('lost_response', random.between(1, 3), { action: 'RunInstances' })
+  world.ec2.inject('UnauthorizedOperation', 1, { action: 'RunInstances' })
+  await does(world, person, 'start', () => person.start())
+  for (let n = 0; n < 6; n++) await world.together(await world.untilNext(40_000))
 }
 
 /** A server vanishes just before a cycle ends, while EC2 answers nobody. */
