@@ -81,6 +81,11 @@ export async function openWorldDatabase() {
   const client = memoryClient()
   for (const file of readdirSync(MIGRATIONS).sort())
     if (file.endsWith('.sql')) await client.executeMultiple(readFileSync(join(MIGRATIONS, file), 'utf8'))
+  // One database serves many worlds, so what may never be deleted is deleted here after each.
+  const guards = await client.execute(
+    `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%BEFORE DELETE%'`,
+  )
+  for (const { name } of guards.rows) await client.executeMultiple(`DROP TRIGGER ${name}`)
   await client.executeMultiple(WITNESSES)
   const tables = await client.execute(
     `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
