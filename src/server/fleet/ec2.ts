@@ -143,6 +143,13 @@ function toInstance(instance: Ec2Instance): CloudInstance {
     publicIp: instance.PublicIpAddress || null,
     launchTime: instance.LaunchTime?.getTime() ?? null,
     token: tags[TOKEN_TAG] ?? null,
+    endedAt: endOf(instance.StateTransitionReason),
     tags,
   }
+}
+
+/** EC2 writes `User initiated (2026-11-22 10:33:12 GMT)`. */
+function endOf(reason: string | undefined): number | null {
+  const [, day, time] = /\((\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) (?:GMT|UTC)\)/.exec(reason ?? '') ?? []
+  return day && time ? Date.parse(`${day}T${time}Z`) : null
 }

@@ -12,6 +12,8 @@ export type CloudInstance = {
   launchTime: number | null
   /** The token of the launch that made it; null if it isn't ours. */
   token: string | null
+  /** When we asked the cloud to end it, if it says so: it forgets after an hour. */
+  endedAt?: number | null
   tags: Record<string, string>
 }
 
