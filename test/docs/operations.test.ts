@@ -62,3 +62,15 @@ test.each([
   expect(said).toContain(sentence)
   expect(said).not.toContain('    at ')
 })
+
+test('its parts link to each other', () => {
+  const anchors = [...operations.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replace(/\s/g, '-'),
+  )
+  const links = [...operations.matchAll(/\]\(#([\w-]+)\)/g)].map(([, anchor]) => anchor)
+  expect(links.length).toBeGreaterThan(10)
+  expect(links.filter((anchor) => !anchors.includes(anchor as string))).toEqual([])
+})

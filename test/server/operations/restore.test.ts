@@ -101,7 +101,7 @@ test('an hour-old backup leaves nothing unbilled or unowned', { timeout: 60_000 
   expect(await findRepairs(hand(), since)).toEqual([])
 
   // Owned: what runs has its run and its place, and nobody else's.
-  expect(await endOrphans(world.ctx)).toEqual([])
+  expect(await endOrphans(world.ctx, await world.ctx.cloud.listInstances())).toEqual([])
   expect((await findDrift(world.ctx)).instances).toEqual([])
   expect(aliveOf(world, newcomer.user.id)).toEqual([])
   const live = await world.db.select().from(runs).where(isNull(runs.endedAt))
