@@ -1,6 +1,6 @@
 import { createServer, request } from 'node:http'
 
-type Trip = { path: string; body: Buffer; answeredAt: number }
+type Trip = { path: string; body: Buffer; askedAt: number; answeredAt: number }
 
 export type DatabaseProxy = { url: string; trips: Trip[]; close(): Promise<void> }
 
@@ -10,12 +10,13 @@ export async function startDatabaseProxy(target: string): Promise<DatabaseProxy>
   const trips: Trip[] = []
   const server = createServer((req, res) => {
     const chunks: Buffer[] = []
+    const askedAt = performance.now()
     const { url: path = '/', method, headers } = req
     const onward = request({ hostname, port, path, method, headers }, (answer) => {
       res.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.on('data', (chunk) => res.write(chunk))
       answer.on('end', () => {
-        trips.push({ path, body: Buffer.concat(chunks), answeredAt: performance.now() })
+        trips.push({ path, body: Buffer.concat(chunks), askedAt, answeredAt: performance.now() })
         res.end()
       })
     })

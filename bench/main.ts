@@ -3,6 +3,7 @@ import { newSignedInPerson } from '../testing/people/signed-in-person.ts'
 import { byteRows } from './bytes.ts'
 import { benchCrowd } from './crowd.ts'
 import { benchFanOut } from './fan-out.ts'
+import { benchFleet } from './fleet.ts'
 import { benchHibernation } from './hibernation.ts'
 import { benchInNode } from './in-node.ts'
 import { benchLighthouse } from './lighthouse.ts'
@@ -15,12 +16,13 @@ import { printTable } from './table.ts'
 import { benchThrottled } from './throttled.ts'
 
 /**
- * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead. Times depend on this machine;
+ * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead, and `-- --fleet` up to 10,000 servers. Times depend on this machine;
  * ratios hold on others.
  */
 const site = await startBenchSite()
 try {
-  if (process.argv.includes('--lighthouse')) printTable('Lighthouse', await benchLighthouse(site))
+  if (process.argv.includes('--fleet')) printTable('The fleet at size', await benchFleet())
+  else if (process.argv.includes('--lighthouse')) printTable('Lighthouse', await benchLighthouse(site))
   else {
     const dashboard = await (await newSignedInPerson(site)).call('GET', '/dashboard')
     printTable('Bytes, gzipped', [...(await byteRows(site.url, await dashboard.text())), ...(await benchStartUp())])

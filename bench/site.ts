@@ -11,9 +11,13 @@ import { startObjectProbe } from './object-probe.ts'
 
 export type BenchSite = Awaited<ReturnType<typeof startBenchSite>>
 
-/** The local stack around the built Worker, with a request counter for its database and a probe around its objects. No cron. */
-export async function startBenchSite({ files = true } = {}) {
+/**
+ * The local stack around the built Worker, with a request counter for its database and a probe around its objects. No cron.
+ * @param options.fill what the stand-ins keep in the data folder before they start
+ */
+export async function startBenchSite({ files = true, fill = (_dataDir: string) => {} } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-bench-'))
+  fill(dataDir)
   const sqld = await startSqld({ dataDir: join(dataDir, 'libsql') })
   const database = await startDatabaseProxy(sqld.url)
   const objects = await startObjectProbe()
@@ -41,6 +45,8 @@ export async function startBenchSite({ files = true } = {}) {
     secretKey: services.vars.SECRET_KEY as string,
     database,
     objects,
+    services,
+    workerd,
     async close() {
       await workerd.close()
       await services.close()

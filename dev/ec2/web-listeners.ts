@@ -4,10 +4,12 @@ import type { Instance } from './instance.ts'
 import { answerPage, type PageContext } from './web-page.ts'
 
 const retryMs = 5000
+/** A fleet of thousands must not use up the machine's open files: only its newest instances have pages. */
+const mostPages = 500
 
 type Listener = { server: Server; ready: Promise<void>; waiting: boolean; failedAt: number | null }
 
-/** Serves each running instance's page on its own loopback address. */
+/** Serves the page of each running instance, up to the newest 500, on its own loopback address. */
 export class WebListeners {
   readonly #listeners = new Map<string, Listener>()
   readonly #port: number
@@ -22,8 +24,9 @@ export class WebListeners {
   }
 
   /** Opens pages for running instances and closes the rest. Resolves once every page that can open responds. */
-  async follow(running: Instance[]): Promise<void> {
+  async follow(all: Instance[]): Promise<void> {
     if (this.#closed) return
+    const running = all.slice(-mostPages)
     const ids = new Set(running.map((instance) => instance.id))
     const gone = [...this.#listeners.keys()].filter((id) => !ids.has(id))
     const closing = gone.map((id) => this.#close(id))
