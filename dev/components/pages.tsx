@@ -181,8 +181,9 @@ export const PAGES: Specimen[] = [
     name: 'AccountNotice',
     file: 'src/pages/layout/AccountNotice.tsx',
     states: [
-      ['suspended', <AccountNotice key="s" issue="suspended" />],
-      ['unpaid plan', <AccountNotice key="p" issue="plan_unpaid" />],
+      ['suspended', <AccountNotice key="s" issue="suspended" overdue={{ dollars: 5.25, payUrl: '/pay' }} />],
+      ['two overdue', <AccountNotice key="t" issue="suspended" overdue={{ dollars: 9, payUrl: null }} />],
+      ['unpaid plan', <AccountNotice key="p" issue="plan_unpaid" overdue={null} />],
     ],
   },
   {

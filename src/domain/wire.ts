@@ -30,7 +30,7 @@ export type Server = {
   error_message: string | null
 }
 
-export type EndReason = 'you' | 'trial_over' | 'failure'
+export type EndReason = 'you' | 'trial_over' | 'suspended' | 'failure'
 
 export type JobKind = 'server_start' | 'server_stop'
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed'

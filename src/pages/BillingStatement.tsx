@@ -22,8 +22,11 @@ const COLUMNS = [
   { key: 'price', label: 'Price', numeric: true },
 ]
 
+type Party = { name: string; address: string }
+type StatementProps = { statement: Statement; customer: Party; seller: Party }
+
 /** One bill in full, ready to print. */
-export function BillingStatement({ statement, email }: { statement: Statement; email: string }) {
+export function BillingStatement({ statement, customer, seller }: StatementProps) {
   const state = statement.amount_owed < 0 ? 'Credit' : statement.paid ? 'Paid' : statement.overdue ? 'Overdue' : 'Due'
   return (
     <div className="page stack">
@@ -37,13 +40,23 @@ export function BillingStatement({ statement, email }: { statement: Statement; e
             <Time at={statement.end_date} />
           </h1>
           <p className="hint">
-            {email} · {statement.plan} · <code>{statement.id}</code>
+            {statement.plan} · <code>{statement.id}</code>
           </p>
         </div>
         <Badge color={state === 'Paid' || state === 'Credit' ? 'green' : state === 'Overdue' ? 'red' : 'yellow'}>
           {state}
         </Badge>
       </div>
+      <dl className="facts">
+        <dt>Seller</dt>
+        <dd>
+          {seller.name}, {seller.address}
+        </dd>
+        <dt>Customer</dt>
+        <dd>
+          <bdi>{customer.name}</bdi>, {customer.address}
+        </dd>
+      </dl>
       <DefinitionStats
         stats={[
           { label: 'Amount Owed', value: dollars(statement.amount_owed), hint: 'USD' },

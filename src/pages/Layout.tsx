@@ -4,7 +4,7 @@ import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Spinner } from '../ui/States.tsx'
 import { colorMedia, THEME_COLORS, type Theme } from '../ui/theme.ts'
 import { bootstrapJson } from './bootstrap-json.ts'
-import { type AccountIssue, AccountNotice } from './layout/AccountNotice.tsx'
+import { type AccountIssue, AccountNotice, type Overdue } from './layout/AccountNotice.tsx'
 import { Footer } from './layout/Footer.tsx'
 import { Sidebar } from './layout/Sidebar.tsx'
 import { TopBar } from './layout/TopBar.tsx'
@@ -13,6 +13,7 @@ export type LayoutProps = {
   user: User | null
   /** What keeps the user from starting servers. */
   notice?: AccountIssue | null
+  overdue?: Overdue | null
   /** Path and query of the request: marks the current link. */
   path: string
   title: string
@@ -86,7 +87,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <TopBar user={user} path={path.split('?')[0] ?? '/'} csrfToken={csrfToken} />
         {user ? <Sidebar path={path} {...switcher} /> : null}
         <main id="main" tabIndex={-1}>
-          {rest.notice ? <AccountNotice issue={rest.notice} /> : null}
+          {rest.notice ? <AccountNotice issue={rest.notice} overdue={rest.overdue ?? null} /> : null}
           {rest.flash ? (
             <div className="page page-flash">
               <FlashAlert flash={rest.flash} />

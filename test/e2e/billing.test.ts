@@ -75,6 +75,8 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await advance(16 * DAY)
   await open(page, '/dashboard')
   await page.getByText('Your account is suspended because an invoice is overdue.').waitFor()
+  const payNow = page.getByRole('link', { name: /^Pay \$5\.2\d now$/ })
+  expect(await payNow.getAttribute('href')).toMatch(/\/i\/in_/)
   await shot(page, 'suspended')
   const start = page.getByRole('button', {
     name: 'Start Server',
@@ -108,6 +110,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await bill.getByRole('rowheader').getByRole('link').click()
   await page.getByText(/: 10,\d{3} s × \$0\.0004861 = \$5\.2/).waitFor()
   await shot(page, 'statement')
+  await page.pdf({ path: `${SHOTS}/statement.pdf` })
   const pdf = await page.getByRole('link', { name: 'Download PDF' }).getAttribute('href')
   expect((await fetch(pdf ?? '')).status).toBe(200)
   await page.getByRole('link', { name: 'Pay invoice' }).click()

@@ -10,6 +10,8 @@ export type InvoiceStep = 'draft' | 'line' | 'finalize' | 'send' | 'sent' | 'cre
 export const STOP_AFTER_DAYS = 3
 export const STOP_WARNING_DAYS = 1
 
+export const STOPPED_OVERDUE = 'We stopped your server because an invoice is overdue.'
+
 /** When we remind the owner: 3 days before it falls due. */
 export function dueSoonAt(dueAt: number): number {
   return dueAt - 3 * DAY_MS

@@ -1,10 +1,15 @@
+import { dollars } from '../../domain/money/money.ts'
 import { HELD, PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { Alert } from '../../ui/Alert.tsx'
+
+/** What a suspended person owes in all. With one invoice, also the page to pay it. */
+export type Overdue = { dollars: number; payUrl: string | null }
 
 export type AccountIssue = 'held' | 'suspended' | 'plan_unpaid'
 
 /** At the top of every page for a user who cannot start servers until they pay. */
-export function AccountNotice({ issue }: { issue: AccountIssue }) {
+export function AccountNotice({ issue, overdue }: { issue: AccountIssue; overdue: Overdue | null }) {
+  const sum = overdue ? dollars(overdue.dollars) : 'it'
   return (
     <div className="page page-flash">
       <Alert kind="warning">
@@ -14,8 +19,12 @@ export function AccountNotice({ issue }: { issue: AccountIssue }) {
           </>
         ) : issue === 'suspended' ? (
           <>
-            Your account is suspended because an invoice is overdue. Once you pay it, you can start servers again.{' '}
-            <a href="/billing_history">View your bills</a>
+            Your account is suspended because an invoice is overdue. Once you pay {sum}, you can start servers again.{' '}
+            {overdue?.payUrl ? (
+              <a href={overdue.payUrl}>Pay {sum} now</a>
+            ) : (
+              <a href="/billing_history">View your bills</a>
+            )}
           </>
         ) : (
           <>

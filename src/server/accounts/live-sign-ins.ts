@@ -18,7 +18,10 @@ export type CurrentSignIn = Holder & {
   passwordAt: number
 }
 
-type Holder = { user: User; suspended: boolean; held: boolean; planUnpaid: boolean }
+type Holder = { user: User; suspended: boolean; held: boolean; planUnpaid: boolean; overdue: Overdue | null }
+
+/** What a suspended person owes: one invoice leads to its own page. */
+type Overdue = { dollars: number; payUrl: string | null }
 
 /** A sign-in ends after this long without use. */
 const IDLE_LIMIT_MS = DAY_MS
@@ -62,13 +65,37 @@ export function holderColumns(ctx: Pick<Context, 'db' | 'now'>) {
     suspendedAt: users.suspendedAt,
     heldAt: users.heldAt,
     planUnpaid: exists(unpaidPlan(ctx)),
+    // Nobody but a suspended person has any.
+    overdueCents: overdue(ctx, sql`sum(coalesce(remaining_cents, 0))`),
+    overdueUrl: overdue(ctx, sql`CASE count(*) WHEN 1 THEN max(hosted_url) END`),
   }
 }
 
-type HolderRow = { user: User; suspendedAt: number | null; heldAt: number | null; planUnpaid: unknown }
+function overdue(ctx: Pick<Context, 'now'>, what: SQL) {
+  return sql`CASE WHEN ${users.suspendedAt} IS NOT NULL THEN
+    (SELECT ${what} FROM invoices WHERE user_id = ${users.id} AND status IN ('open', 'uncollectible')
+      AND due_at <= ${ctx.now()}) END`
+}
 
-export function toHolder({ user, suspendedAt, heldAt, planUnpaid }: HolderRow): Holder {
-  return { user, suspended: suspendedAt !== null, held: heldAt !== null, planUnpaid: Boolean(planUnpaid) }
+type HolderRow = {
+  user: User
+  suspendedAt: number | null
+  heldAt: number | null
+  planUnpaid: unknown
+  overdueCents: unknown
+  overdueUrl: unknown
+}
+
+export function toHolder({ user, suspendedAt, heldAt, planUnpaid, overdueCents, overdueUrl }: HolderRow): Holder {
+  return {
+    user,
+    suspended: suspendedAt !== null,
+    held: heldAt !== null,
+    planUnpaid: Boolean(planUnpaid),
+    overdue: overdueCents
+      ? { dollars: Number(overdueCents) / 100, payUrl: overdueUrl ? String(overdueUrl) : null }
+      : null,
+  }
 }
 
 function unpaidPlan(ctx: Pick<Context, 'db' | 'now'>) {

@@ -2,7 +2,7 @@ import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { invoices, runs, users } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS } from '../../domain/instant.ts'
-import { STOP_AFTER_DAYS, STOP_WARNING_DAYS } from '../../domain/money/invoice.ts'
+import { STOP_AFTER_DAYS, STOP_WARNING_DAYS, STOPPED_OVERDUE } from '../../domain/money/invoice.ts'
 import { syncInvoice } from '../billing/bills/invoice-sync.ts'
 import { billsUrl, isOverdue } from '../billing/bills/suspension.ts'
 import type { Context } from '../context.ts'
@@ -84,7 +84,7 @@ async function stopRun(ctx: Context, run: Run): Promise<void> {
   const since = stopTime(suspendedAt ?? 0, stopWarnedAt ?? 0)
   if (!(await askAgain(ctx, userId)) && ctx.now() < since + PATIENCE_MS) return
   const now = ctx.now()
-  const failure = { code: 'suspended', message: 'We stopped your server because an invoice is overdue.' }
+  const failure = { code: 'suspended', message: STOPPED_OVERDUE }
   const due = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND ${isToBeStopped(now)})`
   await requestStop(ctx, run, now, { failure, when: due })
   await ctx.channel(userId).wake(userId)

@@ -1,5 +1,6 @@
 import type { JobRow, RunRow } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
+import { STOPPED_OVERDUE } from '../../domain/money/invoice.ts'
 import { UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
 import type { EndReason, Job, Server } from '../../domain/wire.ts'
 
@@ -25,6 +26,7 @@ export function toServer(row: RunRow): Server {
 }
 
 function endReason({ errorMessage, meteredUntil, mustStopAt }: RunRow): EndReason {
+  if (errorMessage === STOPPED_OVERDUE) return 'suspended'
   if (errorMessage !== null) return 'failure'
   return meteredUntil !== null && mustStopAt !== null && meteredUntil >= mustStopAt ? 'trial_over' : 'you'
 }

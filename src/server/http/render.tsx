@@ -45,6 +45,7 @@ export function renderPage(
       noIndex={status !== 200 || !factsOf(c)?.search}
       user={user}
       notice={signIn?.held ? 'held' : signIn?.suspended ? 'suspended' : signIn?.planUnpaid ? 'plan_unpaid' : null}
+      overdue={signIn?.overdue ?? null}
       path={keep ? c.req.path : pathname + search}
       origin={origin}
       csrfToken={keep ? null : csrfToken(c)}

@@ -7,6 +7,7 @@ import { BillingHistory } from '../../pages/BillingHistory.tsx'
 import { findStatement, getBillingHistory } from '../billing/bills/billing-history.ts'
 import { countUsage, toSummary } from '../billing/bills/usage.ts'
 import { findPlanPayPage } from '../billing/plans/pay-plan.ts'
+import { siteOrigin } from '../context.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { logError, statusOf, toAppError } from '../http/error-response.ts'
 import { setFlash, takeFlash } from '../http/flash.ts'
@@ -42,7 +43,11 @@ export const billingPages = new Hono<AppEnv>()
     return renderPage(
       c,
       { title: `Statement ${statement.start_date}`, assets: 'billing' },
-      <BillingStatement statement={statement} email={user.email} />,
+      <BillingStatement
+        statement={statement}
+        customer={{ name: user.name, address: user.email }}
+        seller={{ name: 'Proving Ground', address: new URL(siteOrigin(c.var.ctx)).host }}
+      />,
     )
   })
   .get(PAY_PLAN, async (c) => {

@@ -77,6 +77,7 @@ test('refuses a route that is not in the site map, to everyone', async () => {
         held: false,
         passwordAt: 0,
         planUnpaid: false,
+        overdue: null,
         expiresAt: 0,
         user: { id: 'u', name: 'n', email: 'e', admin: true },
       })

@@ -33,7 +33,7 @@ export const server = z.object({
   instance_type: z.string(),
   availability_zone: z.nullable(z.string()),
   cost_dollars: z.nullable(z.number()),
-  ended_because: z.nullable(z.enum(['you', 'trial_over', 'failure'])),
+  ended_because: z.nullable(z.enum(['you', 'trial_over', 'suspended', 'failure'])),
   error_message: z.nullable(z.string()),
 }) satisfies z.ZodMiniType<wire.Server>
 
