@@ -13,6 +13,7 @@ import type { TokenScope } from '../src/domain/api-token.ts'
 import type { Act } from '../src/domain/audit.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
+import type { EventType } from '../src/domain/webhook.ts'
 import type { JobKind, JobStatus, MessageKind } from '../src/domain/wire.ts'
 
 /** Every time is an integer: milliseconds since 1970 in UTC. Every id is text with a readable prefix. */
@@ -513,6 +514,70 @@ export const outbox = sqliteTable(
   ],
 )
 export type OutboxRow = typeof outbox.$inferSelect
+
+/** Where a user's events go. A deleted one takes its deliveries with it. */
+export const webhooks = sqliteTable(
+  'webhook_endpoints',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    url: text().notNull(),
+    /** The events it receives. */
+    events: text({ mode: 'json' }).$type<EventType[]>().notNull(),
+    /** What signs its messages, newest first. A replaced secret also signs until its end. */
+    secrets: text({ mode: 'json' }).$type<WebhookSecret[]>().notNull(),
+    createdAt: integer('created_at').notNull(),
+    /** When it last took a message. */
+    answeredAt: integer('answered_at'),
+    /** We switched it off, and why. Nothing is written for it until its owner turns it on. */
+    offAt: integer('off_at'),
+    offBecause: text('off_because').$type<'failing' | 'gone'>(),
+  },
+  (t) => [uniqueIndex('one_webhook_per_url').on(t.userId, t.url)],
+)
+export type WebhookRow = typeof webhooks.$inferSelect
+
+/** Encrypted (`src/server/events/secrets.ts`). `endsAt` is null for the newest. */
+export type WebhookSecret = { sealed: string; endsAt: number | null }
+
+/** One event for one endpoint, written in the batch of the change that it tells of. */
+export const webhookDeliveries = sqliteTable(
+  'webhook_deliveries',
+  {
+    webhookId: text('endpoint_id')
+      .notNull()
+      .references(() => webhooks.id),
+    /** The same for every endpoint and every try, so that receivers can tell repeats. */
+    eventId: text('event_id').notNull(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    type: text().$type<EventType | 'webhook.test'>().notNull(),
+    /** The JSON that we send and sign. */
+    payload: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    /** When its tries began: when it was written, or last sent again by hand. */
+    since: integer().notNull(),
+    attempts: integer().notNull().default(0),
+    /** When the next try is due, or when a try that is under way counts as lost. Null once taken or given up. */
+    nextAt: integer('next_at'),
+    triedAt: integer('tried_at'),
+    takenAt: integer('taken_at'),
+    /** The HTTP status of the last answer; null if there was none. */
+    status: integer(),
+    /** The beginning of the last answer, or why there was none. */
+    answer: text(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.webhookId, t.eventId] }),
+    index('webhook_deliveries_by_time').on(t.webhookId, t.createdAt),
+    index('webhook_deliveries_due').on(t.nextAt).where(sql`next_at IS NOT NULL`),
+    index('webhook_deliveries_due_by_user').on(t.userId, t.nextAt).where(sql`next_at IS NOT NULL`),
+  ],
+)
+export type DeliveryRow = typeof webhookDeliveries.$inferSelect
 
 /**
  * When we last emailed the operator about a matter, at most once an hour; for a matter that lasts, when we last

@@ -144,6 +144,84 @@ function withoutSchemas(code: string): string {
   }
 }
 
+/** What src/server/fleet/ec2.ts says and reads of EC2's two largest shapes. */
+const EC2_MEMBERS: Record<string, string[]> = {
+  Instance: ['InstanceId', 'InstanceType', 'LaunchTime', 'PrivateIpAddress', 'PublicIpAddress', 'State', 'Tags'],
+  RunInstancesRequest: [
+    'MaxCount',
+    'MinCount',
+    'ClientToken',
+    'InstanceType',
+    'LaunchTemplate',
+    'Placement',
+    'TagSpecifications',
+  ],
+}
+
+/**
+ * The SDK describes each member of a shape, and the shapes of those. The deployed Worker's leaves out what we don't
+ * use: it isn't sent, and isn't read.
+ */
+export const usedEc2Members: Plugin = {
+  name: 'used-ec2-members',
+  apply: 'build',
+  transform(code, id) {
+    if (!id.endsWith('/client-ec2/dist-es/schemas/schemas_0.js')) return null
+    const nameOf = new Map([...code.matchAll(/const (\w+) = "(\w+)"/g)].map(([, key = '', name = '']) => [key, name]))
+    return Object.entries(EC2_MEMBERS).reduce((rest, [shape, used]) => {
+      const start = rest.indexOf('[', rest.indexOf(`export var ${shape}$ = [3,`) + `export var ${shape}$ = [`.length)
+      const names = listAt(rest, start)
+      const schemas = listAt(rest, rest.indexOf('[', names.end))
+      const kept = names.items.map((key) => used.includes(nameOf.get(key) ?? ''))
+      const only = (items: string[]) => `[${items.filter((_, i) => kept[i]).join(', ')}]`
+      if (kept.filter(Boolean).length !== used.length) throw new Error(`EC2's ${shape} has other members now`)
+      return `${rest.slice(0, start)}${only(names.items)}, ${only(schemas.items)}${rest.slice(schemas.end)}`
+    }, code)
+  },
+}
+
+/** The items of the array literal that begins here, and where it ends. */
+function listAt(code: string, start: number): { items: string[]; end: number } {
+  const items = ['']
+  for (let [end, depth] = [start + 1, 0]; ; end++) {
+    const char = code[end] ?? ''
+    if (depth === 0 && char === ']') return { items: items.map((item) => item.trim()), end: end + 1 }
+    if (depth === 0 && char === ',') items.push('')
+    else items.push((items.pop() ?? '') + char)
+    if ('[{('.includes(char)) depth++
+    if (']})'.includes(char)) depth--
+  }
+}
+
+/** What libraries bring in JavaScript, for platforms without it. */
+const PLATFORM: Record<string, string> = {
+  // Standard Webhooks'.
+  'fast-sha256': `import { createHmac } from 'node:crypto'
+    export const hmac = (key, data) => createHmac('sha256', key).update(data).digest()`,
+  '@stablelib/base64': `export const decode = (text) => Buffer.from(text, 'base64')
+    export const encode = (bytes) => Buffer.from(bytes).toString('base64')`,
+  // libSQL's.
+  'js-base64': `export const Base64 = {
+      fromUint8Array: (bytes) => Buffer.from(bytes).toString('base64'),
+      toUint8Array: (text) => new Uint8Array(Buffer.from(text, 'base64')),
+    }`,
+}
+
+/** Takes the platform's own. It is faster as well. */
+export const platformOwn: Plugin = {
+  name: 'platform-own',
+  apply: 'build',
+  enforce: 'pre',
+  resolveId: (id) => (id in PLATFORM ? `\0own:${id}` : null),
+  load(id) {
+    // AWS's: workerd always has SHA-256 itself, so its replacement never runs.
+    if (id.endsWith('/checksum/sha256/Sha256Js.js')) return 'export class Sha256Js {}'
+    // It signs headers of event streams.
+    if (id.endsWith('/signature-v4/dist-es/HeaderFormatter.js')) return 'export class HeaderFormatter {}'
+    return id.startsWith('\0own:') ? PLATFORM[id.slice('\0own:'.length)] : null
+  },
+}
+
 /**
  * Vite wraps each dynamic import in a preloader, which would add a script to every public page. Our pages preload
  * what they need. Vite can't turn this off, but it leaves a library's imports alone. Set this late, `lib` changes
@@ -157,7 +235,7 @@ export const plainDynamicImports: Plugin = {
 
 /** What few requests need, loaded on demand: in one chunk, because small ones compress badly. */
 const RARE =
-  /src.pages.(Activate|ApiTokens|BillingStatement|ChangePlan|CloseAccount|Devices|Help|Privacy|StatusPage|Subscriptions|Terms|terms.\w+)\.tsx|src.server.(accounts.device-logins|billing.(plans.change-plan|bills.(hours|invoice)-mails)|mail.money-letters|operations.(metrics|prometheus))/
+  /src.pages.(Activate|ApiTokens|BillingStatement|ChangePlan|CloseAccount|Devices|Help|Privacy|StatusPage|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.webhook|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|personal-data|webhooks)|billing.(plans.change-plan|bills.(hours|invoice)-mails)|mail.money-letters|operations.(metrics|prometheus))/
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },

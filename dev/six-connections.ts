@@ -8,7 +8,7 @@ import type { WorkerModule } from './build.ts'
 export function sixConnections(modules: WorkerModule[]): WorkerModule[] {
   const entry = `
     import { invocation } from './six-connections.js'
-    import worker, { JobChannel as Original } from './${modules[0]?.path}'
+    import worker, { EventSender as Sender, JobChannel as Original } from './${modules[0]?.path}'
     export * from './${modules[0]?.path}'
     export default {
       ...worker,
@@ -16,6 +16,9 @@ export function sixConnections(modules: WorkerModule[]): WorkerModule[] {
       scheduled: (...args) => invocation(() => worker.scheduled(...args)),
     }
     export class JobChannel extends Original {
+      alarm(...args) { return invocation(() => super.alarm(...args)) }
+    }
+    export class EventSender extends Sender {
       alarm(...args) { return invocation(() => super.alarm(...args)) }
     }`
   return [

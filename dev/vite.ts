@@ -98,6 +98,7 @@ async function nodeBindings(workerd: Workerd, services: Awaited<ReturnType<typeo
     ...services.vars,
     ATTEMPT_COUNTER: inWorkerd.ATTEMPT_COUNTER,
     JOB_CHANNEL: inWorkerd.JOB_CHANNEL,
+    EVENT_SENDER: inWorkerd.EVENT_SENDER,
     PASSWORD_HASHER: inWorkerd.PASSWORD_HASHER,
     EMAIL: { send: async (mail: Parameters<typeof services.mailbox.accept>[0]) => services.mailbox.accept(mail) },
     CLOCK: { fetch: async () => new Response(String(services.clock.offset())) },

@@ -18,7 +18,19 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
 
   app: {
     path: ['src/server/index.ts', 'src/server/app.ts', 'src/server/cron.ts'],
-    looksInto: ['server', 'limits', 'mail', 'billing', 'fleet', 'accounts', 'operations', 'objects', 'http', 'routes'],
+    looksInto: [
+      'server',
+      'limits',
+      'mail',
+      'events',
+      'billing',
+      'fleet',
+      'accounts',
+      'operations',
+      'objects',
+      'http',
+      'routes',
+    ],
   },
   routes: {
     path: 'src/server/routes/',
@@ -30,7 +42,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   objects: {
     path: ['src/server/channel/', 'src/server/create-context.ts'],
-    looksInto: ['domain', 'db', 'server', 'mail', 'billing', 'fleet', 'accounts'],
+    looksInto: ['domain', 'db', 'server', 'mail', 'events', 'billing', 'fleet', 'accounts'],
   },
   operations: {
     path: 'src/server/operations/',
@@ -38,10 +50,11 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   accounts: {
     path: 'src/server/accounts/',
-    looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'billing', 'fleet'],
+    looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events', 'billing', 'fleet'],
   },
-  fleet: { path: 'src/server/fleet/', looksInto: ['domain', 'db', 'server', 'mail', 'billing'] },
-  billing: { path: 'src/server/billing/', looksInto: ['domain', 'db', 'server', 'limits', 'mail'] },
+  fleet: { path: 'src/server/fleet/', looksInto: ['domain', 'db', 'server', 'mail', 'events', 'billing'] },
+  billing: { path: 'src/server/billing/', looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events'] },
+  events: { path: 'src/server/events/', looksInto: ['domain', 'db', 'server', 'mail'] },
   mail: { path: 'src/server/mail/', looksInto: ['domain', 'db', 'server', 'limits'] },
   limits: { path: 'src/server/limits/', looksInto: ['domain', 'server'] },
   server: { path: 'src/server/', looksInto: ['domain', 'db'] },

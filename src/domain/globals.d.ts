@@ -3,6 +3,18 @@ declare class TextEncoder {
   encode(text: string): Uint8Array
 }
 
+declare class URL {
+  constructor(url: string)
+  static canParse(url: string): boolean
+  readonly protocol: string
+  readonly username: string
+  readonly password: string
+  readonly hostname: string
+  readonly port: string
+  readonly href: string
+  hash: string
+}
+
 declare class URLSearchParams {
   readonly size: number
   get(name: string): string | null

@@ -1,5 +1,6 @@
 import type { TokenScope } from './api-token.ts'
 import type { PlanType } from './money/plan.ts'
+import type { EventType } from './webhook.ts'
 
 /** What crosses the wire, spelled as clients know it. Times are ISO 8601 in UTC; `docs/api.md` describes every call. */
 export type User = { id: string; name: string; email: string; admin: boolean }
@@ -146,6 +147,38 @@ export type ApiToken = {
   expires_at: string
   last_used_at: string | null
   last_address: string | null
+}
+
+/** Where a user's events go. */
+export type Webhook = {
+  id: string
+  url: string
+  events: EventType[]
+  created_at: string
+  /** `failing`: an event waits for another try. `off`: we switched it off. */
+  status: 'on' | 'failing' | 'off'
+  /** Null while it isn't off. `gone`: it answered 410. */
+  off_because: 'failing' | 'gone' | null
+  /** When it last took an event. */
+  answered_at: string | null
+}
+
+/** One event for one webhook. */
+export type Delivery = {
+  /** The same for every webhook and every try. */
+  event_id: string
+  type: EventType | 'webhook.test'
+  created_at: string
+  attempts: number
+  tried_at: string | null
+  /** Null once taken or given up. */
+  next_try_at: string | null
+  taken: boolean
+  /** The HTTP status of the last answer; null without one. `answer` then says why. */
+  status: number | null
+  answer: string | null
+  /** The body that we send. */
+  payload: string
 }
 
 /** One browser where the user is signed in. */

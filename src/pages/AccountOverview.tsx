@@ -30,6 +30,9 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
                 <a href="/api_tokens">API tokens</a>
               </li>
               <li>
+                <a href="/webhooks">Webhooks</a>
+              </li>
+              <li>
                 <a href="/api/v1/users/export" download>
                   Download my data
                 </a>

@@ -17,6 +17,11 @@ const KEPT: [what: string, why: string, until: string][] = [
     'So your programs can sign in',
     '90 days after the token ends',
   ],
+  [
+    'Webhooks: URL, encrypted secrets, what we sent, the beginning of each answer',
+    'To tell your programs what happens',
+    'The last 100 deliveries, for 30 days; all of it until you delete the webhook or close your account',
+  ],
   ['Your servers: times, machine, address, what each cost', 'To run and bill them', 'Kept with your bills'],
   [
     'Plans, bills, invoices, and checkout visits',

@@ -38,6 +38,7 @@ import { stripeWebhook } from './routes/stripe-webhook.ts'
 import { subscriptions } from './routes/subscriptions.ts'
 import { theme } from './routes/theme.ts'
 import { users } from './routes/users.ts'
+import { webhooks } from './routes/webhooks.tsx'
 
 /**
  * The table of contents: what every request passes through, then who answers it. site-map.ts says what we
@@ -68,6 +69,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', account)
     .route('/', apiTokens)
     .route('/', deviceLogin)
+    .route('/', webhooks)
     .route('/', servers)
     .route('/', billings)
     .route('/', subscriptions)

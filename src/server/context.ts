@@ -2,9 +2,16 @@ import type { Database } from '../../db/client.ts'
 import { bindLog, type Log, type LogFields } from './log.ts'
 import type { Cloud } from './ports/cloud.ts'
 import type { Mailer } from './ports/mailer.ts'
-import type { CounterCalls, FleetWatcherCalls, HasherCalls, JobChannelCalls } from './ports/objects.ts'
+import type {
+  CounterCalls,
+  EventSenderCalls,
+  FleetWatcherCalls,
+  HasherCalls,
+  JobChannelCalls,
+} from './ports/objects.ts'
 import type { Payments } from './ports/payments.ts'
 import type { Reach } from './ports/reach.ts'
+import type { PostWebhook } from './ports/webhooks.ts'
 import type { Config } from './settings.ts'
 
 /** Everything a verb needs, built in one place and passed along. */
@@ -20,6 +27,8 @@ export type Context = {
   reach: Reach
   channel: (userId: string) => JobChannelCalls
   fleetWatcher: FleetWatcherCalls
+  eventSender: (userId: string) => EventSenderCalls
+  postWebhook: PostWebhook
   /** One exact counter per name. */
   counter: (name: string) => CounterCalls
   hasher: HasherCalls
@@ -38,4 +47,9 @@ export function withLogFields(ctx: Context, fields: LogFields): Context {
 /** The origin for links in emails: from the settings, never from the request. */
 export function siteOrigin(ctx: Pick<Context, 'config'>): string {
   return ctx.config.origins[0] ?? ''
+}
+
+/** Our own hosts, which no webhook may call. */
+export function siteHosts(ctx: Pick<Context, 'config'>): string[] {
+  return ctx.config.origins.map((origin) => new URL(origin).hostname)
 }

@@ -42,6 +42,8 @@ export async function createContext(env: Env, background: Context['background'],
     reach: tcpReach,
     channel: (userId) => reachable(env.JOB_CHANNEL.getByName(userId)),
     fleetWatcher: { revive: (now) => answered(env.FLEET_WATCHER.getByName(FLEET).revive(now)) },
+    eventSender: (userId) => ({ wake: (user) => answered(env.EVENT_SENDER.getByName(userId).wake(user)) }),
+    postWebhook: async (...message) => (await import('./events/post.ts')).publicPost(config.local)(...message),
     counter: (name) => env.ATTEMPT_COUNTER.getByName(name),
     hasher: inTurn(env.PASSWORD_HASHER),
     // The answer is already sent, so a failure only reaches the log.

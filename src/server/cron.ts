@@ -5,6 +5,7 @@ import { closeDueCycles } from './billing/bills/close-cycles.ts'
 import { advanceInvoices } from './billing/bills/invoicing.ts'
 import { reconcilePlans } from './billing/plans/reconcile.ts'
 import { type Context, withLogFields } from './context.ts'
+import { wakeSenders } from './events/sweep.ts'
 import { reviveWatcher, wakeOverdue } from './fleet/sweep.ts'
 import { deliverMail } from './mail/outbox.ts'
 import { watchMatters } from './operations/matters.ts'
@@ -23,11 +24,16 @@ const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hou
  * them, so they may run late, twice or at once.
  */
 export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unknown>>> = {
-  '* * * * *': { reviveWatcher, wakeOverdue, stopServersOfClosed },
+  '* * * * *': { reviveWatcher, wakeOverdue, stopServersOfClosed, wakeSenders },
   // Ordered: each feeds the next.
   [BILLING_CRON]: { reconcilePlans, closeDueCycles, advanceInvoices, stopOverdueServers, mailUsedHours },
   '1-59 * * * *': { checkStarts, watchMatters, deliverMail, freeClosedAddresses },
-  '17 4 * * *': { forgetTraces },
+  '17 4 * * *': { forgetTraces, renewSecrets },
+}
+
+/** Loaded with the other code of webhooks, which few isolates need. */
+async function renewSecrets(ctx: Context): Promise<void> {
+  await (await import('./events/renew-secrets.ts')).renewSecrets(ctx)
 }
 
 /** Runs tasks one at a time to save connections. A failing task doesn't stop the others. */

@@ -1,5 +1,11 @@
 import type { Fetcher, RateLimit, SendEmail } from '@cloudflare/workers-types'
-import type { CounterCalls, FleetWatcherCalls, HasherCalls, JobChannelCalls } from './ports/objects.ts'
+import type {
+  CounterCalls,
+  EventSenderCalls,
+  FleetWatcherCalls,
+  HasherCalls,
+  JobChannelCalls,
+} from './ports/objects.ts'
 
 /**
  * The bindings from `wrangler.toml`, its secrets and the local stack. `docs/operations.md` explains them,
@@ -41,6 +47,7 @@ export type Env = {
   PASSWORD_HASHER: { getByName(name: string): HasherCalls }
   JOB_CHANNEL: { getByName(userId: string): JobChannelCalls & Pick<Fetcher, 'fetch'> }
   FLEET_WATCHER: { getByName(name: string): FleetWatcherCalls }
+  EVENT_SENDER: { getByName(userId: string): EventSenderCalls }
   /** Local stack only: the movable clock. */
   CLOCK?: Fetcher
 }

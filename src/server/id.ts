@@ -17,7 +17,9 @@ export function newId(
     | 'tok'
     | 'dev'
     | 'inc'
-    | 'act',
+    | 'act'
+    | 'whk'
+    | 'evt',
 ): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15))
   return `${prefix}_${btoa(String.fromCharCode(...bytes))

@@ -6,6 +6,7 @@ import type { Env } from './env.ts'
 import { log } from './log.ts'
 
 export { PasswordHasher } from './accounts/credentials/password-hasher.ts'
+export { EventSender } from './channel/event-sender.ts'
 export { FleetWatcher } from './channel/fleet-watcher.ts'
 export { JobChannel } from './channel/job-channel.ts'
 export { AttemptCounter } from './limits/attempt-counter.ts'

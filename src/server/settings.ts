@@ -1,4 +1,5 @@
 import { AppError } from '../domain/error.ts'
+import { isOwnMachine } from '../domain/own-machine.ts'
 import { isEmail } from '../domain/person.ts'
 import type { Env } from './env.ts'
 import type { Log } from './log.ts'
@@ -6,6 +7,8 @@ import type { Log } from './log.ts'
 export type Config = {
   /** The site's own origins; links use the first. */
   origins: string[]
+  /** Every origin is this machine's own, so this is no deployment. */
+  local: boolean
   secretKey: string
   passwordPepper: string
   mailFrom: string
@@ -92,8 +95,10 @@ export function readConfig(env: Env, log: Log): Config {
     log('settings_wrong', { message: faults.join(' ') })
     throw new AppError('unavailable', "This site isn't set up correctly. The operator can find the reason in the log.")
   }
+  const origins = parseOrigins(env.SITE_ORIGINS).filter((origin) => origin !== null)
   const config: Config = {
-    origins: parseOrigins(env.SITE_ORIGINS).filter((origin) => origin !== null),
+    origins,
+    local: origins.every((origin) => isOwnMachine(new URL(origin))),
     secretKey: env.SECRET_KEY,
     passwordPepper: env.PASSWORD_PEPPER,
     mailFrom: env.MAIL_FROM,

@@ -161,6 +161,25 @@ test('every answer of the running product has the shape that the document gives 
     current_password: PASSWORD,
   })
   await ask(ada, 'POST /api_tokens', { name: 'CI', scope: 'operate', current_password: PASSWORD })
+  const hook = { url: 'http://127.0.0.1:9/', events: ['server.running'], current_password: PASSWORD }
+  const { body: added } = await ask(ada, 'POST /webhooks', hook)
+  await ask(ada, 'POST /webhooks', hook)
+  await ask(ada, 'POST /webhooks', {})
+  for (const id of [added.id, 'whk_none']) {
+    await ask(ada, 'POST /webhooks/:id/test', undefined, id)
+    await ask(ada, 'POST /webhooks/:id/on', undefined, id)
+    await ask(ada, 'POST /webhooks/:id/secret', { current_password: PASSWORD }, id)
+  }
+  await ask(ada, 'POST /webhooks/:id/secret', {}, added.id)
+  const { body: kept } = await ask(ada, 'GET /api/v1/users/export')
+  const [delivery] = kept.webhook_deliveries as { event_id: string }[]
+  for (const event of [delivery?.event_id, 'evt_none'])
+    check(
+      'POST /webhooks/:id/deliveries/:event',
+      await ada.request('POST', `/webhooks/${added.id}/deliveries/${event}`),
+    )
+  await ask(ada, 'DELETE /webhooks/:id', undefined, added.id)
+  await ask(ada, 'DELETE /webhooks/:id', undefined, added.id)
   const headers = { Authorization: `Bearer ${made.token}` }
   const callAs = async (route: string, body?: unknown) => {
     const [method = '', path = ''] = route.split(' ')

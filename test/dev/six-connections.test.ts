@@ -14,6 +14,7 @@ const { port } = slow.address() as { port: number }
 const WORKER = `
 import { DurableObject } from 'cloudflare:workers'
 export class JobChannel extends DurableObject {}
+export class EventSender extends DurableObject {}
 export default { async fetch(request) {
   const count = Number(new URL(request.url).searchParams.get('count'))
   const ask = (i) => fetch('http://127.0.0.1:${port}/', i === 7 ? { signal: AbortSignal.timeout(0) } : {})

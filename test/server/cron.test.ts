@@ -9,10 +9,10 @@ test('every trigger has its tasks, and every task its trigger', () => {
 })
 
 test.each([
-  ['* * * * *', ['reviveWatcher', 'wakeOverdue', 'stopServersOfClosed']],
+  ['* * * * *', ['reviveWatcher', 'wakeOverdue', 'stopServersOfClosed', 'wakeSenders']],
   ['0-58 * * * *', ['reconcilePlans', 'closeDueCycles', 'advanceInvoices', 'stopOverdueServers', 'mailUsedHours']],
   ['1-59 * * * *', ['checkStarts', 'watchMatters', 'deliverMail', 'freeClosedAddresses']],
-  ['17 4 * * *', ['forgetTraces']],
+  ['17 4 * * *', ['forgetTraces', 'renewSecrets']],
 ])('%s runs all of its own tasks, even when each of them fails', async (cron, expected) => {
   const { log, takeLines } = recordLog()
   await runCron({ log } as Context, cron)

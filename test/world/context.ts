@@ -24,6 +24,8 @@ export function worldContext(world: World): Context {
       wake: () => call('channel: wake', () => alarms.of(userId).wake(userId)),
       disconnect: () => call('channel: disconnect', async () => {}),
     }),
+    eventSender: () => ({ wake: () => call('sender: wake', async () => {}) }),
+    postWebhook: async () => ({ taken: false, status: null, text: '' }),
     fleetWatcher: { revive: (now) => call('watcher: revive', () => alarms.of(FLEET).revive(FLEET, now)) },
     counter: memoryCounters(),
     hasher: { derive: async ({ secret }) => secret },
@@ -31,6 +33,7 @@ export function worldContext(world: World): Context {
     log: bindLog(program.log, {}),
     config: {
       origins: ['http://site.test'],
+      local: true,
       secretKey: 's',
       passwordPepper: 'p',
       mailFrom: 'hello@site.test',

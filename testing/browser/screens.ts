@@ -169,6 +169,10 @@ export const SCREENS: Screen[] = [
   { name: 'account-customer', path: '/account_overview', as: 'customer' },
   { name: 'api-tokens-empty', path: '/api_tokens', as: 'newcomer' },
   { name: 'api-tokens', path: '/api_tokens', as: 'customer' },
+  { name: 'webhooks-empty', path: '/webhooks', as: 'newcomer' },
+  { name: 'webhooks', path: '/webhooks', as: 'customer' },
+  { name: 'webhook', path: '/webhooks/whk_ci', as: 'customer' },
+  { name: 'webhook-off', path: '/webhooks/whk_off', as: 'customer' },
   { name: 'activate', path: '/activate', as: 'customer' },
   {
     name: 'activate-code',

@@ -40,11 +40,19 @@ export function accountContext(secretKey = SECRET) {
         disconnected.push(...(ids === 'all' ? ['all'] : ids))
       },
     }),
+    eventSender: () => ({ async wake() {} }),
     counter: memoryCounters(),
     hasher: { derive: deriveKey },
     background: (work: Promise<unknown>) => pending.push(work),
     log,
-    config: { origins: [ORIGIN], secretKey, passwordPepper: 'pepper', mailFrom: 'a@b.c', operatorEmail: 'op@b.c' },
+    config: {
+      origins: [ORIGIN],
+      local: true,
+      secretKey,
+      passwordPepper: 'pepper',
+      mailFrom: 'a@b.c',
+      operatorEmail: 'op@b.c',
+    },
   } as unknown as Context
   const settle = () => Promise.all(pending.splice(0))
   settlers.push(settle)

@@ -12,8 +12,11 @@ import {
   serverRequests,
   signIns,
   users,
+  webhookDeliveries,
+  webhooks,
 } from '../../db/schema.ts'
 import type { Stack } from '../../dev/stack.ts'
+import { EVENT_TYPES } from '../../src/domain/webhook.ts'
 import { newId } from '../../src/server/id.ts'
 import { keepRuns } from '../stack/many-instances.ts'
 import { newSignedInPerson, type Person, start, untilServer } from './signed-in-person.ts'
@@ -98,6 +101,59 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
       lastAddress: '2001:db8:85a3:8d3:1319:8a2e:370:7348',
     },
   ])
+
+  const hook = {
+    userId: cast.customer.id,
+    createdAt: now - 9 * DAY,
+    secrets: [{ sealed: 'none', endsAt: now + DAY / 2 }],
+  }
+  await db.insert(webhooks).values([
+    {
+      ...hook,
+      id: 'whk_ci',
+      url: 'https://ci.example.com/hooks/proving-ground?team=flight-control&environment=staging',
+      events: [...EVENT_TYPES],
+      answeredAt: now - 8 * MINUTE,
+    },
+    {
+      ...hook,
+      id: 'whk_off',
+      url: 'https://chat.example.com/hooks',
+      events: ['server.failed', 'bill.closed'],
+      offAt: now - DAY,
+      offBecause: 'failing',
+    },
+  ])
+  const delivery = {
+    webhookId: 'whk_ci',
+    userId: cast.customer.id,
+    payload: JSON.stringify({ type: 'server.running', timestamp: new Date(now).toISOString(), data: { server: {} } }),
+    triedAt: now - 8 * MINUTE,
+  }
+  await db.insert(webhookDeliveries).values(
+    [
+      { type: 'server.failed' as const, attempts: 0, nextAt: now + 60 * MINUTE },
+      {
+        type: 'server.stopped' as const,
+        attempts: 3,
+        nextAt: now + 18 * MINUTE,
+        status: 503,
+        answer: 'Service Unavailable',
+      },
+      { type: 'server.running' as const, attempts: 1, takenAt: now - 8 * MINUTE, status: 200, answer: '{"ok":true}' },
+      { type: 'bill.closed' as const, attempts: 11, status: null, answer: 'No answer within 10 seconds.' },
+      { type: 'webhook.test' as const, attempts: 1, takenAt: now - 9 * DAY, status: 204, answer: '' },
+    ].map((row, i) => {
+      const at = now - i * 9 * MINUTE
+      return {
+        ...delivery,
+        ...row,
+        eventId: `evt_server_running_ses_Q6ABAjf9QvuzgWy3ce3u${i}`,
+        createdAt: at,
+        since: at,
+      }
+    }),
+  )
 
   await keepRuns(databaseUrl, 12, now)
   await db.insert(contactMessages).values({

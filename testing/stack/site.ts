@@ -49,6 +49,7 @@ export function openSite(overrides: Partial<Env> = {}) {
     ATTEMPT_COUNTER: { getByName: memoryCounters() },
     PASSWORD_HASHER: { getByName: () => ({ derive: deriveKey }) },
     JOB_CHANNEL: { getByName: () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} }) },
+    EVENT_SENDER: { getByName: () => ({ wake: async () => {} }) },
     ...overrides,
   } as unknown as Env
   const { log, takeLines } = recordLog()

@@ -154,6 +154,8 @@ export class Process {
         disconnect: async () => {},
       }),
       fleetWatcher: { revive: (now) => call('watcher: revive', () => this.alarm(FLEET).revive(FLEET, now)) },
+      eventSender: () => ({ wake: () => call('sender: wake', async () => {}) }),
+      postWebhook: absent('webhooks'),
       payments: absent('payments'),
       counter: absent('counter'),
       hasher: absent('hasher'),
@@ -161,6 +163,7 @@ export class Process {
       log: world.log,
       config: {
         origins: ['http://localhost'],
+        local: true,
         secretKey: 's',
         passwordPepper: 'p',
         mailFrom: 'a@b.c',

@@ -18,13 +18,14 @@ const LINKS: Link[] = [
     href: '/account_overview',
     label: 'Settings',
     icon: 'settings',
-    parts: ['/devices', '/api_tokens', '/activate', '/close_account'],
+    parts: ['/devices', '/api_tokens', '/webhooks', '/activate', '/close_account'],
   },
 ]
 
 function current({ href, parts }: Link, here: string): 'page' | 'true' | undefined {
   if (here === href) return 'page'
-  return here.startsWith(`${href}/`) || parts?.includes(here) ? 'true' : undefined
+  const isIn = (page: string) => here === page || here.startsWith(`${page}/`)
+  return isIn(href) || parts?.some(isIn) ? 'true' : undefined
 }
 
 /** A rail on the left; under 800 px, a bar at the bottom. */

@@ -10,6 +10,7 @@ import { dueQuery } from '../billing/bills/close-cycles.ts'
 import { cancelAtPeriodEnd } from '../billing/plans/cancel-plan.ts'
 import { closeOpenCheckout } from '../billing/plans/checkout.ts'
 import type { Context } from '../context.ts'
+import { deleteWebhooksQueries } from '../events/outbox.ts'
 import { requestStop } from '../fleet/runs.ts'
 import { requireValid } from '../form-rules.ts'
 import { fourAtOnce } from '../four-at-once.ts'
@@ -22,8 +23,8 @@ const ADDRESS_KEPT_MS = 30 * DAY_MS
 const MOST_AT_ONCE = 100
 
 /**
- * Sets the plan to end with its period, stops the user's server, ends every sign-in, API token, and link,
- * and closes the account. Bills stay; usage so far is billed within minutes.
+ * Sets the plan to end with its period, stops the user's server, ends every sign-in, API token, and link, deletes
+ * the webhooks, and closes the account. Bills stay; usage so far is billed within minutes.
  * @throws invalid, too_many; unavailable or provider_failed if we couldn't close a checkout page or cancel
  * the plan: then nothing is closed
  */
@@ -56,6 +57,7 @@ export async function closeAccount(
     ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE user_id = ${user.id} AND check_at IS NOT NULL`),
     ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${user.id} AND revoked_at IS NULL`),
     revokeTokensQuery(ctx, user.id),
+    ...deleteWebhooksQueries(ctx, sql`user_id = ${user.id}`),
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${now} WHERE user_id = ${user.id} AND used_at IS NULL`),
   ])
   await stopLiveServer(ctx, user.id)

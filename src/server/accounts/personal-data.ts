@@ -1,4 +1,4 @@
-import { asc, eq } from 'drizzle-orm'
+import { asc, eq, sql } from 'drizzle-orm'
 import {
   apiTokens,
   checkouts,
@@ -10,12 +10,15 @@ import {
   serverRequests,
   signIns,
   users,
+  webhookDeliveries,
+  webhooks,
 } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { User } from '../../domain/wire.ts'
 import { billsQuery, toBills } from '../billing/bills/billing-history.ts'
 import { planPaymentsQuery } from '../billing/bills/plan-payments.ts'
 import type { Context } from '../context.ts'
+import { toDelivery, toWebhook } from '../events/wire.ts'
 import { toJob, toServer } from '../fleet/wire.ts'
 import { toApiToken } from './api-tokens.ts'
 
@@ -23,21 +26,41 @@ import { toApiToken } from './api-tokens.ts'
 export async function collectPersonalData(ctx: Context, user: User): Promise<Record<string, unknown>> {
   const { db } = ctx
   const own = user.id
-  const [[account], devices, tokens, planRows, visits, runRows, work, wishes, messages, mails, bills, payments] =
-    await db.batch([
-      db.select().from(users).where(eq(users.id, own)),
-      db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
-      db.select().from(apiTokens).where(eq(apiTokens.userId, own)).orderBy(asc(apiTokens.createdAt)),
-      db.select().from(plans).where(eq(plans.userId, own)).orderBy(asc(plans.createdAt)),
-      db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
-      db.select().from(runs).where(eq(runs.userId, own)).orderBy(asc(runs.requestedAt)),
-      db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
-      db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
-      db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
-      db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt)),
-      billsQuery(ctx, own),
-      planPaymentsQuery(ctx, own),
-    ])
+  const [
+    [account],
+    devices,
+    tokens,
+    planRows,
+    visits,
+    runRows,
+    work,
+    wishes,
+    messages,
+    mails,
+    hooks,
+    told,
+    bills,
+    payments,
+  ] = await db.batch([
+    db.select().from(users).where(eq(users.id, own)),
+    db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
+    db.select().from(apiTokens).where(eq(apiTokens.userId, own)).orderBy(asc(apiTokens.createdAt)),
+    db.select().from(plans).where(eq(plans.userId, own)).orderBy(asc(plans.createdAt)),
+    db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
+    db.select().from(runs).where(eq(runs.userId, own)).orderBy(asc(runs.requestedAt)),
+    db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
+    db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
+    db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
+    db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt)),
+    db.select().from(webhooks).where(eq(webhooks.userId, own)).orderBy(asc(webhooks.createdAt)),
+    db
+      .select()
+      .from(webhookDeliveries)
+      .where(sql`endpoint_id IN (SELECT id FROM webhook_endpoints WHERE user_id = ${own})`)
+      .orderBy(asc(webhookDeliveries.createdAt)),
+    billsQuery(ctx, own),
+    planPaymentsQuery(ctx, own),
+  ])
   return {
     exported_at: toIso(ctx.now()),
     user: {
@@ -56,6 +79,8 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       revoked_at: toIso(row.revokedAt),
     })),
     api_tokens: tokens.map((row) => ({ ...toApiToken(row), revoked_at: toIso(row.revokedAt) })),
+    webhooks: hooks.map((row) => toWebhook({ ...row, waiting: 0 })),
+    webhook_deliveries: told.map((row) => ({ webhook_id: row.webhookId, ...toDelivery(row) })),
     subscriptions: planRows.map((row) => ({
       plan_type: row.planType,
       sub_type: row.subType,

@@ -10,6 +10,7 @@ import {
   serverRequests,
   signIns,
   stripeEvents,
+  webhookDeliveries,
 } from '../../../db/schema.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
@@ -25,6 +26,8 @@ const LINK_DAYS = 30
 const TRACE_DAYS = 90
 /** So that a late program still hears that its code has expired. */
 const DEVICE_LOGIN_DAYS = 1
+/** What a webhook answered. The page shows the latest 100 of them. */
+const DELIVERY_DAYS = 30
 /** Alerts only prevent a second email within an hour. */
 const ALERT_DAYS = 1
 
@@ -42,6 +45,9 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
     ctx.db.delete(outbox).where(and(isNotNull(outbox.sentAt), lt(outbox.sentAt, traces))),
     // Given up: nobody will send these.
     ctx.db.delete(outbox).where(and(isNull(outbox.sentAt), isNull(outbox.sendAt), lt(outbox.createdAt, traces))),
+    ctx.db
+      .delete(webhookDeliveries)
+      .where(and(isNull(webhookDeliveries.nextAt), lt(webhookDeliveries.createdAt, daysAgo(DELIVERY_DAYS)))),
     ctx.db.delete(contactMessages).where(lt(contactMessages.createdAt, traces)),
     ctx.db.delete(serverRequests).where(lt(serverRequests.createdAt, traces)),
     // The status page shows 90 days.

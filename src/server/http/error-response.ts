@@ -7,7 +7,7 @@ import type { AppEnv } from './app-env.ts'
 import { setFlash } from './flash.ts'
 import { typedValues } from './form-post.ts'
 import { findOwnReferrer } from './own-path.ts'
-import { factsOf } from './site-map.ts'
+import { factsOf, matchedRoute } from './site-map.ts'
 
 const STATUS: Record<ErrorCode, ContentfulStatusCode> = {
   malformed: 400,
@@ -67,7 +67,9 @@ export function errorResponse(thrown: unknown, c: HonoContext<AppEnv>, extra: Re
 /** The page to return to from a plain form. */
 export function formPage(c: HonoContext<AppEnv>, which: 'at' | 'done'): string {
   const form = factsOf(c)?.form
-  return (form?.back ? findOwnReferrer(c) : null) ?? form?.[which] ?? '/dashboard'
+  const position = matchedRoute(c)?.split('/').indexOf(':id') ?? -1
+  const page = (form?.[which] ?? '/dashboard').replace(':id', c.req.path.split('/')[position] ?? '')
+  return (form?.back ? findOwnReferrer(c) : null) ?? page
 }
 
 /** Logs for the operator what a person doesn't see. */

@@ -36,7 +36,7 @@ export type RouteFacts = {
   reads?: (ctx: Context, userId: SQL) => Reads
   /**
    * The page with this call's plain HTML form, and the page after success (the dashboard by default). `back`: the page
-   * that it came from, instead of both.
+   * that it came from, instead of both. An `:id` is the call's own.
    */
   form?: { at: string; done: string; back?: true }
   /** An act in the console: the admin must have typed their password in the last minutes. */
@@ -64,6 +64,8 @@ const call = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access,
 
 /** An act in the console. Its form needs the page's token, and so does JSON: nobody else calls these. */
 const act = (at: string) => call('admin', { form: { at, done: at, back: true }, token: 'always', recentPassword: true })
+
+const ON_WEBHOOK = { at: '/webhooks/:id', done: '/webhooks/:id' }
 
 /**
  * Every route, by the method and path it is registered under. There is no default: routes missing here are
@@ -95,6 +97,8 @@ export const SITE_MAP = {
   'GET /devices': page('user', { ahead: 'press' }),
   'GET /api_tokens': page('user', { ahead: 'press' }),
   'GET /activate': page('user', {}),
+  'GET /webhooks': page('user', { ahead: 'press' }),
+  'GET /webhooks/:id': page('user', { ahead: 'press' }),
   'GET /close_account': page('user', { ahead: 'press' }),
   'GET /console': page('admin', {}),
   'GET /console/messages': page('admin', {}),
@@ -153,6 +157,12 @@ export const SITE_MAP = {
   'POST /oauth/device_authorization': call('public', { fromPrograms: true }),
   'POST /oauth/token': call('public', { fromPrograms: true }),
   'DELETE /api_tokens/:id': call('user', { form: { at: '/api_tokens', done: '/api_tokens' }, token: 'always' }),
+  'POST /webhooks': call('user', { form: { at: '/webhooks', done: '/webhooks' }, token: 'always' }),
+  'DELETE /webhooks/:id': call('user', { form: { at: '/webhooks/:id', done: '/webhooks' }, token: 'always' }),
+  'POST /webhooks/:id/secret': call('user', { form: ON_WEBHOOK, token: 'always' }),
+  'POST /webhooks/:id/on': call('user', { form: ON_WEBHOOK, token: 'always' }),
+  'POST /webhooks/:id/test': call('user', { form: ON_WEBHOOK, token: 'always' }),
+  'POST /webhooks/:id/deliveries/:event': call('user', { form: ON_WEBHOOK, token: 'always' }),
 
   'GET /api/v1/servers/get_servers': call('user', {
     scope: 'read',

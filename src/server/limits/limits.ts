@@ -50,6 +50,9 @@ const PERSONAL = {
   /** Looks at what a code stands for. Codes last too short a time to find one by guessing. */
   user_code: { count: 30, perMs: HOUR_MS },
   feedback: { count: 10, perMs: HOUR_MS, sentence: 'You sent a lot of feedback.' },
+  new_webhook: { count: 10, perMs: HOUR_MS },
+  new_webhook_secret: { count: 10, perMs: HOUR_MS },
+  send_event: { count: 100, perMs: HOUR_MS },
   /** Sign-ins from known browsers skip the per-address limits, which a neighbor could use up. */
   known_sign_in: { count: 10, perMs: HOUR_MS / 4 },
 } satisfies Record<string, Personal>

@@ -20,6 +20,12 @@ export type FleetWatcherCalls = {
   revive(now: number): Promise<void>
 }
 
+/** The calls that the rest of the server may make to a user's EventSender object. */
+export type EventSenderCalls = {
+  /** Call after writing: deliver what is due now. */
+  wake(userId: string): Promise<void>
+}
+
 /** One counter: of guesses at one secret, or uses of one thing. Each call is exact, even under concurrency. */
 export type CounterCalls = {
   /** @returns ms to wait; 0: the guess is counted and you may check it */

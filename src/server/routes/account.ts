@@ -2,7 +2,6 @@ import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { ACCOUNT_CLOSED, DEVICE_SIGNED_OUT, SIGNED_OUT_EVERYWHERE } from '../../domain/user.ts'
 import { closeAccount } from '../accounts/close-account.ts'
-import { collectPersonalData } from '../accounts/personal-data.ts'
 import { endSignIn, listSignIns, signOutEverywhere } from '../accounts/sign-ins.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { body, text } from '../http/body.ts'
@@ -28,6 +27,7 @@ export const account = new Hono<AppEnv>()
   })
   .get('/api/v1/users/export', async (c) => {
     c.header('Content-Disposition', 'attachment; filename="proving-ground-data.json"')
+    const { collectPersonalData } = await import('../accounts/personal-data.ts')
     return c.json(await collectPersonalData(c.var.ctx, signedIn(c).user))
   })
   .delete('/users', body(confirmation), async (c) => {

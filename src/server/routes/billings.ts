@@ -1,7 +1,6 @@
 import { Hono } from 'hono'
-import { type Bill, billMonth, billsToCsv } from '../../domain/money/bill.ts'
-import type { BillingRecord } from '../../domain/wire.ts'
-import { listBills } from '../billing/bills/billing-history.ts'
+import { billMonth, billsToCsv } from '../../domain/money/bill.ts'
+import { listBills, toBillingRecord } from '../billing/bills/billing-history.ts'
 import { openPortal } from '../billing/bills/portal.ts'
 import { countUsage, toSummary } from '../billing/bills/usage.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
@@ -28,9 +27,3 @@ export const billings = new Hono<AppEnv>()
     c.header('Content-Disposition', 'attachment; filename="billing-history.csv"')
     return c.body(billsToCsv(shown))
   })
-
-function toBillingRecord(bill: Bill): BillingRecord {
-  const { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date } =
-    bill
-  return { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date }
-}

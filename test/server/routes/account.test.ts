@@ -81,6 +81,8 @@ const EXPORTED: Record<string, string | null> = {
   outbox: 'mails',
   contact_messages: 'contact_messages',
   server_requests: 'server_requests',
+  webhook_endpoints: 'webhooks',
+  webhook_deliveries: 'webhook_deliveries',
 }
 
 test('the export leaves out no table that identifies a person', async () => {

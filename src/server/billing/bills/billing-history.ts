@@ -5,6 +5,7 @@ import type { Bill, Statement } from '../../../domain/money/bill.ts'
 import { chargedSeconds, runSecondsWithin, shareBill } from '../../../domain/money/billing.ts'
 import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
 import { planName } from '../../../domain/money/plan.ts'
+import type { BillingRecord } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { planPaymentsQuery, toPlanBill } from './plan-payments.ts'
 import { customerQuery, hasPortal } from './portal.ts'
@@ -117,6 +118,13 @@ export async function findStatement(ctx: Context, userId: string, billId: string
           .filter((line) => line.seconds > 0),
     corrections: corrections.map((correction) => toBill(correction, ctx.now())),
   }
+}
+
+/** What the wire carries of a bill. */
+export function toBillingRecord(bill: Bill): BillingRecord {
+  const { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date } =
+    bill
+  return { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date }
 }
 
 function toBill({ record, invoice }: Row, now: number): Bill {

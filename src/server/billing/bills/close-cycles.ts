@@ -1,12 +1,14 @@
 import { and, asc, gt, inArray, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import { type Database, isDatabaseBusy, type Query, writeBatch } from '../../../../db/client.ts'
-import { checkouts, plans, runs, type UserRow, users } from '../../../../db/schema.ts'
+import { type BillRow, checkouts, plans, runs, type UserRow, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import { type ClosedCycle, closeCycles, type Ledger } from '../../../domain/money/closing.ts'
 import type { Context } from '../../context.ts'
+import { eventQuery } from '../../events/outbox.ts'
 import { stableBillId } from '../../id.ts'
 import { alertOperator } from '../../mail/alerts.ts'
+import { toBillingRecord, toBills } from './billing-history.ts'
 import { toSpan } from './plan-spans.ts'
 
 const BATCH = 100
@@ -137,13 +139,30 @@ async function recordQueries(
   const now = ctx.now()
   const id = await stableBillId(`${account.id} ${cycle.start}`)
   const stands = sql`EXISTS (SELECT 1 FROM users WHERE ${asRead(account)})`
+  const row: BillRow = {
+    id,
+    userId: account.id,
+    periodStart: cycle.start,
+    periodEnd: cycle.end,
+    planType: cycle.plan?.planType ?? null,
+    includedHours: cycle.includedHours,
+    trial: cycle.trial,
+    seconds,
+    amountCents,
+    corrects: null,
+    reason: null,
+    createdAt: now,
+  }
   const record = ctx.db.run(sql`INSERT INTO billing_records
     (id, user_id, period_start, period_end, plan_type, included_hours, trial, seconds, amount_cents, created_at)
-    SELECT ${id}, ${account.id}, ${cycle.start}, ${cycle.end}, ${cycle.plan?.planType ?? null}, ${cycle.includedHours},
+    SELECT ${id}, ${account.id}, ${cycle.start}, ${cycle.end}, ${row.planType}, ${cycle.includedHours},
       ${cycle.trial ? 1 : 0}, ${seconds}, ${amountCents}, ${now} WHERE ${stands}`)
-  if (amountCents === 0) return [record]
+  const [billing] = toBills([{ record: row, invoice: null }], [], now).map(toBillingRecord)
+  const event = eventQuery(ctx, account.id, { type: 'bill.closed', about: id, data: { billing } }, stands)
+  if (amountCents === 0) return [record, event]
   return [
     record,
+    event,
     ctx.db.run(sql`INSERT INTO invoices (record_id, user_id, step, next_at, created_at)
       SELECT ${id}, ${account.id}, 'draft', ${now}, ${now} WHERE ${stands}`),
   ]

@@ -4,8 +4,10 @@ import { jobs, type LaunchRow } from '../../../../db/schema.ts'
 import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../../domain/server.ts'
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
+import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { requestStop } from '../runs.ts'
+import { serverEvent } from '../server-events.ts'
 import {
   clearLaunches,
   findOpenLaunch,
@@ -133,14 +135,18 @@ async function startMeter({ ctx, job, run }: StepInput): Promise<Outcome> {
   const now = ctx.now()
   const { trialSeconds } = await getAllowance(ctx, run.userId)
   const mustStopAt = trialSeconds === null ? null : (Math.ceil(now / 1000) + trialSeconds) * 1000
-  await writeBatch(ctx.db, [
+  const event = serverEvent('server.running', { ...run, billedFrom: now, confirmedAt: now })
+  const isStarted = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND billed_from = ${now})`
+  const [, told] = await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${now}, confirmed_at = ${now},
       must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${run.userId} AND ended_at IS NULL
         AND sub_type = 'demo') THEN ${mustStopAt} END
       WHERE id = ${run.id} AND billed_from IS NULL AND stop_requested_at IS NULL`),
+    eventQuery(ctx, run.userId, event, isStarted),
     ctx.db.run(sql`UPDATE jobs SET status = 'succeeded', result = 'Your server is running.', run_at = NULL, updated_at = ${now}
       WHERE id = ${job.id} AND run_at IS NOT NULL`),
   ])
+  sendSoon(ctx, run.userId, told)
   return 'finished'
 }
 
@@ -164,14 +170,24 @@ async function clearUp({ ctx, job, run, report }: StepInput): Promise<Outcome> {
     return { wait }
   }
   const now = ctx.now()
-  await writeBatch(ctx.db, [
+  const event = serverEvent('server.failed', {
+    ...run,
+    endedAt: now,
+    stopRequestedAt: now,
+    errorMessage: job.errorMessage,
+  })
+  const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions
+    WHERE id = ${run.id} AND ended_at = ${now} AND error_message = ${job.errorMessage})`
+  const [, told] = await writeBatch(ctx.db, [
     // If a stop was accepted meanwhile, it ends the run.
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, error_message = ${job.errorMessage}
       WHERE id = ${run.id} AND stop_requested_at IS NULL`),
+    eventQuery(ctx, run.userId, event, isEnded),
     freePlace(ctx, run),
     ctx.db.run(
       sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`,
     ),
   ])
+  sendSoon(ctx, run.userId, told)
   return 'finished'
 }

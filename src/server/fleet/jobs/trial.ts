@@ -1,11 +1,13 @@
 import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { type RunRow, runs, users } from '../../../../db/schema.ts'
-import { MINUTE_MS } from '../../../domain/instant.ts'
+import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
 import { type Context, siteOrigin } from '../../context.ts'
+import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { deliverMail, mailQuery } from '../../mail/outbox.ts'
 import { trialEndingMail, trialOverMail } from '../../mail/trial-letters.ts'
 import { requestStop } from '../runs.ts'
+import { serverEvent } from '../server-events.ts'
 
 /** How long before a trial ends we email that it will. A run that starts with less than that left has no warning. */
 const WARN_MS = 5 * MINUTE_MS
@@ -57,10 +59,13 @@ async function warn(ctx: Context, run: RunRow, email: string): Promise<void> {
   const minutes = Math.ceil(((run.mustStopAt ?? now) - now) / MINUTE_MS)
   const isDue = sql`id = ${run.id} AND trial_warned_at IS NULL AND must_stop_at IS NOT NULL AND stop_requested_at IS NULL`
   const when = sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${isDue}) AND ${isOpenAccount(run)}`
-  await writeBatch(ctx.db, [
+  const event = serverEvent('server.ending_soon', run, { ends_at: toIso(run.mustStopAt) })
+  const [, told] = await writeBatch(ctx.db, [
     mailQuery(ctx, email, trialEndingMail(siteOrigin(ctx), minutes), when),
+    eventQuery(ctx, run.userId, event, when),
     ctx.db.run(sql`UPDATE server_sessions SET trial_warned_at = ${now} WHERE ${isDue}`),
   ])
+  sendSoon(ctx, run.userId, told)
   ctx.background(deliverMail(ctx))
 }
 

@@ -93,6 +93,24 @@ export const CALLS: Record<JsonCall, Description> = {
     refusals: [404, 409, 422],
   },
   'DELETE /api_tokens/:id': { summary: 'Revoke an API token', answer: [200, shape.message], refusals: [404] },
+  'POST /webhooks': {
+    summary: 'Add a webhook',
+    answer: [201, z.extend(shape.webhook, { secret: z.string() })],
+    refusals: [409, 422],
+  },
+  'DELETE /webhooks/:id': { summary: 'Delete a webhook', answer: [200, shape.message], refusals: [404] },
+  'POST /webhooks/:id/secret': {
+    summary: "Replace a webhook's secret",
+    answer: [201, z.object({ secret: z.string() })],
+    refusals: [404, 409, 422],
+  },
+  'POST /webhooks/:id/on': { summary: 'Turn a webhook on again', answer: [200, shape.message], refusals: [404] },
+  'POST /webhooks/:id/test': { summary: 'Send a test event', answer: [202, shape.message], refusals: [404, 409] },
+  'POST /webhooks/:id/deliveries/:event': {
+    summary: 'Send an event again',
+    answer: [202, shape.message],
+    refusals: [404, 409],
+  },
   'GET /api/v1/servers/get_servers': {
     summary: 'List your latest servers, newest first',
     answer: [200, z.object({ servers: z.array(shape.server) })],

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import type { TokenScope } from '../../../domain/api-token.ts'
 import type { PlanType } from '../../../domain/money/plan.ts'
+import { EVENT_TYPES } from '../../../domain/webhook.ts'
 import type * as wire from '../../../domain/wire.ts'
 
 /** The shapes of the answers. The types in wire.ts say that they are right; a test compares them with real answers. */
@@ -133,6 +134,16 @@ export const apiToken = z.object({
   last_address: z.nullable(z.string()),
 }) satisfies z.ZodMiniType<wire.ApiToken>
 
+export const webhook = z.object({
+  id: z.string(),
+  url: z.url(),
+  events: z.array(z.enum(EVENT_TYPES)),
+  created_at: instant,
+  status: z.enum(['on', 'failing', 'off']),
+  off_because: z.nullable(z.enum(['failing', 'gone'])),
+  answered_at: z.nullable(instant),
+}) satisfies z.ZodMiniType<wire.Webhook>
+
 const records = z.array(z.looseObject({}))
 
 /** Everything we keep about a person. The rows are for people to read, so they may change. */
@@ -141,6 +152,8 @@ export const personalData = z.object({
   user: z.looseObject({ id: z.string(), name: z.string(), email: z.string() }),
   sign_ins: records,
   api_tokens: records,
+  webhooks: records,
+  webhook_deliveries: records,
   subscriptions: records,
   checkouts: records,
   billings: z.array(billing),

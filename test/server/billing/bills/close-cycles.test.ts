@@ -1,7 +1,7 @@
 import { asc, eq, inArray } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
-import { bills, invoices, outbox, users } from '../../../../db/schema.ts'
+import { bills, invoices, outbox, users, webhookDeliveries, webhooks } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
 import { closeDueCycles, dueQuery } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
@@ -54,6 +54,35 @@ describe('closing cycles', () => {
         .map((r) => r.id)
         .sort(),
     )
+  })
+
+  test('tells the webhooks of each bill once, as the API lists it', async () => {
+    at('2028-01-31T08:30:00')
+    const user = await stack.newUser()
+    const hook = { userId: user.id, url: 'https://example.com/', secrets: [], createdAt: 0 }
+    await stack.db.insert(webhooks).values({ ...hook, id: `whk_${user.id}`, events: ['bill.closed'] })
+    await stack.insertPlan(user.id)
+    await stack.insertRun(user.id, { from: utc('2028-02-10T00:00:00'), until: utc('2028-02-10T10:00:00') })
+    at('2028-03-01T00:00:00')
+    await Promise.all([closeDueCycles(stack.ctx), closeDueCycles(stack.ctx)])
+    const [record] = await recordsOf(user.id)
+    const told = await stack.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.userId, user.id))
+    expect(told.map(({ payload }) => JSON.parse(payload))).toEqual([
+      {
+        type: 'bill.closed',
+        timestamp: '2028-03-01T00:00:00.000Z',
+        data: {
+          billing: expect.objectContaining({
+            id: record?.id,
+            kind: 'usage',
+            start_date: '2028-01-31',
+            seconds_used: 36_000,
+            amount_owed: (record?.amountCents ?? 0) / 100,
+            paid: false,
+          }),
+        },
+      },
+    ])
   })
 
   test('waits until every run in the period is settled, however long that takes', async () => {

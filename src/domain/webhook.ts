@@ -1,0 +1,103 @@
+import * as v from 'valibot'
+import { rule } from './form.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './instant.ts'
+import { isOwnMachine } from './own-machine.ts'
+import { CURRENT_PASSWORD_REQUIRED } from './user.ts'
+
+/** What a webhook can be told of, in the order of the page. */
+export const EVENT_TYPES = [
+  'server.running',
+  'server.ending_soon',
+  'server.stopped',
+  'server.failed',
+  'bill.closed',
+] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** How many endpoints an account may have. */
+export const MAX_WEBHOOKS = 5
+/** How many deliveries of an endpoint we keep and show, beside those that still wait. */
+export const KEPT_DELIVERIES = 100
+/** For how long a replaced secret also signs. */
+export const SECRET_OVERLAP_MS = DAY_MS
+/** How many secrets may sign at a time, the newest included. */
+export const MAX_SECRETS = 4
+const MAX_URL = 500
+
+// Stryker disable StringLiteral: words for people; the route and browser tests read them.
+export const WEBHOOK_DELETED = 'Webhook deleted.'
+export const WEBHOOK_ON = 'Webhook turned on.'
+export const WEBHOOK_OFF = 'This webhook is off. Turn it on first.'
+export const TEST_SENT = 'Test event sent. Its answer appears under Deliveries.'
+export const SENT_AGAIN = 'Sending the event again.'
+export const URL_TAKEN = 'You already have a webhook with this URL.'
+export const TOO_MANY_WEBHOOKS = `You have ${MAX_WEBHOOKS} webhooks, the most an account can have. Delete one first.`
+export const TOO_MANY_SECRETS = `${MAX_SECRETS} secrets sign already. Wait until an older one ends.`
+// Stryker restore StringLiteral
+
+export const webhookForm = v.pipe(
+  v.object({ url: v.string(), events: v.array(v.string()), current_password: v.string() }),
+  rule('url', (f) => f.url.trim() !== '', 'Please enter a URL.'),
+  rule('url', (f) => f.url.trim().length <= MAX_URL, `The URL cannot exceed ${MAX_URL} characters.`),
+  rule('events', (f) => f.events.length > 0, 'Choose at least one event.'),
+  rule('events', (f) => f.events.every(isEventType), `An event must be one of ${EVENT_TYPES.join(', ')}.`),
+  rule('current_password', (f) => f.current_password !== '', CURRENT_PASSWORD_REQUIRED),
+  v.transform((f) => ({ ...f, url: f.url.trim(), events: EVENT_TYPES.filter((type) => f.events.includes(type)) })),
+)
+
+export const rotationForm = v.pipe(
+  v.object({ current_password: v.string() }),
+  rule('current_password', (f) => f.current_password !== '', CURRENT_PASSWORD_REQUIRED),
+)
+
+function isEventType(type: string): type is EventType {
+  return (EVENT_TYPES as readonly string[]).includes(type)
+}
+
+/** Names that never lead to the public Internet, by their last label. */
+const PRIVATE_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|corp|home|arpa|onion)$/
+
+/**
+ * Why we never send anything to this URL: a sentence; null if we may. It judges the name, not where it leads:
+ * that can change, so whoever sends checks it each time.
+ * @param local whether this site runs on the user's own machine, where plain HTTP to it is fine
+ * @param siteHosts our own hosts, which a webhook must not call
+ */
+export function webhookUrlFault(text: string, local: boolean, siteHosts: string[]): string | null {
+  if (!URL.canParse(text)) return 'Please enter a full URL, such as https://example.com/hooks.'
+  const url = new URL(text)
+  if (url.username || url.password)
+    return "The URL can't contain a user name or a password. Check the signature instead."
+  if (local && isOwnMachine(url)) return null
+  if (url.protocol !== 'https:') return 'The URL must begin with https://.'
+  if (url.port) return 'The URL must use port 443, so leave the port out.'
+  const host = url.hostname.replace(/\.$/, '')
+  if (host.startsWith('[') || /^[\d.]+$/.test(host)) return 'Use a host name instead of an IP address.'
+  if (!host.includes('.') || PRIVATE_NAMES.test(host)) return 'This host is not on the public Internet.'
+  if (siteHosts.some((own) => host === own || host.endsWith(`.${own}`))) return "A webhook can't call this site."
+  return null
+}
+
+/** How the URL is kept and compared: as browsers write it, without a fragment. */
+export function normalUrl(text: string): string {
+  const url = new URL(text)
+  url.hash = ''
+  return url.href
+}
+
+/** For how long we try to deliver an event. */
+export const DELIVERY_MS = DAY_MS
+const SECOND_MS = 1_000
+const WAITS = [10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS, HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS]
+
+/**
+ * When to try again after a failure; null: never, it was tried for a day. The last try is when the day is over.
+ * @param attempts how many have failed
+ * @param random in [0, 1): up to a fifth longer, so that what failed together isn't tried together
+ */
+export function nextTry(since: number, attempts: number, now: number, random: number): number | null {
+  const end = since + DELIVERY_MS
+  if (now >= end) return null
+  const wait = WAITS[Math.min(attempts, WAITS.length) - 1] ?? 0
+  return Math.min(end, Math.round(now + wait * (1 + random / 5)))
+}

@@ -1,0 +1,104 @@
+import type { Delivery, Webhook } from '../domain/wire.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { Button } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { PasswordField } from '../ui/Field.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { Time } from '../ui/Time.tsx'
+import { DeliveriesTable } from './webhooks/DeliveriesTable.tsx'
+import { NewSecret } from './webhooks/NewSecret.tsx'
+import { WebhookStatus } from './webhooks/WebhookStatus.tsx'
+
+type WebhookPageProps = {
+  webhook: Webhook
+  deliveries: Delivery[]
+  /** When the replaced secrets stop signing. */
+  oldSecretsEnd: string[]
+  /** The secret that was just made: only this page ever shows it. */
+  secret: string | null
+  csrfToken: string
+  flash: FlashMessage | null
+}
+
+export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfToken, flash }: WebhookPageProps) {
+  const action = `/webhooks/${webhook.id}`
+  const isOff = webhook.status === 'off'
+  const passwordFault = flash?.field === 'current_password' ? flash.message : null
+  return (
+    <div className="page stack">
+      <div className="page-head">
+        <h1>Webhook</h1>
+        <div className="row">
+          {isOff ? null : (
+            <form method="post" action={`${action}/test`}>
+              <HiddenFields csrfToken={csrfToken} />
+              <Button type="submit">Send test event</Button>
+            </form>
+          )}
+          <form method="post" action={action}>
+            <HiddenFields csrfToken={csrfToken} method="delete" />
+            <Button type="submit" look="danger">
+              Delete webhook
+            </Button>
+          </form>
+        </div>
+      </div>
+      {secret ? <NewSecret secret={secret}>The new secret signs from now on.</NewSecret> : <FlashAlert flash={flash} />}
+      {isOff ? (
+        <Alert kind="warning">
+          <div className="row">
+            <span>
+              We switched this webhook off because{' '}
+              {webhook.off_because === 'gone' ? 'it answered 410 (Gone).' : "it didn't take an event for a whole day."}{' '}
+              Events are not kept for it meanwhile.
+            </span>
+            <form method="post" action={`${action}/on`}>
+              <HiddenFields csrfToken={csrfToken} />
+              <Button type="submit">Turn on</Button>
+            </form>
+          </div>
+        </Alert>
+      ) : null}
+      <Card title="Endpoint" aside={<WebhookStatus status={webhook.status} />}>
+        <div className="stack">
+          <code className="secret">{webhook.url}</code>
+          <p className="hint">
+            Receives {webhook.events.join(', ')}. Added <Time at={webhook.created_at} />.
+          </p>
+          <details className="fold" open={passwordFault !== null}>
+            <summary>Replace the signing secret</summary>
+            <form className="stack form-narrow" method="post" action={`${action}/secret`} noValidate>
+              <HiddenFields csrfToken={csrfToken} />
+              <p>For a day, we sign each message with both secrets. Give your program the new one within that time.</p>
+              <PasswordField
+                id="current_password"
+                name="current_password"
+                label="Current password"
+                autoComplete="current-password"
+                error={passwordFault}
+                required
+              />
+              <Button type="submit">Replace secret</Button>
+            </form>
+          </details>
+          {oldSecretsEnd.map((at) => (
+            <p className="hint" key={at}>
+              A replaced secret also signs until <Time at={at} />.
+            </p>
+          ))}
+        </div>
+      </Card>
+      <Card title="Deliveries">
+        {deliveries.length ? (
+          <DeliveriesTable {...{ action, deliveries, csrfToken }} canSend={!isOff} />
+        ) : (
+          <p className="hint">Nothing sent yet.{isOff ? '' : ' Send a test event to try it.'}</p>
+        )}
+      </Card>
+      <p className="hint">
+        We keep the last 100 deliveries, for 30 days. <a href="/webhooks">Back to Webhooks</a>
+      </p>
+    </div>
+  )
+}

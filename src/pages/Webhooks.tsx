@@ -1,0 +1,121 @@
+import { EVENT_TYPES, MAX_WEBHOOKS } from '../domain/webhook.ts'
+import type { Webhook } from '../domain/wire.ts'
+import { Button } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { type Column, DataTable } from '../ui/DataTable.tsx'
+import { Checkbox, Field, PasswordField } from '../ui/Field.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { Time } from '../ui/Time.tsx'
+import { NewSecret } from './webhooks/NewSecret.tsx'
+import { WebhookStatus } from './webhooks/WebhookStatus.tsx'
+
+const COLUMNS: Column[] = [
+  { key: 'url', label: 'URL', rowHeader: true },
+  { key: 'events', label: 'Events' },
+  { key: 'status', label: 'Status' },
+  { key: 'answered', label: 'Last delivered' },
+]
+
+const MEANING: Record<(typeof EVENT_TYPES)[number], string> = {
+  'server.running': 'it answers, and its meter runs',
+  'server.ending_soon': 'we will stop it in a few minutes',
+  'server.stopped': 'you or your trial ended it',
+  'server.failed': 'it ended for another reason, or never started',
+  'bill.closed': "a month's bill is final",
+}
+
+type WebhooksProps = {
+  webhooks: Webhook[]
+  /** Of the webhook that was just added: only this page ever shows it. */
+  secret: string | null
+  csrfToken: string
+  flash: FlashMessage | null
+}
+
+export function Webhooks({ webhooks, secret, csrfToken, flash }: WebhooksProps) {
+  const rows = webhooks.map((webhook) => ({
+    id: webhook.id,
+    cells: {
+      url: (
+        <a className="address" href={`/webhooks/${webhook.id}`}>
+          {webhook.url}
+        </a>
+      ),
+      events: webhook.events.length === EVENT_TYPES.length ? 'All' : webhook.events.join(', '),
+      status: <WebhookStatus status={webhook.status} />,
+      answered: webhook.answered_at ? <Time at={webhook.answered_at} /> : 'Never',
+    },
+  }))
+  const typed = (name: string) => ({
+    name,
+    defaultValue: flash?.values?.[name],
+    error: flash?.field === name ? flash.message : null,
+  })
+  const isChosen = (type: string) => !flash?.values || `events[${type}]` in flash.values
+  return (
+    <div className="page stack">
+      <div className="page-head">
+        <h1>Webhooks</h1>
+      </div>
+      {secret ? <NewSecret secret={secret}>Your webhook is ready.</NewSecret> : <FlashAlert flash={flash} />}
+      <p>
+        A webhook tells your own program what happens to your servers and bills, within seconds. Each message is signed
+        after the <a href="https://www.standardwebhooks.com">Standard Webhooks</a> specification, and we try for a day
+        to deliver it.
+      </p>
+      <Card title="Your webhooks">
+        {rows.length ? (
+          <DataTable caption="Your webhooks" hideCaption columns={COLUMNS} rows={rows} />
+        ) : (
+          <p className="hint">No webhooks yet.</p>
+        )}
+      </Card>
+      {webhooks.length < MAX_WEBHOOKS ? (
+        <Card title="New webhook">
+          <form className="stack form-narrow" method="post" action="/webhooks" noValidate>
+            <HiddenFields csrfToken={csrfToken} />
+            <Field
+              {...typed('url')}
+              type="url"
+              label="URL"
+              required
+              hint="Begins with https:// and is reachable from the Internet."
+            />
+            <fieldset className="stack">
+              <legend>Events</legend>
+              {EVENT_TYPES.map((type) => (
+                <Checkbox
+                  key={type}
+                  name={`events[${type}]`}
+                  defaultChecked={isChosen(type)}
+                  label={
+                    <>
+                      <span className="mono address">{type}</span>: {MEANING[type]}
+                    </>
+                  }
+                />
+              ))}
+            </fieldset>
+            <PasswordField
+              id="current_password"
+              name="current_password"
+              label="Current password"
+              autoComplete="current-password"
+              error={typed('current_password').error}
+              required
+            />
+            <Button type="submit" look="primary">
+              Add webhook
+            </Button>
+          </form>
+        </Card>
+      ) : (
+        <p className="hint">You have {MAX_WEBHOOKS} webhooks, the most an account can have.</p>
+      )}
+      <p className="hint">
+        <a href="/account_overview">Back to Account</a>
+      </p>
+    </div>
+  )
+}

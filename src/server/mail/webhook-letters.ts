@@ -1,0 +1,23 @@
+import { composeMail, type MailContent } from './letter.ts'
+
+/** Not its URL: somebody else may have typed it. */
+export function webhookMadeMail(origin: string, id: string): MailContent {
+  return composeMail('You have a new webhook', [
+    'Someone, probably you, added a webhook to your account. From now on, we tell its URL what happens to your servers and bills.',
+    { link: `${origin}/webhooks/${id}`, label: 'See the webhook' },
+    "If it wasn't you, delete the webhook and choose a new password right away:",
+    { link: `${origin}/forgot_password`, label: 'Choose a new password' },
+  ])
+}
+
+export function webhookOffMail(origin: string, id: string, because: 'failing' | 'gone'): MailContent {
+  const why =
+    because === 'gone'
+      ? 'One of your webhooks answered 410 (Gone), so we switched it off.'
+      : "For a whole day, one of your webhooks didn't take an event, so we switched it off."
+  return composeMail('We switched off a webhook', [
+    why,
+    'Events that happen until you turn it on again are not kept for it.',
+    { link: `${origin}/webhooks/${id}`, label: 'See what it answered, and turn it on again' },
+  ])
+}

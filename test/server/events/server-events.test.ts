@@ -1,0 +1,89 @@
+import { asc, eq } from 'drizzle-orm'
+import { afterEach, expect, test } from 'vitest'
+import { webhookDeliveries, webhooks } from '../../../db/schema.ts'
+import { EVENT_TYPES } from '../../../src/domain/webhook.ts'
+import { newId } from '../../../src/server/id.ts'
+import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { inBrief } from '../../../testing/stack/recorded-log.ts'
+import { freshPlaces, newCustomer } from '../../../testing/world/fleet.ts'
+import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
+import { openWorld } from '../../../testing/world/world.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+afterEach(() => void world.takeLines())
+
+type Customer = Awaited<ReturnType<typeof newCustomer>>
+
+async function customer(demo: object = {}) {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, demo)
+  const [id, userId] = [newId('whk'), ada.user.id]
+  const row = { id, userId, url: 'https://example.com/', events: [...EVENT_TYPES], secrets: [], createdAt: 0 }
+  await world.db.insert(webhooks).values(row)
+  return ada
+}
+
+async function told({ user }: Customer) {
+  const rows = await world.db
+    .select()
+    .from(webhookDeliveries)
+    .where(eq(webhookDeliveries.userId, user.id))
+    .orderBy(asc(webhookDeliveries.createdAt))
+  return rows.map(({ type, payload }) => {
+    const { timestamp, data } = JSON.parse(payload)
+    return { type, timestamp, ...data }
+  })
+}
+
+test('a run is told of when it runs and when it has stopped, as the API shows it then', async () => {
+  const ada = await customer()
+  const run = await running(world, ada)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  const [up, stopped, ...more] = await told(ada)
+  expect(more).toEqual([])
+  const at = new Date(run.billedFrom ?? 0).toISOString()
+  expect(up).toMatchObject({
+    type: 'server.running',
+    timestamp: expect.any(String),
+    server: { id: run.id, active: true, billed_from: at, ip_address: run.ipAddress },
+  })
+  expect(stopped).toMatchObject({
+    type: 'server.stopped',
+    server: { id: run.id, active: false, ended_because: 'you', ip_address: null, error_message: null },
+  })
+  expect(stopped.server.cost_dollars).not.toBeNull()
+})
+
+test('nobody hears of a run that was stopped before it answered, except that it stopped', async () => {
+  const ada = await customer()
+  await pressStart(world, ada)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect((await told(ada)).map(({ type }) => type)).toEqual(['server.stopped'])
+})
+
+test('a start that fails is told of once, with its reason', async () => {
+  const ada = await customer()
+  world.ec2.inject('VcpuLimitExceeded', 1)
+  await pressStart(world, ada)
+  await finishJobs(world, ada)
+  await settle(world, ada)
+  const events = await told(ada)
+  expect(events.map(({ type }) => type)).toEqual(['server.failed'])
+  expect(events[0].server).toMatchObject({
+    ended_because: 'failure',
+    error_message: expect.stringContaining('refused'),
+  })
+})
+
+test('a trial is told of before it ends, and once it has', async () => {
+  const ada = await customer({ demo: true, secondsUsed: 22 * 60 })
+  const run = await running(world, ada)
+  await settle(world, ada)
+  const events = await told(ada)
+  expect(events.map(({ type }) => type)).toEqual(['server.running', 'server.ending_soon', 'server.stopped'])
+  expect(events[1].ends_at).toBe(new Date(run.mustStopAt ?? 0).toISOString())
+  expect(events[2].server.ended_because).toBe('trial_over')
+  expect(inBrief(world.takeLines())).toEqual([])
+})
