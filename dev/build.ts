@@ -144,9 +144,11 @@ function withoutSchemas(code: string): string {
   }
 }
 
-/** What src/server/fleet/ec2.ts says and reads of EC2's two largest shapes. */
+/** What src/server/fleet/ec2.ts says and reads of EC2's largest shapes. */
 const EC2_MEMBERS: Record<string, string[]> = {
   Instance: ['InstanceId', 'InstanceType', 'LaunchTime', 'PrivateIpAddress', 'PublicIpAddress', 'State', 'Tags'],
+  InstanceStatus: ['InstanceId', 'InstanceStatus'],
+  Placement: ['AvailabilityZone'],
   RunInstancesRequest: [
     'MaxCount',
     'MinCount',
@@ -235,7 +237,7 @@ export const plainDynamicImports: Plugin = {
 
 /** What few requests need, loaded on demand: in one chunk, because small ones compress badly. */
 const RARE =
-  /src.pages.(Activate|ApiTokens|BillingStatement|ChangePlan|CloseAccount|Devices|Help|Privacy|StatusPage|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.webhook|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|personal-data|webhooks)|billing.(plans.change-plan|bills.(hours|invoice)-mails)|mail.money-letters|operations.(metrics|prometheus))/
+  /src.pages.(Activate|ApiTokens|BillingHistory|BillingStatement|ChangePlan|CloseAccount|Devices|ForgotPassword|Help|Privacy|ResetPassword|StatusPage|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.webhook|src.server.routes.webhooks.answers|node_modules.standardwebhooks|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|personal-data|webhooks)|billing.(plans.change-plan|bills.(hours|invoice)-mails)|mail.money-letters|operations.(metrics|prometheus))/
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },

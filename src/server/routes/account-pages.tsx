@@ -4,8 +4,6 @@ import { AccountOverview } from '../../pages/AccountOverview.tsx'
 import { BillingCard } from '../../pages/billing/BillingCard.tsx'
 import { SubscriptionCard } from '../../pages/billing/SubscriptionCard.tsx'
 import { ConfirmEmailPage } from '../../pages/ConfirmEmailPage.tsx'
-import { ForgotPassword } from '../../pages/ForgotPassword.tsx'
-import { ResetPassword } from '../../pages/ResetPassword.tsx'
 import { SignIn } from '../../pages/SignIn.tsx'
 import { SignUp } from '../../pages/SignUp.tsx'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
@@ -40,11 +38,13 @@ export const accountPages = new Hono<AppEnv>()
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token, email: email ?? '' }
     return renderPage(c, { title: 'Confirm your email' }, <ConfirmEmailPage {...form} />)
   })
-  .get('/forgot_password', (c) => {
+  .get('/forgot_password', async (c) => {
+    const { ForgotPassword } = await import('../../pages/ForgotPassword.tsx')
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
     return renderPage(c, { title: 'Reset your password' }, <ForgotPassword {...form} />)
   })
   .get('/reset_password', async (c) => {
+    const { ResetPassword } = await import('../../pages/ResetPassword.tsx')
     const flash = takeFlash(c)
     const token = flash?.values?.['user[reset_password_token]'] ?? c.req.query('reset_password_token') ?? ''
     const link = token ? await findResetLink(c.var.ctx, token) : null

@@ -3,7 +3,6 @@ import { billMonth } from '../../domain/money/bill.ts'
 import { planName } from '../../domain/money/plan.ts'
 import { PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { dollarsPerMonth, hoursPerDay } from '../../domain/money/usage-chart.ts'
-import { BillingHistory } from '../../pages/BillingHistory.tsx'
 import { findStatement, getBillingHistory } from '../billing/bills/billing-history.ts'
 import { countUsage, toSummary } from '../billing/bills/usage.ts'
 import { findPlanPayPage } from '../billing/plans/pay-plan.ts'
@@ -18,6 +17,7 @@ import { readAlong } from '../http/site-map.ts'
 /** The screens about money. */
 export const billingPages = new Hono<AppEnv>()
   .get('/billing_history', async (c) => {
+    const { BillingHistory } = await import('../../pages/BillingHistory.tsx')
     const now = c.var.ctx.now()
     const { bills, runs, hasPortal } = await getBillingHistory(c.var.ctx, signedIn(c).user.id)
     const months = bills.map((bill) => ({ month: billMonth(bill), dollars: bill.amount_owed }))
