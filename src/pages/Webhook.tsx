@@ -63,9 +63,7 @@ export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfTo
       <Card title="Endpoint" aside={<WebhookStatus status={webhook.status} />}>
         <div className="stack">
           <code className="secret">{webhook.url}</code>
-          <p className="hint">
-            Receives {webhook.events.join(', ')}. Added <Time at={webhook.created_at} />.
-          </p>
+          <p className="hint">Receives {webhook.events.join(', ')}.</p>
           <details className="fold" open={passwordFault !== null}>
             <summary>Replace the signing secret</summary>
             <form className="stack form-narrow" method="post" action={`${action}/secret`} noValidate>

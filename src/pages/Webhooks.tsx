@@ -60,9 +60,8 @@ export function Webhooks({ webhooks, secret, csrfToken, flash }: WebhooksProps) 
       </div>
       {secret ? <NewSecret secret={secret}>Your webhook is ready.</NewSecret> : <FlashAlert flash={flash} />}
       <p>
-        A webhook tells your own program what happens to your servers and bills, within seconds. Each message is signed
-        after the <a href="https://www.standardwebhooks.com">Standard Webhooks</a> specification, and we try for a day
-        to deliver it.
+        A webhook tells your own program what happens to your servers and bills, signed after{' '}
+        <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
       </p>
       <Card title="Your webhooks">
         {rows.length ? (

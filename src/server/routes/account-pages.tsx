@@ -3,7 +3,6 @@ import { haveNow } from '../../domain/money/plan-words.ts'
 import { AccountOverview } from '../../pages/AccountOverview.tsx'
 import { BillingCard } from '../../pages/billing/BillingCard.tsx'
 import { SubscriptionCard } from '../../pages/billing/SubscriptionCard.tsx'
-import { ConfirmEmailPage } from '../../pages/ConfirmEmailPage.tsx'
 import { SignIn } from '../../pages/SignIn.tsx'
 import { SignUp } from '../../pages/SignUp.tsx'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
@@ -33,6 +32,7 @@ export const accountPages = new Hono<AppEnv>()
     return renderPage(c, { title: 'Sign In', description: SIGN_IN }, <SignIn {...form} />)
   })
   .get('/confirm_email', async (c) => {
+    const { ConfirmEmailPage } = await import('../../pages/ConfirmEmailPage.tsx')
     const token = c.req.query('confirmation_token') || null
     const email = token ? await findAddressOfLink(c.var.ctx, token) : null
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token, email: email ?? '' }
