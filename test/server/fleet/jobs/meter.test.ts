@@ -172,3 +172,24 @@ test('notices within a minute that a machine vanished while its image was loadin
   ])
   expect(sentences(world, ada).at(-1)).toMatch(/ You weren't charged\.$/)
 })
+
+test('an answer that comes just after the stop was accepted starts no meter', async () => {
+  const ada = await loading(10_000)
+  world.advance(20)
+  let isStopped = false
+  world.wire = async (call, effect) => {
+    const answer = await effect()
+    if (call === 'reach' && !isStopped) {
+      isStopped = true
+      await pressStop(world, ada)
+    }
+    return answer
+  }
+  await world.ring(ada.user.id)
+  world.wire = (_, effect) => effect()
+  expect(await latestRun(world, ada.user.id)).toMatchObject({
+    stopRequestedAt: expect.any(Number),
+    billedFrom: null,
+  })
+  await settle(world, ada)
+})
