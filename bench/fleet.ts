@@ -226,8 +226,14 @@ async function ends(site: BenchSite) {
   await untilServer(person, 'active')
   const asked = Date.now()
   await stop(person)
+  const [stopped] = await db.select().from(runs).where(eq(runs.userId, person.id))
   const told = () =>
-    site.services.ec2?.calls().findLast(({ action, at }) => action === 'TerminateInstances' && at >= asked)
+    site.services.ec2
+      ?.calls()
+      .find(
+        ({ action, instanceIds }) =>
+          action === 'TerminateInstances' && instanceIds?.includes(stopped?.instanceId ?? '') === true,
+      )
   await until(async () => told() !== undefined)
 
   const pilot = await newSignedInPerson(site)

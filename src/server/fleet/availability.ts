@@ -1,5 +1,5 @@
-import { and, desc, isNull, lte } from 'drizzle-orm'
-import { type PlaceRow, places } from '../../../db/schema.ts'
+import { and, desc, isNull, lte, sql } from 'drizzle-orm'
+import { places } from '../../../db/schema.ts'
 import type { Availability } from '../../domain/wire.ts'
 import { getAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
@@ -10,6 +10,15 @@ const MOST_CANDIDATES = 100
 /** So many of them are free ones, if the first in order are taken. */
 const FREE_CANDIDATES = 50
 
+/** No more than we need: thousands of values take the database longer to send than to find. */
+const CANDIDATE = {
+  id: places.id,
+  instanceType: places.instanceType,
+  availabilityZone: places.availabilityZone,
+  reserved: sql<0 | 1>`reserved_by IS NOT NULL`,
+  setAsideUntil: places.setAsideUntil,
+}
+
 /** Checks the places that the user's plan allows, in the order in which we would reserve them. */
 export async function findAvailability(ctx: Context, userId: string): Promise<Availability> {
   const { gpus } = await getAllowance(ctx, userId)
@@ -18,13 +27,13 @@ export async function findAvailability(ctx: Context, userId: string): Promise<Av
   const order = [desc(places.gpus), places.position]
   const [first, free] = await ctx.db.batch([
     ctx.db
-      .select()
+      .select(CANDIDATE)
       .from(places)
       .where(allowed)
       .orderBy(...order)
       .limit(MOST_CANDIDATES),
     ctx.db
-      .select()
+      .select(CANDIDATE)
       .from(places)
       .where(and(allowed, IS_FREE, isOfferedAt(now)))
       .orderBy(...order)
@@ -45,7 +54,7 @@ export async function findAvailability(ctx: Context, userId: string): Promise<Av
   return { ServerAvailable: candidates.some((candidate) => candidate.available), candidates }
 }
 
-function whyNotOffered(place: PlaceRow, now: number): string | null {
-  if (place.reservedBy !== null) return 'Reserved'
+function whyNotOffered(place: { reserved: 0 | 1; setAsideUntil: number }, now: number): string | null {
+  if (place.reserved) return 'Reserved'
   return place.setAsideUntil > now ? 'Out of capacity' : null
 }
