@@ -22,11 +22,11 @@ export function AuditTable({ lines, caption }: { lines: AuditLine[]; caption: st
         </span>
       ),
       subject: line.userId ? (
-        <a className="mono" href={`/admin/people/${line.userId}`}>
+        <a className="mono address" href={`/admin/people/${line.userId}`}>
           {line.subject}
         </a>
       ) : (
-        <span className="mono">{line.subject}</span>
+        <span className="mono address">{line.subject}</span>
       ),
       actor: <bdi>{line.actor}</bdi>,
       reason: <bdi>{line.reason || '—'}</bdi>,

@@ -112,6 +112,6 @@ function Part({ title, columns, none, children }: PartProps) {
   )
 }
 
-const mono = (text: string | null) => <span className="mono">{text ?? '—'}</span>
+const mono = (text: string | null) => <span className="mono address">{text ?? '—'}</span>
 const time = (at: string | null) => (at ? <Time at={at} /> : '—')
 const person = (id: string | null) => (id ? <a href={`/admin/people/${id}`}>{id}</a> : '—')

@@ -28,11 +28,15 @@ export function People({ people, more, q }: { people: Found[]; more: boolean; q:
   const rows = people.map(({ id, name, email, admin, created_at, state }) => ({
     id,
     cells: {
-      email: <a href={`/admin/people/${id}`}>{email}</a>,
+      email: (
+        <a className="address" href={`/admin/people/${id}`}>
+          {email}
+        </a>
+      ),
       name: <bdi>{admin ? `${name} (admin)` : name}</bdi>,
       state: <Badge color={STATE_COLORS[state]}>{state}</Badge>,
       since: <Time at={created_at} layout="day" />,
-      id: <span className="mono">{id}</span>,
+      id: <span className="mono address">{id}</span>,
     },
   }))
   return (

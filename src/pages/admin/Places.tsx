@@ -42,7 +42,7 @@ export function Places({ places, q, acting }: { places: Line[]; q: string; actin
   const rows = found.slice(0, MOST_SHOWN).map(({ id, type, zone, gpus, template, state, since }) => ({
     id,
     cells: {
-      id: <span className="mono">{id}</span>,
+      id: <span className="mono address">{id}</span>,
       type,
       zone,
       gpus,
