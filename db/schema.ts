@@ -263,6 +263,9 @@ export const launches = sqliteTable(
      * or never existed.
      */
     outcome: text().$type<'launched' | 'refused' | 'gone'>(),
+    /** What EC2 said when it refused, for looking it up there. */
+    refusalCode: text('refusal_code'),
+    refusalRequestId: text('refusal_request_id'),
     /** When we last asked EC2 to terminate its instance. */
     terminateAskedAt: integer('terminate_asked_at'),
   },

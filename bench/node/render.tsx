@@ -1,5 +1,5 @@
 import { renderToString } from 'react-dom/server'
-import { NEWEST_FIRST } from '../../src/domain/instance-view.ts'
+import { NEWEST_FIRST, pageInstances } from '../../src/domain/instance-view.ts'
 import type { Server } from '../../src/domain/wire.ts'
 import { Console } from '../../src/pages/Console.tsx'
 import { Dashboard } from '../../src/pages/Dashboard.tsx'
@@ -64,7 +64,8 @@ function measure(times: number, render: () => string): { us: number; bytes: numb
 
 const instances = manyInstances(2_000, now)
 const dashboard = <Dashboard userId="user_1" csrfToken="token" servers={servers} jobs={[]} summary={summary} />
-const console_ = <Console now={now} instances={instances} error={null} view={NEWEST_FIRST} />
+const shown = pageInstances(instances, NEWEST_FIRST, now)
+const console_ = <Console now={now} shown={shown} error={null} view={NEWEST_FIRST} />
 
 console.log(
   JSON.stringify({

@@ -87,6 +87,8 @@ const INSTANCES = STATES.map(
     private_ip: `10.0.0.${i + 4}`,
     public_ip: i === 1 ? null : `203.0.113.${i}`,
     launch_time: new Date(NOW - (i + 1) * 5_000_000).toISOString(),
+    run_id: i === 4 ? null : `ses_${i}`,
+    owner_id: i === 4 ? null : 'user_ada',
     owner_email: i === 4 ? null : 'ada@example.com',
     cost_dollars: i === 4 ? null : i * 1.75,
   }),

@@ -1,4 +1,4 @@
-import { instanceUptime } from './instance.ts'
+import { type FleetFigures, fleetFigures, instanceUptime, isChanging, isRunning, isUnwell } from './instance.ts'
 import type { Instance } from './wire.ts'
 
 // Stryker disable StringLiteral: a wrong key fails type checking, and the console's tests read the headings.
@@ -19,39 +19,81 @@ export const INSTANCE_COLUMNS = [
 
 export type SortKey = (typeof INSTANCE_COLUMNS)[number]['key']
 
-/** How the console's table is sorted and filtered. The page's address has it, so links work, even without scripts. */
-export type InstanceView = { sort: SortKey; order: 'asc' | 'desc'; filter: string }
+const SHOWS = { all: () => true, running: isRunning, changing: isChanging, impaired: isUnwell }
+/** What a tile of the console shows. */
+export type InstanceShow = keyof typeof SHOWS
 
-export const NEWEST_FIRST: InstanceView = { sort: 'launch_time', order: 'desc', filter: '' }
+export const ROWS_A_PAGE = 50
+
+/** How the console's table is sorted and filtered. The page's address has it, so links work, even without scripts. */
+export type InstanceView = {
+  sort: SortKey
+  order: 'asc' | 'desc'
+  filter: string
+  show: InstanceShow
+  /** From 1. */
+  page: number
+}
+
+export const NEWEST_FIRST: InstanceView = { sort: 'launch_time', order: 'desc', filter: '', show: 'all', page: 1 }
+
+/** One page of the instances, and figures about all of them. */
+export type InstancePage = { instances: Instance[]; found: number; page: number; figures: FleetFigures }
 
 /** Reads an address's query; anything missing or invalid falls back to `NEWEST_FIRST`. */
 export function parseInstanceView(query: URLSearchParams): InstanceView {
   const column = INSTANCE_COLUMNS.find(({ key }) => key === query.get('sort'))
   const order = query.get('order')
+  const show = query.get('show') ?? ''
+  const page = Number(query.get('page'))
   return {
     sort: column?.key ?? NEWEST_FIRST.sort,
     order: order === 'asc' || order === 'desc' ? order : column ? 'asc' : NEWEST_FIRST.order,
     filter: (query.get('q') ?? '').slice(0, 200),
+    show: Object.hasOwn(SHOWS, show) ? (show as InstanceShow) : NEWEST_FIRST.show,
+    page: Number.isSafeInteger(page) && page > 0 ? page : NEWEST_FIRST.page,
   }
 }
 
-export function instanceViewPath({ sort, order, filter }: InstanceView): string {
+export function instanceViewPath(view: InstanceView): string {
+  const query = instanceViewQuery(view)
+  return query.size ? `/console?${query}` : '/console'
+}
+
+export function instanceViewQuery({ sort, order, filter, show, page }: InstanceView): URLSearchParams {
   const query = new URLSearchParams()
   if (sort !== NEWEST_FIRST.sort || order !== NEWEST_FIRST.order) {
     query.set('sort', sort)
     query.set('order', order)
   }
   if (filter) query.set('q', filter)
-  return query.size ? `/console?${query}` : '/console'
+  if (show !== NEWEST_FIRST.show) query.set('show', show)
+  if (page !== NEWEST_FIRST.page) query.set('page', String(page))
+  return query
 }
 
 /** The view after a click on a column heading: sorted by that column, or reversed if it already was. */
 export function sortedBy(view: InstanceView, sort: SortKey): InstanceView {
-  return { ...view, sort, order: view.sort === sort && view.order === 'asc' ? 'desc' : 'asc' }
+  return { ...view, sort, order: view.sort === sort && view.order === 'asc' ? 'desc' : 'asc', page: 1 }
 }
 
+/** The view's page, or the last one if there are fewer by now. */
+export function pageInstances(instances: Instance[], view: InstanceView, now: number): InstancePage {
+  const shown = viewInstances(instances.filter(SHOWS[view.show]), view, now)
+  const page = Math.min(view.page, Math.max(1, Math.ceil(shown.length / ROWS_A_PAGE)))
+  const from = (page - 1) * ROWS_A_PAGE
+  return {
+    instances: shown.slice(from, from + ROWS_A_PAGE),
+    found: shown.length,
+    page,
+    figures: fleetFigures(instances),
+  }
+}
+
+type Order = Pick<InstanceView, 'sort' | 'order' | 'filter'>
+
 /** The instances with every filter word in some field, sorted; unknown values come last in either order. */
-export function viewInstances(instances: Instance[], { sort, order, filter }: InstanceView, now: number): Instance[] {
+export function viewInstances(instances: Instance[], { sort, order, filter }: Order, now: number): Instance[] {
   const words = filter.toLowerCase().split(/\s/)
   const compare = comparison(sort)
   const sign = order === 'asc' ? 1 : -1
@@ -83,8 +125,9 @@ function byCode(a: Value, b: Value): number {
 }
 
 function searchText(instance: Instance): string {
-  const { name, instance_id, instance_type, state, status_check, private_ip, public_ip, owner_email } = instance
-  return [name, instance_id, instance_type, state, status_check, private_ip, public_ip, owner_email]
+  const { name, instance_id, instance_type, state, status_check, private_ip, public_ip } = instance
+  const { run_id, owner_id, owner_email } = instance
+  return [name, instance_id, instance_type, state, status_check, private_ip, public_ip, run_id, owner_id, owner_email]
     .join('\n')
     .toLowerCase()
 }

@@ -118,7 +118,10 @@ export type Instance = {
   private_ip: string | null
   public_ip: string | null
   launch_time: string | null
-  /** The owner of its run; null if we know of no run on it. */
+  /** Its run; null if we know of none. */
+  run_id: string | null
+  /** The owner of its run. */
+  owner_id: string | null
   owner_email: string | null
   /** Its run's cost so far at list price, before included hours; null like the owner. */
   cost_dollars: number | null

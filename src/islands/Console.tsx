@@ -1,44 +1,42 @@
-import { useDeferredValue, useMemo, useState } from 'react'
-import { fleetFigures, type LoadError } from '../domain/instance.ts'
-import { type InstanceView, instanceViewPath, viewInstances } from '../domain/instance-view.ts'
+import { useState } from 'react'
+import type { LoadError } from '../domain/instance.ts'
+import { type InstancePage, type InstanceView, instanceViewPath, NEWEST_FIRST } from '../domain/instance-view.ts'
 import { MINUTE_MS } from '../domain/instant.ts'
-import { dollars } from '../domain/money/money.ts'
-import type { Instance } from '../domain/wire.ts'
 import { Button } from '../ui/Button.tsx'
-import { DefinitionStats } from '../ui/DefinitionStats.tsx'
 import { EmptyState, ErrorState } from '../ui/States.tsx'
 import { TimeIn } from '../ui/Time.tsx'
 import { useHydrated } from '../ui/useHydrated.ts'
 import { FilterForm } from './console/FilterForm.tsx'
+import { FleetTiles } from './console/FleetTiles.tsx'
 import { InstanceTable } from './console/InstanceTable.tsx'
+import { Pager } from './console/Pager.tsx'
 import { useInstances } from './console/useInstances.ts'
 import { usePoll } from './usePoll.ts'
 
 export type ConsoleProps = {
   now: number
   /** Null if they failed to load. */
-  instances: Instance[] | null
+  shown: InstancePage | null
   error: LoadError | null
   view: InstanceView
 }
 
 const EVERY_MS = MINUTE_MS
+/** While somebody types, we ask after each pause. */
+const PAUSE_MS = 200
 const VIEW_FORM = 'console-view'
 
 export function Console(props: ConsoleProps) {
   const local = useHydrated()
-  const { instances, updatedAt, error, loading, refresh } = useInstances(props)
   const [view, setView] = useState(props.view)
-  usePoll(refresh, EVERY_MS)
-  // Typing stays fast while thousands of rows re-render.
-  const seen = useDeferredValue(view)
+  const { shown, updatedAt, error, loading, load } = useInstances(props)
+  usePoll((signal) => load(view, { signal }), EVERY_MS)
   const now = updatedAt ?? props.now
-  const shown = useMemo(() => viewInstances(instances, seen, now), [instances, seen, now])
-  const show = (next: InstanceView) => {
+  const show = (next: InstanceView, afterMs = 0) => {
     setView(next)
     history.replaceState(history.state, '', instanceViewPath(next))
+    void load(next, { afterMs })
   }
-  const figures = fleetFigures(instances)
   return (
     <>
       <header className="page-head">
@@ -62,32 +60,32 @@ export function Console(props: ConsoleProps) {
         </ErrorState>
       ) : null}
       {error?.reason ? <p className="hint">{error.reason}</p> : null}
-      {updatedAt === null ? null : (
-        <DefinitionStats
-          stats={[
-            { label: 'Running', value: figures.running, hint: `of ${instances.length} instances` },
-            { label: 'Starting or stopping', value: figures.changing },
-            { label: 'Impaired', value: figures.unwell },
-            { label: 'Cost so far', value: dollars(figures.dollars), hint: 'at list price' },
-          ]}
-        />
-      )}
+      {shown ? <FleetTiles figures={shown.figures} view={view} onView={show} /> : null}
       <FilterForm
         id={VIEW_FORM}
         view={view}
-        found={instances.length ? `${shown.length} of ${instances.length}` : ''}
-        onFilter={(filter) => show({ ...view, filter })}
-        onRefresh={() => void refresh()}
+        found={shown?.figures.all ? `${grouped(shown.found)} of ${grouped(shown.figures.all)}` : ''}
+        onFilter={(filter) => show({ ...view, filter, page: 1 }, PAUSE_MS)}
+        onRefresh={() => void load(view)}
       />
-      {shown.length ? (
-        <InstanceTable instances={shown} view={view} now={now} local={local} onView={show} />
-      ) : instances.length ? (
-        <EmptyState action={<a href={instanceViewPath({ ...view, filter: '' })}>Show all</a>}>
+      {shown?.instances.length ? (
+        <>
+          <InstanceTable instances={shown.instances} view={view} now={now} local={local} onView={show} />
+          <Pager shown={shown} view={view} onView={show} />
+        </>
+      ) : shown?.figures.all ? (
+        <EmptyState
+          action={<a href={instanceViewPath({ ...NEWEST_FIRST, sort: view.sort, order: view.order })}>Show all</a>}
+        >
           No instances match this filter.
         </EmptyState>
-      ) : updatedAt === null ? null : (
+      ) : shown ? (
         <EmptyState>No instances found.</EmptyState>
-      )}
+      ) : null}
     </>
   )
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US')
 }

@@ -1,4 +1,4 @@
-export type Answer<T> = { ok: boolean; status: number; body: T & Refusal }
+export type Answer<T> = { ok: boolean; status: number; body: T & Refusal; headers?: Headers }
 /** What a refusal may contain. */
 type Refusal = { error?: string; message?: string; errors?: string[]; status?: string }
 
@@ -52,7 +52,7 @@ export async function request<T>(
     if (token && meta) meta.content = token
     const { ok, status } = response
     const body = await response.json().catch(() => refusal(`HTTP ${status} ${response.statusText}`.trim()))
-    return { ok, status, body: body?.Body ?? body ?? {} }
+    return { ok, status, body: body?.Body ?? body ?? {}, headers: response.headers }
   } catch {
     if (leaving.signal.aborted) return new Promise(() => {})
     return { ok: false, status: 0, body: refusal(NETWORK_ERROR) as T & Refusal }

@@ -1,3 +1,5 @@
+import type { VendorError } from '../domain/instance.ts'
+
 /**
  * Writes one line of JSON for the operator. The fields hold ids (of a request, a job, an invoice), never
  * personal data: no address, no name, no parameter of a statement.
@@ -48,6 +50,12 @@ function toCause(error: unknown): Cause {
     ...(status ? { status } : {}),
     ...(stack ? { stack } : {}),
   }
+}
+
+/** The first cause with a vendor's code or request id, for people who can ask the vendor: admins. */
+export function vendorErrorOf(error: unknown): VendorError {
+  const found = causesOf(error).find(({ code, requestId }) => code || requestId)
+  return found ? { vendor_code: found.code, vendor_request_id: found.requestId } : {}
 }
 
 /** Details that AWS, Stripe and libSQL put beside the message, each in its own place. */

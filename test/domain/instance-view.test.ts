@@ -1,15 +1,18 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { fleetFigures } from '../../src/domain/instance.ts'
 import {
   INSTANCE_COLUMNS,
   type InstanceView,
   instanceViewPath,
   NEWEST_FIRST,
+  pageInstances,
   parseInstanceView,
   sortedBy,
   viewInstances,
 } from '../../src/domain/instance-view.ts'
 import type { Instance } from '../../src/domain/wire.ts'
+import { manyInstances } from '../../testing/stack/many-instances.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const word = fc.oneof(fc.constant(null), fc.constantFrom('a', 'B', 'b2', 'b10', '10.0.0.2', '10.0.0.10'))
@@ -22,6 +25,8 @@ const instance: fc.Arbitrary<Instance> = fc.record({
   private_ip: word,
   public_ip: word,
   launch_time: fc.option(fc.integer({ min: 0, max: NOW }).map((ms) => new Date(ms).toISOString())),
+  run_id: word,
+  owner_id: word,
   owner_email: word,
   cost_dollars: fc.option(fc.nat(1000)),
 })
@@ -29,6 +34,8 @@ const view: fc.Arbitrary<InstanceView> = fc.record({
   sort: fc.constantFrom(...INSTANCE_COLUMNS.map(({ key }) => key)),
   order: fc.constantFrom('asc', 'desc'),
   filter: fc.constantFrom('', 'running', 'G6 running', 'b1', 'nowhere'),
+  show: fc.constantFrom('all', 'running', 'changing', 'impaired'),
+  page: fc.integer({ min: 1, max: 9 }),
 })
 
 test('a view survives the round trip through its address', () => {
@@ -38,7 +45,9 @@ test('a view survives the round trip through its address', () => {
     }),
   )
   expect(instanceViewPath(NEWEST_FIRST)).toBe('/console')
-  expect(NEWEST_FIRST).toEqual({ sort: 'launch_time', order: 'desc', filter: '' })
+  expect(NEWEST_FIRST).toEqual({ sort: 'launch_time', order: 'desc', filter: '', show: 'all', page: 1 })
+  for (const wrong of ['page=0', 'page=-1', 'page=1.5', 'page=x', 'page=1e99', 'show=toString', 'show=none'])
+    expect(parseInstanceView(new URLSearchParams(wrong))).toEqual(NEWEST_FIRST)
   expect(parseInstanceView(new URLSearchParams('sort=password&order=up'))).toEqual(NEWEST_FIRST)
   expect(parseInstanceView(new URLSearchParams('sort=name')).order).toBe('asc')
   expect(parseInstanceView(new URLSearchParams('order=asc'))).toEqual({ ...NEWEST_FIRST, order: 'asc' })
@@ -141,8 +150,33 @@ test('a filter ignores extra spaces', () => {
 test('a second click on a column reverses it; another column starts ascending', () => {
   const once = sortedBy(NEWEST_FIRST, 'name')
   expect(once).toMatchObject({ sort: 'name', order: 'asc' })
+  expect(sortedBy({ ...NEWEST_FIRST, page: 4 }, 'name').page).toBe(1)
   expect(sortedBy(once, 'name').order).toBe('desc')
   expect(sortedBy(sortedBy(once, 'name'), 'name').order).toBe('asc')
   expect(sortedBy(once, 'state').order).toBe('asc')
   expect(sortedBy(sortedBy(once, 'name'), 'state')).toMatchObject({ sort: 'state', order: 'asc' })
+})
+
+test('the pages together are the whole view, 50 rows each, and the figures are about all instances', () => {
+  const all = manyInstances(230, NOW)
+  const seen = { ...NEWEST_FIRST, filter: 'g6.4xlarge' }
+  const pages = [1, 2, 3].map((page) => pageInstances(all, { ...seen, page }, NOW))
+  expect(pages.map(({ instances }) => instances.length)).toEqual([50, 50, 15])
+  expect(pages.flatMap(({ instances }) => instances)).toEqual(viewInstances(all, seen, NOW))
+  for (const { found, figures } of pages) expect([found, figures]).toEqual([115, fleetFigures(all)])
+  // The 51st row is the first of page 2.
+  expect(pageInstances(all.slice(0, 50), { ...NEWEST_FIRST, page: 2 }, NOW)).toMatchObject({ page: 1, found: 50 })
+  expect(pageInstances(all.slice(0, 51), { ...NEWEST_FIRST, page: 9 }, NOW)).toMatchObject({ page: 2, found: 51 })
+  expect(pageInstances([], { ...NEWEST_FIRST, page: 3 }, NOW)).toMatchObject({ page: 1, found: 0, instances: [] })
+})
+
+test('a tile shows exactly what it counts', () => {
+  const all = manyInstances(300, NOW)
+  const figures = fleetFigures(all)
+  const found = (show: 'running' | 'changing' | 'impaired') => pageInstances(all, { ...NEWEST_FIRST, show }, NOW).found
+  expect([found('running'), found('changing'), found('impaired')]).toEqual([
+    figures.running,
+    figures.changing,
+    figures.unwell,
+  ])
 })

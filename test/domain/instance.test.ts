@@ -41,12 +41,16 @@ test('an operator sees how many run, are starting or stopping, or are unhealthy,
       instance('terminated', null, null),
       instance('rebooting', 'impaired', null),
     ]),
-  ).toEqual({ running: 3, changing: 2, unwell: 2, dollars: 3.75 })
-  expect(fleetFigures([])).toEqual({ running: 0, changing: 0, unwell: 0, dollars: 0 })
+  ).toEqual({ all: 7, running: 3, changing: 2, unwell: 2, dollars: 3.75 })
+  expect(fleetFigures([])).toEqual({ all: 0, running: 0, changing: 0, unwell: 0, dollars: 0 })
 })
 
 test('a list that fails to load says why', () => {
   expect(loadError(503, 'EC2 does not answer.')).toEqual({ message: 'HTTP 503', reason: 'EC2 does not answer.' })
   expect(loadError(500)).toEqual({ message: 'HTTP 500', reason: null })
+  const said = { vendor_code: 'RequestLimitExceeded', vendor_request_id: 'req-1' }
+  const reason = 'EC2 does not answer. Code: RequestLimitExceeded. Request ID: req-1.'
+  expect(loadError(502, 'EC2 does not answer.', said)).toEqual({ message: 'HTTP 502', reason })
+  expect(loadError(502, null, { vendor_code: 'Throttling' }).reason).toBe('Code: Throttling.')
   expect(loadError(0, 'fetch failed')).toEqual({ message: 'Failed to load', reason: null })
 })

@@ -6,6 +6,7 @@ import { signInByHand, stackAndBrowser, untilHydrated } from '../../testing/brow
 import { keepInstances, keepRuns } from '../../testing/stack/many-instances.ts'
 
 const COUNT = 60
+const A_PAGE = 50
 const OWNED = 12
 const SHOTS = 'test-results/console'
 /** Long enough that the test's own timeout ends it first. */
@@ -30,7 +31,7 @@ const column = (page: Page, n: number) => rows(page).locator(`:nth-child(${n})`)
 test('the table sorts and filters instantly, and its address says how', async () => {
   const page = await openConsole()
   await page.getByRole('heading', { name: 'Console' }).waitFor()
-  expect(await rows(page).count()).toBe(COUNT)
+  expect(await rows(page).count()).toBe(A_PAGE)
   expect(await page.getByRole('columnheader', { name: 'Launch Time' }).getAttribute('aria-sort')).toBe('descending')
   await page.screenshot({ path: `${SHOTS}/console.png` })
 
@@ -40,10 +41,24 @@ test('the table sorts and filters instantly, and its address says how', async ()
   })
   await page.getByRole('link', { name: 'Instance ID' }).click()
   await expect.poll(() => new URL(page.url()).search, PATIENCE).toBe('?sort=instance_id&order=asc')
-  const ids = await column(page, 2).allTextContents()
-  expect(ids).toEqual([...ids].sort())
+  const all = Array.from({ length: COUNT }, (_, i) => `i-${(0x1000 + i).toString(16).padStart(17, '0')}`)
+  const ids = () => column(page, 2).allTextContents()
+  await expect.poll(ids, PATIENCE).toEqual(all.slice(0, A_PAGE))
+  await page.getByRole('link', { name: 'Next' }).click()
+  await expect.poll(ids, PATIENCE).toEqual(all.slice(A_PAGE))
+  await page.getByText('Rows 51–60 of 60').waitFor()
   await page.getByRole('link', { name: 'Instance ID' }).click()
-  await expect.poll(() => column(page, 2).allTextContents(), PATIENCE).toEqual([...ids].reverse())
+  await expect.poll(ids, PATIENCE).toEqual(all.toReversed().slice(0, A_PAGE))
+
+  // A tile is a filter, and shows as many rows as it says. Pressing it again takes it back.
+  const tile = page.getByRole('link', { name: /^Starting or stopping/ })
+  const changing = Number((await tile.innerText()).match(/\d+/)?.[0])
+  expect(changing).toBeGreaterThan(1)
+  await tile.click()
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(changing)
+  expect(await tile.getAttribute('aria-current')).toBe('true')
+  await tile.click()
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(A_PAGE)
 
   await page.getByLabel('Filter').fill('pilot-3@ g6')
   await expect.poll(() => rows(page).count(), PATIENCE).toBe(1)
@@ -56,10 +71,19 @@ test('the table sorts and filters instantly, and its address says how', async ()
   // The address alone restores the view.
   await page.getByLabel('Filter').fill('terminated')
   await expect.poll(() => page.url(), PATIENCE).toContain('q=terminated')
+  const states = async () => [...new Set(await column(page, 4).allTextContents())]
+  await expect.poll(states, PATIENCE).toEqual(['terminated'])
   const shown = await column(page, 2).allTextContents()
   expect(shown.length).toBeGreaterThan(1)
   await page.reload()
   expect(await column(page, 2).allTextContents()).toEqual(shown)
+
+  // A row opens its run.
+  await page.getByLabel('Filter').fill('pilot-3@ g6')
+  await expect.poll(() => rows(page).count(), PATIENCE).toBe(1)
+  await rows(page).getByRole('rowheader').getByRole('link').click()
+  await page.getByRole('heading', { name: 'Run ses_run-00003' }).waitFor()
+  await page.getByText('pilot-3@example.com').waitFor()
   await page.context().close()
 })
 
@@ -71,21 +95,21 @@ test('while the cloud is down, keeps the rows and shows the error, and the next 
   const label = page.getByText(/^Updated \d\d:\d\d:\d\d/)
   await label.waitFor()
   const before = await label.textContent()
-  const down = await page.route('**/api/v1/instances', (route) =>
+  const down = await page.route('**/api/v1/instances?*', (route) =>
     route.fulfill({ status: 503, json: { error: 'The cloud provider did not answer. Please try again in a moment.' } }),
   )
   await page.clock.runFor(61_000)
   await page.getByRole('alert').getByText('Error: HTTP 503').waitFor()
   await page.getByText('The cloud provider did not answer.').waitFor()
-  expect(await rows(page).count()).toBe(COUNT)
+  expect(await rows(page).count()).toBe(A_PAGE)
   expect(await label.textContent()).toBe(before)
   await page.screenshot({ path: `${SHOTS}/error.png` })
 
-  await page.unroute('**/api/v1/instances')
-  await page.route('**/api/v1/instances', (route) => route.abort())
+  await page.unroute('**/api/v1/instances?*')
+  await page.route('**/api/v1/instances?*', (route) => route.abort())
   await page.getByRole('button', { name: 'Refresh' }).click()
   await page.getByText('Error: Failed to load').waitFor()
-  await page.unroute('**/api/v1/instances')
+  await page.unroute('**/api/v1/instances?*')
   await page.clock.runFor(61_000)
   await page.getByRole('alert').waitFor({ state: 'detached' })
   await expect.poll(() => label.textContent(), PATIENCE).not.toBe(before)
@@ -101,7 +125,7 @@ test('does not poll while hidden', async () => {
   await page.getByText(/^Updated/).waitFor()
   let asked = 0
   page.on('request', (request) => {
-    if (request.url().endsWith('/api/v1/instances')) asked += 1
+    if (request.url().includes('/api/v1/instances?')) asked += 1
   })
   const setHidden = (hidden: boolean) =>
     page.evaluate((value) => {
@@ -111,7 +135,7 @@ test('does not poll while hidden', async () => {
   await setHidden(true)
   await page.clock.runFor(300_000)
   expect(asked).toBe(0)
-  const answered = page.waitForResponse('**/api/v1/instances')
+  const answered = page.waitForResponse('**/api/v1/instances?*')
   await setHidden(false)
   await page.clock.runFor(1)
   await answered

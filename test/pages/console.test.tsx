@@ -1,18 +1,26 @@
 import { renderToString } from 'react-dom/server'
 import { expect, test } from 'vitest'
 import { loadError } from '../../src/domain/instance.ts'
-import { INSTANCE_COLUMNS, NEWEST_FIRST } from '../../src/domain/instance-view.ts'
+import { INSTANCE_COLUMNS, type InstanceView, NEWEST_FIRST, pageInstances } from '../../src/domain/instance-view.ts'
+import type { Instance } from '../../src/domain/wire.ts'
 import { Console } from '../../src/pages/Console.tsx'
 import { ConsoleMessages } from '../../src/pages/ConsoleMessages.tsx'
 import { manyInstances } from '../../testing/stack/many-instances.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 2, 17, 33)
 const props = { now: NOW, error: null, view: NEWEST_FIRST }
+const shown = (instances: Instance[], view: InstanceView = NEWEST_FIRST) => pageInstances(instances, view, NOW)
 const text = (html: string) => html.replaceAll(/<!--.*?-->/g, '').replaceAll(/<[^>]*>/g, ' ')
 
-test('shows all of 2,000 instances, each under every column of the specification', () => {
-  const html = renderToString(<Console {...props} instances={manyInstances(2000, NOW)} />)
-  expect(html.match(/<tr>/g)).toHaveLength(2001)
+test('shows 50 of 2,000 instances, each under every column of the specification, with figures of all', () => {
+  const html = renderToString(<Console {...props} shown={shown(manyInstances(2000, NOW))} />)
+  expect(html.match(/<tr>/g)).toHaveLength(51)
+  for (const words of ['Rows 1–50 of 2,000', '2,000 of 2,000', 'of 2,000 instances'])
+    expect(text(html)).toContain(words)
+  expect(html).toContain('href="/console?page=2"')
+  expect(html).toContain('href="/console?show=impaired"')
+  expect(html).toContain('href="/admin/runs/ses_run-00000"')
+  expect(html).toContain('href="/admin/people/user_pilot-0"')
   const [head = '', first = ''] = html.match(/<tr>.*?<\/tr>/g) ?? []
   expect([...head.matchAll(/<a[^>]*>([^<]+)<\/a>/g)].map(([, label]) => label)).toEqual([
     ...['Name', 'Instance ID', 'Type', 'State', 'Status', 'Private IP', 'Public IP', 'Launch Time', 'Uptime'],
@@ -42,7 +50,7 @@ test("states and health have the specification's colors, and say it in words", (
   const [some] = manyInstances(1, NOW)
   if (!some) throw new Error('no instance')
   const badges = (state: string, status_check: string | null) => {
-    const html = renderToString(<Console {...props} instances={[{ ...some, state, status_check }]} />)
+    const html = renderToString(<Console {...props} shown={shown([{ ...some, state, status_check }])} />)
     return [...html.matchAll(/badge badge-(\w+)">([^<]+)</g)].map(([, color, word]) => `${word} ${color}`)
   }
   expect(badges('running', 'ok')).toEqual(['running green', 'ok green'])
@@ -52,14 +60,12 @@ test("states and health have the specification's colors, and say it in words", (
 })
 
 test('no instances, no match, and no answer each say so', () => {
-  expect(text(renderToString(<Console {...props} instances={[]} />))).toContain('No instances found.')
+  expect(text(renderToString(<Console {...props} shown={shown([])} />))).toContain('No instances found.')
   const view = { ...NEWEST_FIRST, filter: 'zeppelin' }
-  const unmatched = renderToString(<Console {...props} view={view} instances={manyInstances(3, NOW)} />)
+  const unmatched = renderToString(<Console {...props} view={view} shown={shown(manyInstances(3, NOW), view)} />)
   expect(text(unmatched)).toContain('No instances match this filter.')
   expect(text(unmatched)).toContain('0 of 3')
-  const down = text(
-    renderToString(<Console {...props} instances={null} error={loadError(503, 'It did not answer.')} />),
-  )
+  const down = text(renderToString(<Console {...props} shown={null} error={loadError(503, 'It did not answer.')} />))
   expect(down).toContain('Error: HTTP 503')
   expect(down).toContain('It did not answer.')
   expect(down).not.toContain('No instances found.')

@@ -27,6 +27,8 @@ export function manyInstances(count: number, now: number): Instance[] {
       private_ip: `172.31.${i >> 8}.${i & 255}`,
       public_ip: `127.${i >> 8}.${i & 255}.1`,
       launch_time: new Date(launchedAt(i, now)).toISOString(),
+      run_id: runId(i),
+      owner_id: `user_pilot-${i}`,
       owner_email: ownerEmail(i),
       cost_dollars: (i * 7 * 60 * 4861) / 1e7,
     }

@@ -10,12 +10,18 @@ type Props = { instance: Instance; now: number; local: boolean }
 
 /** One row of the fleet table, with its cells in the order of `INSTANCE_COLUMNS`. */
 export const InstanceRow = memo(function InstanceRow({ instance, now, local }: Props) {
-  const { name, status_check, launch_time, owner_email, cost_dollars } = instance
+  const { name, status_check, launch_time, run_id, owner_id, owner_email, cost_dollars } = instance
   const uptime = instanceUptime(instance, now)
   return (
     <tr>
       <th scope="row" title={name ?? undefined}>
-        <bdi>{name ?? '—'}</bdi>
+        {run_id ? (
+          <a href={`/admin/runs/${run_id}`}>
+            <bdi>{name ?? run_id}</bdi>
+          </a>
+        ) : (
+          <bdi>{name ?? '—'}</bdi>
+        )}
       </th>
       <td>{instance.instance_id}</td>
       <td>{instance.instance_type}</td>
@@ -27,7 +33,9 @@ export const InstanceRow = memo(function InstanceRow({ instance, now, local }: P
       <td>{instance.public_ip ?? '—'}</td>
       <td>{launch_time ? <TimeIn at={launch_time} local={local} layout="brief" /> : '—'}</td>
       <td>{uptime === null ? '—' : formatUptime(uptime)}</td>
-      <td title={owner_email ?? undefined}>{owner_email ?? '—'}</td>
+      <td title={owner_email ?? undefined}>
+        {owner_id ? <a href={`/admin/people/${owner_id}`}>{owner_email}</a> : (owner_email ?? '—')}
+      </td>
       <td>{typeof cost_dollars === 'number' ? dollars(cost_dollars) : '—'}</td>
     </tr>
   )

@@ -1,7 +1,7 @@
-import type { MouseEvent } from 'react'
-import { INSTANCE_COLUMNS, type InstanceView, instanceViewPath, sortedBy } from '../../domain/instance-view.ts'
+import { INSTANCE_COLUMNS, type InstanceView, sortedBy } from '../../domain/instance-view.ts'
 import type { Instance } from '../../domain/wire.ts'
 import { InstanceRow } from './InstanceRow.tsx'
+import { type OnView, ViewLink } from './ViewLink.tsx'
 
 type Props = {
   instances: Instance[]
@@ -9,7 +9,7 @@ type Props = {
   /** Uptimes count up to this moment. */
   now: number
   local: boolean
-  onView: (view: InstanceView) => void
+  onView: OnView
 }
 
 /** Each row is its own grid with the same columns, so the browser lays out only the rows in view. */
@@ -20,13 +20,12 @@ export function InstanceTable({ instances, view, now, local, onView }: Props) {
       <thead>
         <tr>
           {INSTANCE_COLUMNS.map(({ key, label }) => {
-            const next = sortedBy(view, key)
             const sorted = view.sort === key ? (view.order === 'asc' ? 'ascending' : 'descending') : undefined
             return (
               <th key={key} scope="col" aria-sort={sorted}>
-                <a href={instanceViewPath(next)} onClick={(event) => isPlainClick(event) && onView(next)}>
+                <ViewLink to={sortedBy(view, key)} onView={onView}>
                   {label}
-                </a>
+                </ViewLink>
               </th>
             )
           })}
@@ -39,11 +38,4 @@ export function InstanceTable({ instances, view, now, local, onView }: Props) {
       </tbody>
     </table>
   )
-}
-
-/** A click that opens no new tab: we handle it, and the browser doesn't. */
-function isPlainClick(event: MouseEvent): boolean {
-  const plain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) && event.button === 0
-  if (plain) event.preventDefault()
-  return plain
 }

@@ -1,36 +1,47 @@
-import { useState } from 'react'
-import { type LoadError, loadError } from '../../domain/instance.ts'
+import { useRef, useState } from 'react'
+import { type LoadError, loadError, type VendorError } from '../../domain/instance.ts'
+import { type InstancePage, type InstanceView, instanceViewQuery } from '../../domain/instance-view.ts'
 import type { Instance } from '../../domain/wire.ts'
 import { request } from '../request.ts'
 
-export type InstanceList = {
-  instances: Instance[]
+type InstanceList = {
+  shown: InstancePage | null
   /** When they last loaded, by the server's clock; null if they never did. */
   updatedAt: number | null
   error: LoadError | null
   loading: boolean
 }
 
-type First = { now: number; instances: Instance[] | null; error: LoadError | null }
+type First = { now: number; shown: InstancePage | null; error: LoadError | null }
+type When = { signal?: AbortSignal; afterMs?: number }
 
-/** The list as the server rendered it, and a way to refresh it. A failed refresh keeps the old rows. */
-export function useInstances({ now, instances, error }: First) {
-  const [list, setList] = useState<InstanceList>({
-    instances: instances ?? [],
-    updatedAt: instances ? now : null,
-    error,
-    loading: false,
-  })
+/** One page of the list as the server rendered it, and a way to load another. A failed load keeps the old rows. */
+export function useInstances({ now, shown, error }: First) {
+  const [list, setList] = useState<InstanceList>({ shown, updatedAt: shown ? now : null, error, loading: false })
   const [ahead] = useState(() => now - Date.now())
+  const latest = useRef<AbortController>(undefined)
 
-  async function refresh(signal?: AbortSignal): Promise<void> {
+  /** The latest load wins: a poll's answer must not bring back the view before. */
+  async function load(view: InstanceView, { signal, afterMs = 0 }: When = {}): Promise<void> {
+    latest.current?.abort()
+    const mine = new AbortController()
+    latest.current = mine
+    const over = () => mine.signal.aborted || signal?.aborted
     setList((before) => ({ ...before, loading: true }))
-    const { ok, status, body } = await request<Instance[]>('GET', '/api/v1/instances', undefined, signal)
-    if (signal?.aborted) return
+    if (afterMs) await new Promise((passed) => setTimeout(passed, afterMs))
+    if (over()) return
+    const query = instanceViewQuery(view)
+    query.set('page', String(view.page))
+    const ends = signal ? AbortSignal.any([mine.signal, signal]) : mine.signal
+    const reply = await request<Instance[] & VendorError>('GET', `/api/v1/instances?${query}`, undefined, ends)
+    if (over()) return
+    const { ok, status, body, headers } = reply
     // Signed out or no longer an admin: the page itself redirects.
     if (status === 401 || status === 403) return location.assign('/console')
-    if (ok) setList({ instances: body, updatedAt: Date.now() + ahead, error: null, loading: false })
-    else setList((before) => ({ ...before, error: loadError(status, body.error), loading: false }))
+    const about = ok && headers ? JSON.parse(headers.get('X-Instances') ?? 'null') : null
+    if (about)
+      setList({ shown: { ...about, instances: body }, updatedAt: Date.now() + ahead, error: null, loading: false })
+    else setList((before) => ({ ...before, error: loadError(status, body.error, body), loading: false }))
   }
-  return { ...list, refresh }
+  return { ...list, load }
 }

@@ -28,6 +28,8 @@ export async function listInstances(ctx: Context, withinMs?: number): Promise<In
         private_ip: instance.privateIp,
         public_ip: instance.publicIp,
         launch_time: toIso(instance.launchTime),
+        run_id: run?.run.id ?? null,
+        owner_id: run?.run.userId ?? null,
         owner_email: run?.email ?? null,
         // A run's cost belongs to its final instance.
         cost_dollars: run && run.run.instanceId === instance.id ? costSoFar(run.run, ctx.now()) : null,

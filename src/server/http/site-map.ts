@@ -9,6 +9,7 @@ import { usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 import { dashboardQueries } from '../fleet/dashboard.ts'
 import { listRunsQuery } from '../fleet/runs.ts'
+import { vendorErrorOf } from '../log.ts'
 import type { AppEnv } from './app-env.ts'
 import { bearerOf } from './caller.ts'
 
@@ -120,6 +121,7 @@ export const SITE_MAP = {
   'POST /admin/bills/correct': act('/admin/people'),
   'POST /admin/places': act('/admin/places'),
   'POST /admin/places/change': act('/admin/places'),
+  'GET /admin/runs/:id': page('admin', {}),
 
   'POST /users': call('public', { form: { at: '/sign_up', done: '/sign_in' }, givesToken: true }),
   'PUT /users': call('user', {
@@ -175,7 +177,7 @@ export const SITE_MAP = {
   'POST /api/v1/aws/stop_server': call('user', { scope: 'operate' }),
   'POST /api/v1/aws/check_server_ip_status': call('user', { scope: 'read', byItself: true }),
   'POST /api/servers/request_more': call('user', { scope: 'operate' }),
-  'GET /api/v1/instances': call('admin', { byItself: true }),
+  'GET /api/v1/instances': call('admin', { byItself: true, errorFields: vendorErrorOf }),
 
   'GET /api/v1/billings/summary': call('user', { scope: 'read', reads: usageQueries, byItself: true }),
   'GET /api/v1/billings/history': call('user', { scope: 'read', byItself: true }),

@@ -1,6 +1,6 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import { type LoadError, loadError } from '../../domain/instance.ts'
-import { parseInstanceView } from '../../domain/instance-view.ts'
+import { pageInstances, parseInstanceView } from '../../domain/instance-view.ts'
 import type { Instance } from '../../domain/wire.ts'
 import { Console } from '../../pages/Console.tsx'
 import { ConsoleMessages } from '../../pages/ConsoleMessages.tsx'
@@ -8,6 +8,7 @@ import { listInstances } from '../fleet/instances.ts'
 import type { AppEnv } from '../http/app-env.ts'
 import { logError, statusOf, toAppError } from '../http/error-response.ts'
 import { renderPage } from '../http/render.tsx'
+import { vendorErrorOf } from '../log.ts'
 import { listMessages } from '../mail/messages.ts'
 
 /** The page waits no longer than this for the cloud: it shows the error and retries in the browser. */
@@ -19,7 +20,9 @@ export const consolePages = new Hono<AppEnv>()
     const { instances, error } = await instancesOrError(c)
     const now = ctx.now()
     const view = parseInstanceView(new URL(c.req.url).searchParams)
-    return renderPage(c, { title: 'Console' }, <Console now={now} instances={instances} error={error} view={view} />)
+    const shown = instances && pageInstances(instances, view, now)
+    const seen = shown ? { ...view, page: shown.page } : view
+    return renderPage(c, { title: 'Console' }, <Console now={now} shown={shown} error={error} view={seen} />)
   })
   .get('/console/messages', async (c) => {
     const page = await listMessages(c.var.ctx, c.req.query('before') ?? null)
@@ -35,6 +38,6 @@ async function instancesOrError(
   } catch (thrown) {
     logError(thrown, c)
     const error = toAppError(thrown)
-    return { instances: null, error: loadError(statusOf(error), error.message) }
+    return { instances: null, error: loadError(statusOf(error), error.message, vendorErrorOf(thrown)) }
   }
 }

@@ -89,6 +89,7 @@ export const MATRIX: Record<string, Row> = {
   'POST /admin/bills/correct': ADMIN_CALL,
   'POST /admin/places': ADMIN_CALL,
   'POST /admin/places/change': ADMIN_CALL,
+  'GET /admin/runs/:id': ADMIN_PAGE,
   'POST /users': PUBLIC,
   'GET /users/confirmation': PUBLIC,
   'POST /users/confirmation': PUBLIC,

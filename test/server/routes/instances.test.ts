@@ -60,6 +60,19 @@ test('an administrator sees every instance of ours, its owner, and its cost', as
   // 3,600 s, or one less if the run started within a second, at $0.0004861.
   expect(older?.cost_dollars).toBeOneOf([1.74996, 1.7494739])
 
+  expect(older).toMatchObject({ run_id: run, owner_id: owner.userId })
+  expect(answer.headers.get('X-Instances')).toBeNull()
+
+  const onePage = await get(site, '/api/v1/instances?page=1&q=ours', cookie)
+  expect(await onePage.json()).toMatchObject([{ instance_id: ours }])
+  const about = JSON.parse(onePage.headers.get('X-Instances') ?? '')
+  expect(about).toMatchObject({ found: 1, page: 1, figures: { all: 2, running: 2 } })
+
+  const record = await (await get(site, `/admin/runs/${run}`, cookie)).text()
+  for (const fact of [run, ours, `/admin/people/${owner.userId}`, '$1.75', 'at list price'])
+    expect(record).toContain(fact)
+  expect((await get(site, '/admin/runs/ses_none', cookie)).status).toBe(404)
+
   const page = await (await get(site, '/console?sort=name&q=ours', cookie)).text()
   expect(page).toContain('one of ours')
   expect(page).toContain('1 of 2')
@@ -82,7 +95,8 @@ test('when the cloud does not answer, the call says so in a sentence, and the pa
   const answer = await get(site, '/api/v1/instances', cookie)
   expect(answer.status).toBe(503)
   const sentence = 'The cloud provider did not answer. Please try again in a moment.'
-  expect(await answer.json()).toEqual({ error: sentence, message: sentence, errors: [sentence] })
+  const said = { error: sentence, message: sentence, errors: [sentence] }
+  expect(await answer.json()).toEqual({ ...said, vendor_code: expect.any(String) })
   const page = await get(site, '/console', cookie)
   expect(page.status).toBe(200)
   const html = await page.text()

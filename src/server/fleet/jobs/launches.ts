@@ -3,6 +3,8 @@ import { writeBatch } from '../../../../db/client.ts'
 import { type LaunchRow, launches, places, type RunRow } from '../../../../db/schema.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
+import { vendorErrorOf } from '../../log.ts'
+import type { LaunchRefusal } from '../../ports/cloud.ts'
 import { IS_FREE, isOfferedAt, SET_ASIDE_MS } from '../places.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 
@@ -29,9 +31,15 @@ export async function recordLaunch(ctx: Context, run: RunRow): Promise<LaunchRow
   return launch as LaunchRow
 }
 
+const refused = ({ code, error }: LaunchRefusal) => ({
+  outcome: 'refused' as const,
+  refusalCode: code,
+  refusalRequestId: vendorErrorOf(error).vendor_request_id ?? null,
+})
+
 /** EC2 refused the only request with this token, so there is nothing to look for. */
-export async function recordRefusal(ctx: Context, launch: LaunchRow): Promise<void> {
-  await ctx.db.update(launches).set({ outcome: 'refused' }).where(eq(launches.token, launch.token))
+export async function recordRefusal(ctx: Context, launch: LaunchRow, refusal: LaunchRefusal): Promise<void> {
+  await ctx.db.update(launches).set(refused(refusal)).where(eq(launches.token, launch.token))
 }
 
 export async function recordInstance(ctx: Context, launch: LaunchRow, instanceId: string): Promise<void> {
@@ -47,12 +55,18 @@ export async function recordInstance(ctx: Context, launch: LaunchRow, instanceId
  * @param gpus the most that the user's plan allows
  * @returns false if no place is left; the old one then stays reserved until the run is cleaned up
  */
-export async function moveToNextPlace(ctx: Context, run: RunRow, launch: LaunchRow, gpus: number): Promise<boolean> {
+export async function moveToNextPlace(
+  ctx: Context,
+  run: RunRow,
+  launch: LaunchRow,
+  refusal: LaunchRefusal,
+  gpus: number,
+): Promise<boolean> {
   const now = ctx.now()
   const next = sql`(SELECT id FROM servers WHERE ${IS_FREE} AND gpus <= ${gpus} AND ${isOfferedAt(now)} AND id NOT IN
     (SELECT server_id FROM launches WHERE session_id = ${run.id}) ORDER BY gpus DESC, position LIMIT 1)`
   const [, , , , moved] = await writeBatch(ctx.db, [
-    ctx.db.update(launches).set({ outcome: 'refused' }).where(eq(launches.token, launch.token)),
+    ctx.db.update(launches).set(refused(refusal)).where(eq(launches.token, launch.token)),
     ctx.db
       .update(places)
       // A drained one stays drained.

@@ -80,13 +80,13 @@ async function launchInstance(input: StepInput, launch: LaunchRow, isFirstReques
   await alertLaunchRefused(input, place, answer)
   if (answer.refused === 'account') {
     // An earlier request with this token may have gone through: only a look can tell.
-    if (isFirstRequest) await recordRefusal(ctx, launch)
+    if (isFirstRequest) await recordRefusal(ctx, launch, answer)
     return fail(input, 'launch_refused', LAUNCH_REFUSED)
   }
   // EC2 answers a repeated token with its instance before it checks capacity, so a refusal means that there
   // is none. If an earlier request is still in flight, the sweep ends what it creates.
   const { gpus } = await getAllowance(ctx, run.userId)
-  if (await moveToNextPlace(ctx, run, launch, gpus)) {
+  if (await moveToNextPlace(ctx, run, launch, answer, gpus)) {
     await input.report(`No server free in ${place.availabilityZone}. Trying another place…`)
     return { wait: 0 }
   }

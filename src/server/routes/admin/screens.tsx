@@ -7,6 +7,7 @@ import { Drift } from '../../../pages/admin/Drift.tsx'
 import { People } from '../../../pages/admin/People.tsx'
 import { Person } from '../../../pages/admin/Person.tsx'
 import { Places } from '../../../pages/admin/Places.tsx'
+import { RunRecord } from '../../../pages/admin/RunRecord.tsx'
 import { listPlaces } from '../../fleet/places.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { logError, toAppError } from '../../http/error-response.ts'
@@ -16,6 +17,7 @@ import { renderPage } from '../../http/render.tsx'
 import { listAudit } from '../../operations/audit-log.ts'
 import { findDrift } from '../../operations/drift.ts'
 import { findPeople, getPerson } from '../../operations/people.ts'
+import { getRunRecord } from '../../operations/run-record.ts'
 import { ownPagePath } from './own-page.ts'
 
 type C = HonoContext<AppEnv>
@@ -29,6 +31,10 @@ export async function person(c: C, id: string): Promise<Response> {
   const found = await getPerson(c.var.ctx, id)
   const self = signedIn(c).user.id === id
   return renderPage(c, { title: 'Person' }, <Person person={found} acting={acting(c)} self={self} />)
+}
+
+export async function run(c: C, id: string): Promise<Response> {
+  return renderPage(c, { title: 'Run' }, <RunRecord {...(await getRunRecord(c.var.ctx, id))} />)
 }
 
 export async function places(c: C): Promise<Response> {

@@ -111,6 +111,8 @@ export const instance = z.object({
   private_ip: z.nullable(z.string()),
   public_ip: z.nullable(z.string()),
   launch_time: z.nullable(instant),
+  run_id: z.nullable(z.string()),
+  owner_id: z.nullable(z.string()),
   owner_email: z.nullable(z.string()),
   cost_dollars: z.nullable(z.number()),
 }) satisfies z.ZodMiniType<wire.Instance>

@@ -1,0 +1,30 @@
+import type { FleetFigures } from '../../domain/instance.ts'
+import type { InstanceShow, InstanceView } from '../../domain/instance-view.ts'
+import { dollars } from '../../domain/money/money.ts'
+import { type OnView, ViewLink } from './ViewLink.tsx'
+
+type Props = { figures: FleetFigures; view: InstanceView; onView: OnView }
+
+/** Figures of all instances. Pressing one shows those; pressing it again shows all. */
+export function FleetTiles({ figures, view, onView }: Props) {
+  const only = (show: InstanceShow): InstanceView => ({ ...view, show: view.show === show ? 'all' : show, page: 1 })
+  const byCost = view.sort === 'cost_dollars' && view.order === 'desc'
+  const tiles = [
+    { label: 'Running', value: figures.running, to: only('running'), on: view.show === 'running' },
+    { label: 'Starting or stopping', value: figures.changing, to: only('changing'), on: view.show === 'changing' },
+    { label: 'Impaired', value: figures.unwell, to: only('impaired'), on: view.show === 'impaired' },
+  ]
+  return (
+    <nav className="tiles" aria-label="Figures of all instances">
+      {tiles.map(({ label, value, to, on }, i) => (
+        <ViewLink key={label} to={to} onView={onView} current={on}>
+          <span>{label}</span> <strong>{value.toLocaleString('en-US')}</strong>
+          {i ? null : <small>{` of ${figures.all.toLocaleString('en-US')} instances`}</small>}
+        </ViewLink>
+      ))}
+      <ViewLink to={{ ...view, sort: 'cost_dollars', order: 'desc', page: 1 }} onView={onView} current={byCost}>
+        <span>Cost so far</span> <strong>{dollars(figures.dollars)}</strong> <small>at list price</small>
+      </ViewLink>
+    </nav>
+  )
+}

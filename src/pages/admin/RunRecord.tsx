@@ -1,0 +1,113 @@
+import { machineText } from '../../domain/machine.ts'
+import { dollars, seconds } from '../../domain/money/money.ts'
+import type { RunRecord as Run } from '../../domain/run-record.ts'
+import { type BadgeColor, formatUptime } from '../../domain/server.ts'
+import { Badge } from '../../ui/Badge.tsx'
+import { DataTable } from '../../ui/DataTable.tsx'
+import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { AdminPage } from './AdminPage.tsx'
+
+const COLORS: Record<Run['state'], BadgeColor> = {
+  starting: 'yellow',
+  running: 'green',
+  stopping: 'yellow',
+  ended: 'gray',
+}
+
+/** One run for an admin: whose it is, what happened, every launch and job, and what the provider said. */
+export function RunRecord(run: Run) {
+  return (
+    <AdminPage here="/console" title={`Run ${run.id}`} aside={<Badge color={COLORS[run.state]}>{run.state}</Badge>}>
+      <DefinitionStats
+        stats={[
+          {
+            label: 'Person',
+            value: (
+              <a href={`/admin/people/${run.owner.id}`}>
+                <bdi>{run.owner.name || run.owner.email || run.owner.id}</bdi>
+              </a>
+            ),
+            hint: run.owner.email,
+          },
+          { label: 'Machine', value: run.instance_type, hint: machineText(run.instance_type, run.availability_zone) },
+          { label: 'On the meter', value: formatUptime(run.seconds), hint: seconds(run.seconds) },
+          { label: 'Cost', value: dollars(run.cost_dollars), hint: 'at list price' },
+        ]}
+      />
+      {run.error_message ? <p>{run.error_message}</p> : null}
+      <DataTable
+        caption="What happened"
+        columns={[
+          { key: 'what', label: 'What', rowHeader: true },
+          { key: 'at', label: 'When' },
+        ]}
+        rows={run.times.map(({ what, at }) => ({ id: what, cells: { what, at: <Time at={at} /> } }))}
+      />
+      {run.launches.length ? <Launches {...run} /> : null}
+      {run.jobs.length ? <Jobs {...run} /> : null}
+      <p className="hint">
+        Instance {run.instance_id ?? '—'}, address {run.ip_address ?? '—'}, place {run.place_id}. The log has every
+        call's code and request ID: search it for a job's ID.
+      </p>
+    </AdminPage>
+  )
+}
+
+function Launches({ launches }: Run) {
+  return (
+    <DataTable
+      caption="Launches"
+      columns={[
+        { key: 'token', label: 'Client token', rowHeader: true },
+        { key: 'at', label: 'When' },
+        { key: 'place', label: 'Place' },
+        { key: 'instance', label: 'Instance ID' },
+        { key: 'outcome', label: 'Outcome' },
+        { key: 'said', label: 'EC2 said' },
+      ]}
+      rows={launches.map((launch) => ({
+        id: launch.token,
+        cells: {
+          token: <code>{launch.token}</code>,
+          at: <Time at={launch.created_at} />,
+          place: launch.place_id,
+          instance: launch.instance_id ?? '—',
+          outcome: launch.outcome,
+          said: launch.refusal_code
+            ? `${launch.refusal_code}, request ID ${launch.refusal_request_id ?? 'unknown'}`
+            : '—',
+        },
+      }))}
+    />
+  )
+}
+
+function Jobs({ jobs }: Run) {
+  return (
+    <DataTable
+      caption="Jobs"
+      columns={[
+        { key: 'id', label: 'Job', rowHeader: true },
+        { key: 'kind', label: 'Kind' },
+        { key: 'status', label: 'Status' },
+        { key: 'retries', label: 'Retries', numeric: true },
+        { key: 'error', label: 'Error' },
+        { key: 'from', label: 'Created' },
+        { key: 'until', label: 'Updated' },
+      ]}
+      rows={jobs.map((job) => ({
+        id: job.id,
+        cells: {
+          id: <code>{job.id}</code>,
+          kind: job.kind,
+          status: job.status,
+          retries: job.attempts,
+          error: job.error_code ? `${job.error_code}: ${job.error_message ?? ''}` : '—',
+          from: <Time at={job.created_at} />,
+          until: <Time at={job.updated_at} />,
+        },
+      }))}
+    />
+  )
+}
