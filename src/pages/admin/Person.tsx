@@ -136,7 +136,11 @@ function runRow(run: PersonProps['runs'][number]) {
   return {
     id: run.id,
     cells: {
-      run: <span className="mono">{run.id}</span>,
+      run: (
+        <a className="mono" href={`/admin/runs/${run.id}`}>
+          {run.id}
+        </a>
+      ),
       state: <Badge color={serverStatusColor(status)}>{status}</Badge>,
       requested: <Time at={run.requested_at} />,
       instance: <span className="mono">{run.instance_id ?? '—'}</span>,
