@@ -19,12 +19,10 @@ import { apiTokens } from './routes/api-tokens.tsx'
 import { billingPages } from './routes/billing-pages.tsx'
 import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
-import { consolePages } from './routes/console-pages.tsx'
 import { contact } from './routes/contact.ts'
 import { deviceLogin } from './routes/device-login.tsx'
 import { failed } from './routes/failed.tsx'
 import { health } from './routes/health.ts'
-import { instances } from './routes/instances.ts'
 import { metrics } from './routes/metrics.ts'
 import { notFound } from './routes/not-found.tsx'
 import { openapi } from './routes/openapi.ts'
@@ -61,7 +59,6 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .use(checkAccess)
     .route('/', pages)
     .route('/', accountPages)
-    .route('/', consolePages)
     .route('/', admin)
     .route('/', billingPages)
     .route('/', users)
@@ -74,7 +71,6 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', billings)
     .route('/', subscriptions)
     .route('/', stripeWebhook)
-    .route('/', instances)
     .route('/', contact)
     .route('/', theme)
     .route('/', health)

@@ -15,15 +15,15 @@ export function FleetTiles({ figures, view, onView }: Props) {
     { label: 'Impaired', value: figures.unwell, to: only('impaired'), on: view.show === 'impaired' },
   ]
   return (
-    <nav className="tiles" aria-label="Figures of all instances">
+    <nav className="stats tiles" aria-label="Figures of all instances">
       {tiles.map(({ label, value, to, on }, i) => (
         <ViewLink key={label} to={to} onView={onView} current={on}>
           <span>{label}</span> <strong>{value.toLocaleString('en-US')}</strong>
-          {i ? null : <small>{` of ${figures.all.toLocaleString('en-US')} instances`}</small>}
+          {i ? null : <span>{` of ${figures.all.toLocaleString('en-US')} instances`}</span>}
         </ViewLink>
       ))}
       <ViewLink to={{ ...view, sort: 'cost_dollars', order: 'desc', page: 1 }} onView={onView} current={byCost}>
-        <span>Cost so far</span> <strong>{dollars(figures.dollars)}</strong> <small>at list price</small>
+        <span>Cost so far</span> <strong>{dollars(figures.dollars)}</strong> <span>at list price</span>
       </ViewLink>
     </nav>
   )

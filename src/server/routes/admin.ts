@@ -12,6 +12,9 @@ const acts = () => import('./admin/acts.ts')
 
 /** The console: what admins see of everybody, and what they can do. */
 export const admin = new Hono<AppEnv>()
+  .get('/console', async (c) => (await screens()).instances(c))
+  .get('/console/messages', async (c) => (await screens()).messages(c))
+  .get('/api/v1/instances', async (c) => (await screens()).instanceList(c))
   .get('/admin/people', async (c) => (await screens()).people(c))
   .get('/admin/people/:id', async (c) => (await screens()).person(c, c.req.param('id')))
   .get('/admin/runs/:id', async (c) => (await screens()).run(c, c.req.param('id')))

@@ -20,6 +20,8 @@ import { findPeople, getPerson } from '../../operations/people.ts'
 import { getRunRecord } from '../../operations/run-record.ts'
 import { ownPagePath } from './own-page.ts'
 
+export { instanceList, instances, messages } from './instances.tsx'
+
 type C = HonoContext<AppEnv>
 
 export async function people(c: C): Promise<Response> {
