@@ -202,6 +202,10 @@ export const runs = sqliteTable(
     instanceType: text('instance_type').notNull(),
     /** Its place's zone. Null for runs from before we kept it. */
     availabilityZone: text('availability_zone'),
+    /** What its user calls it. */
+    name: text(),
+    /** When its user wants it to end. */
+    endsAt: integer('ends_at'),
     requestedAt: integer('requested_at').notNull(),
     /** First seen `running`: uptime starts here. */
     runningAt: integer('running_at'),

@@ -26,6 +26,8 @@ const servers = Array.from({ length: 20 }, (_, i): Server => {
     instance_type: 'g6.4xlarge',
     availability_zone: 'us-east-1a',
     cost_dollars: null,
+    name: null,
+    ends_at: null,
     ended_because: null,
     error_message: null,
   }

@@ -17,11 +17,12 @@ export async function runs(options: Options): Promise<void> {
     instantText(run.requested_at, true),
     serverStatus(run),
     run.instance_type,
+    run.name ?? '',
     ranFor(run),
     run.cost_dollars === null ? '' : costText(run.cost_dollars),
     run.error_message ?? endedBecause(run) ?? '',
   ])
-  say(table(['REQUESTED', 'STATE', 'TYPE', 'RAN', 'COST', 'NOTE'], rows))
+  say(table(['REQUESTED', 'STATE', 'TYPE', 'NAME', 'RAN', 'COST', 'NOTE'], rows))
 }
 
 /** How long an ended run was on. */

@@ -6,7 +6,7 @@ import { EXIT, Failure } from './failure.ts'
 import { bills, runs, usage } from './lists.ts'
 import { login, logout, token } from './sign-in.ts'
 import type { SiteOptions } from './site.ts'
-import { start } from './start.ts'
+import { duration, start } from './start.ts'
 import { open, status, stop } from './status.ts'
 import { note, paint } from './terminal.ts'
 
@@ -27,7 +27,7 @@ Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 
   .configureHelp({ showGlobalOptions: true })
   .exitOverride()
 
-type Everything = SiteOptions & { scope: TokenScope; browser: boolean } & Record<
+type Everything = SiteOptions & { scope: TokenScope; browser: boolean; stopAfter: number; name: string } & Record<
     'withToken' | 'revoke' | 'wait' | 'watch' | 'all' | 'csv' | 'json',
     true
   >
@@ -46,6 +46,8 @@ command('login', 'sign in through your browser', login)
   .option('--with-token', 'read an API token from the terminal or stdin instead')
 command('start', 'start a server', start)
   .option('--wait', 'wait until it runs')
+  .option('--stop-after <time>', 'stop it after a time like 2h or 45m, from now', duration)
+  .option('--name <name>', 'what to call it')
   .option(...JSON_OUTPUT)
 command('status', 'show the server that runs', status)
   .option('--watch', 'keep following it until Ctrl-C')

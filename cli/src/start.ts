@@ -1,3 +1,5 @@
+import { InvalidArgumentError } from 'commander'
+import { instantText } from '../../src/domain/instant.ts'
 import {
   ANSWER_DEADLINE_MS,
   formatUptime,
@@ -11,29 +13,52 @@ import { getUser, post, stopServer } from './api.ts'
 import { EXIT, type ExitCode, Failure } from './failure.ts'
 import { follow } from './follow.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
-import { ask, isTerminal, liveLine, paint, say, sayJson } from './terminal.ts'
+import { ask, isTerminal, liveLine, note, paint, say, sayJson } from './terminal.ts'
 
 /** The server ends every start by then. */
 const DEADLINE_MS = START_DEADLINE_MS + ANSWER_DEADLINE_MS + 60_000
 
 type Started = { server: Server; job_id: string }
 
-export async function start(options: SiteOptions & { wait?: true; json?: true }): Promise<void> {
+type StartOptions = SiteOptions & { wait?: true; json?: true; name?: string; stopAfter?: number }
+
+export async function start(options: StartOptions): Promise<void> {
   const site = currentSite(options)
   const interrupts = options.wait ? catchInterrupts() : null
   try {
     const user = options.wait ? await getUser(site) : null
-    const { server, job_id } = await post<Started>(site, '/api/v1/aws/auto_cloud_start_request', {})
+    const { server, job_id } = await post<Started>(site, '/api/v1/aws/auto_cloud_start_request', {
+      ...(options.name !== undefined && { name: options.name }),
+      ...(options.stopAfter !== undefined && { stop_after: options.stopAfter }),
+    })
     if (!user || !interrupts) {
       if (options.json) return sayJson({ server, job_id })
-      return say(`Starting a ${server.instance_type}. Follow it with: proving-ground status --watch`)
+      return say(
+        `Starting a ${server.instance_type}.${untilText(server)} Follow it with: proving-ground status --watch`,
+      )
     }
     const running = await untilRunning(site, user.id, { server, job_id }, interrupts)
     if (options.json) return sayJson({ server: running, job_id })
     say(`${paint('Your server is running:', 'green')} ${addressOf(running)}`)
+    if (running.ends_at) note(untilText(running).trim())
   } finally {
     interrupts?.release()
   }
+}
+
+/** With a space before it. */
+function untilText({ ends_at }: Server): string {
+  return ends_at ? ` It stops at ${instantText(ends_at, true)}.` : ''
+}
+
+const UNIT_S = { d: 86_400, h: 3600, m: 60, s: 1 }
+
+/** `2h`, `1h30m`, `90s`, in seconds. @throws if it is something else */
+export function duration(text: string): number {
+  const parts = [...text.matchAll(/(\d+)([dhms])/g)]
+  if (!parts.length || parts.map(([part]) => part).join('') !== text)
+    throw new InvalidArgumentError('Write it like 2h, 45m, or 1h30m.')
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_S[unit as keyof typeof UNIT_S], 0)
 }
 
 export function addressOf({ ip_address }: Pick<Server, 'ip_address'>): string {

@@ -52,11 +52,14 @@ function describe(server: Server, summary: Summary, now: number, progress: strin
   const until = server.end_time ? Date.parse(server.end_time) : now
   const since = formatUptime((until - Date.parse(server.startedAt ?? server.requested_at)) / 1000)
   const parts = [`${paint(state, COLOR[state])} ${since}`, server.instance_type]
+  if (server.name) parts.unshift(server.name)
   if (server.availability_zone) parts.push(server.availability_zone)
   if (server.billed_from) {
     const { free, units } = runCost(server, usageAt(summary, [server], now), now)
     parts.push(free ?? costText(units / UNITS_PER_DOLLAR), addressOf(server))
   } else if (progress) parts.push(progress)
+  if (server.ends_at && !server.stopping)
+    parts.push(`stops in ${formatUptime((Date.parse(server.ends_at) - now) / 1000)}`)
   return parts.join('  ')
 }
 

@@ -35,6 +35,8 @@ const RUNNING: Server = {
   instance_type: 'g6.4xlarge',
   availability_zone: 'us-east-1a',
   cost_dollars: null,
+  name: null,
+  ends_at: null,
   ended_because: null,
   error_message: null,
 }
@@ -45,6 +47,7 @@ const SERVERS: [state: string, server: Server][] = [
   ['provisioning', { ...RUNNING, active: false, pending: true, startedAt: null, billed_from: null, ip_address: null }],
   ['running, connecting', { ...RUNNING, startedAt: iso(95), billed_from: null }],
   ['running', RUNNING],
+  ['running, with a name and an end', { ...RUNNING, name: 'رحلة ليلية 7', ends_at: iso(-5_400) }],
   ['stopping', { ...RUNNING, stopping: true, end_time: iso(0) }],
   ['stopped', { ...RUNNING, ...ended, cost_dollars: 1.7, ended_because: 'you' }],
   [

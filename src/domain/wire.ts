@@ -8,11 +8,15 @@ export type User = { id: string; name: string; email: string; admin: boolean }
 /** A run: one row of the Sessions table. Live while `active` or `pending`; `stopping` once a stop is requested. */
 export type Server = {
   id: string
+  /** What its user calls it. */
+  name: string | null
   server_id: string
   active: boolean
   pending: boolean
   stopping: boolean
   requested_at: string
+  /** When its user wants it to end. */
+  ends_at: string | null
   end_time: string | null
   startedAt: string | null
   /** When it first answered; everything before is free. */
@@ -31,7 +35,7 @@ export type Server = {
   error_message: string | null
 }
 
-export type EndReason = 'you' | 'trial_over' | 'suspended' | 'failure'
+export type EndReason = 'you' | 'time_up' | 'trial_over' | 'suspended' | 'failure'
 
 export type JobKind = 'server_start' | 'server_stop'
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed'

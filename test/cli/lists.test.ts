@@ -25,7 +25,13 @@ test('lists nothing before there is anything', async () => {
 test('lists runs and bills as a table, as JSON, and as CSV', async () => {
   const { person, run } = await newOperator(url, 'read')
   const at = Date.UTC(2026, 0, 5, 12)
-  const run1 = { id: newId('ses'), userId: person.id, placeId: 'srv_place-1', instanceType: 'g6.4xlarge' }
+  const run1 = {
+    id: newId('ses'),
+    userId: person.id,
+    placeId: 'srv_place-1',
+    instanceType: 'g6.4xlarge',
+    name: 'Night',
+  }
   const times = { requestedAt: at, runningAt: at, billedFrom: at, confirmedAt: at + 90_000, endedAt: at + 90_000 }
   await db.insert(runs).values({ ...run1, ...times, stopRequestedAt: at + 90_000, meteredUntil: at + 90_000 })
   const bill = { id: newId('bill'), userId: person.id, periodStart: at, periodEnd: at + 86_400_000 }
@@ -50,8 +56,8 @@ test('lists runs and bills as a table, as JSON, and as CSV', async () => {
   })
 
   const listed = await run(['runs'])
-  expect(listed.out).toMatch(/^REQUESTED +STATE +TYPE +RAN +COST +NOTE\n/)
-  expect(listed.out).toMatch(/\nJan 5, 2026, 12:00 UTC {2}stopped {2}g6\.4xlarge {2}1m 30s /)
+  expect(listed.out).toMatch(/^REQUESTED +STATE +TYPE +NAME +RAN +COST +NOTE\n/)
+  expect(listed.out).toMatch(/\nJan 5, 2026, 12:00 UTC {2}stopped {2}g6\.4xlarge {2}Night {2}1m 30s /)
   expect(JSON.parse((await run(['runs', '--json'])).out)).toMatchObject({ servers: [{ id: run1.id }] })
   expect((await run(['bills'])).out.split('\n')[1]).toBe('Jan 5, 2026  Jan 6, 2026  5h 30m 0s  $1,234.56  overdue')
   expect(JSON.parse((await run(['bills', '--json'])).out).billings).toMatchObject([{ id: bill.id, overdue: true }])
@@ -63,7 +69,9 @@ test('wrong usage exits with 2 and writes nothing to stdout', async () => {
   for (const args of [
     [],
     ['frob'],
-    ['start', '--stop-after', '2h'],
+    ['start', '--stop-after', '2 hours'],
+    ['start', '--stop-after', ''],
+    ['login', '--scope', 'admin'],
     ['start', 'now'],
     ['completion'],
     ['completion', 'cmd'],
@@ -122,7 +130,7 @@ test('completes commands and their options in bash', async () => {
       .toString()
       .trim()
   expect(complete('st')).toBe('start status stop')
-  expect(complete('start', '--')).toBe('--wait --json --base-url --help')
+  expect(complete('start', '--')).toBe('--wait --stop-after --name --json --base-url --help')
   expect(complete('--base-url', 'https://a.example', 'bills', '--c')).toBe('--csv')
   expect(complete('completion', '')).toMatch(/^bash zsh /)
   expect((await newComputer().run(['completion', 'zsh'])).out).toMatch(/^autoload -U \+X bashcompinit/)

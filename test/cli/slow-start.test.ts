@@ -27,7 +27,8 @@ const dev = (path: string, body: unknown) =>
     body: JSON.stringify(body),
   })
 
-test('Ctrl-C without a terminal leaves the server on, and says how to stop it', async () => {
+// They look at starts that stay as they are; those below change the fleet for all.
+test.concurrent('Ctrl-C without a terminal leaves the server on, and says how to stop it', async () => {
   const ada = await newOperator(url)
   const start = ada.open(['start', '--wait'])
   await start.shows('Booting…')
@@ -38,7 +39,7 @@ test('Ctrl-C without a terminal leaves the server on, and says how to stop it', 
   expect(await serversOf(ada)).toMatchObject([{ pending: true, stopping: false }])
 })
 
-test.runIf(hasTerminals).each([
+test.runIf(hasTerminals).concurrent.each([
   ['y\r', true],
   ['\r', false],
   ['\x03', false],
@@ -54,7 +55,7 @@ test.runIf(hasTerminals).each([
   expect((await serversOf(ada))[0]?.end_time !== null).toBe(stops)
 })
 
-test('a start that someone stops elsewhere ends the wait', async () => {
+test.concurrent('a start that someone stops elsewhere ends the wait', async () => {
   const ada = await newOperator(url)
   const start = ada.open(['start', '--wait'])
   await start.shows('Booting…')

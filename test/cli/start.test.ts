@@ -7,11 +7,12 @@ import { openLine } from '../../testing/people/open-line.ts'
 const url = inject('url')
 const ADDRESS = /http:\/\/127\.\d+\.\d+\.\d+:5173/
 
+// They spend their time waiting, each for its own server.
 type Operator = Awaited<ReturnType<typeof newOperator>>
 const serversOf = async ({ person }: Operator) =>
   (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
 
-test('starts, follows the job to the address, opens the page, and stops', async () => {
+test.concurrent('starts, follows the job to the address, opens the page, and stops', async () => {
   const ada = await newOperator(url)
   const started = await ada.run(['start', '--wait'])
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(/^Your server is running: http:\S+:5173\n$/) })
@@ -36,9 +37,13 @@ test('starts, follows the job to the address, opens the page, and stops', async 
   expect(await ada.run(['stop', '--all'])).toMatchObject({ code: 0, out: 'No server is running.\n' })
 })
 
-test('speaks JSON to scripts: one document on stdout', async () => {
+test.concurrent('speaks JSON to scripts: one document on stdout', async () => {
   const ada = await newOperator(url)
-  const waited = JSON.parse((await ada.run(['start', '--wait', '--json'])).out)
+  const wishes = ['--stop-after', '1h30m', '--name', 'Night flight']
+  const waited = JSON.parse((await ada.run(['start', '--wait', '--json', ...wishes])).out)
+  expect(waited.server.name).toBe('Night flight')
+  expect(Date.parse(waited.server.ends_at) - Date.parse(waited.server.requested_at)).toBe(5_400_000)
+  expect((await ada.run(['status'])).out).toMatch(/^Night flight {2}running .* {2}stops in 1h 29m \d+s\n$/)
   expect(waited).toMatchObject({ server: { active: true, pending: false }, job_id: expect.stringMatching(/^job_/) })
   const stopped = JSON.parse((await ada.run(['stop', '--all', '--json'])).out)
   expect(stopped).toMatchObject({ stopped: [{ server: { id: waited.server.id, stopping: true } }] })
@@ -47,14 +52,14 @@ test('speaks JSON to scripts: one document on stdout', async () => {
   expect(started).toMatchObject({ server: { pending: true }, job_id: expect.stringMatching(/^job_/) })
 })
 
-test('a token that may only read starts nothing', async () => {
+test.concurrent('a token that may only read starts nothing', async () => {
   const ada = await newOperator(url, 'read')
   for (const args of [['start'], ['start', '--wait']])
     expect(await ada.run(args)).toMatchObject({ code: 1, out: '', err: expect.stringContaining('may only read') })
   expect(await serversOf(ada)).toEqual([])
 })
 
-test('Ctrl-C before the start is answered still knows of the server', async () => {
+test.concurrent('Ctrl-C before the start is answered still knows of the server', async () => {
   const ada = await newOperator(url)
   const line = await openLine(url, { onRequest: (path) => path.endsWith('auto_cloud_start_request') && interrupt() })
   const start = ada.open(['start', '--wait', '--base-url', line.url])
@@ -65,7 +70,7 @@ test('Ctrl-C before the start is answered still knows of the server', async () =
   expect(await serversOf(ada)).toHaveLength(1)
 })
 
-test('a start whose answer is lost is repeated, and starts one server', async () => {
+test.concurrent('a start whose answer is lost is repeated, and starts one server', async () => {
   const ada = await newOperator(url)
   let lost = 0
   const line = await openLine(url, { loses: (path) => path.endsWith('auto_cloud_start_request') && lost++ === 0 })
@@ -76,7 +81,7 @@ test('a start whose answer is lost is repeated, and starts one server', async ()
   expect(await serversOf(ada)).toMatchObject([{ id: JSON.parse(started.out).server.id }])
 })
 
-test('follows a start where no WebSocket gets through', async () => {
+test.concurrent('follows a start where no WebSocket gets through', async () => {
   const ada = await newOperator(url)
   const line = await openLine(url, {})
   const started = await ada.run(['start', '--wait', '--base-url', line.url])
@@ -84,7 +89,7 @@ test('follows a start where no WebSocket gets through', async () => {
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(ADDRESS) })
 })
 
-test('hears from the cable when every poll is lost', async () => {
+test.concurrent('hears from the cable when every poll is lost', async () => {
   const ada = await newOperator(url)
   const line = await openLine(url, { cable: true, loses: (path) => path.endsWith('get_servers') })
   const started = await ada.run(['start', '--wait', '--base-url', line.url])
@@ -92,7 +97,7 @@ test('hears from the cable when every poll is lost', async () => {
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(ADDRESS) })
 })
 
-test('status --watch tells what happens, and Ctrl-C ends it', async () => {
+test.concurrent('status --watch tells what happens, and Ctrl-C ends it', async () => {
   const ada = await newOperator(url)
   const watch = ada.open(['status', '--watch'])
   const json = ada.open(['status', '--watch', '--json'])

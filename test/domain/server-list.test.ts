@@ -30,6 +30,8 @@ const server = (id: string, change: Partial<Server> = {}): Server => ({
   instance_type: 'g6.4xlarge',
   availability_zone: 'us-east-1a',
   cost_dollars: null,
+  name: null,
+  ends_at: null,
   ended_because: null,
   error_message: null,
   ...change,

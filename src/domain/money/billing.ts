@@ -120,7 +120,9 @@ export function calendarMonth(at: number): Period {
   return periodAt(Date.UTC(d.getUTCFullYear(), d.getUTCMonth(), 1), at)
 }
 
-/** Where a run's meter is: at its end or now, but never past the end of its trial. */
-export function meterEnd(run: { meteredUntil: number | null; mustStopAt: number | null }, now: number): number {
-  return Math.min(run.meteredUntil ?? now, run.mustStopAt ?? Number.POSITIVE_INFINITY)
+type Metered = { meteredUntil: number | null; mustStopAt: number | null; endsAt: number | null }
+
+/** Where a run's meter is: at its end or now, but never past the end of its trial, or the end its user set. */
+export function meterEnd(run: Metered, now: number): number {
+  return Math.min(run.meteredUntil ?? now, run.mustStopAt ?? Infinity, run.endsAt ?? Infinity)
 }

@@ -4,6 +4,7 @@ import { costText, UNITS_PER_DOLLAR } from './money.ts'
 import { TRIAL_MINUTES } from './plan.ts'
 
 export const NOT_CHARGED = "You weren't charged."
+export const TIME_UP_EARLY = 'The time you set was up before your server was ready.'
 
 export type ReceiptOf = {
   requestedAt: number
@@ -11,19 +12,29 @@ export type ReceiptOf = {
   meteredUntil: number | null
   /** When the trial would end it; null outside a trial. */
   mustStopAt: number | null
+  /** When its user wanted it to end; null: they didn't say. */
+  endsAt: number | null
+  stopRequestedAt: number | null
   /** What it added to the bill, in units of 1e-7 USD; null if it ran in two months. */
   costUnits: number | null
   /** Launches that EC2 refused before one succeeded. */
   refused: number
 }
 
+/** Whether it ended because the time that its user set was up. */
+export function isTimeUp({ endsAt, stopRequestedAt }: Pick<ReceiptOf, 'endsAt' | 'stopRequestedAt'>): boolean {
+  return endsAt !== null && stopRequestedAt !== null && stopRequestedAt >= endsAt
+}
+
 /** What the user used and what it cost, and what was free: everything before the server answered. */
 export function receipt(run: ReceiptOf): string {
   const { billedFrom, meteredUntil, mustStopAt } = run
-  if (billedFrom === null || meteredUntil === null) return `Server stopped before it was ready. ${NOT_CHARGED}`
+  const timeUp = isTimeUp(run)
+  if (billedFrom === null || meteredUntil === null)
+    return `${timeUp ? TIME_UP_EARLY : 'Server stopped before it was ready.'} ${NOT_CHARGED}`
   if (mustStopAt !== null && meteredUntil >= mustStopAt)
     return `Your ${TRIAL_MINUTES} free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.`
-  return `Server stopped. ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
+  return `Server stopped${timeUp ? ' at the time you set' : ''}. ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
 }
 
 /** The same for a run that ended on its own, after the sentence that says why. */

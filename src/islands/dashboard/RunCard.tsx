@@ -8,6 +8,7 @@ import { type BadgeColor, canStop, formatUptime, SERVER_WEB_PORT } from '../../d
 import type { Server, Summary } from '../../domain/wire.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
+import { Time } from '../../ui/Time.tsx'
 import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
 import { SteadyButton } from './SteadyButton.tsx'
 
@@ -32,7 +33,17 @@ export function RunCard({ server, summary, now, reachable, onStop }: Props) {
         <h2 id="run-title" className={`badge badge-${color}`}>
           {title}
         </h2>
+        {server.name ? (
+          <p>
+            <bdi>{server.name}</bdi>
+          </p>
+        ) : null}
         <p className="mono hint">{machineText(server.instance_type, server.availability_zone)}</p>
+        {server.ends_at && !server.stopping ? (
+          <p className="hint">
+            Stops at <Time at={server.ends_at} layout="brief" />
+          </p>
+        ) : null}
       </div>
       <DefinitionStats stats={[timeOf(server, cost, now), costOf(server, cost)]} />
       <div className="row">{buttonsOf(server, reachable, onStop)}</div>

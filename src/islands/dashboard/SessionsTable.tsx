@@ -49,6 +49,7 @@ export function SessionsTable({ servers, summary, loading, now, reachable, onSto
               <tr key={server.id}>
                 <th scope="row" data-label="Session ID">
                   <span className="session-id">
+                    {server.name ? <bdi>{server.name}</bdi> : null}
                     <code>{server.id}</code>
                     {dateOf(server, local)}
                   </span>

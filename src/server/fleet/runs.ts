@@ -4,6 +4,7 @@ import { type JobRow, jobs, places, type RunRow, runs, users } from '../../../db
 import { AppError } from '../../domain/error.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
 import { HELD } from '../../domain/money/start-cost.ts'
+import { NO_WISHES, type RunWishes } from '../../domain/run-wishes.ts'
 import { ALL_RESERVED } from '../../domain/server-list.ts'
 import { tooEarly, tooLongUnanswered, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
 import { requireAllowance, suspendedError } from '../billing/allowance.ts'
@@ -32,8 +33,9 @@ export function startRun(
   starter: { user: { id: string }; suspended: boolean },
   placeId: string | null = null,
   repeat: Repeatable | null = null,
+  wishes = NO_WISHES,
 ): Promise<{ run: RunRow; job: JobRow }> {
-  return doOnce(ctx, repeat, () => reserveAndQueue(ctx, starter, placeId, repeat))
+  return doOnce(ctx, repeat, () => reserveAndQueue(ctx, starter, placeId, repeat, wishes))
 }
 
 async function reserveAndQueue(
@@ -41,6 +43,7 @@ async function reserveAndQueue(
   { user: { id: userId }, suspended }: { user: { id: string }; suspended: boolean },
   placeId: string | null,
   repeat: Repeatable | null,
+  { name, stopAfterMs }: RunWishes,
 ): Promise<{ run: RunRow; job: JobRow }> {
   const { gpus } = await requireAllowance(ctx, userId, suspended)
 
@@ -59,9 +62,12 @@ async function reserveAndQueue(
         ORDER BY gpus DESC, position LIMIT 1)
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
       AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)}
-      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL AND held_at IS NULL)`),
-    ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, requested_at, hours_look_at)
-      SELECT ${runId}, ${userId}, id, instance_type, availability_zone, ${now}, ${now} FROM servers WHERE reserved_by = ${runId}`),
+      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL
+        AND held_at IS NULL)`),
+    ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, name, ends_at,
+        requested_at, hours_look_at)
+      SELECT ${runId}, ${userId}, id, instance_type, availability_zone, ${name},
+        ${stopAfterMs === null ? null : now + stopAfterMs}, ${now}, ${now} FROM servers WHERE reserved_by = ${runId}`),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
       SELECT ${jobId}, ${userId}, id, 'server_start', 'queued', 'Reserving a server…', ${now}, ${now}, ${now}
       FROM server_sessions WHERE id = ${runId}`),
@@ -168,6 +174,7 @@ async function stopAndQueue(
 
 type StopOptions = {
   failure?: { code: string; message: string } | null
+  cancelled?: string
   when?: SQL
   before?: (isOpen: SQL) => Query[]
   after?: Query[]
@@ -179,6 +186,7 @@ type StopOptions = {
  * @param until the last moment that may be billed
  * @param failure the reason, if the user didn't ask for it; the stop job then cleans up and fails with it,
  * and so does the start
+ * @param cancelled what an unfinished start says, without a failure
  * @param when an SQL condition: nothing stops unless it is true at that moment
  * @param before what this batch writes first, given that this call records the end as an SQL condition
  * @param after what else this batch writes
@@ -187,7 +195,7 @@ export async function requestStop(
   ctx: Context,
   run: Pick<RunRow, 'id' | 'userId'>,
   until: number,
-  { failure = null, when = sql`1`, before = () => [], after = [] }: StopOptions = {},
+  { failure = null, cancelled = START_CANCELLED, when = sql`1`, before = () => [], after = [] }: StopOptions = {},
 ): Promise<void> {
   const now = ctx.now()
   const open = sql`id = ${run.id} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
@@ -199,11 +207,12 @@ export async function requestStop(
       FROM server_sessions WHERE ${open}`),
     ctx.db.run(sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now},
       error_code = coalesce(error_code, ${failure?.code ?? 'stopped'}),
-      error_message = coalesce(error_message, ${failure ? `${failure.message} ${NOT_CHARGED}` : START_CANCELLED})
+      error_message = coalesce(error_message, ${failure ? `${failure.message} ${NOT_CHARGED}` : cancelled})
       WHERE session_id = ${run.id} AND kind = 'server_start' AND run_at IS NOT NULL
       AND EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
     ctx.db.run(sql`UPDATE server_sessions SET stop_requested_at = ${now},
-      metered_until = CASE WHEN billed_from IS NULL THEN NULL ELSE max(billed_from, min(${until}, coalesce(must_stop_at, ${until}))) END
+      metered_until = CASE WHEN billed_from IS NULL THEN NULL ELSE max(billed_from,
+        min(${until}, coalesce(must_stop_at, ${until}), coalesce(ends_at, ${until}))) END
       WHERE ${open}`),
     ...after,
   ])

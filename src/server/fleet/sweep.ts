@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { alertOnce } from '../mail/alerts.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
-import { isTrialDue } from './jobs/trial.ts'
+import { isEndDue } from './jobs/trial.ts'
 
 const WAKES_AT_ONCE = 500
 const INSTANCES_PER_STATEMENT = 1_000
@@ -25,7 +25,7 @@ export async function wakeOverdue(ctx: Context): Promise<number> {
   const rows = await ctx.db.all<{ user_id: string }>(sql`SELECT user_id FROM (
     SELECT user_id FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
     UNION SELECT user_id FROM server_sessions
-      WHERE ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NOT NULL AND ${isTrialDue(now)}
+      WHERE ended_at IS NULL AND stop_requested_at IS NULL AND ${isEndDue(now)}
     ) ORDER BY random() LIMIT ${WAKES_AT_ONCE}`)
   await fourAtOnce(rows, ({ user_id }) => ctx.channel(user_id).wake(user_id))
   return rows.length

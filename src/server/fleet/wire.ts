@@ -2,17 +2,20 @@ import type { JobRow, RunRow } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import { STOPPED_OVERDUE } from '../../domain/money/invoice.ts'
 import { UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
+import { isTimeUp } from '../../domain/money/receipt.ts'
 import type { EndReason, Job, Server } from '../../domain/wire.ts'
 
 export function toServer(row: RunRow): Server {
   const live = row.endedAt === null
   return {
     id: row.id,
+    name: row.name,
     server_id: row.placeId,
     active: live && row.runningAt !== null,
     pending: live && row.runningAt === null,
     stopping: live && row.stopRequestedAt !== null,
     requested_at: toIso(row.requestedAt),
+    ends_at: toIso(row.endsAt),
     end_time: toIso(row.meteredUntil ?? row.stopRequestedAt ?? row.endedAt),
     startedAt: toIso(row.runningAt),
     billed_from: toIso(row.billedFrom),
@@ -25,10 +28,12 @@ export function toServer(row: RunRow): Server {
   }
 }
 
-function endReason({ errorMessage, meteredUntil, mustStopAt }: RunRow): EndReason {
+function endReason(run: RunRow): EndReason {
+  const { errorMessage, meteredUntil, mustStopAt } = run
   if (errorMessage === STOPPED_OVERDUE) return 'suspended'
   if (errorMessage !== null) return 'failure'
-  return meteredUntil !== null && mustStopAt !== null && meteredUntil >= mustStopAt ? 'trial_over' : 'you'
+  if (meteredUntil !== null && mustStopAt !== null && meteredUntil >= mustStopAt) return 'trial_over'
+  return isTimeUp(run) ? 'time_up' : 'you'
 }
 
 export function toJob(row: JobRow, run: RunRow | null): Job {

@@ -7,19 +7,21 @@ import { refuseShape, valid } from './valid.ts'
 /**
  * Checks a body that arrives as JSON or from a plain HTML form (`user[email]`); read it with
  * `c.req.valid('json')` either way.
+ * @param optional no body at all counts as an empty object
  */
-export function body<S extends z.ZodMiniType>(shape: S) {
+export function body<S extends z.ZodMiniType>(shape: S, { optional = false } = {}) {
   const json = valid('json', shape)
   type Body = MiddlewareHandler<AppEnv, string, { in: { json: z.input<S> }; out: { json: z.output<S> } }>
   const either: Body = async (c, next) => {
     const form = c.get('form')
-    if (!form) return (json as unknown as Body)(c, next)
-    const result = shape.safeParse(nestFields(form))
+    const empty = optional && !form && (await c.req.text()) === ''
+    if (!form && !empty) return (json as unknown as Body)(c, next)
+    const result = shape.safeParse(nestFields(form ?? []))
     if (!result.success) throw refuseShape(result.error)
     c.req.addValidatedData('json', result.data as object)
     await next()
   }
-  return Object.assign(either, { shape })
+  return Object.assign(either, { shape, optional })
 }
 
 /** An optional text: the form's rules say what is missing, not the shape. */
@@ -34,6 +36,12 @@ export const wholeNumber = (missing: number) =>
     z.nullish(z.union([z.number(), z.string()])),
     z.transform((value) => (value === null || value === undefined || value === '' ? missing : Number(value))),
   )
+
+/** A number, as JSON or forms send it; NaN if it is something else, null without it. */
+export const optionalNumber = z.pipe(
+  z.nullish(z.union([z.number(), z.string()])),
+  z.transform((value) => (value === null || value === undefined || value === '' ? null : Number(value))),
+)
 
 /** A checkbox, as JSON or forms send it. */
 export const checkbox = z.pipe(

@@ -20,6 +20,10 @@ export function shapeOf(handler: object): ZodMiniType | null {
   return 'shape' in handler ? (handler.shape as ZodMiniType) : null
 }
 
+export function isOptional(handler: object): boolean {
+  return 'optional' in handler && handler.optional === true
+}
+
 export function refuseShape(error: { issues: readonly { path: PropertyKey[] }[] }): AppError {
   const field = error.issues[0]?.path.join('.')
   return new AppError(

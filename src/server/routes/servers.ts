@@ -1,19 +1,24 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
+import { runWishes } from '../../domain/run-wishes.ts'
 import { checkServerAddress } from '../fleet/addresses.ts'
 import { findAvailability } from '../fleet/availability.ts'
 import { firstAnswer } from '../fleet/repeats.ts'
 import { startRun, stopRun } from '../fleet/runs.ts'
 import { requestMoreServers } from '../fleet/server-requests.ts'
 import { toServer } from '../fleet/wire.ts'
+import { requireValid } from '../form-rules.ts'
 import type { AppEnv } from '../http/app-env.ts'
 import { signedIn } from '../http/app-env.ts'
-import { body } from '../http/body.ts'
+import { body, optionalNumber, text } from '../http/body.ts'
 import { errorResponse } from '../http/error-response.ts'
 import { repeatableOf } from '../http/repeatable.ts'
 import { answer } from '../http/reply.ts'
 import { readAlong } from '../http/site-map.ts'
 import { valid } from '../http/valid.ts'
+
+/** What both starts take. */
+const wishes = { name: text, stop_after: optionalNumber }
 
 /** Servers and their sessions for the dashboard, whose buttons submit a plain form until the island hydrates. */
 export const servers = new Hono<AppEnv>()
@@ -22,19 +27,22 @@ export const servers = new Hono<AppEnv>()
     return c.json({ servers: rows.map(toServer) })
   })
   .get('/api/v1/aws/server_available', async (c) => c.json(await findAvailability(c.var.ctx, signedIn(c).user.id)))
-  .post('/api/v1/aws/auto_cloud_start_request', async (c) => {
+  .post('/api/v1/aws/auto_cloud_start_request', body(z.object(wishes), { optional: true }), async (c) => {
     try {
+      const wanted = requireValid(runWishes, c.req.valid('json'))
       const repeat = await repeatableOf(c)
-      const { run, job } = await startRun(c.var.ctx, signedIn(c), null, repeat)
+      const { run, job } = await startRun(c.var.ctx, signedIn(c), null, repeat, wanted)
       const body = { server: toServer(run), job_id: job.id, errors: [] }
       return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
     } catch (error) {
       return errorResponse(error, c, { server: null, job_id: null })
     }
   })
-  .post('/api/v1/aws/start', valid('json', z.object({ server_id: z.string() })), async (c) => {
+  .post('/api/v1/aws/start', valid('json', z.object({ server_id: z.string(), ...wishes })), async (c) => {
+    const { server_id, ...rest } = c.req.valid('json')
+    const wanted = requireValid(runWishes, rest)
     const repeat = await repeatableOf(c)
-    const { job } = await startRun(c.var.ctx, signedIn(c), c.req.valid('json').server_id, repeat)
+    const { job } = await startRun(c.var.ctx, signedIn(c), server_id, repeat, wanted)
     return c.json(await firstAnswer(c.var.ctx, repeat, { job_id: job.id }), 202)
   })
   .post('/api/v1/aws/stop_server', body(z.object({ server_id: z.string(), session_id: z.string() })), async (c) => {

@@ -145,7 +145,12 @@ test.each([
   [{ meteredUntil: null, mustStopAt: 130 }, 100],
   [{ meteredUntil: 90, mustStopAt: 80 }, 80],
 ])('the meter of %j is at %d when it is 100', (run, expected) => {
-  expect(meterEnd(run, 100)).toBe(expected)
+  expect(meterEnd({ ...run, endsAt: null }, 100)).toBe(expected)
+})
+
+test('the meter never passes the end that its user set', () => {
+  expect(meterEnd({ meteredUntil: null, mustStopAt: 90, endsAt: 70 }, 100)).toBe(70)
+  expect(meterEnd({ meteredUntil: null, mustStopAt: 90, endsAt: 95 }, 100)).toBe(90)
 })
 
 test("a bill's runs add up to it: seconds included, seconds billed, and cents", () => {

@@ -21,6 +21,8 @@ function run(billedFrom: number, end: number | null = null): Server {
     instance_type: 'g6.4xlarge',
     availability_zone: 'us-east-1a',
     cost_dollars: null,
+    name: null,
+    ends_at: null,
     ended_because: null,
     error_message: null,
   }

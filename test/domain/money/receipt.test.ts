@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest'
-import { lostReceipt, receipt } from '../../../src/domain/money/receipt.ts'
+import { isTimeUp, lostReceipt, receipt } from '../../../src/domain/money/receipt.ts'
 
 const run = {
   requestedAt: 0,
   billedFrom: 12_400,
   meteredUntil: 75_900,
   mustStopAt: null,
+  endsAt: null,
+  stopRequestedAt: null,
   costUnits: 300_000,
   refused: 0,
 }
@@ -57,4 +59,15 @@ test('a run without a start or an end of its meter was not metered', () => {
     expect(lostReceipt('It is gone.', half)).toBe(lostReceipt('It is gone.', never))
   }
   expect(receipt(run)).not.toBe(receipt(never))
+})
+
+test('says that the time its user set was up, whatever stopped the meter', () => {
+  const timed = { ...run, endsAt: 75_900, stopRequestedAt: 75_900 }
+  expect(receipt(timed)).toBe('Server stopped at the time you set. You used 1m 2s: $0.03. Startup (12s) was free.')
+  expect(receipt({ ...timed, stopRequestedAt: 75_899 })).toMatch(/^Server stopped\. /)
+  expect(receipt({ ...timed, billedFrom: null, meteredUntil: null })).toBe(
+    "The time you set was up before your server was ready. You weren't charged.",
+  )
+  expect(receipt({ ...timed, mustStopAt: 75_900 })).toMatch(/free minutes are used up/)
+  expect(isTimeUp({ endsAt: 5, stopRequestedAt: null })).toBe(false)
 })

@@ -56,11 +56,11 @@ export const METERS_RULES: Rule[] = [
     broken: ({ world, rows, memory }) => {
       const records = new Map(world.ec2.records().map((record) => [record.instanceId, record]))
       return rows.runs.flatMap((run) => {
-        const { id, billedFrom, endedAt, stopRequestedAt, meteredUntil, instanceId, mustStopAt } = run
+        const { id, billedFrom, endedAt, stopRequestedAt, meteredUntil, instanceId, mustStopAt, endsAt } = run
         if (billedFrom === null || endedAt === null || stopRequestedAt === null || memory.blamed.has(id)) return []
         const end = records.get(instanceId ?? '')?.shuttingDownAt ?? 0
         // Until its start is known and its stop is carried out, an instance may end on its own.
-        const due = Math.max(billedFrom, Math.min(stopRequestedAt, mustStopAt ?? Infinity))
+        const due = Math.max(billedFrom, Math.min(stopRequestedAt, mustStopAt ?? Infinity, endsAt ?? Infinity))
         return end > due && meteredUntil !== due && !wasUnseen(rows, id, 1) && !world.ec2.vanished.has(instanceId ?? '')
           ? [
               `${id} ran until ${iso(end)}, was to be billed until ${iso(due)}, but is billed until ${iso(meteredUntil)}`,

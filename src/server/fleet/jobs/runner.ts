@@ -8,7 +8,7 @@ import { alertIfRefused } from './refusals.ts'
 import { stepServerStart } from './server-start.ts'
 import { stepServerStop } from './server-stop.ts'
 import type { Step } from './step.ts'
-import { watchTrial } from './trial.ts'
+import { watchEnd } from './trial.ts'
 
 /** To add a kind of job, add a file with its step and a line here. */
 const STEPS: Record<JobKind, Step> = { server_start: stepServerStart, server_stop: stepServerStop }
@@ -30,12 +30,12 @@ export type Publish = (job: Job) => void
 async function runDue(base: Context, userId: string, publish: Publish): Promise<number | null> {
   const ctx = withLogFields(base, { userId })
   for (const { job, run } of await listDue(ctx, userId)) await runStep(ctx, job, run, publish)
-  const trialAt = await watchTrial(ctx, userId)
+  const endAt = await watchEnd(ctx, userId)
   const [next] = await ctx.db
     .select({ at: sql<number | null>`min(${jobs.runAt})` })
     .from(jobs)
     .where(and(eq(jobs.userId, userId), isNotNull(jobs.runAt)))
-  const times = [trialAt, next?.at ?? null].filter((at) => at !== null)
+  const times = [endAt, next?.at ?? null].filter((at) => at !== null)
   return times.length ? Math.min(...times) : null
 }
 

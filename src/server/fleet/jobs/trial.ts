@@ -1,7 +1,8 @@
-import { and, eq, isNotNull, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { type RunRow, runs, users } from '../../../../db/schema.ts'
 import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
+import { NOT_CHARGED, TIME_UP_EARLY } from '../../../domain/money/receipt.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { deliverMail, mailQuery } from '../../mail/outbox.ts'
@@ -12,20 +13,26 @@ import { serverEvent } from '../server-events.ts'
 /** How long before a trial ends we email that it will. A run that starts with less than that left has no warning. */
 const WARN_MS = 5 * MINUTE_MS
 
+const hasEnd = or(isNotNull(runs.mustStopAt), isNotNull(runs.endsAt))
+
 /**
- * Warns before the trial of the user's running server ends, and ends the server when the trial is over.
- * @returns when to look again; null if no trial runs
+ * Ends the user's server at the time they set, or when their trial is over, and warns before that.
+ * @returns when to look again; null if nothing has an end
  */
-export async function watchTrial(ctx: Context, userId: string): Promise<number | null> {
+export async function watchEnd(ctx: Context, userId: string): Promise<number | null> {
   const [row] = await ctx.db
     .select({ run: runs, email: users.email })
     .from(runs)
     .innerJoin(users, eq(users.id, runs.userId))
-    .where(and(eq(runs.userId, userId), isNotNull(runs.mustStopAt), isNull(runs.stopRequestedAt), isNull(runs.endedAt)))
-  if (!row || row.run.mustStopAt === null) return null
+    .where(and(eq(runs.userId, userId), hasEnd, isNull(runs.stopRequestedAt), isNull(runs.endedAt)))
+  if (!row) return null
   const { run, email } = row
-  const { mustStopAt } = row.run
+  const [mustStopAt, endsAt] = [run.mustStopAt ?? Infinity, run.endsAt ?? Infinity]
   const now = ctx.now()
+  if (now >= endsAt && endsAt < mustStopAt) {
+    await requestStop(ctx, run, endsAt, { cancelled: `${TIME_UP_EARLY} ${NOT_CHARGED}` })
+    return now
+  }
   if (now >= mustStopAt) {
     const mail = trialOverMail(siteOrigin(ctx))
     await requestStop(ctx, run, mustStopAt, {
@@ -38,12 +45,12 @@ export async function watchTrial(ctx: Context, userId: string): Promise<number |
   }
   const warnAt = warningTime(run)
   if (now >= warnAt) await warn(ctx, run, email)
-  return now < warnAt ? Math.min(warnAt, mustStopAt) : mustStopAt
+  return Math.min(endsAt, mustStopAt, now < warnAt ? warnAt : Infinity)
 }
 
-/** A condition on rows of `server_sessions` that run: their trial is over, or its warning is due. */
-export function isTrialDue(now: number): SQL {
-  return sql`(must_stop_at <= ${now} OR (must_stop_at <= ${now + WARN_MS} AND trial_warned_at IS NULL
+/** A condition on live rows of `server_sessions`: their end has come, or a trial's warning is due. */
+export function isEndDue(now: number): SQL {
+  return sql`(ends_at <= ${now} OR must_stop_at <= ${now} OR (must_stop_at <= ${now + WARN_MS} AND trial_warned_at IS NULL
     AND must_stop_at - billed_from > ${WARN_MS}))`
 }
 

@@ -1,7 +1,7 @@
 import type { RouterRoute } from 'hono/types'
 import * as z from 'zod/mini'
 import { type RouteFacts, SITE_MAP } from '../../http/site-map.ts'
-import { shapeOf } from '../../http/valid.ts'
+import { isOptional, shapeOf } from '../../http/valid.ts'
 import { CALLS, type JsonCall } from './calls.ts'
 import * as shapes from './shapes.ts'
 
@@ -53,11 +53,12 @@ export function describeApi(routes: RouterRoute[], origin: string) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const route of Object.keys(CALLS) as JsonCall[]) {
     const [method = '', path = ''] = route.split(' ')
-    const body = routes.map(({ handler, ...at }) => (`${at.method} ${at.path}` === route ? shapeOf(handler) : null))
-    const shape = body.find((found) => found !== null) ?? null
+    const handler = routes.find((at) => `${at.method} ${at.path}` === route && shapeOf(at.handler))?.handler
+    const shape = handler ? shapeOf(handler) : null
+    const required = handler !== undefined && !isOptional(handler)
     paths[path.replace(/:(\w+)/g, '{$1}')] = {
       ...paths[path.replace(/:(\w+)/g, '{$1}')],
-      [method.toLowerCase()]: operation(route, shape, schemaOf),
+      [method.toLowerCase()]: operation(route, shape && { shape, required }, schemaOf),
     }
   }
   return {
@@ -80,14 +81,16 @@ export function describeApi(routes: RouterRoute[], origin: string) {
   }
 }
 
-function operation(route: JsonCall, shape: z.ZodMiniType | null, schemaOf: (answer: z.ZodMiniType) => Schema) {
+type Body = { shape: z.ZodMiniType; required: boolean }
+
+function operation(route: JsonCall, body: Body | null, schemaOf: (answer: z.ZodMiniType) => Schema) {
   const { summary, answer, refusals = [], query = {}, repeatable } = CALLS[route]
   const facts: RouteFacts = SITE_MAP[route]
   const isChange = !route.startsWith('GET ')
-  const [status, body] = answer
+  const [status, answered] = answer
   const refused = new Set([
     ...refusals,
-    ...(shape || repeatable ? [400] : []),
+    ...(body || repeatable ? [400] : []),
     ...(facts.access === 'public' ? [] : [401]),
     ...(isChange || facts.access === 'admin' ? [403] : []),
     ...(isChange ? [413] : []),
@@ -125,16 +128,16 @@ function operation(route: JsonCall, shape: z.ZodMiniType | null, schemaOf: (answ
         ? []
         : [...(facts.scope ? [{ token: [facts.scope] }] : []), { browser: facts.access === 'admin' ? ['admin'] : [] }],
     ...(parameters.length ? { parameters } : {}),
-    ...(shape
+    ...(body
       ? {
           requestBody: {
-            required: true,
-            content: json(bare(z.toJSONSchema(shape, { io: 'input', override: simplify }))),
+            required: body.required,
+            content: json(bare(z.toJSONSchema(body.shape, { io: 'input', override: simplify }))),
           },
         }
       : {}),
     responses: {
-      [status]: { description: REASONS[status], content: json(schemaOf(body)) },
+      [status]: { description: REASONS[status], content: json(schemaOf(answered)) },
       ...Object.fromEntries([...refused].sort().map((code) => [code, refusal(REASONS[code] ?? '')])),
       default: refusal('Something went wrong on our side; 503: try again'),
     },

@@ -22,11 +22,13 @@ export const user = z.object({
 
 export const server = z.object({
   id: z.string(),
+  name: z.nullable(z.string()),
   server_id: z.string(),
   active: z.boolean(),
   pending: z.boolean(),
   stopping: z.boolean(),
   requested_at: instant,
+  ends_at: z.nullable(instant),
   end_time: z.nullable(instant),
   startedAt: z.nullable(instant),
   billed_from: z.nullable(instant),
@@ -34,7 +36,7 @@ export const server = z.object({
   instance_type: z.string(),
   availability_zone: z.nullable(z.string()),
   cost_dollars: z.nullable(z.number()),
-  ended_because: z.nullable(z.enum(['you', 'trial_over', 'suspended', 'failure'])),
+  ended_because: z.nullable(z.enum(['you', 'time_up', 'trial_over', 'suspended', 'failure'])),
   error_message: z.nullable(z.string()),
 }) satisfies z.ZodMiniType<wire.Server>
 

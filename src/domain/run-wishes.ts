@@ -1,0 +1,30 @@
+import * as v from 'valibot'
+import { rule } from './form.ts'
+import { DAY_MS } from './instant.ts'
+import { characters, normalName, usableName } from './person.ts'
+
+/** What a start may ask for: a name for the run, and when it ends. */
+
+/** In seconds from the request. */
+const MIN_STOP_AFTER = 60
+const MAX_STOP_AFTER = (30 * DAY_MS) / 1000
+const MAX_RUN_NAME = 50
+
+/** `stop_after` null: it ends when its user stops it. */
+export const runWishes = v.pipe(
+  v.object({ name: v.string(), stop_after: v.nullable(v.union([v.number(), v.nan()])) }),
+  rule('name', (f) => characters(normalName(f.name)) <= MAX_RUN_NAME, `Name cannot exceed ${MAX_RUN_NAME} characters.`),
+  rule('name', (f) => usableName(f.name), "Name contains characters we can't display."),
+  rule(
+    'stop_after',
+    ({ stop_after: s }) => s === null || (Number.isInteger(s) && s >= MIN_STOP_AFTER && s <= MAX_STOP_AFTER),
+    `A server can stop after ${MIN_STOP_AFTER} to ${MAX_STOP_AFTER} seconds (30 days).`,
+  ),
+  v.transform((f) => ({
+    name: normalName(f.name) || null,
+    stopAfterMs: f.stop_after === null ? null : f.stop_after * 1000,
+  })),
+)
+
+export type RunWishes = v.InferOutput<typeof runWishes>
+export const NO_WISHES: RunWishes = { name: null, stopAfterMs: null }

@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest'
+import { checkForm } from '../../src/domain/form.ts'
+import { runWishes } from '../../src/domain/run-wishes.ts'
+
+const check = (name: string, stop_after: number | null) => checkForm(runWishes, { name, stop_after })
+
+test('takes a name and an end, or neither', () => {
+  expect(check(' Night flight ', 60)).toEqual({ ok: true, value: { name: 'Night flight', stopAfterMs: 60_000 } })
+  expect(check('', null)).toEqual({ ok: true, value: { name: null, stopAfterMs: null } })
+  expect(check('x'.repeat(50), 2_592_000)).toMatchObject({ ok: true })
+})
+
+test.each([
+  ['x'.repeat(51), null, 'Name cannot exceed 50 characters.'],
+  ['a\u202eb', null, "Name contains characters we can't display."],
+  ['', 59, 'A server can stop after 60 to 2592000 seconds (30 days).'],
+  ['', 2_592_001, 'A server can stop after 60 to 2592000 seconds (30 days).'],
+  ['', 60.5, 'A server can stop after 60 to 2592000 seconds (30 days).'],
+  ['', Number.NaN, 'A server can stop after 60 to 2592000 seconds (30 days).'],
+])('refuses the name %j with the end %j', (name, stopAfter, message) => {
+  expect(check(name, stopAfter)).toMatchObject({ ok: false, faults: [{ message }] })
+})

@@ -1,0 +1,95 @@
+import { afterEach, expect, test } from 'vitest'
+import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.ts'
+import { startRun } from '../../../../src/server/fleet/runs.ts'
+import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
+import { toServer } from '../../../../src/server/fleet/wire.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
+import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
+import { finishJobs, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
+
+const world = await openWorld((await ownDatabase()).url)
+afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+
+type Account = Parameters<typeof newCustomer>[1]
+
+/** Starts a run that ends after so many seconds. */
+async function start(seconds: number, account: Account = {}) {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, account)
+  await startRun(world.process.ctx, ada, null, null, { name: 'Night flight', stopAfterMs: seconds * 1000 })
+  await world.process.settle()
+  const run = () => latestRun(world, ada.user.id)
+  const { requestedAt, endsAt: end } = await run()
+  expect(end).toBe(requestedAt + seconds * 1000)
+  return { ada, run, end: end ?? 0 }
+}
+
+test('a run ends to the millisecond when its user wanted, and says so', async () => {
+  const { ada, run, end } = await start(600)
+  await finishJobs(world, ada)
+  while ((await run()).stopRequestedAt === null) await world.ring(ada.user.id)
+  expect((await run()).stopRequestedAt).toBeGreaterThanOrEqual(end)
+  expect((await run()).stopRequestedAt).toBeLessThan(end + 1_000)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({ meteredUntil: end, errorMessage: null })
+  expect(toServer(await run())).toMatchObject({
+    name: 'Night flight',
+    ends_at: new Date(end).toISOString(),
+    end_time: new Date(end).toISOString(),
+    ended_because: 'time_up',
+  })
+  expect(sentences(world, ada).at(-1)).toMatch(/^Server stopped at the time you set\. You used 9m /)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
+test('without a look at that moment, the sweep ends it later, and bills nothing more', async () => {
+  const { ada, run, end } = await start(3600)
+  await finishJobs(world, ada)
+  world.clock.ms = end - 1
+  await wakeOverdue(world.ctx)
+  expect((await run()).stopRequestedAt).toBeNull()
+  world.clock.ms = end + 7_200_000
+  await wakeOverdue(world.ctx)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({ meteredUntil: expect.any(Number), errorMessage: null })
+  expect((await run()).meteredUntil).toBeLessThanOrEqual(end)
+  expect(toServer(await run()).ended_because).toBe('time_up')
+})
+
+test('the end of a trial comes first if it is earlier, and else the end that its user set', async () => {
+  const trial = await start(900, { demo: true, secondsUsed: 1_790 })
+  await settle(world, trial.ada)
+  expect(toServer(await trial.run()).ended_because).toBe('trial_over')
+  const timed = await start(300, { demo: true, secondsUsed: 600 })
+  await settle(world, timed.ada)
+  expect(await timed.run()).toMatchObject({ meteredUntil: timed.end })
+  expect(toServer(await timed.run()).ended_because).toBe('time_up')
+})
+
+test('a plan that lifts the end of a trial leaves the end that its user set', async () => {
+  const { ada, run, end } = await start(900, { demo: true, secondsUsed: 1_000 })
+  await finishJobs(world, ada)
+  await liftTrialEndQuery(world.db, ada.user.id)
+  await settle(world, ada)
+  expect(await run()).toMatchObject({ mustStopAt: null, meteredUntil: end })
+})
+
+test('a stop before that moment is its user’s', async () => {
+  const { ada, run } = await start(600)
+  await finishJobs(world, ada)
+  await pressStop(world, ada)
+  await settle(world, ada)
+  expect(toServer(await run()).ended_because).toBe('you')
+  expect(sentences(world, ada).at(-1)).toMatch(/^Server stopped\. You used/)
+})
+
+test('ends a start that takes too long, at no cost', async () => {
+  const { ada, run } = await start(60)
+  world.ec2.inject('RequestLimitExceeded', 100, { action: 'RunInstances' })
+  await settle(world, ada)
+  expect(toServer(await run())).toMatchObject({ startedAt: null, ended_because: 'time_up', cost_dollars: 0 })
+  expect(sentences(world, ada)).toContain("The time you set was up before your server was ready. You weren't charged.")
+  world.takeLines()
+})
