@@ -10,14 +10,17 @@ import {
   platformOwn,
   stringRendererOnly,
   usedEc2Members,
+  textsBuild,
   usedStripeResources,
   webCryptoAlone,
   workerBuild,
+  writeFiles,
 } from './dev/build.ts'
 import { reactModules } from './dev/react-modules.ts'
 
 /**
- * `vite build --app`: builds the browser's files, then the Worker, which reads their manifest, then the command line.
+ * `vite build --app`: builds the browser's files, then the Worker, which reads their manifest, then the command line,
+ * and the pages that are only text.
  * `npm run dev` uses dev/vite.ts.
  */
 export default {
@@ -37,10 +40,11 @@ export default {
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {
-      for (const name of ['client', 'ssr', 'cli']) {
+      for (const name of ['client', 'ssr', 'cli', 'texts']) {
         const environment = builder.environments[name]
         if (environment) await builder.build(environment)
       }
+      await writeFiles()
     },
   },
   environments: {
@@ -49,5 +53,6 @@ export default {
     },
     ssr: workerBuild,
     cli: cliBuild,
+    texts: textsBuild,
   },
 } satisfies UserConfig

@@ -1,5 +1,9 @@
+import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
+
+const TEXTS_FOLDER = 'dist/texts'
 
 /** A file of the built Worker, in workerd's format. */
 export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
@@ -275,6 +279,30 @@ export const workerBuild: EnvironmentOptions = {
       },
     },
   },
+}
+
+/** Renders the pages that are only text. writeTexts runs it. */
+export const textsBuild: EnvironmentOptions = {
+  consumer: 'server',
+  resolve: { noExternal: true },
+  build: {
+    ssr: true,
+    minify: false,
+    outDir: TEXTS_FOLDER,
+    emptyOutDir: true,
+    copyPublicDir: false,
+    rolldownOptions: { input: 'src/pages/texts.tsx', output: { codeSplitting: false, entryFileNames: 'texts.js' } },
+  },
+}
+
+/** Puts beside the browser's files what else the site serves: its texts, and the command line to download. */
+export async function writeFiles(): Promise<void> {
+  const file = resolve(TEXTS_FOLDER, 'texts.js')
+  const { renderTexts } = (await import(pathToFileURL(file).href)) as typeof import('../src/pages/texts.tsx')
+  mkdirSync('dist/client/texts', { recursive: true })
+  for (const [name, html] of renderTexts()) writeFileSync(`dist/client/texts/${name}.txt`, html)
+  mkdirSync('dist/client/cli', { recursive: true })
+  copyFileSync('cli/dist/proving-ground.js', 'dist/client/cli/proving-ground.mjs')
 }
 
 /** The command line: one file that needs only Node. */

@@ -1,7 +1,10 @@
 import { randomInt } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { afterAll } from 'vitest'
 import { apiTokens, signIns, users } from '../../db/schema.ts'
+import { DIST } from '../../dev/stack.ts'
 import { newApiToken, type TokenScope } from '../../src/domain/api-token.ts'
 import { hashApiToken } from '../../src/server/accounts/api-tokens.ts'
 import { deriveKey } from '../../src/server/accounts/credentials/scrypt.ts'
@@ -45,7 +48,7 @@ export function openSite(overrides: Partial<Env> = {}) {
     MAIL_FROM: 'hello@example.com',
     OPERATOR_EMAIL: 'operator@example.com',
     EMAIL: { send: async (mail: (typeof mails)[number]) => mails.push(mail) },
-    ASSETS: { fetch: async () => new Response('', { status: 404 }) },
+    ASSETS: { fetch: async (address: string) => builtFile(new URL(address).pathname) },
     ATTEMPT_COUNTER: { getByName: memoryCounters() },
     PASSWORD_HASHER: { getByName: () => ({ derive: deriveKey }) },
     JOB_CHANNEL: { getByName: () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} }) },
@@ -106,6 +109,12 @@ export function openSite(overrides: Partial<Env> = {}) {
     },
     findUser: async (id: string) => (await database.select().from(users).where(eq(users.id, id)))[0],
   }
+}
+
+/** What the build put there for browsers. */
+function builtFile(path: string): Response {
+  const file = join(DIST, 'client', path)
+  return existsSync(file) ? new Response(readFileSync(file)) : new Response('', { status: 404 })
 }
 
 export type Site = ReturnType<typeof openSite>

@@ -15,6 +15,7 @@ import { takeFlash } from '../http/flash.ts'
 import { csrfToken } from '../http/middleware/csrf.ts'
 import { renderPage } from '../http/render.tsx'
 import { readAlong } from '../http/site-map.ts'
+import { findText } from '../http/texts.tsx'
 
 const PRICING =
   'Basic $25, Premium $250, Enterprise by agreement: GPU simulation servers with hours included, then $1.75 an hour, billed per second.'
@@ -30,8 +31,8 @@ export const pages = new Hono<AppEnv>()
   .get('/', (c) => renderPage(c, { title: 'fly the mission before the drone exists', ...sameForAll }, <Landing />))
   .get('/pricing', (c) => renderPage(c, { title: 'Pricing', description: PRICING, ...sameForAll }, <Pricing />))
   .get('/terms_of_service', async (c) => {
-    const { Terms } = await import('../../pages/Terms.tsx')
-    return renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, <Terms />)
+    const text = await findText(c, 'terms')
+    return renderPage(c, { title: 'Terms of Service', description: TERMS, assets: 'text', same: true }, text)
   })
   .get('/privacy', async (c) => {
     const { Privacy } = await import('../../pages/Privacy.tsx')

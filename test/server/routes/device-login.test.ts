@@ -173,6 +173,18 @@ test('two answers at once create one token', async () => {
   expect(await ctx.db.$count(apiTokens, eq(apiTokens.userId, user.id))).toBe(1)
 })
 
+test('a refusal that comes while the password is checked wins', async () => {
+  const { ask, answer, ctx, user } = await setup()
+  const { user_code } = await ask()
+  const { derive } = ctx.hasher
+  ctx.hasher.derive = async (...input) => {
+    await ctx.db.update(deviceLogins).set({ deniedAt: ctx.now() }).where(eq(deviceLogins.userCode, user_code))
+    return derive(...input)
+  }
+  expect((await answer(user_code)).status).toBe(404)
+  expect(await ctx.db.$count(apiTokens, eq(apiTokens.userId, user.id))).toBe(0)
+})
+
 test('two programs with one code get one token', async () => {
   const { ask, poll, answer } = await setup()
   const codes = await ask()
@@ -197,11 +209,12 @@ test('a token revoked before its program fetched it never arrives; nor one after
 })
 
 test('a secret that is being rotated still knows the token', async () => {
-  const { ask, poll, answer, ctx } = await setup()
+  const { ask, poll, answer, ctx, who } = await setup()
   const codes = await ask()
   await answer(codes.user_code)
   ctx.config.secretKey = `another-secret-of-thirty-two-characters,${ctx.config.secretKey}`
-  expect((await poll(codes)).status).toBe(200)
+  const { status, access_token } = await poll(codes)
+  expect([status, (await who(access_token)).status]).toEqual([200, 200])
 })
 
 test('keeps neither the device code nor the token', async () => {

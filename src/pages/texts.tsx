@@ -1,0 +1,18 @@
+import type { ReactNode } from 'react'
+import { renderToString } from 'react-dom/server'
+import { Terms } from './Terms.tsx'
+
+/** Stands for the site's own address, which the build doesn't know. */
+export const ORIGIN = 'https://origin.invalid'
+
+/** The pages that are only text: the build renders them into files, so that the Worker needn't carry them. */
+const TEXTS = {
+  terms: <Terms />,
+} satisfies Record<string, ReactNode>
+
+export type TextName = keyof typeof TEXTS
+
+/** For the build. */
+export function renderTexts(): [name: string, html: string][] {
+  return Object.entries(TEXTS).map(([name, text]) => [name, renderToString(text)])
+}
