@@ -1,5 +1,10 @@
 import type { ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
+import { Billing } from './docs/Billing.tsx'
+import { Cli } from './docs/Cli.tsx'
+import { Events } from './docs/Events.tsx'
+import { Quickstart } from './docs/Quickstart.tsx'
+import { Servers } from './docs/Servers.tsx'
 import { Terms } from './Terms.tsx'
 
 /** Stands for the site's own address, which the build doesn't know. */
@@ -7,6 +12,11 @@ export const ORIGIN = 'https://origin.invalid'
 
 /** The pages that are only text: the build renders them into files, so that the Worker needn't carry them. */
 const TEXTS = {
+  docs: <Quickstart origin={ORIGIN} />,
+  'docs-events': <Events origin={ORIGIN} />,
+  'docs-cli': <Cli origin={ORIGIN} />,
+  'docs-billing': <Billing />,
+  'docs-images': <Servers />,
   terms: <Terms />,
 } satisfies Record<string, ReactNode>
 

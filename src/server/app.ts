@@ -21,6 +21,7 @@ import { billings } from './routes/billings.ts'
 import { cable } from './routes/cable.ts'
 import { contact } from './routes/contact.ts'
 import { deviceLogin } from './routes/device-login.tsx'
+import { docs } from './routes/docs.tsx'
 import { failed } from './routes/failed.tsx'
 import { health } from './routes/health.ts'
 import { metrics } from './routes/metrics.ts'
@@ -82,6 +83,10 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route(
       '/',
       openapi(() => app),
+    )
+    .route(
+      '/',
+      docs(() => app),
     )
     .notFound(notFound)
   app.onError(failed)

@@ -100,6 +100,7 @@ test('describes every call that answers JSON, and no other', () => {
     'GET /readyz',
     'GET /robots.txt',
     'GET /sitemap.xml',
+    'GET /llms.txt',
     'GET /prefetch.json',
     'POST /webhooks/stripe',
     'POST /oauth/device_authorization',

@@ -39,6 +39,13 @@ export const SCREENS: Screen[] = [
   { name: 'help-signed-in', path: '/help', as: 'customer' },
   { name: 'privacy', path: '/privacy' },
   { name: 'terms', path: '/terms_of_service' },
+  { name: 'docs', path: '/docs' },
+  { name: 'docs-api', path: '/docs/api' },
+  { name: 'docs-events', path: '/docs/events' },
+  { name: 'docs-cli', path: '/docs/cli' },
+  { name: 'docs-billing', path: '/docs/billing' },
+  { name: 'docs-images', path: '/docs/images' },
+  { name: 'docs-signed-in', path: '/docs', as: 'customer' },
   { name: 'not-found', path: '/no/such/page', complains: /404/ },
   { name: 'sign-up', path: '/sign_up' },
   {

@@ -7,10 +7,11 @@ export function Resources() {
       <ul className="resources">
         <li>
           <h3>Documentation</h3>
-          <p className="muted">What a plan includes, what a second costs, and when the meter runs.</p>
+          <p className="muted">Your first server in five minutes: by browser, curl, command line, or CI.</p>
           <p className="row">
-            <a href="/pricing">Plans and hardware</a>
-            <a href="/terms_of_service#billing">How billing works</a>
+            <a href="/docs">Quickstart</a>
+            <a href="/docs/api">API</a>
+            <a href="/docs/billing">How billing works</a>
           </p>
         </li>
         <li>

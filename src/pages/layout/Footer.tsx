@@ -13,6 +13,9 @@ export function Footer(theme: { theme: Theme; csrfToken: string | null }) {
           <a href="/contact_sales">Contact sales</a>
         </li>
         <li>
+          <a href="/docs">Documentation</a>
+        </li>
+        <li>
           <a href="/pricing">Pricing</a>
         </li>
         <li>

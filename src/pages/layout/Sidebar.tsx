@@ -15,6 +15,11 @@ const LINKS: Link[] = [
   { href: '/dashboard', label: 'Dashboard', icon: 'gauge' },
   { href: '/billing_history', label: 'Billing', icon: 'receipt' },
   {
+    href: '/docs',
+    label: 'Docs',
+    icon: 'book',
+  },
+  {
     href: '/account_overview',
     label: 'Settings',
     icon: 'settings',

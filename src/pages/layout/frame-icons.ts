@@ -1,5 +1,6 @@
 /** Outlines from Lucide (ISC License, © Lucide Contributors) that only the frame of a page shows. */
 export const FRAME_ICONS = {
+  book: 'M12 7v14M3 18a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1h5a4 4 0 0 1 4 4 4 4 0 0 1 4-4h5a1 1 0 0 1 1 1v13a1 1 0 0 1-1 1h-6a3 3 0 0 0-3 3 3 3 0 0 0-3-3z',
   'chevron-down': 'm6 9 6 6 6-6',
   gauge: 'm12 14 4-4M3.34 19a10 10 0 1 1 17.32 0',
   monitor: 'M4 3h16a2 2 0 0 1 2 2v10a2 2 0 0 1-2 2H4a2 2 0 0 1-2-2V5a2 2 0 0 1 2-2M8 21h8M12 17v4',

@@ -64,6 +64,7 @@ export const ASSETS = {
   /** Public pages whose form leads to signed-in pages. */
   entry: { ...publicPage, next: address('src/styles/app.css') },
   status: { ...publicPage, styles: [publicStyles, address('src/styles/status.css')] },
+  docs: { styles: [publicStyles, address('src/styles/docs.css')], scripts: hotReload },
   /** Public pages that are only text. */
   text: textPage,
 } satisfies Record<string, PageAssets>

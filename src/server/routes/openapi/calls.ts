@@ -14,6 +14,7 @@ type OtherCall =
   | 'GET /metrics'
   | 'GET /robots.txt'
   | 'GET /sitemap.xml'
+  | 'GET /llms.txt'
   | 'GET /prefetch.json'
   | 'POST /webhooks/stripe'
   | 'GET /cable'

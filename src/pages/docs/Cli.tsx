@@ -1,0 +1,93 @@
+import { Code, Doc, Heading, Rows } from './parts.tsx'
+import { CLI_PATH } from './Quickstart.tsx'
+
+const code = (text: string) => <code key={text}>{text}</code>
+
+export function Cli({ origin }: { origin: string }) {
+  return (
+    <Doc
+      path="/docs/cli"
+      title="Command line"
+      lead="Start, follow, and stop your servers from a terminal or a script. One file that needs only Node 20 or newer."
+    >
+      <Heading id="install">Get it</Heading>
+      <Code run="get">{`curl -fsSo proving-ground.mjs ${origin}${CLI_PATH}
+alias proving-ground='node proving-ground.mjs'`}</Code>
+      <p>
+        Then sign in. It shows a code and opens a page here, where you compare the code and approve with your password.
+        The token it gets lasts 90 days. Your computer keeps it in a file that only you can read.
+      </p>
+      <Code>{`proving-ground login --base-url ${origin}`}</Code>
+
+      <Heading id="first">A first server</Heading>
+      <Code run="cli">{`proving-ground start --wait --stop-after 2h --name nightly
+proving-ground status
+proving-ground runs
+proving-ground usage
+proving-ground stop`}</Code>
+
+      <Heading id="commands">Commands</Heading>
+      <Rows
+        caption="Commands"
+        head={['Command', 'What it does']}
+        rows={[
+          [
+            code('login'),
+            'Signs in through your browser. --scope read: a token that starts and stops nothing. --with-token: reads a token from the terminal or stdin instead',
+          ],
+          [
+            code('start'),
+            'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --stop-after 2h stops it by itself then; --name gives it a name',
+          ],
+          [code('status'), 'Shows the server that runs: state, time, cost, address. --watch follows it'],
+          [code('open'), "Prints your server's address and opens it in the browser"],
+          [code('stop'), 'Stops your server. --all also succeeds if none runs'],
+          [code('runs'), 'Lists your latest 100 runs'],
+          [code('usage'), "Shows this month's usage and your plan"],
+          [code('bills'), 'Lists your bills; --csv writes CSV'],
+          [code('token'), 'Shows the token in use: its account, what it may do, and its end. --revoke ends it'],
+          [code('logout'), 'Signs out on this computer'],
+          [code('completion bash'), 'Prints a script that completes commands, also for zsh'],
+        ]}
+      />
+      <p>
+        <code>--json</code> works with all that print something. <code>proving-ground help start</code> lists every
+        option.
+      </p>
+
+      <Heading id="scripts">In scripts</Heading>
+      <p>
+        Set <code>PROVING_GROUND_URL</code> and <code>PROVING_GROUND_TOKEN</code> instead of signing in. Results go to
+        stdout; progress and errors go to stderr.
+      </p>
+      <Code run="script">{`trap 'proving-ground stop --all' EXIT
+address=$(proving-ground start --wait --json | jq -r .server.ip_address)
+curl -fsS "http://$address:5173" > page.html`}</Code>
+      <Rows
+        caption="Exit codes"
+        head={['Exit code', 'Meaning']}
+        rows={[
+          ['0', 'Done'],
+          ['1', 'Refused, failed, or the site is out of reach; stderr says why'],
+          ['2', 'Wrong usage'],
+          ['3', "Not signed in, or the token isn't valid"],
+          ['4', 'No server is free'],
+          ['5', "The server didn't come up in time, the site didn't answer in time, or your code expired"],
+          ['130', 'Interrupted by Ctrl-C. Without a terminal to ask on, the server stays on'],
+        ]}
+      />
+
+      <Heading id="settings">Settings</Heading>
+      <Rows
+        caption="Settings"
+        head={['Setting', 'Meaning']}
+        rows={[
+          [code('--base-url'), 'The site. It must use HTTPS'],
+          [code('PROVING_GROUND_URL'), 'The same; after login, the one you signed in to'],
+          [code('PROVING_GROUND_TOKEN'), 'A token to use instead of the one from login'],
+          [code('NO_COLOR'), 'No colors. There are none outside a terminal anyway'],
+        ]}
+      />
+    </Doc>
+  )
+}

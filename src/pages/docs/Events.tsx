@@ -1,0 +1,88 @@
+import { Code, Doc, Heading, Rows } from './parts.tsx'
+
+export function Events({ origin }: { origin: string }) {
+  return (
+    <Doc
+      path="/docs/events"
+      title="Events"
+      lead="Hear of every change at once, instead of asking again and again: over a socket while your program runs, or by webhook."
+    >
+      <Heading id="cable">The cable</Heading>
+      <p>
+        <code>{`${origin.replace('http', 'ws')}/cable`}</code> speaks the Action Cable protocol, with the subprotocol{' '}
+        <code>actioncable-v1-json</code>. Stock clients such as <code>@rails/actioncable</code> and{' '}
+        <code>@anycable/core</code> work unchanged. A program sends its API token in the header{' '}
+        <code>Authorization</code>; the scope <code>read</code> is enough.
+      </p>
+      <p>
+        Subscribe to <code>JobsChannel</code> with your user's id. You first receive the unfinished jobs and the latest
+        one, so that you miss nothing after a lost connection, and then every change.
+      </p>
+      <Code>{'npm install @anycable/core ws'}</Code>
+      <Code run="cable.mjs">{`import { createCable } from '@anycable/core'
+import WebSocket from 'ws'
+
+const { PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: token } = process.env
+const headers = { Authorization: \`Bearer \${token}\` }
+
+const session = await fetch(\`\${url}/api/v1/users/get_session\`, { headers })
+const { Body: user } = await session.json()
+
+const cable = createCable(\`\${url.replace('http', 'ws')}/cable\`, {
+  websocketImplementation: WebSocket,
+  websocketOptions: { headers },
+})
+const jobs = cable.subscribeTo('JobsChannel', { user_id: user.id })
+await new Promise((done) => jobs.on('connect', done))
+
+const started = await fetch(\`\${url}/api/v1/aws/auto_cloud_start_request\`, { method: 'POST', headers })
+const { job_id, error } = await started.json()
+if (error) throw new Error(error)
+
+jobs.on('message', ({ job }) => {
+  if (job.id !== job_id) return
+  console.log(job.status, job.progress ?? job.result ?? job.error_message)
+  if (job.status === 'succeeded' || job.status === 'failed') cable.disconnect()
+})`}</Code>
+
+      <Heading id="messages">What arrives</Heading>
+      <p>
+        Each message is <code>{'{"event": "job.updated", "job": {…}}'}</code>, with the job's server inside. Starting
+        and stopping are jobs: each goes from <code>queued</code> to <code>running</code> to <code>succeeded</code> or{' '}
+        <code>failed</code>.
+      </p>
+      <Rows
+        caption="Why a job failed"
+        head={['error_code', 'Meaning']}
+        rows={[
+          [<code key="c">stopped</code>, 'You stopped the start, or its time was up'],
+          [<code key="c">no_capacity</code>, 'No place was free that your plan allows'],
+          [
+            <code key="c">launch_refused</code>,
+            "EC2 launches nothing for us right now, so another place wouldn't help",
+          ],
+          [<code key="c">timeout</code>, "The machine didn't run within 10 minutes"],
+          [<code key="c">no_answer</code>, 'The machine ran, but nothing answered on port 5173 for 10 minutes'],
+          [<code key="c">instance_lost</code>, 'The server ended unexpectedly'],
+          [<code key="c">suspended</code>, 'We stopped it because an invoice is overdue'],
+        ]}
+      />
+
+      <Heading id="connection">Staying connected</Heading>
+      <ul>
+        <li>
+          The server pings every 3 seconds. If your client sends <code>{'{"command":"ping"}'}</code> at least every 6
+          seconds, it gets an answer to each instead.
+        </li>
+        <li>
+          When your token ends, the socket closes with <code>"reason":"remote"</code> and <code>"reconnect":false</code>
+          . Without a valid token, it closes with <code>"unauthorized"</code>.
+        </li>
+        <li>
+          An account can have 20 sockets; one more closes the oldest. More than 20 messages a second, or 4 KB in one,
+          close the socket.
+        </li>
+      </ul>
+    </Doc>
+  )
+}

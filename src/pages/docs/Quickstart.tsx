@@ -1,0 +1,111 @@
+import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
+import { Code, Doc, Heading } from './parts.tsx'
+
+export const CLI_PATH = '/cli/proving-ground.mjs'
+
+/** @param origin the site's own, so that every example works as it stands */
+export function Quickstart({ origin }: { origin: string }) {
+  return (
+    <Doc
+      path="/docs"
+      title="Quickstart"
+      lead="Your first simulation server in five minutes: in the browser, with curl, on the command line, or in your CI."
+    >
+      <Heading id="browser">In the browser</Heading>
+      <ol>
+        <li>
+          <a href="/sign_up">Sign up</a> and confirm your email address. You get {TRIAL_MINUTES} minutes of server time,
+          free. We don't ask for a card.
+        </li>
+        <li>
+          Press <strong>Start Server</strong> on your dashboard, and watch it boot. That takes about 30 seconds and is
+          free.
+        </li>
+        <li>
+          Press <strong>Open simulator</strong>. The page comes from your server, on port 5173.
+        </li>
+        <li>
+          Press <strong>Stop</strong>. From that moment, you pay nothing. The server's disk is erased, so save your work
+          first.
+        </li>
+      </ol>
+
+      <Heading id="token">A token for your programs</Heading>
+      <p>
+        Programs use an API token instead of your password. Create one under Settings,{' '}
+        <a href="/api_tokens">API tokens</a>, with the access <strong>Operate</strong>, and put it in your environment:
+      </p>
+      <Code>{`export PROVING_GROUND_URL=${origin}
+export PROVING_GROUND_TOKEN=pg_…`}</Code>
+
+      <Heading id="curl">With curl</Heading>
+      <p>
+        Start a server that stops by itself after an hour, whatever happens to your script. The key makes the call safe
+        to repeat: the same key never starts a second server.
+      </p>
+      <Code run="curl">{`api() { curl -fsS -H "Authorization: Bearer $PROVING_GROUND_TOKEN" "$@"; }
+
+api -X POST "$PROVING_GROUND_URL/api/v1/aws/auto_cloud_start_request" \\
+  -H "Content-Type: application/json" -H "Idempotency-Key: first-$(date +%s)" \\
+  -d '{"name": "first flight", "stop_after": 3600}' > started.json`}</Code>
+      <p>
+        Wait until it answers. <code>billed_from</code> is set from then on. A start that failed is neither{' '}
+        <code>pending</code> nor <code>active</code>.
+      </p>
+      <Code run="curl">{`while true; do
+  api "$PROVING_GROUND_URL/api/v1/servers/get_servers" | jq '.servers[0]' > server.json
+  jq -e '.billed_from' server.json > /dev/null && break
+  jq -e '.pending or .active' server.json > /dev/null || { jq -r '.error_message' server.json; exit 1; }
+  sleep 2
+done
+curl -fsS "http://$(jq -r '.ip_address' server.json):5173" > page.html`}</Code>
+      <p>Stop it:</p>
+      <Code run="curl">{`api -X POST "$PROVING_GROUND_URL/api/v1/aws/stop_server" \\
+  -H "Content-Type: application/json" \\
+  -d "$(jq '{server_id, session_id: .id}' server.json)"`}</Code>
+      <p>
+        <a href="/docs/api">The API</a> lists every call. To hear of changes instead of asking, see{' '}
+        <a href="/docs/events">Events</a>.
+      </p>
+
+      <Heading id="cli">On the command line</Heading>
+      <p>
+        One file that needs only Node 20 or newer. <a href="/docs/cli">All its commands</a>
+      </p>
+      <Code run="get">{`curl -fsSo proving-ground.mjs ${origin}${CLI_PATH}
+alias proving-ground='node proving-ground.mjs'`}</Code>
+      <p>
+        Sign in: it shows a code, which you compare and approve in your browser. With <code>PROVING_GROUND_TOKEN</code>{' '}
+        set, you can skip this.
+      </p>
+      <Code>{`proving-ground login --base-url ${origin}`}</Code>
+      <Code run="cli">{`proving-ground start --wait --name "first flight" --stop-after 1h
+proving-ground status
+proving-ground stop`}</Code>
+
+      <Heading id="github">In GitHub Actions</Heading>
+      <p>
+        Save your token as the secret <code>PROVING_GROUND_TOKEN</code>. The trap stops the server when the step ends,
+        however it ends; <code>--stop-after</code> stops it even if the runner dies.
+      </p>
+      <Code run="workflow">{`name: Simulate
+on: push
+jobs:
+  simulate:
+    runs-on: ubuntu-latest
+    timeout-minutes: 60
+    steps:
+      - uses: actions/checkout@v5
+      - name: Fly the mission
+        env:
+          PROVING_GROUND_URL: ${origin}
+          PROVING_GROUND_TOKEN: \${{ secrets.PROVING_GROUND_TOKEN }}
+        run: |
+          curl -fsSo pg.mjs "$PROVING_GROUND_URL${CLI_PATH}"
+          trap 'node pg.mjs stop --all' EXIT
+          address=$(node pg.mjs start --wait --json --stop-after 45m | jq -r .server.ip_address)
+          curl -fsS "http://$address:5173"`}</Code>
+      <p>Any other CI that runs a shell works the same.</p>
+    </Doc>
+  )
+}

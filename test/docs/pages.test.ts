@@ -1,0 +1,193 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, describe, expect, inject, test } from 'vitest'
+import type { Availability, Server } from '../../src/domain/wire.ts'
+import { SITE_MAP } from '../../src/server/http/site-map.ts'
+import { waitFor } from '../../testing/people/client.ts'
+import { newOperator } from '../../testing/people/command-line.ts'
+
+/** The examples of the documentation, taken from its pages as people see them, and run as people would. */
+
+const url = inject('url')
+const folder = mkdtempSync(join(tmpdir(), 'proving-ground-docs-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const PAGES = ['/docs', '/docs/api', '/docs/events', '/docs/cli', '/docs/billing', '/docs/images']
+const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&#x27;': "'" }
+const plain = (html: string) => html.replace(/&[#\w]+;/g, (entity) => ENTITIES[entity] ?? entity)
+/** Without the marks that React puts between texts. */
+const html = async (path: string) => (await (await fetch(url + path)).text()).replaceAll('<!-- -->', '')
+
+/** The examples of a page that say `data-run`, by name; several of one name are one script. */
+async function examples(path: string): Promise<Record<string, string>> {
+  const found: Record<string, string> = {}
+  for (const [, attributes = '', text = ''] of (await html(path)).matchAll(
+    /<pre ([^>]*)><code>(.*?)<\/code><\/pre>/gs,
+  )) {
+    const name = /data-run="([^"]+)"/.exec(attributes)?.[1]
+    if (name) found[name] = [found[name], plain(text)].filter(Boolean).join('\n')
+  }
+  return found
+}
+
+type Operator = Awaited<ReturnType<typeof newOperator>>
+const serversOf = async ({ person }: Operator) =>
+  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+
+/** Runs a script in bash. What it writes to files stays its own. */
+function bash(script: string, { token }: Operator, more: Record<string, string> = {}) {
+  const cwd = mkdtempSync(join(folder, 'run-'))
+  const env = { PATH: process.env.PATH, HOME: cwd, PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: token, ...more }
+  return new Promise<{ out: string; read: (file: string) => string }>((done, fail) =>
+    execFile(
+      'bash',
+      ['-eo', 'pipefail', '-c', `shopt -s expand_aliases\n${script}`],
+      { cwd, env },
+      (error, out, err) =>
+        error
+          ? fail(new Error(`${script}\n${out}\n${err}`, { cause: error }))
+          : done({ out, read: (file) => readFileSync(join(cwd, file), 'utf8') }),
+    ),
+  )
+}
+
+function has(program: string): boolean {
+  try {
+    execFileSync(program, ['--version'], { stdio: 'ignore' })
+    return true
+  } catch {
+    return false
+  }
+}
+/** Not every developer's machine has them; CI's does. */
+const canRun = Boolean(process.env.CI) || ['bash', 'curl', 'jq'].every(has)
+
+describe.runIf(canRun)('the examples work:', () => {
+  test.concurrent('curl starts a server, waits, reads its page, and stops it', async () => {
+    const ada = await newOperator(url)
+    const { curl = '' } = await examples('/docs')
+    const { read } = await bash(curl, ada)
+    expect(JSON.parse(read('started.json')).server).toMatchObject({ name: 'first flight', pending: true })
+    expect(read('page.html')).toContain('<')
+    expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
+  })
+
+  test.concurrent('the command line, downloaded from the site', async () => {
+    const ada = await newOperator(url)
+    const { get = '', cli = '' } = await examples('/docs')
+    const { out } = await bash(`${get}\n${cli}`, ada)
+    expect(out).toMatch(/Your server is running: http:\S+:5173\nfirst flight {2}running /)
+    expect(out).toContain('Stopping the server.')
+  })
+
+  test.concurrent('the page of the command line', async () => {
+    const ada = await newOperator(url)
+    const { get = '', cli = '' } = await examples('/docs/cli')
+    expect((await bash(`${get}\n${cli}`, ada)).out).toContain('nightly')
+  })
+
+  test.concurrent('its script stops the server at the end', async () => {
+    const ada = await newOperator(url)
+    const { get = '', script = '' } = await examples('/docs/cli')
+    const { read } = await bash(`${get}\n${script}`, ada)
+    expect(read('page.html')).toContain('<')
+    expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
+  })
+
+  test.concurrent('the workflow: its step, as a runner runs it', async () => {
+    const ada = await newOperator(url)
+    const { workflow = '' } = await examples('/docs')
+    const step = /\n( +)run: \|\n([\s\S]+)$/.exec(workflow)?.[2] ?? ''
+    expect(step).toContain('trap')
+    await bash(step.replace(/^ {10}/gm, ''), ada)
+    expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
+  })
+
+  test('every call with curl answers what its page shows', { timeout: 120_000 }, async () => {
+    const ada = await newOperator(url)
+    const page = await html('/docs/api')
+    const calls = await examples('/docs/api')
+    const eve = await newOperator(url)
+    const keysOf = (value: unknown) => Object.keys(value as object).sort()
+    const shown = (id: string) => {
+      const section = page.slice(page.indexOf(`<h2 id="${id}"`))
+      const [, answer = ''] = /<p>Answers \d+:<\/p><pre [^>]*><code>(.*?)<\/code>/s.exec(section) ?? []
+      return JSON.parse(plain(answer))
+    }
+    const done = new Set<string>()
+    const call = async (id: string, who: Operator, more: Record<string, string> = {}) => {
+      const { out } = await bash(calls[id] ?? `no ${id}`, who, more)
+      const [got, wanted] = [JSON.parse(out), shown(id)]
+      expect(keysOf(got), id).toEqual(keysOf(wanted))
+      for (const [key, value] of Object.entries(wanted))
+        if (value && got[key] && typeof value === 'object' && !Array.isArray(value))
+          expect(keysOf(got[key]), `${id} ${key}`).toEqual(keysOf(value))
+      done.add(id)
+      return got
+    }
+    await call('post-api-v1-aws-auto-cloud-start-request', ada)
+    const server = await waitFor(async () => (await serversOf(ada)).find(({ billed_from }) => billed_from))
+    await call('post-api-v1-aws-check-server-ip-status', ada, { ADDRESS: server.ip_address ?? '' })
+    await call('get-api-v1-servers-get-servers', ada)
+    await call('post-api-v1-aws-stop-server', ada, { SERVER_ID: server.server_id, SESSION_ID: server.id })
+    const { candidates } = (await eve.person.get<Availability>('/api/v1/aws/server_available')).body
+    const free = candidates.find(({ available }) => available)
+    await call('post-api-v1-aws-start', eve, { SERVER_ID: free?.server_id ?? '' })
+    for (const id of Object.keys(calls)) if (!done.has(id) && !id.startsWith('delete')) await call(id, ada)
+    for (const id of Object.keys(calls)) if (!done.has(id)) await call(id, ada)
+    expect([...done].sort()).toEqual(Object.keys(calls).sort())
+  })
+})
+
+test('the Node example follows a start over the cable', async () => {
+  const ada = await newOperator(url)
+  const { 'cable.mjs': program = '' } = await examples('/docs/events')
+  // Beside our own packages, which it imports.
+  const file = resolve(`test-results/cable-${process.pid}.mjs`)
+  writeFileSync(file, program)
+  const env = { PATH: process.env.PATH, PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: ada.token }
+  const out = await new Promise<string>((done, fail) =>
+    execFile(process.execPath, [file], { env }, (error, text, err) => (error ? fail(new Error(err)) : done(text))),
+  )
+  rmSync(file)
+  expect(out).toMatch(/succeeded Your server is running\.\n$/)
+})
+
+test('every call of the OpenAPI document is on its page', async () => {
+  const { paths } = (await (await fetch(`${url}/api/openapi.json`)).json()) as { paths: Record<string, object> }
+  const page = plain(await html('/docs/api'))
+  for (const [path, methods] of Object.entries(paths))
+    for (const method of Object.keys(methods)) expect(page).toContain(`${method.toUpperCase()} ${path}`)
+})
+
+test('the prices are right', async () => {
+  const text = plain((await html('/docs/billing')).replace(/<[^>]+>/g, ' '))
+  expect(text.replace(/ +/g, ' ')).toMatch(/That run counts 1h 29m 18s , which is 5358 seconds/)
+  // 5358 × 0.0004861 = 2.6045; 7 h × 3600 × 0.0004861 = 12.2497
+  for (const amount of ['$2.60', '$12.25', '$3.50', '$2.62', '$0.00']) expect(text).toContain(amount)
+})
+
+test.each(PAGES)('%s: its links lead somewhere, and it needs no script', async (path) => {
+  const page = await html(path)
+  expect(page).not.toMatch(/<script (?!id="bootstrap")/)
+  const main = page.slice(page.indexOf('<main'), page.indexOf('</main>'))
+  for (const [, to = ''] of main.matchAll(/href="([^"]+)"/g)) {
+    const [where = '', anchor] = to.split('#')
+    const target = where === '' ? page : await html(where)
+    expect((await fetch(url + (where || path), { redirect: 'manual' })).status, to).toBeLessThan(400)
+    if (anchor) expect(target, to).toContain(`id="${anchor}"`)
+  }
+})
+
+test('search engines and language models find them', async () => {
+  const [sitemap, llms] = [await html('/sitemap.xml'), await html('/llms.txt')]
+  for (const path of PAGES) {
+    expect(SITE_MAP).toHaveProperty([`GET ${path}`])
+    expect(sitemap).toContain(`<loc>${url}${path}</loc>`)
+    expect(llms).toContain(`](${url}${path})`)
+  }
+  expect(llms).toMatch(/^# Proving Ground\n\n> /)
+  expect(await html('/')).toContain('href="/docs"')
+})
