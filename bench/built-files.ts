@@ -32,13 +32,10 @@ export function scriptsOf(...sources: string[]): string[] {
   return [...found]
 }
 
-/** Only isolates that serve an admin load these. */
-const CONSOLE = /^chunks\/(acts|screens)-/
-
-/** Every file the Worker is deployed with, either without the console or only the console. */
-export function workerFiles(part: 'site' | 'console'): Buffer[] {
+/** Every file the Worker is deployed with. */
+export function workerFiles(): Buffer[] {
   const files = readdirSync(WORKER, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.js'))
-  return files.filter((file) => CONSOLE.test(file) === (part === 'console')).map(workerFile)
+  return files.map(workerFile)
 }
 
 /** Only the entry and its static imports. */

@@ -74,8 +74,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   const named = [...dashboardHtml.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, address]) => address)
   const unnamed = island.filter((file) => !named.includes(file))
   rows.push(atMost('/dashboard scripts not preloaded', unnamed.length, 0, ''))
-  rows.push(atMost('Worker', gzKb(...workerFiles('site')), 300, 'kB'))
-  rows.push(atMost('Worker, the console', gzKb(...workerFiles('console')), 16, 'kB'))
+  rows.push(atMost('Worker', gzKb(...workerFiles()), 320, 'kB'))
   rows.push(atMost('Worker, evaluated at startup', gzKb(...startUpFiles()), 190, 'kB'))
   return rows
 }
