@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { DataTable } from '../../ui/DataTable.tsx'
 
 /** The documentation's pages, in reading order. */
-export const DOCS = [
+const DOCS = [
   { path: '/docs', label: 'Quickstart' },
   { path: '/docs/api', label: 'API' },
   { path: '/docs/events', label: 'Events' },
@@ -11,7 +11,7 @@ export const DOCS = [
   { path: '/docs/images', label: 'Servers' },
 ] as const
 
-export type DocPath = (typeof DOCS)[number]['path']
+type DocPath = (typeof DOCS)[number]['path']
 
 type DocProps = { path: DocPath; title: string; lead: ReactNode; children: ReactNode }
 
