@@ -51,10 +51,11 @@ test('keeps a page for each theme', async () => {
   const { site, keptOnly } = newSite()
   const ask = async (where: typeof site, cookie: string) =>
     (await told(await where.request('/', { headers: { Cookie: cookie } }))).bytes
-  const [system, light, none] = ['theme=system', 'theme=light', 'theme=mauve']
-  const rendered = [await ask(site, system), await ask(site, light), await ask(site, none)]
+  const [system, light, dark] = ['theme=system', 'theme=light', 'theme=dark']
+  const rendered = [await ask(site, system), await ask(site, light), await ask(site, dark)]
   expect(new Set(rendered).size).toBe(3)
-  expect([await ask(keptOnly, system), await ask(keptOnly, light), await ask(keptOnly, '')]).toEqual(rendered)
+  expect([await ask(keptOnly, system), await ask(keptOnly, light), await ask(keptOnly, dark)]).toEqual(rendered)
+  for (const none of ['', 'theme=mauve']) expect(await ask(keptOnly, none)).toBe(rendered[0])
 })
 
 test('on https, only the __Host- cookie counts', async () => {
