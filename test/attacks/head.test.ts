@@ -82,5 +82,9 @@ test('HEAD changes nothing, whatever GET does there', async () => {
   expect(calls).toEqual([])
   // EC2 does not answer here.
   const failed = site.takeLines().map(({ event, path }) => `${event} ${path}`)
-  expect(failed.sort()).toEqual(['request_failed /api/v1/instances', 'request_failed /console'])
+  expect(failed.sort()).toEqual([
+    'request_failed /admin/drift',
+    'request_failed /api/v1/instances',
+    'request_failed /console',
+  ])
 })

@@ -126,7 +126,7 @@ test('the next trigger stops a server that survived because the process died whi
   const left = await stack.insertRun(user.id, { from: until, until: null })
   await stack.db.update(users).set({ closedAt: until }).where(eq(users.id, user.id))
   stack.clock.now += MINUTE
-  await runCron({ ...ctx, cloud: { listInstances: async () => [] } } as unknown as Context, '* * * * *')
+  await runCron({ ...ctx, fleetWatcher: { revive: async () => {} } } as Context, '* * * * *')
   const stops = async (id: string) => (await stack.db.select().from(runs).where(eq(runs.id, id)))[0]?.stopRequestedAt
   expect([await stops(left), await stops(alive)]).toEqual([stack.clock.now, null])
   expect(stack.woken).toContain(user.id)

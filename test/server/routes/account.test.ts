@@ -69,6 +69,8 @@ const EXPORTED: Record<string, string | null> = {
   api_tokens: 'api_tokens',
   // They lead to jobs, and last a day.
   idempotency_keys: null,
+  // What operators did, and why: nobody can change it, and it is ours.
+  audit_log: null,
   // Hashes of links, which belong only in the mailbox.
   email_tokens: null,
   server_sessions: 'servers',

@@ -162,6 +162,7 @@ test('notices within a minute that a machine vanished while its image was loadin
   await world.ring(ada.user.id)
   const vanished = world.clock.ms
   world.ec2.inject('terminate_instance', 1, { instance_id: aliveOf(world, ada.user.id)[0]?.instanceId ?? '' })
+  await world.watch()
   await settle(world, ada)
   const run = await latestRun(world, ada.user.id)
   expect(run).toMatchObject({ billedFrom: null, meteredUntil: null })

@@ -95,19 +95,6 @@ test('an end that could not be published is published once the database is back'
   expect(told().map(({ job }) => job.status)).toEqual(['succeeded'])
 })
 
-test('a server whose start took long is checked within 30 s of its start', async () => {
-  const slow = await openWorld(world.databaseUrl, { bootMs: 120_000 })
-  await freshPlaces(slow, 1)
-  const ada = await newCustomer(slow)
-  await running(slow, ada)
-  const { runningAt } = await latestRun(slow, ada.user.id)
-  expect(slow.nextAlarm(ada.user.id)).not.toBeNull()
-  await slow.ring(ada.user.id)
-  const { confirmedAt } = await latestRun(slow, ada.user.id)
-  expect((confirmedAt ?? 0) - (runningAt ?? 0)).toBeGreaterThan(0)
-  expect((confirmedAt ?? 0) - (runningAt ?? 0)).toBeLessThan(31_000)
-})
-
 test('a start that fails while a stop is accepted leaves the end to the stop', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)

@@ -98,6 +98,7 @@ test('an ended run says why: the user, the end of the trial, or a failure', asyn
   const eve = await newCustomer(world)
   await running(world, eve)
   world.ec2.inject('terminate_instance', 1, { instance_id: aliveOf(world, eve.user.id)[0]?.instanceId ?? '' })
+  await world.watch()
   await settle(world, eve)
   expect(toServer(await latestRun(world, eve.user.id))).toMatchObject({
     ended_because: 'failure',
