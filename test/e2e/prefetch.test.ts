@@ -31,7 +31,7 @@ const delivery = (page: Page) =>
 test('prefetches a public page while the pointer rests on its link, and shows that copy', async () => {
   const page = await (await browser.newContext()).newPage()
   const { ahead, complaints } = await openWithRules(page, '/sign_in')
-  const pricing = page.getByRole('link', { name: 'Pricing' })
+  const pricing = page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Pricing' })
   await pricing.hover()
   await expect.poll(() => ahead, { timeout: 10_000 }).toEqual(['/pricing'])
   await pricing.click()
