@@ -9,7 +9,7 @@ type Side = keyof typeof light
 
 const sight = 190
 
-/** What stands in the world and shows. */
+/** What the world shows. */
 export function solidItems(brush: Brush, world: World): Item[] {
   const { lens } = brush
   const { eye } = lens

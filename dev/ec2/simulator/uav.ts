@@ -16,7 +16,7 @@ const clearance = 0.35
 const tiltFor = (wanted: number, speed: number) =>
   clamp(Math.atan((drag * wanted) / GRAVITY) + 0.11 * (wanted - speed), -tilt, tilt)
 
-/** A quadrotor that holds the speed it is told, by tilting: gravity sideways is all that moves it. */
+/** A quadrotor that holds the speed you ask for by tilting: gravity sideways is all that moves it. */
 export const uav: Model = {
   kind: 'uav',
   name: 'UAV',
