@@ -20,10 +20,12 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllGlobals())
 
 test("returns the body's Body if there is one, and the body otherwise", async () => {
-  answerWith(Response.json({ Body: { id: 'user_1' } }))
-  expect(await request('GET', '/x')).toEqual({ ok: true, status: 200, body: { id: 'user_1' } })
+  answerWith(Response.json({ Body: { id: 'user_1' } }, { headers: { 'X-Instances': '7' } }))
+  const { headers, ...answer } = await request('GET', '/x')
+  expect(answer).toEqual({ ok: true, status: 200, body: { id: 'user_1' } })
+  expect(headers?.get('X-Instances')).toBe('7')
   answerWith(Response.json({ Body: null, error: 'No.' }, { status: 401 }))
-  expect(await request('GET', '/x')).toEqual({ ok: false, status: 401, body: { Body: null, error: 'No.' } })
+  expect(await request('GET', '/x')).toMatchObject({ ok: false, status: 401, body: { Body: null, error: 'No.' } })
 })
 
 test('never throws: not for a status, not for invalid JSON, not for a failing network', async () => {
