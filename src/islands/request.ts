@@ -21,6 +21,7 @@ export function stay(): void {
 type Options = {
   /** Have the next page show the response's message. */
   flash?: boolean
+  headers?: Record<string, string>
 }
 
 /**
@@ -33,10 +34,10 @@ export async function request<T>(
   path: string,
   json?: unknown,
   signal?: AbortSignal | undefined,
-  { flash = false }: Options = {},
+  { flash = false, headers: more }: Options = {},
 ): Promise<Answer<T>> {
   const meta = document.querySelector<HTMLMetaElement>('meta[name="csrf-token"]')
-  const headers: Record<string, string> = { Accept: 'application/json' }
+  const headers: Record<string, string> = { Accept: 'application/json', ...more }
   if (method !== 'GET' && meta) headers['X-CSRF-Token'] = meta.content
   if (json !== undefined) headers['Content-Type'] = 'application/json'
   if (flash) headers['X-Flash'] = '1'

@@ -1,5 +1,5 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, describe, expect, inject, test } from 'vitest'
@@ -146,6 +146,7 @@ test('the Node example follows a start over the cable', async () => {
   const { 'cable.mjs': program = '' } = await examples('/docs/events')
   // Beside our own packages, which it imports.
   const file = resolve(`test-results/cable-${process.pid}.mjs`)
+  mkdirSync('test-results', { recursive: true })
   writeFileSync(file, program)
   const env = { PATH: process.env.PATH, PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: ada.token }
   const out = await new Promise<string>((done, fail) =>

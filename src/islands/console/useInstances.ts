@@ -1,6 +1,6 @@
 import { useRef, useState } from 'react'
 import { type LoadError, loadError, type VendorError } from '../../domain/instance.ts'
-import { type InstancePage, type InstanceView, instanceViewQuery } from '../../domain/instance-view.ts'
+import { type InstancePage, type InstanceView, instanceViewQuery, pageInstances } from '../../domain/instance-view.ts'
 import type { Instance } from '../../domain/wire.ts'
 import { request } from '../request.ts'
 
@@ -30,18 +30,22 @@ export function useInstances({ now, shown, error }: First) {
     setList((before) => ({ ...before, loading: true }))
     if (afterMs) await new Promise((passed) => setTimeout(passed, afterMs))
     if (over()) return
-    const query = instanceViewQuery(view)
-    query.set('page', String(view.page))
+    const query = instanceViewQuery({ ...view, page: 1 })
+    const path = query.size ? `/api/v1/instances?${query}` : '/api/v1/instances'
+    const headers = { 'X-Page': String(view.page) }
     const ends = signal ? AbortSignal.any([mine.signal, signal]) : mine.signal
-    const reply = await request<Instance[] & VendorError>('GET', `/api/v1/instances?${query}`, undefined, ends)
+    const reply = await request<Instance[] & VendorError>('GET', path, undefined, ends, { headers })
     if (over()) return
-    const { ok, status, body, headers } = reply
+    const { ok, status, body } = reply
     // Signed out or no longer an admin: the page itself redirects.
     if (status === 401 || status === 403) return location.assign('/console')
-    const about = ok && headers ? JSON.parse(headers.get('X-Instances') ?? 'null') : null
-    if (about)
-      setList({ shown: { ...about, instances: body }, updatedAt: Date.now() + ahead, error: null, loading: false })
-    else setList((before) => ({ ...before, error: loadError(status, body.error, body), loading: false }))
+    if (!ok || !Array.isArray(body))
+      return setList((before) => ({ ...before, error: loadError(status, body.error, body), loading: false }))
+    const updatedAt = Date.now() + ahead
+    const about = reply.headers?.get('X-Instances')
+    // Without the header, the list is whole.
+    const shown = about ? { ...JSON.parse(about), instances: body } : pageInstances(body, view, updatedAt)
+    setList({ shown, updatedAt, error: null, loading: false })
   }
   return { ...list, load }
 }

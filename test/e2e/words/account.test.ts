@@ -56,7 +56,7 @@ const fleet = (at: string, act: (page: Page) => Promise<unknown>, words: Word[])
 })
 
 const instance = (change: Partial<typeof INSTANCE>, text: string, color: string): Scene =>
-  fleet(text, (page) => answer(page, '/api/v1/instances*', 200, [{ ...INSTANCE, ...change }]), [
+  fleet(text, (page) => answer(page, '/api/v1/instances', 200, [{ ...INSTANCE, ...change }]), [
     [4, 'text', text, { color }],
   ])
 
@@ -250,7 +250,7 @@ const SCENES: Scene[] = [
       [2, 'message', 'Updated '],
     ],
   },
-  fleet('no instances', (page) => answer(page, '/api/v1/instances*', 200, []), [[2, 'text', 'No instances found.']]),
+  fleet('no instances', (page) => answer(page, '/api/v1/instances', 200, []), [[2, 'text', 'No instances found.']]),
   instance({ state: 'running' }, 'running', 'green'),
   instance({ state: 'stopped' }, 'stopped', 'gray'),
   instance({ state: 'terminated' }, 'terminated', 'gray'),
@@ -262,10 +262,10 @@ const SCENES: Scene[] = [
   instance({ status_check: 'impaired' }, 'impaired', 'red'),
   instance({ status_check: 'insufficient-data' }, 'insufficient-data', 'yellow'),
   instance({ status_check: 'initializing' }, 'initializing', 'gray'),
-  fleet('refused', (page) => answer(page, '/api/v1/instances*', 503, { error: 'The cloud is away.' }), [
+  fleet('refused', (page) => answer(page, '/api/v1/instances', 503, { error: 'The cloud is away.' }), [
     [8, 'message', 'Error: HTTP 503'],
   ]),
-  fleet('no network', (page) => cut(page, '/api/v1/instances*'), [[8, 'message', 'Error: Failed to load']]),
+  fleet('no network', (page) => cut(page, '/api/v1/instances'), [[8, 'message', 'Error: Failed to load']]),
   {
     at: 'console, refreshed after 60 s',
     as: 'admin',
@@ -273,7 +273,7 @@ const SCENES: Scene[] = [
       await page.clock.install()
       await go('/console')
       await page.waitForLoadState('networkidle')
-      await answer(page, '/api/v1/instances*', 200, [])
+      await answer(page, '/api/v1/instances', 200, [])
       await page.clock.runFor(60_000)
     },
     words: [[9, 'text', 'No instances found.']],

@@ -5,8 +5,8 @@ import { newId } from '../../../src/server/id.ts'
 import { openSite } from '../../../testing/stack/site.ts'
 import { localEc2 } from '../../dev/ec2/local-ec2.ts'
 
-const get = (site: ReturnType<typeof openSite>, path: string, cookie: string) =>
-  site.request(path, { headers: { Cookie: cookie } })
+const get = (site: ReturnType<typeof openSite>, path: string, cookie: string, headers: Record<string, string> = {}) =>
+  site.request(path, { headers: { Cookie: cookie, ...headers } })
 
 const tagged = (tags: Record<string, string>) => ({
   TagSpecifications: [
@@ -63,7 +63,7 @@ test('an administrator sees every instance of ours, its owner, and its cost', as
   expect(older).toMatchObject({ run_id: run, owner_id: owner.userId })
   expect(answer.headers.get('X-Instances')).toBeNull()
 
-  const onePage = await get(site, '/api/v1/instances?page=1&q=ours', cookie)
+  const onePage = await get(site, '/api/v1/instances?q=ours', cookie, { 'X-Page': '1' })
   expect(await onePage.json()).toMatchObject([{ instance_id: ours }])
   const about = JSON.parse(onePage.headers.get('X-Instances') ?? '')
   expect(about).toMatchObject({ found: 1, page: 1, figures: { all: 2, running: 2 } })

@@ -25,11 +25,13 @@ export async function instances(c: C): Promise<Response> {
   return renderPage(c, { title: 'Console' }, <Console now={now} shown={shown} error={error} view={seen} />)
 }
 
-/** All instances, or with `?page=` one page of those that the query asks for, and in a header what it leaves out. */
+/** All instances, or with `X-Page` one page of those that the query asks for, and in a header what it leaves out. */
 export async function instanceList(c: C): Promise<Response> {
   const all = await listInstances(c.var.ctx)
+  const page = c.req.header('X-Page')
+  if (!page) return c.json(all)
   const query = new URL(c.req.url).searchParams
-  if (!query.has('page')) return c.json(all)
+  query.set('page', page)
   const { instances, ...about } = pageInstances(all, parseInstanceView(query), c.var.ctx.now())
   c.header('X-Instances', JSON.stringify(about))
   return c.json(instances)
