@@ -36,11 +36,16 @@ export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: n
   })
 }
 
-/** Asks Stripe for every payment of a plan, in case we missed a webhook. */
+/** Asks Stripe for every payment of a plan, in case we missed a webhook. After this, a plan that is over needs no more looks. */
 export async function syncPlanPayments(ctx: Context, subscriptionId: string): Promise<void> {
   const askedAt = ctx.now()
-  const queries = planPaymentQueries(ctx, await ctx.payments.listPlanInvoices(subscriptionId), askedAt)
-  if (queries.length) await writeBatch(ctx.db, queries)
+  const invoices = await ctx.payments.listPlanInvoices(subscriptionId)
+  await writeBatch(ctx.db, [
+    ...planPaymentQueries(ctx, invoices, askedAt),
+    ctx.db.run(
+      sql`UPDATE subscriptions SET check_at = NULL WHERE stripe_subscription_id = ${subscriptionId} AND ended_at <= ${askedAt}`,
+    ),
+  ])
 }
 
 /** Unpaid ones that nobody asked Stripe about for a day. A plan that is over may still be paid for. */

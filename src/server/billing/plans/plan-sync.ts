@@ -107,7 +107,8 @@ function subscriptionQueries(
   // It was never paid, so it never was a plan.
   const endedAt = found.status === 'incomplete_expired' ? found.anchor : found.endedAt
   const paidUntil = found.unpaid ? found.periodStart : null
-  const checkAt = endedAt === null ? Math.min(now + DAY_MS, Math.max(now, cancelAt ?? Infinity) + MINUTE_MS) : null
+  // Once more after its end: we may have missed its last payments. See reconcile.ts.
+  const checkAt = endedAt === null ? Math.min(now + DAY_MS, Math.max(now, cancelAt ?? Infinity) + MINUTE_MS) : now
   const isNow = endedAt === null ? 1 : 0
   const newer = sql`EXISTS (SELECT 1 FROM subscriptions WHERE stripe_subscription_id = ${found.id} AND synced_at > ${askedAt})`
   const row = {
@@ -149,7 +150,8 @@ function subscriptionQueries(
           ...row,
           paidUntil: paidUntilQuery(found),
           // Soon: the paid period still lacks its hours.
-          checkAt: sql`CASE WHEN ${isUnbilledUnpaid(found)} THEN ${Math.min(now + HOUR_MS, checkAt ?? Infinity)} ELSE ${checkAt} END`,
+          checkAt: sql`CASE WHEN ${isUnbilledUnpaid(found)} THEN ${Math.min(now + HOUR_MS, checkAt)}
+            WHEN ${plans.endedAt} IS NULL THEN ${checkAt} ELSE ${plans.checkAt} END`,
         },
         setWhere: sql`${plans.syncedAt} <= ${askedAt}`,
       }),

@@ -127,6 +127,32 @@ test('lost webhooks cost a day: the plan is asked for all its payments, and an u
   expect(rows.map(({ checkAt }) => checkAt)).toEqual([null, null])
 })
 
+test('a plan that ended while webhooks were lost is asked for all its payments once more', async () => {
+  const endPlan = async () => {
+    const [sold] = (await stack.atStripe<{ data: { id: string }[] }>('subscriptions?limit=1')).data
+    await stack.ctx.payments.cancelNow(sold?.id ?? '')
+    await stack.stripe.settle()
+  }
+  // It was over before we heard of it.
+  isHeard = false
+  await stack.press((await createCheckout(stack.ctx, user, { planType: 'basic' })).url)
+  await endPlan()
+  await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
+  expect((await fees()).map(({ paid }) => paid)).toEqual([true])
+
+  // We hear of its end, but not of its last payment.
+  isHeard = true
+  await buy()
+  isHeard = false
+  await passTo(Date.UTC(2028, 1, 10, 12))
+  isHeard = true
+  await endPlan()
+  await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
+  expect((await fees()).map(({ paid }) => paid)).toEqual([true, true, true])
+  const asked = await stack.db.select().from(plans).where(eq(plans.userId, user.id))
+  expect(asked.map(({ checkAt }) => checkAt)).toEqual([null, null])
+})
+
 test('an older answer of Stripe never overwrites a newer one', async () => {
   await buy('declined_later')
   await passTo(RENEWAL)
