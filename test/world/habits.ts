@@ -147,10 +147,11 @@ const leavePlanUnpaid: Habit = async (world, random, person) => {
 
 /** Leaves a server running and its bill unpaid, until somebody has to stop it. */
 const leaveBillUnpaid: Habit = async (world, random, _person, people) => {
-  const { plans } = await world.database.read()
+  const { plans, users } = await world.database.read()
+  const open = new Set(users.flatMap(({ id, closedAt }) => (closedAt === null ? [id] : [])))
   const debtor = people.find(
-    ({ user, closedAt }) =>
-      closedAt === null &&
+    ({ user }) =>
+      open.has(user.id) &&
       !plans.some((plan) => plan.userId === user.id && plan.endedAt === null && plan.subType === 'demo'),
   )
   if (!debtor) return

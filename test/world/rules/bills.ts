@@ -119,11 +119,12 @@ export const BILLS_RULES: Rule[] = [
         const charges = world.stripe.invoices().filter((one) => one.parent !== null && one.customer === customer)
         const own = charges.find(({ lines }) => (lines.data[0]?.period.start ?? 0) * 1000 === bill.periodStart)
         if (!own) return []
-        const plan = world.stripe.subscriptions().find(({ id }) => id === own.parent?.subscription_details.subscription)
+        const idOf = ({ parent }: (typeof charges)[number]) => parent?.subscription_details.subscription
+        const plan = world.stripe.subscriptions().find(({ id }) => id === idOf(own))
         // Ended in the dashboard in the second of its renewal: that bill has no plan.
         if ((plan?.ended_at ?? Infinity) * 1000 <= bill.periodStart) return []
         // Stripe drafts no further charge for an unpaid plan until an earlier one is paid: that pays for this period.
-        const payments = (own.status === 'draft' ? charges : [own])
+        const payments = (own.status === 'draft' ? charges.filter((one) => idOf(one) === idOf(own)) : [own])
           .map(({ status_transitions }) => (status_transitions.paid_at ?? Infinity) * 1000)
           .filter((at) => at >= bill.periodStart)
         const paidAt = Math.min(...payments, Infinity)
