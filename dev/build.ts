@@ -13,7 +13,7 @@ export const clientOptions: Rolldown.RolldownOptions = {
   input: [
     'src/client.tsx',
     'src/public.ts',
-    ...['app', 'billing', 'docs', 'public', 'status'].map((name) => `src/styles/${name}.css`),
+    ...['admin', 'app', 'billing', 'docs', 'public', 'status'].map((name) => `src/styles/${name}.css`),
   ],
   // Action Cable's log, which we never turn on.
   treeshake: { manualPureFunctions: ['logger'] },

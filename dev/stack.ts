@@ -41,7 +41,7 @@ export async function startStack(options: Omit<StackOptions, 'port'> & { port?: 
   }
 }
 
-export const STYLES = ['src/styles/app.css', 'src/styles/billing.css', 'src/styles/public.css']
+export const STYLES = ['app', 'admin', 'billing', 'public'].map((name) => `src/styles/${name}.css`)
 
 function builtStyles(): string[] {
   const manifest = JSON.parse(readFileSync(join(DIST, 'client/manifest.json'), 'utf8')) as Record<

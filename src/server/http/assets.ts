@@ -36,6 +36,11 @@ export type PageAssets = {
 }
 
 const publicStyles = address('src/styles/public.css')
+const appPage = {
+  styles: [address('src/styles/app.css')],
+  scripts: [...hotReload, address('src/client.tsx')],
+  next: publicStyles,
+}
 const textPage = { styles: [publicStyles], scripts: hotReload }
 const publicPage = { styles: [publicStyles], scripts: [...hotReload, address('src/public.ts')] }
 
@@ -48,17 +53,11 @@ export function islandFiles(name: string): { script: string; preload: string[] }
 
 export const ASSETS = {
   /** Pages for signed-in people. */
-  app: {
-    styles: [address('src/styles/app.css')],
-    scripts: [...hotReload, address('src/client.tsx')],
-    next: publicStyles,
-  },
+  app: appPage,
   /** Their pages about money. */
-  billing: {
-    styles: [address('src/styles/app.css'), address('src/styles/billing.css')],
-    scripts: [...hotReload, address('src/client.tsx')],
-    next: publicStyles,
-  },
+  billing: { ...appPage, styles: [...appPage.styles, address('src/styles/billing.css')] },
+  /** The console. */
+  admin: { ...appPage, styles: [...appPage.styles, address('src/styles/admin.css')] },
   /** Visitors' pages: plain HTML first. */
   public: publicPage,
   /** Public pages whose form leads to signed-in pages. */

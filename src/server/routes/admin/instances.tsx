@@ -22,7 +22,11 @@ export async function instances(c: C): Promise<Response> {
   const view = parseInstanceView(new URL(c.req.url).searchParams)
   const shown = instances && pageInstances(instances, view, now)
   const seen = shown ? { ...view, page: shown.page } : view
-  return renderPage(c, { title: 'Console' }, <Console now={now} shown={shown} error={error} view={seen} />)
+  return renderPage(
+    c,
+    { title: 'Console', assets: 'admin' },
+    <Console now={now} shown={shown} error={error} view={seen} />,
+  )
 }
 
 /** All instances, or with `X-Page` one page of those that the query asks for, and in a header what it leaves out. */
@@ -39,7 +43,7 @@ export async function instanceList(c: C): Promise<Response> {
 
 export async function messages(c: C): Promise<Response> {
   const page = await listMessages(c.var.ctx, c.req.query('before') ?? null)
-  return renderPage(c, { title: 'Messages' }, <ConsoleMessages {...page} />)
+  return renderPage(c, { title: 'Messages', assets: 'admin' }, <ConsoleMessages {...page} />)
 }
 
 /** `instances` is null if unknown. */

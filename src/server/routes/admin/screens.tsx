@@ -26,22 +26,26 @@ type C = HonoContext<AppEnv>
 
 export async function people(c: C): Promise<Response> {
   const q = c.req.query('q') ?? ''
-  return renderPage(c, { title: 'People' }, <People {...(await findPeople(c.var.ctx, q))} q={q} />)
+  return renderPage(c, { title: 'People', assets: 'admin' }, <People {...(await findPeople(c.var.ctx, q))} q={q} />)
 }
 
 export async function person(c: C, id: string): Promise<Response> {
   const found = await getPerson(c.var.ctx, id)
   const self = signedIn(c).user.id === id
-  return renderPage(c, { title: 'Person' }, <Person person={found} acting={acting(c)} self={self} />)
+  return renderPage(c, { title: 'Person', assets: 'admin' }, <Person person={found} acting={acting(c)} self={self} />)
 }
 
 export async function run(c: C, id: string): Promise<Response> {
-  return renderPage(c, { title: 'Run' }, <RunRecord {...(await getRunRecord(c.var.ctx, id))} />)
+  return renderPage(c, { title: 'Run', assets: 'admin' }, <RunRecord {...(await getRunRecord(c.var.ctx, id))} />)
 }
 
 export async function places(c: C): Promise<Response> {
   const q = c.req.query('q') ?? ''
-  return renderPage(c, { title: 'Places' }, <Places places={await listPlaces(c.var.ctx)} q={q} acting={acting(c)} />)
+  return renderPage(
+    c,
+    { title: 'Places', assets: 'admin' },
+    <Places places={await listPlaces(c.var.ctx)} q={q} acting={acting(c)} />,
+  )
 }
 
 /** Shows the page even if EC2 doesn't answer. */
@@ -51,13 +55,13 @@ export async function drift(c: C): Promise<Response> {
     return toAppError(thrown).message
   })
   const shown = typeof found === 'string' ? { drift: null, error: found } : { drift: found, error: null }
-  return renderPage(c, { title: 'Drift' }, <Drift {...shown} acting={acting(c)} />)
+  return renderPage(c, { title: 'Drift', assets: 'admin' }, <Drift {...shown} acting={acting(c)} />)
 }
 
 export async function audit(c: C): Promise<Response> {
   const filter = filterOf(c)
   const page = await listAudit(c.var.ctx, { ...filter, before: c.req.query('before') ?? null })
-  return renderPage(c, { title: 'Audit log' }, <AuditLog {...page} {...filter} />)
+  return renderPage(c, { title: 'Audit log', assets: 'admin' }, <AuditLog {...page} {...filter} />)
 }
 
 export async function auditFile(c: C): Promise<Response> {
@@ -71,7 +75,7 @@ export async function confirm(c: C): Promise<Response> {
   const flash = takeFlash(c)
   const to = ownPagePath(flash?.values?.to ?? c.req.query('to') ?? '')
   const form = { csrfToken: csrfToken(c), flash, to }
-  return renderPage(c, { title: 'Confirm your password' }, <ConfirmPassword {...form} />)
+  return renderPage(c, { title: 'Confirm your password', assets: 'admin' }, <ConfirmPassword {...form} />)
 }
 
 const filterOf = (c: C) => ({ act: c.req.query('act') ?? '', of: c.req.query('of')?.trim() ?? '' })
