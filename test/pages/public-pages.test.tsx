@@ -56,6 +56,21 @@ test.each(PAGES)('%s leaves room for the style sheet in 14 KB', (path, body) => 
   expect(gzipSync(render(path, body), { level: 9 }).length).toBeLessThan(7_500)
 })
 
+test('the bar leads to pricing and the documentation, and marks where one is', () => {
+  const linksAt = (path: string) => {
+    const bar = /<nav class="site".*?<\/nav>/.exec(render(path, null))?.[0] ?? ''
+    return [...bar.matchAll(/<a href="([^"]+)"(?: aria-current="(\w+)")?/g)].map(([, ...link]) => link)
+  }
+  const linked = (docs?: string) => [
+    ['/pricing', undefined],
+    ['/docs', docs],
+    ['/sign_in', undefined],
+  ]
+  expect(linksAt('/docs')).toEqual(linked('page'))
+  expect(linksAt('/docs/api')).toEqual(linked('true'))
+  expect(linksAt('/docsuche')).toEqual(linked())
+})
+
 test('every button on the pricing page leads to contact sales', () => {
   const html = render('/pricing', <Pricing />)
   const buttons = [...html.matchAll(/<a href="([^"]+)" class="btn[^>]*>/g)].map(([, href]) => href)

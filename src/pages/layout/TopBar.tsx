@@ -23,13 +23,16 @@ function Mark() {
 }
 
 /** Beside the menu for visitors; on a phone, in it. */
-const SITE_LINKS = [{ href: '/pricing', label: 'Pricing' }]
+const SITE_LINKS = [
+  { href: '/pricing', label: 'Pricing' },
+  { href: '/docs', label: 'Docs' },
+]
 
 export function TopBar({ user, path, csrfToken }: { user: User | null; path: string; csrfToken: string | null }) {
   const siteLinks = SITE_LINKS.map(({ href, label }) => ({
     href,
     children: label,
-    'aria-current': path === href ? ('page' as const) : undefined,
+    'aria-current': path === href ? ('page' as const) : path.startsWith(`${href}/`) || undefined,
   }))
   return (
     <header className="bar">
