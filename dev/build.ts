@@ -1,4 +1,5 @@
-import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
@@ -295,14 +296,26 @@ export const textsBuild: EnvironmentOptions = {
   },
 }
 
-/** Puts beside the browser's files what else the site serves: its texts, and the command line to download. */
+/**
+ * Puts beside the browser's files what else the site serves: its texts, and to download, the command line and the
+ * package that has it with the typed client.
+ */
 export async function writeFiles(): Promise<void> {
   const file = resolve(TEXTS_FOLDER, 'texts.js')
   const { renderTexts } = (await import(pathToFileURL(file).href)) as typeof import('../src/pages/texts.tsx')
   mkdirSync('dist/client/texts', { recursive: true })
   for (const [name, html] of renderTexts()) writeFileSync(`dist/client/texts/${name}.txt`, html)
-  mkdirSync('dist/client/cli', { recursive: true })
-  copyFileSync('cli/dist/proving-ground.js', 'dist/client/cli/proving-ground.mjs')
+  const downloads = resolve('dist/client/cli')
+  mkdirSync(downloads, { recursive: true })
+  copyFileSync('cli/dist/proving-ground.js', `${downloads}/proving-ground.mjs`)
+  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'cli/tsconfig.client.json'])
+  const packed = execFileSync('npm', ['pack', './cli', '--json', '--pack-destination', downloads], {
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  const [{ filename }] = JSON.parse(packed) as [{ filename: string }]
+  renameSync(`${downloads}/${filename}`, `${downloads}/proving-ground.tgz`)
 }
 
 /** The command line: one file that needs only Node. */

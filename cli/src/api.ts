@@ -1,36 +1,49 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isNoCapacity } from '../../src/domain/server-list.ts'
-import type { Server, User } from '../../src/domain/wire.ts'
+import type { Server, Summary, User } from '../../src/domain/wire.ts'
+import { createProvingGround, type ProvingGround } from './client.ts'
 import { EXIT, Failure } from './failure.ts'
 import { LOGIN, type Site } from './site.ts'
 
 const TIMEOUT_MS = 30_000
-/** How often we send a change whose answer the network lost. The API runs it once. */
-const ATTEMPTS = 3
 
-export async function get<T>(site: Site, path: string): Promise<T> {
-  return parsed<T>(site, await getText(site, path))
+type Answer<T> = { data?: T; error?: unknown; response: Response }
+
+/** Calls the API. @throws Failure on a refusal, or without an answer */
+export async function call<T>(site: Site, send: (client: ProvingGround) => Promise<Answer<T>>): Promise<T> {
+  const client = createProvingGround({ ...site, timeoutMs: TIMEOUT_MS })
+  const { data, error, response } = await send(client).catch((error: Error) => {
+    throw withoutAnswer(site, error)
+  })
+  if (!response.ok) throw refusalOf(site, response, error)
+  if (data === undefined) throw notOurs(site)
+  return data
 }
 
-export function getText(site: Site, path: string): Promise<string> {
-  return send(site, 'GET', path)
-}
+/** Pass it as `params` to make a change safe to repeat: if the network loses the answer, the client sends it again. */
+export const repeatable = () => ({ header: { 'Idempotency-Key': randomUUID() } })
 
-export async function post<T>(site: Site, path: string, body: unknown): Promise<T> {
-  const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() }
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return parsed<T>(site, await send(site, 'POST', path, { headers, body: JSON.stringify(body) }))
-    } catch (error) {
-      if (!(error instanceof Unreachable) || attempt === ATTEMPTS) throw error
-      await sleep(attempt * 500)
-    }
-  }
-}
+export const getUser = async (site: Site): Promise<User> =>
+  (await call(site, (client) => client.GET('/api/v1/users/get_session'))).Body
 
-export async function del<T>(site: Site, path: string): Promise<T> {
-  return parsed<T>(site, await send(site, 'DELETE', path))
+export const getSummary = (site: Site): Promise<Summary> =>
+  call(site, (client) => client.GET('/api/v1/billings/summary'))
+
+export const listServers = async (site: Site): Promise<Server[]> =>
+  (await call(site, (client) => client.GET('/api/v1/servers/get_servers'))).servers
+
+export const stopServer = (site: Site, { id, server_id }: Server) =>
+  call(site, (client) =>
+    client.POST('/api/v1/aws/stop_server', { params: repeatable(), body: { server_id, session_id: id } }),
+  )
+
+export const revokeToken = (site: Site) => call(site, (client) => client.DELETE('/api/v1/api_token'))
+
+/** What isn't JSON, so that the API's document doesn't know it. */
+export async function getText(site: Site, path: string): Promise<string> {
+  const response = await reach(site, path, { headers: { Authorization: `Bearer ${site.token}` } })
+  if (!response.ok) throw refusalOf(site, response, jsonOf(response.text))
+  return response.text
 }
 
 /** OAuth takes forms, and its refusals are answers. Needs no token. */
@@ -39,44 +52,16 @@ export async function postForm<T>(
   path: string,
   fields: Record<string, string>,
 ): Promise<T> {
-  const site = { url, token: '' }
-  const response = await reach(site, path, { method: 'POST', body: new URLSearchParams(fields) })
-  if (response.ok || response.status === 400) return parsed<T>(site, response.text)
-  throw refusalOf(site, response)
+  const response = await reach({ url }, path, { method: 'POST', body: new URLSearchParams(fields) })
+  const answer = jsonOf(response.text)
+  if (!response.ok && response.status !== 400) throw refusalOf({ url }, response, answer)
+  if (answer === undefined) throw notOurs({ url })
+  return answer as T
 }
 
-export const getUser = async (site: Site): Promise<User> =>
-  (await get<{ Body: User }>(site, '/api/v1/users/get_session')).Body
-
-export const listServers = async (site: Site): Promise<Server[]> =>
-  (await get<{ servers: Server[] }>(site, '/api/v1/servers/get_servers')).servers
-
-export const stopServer = (site: Site, { id, server_id }: Server) =>
-  post<{ job_id: string; server: Server }>(site, '/api/v1/aws/stop_server', { server_id, session_id: id })
-
-/** The call may or may not have arrived. */
-class Unreachable extends Failure {}
-
-function parsed<T>({ url }: Site, text: string): T {
+async function reach({ url }: Pick<Site, 'url'>, path: string, init: RequestInit) {
   try {
-    return JSON.parse(text) as T
-  } catch {
-    throw new Failure(EXIT.refused, `${url} didn't answer like Proving Ground. Check the address.`)
-  }
-}
-
-async function send(site: Site, method: string, path: string, init: RequestInit = {}): Promise<string> {
-  const headers = { Authorization: `Bearer ${site.token}`, ...init.headers }
-  const response = await reach(site, path, { ...init, method, headers })
-  if (response.ok) return response.text
-  throw refusalOf(site, response)
-}
-
-type Answer = { ok: boolean; status: number; headers: Headers; text: string }
-
-async function reach(site: Site, path: string, init: RequestInit): Promise<Answer> {
-  try {
-    const response = await fetch(site.url + path, {
+    const response = await fetch(url + path, {
       ...init,
       headers: { Accept: 'application/json', ...init.headers },
       redirect: 'manual',
@@ -85,23 +70,43 @@ async function reach(site: Site, path: string, init: RequestInit): Promise<Answe
     const { ok, status, headers } = response
     return { ok, status, headers, text: await response.text() }
   } catch (error) {
-    if ((error as Error).name === 'TimeoutError')
-      throw new Unreachable(EXIT.timeout, `${site.url} didn't answer within ${TIMEOUT_MS / 1000} seconds. Try again.`)
-    const { code } = ((error as Error).cause ?? {}) as { code?: string }
-    throw new Unreachable(
-      EXIT.refused,
-      `Can't reach ${site.url}${code ? ` (${code})` : ''}. Check the address and your connection.`,
-    )
+    throw withoutAnswer({ url }, error as Error)
   }
 }
 
-function refusalOf(site: Site, { status, headers, text }: Answer): Failure {
-  const { url } = site
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function withoutAnswer({ url }: Pick<Site, 'url'>, error: Error): Failure {
+  if (error instanceof SyntaxError) return notOurs({ url })
+  if (error.name === 'TimeoutError')
+    return new Failure(EXIT.timeout, `${url} didn't answer within ${TIMEOUT_MS / 1000} seconds. Try again.`)
+  const { code } = (error.cause ?? {}) as { code?: string }
+  return new Failure(
+    EXIT.refused,
+    `Can't reach ${url}${code ? ` (${code})` : ''}. Check the address and your connection.`,
+  )
+}
+
+const notOurs = ({ url }: Pick<Site, 'url'>) =>
+  new Failure(EXIT.refused, `${url} didn't answer like Proving Ground. Check the address.`)
+
+/** @param answer what a refusal says, where it is JSON */
+function refusalOf(
+  { url }: Pick<Site, 'url'>,
+  { status, headers }: Pick<Response, 'status' | 'headers'>,
+  answer: unknown,
+): Failure {
   if (status >= 300 && status < 400)
     return new Failure(EXIT.refused, `${url} redirects to ${headers.get('Location')}. Use that --base-url.`)
-  const body = text.startsWith('{') ? parsed<{ error?: string; page?: string }>(site, text) : {}
-  const sentence = body.error ?? `${url} answered HTTP ${status}.`
+  const { error, page } = (answer ?? {}) as { error?: string; page?: string }
+  const sentence = error ?? `${url} answered HTTP ${status}.`
   if (status === 401) return new Failure(EXIT.notSignedIn, `${sentence} Sign in with: ${LOGIN}`)
   if (isNoCapacity({ text: sentence })) return new Failure(EXIT.noCapacity, sentence)
-  return new Failure(EXIT.refused, body.page ? `${sentence} Go to ${url}${body.page}` : sentence)
+  return new Failure(EXIT.refused, page ? `${sentence} Go to ${url}${page}` : sentence)
 }

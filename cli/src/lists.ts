@@ -2,8 +2,8 @@ import { instantText } from '../../src/domain/instant.ts'
 import { costText, dollars } from '../../src/domain/money/money.ts'
 import { planName } from '../../src/domain/money/plan.ts'
 import { endedBecause, formatUptime, serverStatus } from '../../src/domain/server.ts'
-import type { BillingRecord, Server, Summary } from '../../src/domain/wire.ts'
-import { get, getText, listServers } from './api.ts'
+import type { Server } from '../../src/domain/wire.ts'
+import { call, getSummary, getText, listServers } from './api.ts'
 import { currentSite, type SiteOptions } from './site.ts'
 import { say, sayJson, table } from './terminal.ts'
 
@@ -31,7 +31,7 @@ function ranFor({ startedAt, end_time }: Server): string {
 }
 
 export async function usage(options: Options): Promise<void> {
-  const summary = await get<Summary>(currentSite(options), '/api/v1/billings/summary')
+  const summary = await getSummary(currentSite(options))
   if (options.json) return sayJson(summary)
   const { monthlyUsage, subscription, suspended } = summary
   const used = monthlyUsage.hoursUsed.toFixed(2)
@@ -54,7 +54,7 @@ export async function usage(options: Options): Promise<void> {
 export async function bills(options: Options & { csv?: true }): Promise<void> {
   const site = currentSite(options)
   if (options.csv) return void process.stdout.write(await getText(site, '/billing_history.csv'))
-  const answer = await get<{ billings: BillingRecord[] }>(site, '/api/v1/billings/history')
+  const answer = await call(site, (client) => client.GET('/api/v1/billings/history'))
   if (options.json) return sayJson(answer)
   if (!answer.billings.length) return say('You have no bills yet.')
   const rows = answer.billings.map((bill) => [

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { TokenScope } from '../../src/domain/api-token.ts'
 import { CLIENT_ID, DEVICE_GRANT, POLL_EVERY_MS } from '../../src/domain/device-login.ts'
 import { instantText } from '../../src/domain/instant.ts'
-import type { ApiToken } from '../../src/domain/wire.ts'
-import { del, get, getUser, postForm } from './api.ts'
+import { call, getUser, postForm, revokeToken } from './api.ts'
 import { openInBrowser } from './browser.ts'
 import { EXIT, Failure } from './failure.ts'
 import { checkToken, chosenUrl, currentSite, findSaved, forget, type SiteOptions, save } from './site.ts'
@@ -21,7 +20,7 @@ export async function login({ withToken, scope, browser, ...options }: LoginOpti
   say(`You're signed in to ${url} as ${user.email}.`)
   if (process.env.PROVING_GROUND_TOKEN) note('PROVING_GROUND_TOKEN is set. Commands use that token instead.')
   // Nothing uses the one before any more. It may have ended, or be out of reach.
-  if (before?.ownToken && before.token !== token) await del(before, '/api/v1/api_token').catch(() => {})
+  if (before?.ownToken && before.token !== token) await revokeToken(before).catch(() => {})
 }
 
 async function readToken(url: string): Promise<string> {
@@ -67,7 +66,7 @@ export async function logout(): Promise<void> {
   if (!saved) return say("You weren't signed in.")
   forget()
   const { url, ownToken } = saved
-  const revoked = ownToken && (await del(saved, '/api/v1/api_token').then(() => true, wasOver))
+  const revoked = ownToken && (await revokeToken(saved).then(() => true, wasOver))
   say(
     revoked
       ? `You're signed out of ${url}.`
@@ -86,13 +85,13 @@ type TokenOptions = SiteOptions & { revoke?: true; json?: true }
 export async function token(options: TokenOptions): Promise<void> {
   const site = currentSite(options)
   if (options.revoke) {
-    const answer = await del<{ message: string }>(site, '/api/v1/api_token')
+    const answer = await revokeToken(site)
     if (findSaved()?.token === site.token) forget()
     return options.json ? sayJson(answer) : say(answer.message)
   }
   const [user, { api_token }] = await Promise.all([
     getUser(site),
-    get<{ api_token: ApiToken }>(site, '/api/v1/api_token'),
+    call(site, (client) => client.GET('/api/v1/api_token')),
   ])
   if (options.json) return sayJson({ user, api_token })
   const { name, scope, expires_at } = api_token

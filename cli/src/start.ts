@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/server.ts'
 import { isNoCapacity, jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server } from '../../src/domain/wire.ts'
-import { getUser, post, stopServer } from './api.ts'
+import { call, getUser, repeatable, stopServer } from './api.ts'
 import { EXIT, type ExitCode, Failure } from './failure.ts'
 import { follow } from './follow.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
@@ -27,10 +27,13 @@ export async function start(options: StartOptions): Promise<void> {
   const interrupts = options.wait ? catchInterrupts() : null
   try {
     const user = options.wait ? await getUser(site) : null
-    const { server, job_id } = await post<Started>(site, '/api/v1/aws/auto_cloud_start_request', {
+    const body = {
       ...(options.name !== undefined && { name: options.name }),
       ...(options.stopAfter !== undefined && { stop_after: options.stopAfter }),
-    })
+    }
+    const { server, job_id } = await call(site, (client) =>
+      client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body }),
+    )
     if (!user || !interrupts) {
       if (options.json) return sayJson({ server, job_id })
       return say(

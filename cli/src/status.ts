@@ -4,7 +4,7 @@ import { costText, UNITS_PER_DOLLAR } from '../../src/domain/money/money.ts'
 import { canStop, formatUptime, isLive, serverStatus } from '../../src/domain/server.ts'
 import { isFinished, jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server, Summary } from '../../src/domain/wire.ts'
-import { get, getUser, listServers, stopServer } from './api.ts'
+import { getSummary, getUser, listServers, stopServer } from './api.ts'
 import { openInBrowser } from './browser.ts'
 import { EXIT, Failure } from './failure.ts'
 import { follow } from './follow.ts'
@@ -127,5 +127,3 @@ async function watch(site: Site, json: boolean): Promise<void> {
     })
   })
 }
-
-const getSummary = (site: Site) => get<Summary>(site, '/api/v1/billings/summary')

@@ -2,6 +2,7 @@ import { execFile, execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, describe, expect, inject, test } from 'vitest'
 import type { Availability, Server } from '../../src/domain/wire.ts'
 import { SITE_MAP } from '../../src/server/http/site-map.ts'
@@ -135,25 +136,42 @@ describe.runIf(canRun)('the examples work:', () => {
     const { candidates } = (await eve.person.get<Availability>('/api/v1/aws/server_available')).body
     const free = candidates.find(({ available }) => available)
     await call('post-api-v1-aws-start', eve, { SERVER_ID: free?.server_id ?? '' })
+    delete calls['client.mjs']
     for (const id of Object.keys(calls)) if (!done.has(id) && !id.startsWith('delete')) await call(id, ada)
     for (const id of Object.keys(calls)) if (!done.has(id)) await call(id, ada)
     expect([...done].sort()).toEqual(Object.keys(calls).sort())
   })
 })
 
-test('the Node example follows a start over the cable', async () => {
-  const ada = await newOperator(url)
-  const { 'cable.mjs': program = '' } = await examples('/docs/events')
-  // Beside our own packages, which it imports.
-  const file = resolve(`test-results/cable-${process.pid}.mjs`)
+/** Runs a page's program in Node, beside our own packages, which it imports. @returns what it prints */
+async function node(path: string, name: string, { token }: Operator): Promise<string> {
+  const file = resolve(`test-results/${process.pid}-${name}`)
   mkdirSync('test-results', { recursive: true })
-  writeFileSync(file, program)
-  const env = { PATH: process.env.PATH, PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: ada.token }
+  writeFileSync(file, (await examples(path))[name] ?? '')
+  const env = { PATH: process.env.PATH, PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: token }
   const out = await new Promise<string>((done, fail) =>
     execFile(process.execPath, [file], { env }, (error, text, err) => (error ? fail(new Error(err)) : done(text))),
   )
   rmSync(file)
+  return out
+}
+
+test.concurrent('the Node example follows a start over the cable', async () => {
+  const out = await node('/docs/events', 'cable.mjs', await newOperator(url))
   expect(out).toMatch(/succeeded Your server is running\.\n$/)
+})
+
+test.concurrent('the typed client starts a server and stops it', async () => {
+  const ada = await newOperator(url)
+  expect(await node('/docs/api', 'client.mjs', ada)).toBe('Starting first flight\n')
+  expect((await serversOf(ada))[0]).toMatchObject({ name: 'first flight', end_time: expect.any(String) })
+})
+
+test('the package to download has the command line and the client', async () => {
+  const packed = Buffer.from(await (await fetch(`${url}/cli/proving-ground.tgz`)).arrayBuffer())
+  const tar = gunzipSync(packed).toString('latin1')
+  for (const file of ['proving-ground.js', 'client.js', 'client.d.ts', 'api-types.d.ts'])
+    expect(tar).toContain(`package/dist/${file}`)
 })
 
 test('every call of the OpenAPI document is on its page', async () => {

@@ -1,4 +1,5 @@
 import { Code, Doc, Heading, Rows } from './parts.tsx'
+import { PACKAGE_PATH } from './Quickstart.tsx'
 
 export type ApiCall = {
   /** Its anchor. */
@@ -54,6 +55,35 @@ export function Api({ origin, calls }: ApiProps) {
       </ul>
       <Code>{`export PROVING_GROUND_URL=${origin}
 export PROVING_GROUND_TOKEN=pg_…`}</Code>
+      <Heading id="client">In TypeScript</Heading>
+      <p>
+        Our client has every call below with its types. Keep the package with your code, so that it changes when you say
+        so:
+      </p>
+      <Code>{`curl -fsSO ${origin}${PACKAGE_PATH}
+npm install ./proving-ground.tgz`}</Code>
+      <Code run="client.mjs">{`import { createProvingGround } from 'proving-ground/client'
+
+const client = createProvingGround({
+  url: process.env.PROVING_GROUND_URL,
+  token: process.env.PROVING_GROUND_TOKEN,
+})
+
+const { data, error } = await client.POST('/api/v1/aws/auto_cloud_start_request', {
+  params: { header: { 'Idempotency-Key': crypto.randomUUID() } },
+  body: { name: 'first flight', stop_after: 3600 },
+})
+if (error) throw new Error(error.message)
+console.log('Starting', data.server.name)
+
+const { id, server_id } = data.server
+await client.POST('/api/v1/aws/stop_server', { body: { session_id: id, server_id } })`}</Code>
+      <p>
+        A call throws if no answer comes within 30 seconds. If it has an <code>Idempotency-Key</code>, the client first
+        sends it up to three times.
+      </p>
+
+      <Heading id="calls">Calls for programs</Heading>
       <Rows
         caption="Calls for programs"
         head={['Call', 'What it does', 'Access']}

@@ -1,5 +1,5 @@
 import { Code, Doc, Heading, Rows } from './parts.tsx'
-import { CLI_PATH } from './Quickstart.tsx'
+import { CLI_PATH, PACKAGE_PATH } from './Quickstart.tsx'
 
 const code = (text: string) => <code key={text}>{text}</code>
 
@@ -13,6 +13,10 @@ export function Cli({ origin }: { origin: string }) {
       <Heading id="install">Get it</Heading>
       <Code run="get">{`curl -fsSo proving-ground.mjs ${origin}${CLI_PATH}
 alias proving-ground='node proving-ground.mjs'`}</Code>
+      <p>
+        It's also a package, with <a href="/docs/api#client">a client for TypeScript</a>:
+      </p>
+      <Code>{`npx ${origin}${PACKAGE_PATH} help`}</Code>
       <p>
         Then sign in. It shows a code and opens a page here, where you compare the code and approve with your password.
         The token it gets lasts 90 days. Your computer keeps it in a file that only you can read.

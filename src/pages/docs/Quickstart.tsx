@@ -2,6 +2,8 @@ import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { Code, Doc, Heading } from './parts.tsx'
 
 export const CLI_PATH = '/cli/proving-ground.mjs'
+/** The same as a package for npm, with the typed client. */
+export const PACKAGE_PATH = '/cli/proving-ground.tgz'
 
 /** @param origin the site's own, so that every example works as it stands */
 export function Quickstart({ origin }: { origin: string }) {
