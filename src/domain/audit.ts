@@ -1,7 +1,7 @@
 /** What an operator can do, in the words of the audit log. */
 export const ACTS = {
   stop_run: 'Stopped a server',
-  end_instance: 'Ended an instance',
+  end_instance: 'Told EC2 to end an instance',
   end_instance_failed: 'Could not end the instance',
   suspend: 'Suspended an account',
   lift: 'Lifted a suspension',

@@ -7,7 +7,13 @@ import { newId } from './id.ts'
 type Actor = { id: string; reason: string }
 
 /** An operator at work, in the console or with a script: just a database, a clock, and who it is. */
-export type Hand = { db: Database; now: () => number; by?: Actor }
+export type Hand = {
+  db: Database
+  now: () => number
+  by?: Actor
+  /** The id of the act's record, if a form chose it: sent twice, it acts once. */
+  actId?: string
+}
 
 type Entry = {
   act: Act
@@ -21,8 +27,18 @@ type Entry = {
  * Inserts the record of an act, in the batch that does it.
  * @param when an SQL condition: the act happens only if it is true at that moment
  */
-export function auditQuery({ db, now, by }: Hand, { act, subject, userId, detail }: Entry, when: SQL = sql`1`): Query {
+export function auditQuery(
+  { db, now, by, actId }: Hand,
+  { act, subject, userId, detail }: Entry,
+  when: SQL = sql`1`,
+): Query {
   return db.run(sql`INSERT INTO audit_log (id, at, actor, act, subject, user_id, reason, detail)
-    SELECT ${newId('act')}, ${now()}, ${by?.id ?? 'script'}, ${act}, ${subject}, ${userId ?? null}, ${by?.reason ?? ''},
+    SELECT ${actId ?? newId('act')}, ${now()}, ${by?.id ?? 'script'}, ${act}, ${subject}, ${userId ?? null}, ${by?.reason ?? ''},
       ${detail ? JSON.stringify(detail) : null} WHERE ${when}`)
+}
+
+/** Whether a batch failed because its act is in the log already. */
+export function isDoneAlready(error: unknown): boolean {
+  for (let e = error; e instanceof Error; e = e.cause) if (e.message.includes('The audit log can not be')) return true
+  return false
 }

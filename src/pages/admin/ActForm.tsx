@@ -3,36 +3,45 @@ import { LONGEST_REASON } from '../../domain/audit.ts'
 import { Button } from '../../ui/Button.tsx'
 import { Checkbox, Field } from '../../ui/Field.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
+import type { Acting } from './AdminPage.tsx'
 
 type ActFormProps = {
   /** Unique on its page. */
   id: string
   action: string
-  csrfToken: string
+  acting: Acting
   title: string
   /** What happens then. */
   text: string
   button: string
   /** Where the reason goes, if not only into the audit log. */
   reasonHint?: string
-  children?: ReactNode
+  /** @param typed what a refused form said in a field */
+  children?: (typed: (name: string) => string | undefined) => ReactNode
 }
 
-/** One act: folded until somebody wants it, and nothing happens without a reason and a tick. */
-export function ActForm({ id, action, csrfToken, title, text, button, reasonHint, children }: ActFormProps) {
+/** One act: folded until somebody wants it, and nothing happens without a reason and a tick. Refused, it is open again. */
+export function ActForm({ id, action, acting, title, text, button, reasonHint, children }: ActFormProps) {
+  const { csrfToken, actId, flash } = acting
+  const refused = flash?.kind === 'danger' && flash.values?.act_id?.endsWith(`.${id}`) ? flash : null
+  const typed = (name: string) => refused?.values?.[name]
+  const error = (name: string) => (refused?.field === name ? refused.message : null)
   return (
-    <details className="fold">
+    <details className="fold" open={refused !== null}>
       <summary>{title}</summary>
       <form className="stack" method="post" action={action} noValidate>
         <HiddenFields csrfToken={csrfToken} />
+        <input type="hidden" name="act_id" value={`${actId}.${id}`} />
         <p>{text}</p>
-        {children}
+        {children?.(typed)}
         <Field
           id={`${id}-reason`}
           name="reason"
           label="Reason"
           hint={reasonHint ?? 'Only the audit log shows it.'}
           maxLength={LONGEST_REASON}
+          defaultValue={typed('reason')}
+          error={error('reason')}
           autoComplete="off"
           required
         />

@@ -6,6 +6,8 @@ import { ConsoleTabs } from '../console/ConsoleTabs.tsx'
 /** What a console page needs to act. */
 export type Acting = {
   csrfToken: string
+  /** Goes into each form, so that sending it twice acts once. */
+  actId: string
   flash: FlashMessage | null
   /** Where to confirm the password first; null: it was confirmed just now. */
   confirmAt: string | null

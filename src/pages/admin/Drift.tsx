@@ -53,12 +53,21 @@ export function Drift({ drift, error, acting }: { drift: Drifted | null; error: 
           <ActForm
             id="end"
             action="/admin/instances/end"
-            csrfToken={acting.csrfToken}
+            acting={acting}
             title="End an instance…"
             text="Ends an instance of ours that no live run owns. Its run may belong to another stage in the same AWS account: check before you end it."
             button="End the instance"
           >
-            <Field name="instance" label="Instance" placeholder="i-…" autoComplete="off" required />
+            {(typed) => (
+              <Field
+                name="instance"
+                label="Instance"
+                placeholder="i-…"
+                autoComplete="off"
+                defaultValue={typed('instance')}
+                required
+              />
+            )}
           </ActForm>
         </Card>
       )}

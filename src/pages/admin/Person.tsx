@@ -75,7 +75,7 @@ export function Person({ person, acting, self }: { person: PersonProps; acting: 
               First, <a href={acting.confirmAt}>confirm your password</a>.
             </p>
           ) : (
-            <PersonActs person={person} live={live ?? null} csrfToken={acting.csrfToken} />
+            <PersonActs person={person} live={live ?? null} acting={acting} />
           )}
         </Card>
       </div>

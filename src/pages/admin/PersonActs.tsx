@@ -2,6 +2,8 @@ import { PLANS, TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import type { Server } from '../../domain/wire.ts'
 import { Field, Select } from '../../ui/Field.tsx'
 import { ActForm } from './ActForm.tsx'
+import type { Acting } from './AdminPage.tsx'
+import { ForceStop } from './ForceStop.tsx'
 import type { PersonProps } from './person.ts'
 
 const PLAN_OPTIONS = [
@@ -9,30 +11,21 @@ const PLAN_OPTIONS = [
   { value: 'demo', label: `trial, ${TRIAL_MINUTES} minutes` },
 ]
 
-type Props = { person: PersonProps; live: Server | null; csrfToken: string }
+type Props = { person: PersonProps; live: Server | null; acting: Acting }
 
 /** Everything an admin can do to somebody else's account. */
-export function PersonActs({ person, live, csrfToken }: Props) {
+export function PersonActs({ person, live, acting }: Props) {
   const at = `/admin/people/${person.id}`
   const correctable = person.bills.filter(({ corrects }) => corrects === null)
   const isClosed = person.closed_at !== null
   return (
     <div className="stack">
-      {live ? (
-        <ActForm
-          id="stop"
-          action={`/admin/runs/${live.id}/stop`}
-          csrfToken={csrfToken}
-          title="Force stop…"
-          text="Stops their server now. They pay nothing from this moment on, lose what is on its disk, and get an email."
-          button="Force stop"
-        />
-      ) : null}
+      {live ? <ForceStop runId={live.id} acting={acting} /> : null}
       {isClosed ? null : person.held_at ? (
         <ActForm
           id="lift"
           action={`${at}/lift`}
-          csrfToken={csrfToken}
+          acting={acting}
           title="Lift the suspension…"
           text="They can start servers again."
           button="Lift the suspension"
@@ -41,7 +34,7 @@ export function PersonActs({ person, live, csrfToken }: Props) {
         <ActForm
           id="suspend"
           action={`${at}/suspend`}
-          csrfToken={csrfToken}
+          acting={acting}
           title="Suspend…"
           text="They can't start servers until you lift it, and get an email. A server that runs keeps running: force stop it as well if it must end."
           button="Suspend"
@@ -51,20 +44,30 @@ export function PersonActs({ person, live, csrfToken }: Props) {
         <ActForm
           id="grant"
           action={`${at}/plan`}
-          csrfToken={csrfToken}
+          acting={acting}
           title="Grant a plan…"
           text="Replaces a trial or another granted plan from now on. Nobody pays for it."
           button="Grant the plan"
         >
-          <Select name="plan" label="Plan" options={PLAN_OPTIONS} defaultValue="basic" />
-          <Field name="hours" label="Hours a month" hint="Empty: as many as the plan has." inputMode="decimal" />
+          {(typed) => (
+            <>
+              <Select name="plan" label="Plan" options={PLAN_OPTIONS} defaultValue={typed('plan') ?? 'basic'} />
+              <Field
+                name="hours"
+                label="Hours a month"
+                hint="Empty: as many as the plan has."
+                inputMode="decimal"
+                defaultValue={typed('hours')}
+              />
+            </>
+          )}
         </ActForm>
       )}
       {person.plan && !person.plan.paid_through_stripe ? (
         <ActForm
           id="end-plan"
           action={`${at}/end_plan`}
-          csrfToken={csrfToken}
+          acting={acting}
           title="End the plan…"
           text="Ends their trial or granted plan now. What they use from then on is billed."
           button="End the plan"
@@ -74,27 +77,38 @@ export function PersonActs({ person, live, csrfToken }: Props) {
         <ActForm
           id="correct"
           action="/admin/bills/correct"
-          csrfToken={csrfToken}
+          acting={acting}
           title="Correct a bill…"
           text="Say how many seconds are right. An overpayment becomes a credit; more to pay gets its own invoice."
           button="Correct the bill"
           reasonHint="The customer reads it."
         >
-          <Select
-            name="bill"
-            label="Bill"
-            options={correctable.map(({ id, start, seconds }) => ({
-              value: id,
-              label: `${start.slice(0, 10)}: ${seconds} seconds`,
-            }))}
-          />
-          <Field name="seconds" label="Correct seconds" inputMode="numeric" required />
+          {(typed) => (
+            <>
+              <Select
+                name="bill"
+                label="Bill"
+                options={correctable.map(({ id, start, seconds }) => ({
+                  value: id,
+                  label: `${start.slice(0, 10)}: ${seconds} seconds`,
+                }))}
+                defaultValue={typed('bill')}
+              />
+              <Field
+                name="seconds"
+                label="Correct seconds"
+                inputMode="numeric"
+                defaultValue={typed('seconds')}
+                required
+              />
+            </>
+          )}
         </ActForm>
       ) : null}
       <ActForm
         id="sign-out"
         action={`${at}/sign_out`}
-        csrfToken={csrfToken}
+        acting={acting}
         title="Sign out everywhere…"
         text="Signs them out in every browser and revokes all their API tokens."
         button="Sign out everywhere"

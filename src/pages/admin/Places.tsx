@@ -61,8 +61,8 @@ export function Places({ places, q, acting }: { places: Line[]; q: string; actin
       {acting.confirmAt ? null : (
         <Card title="Act">
           <div className="stack">
-            <AddPlaces csrfToken={acting.csrfToken} />
-            <ChangePlace csrfToken={acting.csrfToken} />
+            <AddPlaces acting={acting} />
+            <ChangePlace acting={acting} />
           </div>
         </Card>
       )}
@@ -89,37 +89,56 @@ export function Places({ places, q, acting }: { places: Line[]; q: string; actin
   )
 }
 
-function AddPlaces({ csrfToken }: { csrfToken: string }) {
+function AddPlaces({ acting }: { acting: Acting }) {
   return (
     <ActForm
       id="add"
       action="/admin/places"
-      csrfToken={csrfToken}
+      acting={acting}
       title="Add places…"
       text="Starts use them at once, after the existing ones of the same size. Check the vCPU quota with npm run doctor first."
       button="Add places"
     >
-      <Field name="type" label="Instance type" placeholder="g6.4xlarge" autoComplete="off" required />
-      <Field name="zone" label="Zone" placeholder="us-east-1a" autoComplete="off" required />
-      <Field name="template" label="Launch template" hint="Empty: EC2_LAUNCH_TEMPLATE." autoComplete="off" />
-      <Field name="gpus" label="GPUs" inputMode="numeric" defaultValue="1" required />
-      <Field name="count" label="How many" inputMode="numeric" defaultValue="1" required />
+      {(typed) => {
+        const field = (name: string, label: string, otherwise?: string) =>
+          ({ name, label, autoComplete: 'off', defaultValue: typed(name) ?? otherwise }) as const
+        return (
+          <>
+            <Field {...field('type', 'Instance type')} placeholder="g6.4xlarge" required />
+            <Field {...field('zone', 'Zone')} placeholder="us-east-1a" required />
+            <Field {...field('template', 'Launch template')} hint="Empty: EC2_LAUNCH_TEMPLATE." />
+            <Field {...field('gpus', 'GPUs', '1')} inputMode="numeric" required />
+            <Field {...field('count', 'How many', '1')} inputMode="numeric" required />
+          </>
+        )
+      }}
     </ActForm>
   )
 }
 
-function ChangePlace({ csrfToken }: { csrfToken: string }) {
+function ChangePlace({ acting }: { acting: Acting }) {
   return (
     <ActForm
       id="change"
       action="/admin/places/change"
-      csrfToken={csrfToken}
+      acting={acting}
       title="Drain, resume, or retire a place…"
       text="A drained place is offered no more until you resume it; a retired one never again. A server in it keeps running."
       button="Change the place"
     >
-      <Field name="place" label="Place" placeholder="srv_…" autoComplete="off" required />
-      <Select name="act" label="What" options={['drain', 'resume', 'retire']} />
+      {(typed) => (
+        <>
+          <Field
+            name="place"
+            label="Place"
+            placeholder="srv_…"
+            autoComplete="off"
+            defaultValue={typed('place')}
+            required
+          />
+          <Select name="act" label="What" options={['drain', 'resume', 'retire']} defaultValue={typed('act')} />
+        </>
+      )}
     </ActForm>
   )
 }

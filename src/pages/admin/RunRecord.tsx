@@ -3,10 +3,12 @@ import { dollars, seconds } from '../../domain/money/money.ts'
 import type { RunRecord as Run } from '../../domain/run-record.ts'
 import { type BadgeColor, formatUptime } from '../../domain/server.ts'
 import { Badge } from '../../ui/Badge.tsx'
+import { Card } from '../../ui/Card.tsx'
 import { DataTable } from '../../ui/DataTable.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { AdminPage } from './AdminPage.tsx'
+import { type Acting, AdminPage } from './AdminPage.tsx'
+import { ForceStop } from './ForceStop.tsx'
 
 const COLORS: Record<Run['state'], BadgeColor> = {
   starting: 'yellow',
@@ -15,10 +17,21 @@ const COLORS: Record<Run['state'], BadgeColor> = {
   ended: 'gray',
 }
 
-/** One run for an admin: whose it is, what happened, every launch and job, and what the provider said. */
-export function RunRecord(run: Run) {
+type Props = { run: Run; acting: Acting; self: boolean }
+
+/**
+ * One run for an admin: whose it is, what happened, every launch and job, and what the provider said.
+ * @param self it is the admin's own, which they can't force to stop
+ */
+export function RunRecord({ run, acting, self }: Props) {
+  const canAct = !self && (run.state === 'starting' || run.state === 'running')
   return (
-    <AdminPage here="/console" title={`Run ${run.id}`} aside={<Badge color={COLORS[run.state]}>{run.state}</Badge>}>
+    <AdminPage
+      here="/console"
+      title={`Run ${run.id}`}
+      aside={<Badge color={COLORS[run.state]}>{run.state}</Badge>}
+      acting={canAct ? acting : { ...acting, confirmAt: null }}
+    >
       <DefinitionStats
         stats={[
           {
@@ -36,6 +49,11 @@ export function RunRecord(run: Run) {
         ]}
       />
       {run.error_message ? <p>{run.error_message}</p> : null}
+      {canAct && !acting.confirmAt ? (
+        <Card title="Act">
+          <ForceStop runId={run.id} acting={acting} />
+        </Card>
+      ) : null}
       <DataTable
         caption="What happened"
         columns={[

@@ -190,17 +190,19 @@ type StopOptions = {
  * @param when an SQL condition: nothing stops unless it is true at that moment
  * @param before what this batch writes first, given that this call records the end as an SQL condition
  * @param after what else this batch writes
+ * @returns whether this call recorded the end
  */
 export async function requestStop(
   ctx: Context,
   run: Pick<RunRow, 'id' | 'userId'>,
   until: number,
   { failure = null, cancelled = START_CANCELLED, when = sql`1`, before = () => [], after = [] }: StopOptions = {},
-): Promise<void> {
+): Promise<boolean> {
   const now = ctx.now()
   const open = sql`id = ${run.id} AND stop_requested_at IS NULL AND ended_at IS NULL AND ${when}`
-  await writeBatch(ctx.db, [
-    ...before(sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`),
+  const first = before(sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${open})`)
+  const results = await writeBatch(ctx.db, [
+    ...first,
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, error_code, error_message, run_at, created_at, updated_at)
       SELECT ${newId('job')}, user_id, id, 'server_stop', 'queued', 'Stopping server...', ${failure?.code ?? null},
         ${failure?.message ?? null}, ${now}, ${now}, ${now}
@@ -216,4 +218,5 @@ export async function requestStop(
       WHERE ${open}`),
     ...after,
   ])
+  return results[first.length + 2]?.rowsAffected === 1
 }

@@ -6,6 +6,7 @@ import { whyEnded } from '../accounts/live-sign-ins.ts'
 import type { AppEnv } from './app-env.ts'
 import { checkToken } from './bearer.ts'
 import { bearerOf } from './caller.ts'
+import { formPage } from './error-response.ts'
 import { isPrefetch, isSeen, setFlash } from './flash.ts'
 import { findOwnPath, findOwnReferrer } from './own-path.ts'
 import { factsOf, matchedRoute, type RouteFacts } from './site-map.ts'
@@ -31,19 +32,18 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
     throw new AppError('forbidden', 'You are not allowed to do that.')
   }
   if (facts.recentPassword && c.var.ctx.now() - (c.var.signIn?.passwordAt ?? 0) >= ACT_WITHIN_MS)
-    return askForPassword(c, facts)
+    return askForPassword(c)
   return next()
 })
 
 const SIGN_IN_FIRST = 'Please sign in first.'
 
 /** Before an act in the console: the form's page comes back after the password. */
-function askForPassword(c: HonoContext<AppEnv>, { form }: RouteFacts): Response {
+function askForPassword(c: HonoContext<AppEnv>): Response {
   const message = 'Confirm your password first, then act again.'
   if (!c.var.form) throw new AppError('forbidden', message, { page: '/admin/confirm' })
   setFlash(c, { kind: 'info', message })
-  const to = findOwnReferrer(c) ?? form?.at ?? '/admin/people'
-  return c.redirect(`/admin/confirm?to=${encodeURIComponent(to)}`, 303)
+  return c.redirect(`/admin/confirm?to=${encodeURIComponent(formPage(c, 'at'))}`, 303)
 }
 
 /** Sends a visitor to sign in, and remembers the page for after that. Says why, if their session has ended. */

@@ -7,7 +7,7 @@ import type { PlanType } from '../../domain/money/plan.ts'
 import type { User } from '../../domain/wire.ts'
 import { revokeTokensQuery } from '../accounts/api-tokens.ts'
 import { requireCurrentPassword } from '../accounts/credentials/current-password.ts'
-import { auditQuery, type Hand } from '../audit.ts'
+import { auditQuery, type Hand, isDoneAlready } from '../audit.ts'
 import { correctBill } from '../billing/bills/corrections.ts'
 import { endGrantedPlan, grantPlan } from '../billing/plans/grants.ts'
 import type { Context } from '../context.ts'
@@ -16,19 +16,37 @@ import { requestStop } from '../fleet/runs.ts'
 import { heldMail, stoppedByUsMail } from '../mail/operator-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 
-/** What every act in the console asks for. */
-export type Why = { reason: string; confirmed: boolean }
+/** What every act in the console asks for, and the id that its form carries: sent twice, it acts once. */
+export type Why = { reason: string; confirmed: boolean; act_id?: string }
 
 /** An admin at work. Each act is recorded in the batch that does it. */
 export type Operator = { ctx: Context; admin: User }
 
 /** @throws invalid */
-function handOf({ ctx, admin }: Operator, { reason, confirmed }: Why): Hand & { by: { id: string; reason: string } } {
+function handOf(
+  { ctx, admin }: Operator,
+  { reason, confirmed, act_id }: Why,
+): Hand & { by: { id: string; reason: string } } {
   const why = reason.trim()
   if (!why || why.length > LONGEST_REASON)
     throw new AppError('invalid', `Please give a reason of at most ${LONGEST_REASON} characters.`, { field: 'reason' })
   if (!confirmed) throw new AppError('invalid', 'Please tick the box to confirm.', { field: 'confirmed' })
-  return { db: ctx.db, now: ctx.now, by: { id: admin.id, reason: why } }
+  const hand = { db: ctx.db, now: ctx.now, by: { id: admin.id, reason: why } }
+  return act_id && FORM_ACT.test(act_id) ? { ...hand, actId: act_id } : hand
+}
+
+const FORM_ACT = /^act_[\w-]{20}\.[a-z-]+$/
+
+/** Does an act, unless the same form did it before: a double click, or a page from the browser's history. @throws conflict */
+export async function once<T>(act: Promise<T>): Promise<T> {
+  try {
+    return await act
+  } catch (cause) {
+    if (!isDoneAlready(cause)) throw cause
+    throw new AppError('conflict', 'You sent this form before, and it is done. To do it again, reload the page.', {
+      cause,
+    })
+  }
 }
 
 /** Nobody grants, credits, or frees themselves. @throws forbidden */
@@ -37,8 +55,11 @@ function requireOther({ admin }: Operator, userId: string): void {
 }
 
 /** @throws not_found */
-async function getAccount({ ctx }: Operator, userId: string): Promise<{ id: string; email: string }> {
-  const [account] = await ctx.db.select({ id: users.id, email: users.email }).from(users).where(eq(users.id, userId))
+async function getAccount({ ctx }: Operator, userId: string): Promise<{ email: string; closedAt: number | null }> {
+  const [account] = await ctx.db
+    .select({ email: users.email, closedAt: users.closedAt })
+    .from(users)
+    .where(eq(users.id, userId))
   if (!account) throw new AppError('not_found', `There is no account ${userId}.`)
   return account
 }
@@ -56,21 +77,24 @@ export async function forceStop(operator: Operator, runId: string, why: Why): Pr
   const [run] = await ctx.db.select().from(runs).where(eq(runs.id, runId))
   if (!run) throw new AppError('not_found', `There is no run ${runId}.`)
   requireOther(operator, run.userId)
-  if (run.stopRequestedAt !== null || run.endedAt !== null)
-    throw new AppError('conflict', 'This server is already stopping or stopped.')
+  if (run.stopRequestedAt !== null || run.endedAt !== null) throw alreadyStopping()
   const { email } = await getAccount(operator, run.userId)
   const channel = ctx.channel(run.userId)
   await channel.arm(run.userId)
   const failure = { code: 'stopped_by_us', message: 'We stopped your server. Contact us to find out why.' }
-  await requestStop(ctx, run, ctx.now(), {
+  const stopped = await requestStop(ctx, run, ctx.now(), {
     failure,
     before: (isOpen) => [
       auditQuery(hand, { act: 'stop_run', subject: runId, userId: run.userId }, isOpen),
       mailQuery(ctx, email, stoppedByUsMail(), isOpen),
     ],
   })
+  // Somebody was a moment faster: they are in the audit log, and we aren't.
+  if (!stopped) throw alreadyStopping()
   ctx.background(Promise.all([channel.wake(run.userId), deliverMail(ctx)]))
 }
+
+const alreadyStopping = () => new AppError('conflict', 'This server is already stopping or stopped.')
 
 /** Ends an instance of ours that no live run owns. @throws not_found, conflict, invalid, unavailable, provider_failed */
 export async function endInstance(operator: Operator, instanceId: string, why: Why): Promise<void> {
@@ -78,6 +102,8 @@ export async function endInstance(operator: Operator, instanceId: string, why: W
   const hand = handOf(operator, why)
   const instance = await ctx.cloud.findInstance(instanceId)
   if (!instance?.token) throw new AppError('not_found', `EC2 knows no instance ${instanceId} of ours.`)
+  if (instance.state === 'shutting-down' || instance.state === 'terminated')
+    throw new AppError('conflict', 'This instance is already ending or has ended.')
   const owned = ctx.db
     .select({ id: runs.id })
     .from(launches)
@@ -93,7 +119,8 @@ export async function endInstance(operator: Operator, instanceId: string, why: W
   try {
     await ctx.cloud.terminate(instanceId)
   } catch (error) {
-    await writeBatch(ctx.db, [auditQuery(hand, { act: 'end_instance_failed', ...entry })])
+    const { actId, ...again } = hand
+    await writeBatch(ctx.db, [auditQuery(again, { act: 'end_instance_failed', ...entry })])
     throw error
   }
 }
@@ -143,7 +170,9 @@ export async function grant(
   requireOther(operator, userId)
   if (!Number.isFinite(plan.hours) || plan.hours < 0 || plan.hours > 10_000)
     throw new AppError('invalid', 'The hours must be a number from 0 to 10,000.', { field: 'hours' })
-  await grantPlan(hand, (await getAccount(operator, userId)).email, plan)
+  const { email, closedAt } = await getAccount(operator, userId)
+  if (closedAt !== null) throw new AppError('conflict', 'This account is closed.')
+  await grantPlan(hand, email, plan)
 }
 
 export async function endGrant(operator: Operator, userId: string, why: Why): Promise<void> {

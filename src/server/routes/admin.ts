@@ -3,7 +3,7 @@ import * as z from 'zod/mini'
 import type { AppEnv } from '../http/app-env.ts'
 import { body, checkbox, text } from '../http/body.ts'
 
-const why = { reason: text, confirmed: checkbox }
+const why = { reason: text, confirmed: checkbox, act_id: text }
 const whyOnly = z.object(why)
 
 /** Few isolates ever show the console, so its pages and acts load on demand. */

@@ -17,22 +17,22 @@ export async function confirm(c: C, to: string, password: string): Promise<Respo
 }
 
 export async function stopRun(c: C, runId: string, why: Why): Promise<Response> {
-  await verbs.forceStop(operatorOf(c), runId, why)
+  await verbs.once(verbs.forceStop(operatorOf(c), runId, why))
   return answer(c, { message: 'We are stopping the server.' })
 }
 
 export async function endInstance(c: C, { instance, ...why }: Why & { instance: string }): Promise<Response> {
-  await verbs.endInstance(operatorOf(c), instance.trim(), why)
+  await verbs.once(verbs.endInstance(operatorOf(c), instance.trim(), why))
   return answer(c, { message: 'EC2 is ending the instance.' })
 }
 
 export async function suspend(c: C, userId: string, why: Why): Promise<Response> {
-  await verbs.suspend(operatorOf(c), userId, why)
+  await verbs.once(verbs.suspend(operatorOf(c), userId, why))
   return answer(c, { message: 'The account is suspended.' })
 }
 
 export async function lift(c: C, userId: string, why: Why): Promise<Response> {
-  await verbs.lift(operatorOf(c), userId, why)
+  await verbs.once(verbs.lift(operatorOf(c), userId, why))
   return answer(c, { message: 'The suspension is lifted.' })
 }
 
@@ -43,17 +43,17 @@ export async function grant(c: C, userId: string, { plan, hours, ...why }: Grant
   if (!known && plan !== 'demo') throw new AppError('invalid', 'Please choose a plan.', { field: 'plan' })
   const usual = known ? (known.hours ?? 0) : TRIAL_MINUTES / 60
   const granted = { type: plan as PlanType, hours: hours.trim() === '' ? usual : Number(hours) }
-  await verbs.grant(operatorOf(c), userId, granted, why)
+  await verbs.once(verbs.grant(operatorOf(c), userId, granted, why))
   return answer(c, { message: 'The plan is granted.' })
 }
 
 export async function endPlan(c: C, userId: string, why: Why): Promise<Response> {
-  await verbs.endGrant(operatorOf(c), userId, why)
+  await verbs.once(verbs.endGrant(operatorOf(c), userId, why))
   return answer(c, { message: 'The plan has ended.' })
 }
 
 export async function signOut(c: C, userId: string, why: Why): Promise<Response> {
-  await verbs.signOutPerson(operatorOf(c), userId, why)
+  await verbs.once(verbs.signOutPerson(operatorOf(c), userId, why))
   return answer(c, { message: 'They are signed out everywhere.' })
 }
 
@@ -61,7 +61,7 @@ type Correction = Why & { bill: string; seconds: string }
 
 export async function correct(c: C, { bill, seconds, ...why }: Correction): Promise<Response> {
   const right = seconds.trim() === '' ? Number.NaN : Number(seconds)
-  const changed = await verbs.correct(operatorOf(c), bill, right, why)
+  const changed = await verbs.once(verbs.correct(operatorOf(c), bill, right, why))
   return answer(c, { message: changed ? 'The bill is corrected.' : 'The bill says so already. Nothing changed.' })
 }
 
@@ -75,7 +75,7 @@ export async function addPlaces(c: C, { type, zone, template, gpus, count, ...wh
     gpus: Number(gpus || Number.NaN),
     count: Number(count || Number.NaN),
   }
-  const added = await verbs.newPlaces(operatorOf(c), input, why)
+  const added = await verbs.once(verbs.newPlaces(operatorOf(c), input, why))
   return answer(c, { message: added.length === 1 ? 'Added a place.' : `Added ${added.length} places.` })
 }
 
@@ -84,7 +84,7 @@ export async function changePlace(
   { place, act, ...why }: Why & { place: string; act: string },
 ): Promise<Response> {
   if (!verbs.isPlaceAct(act)) throw new AppError('invalid', 'Please choose what to do.', { field: 'act' })
-  await verbs.changePlace(operatorOf(c), place.trim(), act, why)
+  await verbs.once(verbs.changePlace(operatorOf(c), place.trim(), act, why))
   const done = { drain: 'drained', resume: 'offered again', retire: 'retired' }[act]
   return answer(c, { message: `The place is ${done}.` })
 }

@@ -14,6 +14,7 @@ import { logError, toAppError } from '../../http/error-response.ts'
 import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
+import { newId } from '../../id.ts'
 import { listAudit } from '../../operations/audit-log.ts'
 import { findDrift } from '../../operations/drift.ts'
 import { findPeople, getPerson } from '../../operations/people.ts'
@@ -36,7 +37,9 @@ export async function person(c: C, id: string): Promise<Response> {
 }
 
 export async function run(c: C, id: string): Promise<Response> {
-  return renderPage(c, { title: 'Run', assets: 'admin' }, <RunRecord {...(await getRunRecord(c.var.ctx, id))} />)
+  const found = await getRunRecord(c.var.ctx, id)
+  const self = signedIn(c).user.id === found.owner.id
+  return renderPage(c, { title: 'Run', assets: 'admin' }, <RunRecord run={found} acting={acting(c)} self={self} />)
 }
 
 export async function places(c: C): Promise<Response> {
@@ -84,5 +87,5 @@ function acting(c: C): Acting {
   const { pathname, search } = new URL(c.req.url)
   const isRecent = c.var.ctx.now() - signedIn(c).passwordAt < ACT_WITHIN_MS
   const confirmAt = isRecent ? null : `/admin/confirm?to=${encodeURIComponent(pathname + search)}`
-  return { csrfToken: csrfToken(c), flash: takeFlash(c), confirmAt }
+  return { csrfToken: csrfToken(c), actId: newId('act'), flash: takeFlash(c), confirmAt }
 }

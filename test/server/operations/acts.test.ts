@@ -1,0 +1,172 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { auditLog, launches, places, runs, users } from '../../../db/schema.ts'
+import { newId } from '../../../src/server/id.ts'
+import { change, openPage, openSite, SITE } from '../../../testing/stack/site.ts'
+import { localEc2 } from '../../dev/ec2/local-ec2.ts'
+
+const site = openSite()
+const { db } = site
+const [admin, other] = [await site.signInAs('admin'), await site.signInAs('admin')]
+const WHY = { reason: 'They asked us to.', confirmed: true }
+
+const act = (path: string, body: object = {}, cookie = admin.cookie, at = site) =>
+  change(at, 'POST', path, cookie, { ...WHY, ...body })
+const open = async (path: string, cookie = admin.cookie, at = site) =>
+  (await at.request(path, { headers: { Cookie: cookie } })).text()
+const actsOn = async (subject: string) =>
+  (await db.select().from(auditLog).where(eq(auditLog.subject, subject))).map((row) => row.act)
+const formId = (html: string, form: string) => new RegExp(`name="act_id" value="([^"]+\\.${form})"`).exec(html)?.[1]
+
+const MACHINE = { instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a' }
+
+async function newRun(userId: string, row: Partial<typeof runs.$inferInsert> = {}): Promise<string> {
+  const [id, placeId, now] = [newId('ses'), newId('srv'), Date.now()]
+  await db.insert(places).values({ ...MACHINE, id: placeId, position: 1, reservedBy: id })
+  const times = { requestedAt: now - 9_000, runningAt: now - 5_000, billedFrom: now - 4_000, confirmedAt: now }
+  await db.insert(runs).values({ ...MACHINE, ...times, id, userId, placeId, instanceId: `i-${id}`, ...row })
+  return id
+}
+
+async function submit(path: string, from: string, fields: Record<string, string>) {
+  const { cookie, token } = await openPage(site, admin.cookie)
+  const headers = { 'Content-Type': 'application/x-www-form-urlencoded', 'Sec-Fetch-Site': 'same-origin' }
+  const response = await site.request(path, {
+    method: 'POST',
+    headers: { ...headers, Referer: SITE + from, Cookie: cookie },
+    body: new URLSearchParams({ authenticity_token: token, ...fields }).toString(),
+  })
+  const flash = response.headers.getSetCookie().map((line) => line.split(';')[0])
+  return { to: response.headers.get('Location'), cookie: [cookie, ...flash].join('; ') }
+}
+
+test("a run's page force stops it, and leads back", async () => {
+  const ada = await site.signInAs('user')
+  const run = await newRun(ada.userId)
+  const at = `/admin/runs/${run}`
+  const act_id = formId(await open(at), 'stop') ?? 'no form'
+  expect(act_id).toMatch(/^act_/)
+  expect((await submit(`${at}/stop`, at, { reason: 'Mining coins.', confirmed: '1', act_id })).to).toBe(at)
+  expect(await actsOn(run)).toEqual(['stop_run'])
+  expect((await open(at)).includes('Force stop')).toBe(false)
+})
+
+test("a run's page offers no stop for what has ended, for the admin's own, and before the password", async () => {
+  const ada = await site.signInAs('user')
+  const over = await newRun(ada.userId, { stopRequestedAt: Date.now(), endedAt: Date.now() })
+  const [mine, fresh] = [await newRun(other.userId), await newRun(ada.userId)]
+  for (const [run, cookie] of [
+    [over, admin.cookie],
+    [mine, other.cookie],
+  ]) {
+    const html = await open(`/admin/runs/${run}`, cookie)
+    expect(html).toContain(`Run ${run}`)
+    expect(/Force stop|confirm your password/.test(html)).toBe(false)
+  }
+  const late = openSite()
+  const { cookie, signInId } = await late.signInAs('admin')
+  await db.run(`UPDATE sign_ins SET created_at = 0 WHERE id = '${signInId}'`)
+  const html = await open(`/admin/runs/${fresh}`, cookie, late)
+  expect(html).toContain(`/admin/confirm?to=${encodeURIComponent(`/admin/runs/${fresh}`)}`)
+  expect(html).not.toContain('Force stop')
+})
+
+test('of two admins who stop a server at once, one does, and the other reads that it is stopping', async () => {
+  const ada = await site.signInAs('user')
+  const run = await newRun(ada.userId)
+  const answers = await Promise.all([admin, other].map(({ cookie }) => act(`/admin/runs/${run}/stop`, {}, cookie)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  expect(await actsOn(run)).toEqual(['stop_run'])
+})
+
+test('a form acts once, however often it is sent', async () => {
+  const act_id = formId(await open('/admin/places'), 'add')
+  const input = { type: 'g6.4xlarge', zone: 'us-east-1e', template: '', gpus: '1', count: '3', act_id }
+  const answers = await Promise.all([1, 2, 3].map(() => act('/admin/places', input)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409])
+  const later = await act('/admin/places', { ...input, zone: 'us-east-1d' })
+  expect([later.status, await later.json()]).toMatchObject([409, { error: expect.stringContaining('reload the page') }])
+  const added = await db.select().from(places).where(eq(places.availabilityZone, 'us-east-1e'))
+  expect(added).toHaveLength(3)
+  expect(formId(await open('/admin/places'), 'add')).not.toBe(act_id)
+  expect((await act('/admin/places', { ...input, act_id: 'chosen by hand' })).status).toBe(200)
+})
+
+test('two granted plans in one form leave one, and a closed account gets none', async () => {
+  const ada = await site.signInAs('user')
+  const at = `/admin/people/${ada.userId}`
+  const act_id = formId(await open(at), 'grant')
+  const grant = () => act(`${at}/plan`, { plan: 'basic', hours: '', act_id })
+  expect([(await grant()).status, (await grant()).status]).toEqual([200, 409])
+  await db.update(users).set({ closedAt: Date.now() }).where(eq(users.id, ada.userId))
+  const closed = await act(`${at}/plan`, { plan: 'premium', hours: '' })
+  expect([closed.status, await closed.json()]).toMatchObject([409, { error: 'This account is closed.' }])
+  expect(await actsOn(ada.userId)).toEqual(['grant_plan'])
+})
+
+test('a refused form is open again, with what was typed but the tick', async () => {
+  const ada = await site.signInAs('user')
+  const at = `/admin/people/${ada.userId}`
+  const act_id = formId(await open(at), 'grant') ?? ''
+  const refused = await submit(`${at}/plan`, at, { plan: 'premium', hours: '7', reason: 'A <prize>', act_id })
+  expect(refused.to).toBe(at)
+  const html = await open(at, refused.cookie)
+  const [form = ''] = html.match(/<details class="fold" open="">.*?<\/details>/s) ?? []
+  expect(form).toContain('Grant a plan…')
+  expect(form).toContain('value="A &lt;prize&gt;"')
+  expect(form).toContain('<option value="premium" selected="">')
+  expect(form).toMatch(/name="hours"[^>]*value="7"/)
+  expect(form).not.toContain('checked')
+  expect(html.split('<details class="fold" open="">')).toHaveLength(2)
+})
+
+test('an admin whose rights ended meanwhile acts no more', async () => {
+  const ada = await site.signInAs('user')
+  const former = await site.signInAs('admin')
+  const at = `/admin/people/${ada.userId}`
+  const act_id = formId(await open(at, former.cookie), 'suspend')
+  await db.update(users).set({ admin: false }).where(eq(users.id, former.userId))
+  expect((await act(`${at}/suspend`, { act_id }, former.cookie)).status).toBe(403)
+  expect((await act('/admin/confirm', { to: at }, former.cookie)).status).toBe(403)
+  expect(await actsOn(ada.userId)).toEqual([])
+})
+
+test("drift shows an instance that nobody owns, and ends it; a live run's it does not", async () => {
+  const cloud = await localEc2()
+  const far = openSite({ EC2_ENDPOINT: cloud.ec2.endpoint })
+  const launched = (tags: Record<string, string>) =>
+    cloud.launchOne({
+      TagSpecifications: [
+        { ResourceType: 'instance', Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) },
+      ],
+    })
+  const ada = await site.signInAs('user')
+  const lost = await launched({ app: 'proving-ground', launch: 'launch_lost', session: 'ses_lost', user: ada.userId })
+  const owned = await launched({ app: 'proving-ground', launch: 'launch_owned' })
+  const foreign = await launched({ app: 'something else' })
+  const run = await newRun(ada.userId, { instanceId: owned })
+  const gone = await newRun((await site.signInAs('user')).userId, { instanceId: 'i-00000000000000000' })
+  const { placeId = '' } = (await db.select().from(runs).where(eq(runs.id, run)))[0] ?? {}
+  const launch = { runId: run, placeId, createdAt: Date.now(), instanceId: owned, outcome: 'launched' as const }
+  await db.insert(launches).values({ ...launch, token: 'launch_owned' })
+  cloud.advance(5_000)
+
+  const page = await open('/admin/drift', admin.cookie, far)
+  expect([page.includes(lost), page.includes(owned), page.includes(foreign), page.includes(gone)]).toEqual([
+    true,
+    false,
+    false,
+    true,
+  ])
+  const end = (instance: string) => act('/admin/instances/end', { instance }, admin.cookie, far)
+  expect((await end(foreign)).status).toBe(404)
+  const refused = await end(owned)
+  expect([refused.status, await refused.json()]).toMatchObject([409, { error: expect.stringContaining(run) }])
+  cloud.ec2.inject('UnauthorizedOperation', 1, { action: 'TerminateInstances' })
+  expect((await end(lost)).status).toBe(502)
+  expect((await end(` ${lost} `)).status).toBe(200)
+  expect((await end(lost)).status).toBe(409)
+  expect((await actsOn(lost)).sort()).toEqual(['end_instance', 'end_instance', 'end_instance_failed'])
+  expect(await actsOn(owned)).toEqual([])
+  expect((await cloud.find(owned))?.State?.Name).toBe('running')
+})
