@@ -44,9 +44,10 @@ export type AuditLine = {
 
 const CSV_COLUMNS = ['at', 'actor', 'act', 'subject', 'userId', 'reason', 'detail', 'id'] as const
 
+export const AUDIT_CSV_HEAD = `${CSV_COLUMNS.join(',')}\r\n`
+
 export function auditCsv(lines: AuditLine[]): string {
-  const rows = lines.map((line) => CSV_COLUMNS.map((column) => cell(line[column] ?? '')).join(','))
-  return [CSV_COLUMNS.join(','), ...rows, ''].join('\r\n')
+  return lines.map((line) => `${CSV_COLUMNS.map((column) => cell(line[column] ?? '')).join(',')}\r\n`).join('')
 }
 
 /** Quoted. A leading sign would make a spreadsheet run it as a formula. */

@@ -203,6 +203,25 @@ export const SCREENS: Screen[] = [
   { name: 'console-filtered', path: '/console?q=nothing-like-it', as: 'admin' },
   { name: 'console-messages', path: '/console/messages', as: 'admin' },
   { name: 'admin-people', path: '/admin/people', as: 'admin' },
+  {
+    name: 'admin-person',
+    path: '/admin/people',
+    as: 'admin',
+    prepare: async (page, cast) => {
+      await page.goto(`${page.url()}/${cast.userId('runner')}`)
+      await page.getByText('Grant a plan…').click()
+    },
+  },
+  {
+    name: 'admin-run',
+    path: '/admin/people',
+    as: 'admin',
+    prepare: async (page, cast) => {
+      await page.goto(`${page.url()}/${cast.userId('runner')}`)
+      await page.getByRole('rowheader').getByRole('link').first().click()
+      await page.getByText('Force stop…').click()
+    },
+  },
   { name: 'admin-places', path: '/admin/places', as: 'admin' },
   { name: 'admin-drift', path: '/admin/drift', as: 'admin' },
   { name: 'admin-audit', path: '/admin/audit', as: 'admin' },

@@ -26,7 +26,7 @@ export function AuditLog({ lines, older, act, of }: Props) {
           <AuditTable lines={lines} caption="Audit log, newest first" />
         </div>
       ) : (
-        <EmptyState>Nobody did anything like it.</EmptyState>
+        <EmptyState>{act || of ? 'No acts match this filter.' : 'No acts yet.'}</EmptyState>
       )}
       {older ? <ButtonLink href={`/admin/audit?${query({ before: older })}`}>Older</ButtonLink> : null}
     </AdminPage>

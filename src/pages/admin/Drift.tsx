@@ -36,6 +36,7 @@ const RUNS: Column[] = [
 const JOBS: Column[] = [
   { key: 'id', label: 'Job', rowHeader: true },
   { key: 'kind', label: 'Kind' },
+  { key: 'run', label: 'Run' },
   { key: 'user', label: 'User' },
   { key: 'due', label: 'Due' },
   { key: 'tries', label: 'Tries', numeric: true },
@@ -87,15 +88,16 @@ function Tables({ instances, runs, jobs }: Drifted) {
       <Part title="Runs without an instance" columns={RUNS} none="Every running server is at EC2.">
         {runs.map(({ id, user, instance, seen_at }) => ({
           id,
-          cells: { id: mono(id), user: person(user), instance: mono(instance), seen: time(seen_at) },
+          cells: { id: run(id), user: person(user), instance: mono(instance), seen: time(seen_at) },
         }))}
       </Part>
       <Part title="Jobs that wait too long" columns={JOBS} none="No job is late or keeps failing.">
-        {jobs.map(({ id, kind, user, due_at, attempts, progress }) => ({
+        {jobs.map(({ id, run: of, kind, user, due_at, attempts, progress }) => ({
           id,
           cells: {
             id: mono(id),
             kind,
+            run: run(of),
             user: person(user),
             due: time(due_at),
             tries: attempts,
@@ -122,5 +124,10 @@ function Part({ title, columns, none, children }: PartProps) {
 }
 
 const mono = (text: string | null) => <span className="mono address">{text ?? '—'}</span>
+const run = (id: string) => (
+  <a className="mono address" href={`/admin/runs/${id}`}>
+    {id}
+  </a>
+)
 const time = (at: string | null) => (at ? <Time at={at} /> : '—')
 const person = (id: string | null) => (id ? <a href={`/admin/people/${id}`}>{id}</a> : '—')

@@ -54,7 +54,7 @@ export function RunRecord({ run, acting, self }: Props) {
           <ForceStop runId={run.id} acting={acting} />
         </Card>
       ) : null}
-      <DataTable
+      <Rows
         caption="What happened"
         columns={[
           { key: 'what', label: 'What', rowHeader: true },
@@ -72,9 +72,17 @@ export function RunRecord({ run, acting, self }: Props) {
   )
 }
 
+function Rows(table: Parameters<typeof DataTable>[0]) {
+  return (
+    <Card title={table.caption}>
+      <DataTable {...table} hideCaption />
+    </Card>
+  )
+}
+
 function Launches({ launches }: Run) {
   return (
-    <DataTable
+    <Rows
       caption="Launches"
       columns={[
         { key: 'token', label: 'Client token', rowHeader: true },
@@ -103,7 +111,7 @@ function Launches({ launches }: Run) {
 
 function Jobs({ jobs }: Run) {
   return (
-    <DataTable
+    <Rows
       caption="Jobs"
       columns={[
         { key: 'id', label: 'Job', rowHeader: true },

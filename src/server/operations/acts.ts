@@ -100,6 +100,10 @@ const alreadyStopping = () => new AppError('conflict', 'This server is already s
 export async function endInstance(operator: Operator, instanceId: string, why: Why): Promise<void> {
   const { ctx } = operator
   const hand = handOf(operator, why)
+  if (!/^i-[0-9a-f]{8,17}$/.test(instanceId))
+    throw new AppError('invalid', 'Please give the id of an instance, such as i-0123456789abcdef0.', {
+      field: 'instance',
+    })
   const instance = await ctx.cloud.findInstance(instanceId)
   if (!instance?.token) throw new AppError('not_found', `EC2 knows no instance ${instanceId} of ours.`)
   if (instance.state === 'shutting-down' || instance.state === 'terminated')

@@ -160,6 +160,7 @@ test("drift shows an instance that nobody owns, and ends it; a live run's it doe
   ])
   const end = (instance: string) => act('/admin/instances/end', { instance }, admin.cookie, far)
   expect((await end(foreign)).status).toBe(404)
+  expect((await end('i-123')).status).toBe(422)
   const refused = await end(owned)
   expect([refused.status, await refused.json()]).toMatchObject([409, { error: expect.stringContaining(run) }])
   cloud.ec2.inject('UnauthorizedOperation', 1, { action: 'TerminateInstances' })

@@ -1,5 +1,5 @@
 import type { Context as HonoContext } from 'hono'
-import { ACT_WITHIN_MS, auditCsv } from '../../../domain/audit.ts'
+import { ACT_WITHIN_MS } from '../../../domain/audit.ts'
 import type { Acting } from '../../../pages/admin/AdminPage.tsx'
 import { AuditLog } from '../../../pages/admin/AuditLog.tsx'
 import { ConfirmPassword } from '../../../pages/admin/ConfirmPassword.tsx'
@@ -15,7 +15,7 @@ import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
 import { newId } from '../../id.ts'
-import { listAudit } from '../../operations/audit-log.ts'
+import * as log from '../../operations/audit-log.ts'
 import { findDrift } from '../../operations/drift.ts'
 import { findPeople, getPerson } from '../../operations/people.ts'
 import { getRunRecord } from '../../operations/run-record.ts'
@@ -63,15 +63,14 @@ export async function drift(c: C): Promise<Response> {
 
 export async function audit(c: C): Promise<Response> {
   const filter = filterOf(c)
-  const page = await listAudit(c.var.ctx, { ...filter, before: c.req.query('before') ?? null })
+  const page = await log.listAudit(c.var.ctx, { ...filter, before: c.req.query('before') ?? null })
   return renderPage(c, { title: 'Audit log', assets: 'admin' }, <AuditLog {...page} {...filter} />)
 }
 
-export async function auditFile(c: C): Promise<Response> {
-  const { lines } = await listAudit(c.var.ctx, filterOf(c), { whole: true })
+export function auditFile(c: C): Response {
   c.header('Content-Type', 'text/csv; charset=utf-8')
   c.header('Content-Disposition', 'attachment; filename="audit-log.csv"')
-  return c.body(auditCsv(lines))
+  return c.body(log.auditFile(c.var.ctx, filterOf(c)))
 }
 
 export async function confirm(c: C): Promise<Response> {
