@@ -9,7 +9,7 @@ import { reconcilePlans } from '../../src/server/billing/plans/reconcile.ts'
 import { watchFleet } from '../../src/server/fleet/look.ts'
 import { wakeOverdue } from '../../src/server/fleet/sweep.ts'
 import { deliverMail } from '../../src/server/mail/outbox.ts'
-import { ownDatabase } from '../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../testing/stack/memory-database.ts'
 import { freshPlaces, newCustomer } from '../../testing/world/fleet.ts'
 import { pressStop, running, settle } from '../../testing/world/play.ts'
 import { openWorld } from '../../testing/world/world.ts'
@@ -17,7 +17,7 @@ import { openWorld } from '../../testing/world/world.ts'
 /** Tables that stay small, or are read only on a person's request. */
 const MAY_BE_SCANNED = new Set(['json_each', 'checkouts', 'contact_messages', 'server_requests'])
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 
 test('every query that runs per server or per minute uses an index', async () => {
   await freshPlaces(world, 1)

@@ -5,7 +5,7 @@ import type { Context } from '../../src/server/context.ts'
 import { runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
 import { openBillingStack } from '../../testing/stack/billing-stack.ts'
-import { ownDatabase } from '../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../testing/stack/memory-database.ts'
 import { freshPlaces } from '../../testing/world/fleet.ts'
 import { openWorld } from '../../testing/world/world.ts'
 
@@ -25,7 +25,7 @@ async function counted<T>(effect: () => Promise<T>): Promise<T> {
 }
 
 test('fleet: 500 overdue channels take four connections, and so do 100 orphans', async () => {
-  const world = await openWorld((await ownDatabase()).url)
+  const world = await openWorld(memoryDatabase())
   const [place = ''] = await freshPlaces(world, 1)
   const long = world.clock.ms - 3_600_000
   const people = Array.from({ length: 501 }, () => newId('user'))

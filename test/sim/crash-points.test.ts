@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { places } from '../../db/schema.ts'
-import { ownDatabase } from '../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../testing/stack/memory-database.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../testing/world/fleet.ts'
 import { expectAlwaysTrue, expectSettled } from '../../testing/world/invariants.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../testing/world/play.ts'
@@ -14,7 +14,7 @@ import { onlyMishaps, openWorld, type World } from '../../testing/world/world.ts
 
 /** Each with its own database: the watcher looks for all servers in one EC2. */
 const lanes: World[] = []
-for (let i = 0; i < 4; i++) lanes.push(await openWorld((await ownDatabase()).url, { bootMs: 1_500, shutdownMs: 1_000 }))
+for (let i = 0; i < 4; i++) lanes.push(await openWorld(memoryDatabase(), { bootMs: 1_500, shutdownMs: 1_000 }))
 const setup = lanes[0] as World
 for (const world of lanes) await freshPlaces(world, 0)
 

@@ -1,15 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Client, InStatement } from '@libsql/client'
 import { getTableColumns, getTableName } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/libsql'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Database } from '../../db/client.ts'
 import * as schema from '../../db/schema.ts'
+import { type MemoryClient, memoryClient } from '../../testing/stack/memory-client.ts'
+import { migrate } from '../../testing/stack/memory-database.ts'
 import type { Wire } from '../../testing/world/wire.ts'
-import { type MemoryClient, memoryClient } from './memory-client.ts'
-
-const MIGRATIONS = join(import.meta.dirname, '../../db/migrations')
 
 export type Rows = {
   users: schema.UserRow[]
@@ -79,8 +76,7 @@ export type WorldDatabase = Awaited<ReturnType<typeof openWorldDatabase>>
 /** libSQL in memory, with the product's own schema and SQL. One serves many worlds, one after the other. */
 export async function openWorldDatabase() {
   const client = memoryClient()
-  for (const file of readdirSync(MIGRATIONS).sort())
-    if (file.endsWith('.sql')) await client.executeMultiple(readFileSync(join(MIGRATIONS, file), 'utf8'))
+  migrate(client)
   // One database serves many worlds, so what may never be deleted is deleted here after each.
   const guards = await client.execute(
     `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%BEFORE DELETE%'`,

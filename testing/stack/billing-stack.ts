@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrateDatabase } from '../../db/migrate.ts'
+import type { Database } from '../../db/client.ts'
 import { checkouts, invoices, places, plans, runs, users } from '../../db/schema.ts'
-import { startSqld } from '../../dev/sqld.ts'
 import { type StripeOptions, startStripe } from '../../dev/stripe/stand-in.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
@@ -11,7 +10,7 @@ import type { Context } from '../../src/server/context.ts'
 import { BILLING_CRON, runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
 import { memoryCounters } from './counters.ts'
-import { openTestDatabase } from './database.ts'
+import { memoryDatabase } from './memory-database.ts'
 import { recordLog } from './recorded-log.ts'
 
 export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
@@ -19,13 +18,11 @@ export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
 /** Its own database and Stripe on one clock, because closing visits every account in a database. */
 export async function openBillingStack(
   start: number,
-  { timeoutMs, ...stripe }: Partial<StripeOptions> & { timeoutMs?: number } = {},
+  { timeoutMs, db = memoryDatabase(), ...stripe }: Partial<StripeOptions> & { timeoutMs?: number; db?: Database } = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'billing-stack-'))
   const clock = { now: start }
-  const database = await serverDatabase(join(dataDir, 'db'))
-  const { db, url: databaseUrl } = database
-  const standIn = await startStripe({ dataDir: join(dataDir, 'stripe'), now: () => clock.now, ...stripe })
+  const standIn = await startStripe({ dataDir, now: () => clock.now, ...stripe })
   const { log, takeLines } = recordLog()
   const woken: string[] = []
   const channel = {
@@ -62,7 +59,6 @@ export async function openBillingStack(
   return {
     ctx,
     db,
-    databaseUrl,
     takeLines,
     clock,
     stripe: standIn,
@@ -143,14 +139,7 @@ export async function openBillingStack(
 
     async close() {
       await standIn.close()
-      await database.close()
       rmSync(dataDir, { recursive: true, force: true })
     },
   }
-}
-
-async function serverDatabase(dataDir: string) {
-  const sqld = await startSqld({ dataDir })
-  await migrateDatabase(sqld.url)
-  return { db: openTestDatabase(sqld.url), url: sqld.url, close: sqld.close }
 }

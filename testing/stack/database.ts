@@ -1,5 +1,7 @@
+import { drizzle } from 'drizzle-orm/libsql'
 import { inject } from 'vitest'
-import { openDatabase } from '../../db/client.ts'
+import { type Database, openDatabase } from '../../db/client.ts'
+import * as schema from '../../db/schema.ts'
 
 /** The test run's libSQL server, shared by all tests: make your own user. */
 export function testDatabase() {
@@ -13,4 +15,12 @@ export function openTestDatabase(url: string) {
     plain.headers.set('Accept-Encoding', 'identity')
     return fetch(plain)
   })
+}
+
+type Calls = Pick<Database['$client'], 'execute' | 'batch'>
+
+/** The same database through other calls. */
+export function throughCalls({ $client }: Database, { execute, batch }: Partial<Calls>): Database {
+  const client = Object.assign(Object.create($client), execute && { execute }, batch && { batch })
+  return drizzle(client, { schema }) as Database
 }

@@ -1,7 +1,6 @@
-import { drizzle } from 'drizzle-orm/libsql'
 import type { Database } from '../../db/client.ts'
-import * as schema from '../../db/schema.ts'
 import type { Random } from '../random.ts'
+import { throughCalls } from './database.ts'
 
 export type DatabaseFault = 'database away' | 'database answer lost'
 
@@ -17,12 +16,10 @@ export function flakyDatabase(db: Database, count: (fault: DatabaseFault) => voi
     if (fault === 'database answer lost') await effect()
     throw new Error(`${fault} (injected)`)
   }
-  const client = Object.create($client, {
-    execute: { value: (...args: Parameters<typeof $client.execute>) => call(() => $client.execute(...args)) },
-    batch: { value: (...args: Parameters<typeof $client.batch>) => call(() => $client.batch(...args)) },
-  }) as typeof $client
+  const execute = (...args: Parameters<typeof $client.execute>) => call(() => $client.execute(...args))
+  const batch = (...args: Parameters<typeof $client.batch>) => call(() => $client.batch(...args))
   return {
-    db: drizzle(client, { schema }) as Database,
+    db: throughCalls(db, { execute: execute as typeof $client.execute, batch }),
     inject(random: Random) {
       next = { fault: random.pick(['database away', 'database answer lost']), after: random.between(0, 12) }
     },

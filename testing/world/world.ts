@@ -16,7 +16,7 @@ import type { Log } from '../../src/server/log.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { KeptStorage, storageOf } from '../stack/alarm-storage.ts'
-import { openTestDatabase } from '../stack/database.ts'
+import { throughCalls } from '../stack/database.ts'
 import { type Line, recordLog } from '../stack/recorded-log.ts'
 import { Cut, Lost, type Wire } from './wire.ts'
 
@@ -45,16 +45,14 @@ export class World {
   random = () => 0
   process!: Process
   readonly ec2: Ec2StandIn
-  readonly databaseUrl: string
   /** For the test's own reads: never cut, never counted. */
   readonly db: Database
 
-  constructor(databaseUrl: string, startedEc2: (now: () => number) => Ec2StandIn) {
+  constructor(db: Database, startedEc2: (now: () => number) => Ec2StandIn) {
     const { log, takeLines } = recordLog()
     this.log = log
     this.takeLines = takeLines
-    this.databaseUrl = databaseUrl
-    this.db = openTestDatabase(databaseUrl)
+    this.db = db
     this.ec2 = startedEc2(() => this.clock.ms)
     this.restart()
   }
@@ -138,7 +136,7 @@ export class Process {
       EC2_ENDPOINT: world.ec2.endpoint,
     })
     this.ctx = {
-      db: wiredDatabase(openTestDatabase(world.databaseUrl), call),
+      db: wiredDatabase(world.db, call),
       now: () => world.clock.ms,
       random: () => world.random(),
       cloud: wiredCloud(cloud, call),
@@ -237,16 +235,13 @@ function onlyKilled(error: unknown): void {
 }
 
 function wiredDatabase(db: Database, call: Wire): Database {
-  const client = db.$client
-  const { execute, batch } = client
+  const { $client } = db
   const text = (statement: unknown) => String((statement as { sql?: string }).sql ?? statement).slice(0, 40)
-  client.execute = ((...args: Parameters<typeof execute>) =>
-    call(`db: ${text(args[0])}`, () => execute.apply(client, args))) as typeof execute
-  client.batch = ((...args: Parameters<typeof batch>) =>
-    call(`db: ${args[1] === 'write' ? 'batch' : 'select'} ${text(args[0][0])}`, () =>
-      batch.apply(client, args),
-    )) as typeof batch
-  return db
+  const execute = (...args: Parameters<typeof $client.execute>) =>
+    call(`db: ${text(args[0])}`, () => $client.execute(...args))
+  const batch = (...args: Parameters<typeof $client.batch>) =>
+    call(`db: ${args[1] === 'write' ? 'batch' : 'select'} ${text(args[0][0])}`, () => $client.batch(...args))
+  return throughCalls(db, { execute: execute as typeof $client.execute, batch })
 }
 
 function wiredCloud(cloud: Cloud, call: Wire): Cloud {
@@ -261,10 +256,7 @@ function wiredCloud(cloud: Cloud, call: Wire): Cloud {
 }
 
 /** A world on that database, with its own EC2; ends with the test file. */
-export async function openWorld(
-  databaseUrl: string,
-  options: { bootMs?: number; shutdownMs?: number } = {},
-): Promise<World> {
+export async function openWorld(db: Database, options: { bootMs?: number; shutdownMs?: number } = {}): Promise<World> {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-ec2-'))
   let now = () => 0
   const ec2 = await startEc2({
@@ -274,7 +266,7 @@ export async function openWorld(
     shutdownMs: options.shutdownMs ?? 3_000,
     webPort: await freePort(),
   })
-  const world = new World(databaseUrl, (worldNow) => {
+  const world = new World(db, (worldNow) => {
     now = worldNow
     return ec2
   })

@@ -369,7 +369,7 @@ describe('an overdue invoice', () => {
   })
 
   test('a server stopped this way says why, and how long it ran', async () => {
-    const world = await openWorld(stack.databaseUrl)
+    const world = await openWorld(stack.db)
     await freshPlaces(world, 1)
     const ada = await newCustomer(world)
     await running(world, ada)

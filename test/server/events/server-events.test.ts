@@ -3,13 +3,13 @@ import { afterEach, expect, test } from 'vitest'
 import { webhookDeliveries, webhooks } from '../../../db/schema.ts'
 import { EVENT_TYPES } from '../../../src/domain/webhook.ts'
 import { newId } from '../../../src/server/id.ts'
-import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { freshPlaces, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 afterEach(() => void world.takeLines())
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import { writeBatch } from '../../../db/client.ts'
 import { places } from '../../../db/schema.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
-import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { freshPlaces, newCustomer } from '../../../testing/world/fleet.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 
 /** The only places there are, so that nothing else is a candidate. */
 async function onlyPlaces(count: number, large = 0): Promise<string[]> {

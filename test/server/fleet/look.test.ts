@@ -4,8 +4,8 @@ import { writeBatch } from '../../../db/client.ts'
 import { places, runs, users } from '../../../db/schema.ts'
 import { FLEET } from '../../../src/server/fleet/look.ts'
 import type { CloudInstance, InstanceState } from '../../../src/server/ports/cloud.ts'
+import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { alertsOf } from '../../../testing/stack/operator.ts'
-import { ownDatabase } from '../../../testing/stack/own-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import {
   aliveOf,
@@ -19,7 +19,7 @@ import {
 import { pressStart, pressStop, running, sentences, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 const { cloud } = world.ctx
 const { listPage } = cloud

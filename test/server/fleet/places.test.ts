@@ -3,12 +3,12 @@ import { expect, test } from 'vitest'
 import { places } from '../../../db/schema.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { addPlaces, listPlaces, retirePlace } from '../../../src/server/fleet/places.ts'
-import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 const hand = { db: world.db, now: () => world.clock.ms }
 const PLACE = { instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', gpus: 1, count: 1 }
 const placeOf = async (id = '') => (await listPlaces(hand)).find((place) => place.id === id)

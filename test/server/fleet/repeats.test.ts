@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { startRun, stopRun } from '../../../src/server/fleet/runs.ts'
-import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { freshPlaces, jobsOf, newCustomer } from '../../../testing/world/fleet.ts'
 import { settle } from '../../../testing/world/play.ts'
 import { Lost } from '../../../testing/world/wire.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 
 /** Every change is made, but the program hears of none of them. */
 const loseAnswers = () => {

@@ -4,12 +4,12 @@ import { places, users } from '../../../db/schema.ts'
 import { checkServerAddress } from '../../../src/server/fleet/addresses.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { startRun, stopRun } from '../../../src/server/fleet/runs.ts'
-import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 
 test('two clicks on Start make one run and one job', async () => {
   await freshPlaces(world, 5)

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest'
 import { runs } from '../../../db/schema.ts'
 import { AppError } from '../../../src/domain/error.ts'
 import { newId } from '../../../src/server/id.ts'
-import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
 import { pressStart, pressStop, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 
 /** Runs that are over, requested this many seconds ago. */

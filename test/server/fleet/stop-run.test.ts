@@ -1,12 +1,12 @@
 import { afterEach, expect, test } from 'vitest'
-import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 import { Cut } from '../../../testing/world/wire.ts'
 import { onlyMishaps, openWorld } from '../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 
 test('if the program dies right after writing down a stop, the alarm set earlier carries it out', async () => {

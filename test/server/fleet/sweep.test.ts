@@ -2,13 +2,13 @@ import { afterEach, expect, test } from 'vitest'
 import { launches } from '../../../db/schema.ts'
 import { FLEET } from '../../../src/server/fleet/look.ts'
 import { endOrphans, reviveWatcher, wakeOverdue } from '../../../src/server/fleet/sweep.ts'
-import { ownDatabase } from '../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 /** The operator hears of each orphan, once. */
 const takeAlert = () => expect(inBrief(world.takeLines())).toEqual([expect.stringMatching(/^alert orphan:i-/)])

@@ -10,6 +10,7 @@ import { startSqld } from '../../../dev/sqld.ts'
 import { endOrphans } from '../../../src/server/fleet/sweep.ts'
 import { findDrift } from '../../../src/server/operations/drift.ts'
 import { findRepairs, repair } from '../../../src/server/operations/restore.ts'
+import { openTestDatabase } from '../../../testing/stack/database.ts'
 import {
   aliveOf,
   freshPlaces,
@@ -28,7 +29,7 @@ const [dataDir, backup] = [join(folder, 'live'), join(folder, 'backup')]
 const port = await freePort()
 let sqld = await startSqld({ dataDir, port })
 await migrateDatabase(sqld.url)
-const world = await openWorld(sqld.url)
+const world = await openWorld(openTestDatabase(sqld.url))
 afterAll(async () => {
   await sqld.close()
   rmSync(folder, { recursive: true, force: true })

@@ -11,15 +11,18 @@ import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycle
 import { correctBill } from '../../../../src/server/billing/bills/corrections.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
+const database = await ownDatabase()
+
 describe('a correction', () => {
   let stack: BillingStack
   beforeAll(async () => {
-    stack = await openBillingStack(Date.UTC(2028, 0, 1))
+    stack = await openBillingStack(Date.UTC(2028, 0, 1), { db: database })
   })
   afterAll(() => stack.close())
   afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
@@ -184,7 +187,7 @@ describe('a correction', () => {
     const script = join(import.meta.dirname, '../../../../scripts/correct.ts')
     const run = (...args: string[]) =>
       promisify(execFile)(process.execPath, [script, ...args], {
-        env: { ...process.env, LIBSQL_URL: stack.databaseUrl },
+        env: { ...process.env, LIBSQL_URL: database.url },
       }).then(
         ({ stdout }) => stdout.trim(),
         (error: { stderr: string }) => error.stderr.trim(),

@@ -5,7 +5,7 @@ import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycle
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
-import { openTestDatabase } from '../../../../testing/stack/database.ts'
+import { throughCalls } from '../../../../testing/stack/database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
@@ -115,18 +115,17 @@ describe('invoicing', () => {
     const user = await billedUser()
     await advanceInvoices(stack.ctx)
     stack.clock.now += DAY
-    const db = openTestDatabase(stack.databaseUrl)
-    const { execute } = db.$client
+    const { $client } = stack.db
     const found = Promise.withResolvers<void>()
     const claims = Promise.withResolvers<void>()
-    db.$client.execute = (async (...args: Parameters<typeof execute>) => {
+    const execute = (async (...args: Parameters<typeof $client.execute>) => {
       if (/^update/i.test(String((args[0] as { sql?: string }).sql))) {
         found.resolve()
         await claims.promise
       }
-      return execute(...args)
-    }) as typeof execute
-    const late = advanceInvoices({ ...stack.ctx, db })
+      return $client.execute(...args)
+    }) as typeof $client.execute
+    const late = advanceInvoices({ ...stack.ctx, db: throughCalls(stack.db, { execute }) })
     await found.promise
     await advanceInvoices(stack.ctx)
     expect(await billOf(user.id)).toMatchObject({ attempts: 0, syncedAt: stack.clock.now })

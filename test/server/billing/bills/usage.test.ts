@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
-import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { freshPlaces, newCustomer } from '../../../../testing/world/fleet.ts'
 import { pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 
 test('a trial does not refill: its minutes count however long ago they were used', async () => {
   await freshPlaces(world, 1)

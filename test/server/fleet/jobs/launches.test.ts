@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running } from '../../../../testing/world/play.ts'
 import { openWorld, type World } from '../../../../testing/world/world.ts'
 
-const { url } = await ownDatabase()
+const db = memoryDatabase()
 
 function callsSince(world: World, from: number) {
   const calls = world.ec2.calls().filter(({ at }) => at >= from)
@@ -24,7 +24,7 @@ test.each([
 ])(
   'stopping %s that shuts down for 60 s asks EC2 once to terminate it and at most 10 times for its state',
   async (_, begin) => {
-    const world = await openWorld(url, { shutdownMs: 60_000 })
+    const world = await openWorld(db, { shutdownMs: 60_000 })
     await freshPlaces(world, 1)
     const ada = await newCustomer(world)
     await begin(world, ada)
@@ -41,7 +41,7 @@ test.each([
 )
 
 test('a stop that takes EC2 2 s is done within 5', async () => {
-  const world = await openWorld(url, { shutdownMs: 2_000 })
+  const world = await openWorld(db, { shutdownMs: 2_000 })
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)
@@ -52,7 +52,7 @@ test('a stop that takes EC2 2 s is done within 5', async () => {
 })
 
 test('if an instance keeps running after EC2 agreed to end it, asks again after 30 s, and then less and less often', async () => {
-  const world = await openWorld(url)
+  const world = await openWorld(db)
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
-import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import {
   aliveOf,
@@ -16,7 +16,7 @@ import {
 import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 const NEVER = Number.POSITIVE_INFINITY
 afterEach(() => {

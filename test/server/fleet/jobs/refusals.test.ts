@@ -1,13 +1,13 @@
 import { eq, inArray } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { places } from '../../../../db/schema.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { alertsOf } from '../../../../testing/stack/operator.ts'
-import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 
 const setAsideUntil = async (ids: (string | undefined)[]) => {
   const rows = await world.db

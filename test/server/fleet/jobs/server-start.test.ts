@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { plans } from '../../../../db/schema.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
 import { newId } from '../../../../src/server/id.ts'
-import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import {
   aliveOf,
   freshPlaces,
@@ -16,7 +16,7 @@ import {
 import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 
 test('a start reports every phase and ends with a running server that has an address', async () => {
   await freshPlaces(world, 2)
@@ -129,7 +129,7 @@ test('if no place of the plan has capacity, the start fails and frees every plac
 })
 
 test('a start not running after 10 minutes gives up: nothing runs, nothing is billed', async () => {
-  const slow = await openWorld(world.databaseUrl, { bootMs: 3_600_000 })
+  const slow = await openWorld(world.db, { bootMs: 3_600_000 })
   await freshPlaces(slow, 1)
   const ada = await newCustomer(slow)
   const begun = slow.clock.ms

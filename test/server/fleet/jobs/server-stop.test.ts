@@ -7,7 +7,7 @@ import { costText } from '../../../../src/domain/money/money.ts'
 import { formatUptime } from '../../../../src/domain/server.ts'
 import { stopRun } from '../../../../src/server/fleet/runs.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
-import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import {
   aliveOf,
   freshPlaces,
@@ -20,7 +20,7 @@ import {
 import { finishJobs, pressStart, pressStop, running, sentences, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 
 /** Nothing alive, nothing reserved, every job finished. */
 async function expectNothingLeft(customer: Awaited<ReturnType<typeof newCustomer>>) {

@@ -4,8 +4,8 @@ import { launches, runs } from '../../../../db/schema.ts'
 import { ec2Cloud } from '../../../../src/server/fleet/ec2.ts'
 import { FLEET } from '../../../../src/server/fleet/look.ts'
 import type { CloudInstance } from '../../../../src/server/ports/cloud.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { alertsOf } from '../../../../testing/stack/operator.ts'
-import { ownDatabase } from '../../../../testing/stack/own-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import {
   aliveOf,
@@ -19,7 +19,7 @@ import {
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 const people: Customer[] = []

@@ -3,13 +3,13 @@ import { afterEach, expect, test } from 'vitest'
 import { outbox } from '../../../../db/schema.ts'
 import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
-import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import { freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { pressStop, running, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>

@@ -3,13 +3,13 @@ import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.t
 import { startRun } from '../../../../src/server/fleet/runs.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
-import { ownDatabase } from '../../../../testing/stack/own-database.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
-const world = await openWorld((await ownDatabase()).url)
+const world = await openWorld(memoryDatabase())
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 
 type Account = Parameters<typeof newCustomer>[1]

@@ -13,6 +13,8 @@ export type MemoryClient = Client & {
   versionOf: (table: string) => number
   /** Rises with every statement that may have changed any. */
   version: () => number
+  /** Runs statements that a migration contains. */
+  run: (sql: string) => void
   /** The rows as arrays, in the order of the table's columns. */
   values: (sql: string) => unknown[][]
 }
@@ -70,13 +72,14 @@ export function memoryClient(): MemoryClient {
         throw error
       }
     },
+    run: (sql: string) => void database.exec(sql),
     executeMultiple: async (sql: string) => void database.exec(sql),
     close: () => database.close(),
   } as unknown as MemoryClient
 }
 
 function changedTable(sql: string): string | null {
-  if (/^\s*select\b/i.test(sql)) return null
+  if (/^\s*(select|explain|create|drop)\b/i.test(sql)) return null
   const [, table] = /^\s*(?:insert(?:\s+or\s+\w+)?\s+into|update|delete\s+from)\s+"?(\w+)/i.exec(sql) ?? []
   if (table === undefined) throw new Error(`Which table does this change? ${sql.slice(0, 80)}`)
   return table

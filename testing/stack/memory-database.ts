@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { InStatement } from '@libsql/client'
+import { drizzle } from 'drizzle-orm/libsql'
+import type { Database } from '../../db/client.ts'
+import * as schema from '../../db/schema.ts'
+import { type MemoryClient, memoryClient } from './memory-client.ts'
+
+const MIGRATIONS = join(import.meta.dirname, '../../db/migrations')
+
+/** Not the one that a test may have replaced. */
+const later = setImmediate
+
+/**
+ * The product's own schema and SQL on libSQL in this process: for tests about rules. Over HTTP, most of their time went
+ * into requests. Tests of what a server may do to a call use `ownDatabase`.
+ */
+export function memoryDatabase(): Database {
+  const client = memoryClient()
+  migrate(client)
+  // As over HTTP, others work while a call is under way.
+  const turn = () => new Promise<void>((done) => later(done))
+  const execute = async (statement: InStatement) => {
+    await turn()
+    return client.execute(statement)
+  }
+  const batch = async (statements: InStatement[]) => {
+    await turn()
+    return client.batch(statements)
+  }
+  return drizzle({ ...client, execute, batch } as MemoryClient, { schema }) as Database
+}
+
+/** Applies every migration, at once. */
+export function migrate({ run }: { run: (sql: string) => void }): void {
+  for (const file of readdirSync(MIGRATIONS).sort())
+    if (file.endsWith('.sql')) run(readFileSync(join(MIGRATIONS, file), 'utf8'))
+}
