@@ -21,6 +21,8 @@ export default defineConfig({
           include: ['test/**/*.test.{ts,tsx}'],
           exclude: BROWSER,
           maxWorkers: 4,
+          // GitHub's checker imports JSON the way bundlers do.
+          server: { deps: { inline: [/@actions\//] } },
           sequence: { groupOrder: 0 },
         },
       },

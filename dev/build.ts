@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { EnvironmentOptions, Plugin, Rolldown } from 'vite'
@@ -297,8 +297,8 @@ export const textsBuild: EnvironmentOptions = {
 }
 
 /**
- * Puts beside the browser's files what else the site serves: its texts, and to download, the command line and the
- * package that has it with the typed client.
+ * Puts beside the browser's files what else the site serves: its texts, and to download, the command line, the package
+ * that has it with the typed client, and the GitHub Action.
  */
 export async function writeFiles(): Promise<void> {
   const file = resolve(TEXTS_FOLDER, 'texts.js')
@@ -308,6 +308,7 @@ export async function writeFiles(): Promise<void> {
   const downloads = resolve('dist/client/cli')
   mkdirSync(downloads, { recursive: true })
   copyFileSync('cli/dist/proving-ground.js', `${downloads}/proving-ground.mjs`)
+  cpSync('cli/action', `${downloads}/action`, { recursive: true })
   execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'cli/tsconfig.client.json'])
   const packed = execFileSync('npm', ['pack', './cli', '--json', '--pack-destination', downloads], {
     encoding: 'utf8',

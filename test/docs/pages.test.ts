@@ -8,6 +8,7 @@ import type { Availability, Server } from '../../src/domain/wire.ts'
 import { SITE_MAP } from '../../src/server/http/site-map.ts'
 import { waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
+import { runWorkflow } from '../../testing/stack/actions-runner.ts'
 
 /** The examples of the documentation, taken from its pages as people see them, and run as people would. */
 
@@ -41,7 +42,7 @@ const serversOf = async ({ person }: Operator) =>
 function bash(script: string, { token }: Operator, more: Record<string, string> = {}) {
   const cwd = mkdtempSync(join(folder, 'run-'))
   const env = { PATH: process.env.PATH, HOME: cwd, PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: token, ...more }
-  return new Promise<{ out: string; read: (file: string) => string }>((done, fail) =>
+  return new Promise<{ out: string; cwd: string; read: (file: string) => string }>((done, fail) =>
     execFile(
       'bash',
       ['-eo', 'pipefail', '-c', `shopt -s expand_aliases\n${script}`],
@@ -49,7 +50,7 @@ function bash(script: string, { token }: Operator, more: Record<string, string> 
       (error, out, err) =>
         error
           ? fail(new Error(`${script}\n${out}\n${err}`, { cause: error }))
-          : done({ out, read: (file) => readFileSync(join(cwd, file), 'utf8') }),
+          : done({ out, cwd, read: (file) => readFileSync(join(cwd, file), 'utf8') }),
     ),
   )
 }
@@ -97,12 +98,13 @@ describe.runIf(canRun)('the examples work:', () => {
     expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
   })
 
-  test.concurrent('the workflow: its step, as a runner runs it', async () => {
+  test.concurrent('the workflow, with the action that its page downloads', async () => {
     const ada = await newOperator(url)
-    const { workflow = '' } = await examples('/docs')
-    const step = /\n( +)run: \|\n([\s\S]+)$/.exec(workflow)?.[2] ?? ''
-    expect(step).toContain('trap')
-    await bash(step.replace(/^ {10}/gm, ''), ada)
+    const { action = '', workflow = '' } = await examples('/docs')
+    const { cwd, read } = await bash(action, ada)
+    const ran = await runWorkflow({ workflow, folder: cwd, secrets: { PROVING_GROUND_TOKEN: ada.token } })
+    expect(ran).toEqual({ ok: true, log: expect.stringContaining('Your server is running') })
+    expect(read('page.html')).toContain('<')
     expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
   })
 

@@ -4,6 +4,7 @@ import { Code, Doc, Heading } from './parts.tsx'
 export const CLI_PATH = '/cli/proving-ground.mjs'
 /** The same as a package for npm, with the typed client. */
 export const PACKAGE_PATH = '/cli/proving-ground.tgz'
+const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'site.mts']
 
 /** @param origin the site's own, so that every example works as it stands */
 export function Quickstart({ origin }: { origin: string }) {
@@ -86,28 +87,36 @@ proving-ground status
 proving-ground stop`}</Code>
 
       <Heading id="github">In GitHub Actions</Heading>
+      <p>Add our action to your repository, and commit it. So it changes when you say so.</p>
+      <Code run="action">{`curl -fsS --create-dirs --output-dir .github/actions/proving-ground \\
+  -O "${origin}/cli/action/{${ACTION_FILES.join()}}"`}</Code>
       <p>
-        Save your token as the secret <code>PROVING_GROUND_TOKEN</code>. The trap stops the server when the step ends,
-        however it ends; <code>--stop-after</code> stops it even if the runner dies.
+        Save your token as the secret <code>PROVING_GROUND_TOKEN</code>. When the job ends, the action stops the server,
+        also if a step failed or you canceled the job. If even the runner dies, <code>stop-after</code> stops it. An
+        account runs one server at a time, so let jobs wait for each other.
       </p>
       <Code run="workflow">{`name: Simulate
 on: push
+concurrency: proving-ground
 jobs:
   simulate:
     runs-on: ubuntu-latest
     timeout-minutes: 60
     steps:
-      - uses: actions/checkout@v5
+      - uses: actions/checkout@08c6903cd8c0fde910a37f88322edcfb5dd907a8 # v5.0.0
+      - id: server
+        uses: ./.github/actions/proving-ground
+        with:
+          url: ${origin}
+          token: \${{ secrets.PROVING_GROUND_TOKEN }}
+          stop-after: 45m
       - name: Fly the mission
         env:
-          PROVING_GROUND_URL: ${origin}
-          PROVING_GROUND_TOKEN: \${{ secrets.PROVING_GROUND_TOKEN }}
-        run: |
-          curl -fsSo pg.mjs "$PROVING_GROUND_URL${CLI_PATH}"
-          trap 'node pg.mjs stop --all' EXIT
-          address=$(node pg.mjs start --wait --json --stop-after 45m | jq -r .server.ip_address)
-          curl -fsS "http://$address:5173"`}</Code>
-      <p>Any other CI that runs a shell works the same.</p>
+          ADDRESS: \${{ steps.server.outputs.address }}
+        run: curl -fsS "$ADDRESS" > page.html`}</Code>
+      <p>
+        Any other CI that runs a shell can do the same with <a href="/docs/cli#scripts">the command line</a>.
+      </p>
     </Doc>
   )
 }

@@ -1,0 +1,108 @@
+import { appendFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+type Server = {
+  id: string
+  server_id: string
+  pending: boolean
+  active: boolean
+  billed_from: string | null
+  ip_address: string | null
+  error_message: string | null
+}
+
+const START = '/api/v1/aws/auto_cloud_start_request'
+const ATTEMPTS = 5
+
+/** Another try may help. */
+class Unanswered extends Error {}
+export class Refused extends Error {
+  readonly status: number
+
+  constructor(status: number, sentence: string) {
+    super(sentence)
+    this.status = status
+  }
+}
+
+const UNIT_S: Record<string, number> = { d: 86_400, h: 3600, m: 60, s: 1 }
+
+export const input = (name: string) => process.env[`INPUT_${name.toUpperCase()}`]?.trim() ?? ''
+/** GitHub reads `name=value` from a file. */
+export const tell = (file: 'STATE' | 'OUTPUT', name: string, value: string) =>
+  appendFileSync(process.env[`GITHUB_${file}`] ?? '', `${name}=${value}\n`)
+
+function site(): string {
+  if (!URL.canParse(input('url'))) throw new Error('Set the input url to the site, such as https://your-site.example')
+  const { protocol, hostname, origin } = new URL(input('url'))
+  if (protocol !== 'https:' && !/^(localhost|127\.[\d.]+)$/.test(hostname))
+    throw new Error(`${origin} would get your token unencrypted. Use https://.`)
+  return origin
+}
+
+/** `45m` or `1h30m`, in seconds. */
+export function seconds(text: string): number {
+  const parts = [...text.matchAll(/(\d+)([dhms])/g)]
+  if (!parts.length || parts.map(([part]) => part).join('') !== text)
+    throw new Error(`stop-after is ${text}. Write it like 45m, 2h, or 1h30m.`)
+  return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_S[unit] ?? 0), 0)
+}
+
+export async function call<T>(path: string, key?: string, body?: object): Promise<T> {
+  const response = await fetch(site() + path, {
+    method: body ? 'POST' : 'GET',
+    headers: {
+      Accept: 'application/json',
+      Authorization: `Bearer ${input('token')}`,
+      ...(body && { 'Content-Type': 'application/json' }),
+      ...(key && { 'Idempotency-Key': key }),
+    },
+    ...(body && { body: JSON.stringify(body) }),
+    redirect: 'manual',
+    signal: AbortSignal.timeout(30_000),
+  }).catch(() => null)
+  const text = await response?.text().catch(() => null)
+  if (!response || text === null || text === undefined) throw new Unanswered(`${site()} didn't answer.`)
+  if (response.ok && text.startsWith('{')) return JSON.parse(text) as T
+  const sentence = text.startsWith('{') ? (JSON.parse(text) as { error?: string }).error : null
+  const words = sentence ?? `${site()} answered HTTP ${response.status}.`
+  const { status } = response
+  // At a start, 503 says that no server is free.
+  const isPassing = path === START ? status >= 500 && status !== 503 : status >= 500 || status === 429
+  throw isPassing ? new Unanswered(words) : new Refused(status, words)
+}
+
+/** Tries again while nobody answers. */
+export async function insist<T>(what: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await what()
+    } catch (error) {
+      if (!(error instanceof Unanswered) || attempt === ATTEMPTS) throw error
+      await sleep(2 ** attempt * 500)
+    }
+  }
+}
+
+/** The same key gets the same server, however often we send it. */
+export async function startServer(key: string): Promise<Server> {
+  const body = { name: input('name'), stop_after: seconds(input('stop-after')) }
+  const started = await insist(() => call<{ server: Server }>(START, key, body))
+  return started.server
+}
+
+export async function findServer(id: string): Promise<Server | undefined> {
+  const { servers } = await call<{ servers: Server[] }>('/api/v1/servers/get_servers')
+  return servers.find((server) => server.id === id)
+}
+
+/** A step of the action. Its failure is the job's. */
+export async function step(run: () => Promise<void>): Promise<never> {
+  try {
+    await run()
+    process.exit(0)
+  } catch (error) {
+    console.log(`::error::${(error as Error).message}`)
+    process.exit(1)
+  }
+}

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findServer, input, Refused, seconds, startServer, step, tell } from './site.mts'
+
+const POLL_MS = 3_000
+/** The site ends every start earlier. */
+const START_DEADLINE_MS = 25 * 60_000
+
+/** Starts a server and waits until it answers. */
+await step(async () => {
+  if (!input('token')) throw new Error('Set the input token. Pull requests from forks get no secrets.')
+  seconds(input('stop-after'))
+  console.log(`::add-mask::${input('token')}`)
+  const key = randomUUID()
+  // Before the start: if the runner kills us in between, the post step still finds the server.
+  tell('STATE', 'key', key)
+  let canceled = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.on(signal, () => {
+      canceled = true
+    })
+  const { id } = await startServer(key).catch((error: Error) => {
+    if (error instanceof Refused) tell('STATE', 'refused', 'true')
+    throw error
+  })
+  tell('STATE', 'id', id)
+  console.log('Starting the server…')
+  for (const deadline = Date.now() + START_DEADLINE_MS; Date.now() < deadline && !canceled; await sleep(POLL_MS)) {
+    const server = await findServer(id).catch((error: Error) => {
+      if (error instanceof Refused) throw error
+    })
+    if (server && !server.pending && !server.active)
+      throw new Error(server.error_message ?? 'Somebody stopped the server while it started.')
+    if (!server?.billed_from) continue
+    const address = `http://${server.ip_address}:5173`
+    tell('OUTPUT', 'address', address)
+    tell('OUTPUT', 'ip-address', server.ip_address ?? '')
+    tell('OUTPUT', 'id', id)
+    return console.log(`Your server is running: ${address}`)
+  }
+  throw new Error(canceled ? 'The job was canceled.' : "The server still doesn't answer.")
+})

@@ -1,0 +1,107 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { validate } from '@actions/languageservice'
+import { expect, inject, test } from 'vitest'
+import { TextDocument } from 'vscode-languageserver-textdocument'
+import { parse } from 'yaml'
+import type { Server } from '../../src/domain/wire.ts'
+import { newOperator } from '../../testing/people/command-line.ts'
+import { openLine } from '../../testing/people/open-line.ts'
+import { runWorkflow } from '../../testing/stack/actions-runner.ts'
+
+const url = inject('url')
+const WORKFLOWS = '.github/workflows'
+const smoke = readFileSync(`${WORKFLOWS}/smoke.yml`, 'utf8')
+
+type Operator = Awaited<ReturnType<typeof newOperator>>
+const serversOf = async ({ person }: Operator) =>
+  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+const fly = (ada: Operator, more: Partial<Parameters<typeof runWorkflow>[0]> = {}) => {
+  const secrets = { PROVING_GROUND_TOKEN: ada.token }
+  return runWorkflow({ workflow: smoke, folder: process.cwd(), secrets, inputs: { url }, ...more })
+}
+
+test.each(['cli/action/action.yml', ...readdirSync(WORKFLOWS).map((name) => `${WORKFLOWS}/${name}`)])(
+  '%s: GitHub finds nothing wrong with it',
+  async (file) => {
+    // It checks no inputs of actions in the same repository.
+    const text = readFileSync(file, 'utf8').replace('uses: ./cli/action', 'uses: ours/action@v1')
+    const action = parse(readFileSync('cli/action/action.yml', 'utf8'))
+    const fetchActionMetadata = async ({ owner }: { owner: string }) => (owner === 'ours' ? action : undefined)
+    const document = TextDocument.create(`file:///${file}`, 'yaml', 1, text)
+    const found = await validate(document, { actionsMetadataProvider: { fetchActionMetadata } })
+    const ours = found.filter(({ message }) => !String(message).startsWith('Unable to resolve action `actions/'))
+    expect(ours.map(({ message, range }) => `${range.start.line + 1}: ${message}`)).toEqual([])
+  },
+)
+
+test('somebody else’s actions are pinned', () => {
+  const all = readdirSync(WORKFLOWS).map((name) => readFileSync(`${WORKFLOWS}/${name}`, 'utf8'))
+  const used = all.join('\n').match(/uses: .*/g) ?? []
+  expect(used.length).toBeGreaterThan(3)
+  for (const one of used) expect(one).toMatch(/^uses: (\.\/\S+|[\w/-]+@[0-9a-f]{40} # v[\d.]+)$/)
+})
+
+test.concurrent('starts a server, gives its address to the next steps, and stops it', async () => {
+  const ada = await newOperator(url)
+  const { ok, log } = await fly(ada)
+  expect([ok, log]).toEqual([true, expect.stringMatching(/::add-mask::pg_\w+\n[\s\S]*is running: http:\S+:5173\n/)])
+  expect(log).toContain('Stopping the server.')
+  const [server, ...others] = await serversOf(ada)
+  expect(others).toEqual([])
+  expect(server).toMatchObject({ name: 'Smoke 42', end_time: expect.any(String) })
+  expect(Date.parse(server?.ends_at ?? '') - Date.parse(server?.requested_at ?? '')).toBe(15 * 60_000)
+})
+
+test.concurrent('stops the server when a later step fails', async () => {
+  const ada = await newOperator(url)
+  const { ok, log } = await fly(ada, { workflow: smoke.replace(/run: curl.*/, 'run: exit 1') })
+  expect([ok, log]).toEqual([false, expect.stringContaining('is running')])
+  expect(await serversOf(ada)).toMatchObject([{ end_time: expect.any(String) }])
+})
+
+test.concurrent('stops the server when somebody cancels the job while it starts', async () => {
+  const ada = await newOperator(url)
+  const cancel = Promise.withResolvers<'SIGINT'>()
+  const onRequest = (path: string) => path.endsWith('get_servers') && cancel.resolve('SIGINT')
+  const line = await openLine(url, { onRequest })
+  const { ok, log } = await fly(ada, { inputs: { url: line.url }, interrupt: cancel.promise })
+  line.close()
+  expect([ok, log]).toEqual([false, expect.stringContaining('::error::The job was canceled.')])
+  expect(await serversOf(ada)).toMatchObject([{ end_time: expect.any(String) }])
+})
+
+test.concurrent('stops the server when the runner kills the start before its answer', async () => {
+  const ada = await newOperator(url)
+  const kill = Promise.withResolvers<'SIGKILL'>()
+  let starts = 0
+  const loses = (path: string) => {
+    if (!path.endsWith('_start_request') || ++starts > 1) return false
+    kill.resolve('SIGKILL')
+    return true
+  }
+  const line = await openLine(url, { loses })
+  const { ok, log } = await fly(ada, { inputs: { url: line.url }, interrupt: kill.promise })
+  line.close()
+  expect([ok, starts, log]).toEqual([false, 2, expect.stringContaining('Stopping the server.')])
+  expect(await serversOf(ada)).toMatchObject([{ end_time: expect.any(String) }])
+})
+
+test.concurrent('leaves servers alone that it did not start', async () => {
+  const ada = await newOperator(url)
+  await ada.run(['start'])
+  const { ok, log } = await fly(ada)
+  expect([ok, log]).toEqual([false, expect.stringMatching(/::error::.*already running[\s\S]*No server started\./)])
+  expect(await serversOf(ada)).toMatchObject([{ name: null, end_time: null }])
+})
+
+test.concurrent.each([
+  ['without a token', { token: '' }, 'Set the input token.'],
+  ['over plain HTTP', { url: 'http://example.com' }, 'Use https://.'],
+  ['with another duration', { 'stop-after': 'soon' }, 'Write it like 45m'],
+])('refuses %s', async (_, inputs, sentence) => {
+  const given = { url, token: 'pg_x', ...inputs }
+  const wishes = Object.entries(given).map(([name, value]) => `          ${name}: '${value}'`)
+  const workflow = `jobs:\n  fly:\n    steps:\n      - uses: ./cli/action\n        with:\n${wishes.join('\n')}\n`
+  const { ok, log } = await runWorkflow({ workflow, folder: process.cwd(), secrets: {} })
+  expect([ok, log]).toEqual([false, expect.stringContaining(sentence)])
+})
