@@ -65,7 +65,9 @@ function measure(times: number, render: () => string): { us: number; bytes: numb
 }
 
 const instances = manyInstances(2_000, now)
-const dashboard = <Dashboard userId="user_1" csrfToken="token" servers={servers} jobs={[]} summary={summary} />
+const dashboard = (
+  <Dashboard userId="user_1" csrfToken="token" servers={servers} jobs={[]} summary={summary} openInvoices={[]} />
+)
 const shown = pageInstances(instances, NEWEST_FIRST, now)
 const console_ = <Console now={now} shown={shown} error={null} view={NEWEST_FIRST} />
 

@@ -1,3 +1,4 @@
+import type { Bill } from '../../src/domain/money/bill.ts'
 import { SUSPENDED } from '../../src/domain/money/start-cost.ts'
 import { ALL_RESERVED, STARTING, STOPPING } from '../../src/domain/server-list.ts'
 import type { Job, Server, Subscription, Summary } from '../../src/domain/wire.ts'
@@ -75,6 +76,33 @@ const PREMIUM: Subscription = {
 }
 const DEMO: Subscription = { ...PREMIUM, plan_type: 'demo', status: 'trialing', hours: 0.5, sub_type: 'demo' }
 
+export const BILL: Bill = {
+  id: 'bill_1',
+  kind: 'usage',
+  start_date: '2026-10-10',
+  end_date: '2026-11-10',
+  amount_owed: 7.94,
+  seconds_used: 52_331,
+  paid: true,
+  overdue: false,
+  transaction_id: 'in_1QF2ab',
+  plan: 'Premium',
+  invoice_url: 'https://invoice.example/in_1',
+  invoice_pdf: 'https://invoice.example/in_1/pdf',
+  due_date: '2026-11-25',
+  dollars_due: 0,
+  corrects: null,
+  reason: null,
+}
+export const OVERDUE: Bill = {
+  ...BILL,
+  id: 'bill_2',
+  paid: false,
+  overdue: true,
+  transaction_id: null,
+  dollars_due: 7.94,
+}
+
 export const summaryOf = (hoursUsed: number, subscription: Subscription | null, dollars = 0): Summary => ({
   monthlyUsage: { hoursUsed, serverSessions: 12, runningServers: 1, amountOwedDollars: dollars },
   subscription,
@@ -99,6 +127,9 @@ const JOB: Job = {
 const line = (connection: Connection) => <ConnectionLine connection={connection} knownAt={Date.now() - 12_000} />
 const runCard = (server: Server, summary: Summary, reachable = true) => (
   <RunCard server={server} summary={summary} now={NOW} reachable={reachable} onStop={nothing} />
+)
+const usage = ({ monthlyUsage, subscription }: Summary, openInvoices: Bill[] = []) => (
+  <UsageCard usage={monthlyUsage} subscription={subscription} openInvoices={openInvoices} />
 )
 const notice = (kind: 'danger' | 'success' | 'info', text: string, job: Job | null = null) => (
   <NoticeAlert
@@ -238,12 +269,10 @@ export const DASHBOARD: Specimen[] = [
     name: 'UsageCard',
     file: `${FOLDER}/UsageCard.tsx`,
     states: [
-      ['no plan', <UsageCard key="u" usage={summaryOf(3, null, 5.25).monthlyUsage} subscription={null} />],
-      ['within the plan', <UsageCard key="u" usage={summaryOf(14.53, PREMIUM).monthlyUsage} subscription={PREMIUM} />],
-      [
-        'over the plan',
-        <UsageCard key="u" usage={summaryOf(36.5, PREMIUM, 11.37).monthlyUsage} subscription={PREMIUM} />,
-      ],
+      ['no plan', usage(summaryOf(3, null, 5.25))],
+      ['within the plan', usage(summaryOf(14.53, PREMIUM))],
+      ['over the plan', usage(summaryOf(36.5, PREMIUM, 11.37))],
+      ['open invoices', usage(summaryOf(3, PREMIUM), [OVERDUE])],
     ],
   },
   {

@@ -3,41 +3,22 @@ import type { Bill, Statement } from '../../src/domain/money/bill.ts'
 import { BASIC, type Plan, PREMIUM } from '../../src/domain/money/plan.ts'
 import type { Instance, Subscription } from '../../src/domain/wire.ts'
 import { InstanceTable } from '../../src/islands/console/InstanceTable.tsx'
+import { OpenInvoices } from '../../src/islands/dashboard/OpenInvoices.tsx'
 import { BillingCard } from '../../src/pages/billing/BillingCard.tsx'
 import { BillsTable } from '../../src/pages/billing/BillsTable.tsx'
 import { Corrections, WhatWasCorrected } from '../../src/pages/billing/Correction.tsx'
 import { KeepPlan } from '../../src/pages/billing/KeepPlan.tsx'
-import { OpenInvoices } from '../../src/pages/billing/OpenInvoices.tsx'
 import { PlanChoice } from '../../src/pages/billing/PlanChoice.tsx'
 import { PortalForm } from '../../src/pages/billing/PortalForm.tsx'
 import { SubscriptionCard } from '../../src/pages/billing/SubscriptionCard.tsx'
 import { Failure } from '../../src/pages/Failure.tsx'
 import { AccountNotice } from '../../src/pages/layout/AccountNotice.tsx'
 import { NotFound } from '../../src/pages/NotFound.tsx'
-import { PLANS, summaryOf } from './dashboard.tsx'
+import { BILL, OVERDUE, PLANS, summaryOf } from './dashboard.tsx'
 import { nothing, type Specimen } from './specimen.ts'
 
 const NOW = Date.parse('2026-11-21T09:30:00.000Z')
 
-const BILL: Bill = {
-  id: 'bill_1',
-  kind: 'usage',
-  start_date: '2026-10-10',
-  end_date: '2026-11-10',
-  amount_owed: 7.94,
-  seconds_used: 52_331,
-  paid: true,
-  overdue: false,
-  transaction_id: 'in_1QF2ab',
-  plan: 'Premium',
-  invoice_url: 'https://invoice.example/in_1',
-  invoice_pdf: 'https://invoice.example/in_1/pdf',
-  due_date: '2026-11-25',
-  dollars_due: 0,
-  corrects: null,
-  reason: null,
-}
-const OVERDUE: Bill = { ...BILL, id: 'bill_2', paid: false, overdue: true, transaction_id: null, dollars_due: 7.94 }
 const FEE: Bill = {
   ...BILL,
   id: 'fee_1',
@@ -150,7 +131,7 @@ export const PAGES: Specimen[] = [
   },
   {
     name: 'OpenInvoices',
-    file: 'src/pages/billing/OpenInvoices.tsx',
+    file: 'src/islands/dashboard/OpenInvoices.tsx',
     states: [['a bill and a plan', <OpenInvoices key="o" bills={[OVERDUE, UNPAID]} />]],
   },
   {

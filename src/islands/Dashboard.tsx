@@ -1,4 +1,5 @@
 import { useEffect, useReducer, useState } from 'react'
+import type { Bill } from '../domain/money/bill.ts'
 import { trialMinutesLeft } from '../domain/money/billing.ts'
 import { usageAt } from '../domain/money/live-usage.ts'
 import { isUnpaid } from '../domain/money/plan.ts'
@@ -29,6 +30,7 @@ export type DashboardProps = {
   servers: Server[]
   jobs: Job[]
   summary: Summary
+  openInvoices: Bill[]
 }
 
 const USAGE_EVERY_MS = 30_000
@@ -137,7 +139,7 @@ export function Dashboard(props: DashboardProps) {
           {refusal === PLAN_UNPAID ? <a href={PAY_PLAN}>Pay the open invoice</a> : null}
           {refusal === TRIAL_OVER ? <a href="/subscriptions">See plans</a> : null}
         </ActionsCard>
-        <UsageCard usage={monthlyUsage} subscription={subscription} />
+        <UsageCard usage={monthlyUsage} subscription={subscription} openInvoices={props.openInvoices} />
       </div>
       <SessionsTable
         servers={list.servers}

@@ -1,13 +1,13 @@
-import { type Bill, billMonth, billMonths, totalDollars } from '../domain/money/bill.ts'
+import { type Bill, billMonth, billMonths, openInvoices, totalDollars } from '../domain/money/bill.ts'
 import { dollars } from '../domain/money/money.ts'
 import type { Bar } from '../domain/money/usage-chart.ts'
+import { OpenInvoices } from '../islands/dashboard/OpenInvoices.tsx'
 import { Alert } from '../ui/Alert.tsx'
 import { BarChart } from '../ui/BarChart.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Time } from '../ui/Time.tsx'
 import { BillsTable } from './billing/BillsTable.tsx'
-import { OpenInvoices } from './billing/OpenInvoices.tsx'
 import { PortalForm } from './billing/PortalForm.tsx'
 
 type BillingHistoryProps = {
@@ -30,7 +30,7 @@ export function BillingHistory({
   const months = billMonths(bills)
   const month = asked && months.includes(asked) ? asked : null
   const shown = month ? bills.filter((bill) => billMonth(bill) === month) : bills
-  const open = bills.filter((bill) => !bill.paid && bill.invoice_url).reverse()
+  const open = openInvoices(bills)
   return (
     <div className="page stack">
       <div className="page-head">

@@ -31,6 +31,11 @@ export type Statement = Bill & {
   corrections: Bill[]
 }
 
+/** What is unpaid and can be paid now, oldest first. */
+export function openInvoices(newestFirst: Bill[]): Bill[] {
+  return newestFirst.filter((bill) => !bill.paid && bill.invoice_url).reverse()
+}
+
 /** A bill is filed under the month of its first day. */
 export function billMonth(bill: Pick<BillingRecord, 'start_date'>): string {
   return bill.start_date.slice(0, 7)

@@ -1,10 +1,19 @@
+import type { Bill } from '../../domain/money/bill.ts'
 import { dollars } from '../../domain/money/money.ts'
 import type { MonthlyUsage, Subscription } from '../../domain/wire.ts'
 import { Card } from '../../ui/Card.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { Meter } from '../../ui/Meter.tsx'
+import { OpenInvoices } from './OpenInvoices.tsx'
 
-export function UsageCard({ usage, subscription }: { usage: MonthlyUsage; subscription: Subscription | null }) {
+type Props = {
+  usage: MonthlyUsage
+  subscription: Subscription | null
+  /** Bills of earlier months, and of the plan. */
+  openInvoices: Bill[]
+}
+
+export function UsageCard({ usage, subscription, openInvoices }: Props) {
   const hours = usage.hoursUsed.toFixed(2)
   return (
     <Card title="Monthly Usage">
@@ -15,6 +24,8 @@ export function UsageCard({ usage, subscription }: { usage: MonthlyUsage; subscr
           { label: 'Amount Owed', value: dollars(usage.amountOwedDollars), hint: 'USD' },
         ]}
       />
+      {openInvoices.length ? <h3>Open invoices</h3> : null}
+      <OpenInvoices bills={openInvoices} />
       {subscription?.hours ? (
         <Meter
           label="Included hours"

@@ -1,12 +1,12 @@
 import type { Bill } from '../../domain/money/bill.ts'
 import { dollars } from '../../domain/money/money.ts'
 import type { Summary } from '../../domain/wire.ts'
+import { OpenInvoices } from '../../islands/dashboard/OpenInvoices.tsx'
 import { Badge } from '../../ui/Badge.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { Meter } from '../../ui/Meter.tsx'
-import { OpenInvoices } from './OpenInvoices.tsx'
 import { PortalForm } from './PortalForm.tsx'
 
 type BillingCardProps = {

@@ -5,6 +5,7 @@ import { matchedRoutes } from 'hono/route'
 import type { TokenScope } from '../../domain/api-token.ts'
 import type { AppError } from '../../domain/error.ts'
 import type { Reads } from '../accounts/live-sign-ins.ts'
+import { openInvoiceQueries } from '../billing/bills/billing-history.ts'
 import { usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 import { dashboardQueries } from '../fleet/dashboard.ts'
@@ -92,7 +93,10 @@ export const SITE_MAP = {
   'GET /confirm_email': page('public', { ahead: 'hover' }),
   'GET /reset_password': page('public', {}),
   'GET /.well-known/change-password': page('public', {}),
-  'GET /dashboard': page('user', { reads: dashboardQueries }),
+  'GET /dashboard': page('user', {
+    reads: (ctx: Context, userId: SQL) =>
+      [...dashboardQueries(ctx, userId), ...openInvoiceQueries(ctx, userId)] as const,
+  }),
   'GET /stop_server': page('user', { reads: dashboardQueries }),
   'GET /subscriptions': page('user', { reads: usageQueries, ahead: 'press' }),
   'GET /subscriptions/pay': page('user', {}),

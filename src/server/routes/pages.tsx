@@ -9,6 +9,7 @@ import { Dashboard } from '../../pages/Dashboard.tsx'
 import { Landing } from '../../pages/Landing.tsx'
 import { Pricing } from '../../pages/Pricing.tsx'
 import { StopServer } from '../../pages/StopServer.tsx'
+import { toOpenInvoices } from '../billing/bills/billing-history.ts'
 import { toDashboard } from '../fleet/dashboard.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { takeFlash } from '../http/flash.ts'
@@ -54,7 +55,12 @@ export const pages = new Hono<AppEnv>()
   })
   .get('/dashboard', (c) => {
     const { user } = signedIn(c)
-    const data = toDashboard(readAlong(c, 'GET /dashboard'), c.var.ctx.now())
+    const now = c.var.ctx.now()
+    const [runs, jobs, plans, meters, bills, payments] = readAlong(c, 'GET /dashboard')
+    const data = {
+      ...toDashboard([runs, jobs, plans, meters], now),
+      openInvoices: toOpenInvoices(bills, payments, now),
+    }
     return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
   })
   .get('/stop_server', (c) => {

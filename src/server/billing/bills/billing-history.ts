@@ -1,7 +1,15 @@
-import { and, desc, eq, gt, isNotNull, isNull, lt, or, type SQL, sql } from 'drizzle-orm'
-import { type BillRow, bills, type InvoiceRow, invoices, type PlanPaymentRow, runs } from '../../../../db/schema.ts'
+import { and, desc, eq, gt, inArray, isNotNull, isNull, lt, ne, or, type SQL, sql } from 'drizzle-orm'
+import {
+  type BillRow,
+  bills,
+  type InvoiceRow,
+  invoices,
+  type PlanPaymentRow,
+  planPayments,
+  runs,
+} from '../../../../db/schema.ts'
 import { DAY_MS, toDay, toIso } from '../../../domain/instant.ts'
-import type { Bill, Statement } from '../../../domain/money/bill.ts'
+import { type Bill, openInvoices, type Statement } from '../../../domain/money/bill.ts'
 import { chargedSeconds, runSecondsWithin, shareBill } from '../../../domain/money/billing.ts'
 import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
 import { planName } from '../../../domain/money/plan.ts'
@@ -29,13 +37,24 @@ export function toBills(rows: Row[], payments: PlanPaymentRow[], now: number): B
   return found.sort((a, b) => b.at - a.at).map(({ bill }) => bill)
 }
 
-export function billsQuery(ctx: Context, userId: string, which?: SQL) {
+export function billsQuery(ctx: Context, userId: string | SQL, which?: SQL) {
   return ctx.db
     .select({ record: bills, invoice: invoices })
     .from(bills)
     .leftJoin(invoices, eq(invoices.billId, bills.id))
     .where(and(eq(bills.userId, userId), which))
     .orderBy(desc(bills.periodStart), desc(bills.createdAt))
+}
+
+/** The reads for `toOpenInvoices`. */
+export function openInvoiceQueries(ctx: Context, userId: string | SQL) {
+  const open = inArray(invoices.status, ['open', 'uncollectible'])
+  return [billsQuery(ctx, userId, open), planPaymentsQuery(ctx, userId, ne(planPayments.status, 'paid'))] as const
+}
+
+/** What is unpaid and can be paid now, oldest first. */
+export function toOpenInvoices(rows: Row[], payments: PlanPaymentRow[], now: number): Bill[] {
+  return openInvoices(toBills(rows, payments, now))
 }
 
 /** The bills, the last month's runs for the chart, and whether Stripe knows them, in one round trip. */

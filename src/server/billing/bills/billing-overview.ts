@@ -1,4 +1,4 @@
-import type { Bill } from '../../../domain/money/bill.ts'
+import { type Bill, openInvoices } from '../../../domain/money/bill.ts'
 import type { Summary } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { billsQuery, toBills } from './billing-history.ts'
@@ -27,14 +27,15 @@ export async function getBillingOverview(ctx: Context, userId: string): Promise<
     ...usageQueries(ctx, userId),
   ])
   const now = ctx.now()
-  const unpaid = toBills(rows, payments, now).filter((bill) => !bill.paid)
-  const openInvoices = unpaid.filter((bill) => bill.invoice_url).reverse()
+  const all = toBills(rows, payments, now)
+  const unpaid = all.filter((bill) => !bill.paid)
+  const open = openInvoices(all)
   return {
     summary: toSummary(countUsage(history, runs, now)),
     unpaidDollars: unpaid.reduce((cents, bill) => cents + Math.round(bill.dollars_due * 100), 0) / 100,
-    openInvoices,
+    openInvoices: open,
     overdue: unpaid.some((bill) => bill.overdue),
-    payUrl: openInvoices[0]?.invoice_url ?? null,
+    payUrl: open[0]?.invoice_url ?? null,
     hasPortal: hasPortal(account),
   }
 }

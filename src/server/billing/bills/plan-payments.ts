@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, lte, ne, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, lte, ne, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { type PlanPaymentRow, planPayments } from '../../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, toDay } from '../../../domain/instant.ts'
@@ -67,11 +67,11 @@ export async function postponeCheck(ctx: Context, id: string): Promise<void> {
 }
 
 /** Newest first. Nobody owes or paid a voided one. */
-export function planPaymentsQuery(ctx: Context, userId: string) {
+export function planPaymentsQuery(ctx: Context, userId: string | SQL, which?: SQL) {
   return ctx.db
     .select()
     .from(planPayments)
-    .where(and(eq(planPayments.userId, userId), ne(planPayments.status, 'void')))
+    .where(and(eq(planPayments.userId, userId), ne(planPayments.status, 'void'), which))
     .orderBy(desc(planPayments.periodStart))
 }
 

@@ -13,7 +13,7 @@ export function OpenInvoices({ bills }: { bills: Bill[] }) {
           <Time at={bill.start_date} /> – <Time at={bill.end_date} />
           {bill.due_date ? (
             <>
-              , due <Time at={bill.due_date} />
+              , {bill.overdue ? 'overdue since' : 'due'} <Time at={bill.due_date} />
             </>
           ) : null}
           .{' '}
