@@ -77,6 +77,9 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await page.getByText('Your account is suspended because an invoice is overdue.').waitFor()
   const payNow = page.getByRole('link', { name: /^Pay \$5\.2\d now$/ })
   expect(await payNow.getAttribute('href')).toMatch(/\/i\/in_/)
+  const owed = page.getByRole('region', { name: 'Monthly Usage' }).getByRole('list', { name: 'Open invoices' })
+  await owed.getByText(/^\$5\.2\d for usage, .+, overdue since \w+ \d+, \d{4}\. Pay$/).waitFor()
+  expect(await owed.getByRole('link', { name: /^Pay \$5\.2\d$/ }).getAttribute('href')).toMatch(/\/i\/in_/)
   await shot(page, 'suspended')
   const start = page.getByRole('button', {
     name: 'Start Server',
@@ -110,7 +113,21 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await bill.getByRole('rowheader').getByRole('link').click()
   await page.getByText(/: 10,\d{3} s × \$0\.0004861 = \$5\.2/).waitFor()
   await shot(page, 'statement')
+  // On paper: nothing but the statement, as wide as A4 between its margins, no number in two lines.
+  await page.emulateMedia({ media: 'print' })
+  await page.setViewportSize({ width: 673, height: 900 })
+  expect(await page.getByText('Your account is suspended').isVisible()).toBe(false)
+  expect(await page.locator('main').evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0)
+  const inTwoLines = (cells: Element[]) =>
+    cells.flatMap((cell) => {
+      const range = document.createRange()
+      range.selectNodeContents(cell)
+      return range.getClientRects().length > 1 ? [cell.textContent] : []
+    })
+  expect(await page.locator('td.num').evaluateAll(inTwoLines)).toEqual([])
   await page.pdf({ path: `${SHOTS}/statement.pdf` })
+  await page.emulateMedia({ media: null })
+  await page.setViewportSize({ width: 1280, height: 900 })
   const pdf = await page.getByRole('link', { name: 'Download PDF' }).getAttribute('href')
   expect((await fetch(pdf ?? '')).status).toBe(200)
   await page.getByRole('link', { name: 'Pay invoice' }).click()

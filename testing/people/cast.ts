@@ -50,7 +50,7 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
     debtor: await person(),
     admin: await person(),
   }
-  const now = Date.now()
+  const now = Math.floor(Date.now() / 1000) * 1000
 
   await start(cast.runner)
   await untilServer(cast.runner, 'active')
@@ -190,13 +190,19 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
     const anchor = now - 95 * DAY
     await db
       .update(plans)
-      .set({ planType: 'premium', subType: 'paid', status: 'active', hours: 10, anchor, createdAt: anchor })
+      .set({ planType: 'premium', subType: 'paid', status: 'active', hours: 30, anchor, createdAt: anchor })
       .where(sql`user_id = ${userId}`)
     await db
       .update(users)
       .set({ createdAt: anchor, billedUntil: now - 5 * DAY })
       .where(sql`id = ${userId}`)
-    for (let i = 0; i < 12; i++) await run(userId, { at: now - i * 2.3 * DAY - 2 * 60 * MINUTE, minutes: 23 + i * 17 })
+    // The last closed month has those that ended 5 days ago or earlier.
+    let lastMonth = 0
+    for (let i = 0; i < 12; i++) {
+      const minutes = 60 + i * 40
+      await run(userId, { at: now - i * 2.3 * DAY - 9 * 60 * MINUTE, minutes })
+      if (i * 2.3 >= 5) lastMonth += minutes * 60 - 4
+    }
     await run(userId, {
       at: now - 9 * DAY,
       minutes: 1,
@@ -206,13 +212,15 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
       const periodEnd = now - (5 + i * 30) * DAY
       const id = newId('bill')
       const record = { id, userId, periodStart: periodEnd - 30 * DAY, periodEnd, planType: 'premium' as const }
-      const seconds = [52_331, 30_120, 41_007][i] as number
+      const seconds = [lastMonth, 92_120, 113_007][i] as number
+      const amountCents = Math.round((Math.max(0, seconds - 108_000) * 4861) / 1e5)
+      const open = overdue && i === 0
       await db.insert(bills).values({
         ...record,
-        includedHours: 10,
+        includedHours: 30,
         trial: false,
         seconds,
-        amountCents: Math.round((Math.max(0, seconds - 36_000) * 4861) / 1e5),
+        amountCents,
         createdAt: periodEnd,
       })
       await db.insert(invoices).values({
@@ -220,10 +228,11 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
         userId,
         step: 'sent',
         stripeInvoiceId: `in_${id}`,
-        status: overdue && i === 0 ? 'open' : 'paid',
-        dueAt: overdue && i === 0 ? now - 2 * DAY : periodEnd + 14 * DAY,
-        paidAt: overdue && i === 0 ? null : periodEnd + 3 * DAY,
+        status: open ? 'open' : 'paid',
+        dueAt: open ? now - 2 * DAY : periodEnd + 14 * DAY,
+        paidAt: open ? null : periodEnd + 3 * DAY,
         hostedUrl: 'https://invoice.stripe.example/in_1',
+        remainingCents: open ? amountCents : 0,
         createdAt: periodEnd,
       })
     }

@@ -47,7 +47,11 @@ function cellsOf(bill: Bill) {
     ) : (
       <span className="row">
         <Mark icon="x" text="Not paid" />
-        {bill.invoice_url ? <a href={bill.invoice_url}>Pay</a> : null}
+        {bill.invoice_url ? (
+          <a className="no-print" href={bill.invoice_url}>
+            Pay
+          </a>
+        ) : null}
       </span>
     ),
     overdue: bill.overdue ? <Mark icon="triangle-alert" text="Overdue" /> : '—',

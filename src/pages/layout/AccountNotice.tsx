@@ -11,7 +11,7 @@ export type AccountIssue = 'held' | 'suspended' | 'plan_unpaid'
 export function AccountNotice({ issue, overdue }: { issue: AccountIssue; overdue: Overdue | null }) {
   const sum = overdue ? dollars(overdue.dollars) : 'it'
   return (
-    <div className="page page-flash">
+    <div className="page page-flash no-print">
       <Alert kind="warning">
         {issue === 'held' ? (
           <>
