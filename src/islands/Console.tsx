@@ -22,7 +22,7 @@ export type ConsoleProps = {
 }
 
 const EVERY_MS = MINUTE_MS
-/** While somebody types, we ask after each pause. */
+/** While someone types, we search after each pause. */
 const PAUSE_MS = 200
 const VIEW_FORM = 'console-view'
 

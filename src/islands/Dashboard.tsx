@@ -34,7 +34,7 @@ export type DashboardProps = {
 }
 
 const USAGE_EVERY_MS = 30_000
-/** Without live updates, only polling brings news, and while a server starts or stops it is expected soon. */
+/** How often to poll without live updates. While a server starts or stops, news is due soon. */
 const UNCONNECTED_EVERY_MS = 10_000
 const UNDER_WAY_EVERY_MS = 3_000
 

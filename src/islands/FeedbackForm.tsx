@@ -7,7 +7,7 @@ import { watchEdits } from './edits.ts'
 import { request } from './request.ts'
 import { useForm } from './useForm.ts'
 
-/** The specification's: a thank-you that comes at once looks as if nobody had read it. */
+/** From the specification: an instant thank-you looks as if nobody had received the message. */
 const AT_LEAST_MS = 450
 
 export function FeedbackForm({ csrfToken }: { csrfToken: string }) {

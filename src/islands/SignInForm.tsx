@@ -14,7 +14,7 @@ import { ALERT_WORDS, useForm } from './useForm.ts'
 export type SignInFormProps = { csrfToken: string; flash: FlashMessage | null }
 
 export function SignInForm({ csrfToken, flash }: SignInFormProps) {
-  /** Which refusal a new link answered. */
+  /** The refusal for which we sent a new link. */
   const [resent, setResent] = useState(-1)
   const { form, field, password, busy, said } = useForm({
     rules: signInForm,

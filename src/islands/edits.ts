@@ -1,11 +1,11 @@
 export type Edits = {
-  /** What the form says now is sent. */
+  /** Call it once the form is sent: its current values no longer count as edits. */
   settle: () => void
   release: () => void
 }
 
 /**
- * Has the browser ask before the user leaves with edits. It listens only then: a listener keeps some browsers from
+ * Makes the browser ask before the user leaves with edits. It listens only then: a listener keeps some browsers from
  * restoring the page. Passwords don't count, because a password manager fills them in.
  */
 export function watchEdits(form: HTMLFormElement): Edits {

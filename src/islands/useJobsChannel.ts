@@ -5,7 +5,7 @@ import type { Job } from '../domain/wire.ts'
 
 /**
  * `off`: the server closed it for good, because newer tabs took its place or the sign-in ended. `blocked`: it has never
- * been live, so something between here and there lets no WebSocket through.
+ * been live, so something on the way blocks WebSockets.
  */
 export type Connection = 'connecting' | 'live' | 'reconnecting' | 'off' | 'blocked'
 

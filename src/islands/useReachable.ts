@@ -9,7 +9,7 @@ const EVERY_MS = 5_000
 /** Whether the live server's page answers: checked as soon as it has an address, then every 5 s until it does. */
 export function useReachable(live: Server | undefined): boolean {
   const hydrated = useHydrated()
-  // In the server's HTML, a server that has answered once is a link, which is all that works without scripts.
+  // The HTML from our server links to a server that has answered once: without scripts, nothing else can check.
   const [reachable, setReachable] = useState(() => (!hydrated && live?.billed_from ? live.ip_address : null))
   const ip_address = live?.ip_address ?? null
   const waiting = live?.active === true && !live.stopping && ip_address !== null && reachable !== ip_address

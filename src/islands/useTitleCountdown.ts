@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react'
 import { countdownText } from '../domain/money/trial.ts'
 
 /**
- * Counts down in the tab's title, also while the tab is hidden: that is when a title is read.
+ * Counts down in the tab's title, even while the tab is hidden: that's when people read titles.
  * @param seconds left; null shows the page's own title
  */
 export function useTitleCountdown(seconds: number | null): void {

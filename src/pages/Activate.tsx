@@ -28,7 +28,7 @@ export type ActivateProps = {
   flash: FlashMessage | null
 }
 
-/** Where somebody lets a command line use their account. Without a code, it asks for one. */
+/** Lets a command line use the person's account. Without a code, it asks for one. */
 export function Activate({ login, ...props }: ActivateProps) {
   return (
     <FormPage title="Let a command line in" foot={<a href="/api_tokens">Your API tokens</a>}>

@@ -101,7 +101,7 @@ function Runs({ statement }: { statement: Statement }) {
         <EmptyState>No servers ran in this period.</EmptyState>
       )}
       <p className="statement-sum">{howItAddsUp(statement)}</p>
-      <p className="hint">Free of charge: startup, failed starts and shutdown. All dates and times are in UTC.</p>
+      <p className="hint">Free of charge: startup, failed starts, and shutdown. All dates and times are in UTC.</p>
     </Card>
   )
 }

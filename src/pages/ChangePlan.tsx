@@ -24,7 +24,7 @@ export type ChangePlanProps = {
   flash: FlashMessage | null
 }
 
-/** Says what a change of the plan costs and brings, and asks. */
+/** Says what a plan change costs and includes, and asks for confirmation. */
 export function ChangePlan(props: ChangePlanProps) {
   const { to, kind, cents, quotedAt, periodEnd, csrfToken, flash } = props
   const up = kind === 'upgrade'

@@ -22,7 +22,7 @@ export type LayoutProps = {
   origin: string
   /** Null on a page that is the same for everyone: its forms have no token. */
   csrfToken: string | null
-  /** The cookie's choice. Null means none: the system's. */
+  /** The choice in the cookie. Null: use the system's theme. */
   theme: Theme | null
   /** The previous page's message, if this page has no place of its own for it. */
   flash?: FlashMessage | null

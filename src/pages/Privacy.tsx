@@ -36,7 +36,7 @@ const COOKIES: [name: string, what: string, lasts: string][] = [
   ['sign_in', 'Keeps you signed in', '14 days'],
   ['browser', 'Protects forms against other sites', '30 days'],
   ['known', 'Tells your own browser from a stranger’s after wrong passwords', '1 year'],
-  ['back', 'Leads you back after signing in', '30 minutes'],
+  ['back', 'Brings you back after you sign in', '30 minutes'],
   ['flash', 'Carries a message to the next page', '1 minute'],
   ['theme', 'Remembers light or dark, if you choose', '1 year'],
 ]
@@ -49,8 +49,8 @@ export function Privacy() {
         Effective <time dateTime="2026-11-22">November 22, 2026</time>
       </p>
       <p>
-        We store what the service needs to run, and nothing to watch you. We have no ads, no analytics, and no trackers,
-        and we do not sell your data.
+        We store what the service needs to run, and nothing that tracks you. We have no ads, no analytics, and no
+        trackers, and we do not sell your data.
       </p>
       <h2 id="data">What we store</h2>
       <DataTable
@@ -78,7 +78,7 @@ export function Privacy() {
         <li>Amazon Web Services runs the servers. Their labels hold ids, not your name or address.</li>
         <li>Cloudflare runs this site, and carries its traffic and our emails. Turso hosts our database.</li>
       </ul>
-      <p>We give data to nobody else, unless the law forces us to.</p>
+      <p>We share data with no one else, unless the law requires it.</p>
       <h2 id="cookies">Cookies</h2>
       <p>All are ours and needed for what you do here, so there’s no banner.</p>
       <DataTable

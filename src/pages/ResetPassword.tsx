@@ -50,7 +50,7 @@ export function ResetPassword({ token, csrfToken, flash, email }: ResetPasswordP
   )
 }
 
-/** Says so before anybody thinks of a password. */
+/** Tells people before they make up a password. */
 function DeadLink({ csrfToken, email }: { csrfToken: string; email: string }) {
   return (
     <FormPage title="Choose a new password" foot={<a href="/sign_in">Back to Sign In</a>}>

@@ -13,15 +13,15 @@ const NOW: Record<IncidentKind | 'up' | 'unknown', { title: string; text: string
     up: { title: 'You can start servers', text: 'Everything works.', color: 'green' },
     full: {
       title: 'All servers are in use',
-      text: 'You can start one as soon as somebody stops theirs. Running servers are not affected.',
+      text: 'You can start one as soon as someone stops theirs. Running servers are not affected.',
       color: 'yellow',
     },
     failing: {
-      title: 'Servers fail to start',
+      title: 'Servers are failing to start',
       text: "We're on it. A start that fails costs nothing. Running servers are not affected.",
       color: 'red',
     },
-    down: { title: "We can't tell right now", text: "Our checks don't run. We're on it.", color: 'red' },
+    down: { title: "We can't tell right now", text: "Our checks aren't running. We're on it.", color: 'red' },
     unknown: {
       title: "We can't tell right now",
       text: "We can't reach our database, so you can't start or stop servers. Running servers keep running.",
@@ -104,7 +104,7 @@ function History({ incidents, firstAt, now }: { incidents: Incident[]; firstAt: 
         {rows.length ? (
           <DataTable caption="The latest interruptions" hideCaption columns={COLUMNS} rows={rows} />
         ) : (
-          <p className="muted">None in this time.</p>
+          <p className="muted">None in the last 90 days.</p>
         )}
       </section>
     </>

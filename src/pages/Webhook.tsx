@@ -15,7 +15,7 @@ type WebhookPageProps = {
   deliveries: Delivery[]
   /** When the replaced secrets stop signing. */
   oldSecretsEnd: string[]
-  /** The secret that was just made: only this page ever shows it. */
+  /** The new secret. Only this page ever shows it. */
   secret: string | null
   csrfToken: string
   flash: FlashMessage | null
@@ -50,8 +50,10 @@ export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfTo
           <div className="row">
             <span>
               We switched this webhook off because{' '}
-              {webhook.off_because === 'gone' ? 'it answered 410 (Gone).' : "it didn't take an event for a whole day."}{' '}
-              Events are not kept for it meanwhile.
+              {webhook.off_because === 'gone'
+                ? 'it answered 410 (Gone).'
+                : "it didn't accept an event for a whole day."}{' '}
+              Until you turn it on again, we keep no events for it.
             </span>
             <form method="post" action={`${action}/on`}>
               <HiddenFields csrfToken={csrfToken} />
@@ -82,7 +84,7 @@ export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfTo
           </details>
           {oldSecretsEnd.map((at) => (
             <p className="hint" key={at}>
-              A replaced secret also signs until <Time at={at} />.
+              A replaced secret keeps signing until <Time at={at} />.
             </p>
           ))}
         </div>

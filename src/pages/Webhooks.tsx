@@ -18,16 +18,16 @@ const COLUMNS: Column[] = [
 ]
 
 const MEANING: Record<(typeof EVENT_TYPES)[number], string> = {
-  'server.running': 'it answers, and its meter runs',
+  'server.running': 'it answers, and its meter starts',
   'server.ending_soon': 'we will stop it in a few minutes',
-  'server.stopped': 'you or your trial ended it',
-  'server.failed': 'it ended for another reason, or never started',
+  'server.stopped': 'you stopped it, or your trial or its time ran out',
+  'server.failed': 'we stopped it, it failed, or it never started',
   'bill.closed': "a month's bill is final",
 }
 
 type WebhooksProps = {
   webhooks: Webhook[]
-  /** Of the webhook that was just added: only this page ever shows it. */
+  /** The new webhook's. Only this page ever shows it. */
   secret: string | null
   csrfToken: string
   flash: FlashMessage | null
@@ -74,13 +74,7 @@ export function Webhooks({ webhooks, secret, csrfToken, flash }: WebhooksProps) 
         <Card title="New webhook">
           <form className="stack form-narrow" method="post" action="/webhooks" noValidate>
             <HiddenFields csrfToken={csrfToken} />
-            <Field
-              {...typed('url')}
-              type="url"
-              label="URL"
-              required
-              hint="Begins with https:// and is reachable from the Internet."
-            />
+            <Field {...typed('url')} type="url" label="URL" required hint="Use a public https:// address." />
             <fieldset className="stack">
               <legend>Events</legend>
               {EVENT_TYPES.map((type) => (

@@ -17,7 +17,7 @@ export type Hand = {
 
 type Entry = {
   act: Act
-  /** The id of what it is done to. */
+  /** The ID of what they act on. */
   subject: string
   userId?: string | null
   detail?: Record<string, unknown>

@@ -4,9 +4,9 @@ import { callCounts } from '../../db/schema.ts'
 import { AppError } from '../domain/error.ts'
 import type { Log } from './log.ts'
 
-/** Whom a call is to. `webhook`: a call that Stripe makes to us. */
+/** Who is called. `webhook`: Stripe calls us. */
 export type System = 'database' | 'ec2' | 'stripe' | 'mail' | 'webhook'
-/** `refused`: the answer was a no, and would be again. `failed`: no answer, "busy", or a fault. */
+/** `refused`: a no that would be repeated. `failed`: no answer, "busy", or a fault. */
 type CallOutcome = 'ok' | 'refused' | 'failed'
 
 const EVERY_MS = 60_000
@@ -53,7 +53,7 @@ export const countedFetch: typeof fetch = async (input, init) => {
   }
 }
 
-/** A minute after the first one. */
+/** Due a minute after the first count. */
 export function areCountsDue(): boolean {
   return countingSince !== undefined && Date.now() - countingSince >= EVERY_MS
 }

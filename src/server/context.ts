@@ -32,7 +32,7 @@ export type Context = {
   /** One exact counter per name. */
   counter: (name: string) => CounterCalls
   hasher: HasherCalls
-  /** Keeps running after the answer is sent. */
+  /** Work that continues after the answer is sent. */
   background: (work: Promise<unknown>) => void
   /** Bound to the request, the trigger or the job. */
   log: Log

@@ -14,7 +14,7 @@ export type Config = {
   mailFrom: string
   operatorEmail: string
   plansForSale: boolean
-  /** What may read /metrics; none: nobody. */
+  /** The tokens that may read /metrics; without any, nobody may. */
   metricsTokens: string[]
   /** The origin of Stripe's checkout page, which our form redirects to. */
   checkoutOrigin: string

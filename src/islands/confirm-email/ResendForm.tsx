@@ -14,7 +14,7 @@ type ResendFormProps = {
   csrfToken: string
   email: string
   onSent: () => void
-  /** It is on the sign-in screen already: tells its field from the other form's, and leads nowhere afterwards. */
+  /** On the sign-in screen, its field needs an ID and label of its own, and there's no page to go to afterward. */
   atSignIn?: boolean
 }
 

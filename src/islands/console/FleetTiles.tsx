@@ -5,7 +5,7 @@ import { type OnView, ViewLink } from './ViewLink.tsx'
 
 type Props = { figures: FleetFigures; view: InstanceView; onView: OnView }
 
-/** Figures of all instances. Pressing one shows those; pressing it again shows all. */
+/** Totals for all instances. Press one to show only those; press it again to show all. */
 export function FleetTiles({ figures, view, onView }: Props) {
   const only = (show: InstanceShow): InstanceView => ({ ...view, show: view.show === show ? 'all' : show, page: 1 })
   const byCost = view.sort === 'cost_dollars' && view.order === 'desc'
@@ -15,7 +15,7 @@ export function FleetTiles({ figures, view, onView }: Props) {
     { label: 'Impaired', value: figures.unwell, to: only('impaired'), on: view.show === 'impaired' },
   ]
   return (
-    <nav className="stats tiles" aria-label="Figures of all instances">
+    <nav className="stats tiles" aria-label="Totals for all instances">
       {tiles.map(({ label, value, to, on }, i) => (
         <ViewLink key={label} to={to} onView={onView} current={on}>
           <span>{label}</span> <strong>{value.toLocaleString('en-US')}</strong>

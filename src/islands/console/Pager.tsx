@@ -1,7 +1,7 @@
 import { type InstancePage, type InstanceView, ROWS_A_PAGE } from '../../domain/instance-view.ts'
 import { type OnView, ViewLink } from './ViewLink.tsx'
 
-/** Which rows these are, and the pages before and after. */
+/** The rows on screen, and links to the previous and next page. */
 export function Pager({ shown, view, onView }: { shown: InstancePage; view: InstanceView; onView: OnView }) {
   const { page, found, instances } = shown
   const from = (page - 1) * ROWS_A_PAGE

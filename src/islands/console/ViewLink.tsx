@@ -3,7 +3,7 @@ import { type InstanceView, instanceViewPath } from '../../domain/instance-view.
 
 export type OnView = (view: InstanceView) => void
 
-/** Leads to another view of the table: as a page without scripts, and without loading one with them. */
+/** Links to another view of the table. With scripts, it opens without loading a page. */
 export function ViewLink({
   to,
   onView,
@@ -29,7 +29,7 @@ export function ViewLink({
   )
 }
 
-/** A click that opens no new tab: we handle it, and the browser doesn't. */
+/** A click that opens no new tab. We handle it instead of the browser. */
 function isPlainClick(event: MouseEvent): boolean {
   const plain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) && event.button === 0
   if (plain) event.preventDefault()

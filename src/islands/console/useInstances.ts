@@ -21,7 +21,7 @@ export function useInstances({ now, shown, error }: First) {
   const [ahead] = useState(() => now - Date.now())
   const latest = useRef<AbortController>(undefined)
 
-  /** The latest load wins: a poll's answer must not bring back the view before. */
+  /** The latest load wins: a poll's answer must not bring back the previous view. */
   async function load(view: InstanceView, { signal, afterMs = 0 }: When = {}): Promise<void> {
     latest.current?.abort()
     const mine = new AbortController()
@@ -43,7 +43,7 @@ export function useInstances({ now, shown, error }: First) {
       return setList((before) => ({ ...before, error: loadError(status, body.error, body), loading: false }))
     const updatedAt = Date.now() + ahead
     const about = reply.headers?.get('X-Instances')
-    // Without the header, the list is whole.
+    // Without the header, the list is complete.
     const shown = about ? { ...JSON.parse(about), instances: body } : pageInstances(body, view, updatedAt)
     setList({ shown, updatedAt, error: null, loading: false })
   }

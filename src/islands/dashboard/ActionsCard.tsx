@@ -6,7 +6,7 @@ import { instead, START } from './ByForm.tsx'
 import { START_ID, SteadyButton } from './SteadyButton.tsx'
 
 type ActionsCardProps = {
-  /** Takes less room, because a live server comes first. */
+  /** Takes less room, to let a live server come first. */
   small?: boolean
   canStart: boolean
   onStart: () => void

@@ -7,7 +7,7 @@ const FORM = 'by-form'
 /** These buttons submit a plain form until the island hydrates, so no tap is lost and they work without scripts. */
 export const START = { type: 'submit', form: FORM, formAction: '/api/v1/aws/auto_cloud_start_request' } as const
 export const STOP = { type: 'submit', form: FORM, formAction: '/api/v1/aws/stop_server' } as const
-/** Leads to the page that asks first. */
+/** Links to the page that asks for confirmation. */
 export const ASK_TO_STOP = { type: 'submit', form: 'ask-to-stop' } as const
 
 /** Once hydrated, a button acts without posting the form: the page stays. */

@@ -85,7 +85,7 @@ export function SessionsTable({ servers, summary, loading, now, reachable, onSto
   )
 }
 
-/** When it started or, for a start that came to nothing, when it was requested. */
+/** When it started, or when it was requested if it never did. */
 function dateOf({ startedAt, requested_at }: Server, local: boolean) {
   const at = startedAt ?? requested_at
   return at ? <TimeIn at={at} local={local} /> : null
@@ -106,8 +106,8 @@ function statusOf(server: Server) {
 }
 
 /**
- * You stop an active run, and cancel one that is still starting. On the screen, a run that has ended offers nothing;
- * screen readers still find its Stop, disabled, as the specification has it.
+ * Stops an active run, or cancels one that is still starting. For a run that has ended, the screen shows nothing, but
+ * screen readers find a disabled Stop, as the specification requires.
  */
 function actionsOf(server: Server, onStop: Props['onStop']) {
   const open = canStop(server)

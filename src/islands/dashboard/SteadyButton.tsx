@@ -5,8 +5,8 @@ import { Button } from '../../ui/Button.tsx'
 export const START_ID = 'start-server'
 
 /**
- * A button that keeps the keyboard focus when its own press disables it: until the focus leaves, it only says that it
- * is disabled. If it is removed meanwhile, the focus moves to Start.
+ * A button that keeps the keyboard focus when pressing it disables it: until the focus leaves, it is only announced as
+ * disabled. If it is removed in the meantime, the focus moves to Start.
  */
 export function SteadyButton({ disabled = false, onClick, ...rest }: ComponentProps<typeof Button>) {
   const [focused, setFocused] = useState(false)
@@ -17,7 +17,7 @@ export function SteadyButton({ disabled = false, onClick, ...rest }: ComponentPr
   }
   useLayoutEffect(
     () => () => {
-      // The browser tells no blur for what is removed. Start may be enabled only after this.
+      // The browser fires no blur for a removed element. Start may be enabled only after this.
       if (isFocused.current) setTimeout(focusStart)
     },
     [],
@@ -34,7 +34,7 @@ export function SteadyButton({ disabled = false, onClick, ...rest }: ComponentPr
   )
 }
 
-/** Or the page, if no server can start now. */
+/** Focuses Start, or the page if no server can start now. */
 function focusStart(): void {
   for (const id of [START_ID, 'main']) {
     const element = document.getElementById(id)

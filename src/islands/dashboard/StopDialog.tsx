@@ -9,9 +9,9 @@ import { Button } from '../../ui/Button.tsx'
 type Asked = { server: Server; summary: Summary; now: number }
 
 export const STOP_QUESTION = 'Stop this server?'
-export const ERASED = 'Stopping erases its disk. Download what you want to keep first.'
+export const ERASED = 'Stopping erases its disk. First download anything you want to keep.'
 
-/** Asks before a stop. The buttons close the dialog, which gives the focus back; then `onAnswer` hears which one. */
+/** Asks before a stop. A button closes the dialog, which returns the focus; then `onAnswer` gets the answer. */
 export function StopDialog({ onAnswer, ...asked }: Asked & { onAnswer: (stop: boolean) => void }) {
   const ref = useRef<HTMLDialogElement>(null)
   useEffect(() => ref.current?.showModal(), [])
@@ -46,7 +46,7 @@ export function StopDialogAs(asked: Asked) {
   )
 }
 
-/** What it ran and what that costs. */
+/** How long it has run, and what that costs. */
 export function ranSoFar({ server, summary, now }: Asked): string {
   if (!server.billed_from) return "It isn't billed yet."
   const { seconds, units, free } = runCost(server, summary, now)

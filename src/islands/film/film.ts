@@ -2,7 +2,7 @@ import { LENGTH } from './chapters.ts'
 
 /**
  * The film: play, pause, a time slider, and its chapters. It starts when it comes into view, unless the person wants
- * less motion or less data, and rests out of view. Nothing loads before that.
+ * less motion or less data, and pauses out of view. Nothing loads before that.
  */
 export function mount(box: HTMLElement): void {
   const view = box.querySelector('.view') as HTMLElement
@@ -14,12 +14,12 @@ export function mount(box: HTMLElement): void {
   Object.assign(video, { muted: true, playsInline: true, ariaHidden: 'true' })
   box.classList.add('is-live')
 
-  /** Whether the person wants it to play. Out of view it rests all the same. */
+  /** Whether the person wants it to play. Out of view, it pauses anyway. */
   let wanted = !matchMedia('(prefers-reduced-motion: reduce)').matches && !savesData()
   let visible = false
   let source = ''
 
-  /** The film that belongs to the still picture on screen. Fetched whole: a slider needs no server that sends ranges. */
+  /** The film that matches the still picture on screen. Fetched whole, so the slider works without range requests. */
   const load = async () => {
     const poster = [...view.querySelectorAll('img')].find((image) => image.offsetWidth)
     const film = poster?.src.replace(/webp$/, 'webm') ?? ''

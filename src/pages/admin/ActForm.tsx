@@ -11,10 +11,10 @@ type ActFormProps = {
   action: string
   acting: Acting
   title: string
-  /** What happens then. */
+  /** What it does. */
   text: string
   button: string
-  /** Where the reason goes, if not only into the audit log. */
+  /** Who sees the reason, if not only the audit log. */
   reasonHint?: string
   /** @param typed what a refused form said in a field */
   children?: (typed: (name: string) => string | undefined) => ReactNode

@@ -9,7 +9,7 @@ export type Acting = {
   /** Goes into each form, so that sending it twice acts once. */
   actId: string
   flash: FlashMessage | null
-  /** Where to confirm the password first; null: it was confirmed just now. */
+  /** Where to confirm the password first; null if it was confirmed just now. */
   confirmAt: string | null
 }
 

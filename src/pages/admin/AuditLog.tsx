@@ -18,7 +18,7 @@ export function AuditLog({ lines, older, act, of }: Props) {
     >
       <form className="row filters" action="/admin/audit">
         <Select name="act" label="Act" options={options} placeholder="All" defaultValue={act} />
-        <Field name="of" label="Id or admin’s email" type="search" autoComplete="off" defaultValue={of} />
+        <Field name="of" label="ID or admin’s email" type="search" autoComplete="off" defaultValue={of} />
         <Button type="submit">Filter</Button>
       </form>
       {lines.length ? (

@@ -8,9 +8,9 @@ type Props = { csrfToken: string; flash: FlashMessage | null; to: string }
 
 export function ConfirmPassword({ csrfToken, flash, to }: Props) {
   return (
-    <FormPage title="Confirm your password" foot={<a href={to}>Back without acting</a>}>
+    <FormPage title="Confirm your password" foot={<a href={to}>Back without changes</a>}>
       <FlashAlert flash={flash} />
-      <p>Acts in the console change other people's accounts. You can act for 15 minutes, then we ask again.</p>
+      <p>What you do in the console changes other people's accounts. We'll ask again in 15 minutes.</p>
       <form className="stack" method="post" action="/admin/confirm" noValidate>
         <HiddenFields csrfToken={csrfToken} />
         <input type="hidden" name="to" value={to} />

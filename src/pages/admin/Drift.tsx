@@ -56,7 +56,7 @@ export function Drift({ drift, error, acting }: { drift: Drifted | null; error: 
             action="/admin/instances/end"
             acting={acting}
             title="End an instance…"
-            text="Ends an instance of ours that no live run owns. Its run may belong to another stage in the same AWS account: check before you end it."
+            text="Ends one of our instances that no live run owns. Check first: its run may belong to another stage in the same AWS account."
             button="End the instance"
           >
             {(typed) => (
@@ -85,7 +85,7 @@ function Tables({ instances, runs, jobs }: Drifted) {
           cells: { id: mono(id), type, launched: time(launched_at), run: mono(run), user: person(user) },
         }))}
       </Part>
-      <Part title="Runs without an instance" columns={RUNS} none="Every running server is at EC2.">
+      <Part title="Runs without an instance" columns={RUNS} none="EC2 has every running server.">
         {runs.map(({ id, user, instance, seen_at }) => ({
           id,
           cells: { id: run(id), user: person(user), instance: mono(instance), seen: time(seen_at) },

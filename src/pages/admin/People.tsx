@@ -45,7 +45,7 @@ export function People({ people, more, q }: { people: Found[]; more: boolean; q:
         <Field
           name="q"
           label="Find a person"
-          hint="A part of their name or email, or the id of the person, a run, an instance, a bill, or a Stripe customer."
+          hint="Part of their name or email, or the ID of the person, a run, an instance, a bill, or a Stripe customer."
           type="search"
           autoComplete="off"
           defaultValue={q}
@@ -57,7 +57,7 @@ export function People({ people, more, q }: { people: Found[]; more: boolean; q:
           <DataTable caption={q ? 'People found' : 'Newest people'} columns={COLUMNS} rows={rows} />
         </div>
       ) : (
-        <EmptyState>Nobody found.</EmptyState>
+        <EmptyState>No one found.</EmptyState>
       )}
       {more ? <p className="hint">There are more. Narrow your search.</p> : null}
     </AdminPage>

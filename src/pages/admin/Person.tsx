@@ -97,14 +97,14 @@ export function Person({ person, acting, self }: { person: PersonProps; acting: 
               seen: <Time at={device.last_seen_at} />,
             },
           }))}
-          none="Signed in nowhere."
+          none="Not signed in anywhere."
         />
       </Card>
       <Card title="What operators did">
         {person.acts.length ? (
           <AuditTable lines={person.acts} caption="What operators did" />
         ) : (
-          <EmptyState>Nothing.</EmptyState>
+          <EmptyState>Nothing yet.</EmptyState>
         )}
       </Card>
     </AdminPage>

@@ -36,7 +36,7 @@ export function PersonActs({ person, live, acting }: Props) {
           action={`${at}/suspend`}
           acting={acting}
           title="Suspend…"
-          text="They can't start servers until you lift it, and get an email. A server that runs keeps running: force stop it as well if it must end."
+          text="They can't start servers until you lift it, and get an email. A running server keeps running: force stop it as well if it must end."
           button="Suspend"
         />
       )}
@@ -69,7 +69,7 @@ export function PersonActs({ person, live, acting }: Props) {
           action={`${at}/end_plan`}
           acting={acting}
           title="End the plan…"
-          text="Ends their trial or granted plan now. What they use from then on is billed."
+          text="Ends their trial or granted plan now. We bill what they use from then on."
           button="End the plan"
         />
       ) : null}
@@ -79,9 +79,9 @@ export function PersonActs({ person, live, acting }: Props) {
           action="/admin/bills/correct"
           acting={acting}
           title="Correct a bill…"
-          text="Say how many seconds are right. An overpayment becomes a credit; more to pay gets its own invoice."
+          text="Enter the right number of seconds. We credit an overpayment and invoice an underpayment."
           button="Correct the bill"
-          reasonHint="The customer reads it."
+          reasonHint="The customer sees it."
         >
           {(typed) => (
             <>

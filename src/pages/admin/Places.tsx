@@ -123,7 +123,7 @@ function ChangePlace({ acting }: { acting: Acting }) {
       action="/admin/places/change"
       acting={acting}
       title="Drain, resume, or retire a place…"
-      text="A drained place is offered no more until you resume it; a retired one never again. A server in it keeps running."
+      text="We stop offering a drained place until you resume it, and a retired one for good. A server in it keeps running."
       button="Change the place"
     >
       {(typed) => (

@@ -59,7 +59,7 @@ function cellsOf(bill: Bill) {
   }
 }
 
-/** A bill's statement is ours, a plan's invoice Stripe's. */
+/** Usage has a statement of ours, a plan payment has Stripe's invoice. */
 function BillLink({ bill }: { bill: Bill }) {
   const at = bill.kind === 'plan' ? bill.invoice_url : `/billing_history/${bill.id}`
   const date = <Time at={bill.start_date} />

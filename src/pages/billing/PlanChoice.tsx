@@ -16,13 +16,13 @@ export type PlanChoiceProps = {
   csrfToken: string
 }
 
-/** What somebody can do about one plan: buy it, change to it, or keep it. */
+/** What someone can do about one plan: buy it, change to it, or keep it. */
 export function PlanChoice({ plan, subscription, changeable, forSale, csrfToken }: PlanChoiceProps) {
   const has = subscription?.sub_type === 'paid' ? subscription : null
   if (has?.plan_type === plan.type) return <Current plan={plan} subscription={has} csrfToken={csrfToken} />
   if (plan === ENTERPRISE) return <ButtonLink href="/contact_sales">Contact sales</ButtonLink>
   if (!forSale) return <Button disabled>Coming Soon!</Button>
-  // An unpaid plan makes way for one that is paid.
+  // A paid plan may replace an unpaid one.
   if (!has || isUnpaid(has)) {
     const props = { planType: plan.type, planName: plan.name, csrfToken }
     return <Island name="CheckoutButton" of={CheckoutButton} props={props} />

@@ -1,7 +1,7 @@
 import { Button } from '../../ui/Button.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 
-/** Leads to Stripe, which keeps the card and the receipts. */
+/** Takes them to Stripe, which keeps the card and the receipts. */
 export function PortalForm({ csrfToken }: { csrfToken: string }) {
   return (
     <form method="post" action="/api/v1/billings/portal">

@@ -27,8 +27,8 @@ export function Api({ origin, calls }: ApiProps) {
       title="API"
       lead={
         <>
-          JSON over HTTPS. <a href="/api/openapi.json">The OpenAPI document</a> describes the same to programs. Find a
-          call with your browser's search.
+          JSON over HTTPS. <a href="/api/openapi.json">The OpenAPI document</a> describes the same calls to programs.
+          Find a call with your browser's search.
         </>
       }
     >
@@ -46,7 +46,7 @@ export function Api({ origin, calls }: ApiProps) {
         </li>
         <li>
           Each token may make 300 calls a minute. The headers <code>RateLimit</code> and <code>RateLimit-Policy</code>{' '}
-          say what is left.
+          say how many are left.
         </li>
         <li>
           Send <code>Idempotency-Key</code> with a start or a stop. The same key within 24 hours gets the first answer
@@ -102,8 +102,8 @@ await client.POST('/api/v1/aws/stop_server', { body: { session_id: id, server_id
       ))}
       <Heading id="browsers">Calls for browsers</Heading>
       <p>
-        Our own pages use these. They need a sign-in's cookie, or nobody's, and refuse API tokens. The OpenAPI document
-        has their fields.
+        Our own pages use these. They need a sign-in cookie, or none, and refuse API tokens. The OpenAPI document has
+        their fields.
       </p>
       <Rows
         caption="Calls for browsers"

@@ -30,7 +30,7 @@ export function Billing() {
     <Doc
       path="/docs/billing"
       title="Billing"
-      lead={`You pay for the seconds in which your server answers: $${OVERAGE_DOLLARS_PER_HOUR} an hour beyond what your plan includes.`}
+      lead={`You pay for the seconds your server is up: $${OVERAGE_DOLLARS_PER_HOUR} an hour beyond what your plan includes.`}
     >
       <Heading id="meter">When the meter runs</Heading>
       <p>
@@ -47,15 +47,15 @@ export function Billing() {
         ]}
       />
       <p>
-        That run counts <strong>{formatUptime(seconds)}</strong>, which is {seconds} seconds. We count whole seconds
-        only, and round the part of a second at either end in your favor. Beyond a plan's hours, it costs{' '}
+        That run counts <strong>{formatUptime(seconds)}</strong>, which is {seconds} seconds. We count only whole
+        seconds, and round both ends in your favor. Beyond a plan's hours, it costs{' '}
         {`${seconds} × $${OVERAGE_DOLLARS_PER_SECOND} = `}
         <strong>{dollars(unitsToDollars(overageUnits(seconds, 0)))}</strong>.
       </p>
 
       <Heading id="months">What a month costs</Heading>
       <p>
-        {`A plan includes hours: ${BASIC.name} ${BASIC.hours}, ${PREMIUM.name} ${PREMIUM.hours}. You pay ${dollars(BASIC.dollarsPerMonth ?? 0)} or ${dollars(PREMIUM.dollarsPerMonth ?? 0)} in advance, and only the time beyond the hours afterward. We round once per bill. Unused hours don't carry over.`}
+        {`A plan includes hours: ${BASIC.name} ${BASIC.hours}, ${PREMIUM.name} ${PREMIUM.hours}. You pay ${dollars(BASIC.dollarsPerMonth ?? 0)} or ${dollars(PREMIUM.dollarsPerMonth ?? 0)} in advance, and afterward only for the time beyond these hours. We round once per bill. Unused hours don't carry over.`}
       </p>
       <Rows
         caption="Examples of a month's usage"
@@ -77,10 +77,10 @@ export function Billing() {
         {`${TRIAL_MINUTES} minutes of server time, once. We email you 5 minutes before they are used up, and then stop the server: a trial never becomes a paid plan.`}
       </p>
 
-      <Heading id="limits">Keeping costs in hand</Heading>
+      <Heading id="limits">Keeping costs under control</Heading>
       <ul>
         <li>
-          Say when a server ends: <code>--stop-after 2h</code> on <a href="/docs/cli">the command line</a>, or{' '}
+          Set when a server stops: <code>--stop-after 2h</code> on <a href="/docs/cli">the command line</a>, or{' '}
           <code>stop_after</code> in <a href="/docs/api">the API</a>. We stop it then, even if your script has died, and
           bill nothing after.
         </li>

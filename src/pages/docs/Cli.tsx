@@ -10,7 +10,7 @@ export function Cli({ origin }: { origin: string }) {
       title="Command line"
       lead="Start, follow, and stop your servers from a terminal or a script. One file that needs only Node 20 or newer."
     >
-      <Heading id="install">Get it</Heading>
+      <Heading id="install">Install it</Heading>
       <Code run="get">{`curl -fsSo proving-ground.mjs ${origin}${CLI_PATH}
 alias proving-ground='node proving-ground.mjs'`}</Code>
       <p>
@@ -23,7 +23,7 @@ alias proving-ground='node proving-ground.mjs'`}</Code>
       </p>
       <Code>{`proving-ground login --base-url ${origin}`}</Code>
 
-      <Heading id="first">A first server</Heading>
+      <Heading id="first">Your first server</Heading>
       <Code run="cli">{`proving-ground start --wait --stop-after 2h --name nightly
 proving-ground status
 proving-ground runs
@@ -41,22 +41,22 @@ proving-ground stop`}</Code>
           ],
           [
             code('start'),
-            'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --stop-after 2h stops it by itself then; --name gives it a name',
+            'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --stop-after 2h stops it after two hours; --name names it',
           ],
-          [code('status'), 'Shows the server that runs: state, time, cost, address. --watch follows it'],
+          [code('status'), 'Shows your running server: state, time, cost, address. --watch follows it'],
           [code('open'), "Prints your server's address and opens it in the browser"],
           [code('stop'), 'Stops your server. --all also succeeds if none runs'],
           [code('runs'), 'Lists your latest 100 runs'],
           [code('usage'), "Shows this month's usage and your plan"],
           [code('bills'), 'Lists your bills; --csv writes CSV'],
-          [code('token'), 'Shows the token in use: its account, what it may do, and its end. --revoke ends it'],
+          [code('token'), 'Shows the token in use: its account, what it may do, and when it expires. --revoke ends it'],
           [code('logout'), 'Signs out on this computer'],
-          [code('completion bash'), 'Prints a script that completes commands, also for zsh'],
+          [code('completion bash'), 'Prints a script that completes commands; also for zsh'],
         ]}
       />
       <p>
-        <code>--json</code> works with all that print something. <code>proving-ground help start</code> lists every
-        option.
+        <code>--json</code> works with every command that prints something. <code>proving-ground help start</code> lists
+        every option.
       </p>
 
       <Heading id="scripts">In scripts</Heading>
@@ -72,12 +72,12 @@ curl -fsS "http://$address:5173" > page.html`}</Code>
         head={['Exit code', 'Meaning']}
         rows={[
           ['0', 'Done'],
-          ['1', 'Refused, failed, or the site is out of reach; stderr says why'],
+          ['1', "Refused, failed, or couldn't reach the site; stderr says why"],
           ['2', 'Wrong usage'],
           ['3', "Not signed in, or the token isn't valid"],
           ['4', 'No server is free'],
           ['5', "The server didn't come up in time, the site didn't answer in time, or your code expired"],
-          ['130', 'Interrupted by Ctrl-C. Without a terminal to ask on, the server stays on'],
+          ['130', 'Interrupted by Ctrl-C. Without a terminal to ask on, the server keeps running'],
         ]}
       />
 
@@ -89,7 +89,7 @@ curl -fsS "http://$address:5173" > page.html`}</Code>
           [code('--base-url'), 'The site. It must use HTTPS'],
           [code('PROVING_GROUND_URL'), 'The same; after login, the one you signed in to'],
           [code('PROVING_GROUND_TOKEN'), 'A token to use instead of the one from login'],
-          [code('NO_COLOR'), 'No colors. There are none outside a terminal anyway'],
+          [code('NO_COLOR'), 'Turns colors off. Outside a terminal, they are always off'],
         ]}
       />
     </Doc>

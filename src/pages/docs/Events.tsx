@@ -5,7 +5,7 @@ export function Events({ origin }: { origin: string }) {
     <Doc
       path="/docs/events"
       title="Events"
-      lead="Hear of every change at once, instead of asking again and again: over a socket while your program runs, or by webhook."
+      lead="Hear about every change at once, without polling: over a socket while your program runs, or by webhook."
     >
       <Heading id="cable">The cable</Heading>
       <p>
@@ -45,7 +45,7 @@ jobs.on('message', ({ job }) => {
   if (job.status === 'succeeded' || job.status === 'failed') cable.disconnect()
 })`}</Code>
 
-      <Heading id="messages">What arrives</Heading>
+      <Heading id="messages">What you receive</Heading>
       <p>
         Each message is <code>{'{"event": "job.updated", "job": {…}}'}</code>, with the job's server inside. Starting
         and stopping are jobs: each goes from <code>queued</code> to <code>running</code> to <code>succeeded</code> or{' '}
@@ -55,11 +55,11 @@ jobs.on('message', ({ job }) => {
         caption="Why a job failed"
         head={['error_code', 'Meaning']}
         rows={[
-          [<code key="c">stopped</code>, 'You stopped the start, or its time was up'],
-          [<code key="c">no_capacity</code>, 'No place was free that your plan allows'],
+          [<code key="c">stopped</code>, 'You canceled the start, or its time was up'],
+          [<code key="c">no_capacity</code>, 'No server that your plan allows was free'],
           [
             <code key="c">launch_refused</code>,
-            "EC2 launches nothing for us right now, so another place wouldn't help",
+            "EC2 refuses all our launches right now, so another zone wouldn't help",
           ],
           [<code key="c">timeout</code>, "The machine didn't run within 10 minutes"],
           [<code key="c">no_answer</code>, 'The machine ran, but nothing answered on port 5173 for 10 minutes'],

@@ -6,7 +6,7 @@ export const CLI_PATH = '/cli/proving-ground.mjs'
 export const PACKAGE_PATH = '/cli/proving-ground.tgz'
 const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'site.mts']
 
-/** @param origin the site's own, so that every example works as it stands */
+/** @param origin the site's own, so that every example works as written */
 export function Quickstart({ origin }: { origin: string }) {
   return (
     <Doc
@@ -43,8 +43,8 @@ export PROVING_GROUND_TOKEN=pg_…`}</Code>
 
       <Heading id="curl">With curl</Heading>
       <p>
-        Start a server that stops by itself after an hour, whatever happens to your script. The key makes the call safe
-        to repeat: the same key never starts a second server.
+        Start a server that stops after an hour, whatever happens to your script. The key makes the call safe to repeat:
+        the same key never starts a second server.
       </p>
       <Code run="curl">{`api() { curl -fsS -H "Authorization: Bearer $PROVING_GROUND_TOKEN" "$@"; }
 

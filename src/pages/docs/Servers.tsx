@@ -15,7 +15,7 @@ export function Servers() {
     <Doc
       path="/docs/images"
       title="Servers"
-      lead={`Each server is a machine of its own, with NVIDIA GPUs and our simulator, which answers on port ${SERVER_WEB_PORT}.`}
+      lead={`Each server is its own machine, with NVIDIA GPUs and our simulator, which answers on port ${SERVER_WEB_PORT}.`}
     >
       <Heading id="machine">The machine</Heading>
       <p>
@@ -36,27 +36,27 @@ export function Servers() {
 
       <Heading id="port">Port {SERVER_WEB_PORT}</Heading>
       <p>
-        {`The simulator's page and its API answer at http://<ip_address>:${SERVER_WEB_PORT}. It is the only port that is open, and your dashboard links to it as soon as it answers. The meter starts then, not earlier. If nothing answers within ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes of the boot, we stop the server and you pay nothing.`}
+        {`The simulator's page and its API answer at http://<ip_address>:${SERVER_WEB_PORT}. It is the only port that is open, and your dashboard links to it as soon as it answers. That's also when the meter starts. If nothing answers within ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes of the boot, we stop the server and you pay nothing.`}
       </p>
       <p>
         The address is public, and the page uses plain HTTP: anybody who knows the address can open it. It changes with
-        every start. Send it no secrets.
+        every start. Don't send it secrets.
       </p>
       <Code>{`address=$(proving-ground status --json | jq -r '.servers[0].ip_address')
 curl "http://$address:${SERVER_WEB_PORT}"`}</Code>
       <p>
-        To see from elsewhere whether it answers, use <code>check_server_ip_status</code> in{' '}
+        To check from anywhere whether it answers, use <code>check_server_ip_status</code> in{' '}
         <a href="/docs/api">the API</a>.
       </p>
 
       <Heading id="end">At the end</Heading>
       <p>
         When you stop a server, the simulator has 30 seconds to shut down; you don't pay for them. Then the disk is
-        erased. Copy what you want to keep before you stop, over port {SERVER_WEB_PORT}.
+        erased. Before you stop, copy anything you want to keep over port {SERVER_WEB_PORT}.
       </p>
       <p>
         A server also ends at the time you set, when your trial minutes are used up, or if the machine fails. Your list
-        of runs says which.
+        of runs says why.
       </p>
     </Doc>
   )

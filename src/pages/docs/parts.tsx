@@ -15,7 +15,7 @@ type DocPath = (typeof DOCS)[number]['path']
 
 type DocProps = { path: DocPath; title: string; lead: ReactNode; children: ReactNode }
 
-/** A page of the documentation, with the way to all others. */
+/** A documentation page, with links to all the others. */
 export function Doc({ path, title, lead, children }: DocProps) {
   return (
     <div className="page docs">
@@ -39,7 +39,7 @@ export function Doc({ path, title, lead, children }: DocProps) {
   )
 }
 
-/** A heading that one can link to. */
+/** A heading you can link to. */
 export function Heading({ id, children }: { id: string; children: ReactNode }) {
   return (
     <h2 id={id}>
@@ -49,7 +49,7 @@ export function Heading({ id, children }: { id: string; children: ReactNode }) {
 }
 
 /**
- * Code to copy. `run` names the example: a test runs all that have one. Long lines scroll, also with the keyboard.
+ * Code to copy. `run` names the example: a test runs all that have one. Long lines scroll, with the keyboard as well.
  */
 export function Code({ children, run }: { children: string; run?: string }) {
   return (

@@ -5,7 +5,7 @@ import { BASIC, OVERAGE_DOLLARS_PER_HOUR, PAYMENT_DAYS, PREMIUM, TRIAL_MINUTES }
 const QUESTIONS: [question: string, answer: ReactNode][] = [
   [
     'When does the meter run?',
-    'From the second your server first answers until you stop it. Startup, shutdown, and failed starts are free.',
+    'From the second your server first answers until the second you stop it. Startup, shutdown, and failed starts are free.',
   ],
   [
     'What happens when my included hours are used up?',
@@ -21,7 +21,7 @@ const QUESTIONS: [question: string, answer: ReactNode][] = [
   ],
   [
     'Do I lose my work when a server stops?',
-    'Yes. We erase its disk, so download what you want to keep first. Nobody else ever gets that disk.',
+    'Yes. We erase its disk, so first download anything you want to keep. Nobody else ever gets that disk.',
   ],
   [
     'Can I switch or cancel my plan?',

@@ -5,10 +5,10 @@ const STEP = 8
 const WIDTH = 6
 const HEIGHT = 40
 const DAY_MINUTES = 24 * 60
-/** The shortest red a person sees. */
+/** The shortest red bar that people can see. */
 const LEAST = 8
 
-/** One bar per day, red from the bottom for the share that was lost; the days that lost any, as a table. */
+/** One bar per day, red from the bottom up for the time lost, and a table of the days that lost any. */
 export function DayStrip({ days }: { days: StatusDay[] }) {
   const lost = days.filter(({ minutes }) => minutes)
   return (

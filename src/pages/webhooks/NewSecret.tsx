@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Alert } from '../../ui/Alert.tsx'
 
-/** A signing secret, the only time that a page shows it. */
+/** A signing secret, the only time a page shows it. */
 export function NewSecret({ secret, children }: { secret: string; children: ReactNode }) {
   return (
     <Alert kind="success" takesFocus>

@@ -36,12 +36,12 @@ type Making = {
   token?: string
   /** An SQL condition: no token is created unless it is true at that moment. */
   when?: SQL
-  /** What else this batch writes, given the token's id. */
+  /** More writes for this batch, given the token's ID. */
   after?: (id: string) => Query[]
 }
 
 /**
- * Creates a token, emails its owner, and returns it: from now on, we only know its hash.
+ * Creates a token, emails its owner, and returns it. From then on, we only know its hash.
  * @throws invalid, conflict (a live token has this name, or there are too many), too_many
  */
 export async function createApiToken(
@@ -174,7 +174,7 @@ export function userOfApiToken(token: string): SQL {
 
 type LastUse = { at: number | null; address: string | null }
 
-/** For the owner's list: when it was last used, and from where. */
+/** Records when and from where it was last used, for the owner's list. */
 export async function noteTokenUse(
   ctx: Pick<Context, 'db' | 'now'>,
   id: string,

@@ -40,7 +40,7 @@ export async function closeAccount(
   const channel = ctx.channel(user.id)
   await channel.arm(user.id)
   // Once before closing, so that a crash can't leave a closed account with a running server, and once after,
-  // in case of a start in between.
+  // in case a server started in between.
   await stopLiveServer(ctx, user.id)
   const now = ctx.now()
   await writeBatch(ctx.db, [

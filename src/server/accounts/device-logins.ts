@@ -16,7 +16,7 @@ import { isLiveToken, isUsableAccount } from './live-sign-ins.ts'
 
 type DeviceLogin = typeof deviceLogins.$inferSelect
 
-/** A program asks to be let in. @throws too_many */
+/** Stores a program's request for a token. @throws too_many */
 export async function requestDeviceLogin(
   ctx: Context,
   caller: Caller,
@@ -76,8 +76,8 @@ function isOpen(now: number) {
 }
 
 /**
- * Lets the program in: creates its token, which it then fetches. The token follows from our secret and the device
- * code's hash, so that it is stored nowhere meanwhile.
+ * Approves the program: creates its token, which it then fetches. We derive the token from our secret and the device
+ * code's hash, so it is stored nowhere in the meantime.
  * @throws not_found, invalid, conflict, too_many
  */
 export async function approveDeviceLogin(
@@ -96,12 +96,12 @@ export async function approveDeviceLogin(
     token,
     when: open,
     after: (id) => [
-      // The program asks every few seconds, so it needs a moment more at the very end.
+      // The program polls every few seconds, so give it one more moment at the end.
       ctx.db.run(sql`UPDATE device_logins SET token_id = ${id}, expires_at = max(expires_at, ${now + MINUTE_MS})
         WHERE id = ${login.id} AND EXISTS (SELECT 1 FROM api_tokens WHERE id = ${id})`),
     ],
   }).catch(async (error) => {
-    // Somebody may have answered a moment earlier.
+    // Someone may have answered a moment earlier.
     await getOpen(ctx, form.userCode)
     throw error
   })
@@ -120,7 +120,7 @@ export async function denyDeviceLogin(ctx: Context, userCode: string | null): Pr
 type NoToken = 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant'
 type Granted = { token: string; scope: TokenScope; expiresAt: number }
 
-/** The program asks whether it was let in. It gets its token once. */
+/** Answers the program's poll. It gets its token once. */
 export async function pollDeviceLogin(ctx: Context, deviceCode: string): Promise<Granted | NoToken> {
   const now = ctx.now()
   const deviceHash = hashDeviceCode(deviceCode)

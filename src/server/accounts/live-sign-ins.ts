@@ -20,7 +20,7 @@ export type CurrentSignIn = Holder & {
 
 type Holder = { user: User; suspended: boolean; held: boolean; planUnpaid: boolean; overdue: Overdue | null }
 
-/** What a suspended person owes: one invoice leads to its own page. */
+/** What a suspended person owes. A single invoice links to its own page. */
 type Overdue = { dollars: number; payUrl: string | null }
 
 /** A sign-in ends after this long without use. */
@@ -65,7 +65,7 @@ export function holderColumns(ctx: Pick<Context, 'db' | 'now'>) {
     suspendedAt: users.suspendedAt,
     heldAt: users.heldAt,
     planUnpaid: exists(unpaidPlan(ctx)),
-    // Nobody but a suspended person has any.
+    // Only suspended people have any.
     overdueCents: overdue(ctx, sql`sum(coalesce(remaining_cents, 0))`),
     overdueUrl: overdue(ctx, sql`CASE count(*) WHEN 1 THEN max(hosted_url) END`),
   }
@@ -153,7 +153,7 @@ export function isLiveToken(now: number) {
   return and(isNull(apiTokens.revokedAt), gt(apiTokens.expiresAt, now))
 }
 
-/** Why a sign-in no longer counts, in words for the person whose cookie names it, and who that was. */
+/** Why a sign-in no longer counts, in words for its person, and who that is. */
 export async function whyEnded(
   ctx: Pick<Context, 'db' | 'now'>,
   id: string | null,

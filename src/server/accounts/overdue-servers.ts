@@ -26,7 +26,7 @@ const isToBeWarned = (now: number) =>
 const isToBeStopped = (now: number) =>
   sql`suspended_at <= ${now - STOP_AFTER_MS} AND stop_warned_at <= ${now - WARNING_MS}`
 
-/** A late warning delays the stop, so that everybody gets a day's notice. */
+/** A late warning delays the stop, so that everyone gets a day's notice. */
 const stopTime = (suspendedAt: number, warnedAt: number) => Math.max(suspendedAt + STOP_AFTER_MS, warnedAt + WARNING_MS)
 
 /**

@@ -37,8 +37,8 @@ export async function requestPasswordReset(
 }
 
 /**
- * What a mailed link is still good for, and the address it was mailed to, so that the holder of a dead one needn't
- * retype it. Null for a link that we don't know.
+ * Whether a mailed link still works, and the address it was mailed to, so that people with a dead link needn't
+ * retype it. Null for an unknown link.
  */
 export async function findResetLink(
   ctx: Pick<Context, 'db' | 'now'>,
@@ -79,7 +79,7 @@ export async function resetPassword(
   const passwordHash = await hashPassword(ctx, password)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${found.userId} AND password_hash = ${passwordHash})`
   const [update] = await writeBatch(ctx.db, [
-    // Somebody may have used the link while we hashed.
+    // Someone may have used the link while we hashed.
     ctx.db.run(sql`
       UPDATE users SET password_hash = ${passwordHash}, confirmed_at = coalesce(confirmed_at, ${now}) WHERE id = ${found.userId} AND closed_at IS NULL
       AND EXISTS (SELECT 1 FROM ${emailTokens} WHERE ${isGood})`),

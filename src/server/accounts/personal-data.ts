@@ -98,7 +98,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     servers: runRows.map(toServer),
     jobs: work.map((row) => toJob(row, null)),
     server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),
-    // Subjects only: a link that opens the account belongs in its mailbox alone.
+    // Subjects only: a link that opens the account belongs only in its mailbox.
     mails: mails.map((row) => ({
       subject: row.subject,
       created_at: toIso(row.createdAt),

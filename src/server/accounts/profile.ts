@@ -18,8 +18,8 @@ import type { CurrentSignIn } from './live-sign-ins.ts'
 
 /**
  * Updates the name, and the password if one of its fields is filled. A new password ends every other sign-in,
- * every API token, and every reset link, and we email the owner. The current sign-in gets a new id, because somebody may
- * hold a copy of its cookie.
+ * every API token, and every reset link, and we email the owner. The current sign-in gets a new ID, because someone may
+ * have a copy of its cookie.
  * @returns the sign-in's id, for the cookie
  * @throws invalid
  */
@@ -64,15 +64,15 @@ async function changePassword(
       .set({ id: renewedId })
       .where(and(live, eq(signIns.id, signInId), changed)),
     revokeTokensQuery(ctx, user.id, changed),
-    // Somebody else may have requested a reset link to get in.
+    // Someone else may have requested a reset link to get in.
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${ctx.now()}
       WHERE user_id = ${user.id} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),
     mailQuery(ctx, user.email, passwordChangedMail(siteOrigin(ctx)), changed),
   ])
   if (!update?.rowsAffected) throw wrongPassword()
   const ids = [others, tokens].flatMap((ended) => ended?.rows ?? []).map((row) => String(row.id))
-  // Not this browser's own: a tab that asks at once would still send the old cookie, and lose the new one. The channel
-  // closes a copy's sockets before it pushes again, within a minute.
+  // Not this browser's sockets: a tab that reconnects at once would still send the old cookie and lose the new one.
+  // The channel closes a copy's sockets before its next push, within a minute.
   if (ids.length) ctx.background(ctx.channel(user.id).disconnect(ids))
   ctx.background(deliverMail(ctx))
   return renewedId

@@ -20,18 +20,18 @@ import { forgetLinks } from './email-tokens.ts'
 /** How long a link still identifies its address, so that people needn't type it again. */
 const LINK_DAYS = 30
 /**
- * For the owner's questions: which device was that, when did you email me. Stripe resends an event for up to
+ * To answer the owner's questions: which device was that, when did you email me. Stripe resends an event for up to
  * 30 days.
  */
 const TRACE_DAYS = 90
-/** So that a late program still hears that its code has expired. */
+/** So that a late program still learns that its code has expired. */
 const DEVICE_LOGIN_DAYS = 1
 /** What a webhook answered. The page shows the latest 100 of them. */
 const DELIVERY_DAYS = 30
 /** Alerts only prevent a second email within an hour. */
 const ALERT_DAYS = 1
 
-/** Deletes what nobody needs any more. Keeps the records of servers and money. */
+/** Deletes what nobody needs anymore. Keeps the records of servers and money. */
 export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
   const daysAgo = (days: number) => ctx.now() - days * DAY_MS
   const traces = daysAgo(TRACE_DAYS)

@@ -31,7 +31,7 @@ import { webhookMadeMail } from '../mail/webhook-letters.ts'
 import { requireCurrentPassword, wrongPassword } from './credentials/current-password.ts'
 
 /**
- * Adds an endpoint, emails its owner, and returns its secret: from now on, we only use it to sign.
+ * Adds an endpoint, emails its owner, and returns its secret. From then on, we only use it to sign.
  * @throws invalid, conflict (the URL is taken, or there are too many), too_many
  */
 export async function createWebhook(
@@ -127,7 +127,7 @@ export async function getWebhook(ctx: Context, userId: string, id: string): Prom
 }
 
 /**
- * A new secret. The replaced ones also sign for a day, so that the receiver can change it in its own time.
+ * Makes a new secret. The replaced ones keep signing for a day, to give the receiver time to switch.
  * @throws invalid, not_found, conflict, too_many
  */
 export async function rotateSecret(
@@ -153,7 +153,7 @@ export async function rotateSecret(
     .update(webhooks)
     .set({ secrets })
     .where(and(isTheirs(userId, id), eq(webhooks.secrets, row.secrets)))
-  // Two at once: the other one's answer shows the secret that counts.
+  // Two at once: the other answer shows the secret that counts.
   if (!rowsAffected) throw new AppError('conflict', 'The secret has just been replaced. Please try again.')
   return secret
 }
@@ -187,7 +187,7 @@ export async function sendTestEvent(ctx: Context, userId: string, id: string): P
   ctx.background(ctx.eventSender(userId).wake(userId))
 }
 
-/** The same event with the same id, tried for a day again. @throws not_found, conflict (it is off), too_many */
+/** Sends the same event with the same ID, again for up to a day. @throws not_found, conflict (it is off), too_many */
 export async function sendAgain(ctx: Context, userId: string, id: string, eventId: string): Promise<void> {
   await limitPerson(ctx, 'send_event', userId)
   const now = ctx.now()

@@ -46,7 +46,7 @@ function toAllowance({ plan, seconds }: Usage): Allowance {
   }
 }
 
-/** Somebody on a trial or an unpaid plan may have just paid, so we ask Stripe before refusing them. */
+/** Someone on a trial or an unpaid plan may have just paid, so we ask Stripe before refusing them. */
 async function getUsageOfPayer(ctx: Context, userId: string): Promise<Usage> {
   const usage = await getUsage(ctx, userId)
   const { plan } = usage

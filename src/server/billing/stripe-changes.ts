@@ -7,7 +7,7 @@ import { priceLookupKey } from './stripe-objects.ts'
 
 type Ask = <T>(call: (stripe: Stripe) => Promise<T>) => Promise<T>
 
-/** What changes a plan that somebody has. */
+/** The calls that change an existing plan. */
 export function planChanges(
   ask: Ask,
 ): Pick<Payments, 'quoteUpgrade' | 'upgrade' | 'scheduleChange' | 'releaseSchedule'> {
@@ -26,7 +26,7 @@ export function planChanges(
           cancel_at_period_end: false,
           // All or nothing: if the card is declined, the plan stays as it was.
           payment_behavior: 'error_if_incomplete' as const,
-          // Belongs to the change itself, so that whoever asks learns both or neither.
+          // Part of the change itself, so that a reader sees both or neither.
           metadata: { upgraded_at, upgraded_from: upgrade.from, plan_type: upgrade.to },
         }
         await s.subscriptions.update(id, change, { idempotencyKey })

@@ -71,7 +71,7 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
 function toPlanCharge(invoice: Stripe.Invoice): PlanCharge | null {
   const parent = invoice.parent?.subscription_details
   if (!parent) return null
-  // The invoice's own period looks back: it is the one before.
+  // The invoice's own period is the previous one.
   const periods = invoice.lines.data.map((line) => line.period)
   return {
     subscriptionId: idOf(parent.subscription),

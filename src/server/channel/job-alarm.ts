@@ -25,7 +25,7 @@ const FORGOTTEN_MS = 90_000
 /** Decides when to look at a user's jobs, or at the fleet. Sets no alarm while nothing is due. */
 export class JobAlarm {
   /**
-   * Somebody called `wake` while the alarm ran. Memory is enough: if the process dies, the fallback alarm
+   * Someone called `wake` while the alarm ran. Memory is enough: if the process dies, the fallback alarm
    * remains.
    */
   #woken = false

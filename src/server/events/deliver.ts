@@ -9,11 +9,11 @@ import { webhookOffMail } from '../mail/webhook-letters.ts'
 import type { WebhookAnswer } from '../ports/webhooks.ts'
 import { liveSecrets, openSecret } from './secrets.ts'
 
-/** Of one look. The next look follows at once. */
+/** The most events per look. The next look follows at once. */
 const MOST_AT_ONCE = 50
-/** A try that is under way belongs to this look for so long. Longer than any try takes. */
+/** How long a look owns a try. Longer than any try takes. */
 const LEASE_MS = 60_000
-/** Standard Webhooks: an endpoint that answers this wants no more. */
+/** Standard Webhooks: an endpoint that answers this wants no more events. */
 const GONE = 410
 
 type Due = { delivery: DeliveryRow; webhook: WebhookRow; email: string }
@@ -52,7 +52,7 @@ async function attempt(ctx: Context, { delivery, webhook, email }: Due): Promise
   const now = ctx.now()
   const lease = now + LEASE_MS
   const isIt = and(eq(webhookDeliveries.webhookId, webhook.id), eq(webhookDeliveries.eventId, delivery.eventId))
-  // Only one of two looks at once gets it; deleted and switched off meanwhile, nobody does.
+  // Of two looks at once, only one gets it. If the webhook was deleted or switched off since, neither does.
   const [claimed] = await ctx.db
     .update(webhookDeliveries)
     .set({ attempts: sql`attempts + 1`, triedAt: now, nextAt: lease })
@@ -62,7 +62,7 @@ async function attempt(ctx: Context, { delivery, webhook, email }: Due): Promise
   const answer = await send(ctx, webhook, delivery)
   const done = ctx.now()
   const { taken, status, text } = answer
-  // Unless it was sent again by hand in between.
+  // Unless someone sent it again by hand in between.
   const mine = and(isIt, eq(webhookDeliveries.nextAt, lease))
   const said = { status, answer: text }
   if (taken) {
@@ -94,7 +94,7 @@ async function attempt(ctx: Context, { delivery, webhook, email }: Due): Promise
 
 async function send(ctx: Context, webhook: WebhookRow, delivery: DeliveryRow): Promise<WebhookAnswer> {
   const { config } = ctx
-  // Again, although we checked when it was added: the rules may have changed since.
+  // We checked when it was added, but the rules may have changed since.
   const fault = webhookUrlFault(webhook.url, config.local, siteHosts(ctx))
   if (fault) return { taken: false, status: null, text: fault }
   try {
@@ -117,7 +117,7 @@ async function send(ctx: Context, webhook: WebhookRow, delivery: DeliveryRow): P
   }
 }
 
-/** Whether the endpoint took anything since then. */
+/** Whether the endpoint has accepted anything since then. */
 async function tookSince(ctx: Context, { id }: WebhookRow, since: number): Promise<boolean> {
   const [row] = await ctx.db.select({ answeredAt: webhooks.answeredAt }).from(webhooks).where(eq(webhooks.id, id))
   return (row?.answeredAt ?? 0) >= since
@@ -145,7 +145,7 @@ function switchOffQueries(ctx: Context, { id, userId }: WebhookRow, email: strin
   ]
 }
 
-/** What is due at the same endpoint needn't find out by itself that it fails. */
+/** Postpones the endpoint's other events, which would fail as well. */
 function waitTogether(ctx: Context, { id }: WebhookRow, until: number) {
   return ctx.db.run(sql`UPDATE webhook_deliveries SET next_at = min(${until}, since + ${DELIVERY_MS})
     WHERE endpoint_id = ${id} AND next_at <= ${ctx.now()} AND since + ${DELIVERY_MS} > ${ctx.now()}`)

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 
 /**
  * Something that a user's programs may want to know.
- * @param about the run or bill: with the type, it makes the event's id, so that it is told of once
+ * @param about the run or bill: with the type, it makes the event's ID, so that we tell it once
  */
 export type OutgoingEvent = { type: EventType; about: string; data: Record<string, unknown> }
 
@@ -17,7 +17,7 @@ export function messageOf(type: string, at: number, data: Record<string, unknown
 }
 
 /**
- * Writes an event for each endpoint that wants it, in the batch of the change that it tells of.
+ * Writes an event for each endpoint that wants it, in the batch of the change that it reports.
  * @param when an SQL condition: it is only written if it is true at that moment
  */
 export function eventQuery(ctx: Pick<Context, 'db' | 'now'>, userId: string, event: OutgoingEvent, when: SQL) {
@@ -31,7 +31,7 @@ export function eventQuery(ctx: Pick<Context, 'db' | 'now'>, userId: string, eve
     ON CONFLICT DO NOTHING`)
 }
 
-/** Sends what a batch wrote, without the wait for the next sweep. */
+/** Sends what a batch wrote, without waiting for the next sweep. */
 export function sendSoon(
   ctx: Pick<Context, 'background' | 'eventSender'>,
   userId: string,

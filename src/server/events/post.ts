@@ -7,8 +7,8 @@ const TIMEOUT_MS = 10_000
 const KEPT_BYTES = 500
 
 /**
- * Posts to hosts on the public Internet only. Where a name leads is checked before each try. It may change between the
- * check and the connection; then Cloudflare's network, which reaches no private address, is what stops us.
+ * Posts to hosts on the public Internet only. We resolve the name before each try. If it changes between the check and
+ * the connection, Cloudflare's network still can't reach a private address.
  * @param local this machine's own addresses are fine as well
  */
 export function publicPost(local: boolean, fetcher: typeof fetch = (...args) => fetch(...args)): PostWebhook {
@@ -24,13 +24,13 @@ export function publicPost(local: boolean, fetcher: typeof fetch = (...args) => 
       const { status } = response
       const text = await beginningOf(response)
       if (status >= 300 && status < 400)
-        return { taken: false, status, text: "We don't follow redirects. Enter the URL that it leads to." }
+        return { taken: false, status, text: "We don't follow redirects. Enter the URL that it points to." }
       return { taken: response.ok, status, text }
     } catch {
       return unanswered(
         signal.aborted
           ? 'No answer within 10 seconds.'
-          : "We couldn't connect. Check the host's DNS record, its certificate, and that it takes HTTPS on port 443.",
+          : "We couldn't connect. Check the host's DNS record, its certificate, and that it accepts HTTPS on port 443.",
       )
     }
   }
@@ -43,11 +43,11 @@ function unanswered(text: string): WebhookAnswer {
 async function addressFault(fetcher: typeof fetch, host: string, signal: AbortSignal): Promise<string | null> {
   const addresses = await resolveHost(fetcher, host, signal).catch(() => null)
   if (addresses === null) return "DNS didn't answer, so we don't know where this host is."
-  if (addresses.length === 0) return 'DNS knows no address of this host.'
+  if (addresses.length === 0) return 'DNS has no address for this host.'
   return addresses.every(isPublicAddress) ? null : "This host has an address that isn't on the public Internet."
 }
 
-/** Reads no further: somebody may send without end. The status decides, so an answer that breaks off still counts. */
+/** Reads no further: an answer may never end. The status decides, so an answer that breaks off still counts. */
 async function beginningOf(response: Response): Promise<string> {
   const reader = response.body?.getReader()
   if (!reader) return ''

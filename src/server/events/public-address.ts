@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** IPv4 that isn't the public Internet: IANA's special-purpose registry, multicast, and what is reserved. */
+/** IPv4 ranges off the public Internet: IANA's special-purpose registry, multicast, and reserved ones. */
 const PRIVATE_V4 = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -43,12 +43,12 @@ const DNS = 'https://cloudflare-dns.com/dns-query'
 const TYPES = { A: 1, AAAA: 28 } as const
 
 /**
- * Where a host leads now. Workers can't ask DNS directly.
+ * The addresses of a host, over HTTPS: Workers can't query DNS directly.
  * @throws if DNS doesn't answer
  */
 export async function resolveHost(fetcher: typeof fetch, host: string, signal: AbortSignal): Promise<string[]> {
   const found: string[] = []
-  // One after the other, to save connections.
+  // One at a time, to save connections.
   for (const [name, type] of Object.entries(TYPES)) {
     const question = `${DNS}?${new URLSearchParams({ name: host, type: name })}`
     const response = await fetcher(question, { headers: { accept: 'application/dns-json' }, signal })

@@ -7,8 +7,8 @@ import { liveSecrets, openSecret, sealSecret } from './secrets.ts'
 const BATCH = 500
 
 /**
- * Deletes replaced secrets that have ended, and encrypts those under an earlier SECRET_KEY anew, so that it can go.
- * Run by cron, every night.
+ * Deletes replaced secrets that have ended, and encrypts those under an earlier SECRET_KEY again, so that you can drop
+ * that key. Run by cron, every night.
  */
 export async function renewSecrets(ctx: Pick<Context, 'db' | 'now' | 'config' | 'log'>): Promise<void> {
   const { secretKey } = ctx.config
@@ -22,7 +22,7 @@ export async function renewSecrets(ctx: Pick<Context, 'db' | 'now' | 'config' | 
         sealed: sealed.startsWith(keyId) ? sealed : sealSecret(secretKey, id, openSecret(secretKey, id, sealed)),
         endsAt,
       }))
-      // Unless it was rotated in between.
+      // Unless someone rotated it in between.
       await ctx.db.run(sql`UPDATE webhook_endpoints SET secrets = ${JSON.stringify(renewed)}
         WHERE id = ${id} AND secrets = ${secrets}`)
     } catch (error) {

@@ -19,7 +19,7 @@ export function sealSecret(secretKey: string, webhookId: string, secret: string)
   return [id, ...[iv, text, cipher.getAuthTag()].map((part) => part.toString('base64url'))].join('.')
 }
 
-/** @throws if SECRET_KEY no longer holds its key, or somebody changed it */
+/** @throws if SECRET_KEY no longer holds its key, or someone changed the row */
 export function openSecret(secretKey: string, webhookId: string, sealed: string): string {
   const [keyId, iv, text, tag] = sealed.split('.')
   const found = deriveKeys(secretKey, 'webhook').find(({ id }: DerivedKey) => id === keyId)
@@ -29,7 +29,7 @@ export function openSecret(secretKey: string, webhookId: string, sealed: string)
   return Buffer.concat([decipher.update(Buffer.from(text, 'base64url')), decipher.final()]).toString()
 }
 
-/** Those that sign at this moment, newest first. */
+/** The secrets that sign now, newest first. */
 export function liveSecrets(secrets: WebhookSecret[], now: number): WebhookSecret[] {
   return secrets.filter(({ endsAt }) => endsAt === null || endsAt > now)
 }

@@ -5,9 +5,9 @@ import { getAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { IS_FREE, isOfferedAt } from './places.ts'
 
-/** A fleet of thousands must not become an answer of megabytes: 100 candidates take about 16 KB. */
+/** A fleet of thousands must not make the answer megabytes long: 100 candidates take about 16 KB. */
 const MOST_CANDIDATES = 100
-/** So many of them are free ones, if the first in order are taken. */
+/** How many of them are free places, if the first in order are taken. */
 const FREE_CANDIDATES = 50
 
 /** No more than we need: thousands of values take the database longer to send than to find. */

@@ -10,18 +10,18 @@ import { endOrphans } from './sweep.ts'
 
 /** The name of the one that looks at all servers. */
 export const FLEET = 'fleet'
-/** So that we notice within a minute if a server ended, even if it takes EC2 long to list thousands. */
+/** To notice within a minute that a server ended, even if EC2 takes long to list thousands. */
 const LOOK_EVERY_MS = 20_000
-/** After a look that failed, and after several: a throttled EC2 is asked less often, never more. */
+/** After one failed look, and after several: we ask a throttled EC2 less often, never more. */
 export const FAILED_LOOK_MS = { first: 30_000, latest: 60_000 }
-/** A hundred thousand instances. */
+/** Enough for a hundred thousand instances. */
 const MOST_PAGES = 100
 /** The others wait for the next look. */
 const LOST_AT_ONCE = 200
 
 type Lost = { id: string; userId: string; confirmedAt: number }
 
-/** Runs that we watch: a start, a stop and what comes after look for their instance themselves. */
+/** Runs that we watch. Starts and stops look for their instances themselves. */
 const IS_WATCHED = sql`ended_at IS NULL AND stop_requested_at IS NULL AND confirmed_at IS NOT NULL AND running_at IS NOT NULL`
 
 /** One look, and when the next is due. @throws what EC2 or the database threw */
@@ -33,7 +33,7 @@ export async function watchFleet(ctx: Context): Promise<{ at: number; wait: numb
 }
 
 /**
- * Lists all our instances and writes down what it saw, a statement per thousand: confirms the runs whose instance
+ * Lists all our instances and writes down what it saw, one statement per thousand: confirms the runs whose instance
  * runs, ends those whose instance is gone, and ends instances that no run owns. Safe to repeat and to interrupt
  * anywhere. Wakes a user only if their server is lost.
  */
@@ -51,13 +51,13 @@ async function lookAtFleet(ctx: Context): Promise<void> {
   const others = found.filter(({ state }) => state !== 'running')
   const ended = others.filter(({ state }) => ENDED.has(state))
   if (ended.length) await endLost(ctx, sql`instance_id IN ${idsOf(ended)}`)
-  // Only a look that saw every page says that an instance is missing.
+  // Only a look that saw every page proves that an instance is missing.
   if (after === null) {
     await noteUnseen(ctx, others, at)
     await endLost(ctx, isLongUnseen(ctx.now()), () => areManyUnseen(ctx))
   }
   await endOrphans(ctx, found).catch((error) => {
-    // What EC2 refuses once, it refuses again. That must not delay the next look.
+    // If EC2 refused once, it will refuse again. That must not delay the next look.
     if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
   })
 }
@@ -74,7 +74,7 @@ async function readPage(ctx: Context, after: string | null) {
 }
 
 /**
- * Moves the runs of these instances forward to the moment at which the look began: nobody pays for what we saw later
+ * Confirms the runs of these instances up to the moment the look began: nobody pays for what we saw later
  * than that. An instance that boots again is not missing, but not running either.
  */
 async function confirm(ctx: Context, instances: CloudInstance[], at: number): Promise<void> {
@@ -97,7 +97,7 @@ async function noteUnseen(ctx: Context, others: CloudInstance[], at: number): Pr
       AND instance_id NOT IN ${idsOf(others)}`)
 }
 
-/** Ends these runs, as of the moment we last saw them, unless something has seen them since or all of this is a mistake. */
+/** Ends these runs, as of the moment we last saw them, unless they've been seen since or all of this is a mistake. */
 async function endLost(ctx: Context, isLost: SQL, isMistake = async () => false): Promise<void> {
   const lost = await ctx.db.all<Lost>(sql`SELECT id, user_id AS userId, confirmed_at AS confirmedAt FROM server_sessions
     WHERE ${IS_WATCHED} AND ${isLost} ORDER BY confirmed_at LIMIT ${LOST_AT_ONCE}`)

@@ -25,7 +25,7 @@ export function isOfferedAt(now: number): SQL {
  */
 export const IS_FREE = sql`+reserved_by IS NULL`
 
-/** What `set_aside_until` says of a place that an operator drained: until they resume it. */
+/** The `set_aside_until` of a place that an operator drained, until they resume it. */
 const DRAINED = Number.MAX_SAFE_INTEGER
 
 export type NewPlaces = {
@@ -51,7 +51,7 @@ export async function addPlaces(hand: Hand, placeRows: NewPlaces): Promise<strin
       'The template must be the name of a launch template, such as proving-ground-us-east-1a.',
     )
   if (!Number.isInteger(gpus) || gpus < 1)
-    throw new AppError('invalid', 'The GPUs must be the number of NVIDIA L4 of that type, 1 or more.')
+    throw new AppError('invalid', 'The GPUs must be the number of NVIDIA L4s in that type, 1 or more.')
   if (!Number.isInteger(count) || count < 1 || count > MOST_AT_ONCE)
     throw new AppError('invalid', `The count must be a whole number from 1 to ${MOST_AT_ONCE}.`)
   const ids = Array.from({ length: count }, () => newId('srv'))
@@ -86,19 +86,19 @@ export async function retirePlace(hand: Hand, id: string): Promise<PlaceRow> {
   })
 }
 
-/** Hands out the place no more, until it is resumed. A server in it keeps running. @throws not_found */
+/** Stops handing out the place until it is resumed. A server in it keeps running. @throws not_found */
 export async function drainPlace(hand: Hand, id: string): Promise<PlaceRow> {
   const when = sql`retired_at IS NULL AND set_aside_until < ${DRAINED}`
   return changePlace(hand, id, { act: 'drain_place', set: sql`set_aside_until = ${DRAINED}`, when })
 }
 
-/** Hands it out again, also if a refusal had set it aside. @throws not_found */
+/** Hands it out again, even if a refusal had set it aside. @throws not_found */
 export async function resumePlace(hand: Hand, id: string): Promise<PlaceRow> {
   const when = sql`retired_at IS NULL AND set_aside_until > ${hand.now()}`
   return changePlace(hand, id, { act: 'resume_place', set: sql`set_aside_until = 0`, when })
 }
 
-/** Does nothing, and records nothing, if the place is as wanted already. */
+/** Does and records nothing if the place is already in that state. */
 async function changePlace(
   hand: Hand,
   id: string,

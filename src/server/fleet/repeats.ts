@@ -5,7 +5,7 @@ import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 
-/** How long a key stands for its call. */
+/** How long a key is tied to its call. */
 const REPEAT_MS = DAY_MS
 
 /** A call that its client may send again: its Idempotency-Key, and a digest of what it says. */
@@ -16,7 +16,7 @@ type Done = { run: RunRow; job: JobRow }
 /**
  * Does the work unless a call with this key did it before: then returns that run and job. A refusal does
  * nothing, so it leaves the key free.
- * @throws invalid if the key stands for another call
+ * @throws invalid if the key belongs to another call
  */
 export async function doOnce(ctx: Context, repeat: Repeatable | null, work: () => Promise<Done>): Promise<Done> {
   if (!repeat) return work()
@@ -72,7 +72,7 @@ export function keepKeyQueries(ctx: Context, repeat: Repeatable | null, isIts: S
   ]
 }
 
-/** The first answer wins: whoever repeats the call gets it, although the run has moved on since. */
+/** The first answer wins: a repeated call gets it, even if the run has moved on since. */
 export async function firstAnswer<T extends object>(ctx: Context, repeat: Repeatable | null, body: T): Promise<T> {
   if (!repeat) return body
   const [kept] = await ctx.db

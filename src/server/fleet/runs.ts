@@ -143,7 +143,7 @@ async function stopAndQueue(
   const mine = and(
     eq(runs.id, input.runId),
     eq(runs.userId, userId),
-    // The user may still see a start in the place that it has just moved away from.
+    // The user may still see the place that the start has just moved away from.
     or(
       eq(runs.placeId, input.placeId),
       sql`EXISTS (SELECT 1 FROM launches WHERE session_id = ${input.runId} AND server_id = ${input.placeId})`,

@@ -22,7 +22,7 @@ export async function requestMoreServers(ctx: Context, user: User): Promise<void
     'A customer requested more servers. See the request in the console.',
     { label: 'Open the console', link: `${siteOrigin(ctx)}/console/messages` },
   ])
-  // The database decides, so that two clicks at once count as one and send one email.
+  // The database decides: two clicks at once count as one and send one email.
   const [kept] = await writeBatch(ctx.db, [
     ctx.db.run(sql`INSERT INTO server_requests (id, user_id, created_at) SELECT ${id}, ${user.id}, ${now}
       WHERE NOT EXISTS (SELECT 1 FROM server_requests WHERE user_id = ${user.id} AND created_at > ${now - EVERY_MS})`),

@@ -26,14 +26,14 @@ export function isWithinLimits(userId: string, now: number): SQL {
   return sql.join([...each, unanswered], sql` AND `)
 }
 
-/** However it ended: also one that its user stopped, or let answer at the last moment. A look of ours that came late counts no more than the deadline. */
+/** Counts every ending, even a stop by the user or an answer at the last moment. If we looked late, the deadline counts. */
 const UNANSWERED_MS = sql<number>`max(${UNANSWERED_LIMIT.least}, min(${ANSWER_DEADLINE_MS}, coalesce(${runs.billedFrom}, ${runs.stopRequestedAt}, ${runs.runningAt}) - ${runs.runningAt}))`
 
 function ranSince(userId: string, now: number): SQL | undefined {
   return and(eq(runs.userId, userId), gt(runs.requestedAt, now - UNANSWERED_LIMIT.ms), isNotNull(runs.runningAt))
 }
 
-/** How long machines ran without an answer, and since when that counts. */
+/** How long machines ran without an answer, and since when we count. */
 export function unansweredQuery(ctx: Context, userId: string, now: number) {
   return ctx.db
     .select({ ms: sum(UNANSWERED_MS).mapWith(Number), oldest: min(runs.requestedAt) })

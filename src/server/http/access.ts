@@ -46,7 +46,7 @@ function askForPassword(c: HonoContext<AppEnv>): Response {
   return c.redirect(`/admin/confirm?to=${encodeURIComponent(formPage(c, 'at'))}`, 303)
 }
 
-/** Sends a visitor to sign in, and remembers the page for after that. Says why, if their session has ended. */
+/** Sends a visitor to sign in, and remembers the page for afterward. Says why, if their session has ended. */
 async function askToSignIn(c: HonoContext<AppEnv>, to: string): Promise<Response> {
   // The browser would show this answer without its cookies' message, so it must ask again.
   if (isPrefetch(c)) return c.body(null, 503)
@@ -58,14 +58,14 @@ async function askToSignIn(c: HonoContext<AppEnv>, to: string): Promise<Response
   return c.redirect(to)
 }
 
-/** The same for a plain form, whose page is the one to come back to. @returns what to say on the sign-in page */
+/** The same for a plain form, whose own page it returns to. @returns what to say on the sign-in page */
 async function refuseForm(c: HonoContext<AppEnv>, facts: RouteFacts): Promise<string> {
   const ended = await findEnded(c)
   keepWayBack(c, findOwnReferrer(c) ?? facts.form?.at ?? null, ended?.userId ?? null)
   return ended?.why ?? SIGN_IN_FIRST
 }
 
-/** Null for somebody who wasn't signed in at all. */
+/** Null for people who weren't signed in at all. */
 async function findEnded(c: HonoContext<AppEnv>) {
   const id = c.get('endedSignIn')
   return id === undefined ? null : whyEnded(c.var.ctx, id)

@@ -20,7 +20,7 @@ export type AppEnv = {
     log: Log
     /** The whole page, if it is the same for every visitor. */
     sameForAll: string | undefined
-    /** How long it stays so; undefined: until the next release. */
+    /** For how long; undefined: until the next release. */
     sameForMs: number | undefined
     /** The fields of a plain HTML form whose CSRF token passed. */
     form: URLSearchParams | null

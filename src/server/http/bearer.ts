@@ -25,13 +25,13 @@ export async function signInByToken(c: HonoContext<AppEnv>, token: string): Prom
 }
 
 /**
- * A token opens only the routes whose row in the site map names a scope, even where everybody may go.
+ * A token opens only the routes whose row in the site map names a scope, even among public ones.
  * @throws unauthenticated, forbidden
  */
 export function checkToken(c: HonoContext<AppEnv>, { scope, access }: RouteFacts): void {
   const held = c.var.signIn?.scope
   if (!held) {
-    // These answer everybody, or refuse in a protocol of their own.
+    // These answer everyone, or refuse in a protocol of their own.
     if (scope && access === 'public') return
     c.header('WWW-Authenticate', 'Bearer error="invalid_token"')
     throw new AppError(

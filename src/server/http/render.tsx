@@ -22,7 +22,7 @@ export type PageHead = {
   titleAlone?: boolean
   /** The same for every visitor: rendered once and kept (middleware/kept-pages.ts). Its forms carry no token. */
   same?: boolean | { forMs: number }
-  /** Default: `app` for somebody who is signed in, otherwise `entry`. */
+  /** Default: `app` if someone is signed in, otherwise `entry`. */
   assets?: keyof typeof ASSETS
 }
 

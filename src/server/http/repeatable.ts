@@ -6,7 +6,7 @@ import { type AppEnv, signedIn } from './app-env.ts'
 import { matchedRoute } from './site-map.ts'
 
 /**
- * What the header Idempotency-Key makes of a call; null without it.
+ * What makes a call with the header Idempotency-Key repeatable; null without it.
  * @throws malformed
  */
 export async function repeatableOf(c: HonoContext<AppEnv>): Promise<Repeatable | null> {

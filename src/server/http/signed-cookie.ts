@@ -3,13 +3,13 @@ import type { Context as HonoContext } from 'hono'
 import { deriveKeys, type KeyPurpose } from '../keys.ts'
 import type { AppEnv } from './app-env.ts'
 
-/** A cookie's value that only we can write, and only for this purpose. Anybody can read it. */
+/** A cookie's value that only we can write, and only for this purpose. Anyone can read it. */
 export function sign(c: HonoContext<AppEnv>, purpose: KeyPurpose, content: object): string {
   const payload = Buffer.from(JSON.stringify(content)).toString('base64url')
   return `${payload}.${mac(deriveKeys(c.var.ctx.config.secretKey, purpose)[0].key, payload).toString('base64url')}`
 }
 
-/** Null for what we didn't sign, and once `expires` (ms) has passed. */
+/** Null if we didn't sign it, or once `expires` (ms) has passed. */
 export function readSigned<T>(c: HonoContext<AppEnv>, purpose: KeyPurpose, cookie: string): T | null {
   const [payload, signature] = cookie.split('.')
   if (!payload || !signature || !isSigned(c, purpose, payload, signature)) return null

@@ -24,9 +24,9 @@ export type RouteFacts = {
   kind: 'page' | 'call'
   /** A download, not a screen: signing in doesn't lead back to it. */
   file?: true
-  /** What an API token must be good for to come here. Without it, none may. */
+  /** The scope that an API token needs here. Without it, no token may call this. */
   scope?: TokenScope
-  /** `listed` in the sitemap, or just `open` to search engines. We keep them out of all other pages. */
+  /** `listed` in the sitemap, or just `open` to search engines, which we keep out of all other pages. */
   search?: 'listed' | 'open'
   /**
    * A browser may prefetch the page when the pointer rests on its link (`hover`, for pages that rarely
@@ -38,16 +38,16 @@ export type RouteFacts = {
   reads?: (ctx: Context, userId: SQL) => Reads
   /**
    * The page with this call's plain HTML form, and the page after success (the dashboard by default). `back`: the page
-   * that it came from, instead of both. An `:id` is the call's own.
+   * it came from, instead of both. An `:id` is the call's own.
    */
   form?: { at: string; done: string; back?: true }
   /** An act in the console: the admin must have typed their password in the last minutes. */
   recentPassword?: true
-  /** Whether the call needs the page's token. By default forms do and JSON doesn't. */
+  /** Whether the call needs the page's token. By default, forms do and JSON doesn't. */
   token?: 'always' | 'never'
   /** The answer carries a token, for a page that isn't reloaded. */
   givesToken?: true
-  /** Programs send it, without a cookie, so they prove nothing about where they come from. Other sites' pages may not. */
+  /** Programs send it, without a cookie and without proof of origin. Other sites' pages may not. */
   fromPrograms?: true
   /** Its handler checks a bearer token that is no API token. */
   ownToken?: true
@@ -55,7 +55,7 @@ export type RouteFacts = {
   signedBySender?: true
   /** Extra fields in a refusal. */
   errorFields?: (error: AppError) => Record<string, unknown>
-  /** Open pages poll it, so it doesn't show that anybody is there. */
+  /** Open pages poll it, so it doesn't mean that anyone is there. */
   byItself?: true
 }
 
@@ -64,7 +64,7 @@ const page = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access,
 const call = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access, facts: Facts) =>
   ({ access, kind: 'call', ...facts }) as const
 
-/** An act in the console. Its form needs the page's token, and so does JSON: nobody else calls these. */
+/** An act in the console. Its form and its JSON need the page's token: nothing else calls these. */
 const act = (at: string) => call('admin', { form: { at, done: at, back: true }, token: 'always', recentPassword: true })
 
 const ON_WEBHOOK = { at: '/webhooks/:id', done: '/webhooks/:id' }
@@ -215,7 +215,7 @@ export const SITE_MAP = {
   'POST /api/v1/help': call('public', { form: { at: '/help', done: '/help' } }),
   'POST /api/v1/feedback': call('user', { form: { at: '/account_overview', done: '/account_overview' } }),
 
-  // Its form is on pages that are the same for everybody and hold no token; it only changes colors.
+  // Its form is on pages that are the same for everyone and hold no token. It only changes colors.
   'POST /theme': call('public', { token: 'never' }),
   'GET /healthz': call('public', { byItself: true }),
   'GET /readyz': call('public', { byItself: true }),
@@ -226,7 +226,7 @@ export const SITE_MAP = {
   'GET /llms.txt': call('public', {}),
   'GET /prefetch.json': call('public', {}),
   'POST /webhooks/stripe': call('public', { signedBySender: true }),
-  // Refuses in its own protocol, so that stock clients understand.
+  // Refuses in its own protocol, which stock clients understand.
   'GET /cable': call('public', { scope: 'read', byItself: true }),
 } satisfies Record<string, RouteFacts>
 

@@ -6,7 +6,7 @@ import type { AppEnv } from './app-env.ts'
 
 const ORIGIN_IN_FILES: typeof ORIGIN = 'https://origin.invalid'
 
-/** A page that is only text, from the file that the build made of it. */
+/** A text-only page, from the file that the build rendered. */
 export async function findText(c: HonoContext<AppEnv>, name: TextName): Promise<ReactNode> {
   const origin = siteOrigin(c.var.ctx)
   const html = import.meta.env.DEV ? await renderNow(name) : await readFile(c, `${origin}/texts/${name}.txt`)

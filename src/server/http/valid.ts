@@ -3,7 +3,7 @@ import type { ValidationTargets } from 'hono'
 import type { ZodMiniType } from 'zod/mini'
 import { AppError } from '../../domain/error.ts'
 
-/** Checks the shape of the input; refuses any other with one sentence that names the field. */
+/** Checks the shape of the input, and refuses a wrong one with a sentence that names the field. */
 export function valid<Target extends keyof ValidationTargets, Schema extends ZodMiniType>(
   target: Target,
   schema: Schema,
@@ -15,7 +15,7 @@ export function valid<Target extends keyof ValidationTargets, Schema extends Zod
   return Object.assign(check, { shape: schema })
 }
 
-/** The shape that a route's handler checks, for the API's description; null if it is another kind of handler. */
+/** The shape that a route's handler checks, for the API's description; null for any other handler. */
 export function shapeOf(handler: object): ZodMiniType | null {
   return 'shape' in handler ? (handler.shape as ZodMiniType) : null
 }

@@ -5,15 +5,15 @@ import { clearCookie, readCookie, writeCookie } from './cookies.ts'
 import { readSigned, sign } from './signed-cookie.ts'
 import { pageAt } from './site-map.ts'
 
-/** Long enough to look for a password, too short to surprise anybody the next day. */
+/** Long enough to look for a password, too short to surprise anyone the next day. */
 const LIFETIME_S = 30 * 60
 /** Leaves room in a cookie. Nobody types an address that long. */
 const MAX_LENGTH = 1_000
 
-/** Where signing in leads. `userId` is null if nobody was signed in on that page. */
+/** Where to go after signing in. `userId` is null if nobody was signed in on that page. */
 type WayBack = { path: string; userId: string | null }
 
-/** Remembers a page of ours that requires a sign-in, for after it. The dashboard needs no remembering. */
+/** Remembers a page that requires a sign-in, to return to it afterward. The dashboard is the default anyway. */
 export function keepWayBack(c: HonoContext<AppEnv>, path: string | null, userId: string | null): void {
   if (path === null || path.length > MAX_LENGTH || !leadsTo(path)) return
   // The console sends visitors on to the dashboard, which must not forget where they came from.
@@ -22,7 +22,7 @@ export function keepWayBack(c: HonoContext<AppEnv>, path: string | null, userId:
   writeCookie(c, 'back', sign(c, 'back', { path, userId, expires }), LIFETIME_S)
 }
 
-/** Where this person was when they had to sign in, if they may be there. Null leads to the dashboard. */
+/** Where this person was when they had to sign in, if they may go there. Null: the dashboard. */
 export function takeWayBack(c: HonoContext<AppEnv>, user: User): string | null {
   const kept = read(c)
   if (readCookie(c, 'back')) clearCookie(c, 'back')

@@ -47,7 +47,7 @@ const PERSONAL = {
   cancel_plan: { count: 20, perMs: HOUR_MS },
   new_password: { count: 10, perMs: HOUR_MS },
   new_token: { count: 10, perMs: HOUR_MS },
-  /** Looks at what a code stands for. Codes last too short a time to find one by guessing. */
+  /** Lookups of a code. Codes expire too soon to find one by guessing. */
   user_code: { count: 30, perMs: HOUR_MS },
   feedback: { count: 10, perMs: HOUR_MS, sentence: 'You sent a lot of feedback.' },
   new_webhook: { count: 10, perMs: HOUR_MS },
@@ -125,12 +125,12 @@ export function signInSecret(email: string, knownDevice: string | null): string 
   return `${email} ${knownDevice ?? ''}`
 }
 
-/** The key for counting guesses at the current password by somebody who is signed in. */
+/** The key for counting guesses at the current password by someone who is signed in. */
 export function sessionSecret(userId: string): string {
   return `${userId} current`
 }
 
-/** Counts a call with this API token, and says what is left of its rate. */
+/** Counts a call with this API token, and says how much of its rate is left. */
 export function spendCall(ctx: LimitContext, tokenId: string): Promise<Spent> {
   return answered(ctx.counter(counterName('call', 'token', tokenId)).spend(TOKEN_RATE, ctx.now()))
 }

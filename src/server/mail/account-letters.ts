@@ -12,7 +12,7 @@ export function confirmEmailMail(origin: string, token: string): MailContent {
   ])
 }
 
-/** For an address with several unconfirmed sign-ups: any of them, even the latest, may be somebody else's. */
+/** For an address with several unconfirmed sign-ups: any of them, even the latest, may be someone else's. */
 export function confirmLatestMail(origin: string, token: string): MailContent {
   return composeMail('Confirm your email address', [
     'Someone, probably you, signed up for Proving Ground with this address again. This link confirms the latest sign-up and its password:',
@@ -45,7 +45,7 @@ export function passwordChangedMail(origin: string): MailContent {
   ])
 }
 
-/** Not its name: somebody who knows the password may have typed it. */
+/** Doesn't say its name: a stranger who knows the password may have typed it. */
 export function apiTokenMadeMail(
   origin: string,
   { scope, expiresAt }: { scope: TokenScope; expiresAt: number },

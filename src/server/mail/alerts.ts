@@ -43,7 +43,7 @@ export async function alertOperator(
   }
 }
 
-/** Something that lasts until somebody acts or it resolves itself: a job that keeps failing, a fleet without a free place. */
+/** Something that lasts until someone acts or it resolves itself: a job that keeps failing, a fleet without a free place. */
 export type Lasting = {
   /** One for each thing: `job_stuck:job_1`. */
   matters: string[]
@@ -75,7 +75,7 @@ export async function alertOnce(
     if (!fresh.length) return void (await seen)
     const { subject, sentences, fields } = alert(fresh)
     ctx.log('alert', { matter: fresh[0], matters: fresh.length, subject, ...fields })
-    // Two triggers at once: only the first finds none of them told.
+    // Two triggers at once: only the first finds them all untold.
     const due = sql`NOT EXISTS (SELECT 1 FROM alerts WHERE ${inArray(sql`matter`, fresh)} AND told_at > ${now - EVERY_MS})`
     await writeBatch(ctx.db, [mailQuery(ctx, ctx.config.operatorEmail, composeMail(subject, sentences), due), seen])
   } catch (cause) {

@@ -22,7 +22,7 @@ export async function contactSales(ctx: Context, input: InferInput<typeof contac
   ctx.background(deliverMail(ctx))
 }
 
-/** The same for a question to support. Somebody who is signed in writes under their account's name and address. */
+/** The same for a question to support. Signed-in people write under their account's name and address. */
 export async function askForHelp(
   ctx: Context,
   user: User | null,
@@ -60,7 +60,7 @@ export async function giveFeedback(ctx: Context, user: User, input: InferInput<t
 
 function helpMail(origin: string, form: InferOutput<typeof helpForm>, user: User | null): MailContent {
   const mail = composeMail('New help request', [
-    'Somebody needs help. Reply to this email to answer, or read it in the console.',
+    'Someone needs help. Reply to this email, or read it in the console.',
     { label: 'Open the console', link: `${origin}/console/messages` },
     { typed: `Name: ${inOneLine(form.name)}\nEmail: ${form.email}\nTopic: ${form.topic}` },
     user ? 'They were signed in with this address.' : 'They were not signed in, so the address may not be theirs.',

@@ -9,7 +9,7 @@ type Typed = { typed: string }
 
 /**
  * Composes an email as HTML and plain text from one source. The parts are our own sentences: an email to
- * anybody but the operator contains nothing that a stranger typed, so that nobody can send text through us.
+ * anyone but the operator contains nothing that a stranger typed, so that nobody can send text through us.
  * The first link is the button. Styles are inline, because some readers drop a style sheet; the sheet only adds dark
  * colors. Nothing is loaded from anywhere.
  */

@@ -9,7 +9,7 @@ const AT_ONCE = 50
 
 export type MessagePage = {
   messages: Message[]
-  /** Where the next, older page begins; null if there is none. */
+  /** Where the next (older) page begins; null if there is none. */
   older: string | null
 }
 

@@ -67,7 +67,7 @@ export function invoiceReadyMail(origin: string, bill: Due): MailContent {
 
 export function dueSoonMail(origin: string, bill: Due): MailContent {
   return composeMail(`${sum(bill)} is due on ${day(bill.dueAt)}`, [
-    `Your invoice for ${period(bill)} isn't paid yet. ${sum(bill)} is due on ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,
+    `You haven't paid your invoice for ${period(bill)} yet. ${sum(bill)} is due on ${day(bill.dueAt)}. After that, you can't start servers until it's paid.`,
     { link: bill.payUrl, label: `Pay ${sum(bill)}` },
     statement(origin, bill),
   ])

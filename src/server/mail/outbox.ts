@@ -16,7 +16,7 @@ type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer' | 'log'>
 /**
  * Inserts one email, in the batch of the change that causes it.
  * @param when an SQL condition: the email is only written if it is true at that moment
- * @param cause if given, the email is only written if none has this cause
+ * @param cause if given, the email is written only if no other has the same cause
  */
 export function mailQuery(
   ctx: Pick<Context, 'db' | 'now'>,

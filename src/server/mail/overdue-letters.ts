@@ -5,7 +5,7 @@ import { composeMail, type MailContent } from './letter.ts'
 
 type Overdue = {
   cents: number
-  /** The page to pay it. */
+  /** The page to pay it on. */
   payUrl: string
 }
 

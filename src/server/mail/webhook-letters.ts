@@ -1,6 +1,6 @@
 import { composeMail, type MailContent } from './letter.ts'
 
-/** Not its URL: somebody else may have typed it. */
+/** Doesn't say its URL: a stranger may have typed it. */
 export function webhookMadeMail(origin: string, id: string): MailContent {
   return composeMail('You have a new webhook', [
     'Someone, probably you, added a webhook to your account. From now on, we tell its URL what happens to your servers and bills.',
@@ -14,10 +14,10 @@ export function webhookOffMail(origin: string, id: string, because: 'failing' | 
   const why =
     because === 'gone'
       ? 'One of your webhooks answered 410 (Gone), so we switched it off.'
-      : "For a whole day, one of your webhooks didn't take an event, so we switched it off."
+      : "For a whole day, one of your webhooks didn't accept an event, so we switched it off."
   return composeMail('We switched off a webhook', [
     why,
-    'Events that happen until you turn it on again are not kept for it.',
-    { link: `${origin}/webhooks/${id}`, label: 'See what it answered, and turn it on again' },
+    'Until you turn it on again, we keep no events for it.',
+    { link: `${origin}/webhooks/${id}`, label: 'See its answers, and turn it on again' },
   ])
 }

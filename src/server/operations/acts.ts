@@ -64,18 +64,18 @@ async function getAccount({ ctx }: Operator, userId: string): Promise<{ email: s
   return account
 }
 
-/** Lets the admin act for a while. @throws invalid, too_many */
+/** Lets the admin act for 15 minutes. @throws invalid, too_many */
 export async function confirmPassword({ ctx, admin }: Operator, signInId: string, password: string): Promise<void> {
   await requireCurrentPassword(ctx, admin.id, password)
   await ctx.db.update(signIns).set({ passwordAt: ctx.now() }).where(eq(signIns.id, signInId))
 }
 
-/** Stops somebody's server, as they could. @throws not_found, conflict, forbidden, invalid */
+/** Stops someone's server, as they could themselves. @throws not_found, conflict, forbidden, invalid */
 export async function forceStop(operator: Operator, runId: string, why: Why): Promise<void> {
   const { ctx } = operator
   const hand = handOf(operator, why)
   const [run] = await ctx.db.select().from(runs).where(eq(runs.id, runId))
-  if (!run) throw new AppError('not_found', `There is no run ${runId}.`)
+  if (!run) throw new AppError('not_found', `No run has the ID ${runId}.`)
   requireOther(operator, run.userId)
   if (run.stopRequestedAt !== null || run.endedAt !== null) throw alreadyStopping()
   const { email } = await getAccount(operator, run.userId)
@@ -136,7 +136,7 @@ export async function suspend(operator: Operator, userId: string, why: Why): Pro
   requireOther(operator, userId)
   const { email } = await getAccount(operator, userId)
   const open = sql`id = ${userId} AND held_at IS NULL AND closed_at IS NULL`
-  await change(operator, 'This account is already suspended, or closed.', [
+  await change(operator, 'This account is already suspended or closed.', [
     auditQuery(hand, { act: 'suspend', subject: userId, userId }, isUser(open)),
     mailQuery(ctx, email, heldMail(), isUser(open)),
     ctx.db.run(sql`UPDATE users SET held_at = ${ctx.now()} WHERE ${open}`),
@@ -185,7 +185,7 @@ export async function endGrant(operator: Operator, userId: string, why: Why): Pr
   await endGrantedPlan(hand, (await getAccount(operator, userId)).email)
 }
 
-/** The customer reads the reason. @returns false if the bill says so already */
+/** The customer sees the reason. @returns false if the bill already says so */
 export async function correct(operator: Operator, billId: string, seconds: number, why: Why): Promise<boolean> {
   const hand = handOf(operator, why)
   const [bill] = await operator.ctx.db.select({ userId: bills.userId }).from(bills).where(eq(bills.id, billId))
@@ -193,7 +193,7 @@ export async function correct(operator: Operator, billId: string, seconds: numbe
   return (await correctBill(hand, billId, { seconds, reason: hand.by.reason })) !== null
 }
 
-/** Every browser and every API token. */
+/** Ends every sign-in and every API token. */
 export async function signOutPerson(operator: Operator, userId: string, why: Why): Promise<void> {
   const { ctx } = operator
   const hand = handOf(operator, why)

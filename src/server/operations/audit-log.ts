@@ -9,9 +9,9 @@ const AT_ONCE = 50
 const AT_ONCE_IN_FILE = 5_000
 
 export type AuditFilter = {
-  /** One of the acts; anything else: all. */
+  /** One of the acts; anything else means all. */
   act: string
-  /** A user's id, a subject's id, or an actor's email; empty: all. */
+  /** A user's ID, a subject's ID, or an actor's email; empty means all. */
   of: string
   /** `older` of the previous page. */
   before?: string | null

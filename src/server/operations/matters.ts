@@ -19,7 +19,7 @@ type Kind = {
   sentences: string[]
 }
 
-/** What we can see in the database and somebody must know. What we learn from an answer alerts where it arrives. */
+/** What an operator must know and the database shows. What a vendor's answer shows raises its alert right there. */
 const KINDS: Kind[] = [
   {
     matter: 'job_stuck',
@@ -36,17 +36,17 @@ const KINDS: Kind[] = [
       sql`SELECT id FROM server_sessions WHERE ended_at IS NULL AND stop_requested_at < ${now - STOPPING_MS} ORDER BY stop_requested_at`,
     subject: (count) => `${many(count, 'server')} won't stop`,
     sentences: [
-      'We asked EC2 to end these more than 10 minutes ago, and it has not confirmed. The customer pays nothing, but we pay EC2, and the place stays reserved.',
-      'Look at the instance in the AWS console, and in the log for the run.',
+      "We asked EC2 to end these more than 10 minutes ago, and it hasn't confirmed. The customer pays nothing, but we pay EC2, and the place stays reserved.",
+      'Check the instance in the AWS console, and search the log for the run.',
     ],
   },
   {
     matter: 'mail_stuck',
     query: (now) =>
       sql`SELECT id FROM outbox WHERE send_at IS NOT NULL AND created_at < ${now - HOUR_MS} ORDER BY created_at`,
-    subject: (count) => `${many(count, 'email')} could not be sent for an hour`,
+    subject: (count) => `${many(count, 'email')} couldn't be sent for an hour`,
     sentences: [
-      'The mail service refuses them or does not answer. We retry for about a day and a half.',
+      "The mail service refuses them or doesn't answer. We retry for about a day and a half.",
       "The log says why (mail_failed). Check the sender's domain in Cloudflare's Email Service.",
     ],
   },
@@ -55,7 +55,7 @@ const KINDS: Kind[] = [
     query: () =>
       sql`SELECT record_id AS id FROM invoices WHERE next_at IS NOT NULL AND step NOT IN ('sent', 'credited')
         AND attempts > ${MOST_INVOICE_TRIES} ORDER BY created_at`,
-    subject: (count) => `${many(count, 'invoice')} could not be sent`,
+    subject: (count) => `${many(count, 'invoice')} couldn't be sent`,
     sentences: [
       `We tried a step of the invoices for these bills more than ${MOST_INVOICE_TRIES} times, and keep trying. Nobody is asked to pay them yet.`,
       'The log names the cause of each try: search it for invoice_step_failed and the bill.',

@@ -5,7 +5,7 @@ import type { Context } from '../context.ts'
 import { isOfferedAt } from '../fleet/places.ts'
 import type { Metric } from './prometheus.ts'
 
-/** Bounds a scrape after an extraordinary hour. The newest count. */
+/** Bounds a scrape after an extraordinary hour. Only the newest count. */
 const MOST_READY = 5_000
 const LATE_MS = 5_000
 
@@ -66,11 +66,11 @@ export async function readMetrics(ctx: Context, version: string): Promise<Metric
 
   return [
     gauge('info', 'Always 1. The label names the commit that answers.', [{ labels: { version }, value: 1 }]),
-    gauge('starts', 'Starts that ended in the last hour.', ends.filter(isOf('server_start')).map(placed)),
-    gauge('stops', 'Stops that ended in the last hour.', ends.filter(isOf('server_stop')).map(placed)),
+    gauge('starts', 'Starts that finished in the last hour.', ends.filter(isOf('server_start')).map(placed)),
+    gauge('stops', 'Stops that finished in the last hour.', ends.filter(isOf('server_stop')).map(placed)),
     gauge(
       'time_to_ready_seconds',
-      'From the request to the first answer, of the starts of the last hour. None: no sample.',
+      'From the request to the first answer, for starts in the last hour. No sample if there were none.',
       seconds.length
         ? [0.5, 0.9, 0.99].map((q) => ({ labels: { quantile: String(q) }, value: quantile(seconds, q) }))
         : [],
@@ -80,18 +80,18 @@ export async function readMetrics(ctx: Context, version: string): Promise<Metric
     gauge('places_free', 'Places that the next start may get.', sum(places.filter(({ state }) => state === 'free'))),
     gauge('jobs_waiting', 'Unfinished jobs.', by(jobs, 'kind')),
     gauge('jobs_late', 'Unfinished jobs whose next step is overdue by 5 s.', by(jobs, 'kind', 'late')),
-    gauge('job_tries', 'Tries of the step that failed most often, of unfinished jobs.', by(jobs, 'kind', 'tries')),
+    gauge('job_tries', 'Tries of the unfinished step that failed most often.', by(jobs, 'kind', 'tries')),
     gauge('job_age_seconds', 'Age of the oldest unfinished job.', Math.max(0, ...jobs.map((row) => ages(row.oldest)))),
-    gauge('outbox_waiting', 'Emails to send.', Number(mail?.count ?? 0)),
-    gauge('outbox_age_seconds', 'Age of the oldest email to send.', ages(mail?.oldest)),
+    gauge('outbox_waiting', 'Emails waiting to be sent.', Number(mail?.count ?? 0)),
+    gauge('outbox_age_seconds', 'Age of the oldest email waiting to be sent.', ages(mail?.oldest)),
     gauge(
       'invoices_waiting',
-      'Invoices and credits by the step that comes next; sent: to be paid.',
+      'Invoices and credits by their next step; sent: waiting for payment.',
       by(invoices, 'step'),
     ),
     gauge('invoice_tries', 'Tries of the step that failed most often.', by(invoices, 'step', 'tries')),
     gauge('starts_possible', '1 if people can start servers, as on /status.', incidents.length ? 0 : 1),
-    gauge('check_age_seconds', 'Since the triggers last ran. More than 300: they stand still.', ages(check?.lastAt)),
+    gauge('check_age_seconds', 'Time since the triggers last ran. Over 300, they have stopped.', ages(check?.lastAt)),
     counter('webhooks_total', "Stripe's calls to us.", (system) => system === 'webhook', ['outcome']),
     counter('calls_total', 'Calls to the database and to vendors.', (system) => system !== 'webhook', [
       'system',
@@ -109,7 +109,7 @@ const toPlace = ({ type, zone, state, count }: Row): Sample => ({
   value: Number(count),
 })
 
-/** The smallest value that at least this share doesn't exceed. @param sorted at least one, ascending */
+/** The smallest value that at least this share of them doesn't exceed. @param sorted at least one, ascending */
 function quantile(sorted: number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN
 }

@@ -104,7 +104,7 @@ export async function getPerson(ctx: Pick<Context, 'db' | 'now'>, id: string): P
     ]),
     listAudit(ctx, { act: '', of: id }),
   ])
-  if (!user) throw new AppError('not_found', 'There is no such account.')
+  if (!user) throw new AppError('not_found', 'Account not found.')
   return {
     ...toFound(user),
     held_at: toIso(user.heldAt),

@@ -12,8 +12,8 @@ const BY = { id: 'script', reason: 'The database was restored.' }
 
 export type Repair = {
   /**
-   * `adopt`: somebody's server runs, and the database doesn't know it. `bill`: it has ended since. `end_run`: the
-   * database thinks that it runs. `end_instance`: its owner is unknown. `leave`: so is its stage.
+   * `adopt`: someone's server runs, and the database doesn't know it. `bill`: that server has ended. `end_run`: the
+   * database thinks that it still runs. `end_instance`: its owner is unknown. `leave`: so is its stage.
    */
   what: 'adopt' | 'bill' | 'end_run' | 'end_instance' | 'leave'
   instanceId: string | null
@@ -41,7 +41,7 @@ export async function findRepairs({ db, cloud }: Hand, since: number): Promise<R
     if (!isAlive(instance)) return []
     return [{ ...about, what: (instance.launchTime ?? 0) >= since ? 'end_instance' : 'leave' }]
   })
-  // Without an instance a start is still under way: its job goes on with the same token.
+  // Without an instance, a start is still in progress: its job continues with the same token.
   const lost = live.filter((run) => {
     const own = seen.filter(({ tags }) => tags.session === run.id)
     return !own.some(isAlive) && (own.length > 0 || run.instanceId !== null)
@@ -55,7 +55,7 @@ export async function findRepairs({ db, cloud }: Hand, since: number): Promise<R
       launchedAt: run.requestedAt,
     }),
   )
-  // A person has one live run: end the old ones first.
+  // People have one live run each: end the old ones first.
   return [...ends, ...strange]
 }
 
@@ -86,8 +86,8 @@ async function idsAmong(db: Context['db'], table: 'users' | 'server_sessions', i
 }
 
 /**
- * Since when we may bill a server whose meter we lost. We stop one that doesn't answer within 10 minutes, so one
- * that is older has answered. Earlier seconds stay free: we can't prove them.
+ * Since when we may bill a server whose meter reading we lost. We stop servers that don't answer within 10 minutes, so
+ * an older one has answered. Earlier seconds stay free: we can't prove them.
  */
 function meterStart({ launchTime }: CloudInstance, until: number): number | null {
   const from = launchTime === null ? null : launchTime + ANSWER_DEADLINE_MS
@@ -143,7 +143,7 @@ async function adopt(hand: Hand, instance: CloudInstance): Promise<void> {
     insertLaunch(hand, instance, 'launched'),
     db.run(sql`UPDATE servers SET reserved_by = ${runId}, reserved_at = ${at} WHERE reserved_by IS NULL
       AND id = (SELECT server_id FROM server_sessions WHERE id = ${runId})`),
-    // A young one still has to answer: its start goes on.
+    // A young one still has to answer: its start continues.
     db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
       SELECT ${`job_${runId}`}, ${userId}, ${runId}, 'server_start', 'queued', 'Booting…', ${at}, ${at}, ${at}
       WHERE ${isReady ? 0 : 1} AND ${when} ON CONFLICT DO NOTHING`),
@@ -179,7 +179,7 @@ async function trialEnd(hand: Hand, userId: string, billedFrom: number): Promise
 
 type Meter = { billedFrom: number | null; mustStopAt: number | null; until: number | null }
 
-/** In a place of its type, free if there is one. Nothing if it is there already, or its owner has another live run. */
+/** In a place of its type, preferably a free one. Writes nothing if it exists, or its owner has another live run. */
 function insertRun({ db, now }: Hand, instance: CloudInstance, { billedFrom, mustStopAt, until }: Meter) {
   const { id, type, publicIp, tags } = instance
   const launchTime = instance.launchTime ?? now()

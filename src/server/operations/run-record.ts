@@ -17,7 +17,7 @@ export async function getRunRecord(ctx: Context, id: string): Promise<RunRecord>
     ctx.db.select().from(launches).where(eq(launches.runId, id)).orderBy(asc(launches.createdAt)),
     ctx.db.select().from(jobs).where(eq(jobs.runId, id)).orderBy(asc(jobs.createdAt)),
   ])
-  if (!found) throw new AppError('not_found', 'There is no such run.')
+  if (!found) throw new AppError('not_found', 'Run not found.')
   const { run, owner } = found
   const seconds = run.billedFrom === null ? 0 : runSeconds(run.billedFrom, meterEnd(run, ctx.now()))
   const times: [string, number | null][] = [

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts'
 import { IS_FREE, isOfferedAt } from '../fleet/places.ts'
 import { newId } from '../id.ts'
 
-/** A cause that returns this soon continues its incident. */
+/** If a cause returns within this time, its incident continues. */
 const SAME_MS = 5 * MINUTE_MS
 /** Starts that ended this long ago say nothing about now. */
 const RECENT_MS = 30 * MINUTE_MS
@@ -16,14 +16,14 @@ const IN_A_ROW = 3
 const PEOPLE = 2
 const MOST_SHOWN = 2_000
 
-/** Why starts failed, when it wasn't their user. */
+/** The reasons for failed starts that aren't the user's doing. */
 const OUR_FAULTS = new Set(['launch_refused', 'timeout', 'no_answer', 'instance_lost'])
 
 type EndedStart = { user_id: string; status: string; error_code: string | null }
 
 /**
- * Records whether people can start servers: an incident begins, lasts, or ends. Run by cron each minute; if it didn't
- * run for long, that is an incident as well.
+ * Records whether people can start servers: an incident begins, continues, or ends. Run by cron each minute. If it
+ * hasn't run for a while, that's an incident as well.
  */
 export async function checkStarts(ctx: Context): Promise<void> {
   const now = ctx.now()
@@ -55,14 +55,14 @@ export async function checkStarts(ctx: Context): Promise<void> {
   ])
 }
 
-/** A refusal of the whole account needs no second one. */
+/** One refusal is enough if it concerns the whole account. */
 function doStartsFail(ended: EndedStart[]): boolean {
   const isOurs = ({ error_code }: EndedStart) => OUR_FAULTS.has(error_code ?? '')
   if (ended[0]?.error_code === 'launch_refused') return true
   return ended.length === IN_A_ROW && ended.every(isOurs) && new Set(ended.map((e) => e.user_id)).size >= PEOPLE
 }
 
-/** Reopens one that ended just now, or begins one, unless it lasts. */
+/** Reopens an incident that just ended, or begins one, unless one is open. */
 function beginQueries(ctx: Context, kind: IncidentKind, now: number): Query[] {
   const open = sql`SELECT 1 FROM incidents WHERE kind = ${kind} AND ended_at IS NULL`
   return [
@@ -73,7 +73,7 @@ function beginQueries(ctx: Context, kind: IncidentKind, now: number): Query[] {
   ]
 }
 
-/** Once for each silence, however many triggers find it. */
+/** Records each silence once, however many triggers find it. */
 function downQuery(ctx: Context, since: number, now: number): Query {
   return ctx.db.run(sql`INSERT INTO incidents (id, kind, started_at, ended_at)
     SELECT ${newId('inc')}, 'down', ${since}, ${now}

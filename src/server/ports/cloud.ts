@@ -49,7 +49,7 @@ export type Cloud = {
    */
   terminate(id: string): Promise<'accepted' | 'unknown'>
   /**
-   * Up to 1,000 of our instances, in one call. Instances that start or end meanwhile move no other to another page.
+   * Up to 1,000 of our instances, in one call. Instances that start or end in between don't shift the pages.
    * @param after the `next` of the page before; null for the first
    */
   listPage(after: string | null): Promise<{ instances: CloudInstance[]; next: string | null }>

@@ -36,7 +36,7 @@ export type CounterCalls = {
   forgive(): Promise<void>
   /** @returns ms to wait; 0: taken */
   take(rate: Rate, now: number): Promise<number>
-  /** The same for a caller who wants to know: how many are left, and in how many ms all of them are again. */
+  /** The same, and reports how many are left, and in how many ms all are available again. */
   spend(rate: Rate, now: number): Promise<Spent>
   /** The same, but never more than the rate in any window: `take` allows up to twice as many after a full pause. */
   takeExactly(rate: Rate, now: number): Promise<number>

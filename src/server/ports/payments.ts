@@ -20,12 +20,12 @@ export type PaidSubscription = {
   /** When `upgrade` was last called, and from which plan. */
   upgradedAt: number | null
   upgradedFrom: PlanType | null
-  /** Set while a change with the next period is decided, and for a while after it. */
+  /** Set while a change with the next period is scheduled, and for a while afterward. */
   scheduleId: string | null
-  /** The plan of that next period. */
+  /** The plan of the next period. */
   nextPlanType: PlanType | null
   cancelAtPeriodEnd: boolean
-  /** When it will end, if that is decided. */
+  /** When it will end, if that's scheduled. */
   cancelAt: number | null
   endedAt: number | null
 }
@@ -114,7 +114,7 @@ export type Payments = {
   /** Every invoice of a plan's own price. */
   listPlanInvoices(subscriptionId: string): Promise<Invoice[]>
   cancelAtPeriodEnd(id: string, key: string): Promise<PaidSubscription>
-  /** Takes that back: it renews again. */
+  /** Undoes that: it renews again. */
   resume(id: string, key: string): Promise<void>
   /** What `upgrade` with the same arguments would charge now. */
   quoteUpgrade(id: string, upgrade: Upgrade): Promise<number>
@@ -125,7 +125,7 @@ export type Payments = {
   upgrade(id: string, upgrade: Upgrade, key: string): Promise<void>
   /** Changes the plan with the next period, in two calls: until both are done, nothing changes. */
   scheduleChange(id: string, to: PlanType, key: string): Promise<void>
-  /** Takes that back. */
+  /** Undoes that. */
   releaseSchedule(scheduleId: string): Promise<void>
   cancelNow(id: string): Promise<void>
 

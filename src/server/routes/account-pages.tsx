@@ -94,7 +94,7 @@ export const accountPages = new Hono<AppEnv>()
     return renderPage(c, { title: 'Close my account' }, <CloseAccount {...form} />)
   })
 
-/** What somebody has who comes back from the checkout page. The webhook of their payment may be late. */
+/** What people have when they return from the checkout page. The webhook for their payment may be late. */
 async function afterCheckout(ctx: Context, userId: string): Promise<FlashMessage> {
   await settleCheckout(ctx, userId).catch((error) => ctx.log('checkout_not_settled', { userId }, error))
   const { subscription } = toSummary(await getUsage(ctx, userId))

@@ -10,7 +10,7 @@ const whyOnly = z.object(why)
 const screens = () => import('./admin/screens.tsx')
 const acts = () => import('./admin/acts.ts')
 
-/** The console: what admins see of everybody, and what they can do. */
+/** The console: what admins can see about everyone, and what they can do. */
 export const admin = new Hono<AppEnv>()
   .get('/console', async (c) => (await screens()).instances(c))
   .get('/console/messages', async (c) => (await screens()).messages(c))

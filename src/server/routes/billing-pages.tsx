@@ -103,7 +103,7 @@ export const billingPages = new Hono<AppEnv>()
     } catch (error) {
       const refusal = toAppError(error)
       if (statusOf(refusal) >= 500) logError(error, c)
-      // What the form said is worth more than why there is no new quote.
+      // The form's own message matters more than why there is no new quote.
       setFlash(c, { kind: 'danger', message: flash?.kind === 'danger' ? flash.message : refusal.message })
       return c.redirect('/subscriptions', 303)
     }

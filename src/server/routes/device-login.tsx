@@ -15,12 +15,12 @@ import { csrfToken } from '../http/middleware/csrf.ts'
 import { renderPage } from '../http/render.tsx'
 import { answer } from '../http/reply.ts'
 
-const APPROVED = 'You let it in. Go back to your terminal.'
-const DENIED = 'You refused. That program gets nothing.'
+const APPROVED = 'All set. Go back to your terminal.'
+const DENIED = 'You refused. That program gets no access.'
 
 const decision = z.object({ user_code: text, decision: text, name: text, current_password: text })
 
-/** People sign in a command line now and then, so its code doesn't weigh on the Worker's start. */
+/** People rarely sign in a command line, so its code doesn't slow the Worker's start. */
 const logins = () => import('../accounts/device-logins.ts')
 
 /** Signing in a command line (RFC 8628), and what a program can see and end: its own token. */
@@ -104,13 +104,13 @@ const WHY: Record<string, string> = {
   invalid_scope: 'The scope must be read or operate.',
   unsupported_grant_type: `The grant_type must be ${DEVICE_GRANT}.`,
   invalid_grant: 'Unknown device_code.',
-  authorization_pending: 'Nobody has answered yet. Ask again later.',
-  slow_down: 'You ask too often. Wait 5 seconds longer each time.',
+  authorization_pending: 'Nobody has answered yet. Try again later.',
+  slow_down: 'Too many requests. Wait 5 seconds longer between them.',
   access_denied: 'The request was refused.',
-  expired_token: 'The code has expired or was used. Ask for a new one.',
+  expired_token: 'The code has expired or was used. Request a new one.',
 }
 
-/** In OAuth's own words (RFC 6749, 5.2), which programs know. */
+/** With OAuth's own error codes (RFC 6749, 5.2), which programs know. */
 function refuse(c: HonoContext<AppEnv>, error: string): Response {
   return c.json({ error, error_description: WHY[error] }, error === 'invalid_client' ? 401 : 400)
 }

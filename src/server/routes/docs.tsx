@@ -8,7 +8,7 @@ import { renderPage } from '../http/render.tsx'
 import { pagesWhere } from '../http/site-map.ts'
 import { findText } from '../http/texts.tsx'
 
-/** What the pages of the documentation are called, for search engines and for /llms.txt. */
+/** The pages' titles and descriptions, for search engines and /llms.txt. */
 const DOCS = {
   '/docs': [
     'Quickstart',
@@ -22,7 +22,7 @@ const DOCS = {
   ],
   '/docs/events': [
     'Events',
-    'Hear of every change of your servers at once: over the cable while your program runs, or by webhook.',
+    'Hear about every change to your servers at once: over the cable while your program runs, or by webhook.',
     'docs-events',
   ],
   '/docs/cli': [
@@ -32,7 +32,7 @@ const DOCS = {
   ],
   '/docs/billing': [
     'Billing',
-    'When the meter runs, what a month costs, and how to keep costs in hand, with examples worked through.',
+    'When the meter runs, what a month costs, and how to keep costs under control, with worked examples.',
     'docs-billing',
   ],
   '/docs/images': [
@@ -44,7 +44,7 @@ const DOCS = {
 
 type Path = keyof typeof DOCS
 
-/** The documentation: pages of words, and the API's from its own description. */
+/** The documentation: static pages, and the API's page from the OpenAPI description. */
 export const docs = (app: () => Pick<Hono<AppEnv>, 'routes'>) =>
   new Hono<AppEnv>()
     .get('/docs', (c) => page(c, '/docs'))

@@ -5,7 +5,7 @@ import type { AppEnv } from '../http/app-env.ts'
 import { bearerOf } from '../http/caller.ts'
 import { notFound } from './not-found.tsx'
 
-/** For Prometheus, which sends a token of its own: no sign-in and no API token opens it. */
+/** For Prometheus, which sends its own token. Sign-ins and API tokens don't open it. */
 export const metrics = new Hono<AppEnv>().get('/metrics', async (c) => {
   const { metricsTokens } = c.var.ctx.config
   if (!metricsTokens.length) return notFound(c)
@@ -17,7 +17,7 @@ export const metrics = new Hono<AppEnv>().get('/metrics', async (c) => {
   return c.body(toPrometheus(found), 200, { 'Content-Type': PROMETHEUS_TYPE })
 })
 
-/** Takes as long for any guess. */
+/** Takes the same time for any guess. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest()
   return timingSafeEqual(digest(a), digest(b))

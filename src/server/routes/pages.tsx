@@ -24,7 +24,7 @@ const TERMS =
   'The terms for renting a simulation server, starting with a plain-language summary: trial, per-second billing, invoices, your data.'
 const CONTACT = 'Tell us what you want to simulate, with which vehicles, and how many. We reply by email.'
 const HELP = 'Stuck? Tell us what happened. We reply by email.'
-const PRIVACY = 'What we store about you, why, for how long, who else sees it, and how you get it or have it deleted.'
+const PRIVACY = 'What we store about you, why, for how long, who else sees it, and how to get or delete it.'
 const sameForAll = { assets: 'public', same: true } as const
 
 /** Each page's path, assets and content. */
@@ -75,7 +75,7 @@ export const pages = new Hono<AppEnv>()
     )
   })
 
-/** A form that posts to us, as it comes back after a refusal: which fields are wrong is rechecked from what was typed. */
+/** A form that posts to us, with what was typed. After a refusal, we check again which fields are wrong. */
 function messageForm<F extends Record<string, string>>(
   c: HonoContext<AppEnv>,
   schema: v.GenericSchema<F, unknown>,

@@ -4,9 +4,10 @@ import type { AppEnv } from '../http/app-env.ts'
 import { logError } from '../http/error-response.ts'
 import { renderPage } from '../http/render.tsx'
 
-const DESCRIPTION = 'Whether you can start simulation servers now, since when, and how it was in the last 90 days.'
+const DESCRIPTION =
+  'Whether you can start simulation servers now, since when, and every interruption in the last 90 days.'
 
-/** The same page for everybody, for half a minute: a crowd that wonders what is wrong costs nothing. */
+/** The same page for everyone, for half a minute, so that a crowd in an outage costs nothing. */
 export const status = new Hono<AppEnv>().get('/status', async (c) => {
   const { ctx } = c.var
   const { StatusPage } = await import('../../pages/StatusPage.tsx')

@@ -15,7 +15,7 @@ import { answer } from '../http/reply.ts'
 /** Tells the account page which of its cards the message belongs to. */
 const ABOUT_PLAN = { carry: { about: 'plan' } }
 
-/** People change a plan now and then, so its code doesn't weigh on the Worker's start. */
+/** People rarely change plans, so this code doesn't slow the Worker's start. */
 const changes = () => import('../billing/plans/change-plan.ts')
 
 export const subscriptions = new Hono<AppEnv>()

@@ -78,7 +78,7 @@ test('posts to a host whose addresses are all public, and to no other', async ()
       status: null,
       text: expect.stringContaining("isn't on the public Internet"),
     })
-  expect(await post('https://nowhere.example.com/')).toMatchObject({ text: 'DNS knows no address of this host.' })
+  expect(await post('https://nowhere.example.com/')).toMatchObject({ text: 'DNS has no address for this host.' })
   expect(await post('https://unknown.example.com/')).toMatchObject({ text: expect.stringContaining("DNS didn't") })
   expect(calls.map(({ url }) => url)).toEqual(['https://good.example.com/'])
 })
@@ -122,7 +122,7 @@ test('follows no redirect', async () => {
   expect(await post('/moved')).toEqual({
     taken: false,
     status: 307,
-    text: "We don't follow redirects. Enter the URL that it leads to.",
+    text: "We don't follow redirects. Enter the URL that it points to.",
   })
   expect(asked).not.toContain('POST /secret')
 })

@@ -80,7 +80,7 @@ test('names mail that waits for more than an hour, but not what was sent or give
   ])
   expect(await told()).toEqual([])
   await db.insert(outbox).values({ ...mail, id: 'old', sendAt: clock.now })
-  expect(await told()).toEqual(['An email could not be sent for an hour'])
+  expect(await told()).toEqual(["An email couldn't be sent for an hour"])
   await db.delete(outbox)
 })
 
@@ -101,7 +101,7 @@ test('names an invoice tried four times, but not one that waits to be paid', asy
   await db.update(invoices).set({ step: 'draft', attempts: 3 })
   expect(await told()).toEqual([])
   await db.update(invoices).set({ attempts: 4 })
-  expect(await told()).toEqual(['An invoice could not be sent'])
+  expect(await told()).toEqual(["An invoice couldn't be sent"])
   await db.delete(invoices)
 })
 

@@ -228,7 +228,7 @@ test('finds people by name, address, and the ids of what is theirs', async () =>
     expect([q, text.includes(`/admin/people/${ada.userId}`), text.includes(bob.userId)]).toEqual([q, true, false])
   }
   expect((await open('/admin/people?q=%25')).text).not.toContain(bob.userId)
-  expect((await open('/admin/people?q=nobody-like-it')).text).toContain('Nobody found.')
+  expect((await open('/admin/people?q=nobody-like-it')).text).toContain('No one found.')
   expect((await open('/admin/people/user_nobody')).status).toBe(404)
 })
 

@@ -26,7 +26,7 @@ test('says before the first check that it cannot tell', async () => {
 
 test('says that servers can be started, since the last interruption, and what it was', async () => {
   await db.insert(statusChecks).values({ id: 'starts', firstAt: now - 10 * 86_400_000, lastAt: now })
-  expect(await read()).toMatch(/You can start servers.*Since.*100%.*None in this time/)
+  expect(await read()).toMatch(/You can start servers.*Since.*100%.*None in the last 90 days/)
   const startedAt =
     Date.UTC(new Date(now).getUTCFullYear(), new Date(now).getUTCMonth(), new Date(now).getUTCDate()) - 7_200_000
   await db.insert(incidents).values({ id: 'inc_1', kind: 'failing', startedAt, endedAt: startedAt + 3_600_000 })
@@ -38,13 +38,13 @@ test('says what is wrong, starts that fail before a full fleet', async () => {
   await db.insert(incidents).values({ id: 'inc_2', kind: 'full', startedAt: now })
   expect(await read()).toContain('All servers are in use')
   await db.insert(incidents).values({ id: 'inc_3', kind: 'failing', startedAt: now })
-  expect(await read()).toContain('Servers fail to start')
+  expect(await read()).toContain('Servers are failing to start')
 })
 
 test('says that it cannot tell while the database or the checks stand still', async () => {
   expect(await read(newSite({ LIBSQL_URL: 'http://127.0.0.1:1' }))).toContain("can't reach our database")
   await db.update(statusChecks).set({ lastAt: now - 600_000 })
-  expect(await read()).toContain("Our checks don't run")
+  expect(await read()).toContain("Our checks aren't running")
 })
 
 test('asks the database again after half a minute, and then keeps no failure', async () => {

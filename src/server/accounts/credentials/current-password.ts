@@ -7,8 +7,8 @@ import { limitGuesses, sessionSecret } from '../../limits/limits.ts'
 import { verifyPassword } from './password.ts'
 
 /**
- * Asks somebody who is signed in for their password again, and counts the guesses.
- * @returns the stored hash that it matched: a write that follows can require that it is still the one
+ * Checks the password that a signed-in person typed again, and counts the guesses.
+ * @returns the stored hash that it matched: the next write can require that it hasn't changed
  * @throws invalid, too_many
  */
 export async function requireCurrentPassword(ctx: Context, userId: string, password: string): Promise<string> {

@@ -2,7 +2,7 @@ import { scrypt } from 'node:crypto'
 import type { Derivation, HasherCalls } from '../../ports/objects.ts'
 
 const KEY_BYTES = 32
-/** One running, the rest waiting. A hash takes up to 0.3 s, so nobody waits much longer than a second. */
+/** One runs, the others wait. A hash takes up to 0.3 s, so nobody waits much longer than a second. */
 const MOST_AT_ONCE = 6
 
 /** Node hashes on another thread; workerd blocks this one until it is done. */
@@ -36,7 +36,7 @@ export class HashQueue implements HasherCalls {
   }
 }
 
-/** Lets the thread take in arrivals between two hashes, so that one too many is refused at once. */
+/** Lets new requests in between two hashes, so that we refuse one too many at once. */
 function untilTurn(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
 }

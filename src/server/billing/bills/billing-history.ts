@@ -28,7 +28,7 @@ export async function listBills(ctx: Context, userId: string): Promise<Bill[]> {
   return toBills(rows, payments, ctx.now())
 }
 
-/** Newest first. A plan's payment comes before the usage of the month that it begins, so below it. */
+/** Newest first. A plan's payment precedes the usage of the month it starts, so it's listed below it. */
 export function toBills(rows: Row[], payments: PlanPaymentRow[], now: number): Bill[] {
   const found = [
     ...rows.map((row) => ({ at: row.record.periodStart, bill: toBill(row, now) })),
@@ -129,7 +129,7 @@ export async function findStatement(ctx: Context, userId: string, billId: string
     included_hours: record.includedHours,
     trial: record.trial,
     charged_seconds: record.trial ? 0 : chargedSeconds(record.seconds, record.includedHours),
-    // A correction has no runs: they are in the bill that it corrects.
+    // A correction has no runs: they are in the bill it corrects.
     lines: record.corrects
       ? []
       : lines
@@ -139,7 +139,7 @@ export async function findStatement(ctx: Context, userId: string, billId: string
   }
 }
 
-/** What the wire carries of a bill. */
+/** A bill as the API shows it. */
 export function toBillingRecord(bill: Bill): BillingRecord {
   const { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date } =
     bill

@@ -64,7 +64,7 @@ export async function correctBill(
     ])
   } catch (cause) {
     if (!isUniqueViolation(cause)) throw cause
-    throw new AppError('conflict', 'Somebody just corrected this bill. Check it, then try again.', { cause })
+    throw new AppError('conflict', 'Someone just corrected this bill. Check it, then try again.', { cause })
   }
   return record
 }

@@ -28,7 +28,7 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
     paid,
     description: chargeText(record).line,
   }
-  // If it was paid meanwhile, this is a different request and needs a different key.
+  // If it has been paid since, this is a different request and needs a different key.
   const id = before ?? (await ctx.payments.creditInvoice(credit, `${record.id}:credit:${paid ? 'paid' : 'open'}`))
   // Updates what is left to pay, and whether the owner may start servers again.
   await syncInvoice(ctx, invoice.id)

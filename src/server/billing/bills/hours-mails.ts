@@ -15,7 +15,7 @@ const PERCENTS = [80, 100] as const
 
 /**
  * Emails people whose servers have used 80 or 100% of their plan's hours. While a server runs, we know when that will
- * be and look then, or within an hour, because a plan may change; and once after it has ended.
+ * be, and look then. We look at least hourly, because a plan may change, and once after the server has ended.
  */
 export async function mailUsedHours(ctx: Context): Promise<void> {
   const now = ctx.now()
@@ -61,12 +61,12 @@ function mailQueries(ctx: Context, userId: string, email: string | null, { cycle
   const reached = PERCENTS.filter((percent) => seconds * 100 >= hoursToSeconds(hours) * percent).at(-1)
   if (!email || !reached || !plan || cycle.trial || !hours) return []
   const used = { percent: reached, hoursUsed: seconds / 3600, hours, plan: planName(plan.planType), until: cycle.end }
-  // An upgrade brings more hours, which count anew.
+  // An upgrade adds hours, so the counting starts over.
   const cause = `hours:${reached}:${userId}:${cycle.start}:${hours}`
   return [mailQuery(ctx, email, hoursUsedMail(siteOrigin(ctx), used), sql`1`, cause)]
 }
 
-/** When the running server will have used the next part of the hours. */
+/** When the running server will have used the next share of the hours. */
 function nextLook({ at, cycle, seconds }: Usage): number {
   const left = PERCENTS.map((percent) => (hoursToSeconds(cycle.includedHours) * percent) / 100 - seconds)
   const ahead = left.filter((s) => s > 0).map((s) => at + Math.ceil(s) * 1000)

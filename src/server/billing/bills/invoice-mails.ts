@@ -38,7 +38,7 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice): Promis
     sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND step = 'sent' AND ${condition})`
   if (isPaid)
     return [
-      // Nobody is thanked for an invoice that they never heard of.
+      // We thank nobody for an invoice that we never mentioned.
       mailQuery(
         ctx,
         email,

@@ -11,8 +11,8 @@ import { liftQuery, suspendQueries } from './suspension.ts'
  * @param also written in the same batch
  */
 export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Query[] = []): Promise<void> {
-  // Every change at Stripe is followed by an event, so the answer to the latest question is the latest state,
-  // whichever is written first.
+  // An event follows every change at Stripe, so the answer to the latest request is the latest state, whichever is
+  // written first.
   const askedAt = ctx.now()
   const invoice = await ctx.payments.findInvoice(stripeInvoiceId)
   if (!invoice?.billId) {

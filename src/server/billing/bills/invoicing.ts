@@ -67,7 +67,7 @@ async function advanceInvoice(ctx: Context, found: InvoiceRow, record: BillRow):
 }
 
 /**
- * We ask Stripe before we suspend anybody, because they may have just paid. If Stripe doesn't answer for
+ * We ask Stripe before we suspend anyone, because they may have just paid. If Stripe doesn't answer for
  * long, its last answer counts, so that an outage doesn't extend the due date.
  */
 async function noteFailure(ctx: Context, invoice: InvoiceRow, error: unknown): Promise<void> {

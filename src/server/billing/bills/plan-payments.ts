@@ -10,7 +10,7 @@ import type { Invoice } from '../../ports/payments.ts'
 
 /**
  * Stores Stripe's own invoices of plans, so that people find every payment in their books. Nothing else reads
- * them. An invoice that is still a draft isn't one yet.
+ * them. Drafts don't count yet.
  */
 export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: number): Query[] {
   return invoices.flatMap((invoice) => {
@@ -18,7 +18,7 @@ export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: n
     if (!plan || status === 'draft') return []
     const settled = status === 'paid' || status === 'void'
     const checkAt = settled ? null : askedAt + DAY_MS
-    // Their owner as we wrote at checkout. An invoice of somebody unknown stores nothing.
+    // The owner that we wrote on it at checkout. An unknown owner's invoice stores nothing.
     return ctx.db.run(sql`INSERT INTO plan_payments (id, user_id, stripe_invoice_id, plan_type, period_start, period_end,
         amount_cents, remaining_cents, status, due_at, paid_at, hosted_url, pdf_url, synced_at, check_at, created_at)
       SELECT ${newId('fee')}, id, ${invoice.id},
@@ -48,7 +48,7 @@ export async function syncPlanPayments(ctx: Context, subscriptionId: string): Pr
   ])
 }
 
-/** Unpaid ones that nobody asked Stripe about for a day. A plan that is over may still be paid for. */
+/** Unpaid ones that we haven't checked with Stripe for a day. People may still pay for a plan that has ended. */
 export function duePaymentsQuery(ctx: Context, most: number) {
   return ctx.db
     .select({ id: planPayments.id, stripeInvoiceId: planPayments.stripeInvoiceId, userId: planPayments.userId })
@@ -58,7 +58,7 @@ export function duePaymentsQuery(ctx: Context, most: number) {
     .limit(most)
 }
 
-/** Looks again in an hour, whatever becomes of this look. */
+/** Schedules the next look in an hour, whatever this one finds. */
 export async function postponeCheck(ctx: Context, id: string): Promise<void> {
   await ctx.db
     .update(planPayments)

@@ -16,7 +16,7 @@ export function hasPortal(account: Account | undefined): boolean {
 }
 
 /**
- * Opens Stripe's page with the user's payment method and receipts, for this click alone.
+ * Opens Stripe's page with the user's payment method and receipts, for this one click.
  * @throws not_found, too_many, unavailable, provider_failed
  */
 export async function openPortal(ctx: Context, userId: string): Promise<string> {

@@ -85,7 +85,7 @@ export async function getUsage(ctx: Context, userId: string, at = ctx.now()): Pr
 
 /**
  * What a run that has just ended added to its month's bill, counted at its end, in units of 1e-7 USD: nothing in a
- * trial, and only what the plan's hours don't cover. Null if it ran in two months.
+ * trial, and only what the plan's hours don't cover. Null if it spans two months.
  */
 export async function getRunCost(ctx: Context, run: RunRow): Promise<number | null> {
   const { billedFrom, meteredUntil } = run

@@ -11,7 +11,7 @@ import { dueQuery } from '../bills/close-cycles.ts'
 import { settleCheckout } from './checkout.ts'
 import { syncPlan } from './plan-sync.ts'
 
-/** The customer's own call. Only this is limited: closing an account must always work. @throws also too_many */
+/** The customer's own call. Only this one is rate-limited: closing an account must always work. @throws also too_many */
 export async function cancelPlan(ctx: Context, user: User): Promise<void> {
   await limitPerson(ctx, 'cancel_plan', user.id)
   await cancelAtPeriodEnd(ctx, user)
@@ -45,10 +45,10 @@ export async function cancelAtPeriodEnd(ctx: Context, user: User): Promise<void>
 
 async function cancelAtStripe(ctx: Context, planId: string, stripeId: string, known: string): Promise<void> {
   try {
-    // Its first payment may have come meanwhile: ask before we end a month that they paid for.
+    // Its first payment may have arrived by now: ask before we end a month that they paid for.
     const status = known === 'incomplete' ? (await ctx.payments.findSubscription(stripeId))?.status : known
     if (status === 'incomplete') await ctx.payments.cancelNow(stripeId)
-    // A new key each time: repeating it is harmless, and a stored answer must not hide that somebody resumed
+    // A new key each time: repeating it is harmless, and a stored answer must not hide that someone resumed
     // the plan.
     else await cancelOrRelease(ctx, stripeId)
   } catch (error) {

@@ -16,7 +16,7 @@ import { syncPlan } from './plan-sync.ts'
 /** An upgrade may be confirmed at its quoted price for this long. */
 const QUOTE_HOLDS_MS = 10 * MINUTE_MS
 
-/** What a change would mean, for the page that asks. Times are ms since 1970. */
+/** What a change would mean, for the confirmation page. Times are ms since 1970. */
 export type ChangeQuote = {
   from: PlanType
   to: PlanType
@@ -71,7 +71,7 @@ export async function changePlan(
     throw new AppError('conflict', 'The price has changed since you opened this page. Please check it again.')
   const change = { from: row.planType, to, at }
   const isDone = (plan: PlanRow | null) => plan?.planType === to
-  // Two clicks on one quote are one call: the key says so, and Stripe charges nothing for a plan that it has.
+  // Two clicks on one quote share a key, and Stripe charges nothing for the plan that it already has.
   const upgrade = async () => {
     if (found.scheduleId) await ctx.payments.releaseSchedule(found.scheduleId)
     await ctx.payments.upgrade(found.id, change, `${row.id}:${to}:${at}`)
@@ -81,7 +81,7 @@ export async function changePlan(
 }
 
 /**
- * The plan continues as it is: takes back its cancellation, or its change with the next period. Safe to repeat.
+ * Keeps the plan: undoes its cancellation, or its change with the next period. Safe to repeat.
  * @throws not_found (no plan, or it has ended), too_many, unavailable, provider_failed
  */
 export async function keepPlan(ctx: Context, user: User): Promise<void> {
@@ -112,7 +112,7 @@ async function keepGranted(ctx: Context, row: PlanRow): Promise<void> {
 
 type Change = { row: PlanRow; found: PaidSubscription; kind: 'upgrade' | 'downgrade'; to: PlanType }
 
-/** Whether the person may change to that plan, by what Stripe says now. */
+/** Whether the person may change to that plan, according to Stripe's current state. */
 async function findChange(ctx: Context, user: User, planType: string): Promise<Change> {
   const to = PLANS.find(({ type }) => type === planType)?.type
   if (!to) throw new AppError('invalid', 'Please choose the Basic or the Premium plan.')
@@ -145,7 +145,7 @@ async function findPlan(ctx: Context, userId: string): Promise<PlanRow | null> {
 }
 
 /**
- * Writes down that Stripe must be asked soon, then changes the plan there and asks. If we die between, the next
+ * Writes down that we must ask Stripe soon, then changes the plan there and asks. If we die in between, the next
  * trigger asks.
  * @param isDone whether the change went through although its answer got lost
  */

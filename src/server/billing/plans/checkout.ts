@@ -35,7 +35,7 @@ export async function createCheckout(ctx: Context, user: User, input: { planType
 }
 
 /**
- * Asks Stripe for the outcome when somebody returns from the checkout page, since the webhook may take a
+ * Asks Stripe for the outcome when someone returns from the checkout page, since the webhook may take a
  * while.
  * @returns false if there was nothing to ask or we asked too often
  */

@@ -10,7 +10,7 @@ import type { PaidSubscription } from '../../ports/payments.ts'
  */
 export type Heard = PaidSubscription & { userId: string; paidInTime: boolean; unpaid: boolean }
 
-/** Whether a period that we took for unpaid was in fact paid before it, or the plan, ended. */
+/** Whether a period that we believed unpaid was in fact paid before it, or the plan, ended. */
 export async function wasPaidInTime(
   ctx: Context,
   { paidUntil }: { paidUntil: number | null },

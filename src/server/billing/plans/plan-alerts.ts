@@ -2,7 +2,7 @@ import { alertOperator } from '../../mail/alerts.ts'
 
 type AlertContext = Parameters<typeof alertOperator>[0]
 
-/** What an operator must fix at Stripe by hand: somebody paid and got nothing for it. */
+/** What an operator must fix at Stripe by hand: someone paid and got nothing for it. */
 
 export function alertNotRecorded(ctx: AlertContext, stripeId: string, cause: unknown): Promise<void> {
   const alert = {

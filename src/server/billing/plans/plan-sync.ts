@@ -19,7 +19,7 @@ import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
  * @throws conflict if we can't record it: the operator is alerted, and the caller may retry
  */
 export async function syncPlan(ctx: Context, stripeId: string, also: Query[] = []): Promise<void> {
-  // The latest question gets the latest state: see invoice-sync.ts.
+  // The latest request gets the latest state: see invoice-sync.ts.
   const askedAt = ctx.now()
   const found = await ctx.payments.findSubscription(stripeId)
   const record = async () => {
@@ -77,7 +77,7 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   if (rival?.stripeSubscriptionId && found.endedAt === null) {
     await syncPlan(ctx, rival.stripeSubscriptionId)
     let standing = await findStanding(ctx, rival.id)
-    // An unpaid plan makes way for a paid one.
+    // A paid plan may replace an unpaid one.
     if (isUnpaid(standing) && !isUnpaid(found)) {
       await ctx.payments.cancelNow(rival.stripeSubscriptionId)
       await syncPlan(ctx, rival.stripeSubscriptionId)

@@ -40,7 +40,7 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
         .update(plans)
         .set({ checkAt: now + HOUR_MS })
         .where(and(eq(plans.id, plan.id), eq(plans.checkAt, plan.checkAt ?? 0)))
-      // A closed account must not pay for anything more.
+      // A closed account must not pay for anything else.
       if (closedAt !== null && (await ctx.payments.findSubscription(stripeId))?.endedAt === null) {
         // Closing cancels the plan it knows. Tell the operator first: once canceled, we don't look again.
         if (plan.createdAt > closedAt) await alertPaidAfterClosing(ctx, stripeId)

@@ -69,7 +69,7 @@ export async function moveToNextPlace(
     ctx.db.update(launches).set(refused(refusal)).where(eq(launches.token, launch.token)),
     ctx.db
       .update(places)
-      // A drained one stays drained.
+      // A drained place stays drained.
       .set({ setAsideUntil: sql`max(set_aside_until, ${now + SET_ASIDE_MS})` })
       .where(eq(places.id, launch.placeId)),
     ctx.db.run(sql`UPDATE server_sessions SET server_id = coalesce(${next}, server_id) WHERE id = ${run.id}`),
@@ -141,7 +141,7 @@ async function askToTerminate(ctx: Context, launch: LaunchRow, instanceId: strin
   return 'unknown'
 }
 
-/** For an instance that EC2 has just shown us: if it doesn't know it now, the next look decides. */
+/** For an instance that EC2 has just shown us. If EC2 doesn't know it now, the next look decides. */
 async function askAgain(ctx: Context, launch: LaunchRow, instanceId: string): Promise<number> {
   const wait = await askToTerminate(ctx, launch, instanceId)
   return wait === 'unknown' ? nextLookIn(ctx, null) : wait

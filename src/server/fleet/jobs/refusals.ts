@@ -39,7 +39,7 @@ export async function alertIfRefused(ctx: Context, error: unknown): Promise<void
     matter: `ec2_refused:${code}`,
     subject: `EC2 refuses our calls: ${code}`,
     sentences: [
-      `EC2 refused to describe or terminate a server (${code}). We keep trying, but the server may keep running meanwhile.`,
+      `EC2 refused to describe or terminate a server (${code}). We keep trying, but until it works, the server may keep running.`,
       'Check the permissions of the access key and the state of the AWS account.',
     ],
   }

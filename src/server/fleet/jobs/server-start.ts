@@ -128,8 +128,8 @@ async function awaitAnswer(input: StepInput, runningAt: number, ipAddress: strin
 }
 
 /**
- * Only if no stop was accepted meanwhile: a start must never bill a run that its user already ended. And a
- * plan that began meanwhile removes the trial's end.
+ * Only if we accepted no stop since: a start must never bill a run that its user already ended. A plan that
+ * began since removes the trial's end.
  */
 async function startMeter({ ctx, job, run }: StepInput): Promise<Outcome> {
   const now = ctx.now()
@@ -157,7 +157,7 @@ async function fail(input: StepInput, errorCode: string, errorMessage: string): 
     .update(jobs)
     .set({ errorCode, errorMessage })
     .where(and(eq(jobs.id, job.id), isNotNull(jobs.runAt)))
-  // Stopped meanwhile: the stop cleans up.
+  // A stop came first: it cleans up.
   if (!rowsAffected) return 'finished'
   return clearUp({ ...input, job: { ...job, errorCode, errorMessage } })
 }
@@ -165,7 +165,7 @@ async function fail(input: StepInput, errorCode: string, errorMessage: string): 
 async function clearUp({ ctx, job, run, report }: StepInput): Promise<Outcome> {
   const wait = await clearLaunches(ctx, run)
   if (wait !== null) {
-    // The reason comes at once, even if an earlier request to EC2 still has to be looked for.
+    // Give the reason at once, even if we still have to look for an earlier request to EC2.
     await report(`${job.errorMessage ?? ''} Cleaning up…`.trim())
     return { wait }
   }
@@ -179,7 +179,7 @@ async function clearUp({ ctx, job, run, report }: StepInput): Promise<Outcome> {
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions
     WHERE id = ${run.id} AND ended_at = ${now} AND error_message = ${job.errorMessage})`
   const [, told] = await writeBatch(ctx.db, [
-    // If a stop was accepted meanwhile, it ends the run.
+    // If we accepted a stop since, it ends the run.
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, error_message = ${job.errorMessage}
       WHERE id = ${run.id} AND stop_requested_at IS NULL`),
     eventQuery(ctx, run.userId, event, isEnded),

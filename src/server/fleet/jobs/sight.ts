@@ -7,12 +7,11 @@ import type { CloudInstance, InstanceState } from '../../ports/cloud.ts'
 /** EC2 only stops our instances at their end: a stopped one never runs again. */
 export const ENDED: ReadonlySet<InstanceState> = new Set(['shutting-down', 'terminated', 'stopping', 'stopped'])
 
-/** EC2 may fail to find a running instance. Only this many looks in a row, over this long, mean that it is gone. */
+/** EC2 may fail to find a running instance. It is gone only after this many looks in a row, over this long. */
 const LOOKS = 3
 const UNSEEN_MS = 90_000
 /**
- * If more instances than this, and a larger share of all than this, vanish at once, our question is wrong,
- * not the fleet.
+ * If more instances than this, and a larger share of all than this, vanish at once, we asked the wrong question.
  */
 const MANY = 2
 const SHARE = 0.1

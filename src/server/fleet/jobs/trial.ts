@@ -10,7 +10,7 @@ import { trialEndingMail, trialOverMail } from '../../mail/trial-letters.ts'
 import { requestStop } from '../runs.ts'
 import { serverEvent } from '../server-events.ts'
 
-/** How long before a trial ends we email that it will. A run that starts with less than that left has no warning. */
+/** How long before a trial's end we email a warning. A run that starts with less time left gets none. */
 const WARN_MS = 5 * MINUTE_MS
 
 const hasEnd = or(isNotNull(runs.mustStopAt), isNotNull(runs.endsAt))
@@ -48,7 +48,7 @@ export async function watchEnd(ctx: Context, userId: string): Promise<number | n
   return Math.min(endsAt, mustStopAt, now < warnAt ? warnAt : Infinity)
 }
 
-/** A condition on live rows of `server_sessions`: their end has come, or a trial's warning is due. */
+/** A condition on live rows of `server_sessions`: it's time to end them, or to send a trial's warning. */
 export function isEndDue(now: number): SQL {
   return sql`(ends_at <= ${now} OR must_stop_at <= ${now} OR (must_stop_at <= ${now + WARN_MS} AND trial_warned_at IS NULL
     AND must_stop_at - billed_from > ${WARN_MS}))`
@@ -76,7 +76,7 @@ async function warn(ctx: Context, run: RunRow, email: string): Promise<void> {
   ctx.background(deliverMail(ctx))
 }
 
-/** A closed account has no address left to write to. */
+/** We have no address left for a closed account. */
 function isOpenAccount({ userId }: RunRow): SQL {
   return sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL)`
 }

@@ -25,7 +25,7 @@ export const csrf = createMiddleware<AppEnv>(async (c, next) => {
   await next()
 })
 
-/** Whether our own page sends it, as the browser says; null if no browser says anything. */
+/** Whether the browser says that our own page sent it; null if it doesn't say. */
 function isOwn(c: HonoContext<AppEnv>): boolean | null {
   const site = c.req.header('Sec-Fetch-Site')
   const origin = c.req.header('Origin')
@@ -52,7 +52,7 @@ async function refuseForeign(c: HonoContext<AppEnv>, token: RouteFacts['token'])
   c.set('form', form)
 }
 
-/** A program needs no proof of where it comes from: only it knows its token. */
+/** A program needn't prove its origin: only it knows its token. */
 async function refuseForeignBody(c: HonoContext<AppEnv>): Promise<void> {
   if (mediaType(c) === 'application/json' || (await c.req.text()) === '') return
   throw new AppError('malformed', 'Send the body as JSON, with Content-Type: application/json.')

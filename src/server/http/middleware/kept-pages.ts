@@ -6,12 +6,12 @@ import type { AppEnv } from '../app-env.ts'
 
 type KeptPage = { body: Uint8Array<ArrayBuffer>; headers: Record<string, string>; until: number }
 
-/** Bounded by our own routes: only pages without parameters are the same for everybody. */
+/** Bounded by our own routes: only pages without parameters are the same for everyone. */
 const kept = new Map<string, KeptPage>()
 const encoder = new TextEncoder()
 
 /**
- * Keeps pages that are the same for everybody and sends each visitor the first one's answer, headers
+ * Keeps pages that are the same for everyone and sends each visitor the first one's answer, headers
  * included, before any other work.
  */
 export const keptPages = createMiddleware<AppEnv>(async (c, next) => {
@@ -31,7 +31,7 @@ export const keptPages = createMiddleware<AppEnv>(async (c, next) => {
     })
 })
 
-/** What such a page depends on; null for somebody who may be signed in. */
+/** What such a page depends on; null for people who may be signed in. */
 function keyOf(c: HonoContext<AppEnv>): string | null {
   if (c.req.method !== 'GET' && c.req.method !== 'HEAD') return null
   if (c.req.header('Authorization')) return null

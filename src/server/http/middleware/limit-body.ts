@@ -16,7 +16,7 @@ const refuseLarge = bodyLimit({
 })
 
 /**
- * Reads the whole body before we check who sends it. Otherwise a request that holds back its last byte passes with a
+ * Reads the whole body before we check who sent it. Otherwise a request that holds back its last byte passes with a
  * live sign-in, and still acts after the sign-in has ended.
  */
 export const readBody = createMiddleware<AppEnv>((c, next) =>

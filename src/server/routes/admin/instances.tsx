@@ -29,7 +29,7 @@ export async function instances(c: C): Promise<Response> {
   )
 }
 
-/** All instances, or with `X-Page` one page of those that the query asks for, and in a header what it leaves out. */
+/** All instances; or, with `X-Page`, one page of those that match the query, with the totals in a header. */
 export async function instanceList(c: C): Promise<Response> {
   const all = await listInstances(c.var.ctx)
   const page = c.req.header('X-Page')

@@ -22,7 +22,7 @@ type Operation = {
 }
 type Document = { paths: Record<string, Record<string, unknown>>; components: { schemas: Record<string, unknown> } }
 
-/** What the examples send and get: real enough to read. By the field's name. */
+/** Realistic values for the examples, by field name. */
 const EXAMPLES: Record<string, unknown> = {
   id: 'ses_01kahq3v8x4m2n6p7r9t',
   server_id: 'srv_place-1',
@@ -59,13 +59,13 @@ const EXAMPLES: Record<string, unknown> = {
   transaction_id: null,
   page: undefined,
 }
-/** The same for fields that mean another thing in these shapes. */
+/** The same for fields with another meaning in these shapes. */
 const OF_SHAPE: Record<string, Record<string, unknown>> = {
   User: { id: 'user_03ncks5x0z6p4q8r9t1w', name: 'Ada' },
   ApiToken: { id: 'tok_04pdlt6y1a7q5r9s0v2x', name: 'CI', scope: 'operate', last_address: '198.51.100.7' },
   Billing: { id: 'bill_05qemu7z2b8r6s0t1w3y', transaction_id: 'in_1Q2w3e4r5t' },
 }
-/** Where a shell's variable says what nobody can know. */
+/** Shell variables for values that differ for each user. */
 const VARIABLES: Record<string, string> = { server_id: '$SERVER_ID', session_id: '$SESSION_ID', ip_address: '$ADDRESS' }
 
 /** Each call with an example of what to send and what comes back. */

@@ -37,7 +37,7 @@ type Description = {
 
 const started = [202, z.object({ job_id: z.string() })] as const
 
-/** What the document says about each call beside its row in the site map and the shape that checks its body. */
+/** What the document adds to each call's row in the site map and the shape that checks its body. */
 export const CALLS: Record<JsonCall, Description> = {
   'POST /users': { summary: 'Sign up', answer: [201, shape.message], refusals: [422] },
   'PUT /users': {
@@ -65,7 +65,7 @@ export const CALLS: Record<JsonCall, Description> = {
     refusals: [401, 422],
   },
   'DELETE /users/sign_out': { summary: 'Sign out', answer: [200, shape.message] },
-  'GET /api/v1/users/get_session': { summary: 'Who you are', answer: [200, z.object({ Body: shape.user })] },
+  'GET /api/v1/users/get_session': { summary: 'Show who is signed in', answer: [200, z.object({ Body: shape.user })] },
   'GET /api/v1/users/export': { summary: 'Download your data', answer: [200, shape.personalData] },
   'GET /api/v1/users/sign_ins': {
     summary: 'List your sign-ins',
@@ -79,17 +79,17 @@ export const CALLS: Record<JsonCall, Description> = {
     refusals: [409, 422],
   },
   'GET /api/v1/api_token': {
-    summary: 'See the API token that you call with',
+    summary: 'Show the API token in use',
     answer: [200, z.object({ api_token: shape.apiToken })],
     refusals: [404],
   },
   'DELETE /api/v1/api_token': {
-    summary: 'Revoke the API token that you call with',
+    summary: 'Revoke the API token in use',
     answer: [200, shape.message],
     refusals: [404],
   },
   'POST /activate': {
-    summary: 'Let a command line in, or refuse it',
+    summary: 'Approve a command line, or refuse it',
     answer: [200, shape.message],
     refusals: [404, 409, 422],
   },
@@ -116,7 +116,7 @@ export const CALLS: Record<JsonCall, Description> = {
     summary: 'List your latest servers, newest first',
     answer: [200, z.object({ servers: z.array(shape.server) })],
   },
-  'GET /api/v1/aws/server_available': { summary: 'See what is free', answer: [200, shape.availability] },
+  'GET /api/v1/aws/server_available': { summary: 'See which servers are free', answer: [200, shape.availability] },
   'POST /api/v1/aws/auto_cloud_start_request': {
     summary: 'Start a server in any free place',
     answer: [
@@ -143,7 +143,7 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [200, z.object({ status: z.enum(['reachable', 'unreachable']), code: z.nullable(z.string()) })],
     refusals: [404],
   },
-  'POST /api/servers/request_more': { summary: 'Ask for more servers', answer: [202, shape.message] },
+  'POST /api/servers/request_more': { summary: 'Request more servers', answer: [202, shape.message] },
   'GET /api/v1/instances': {
     summary: 'List all instances (admins)',
     answer: [200, z.array(shape.instance)],
@@ -165,7 +165,7 @@ export const CALLS: Record<JsonCall, Description> = {
     refusals: [404, 502],
   },
   'POST /api/v1/subscriptions/keep_subscription': {
-    summary: 'Keep your plan: take back its cancellation, or its change with the next period',
+    summary: 'Keep your plan: undo its cancellation, or its change with the next period',
     answer: [200, z.object({ subscription: shape.subscription, message: z.string() })],
     refusals: [404, 502],
   },

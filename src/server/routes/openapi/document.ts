@@ -5,7 +5,7 @@ import { isOptional, shapeOf } from '../../http/valid.ts'
 import { CALLS, type JsonCall } from './calls.ts'
 import * as shapes from './shapes.ts'
 
-/** The shapes that have a name of their own in the document. */
+/** The shapes that the document names. */
 const NAMED = {
   User: shapes.user,
   Server: shapes.server,
@@ -150,7 +150,7 @@ function refusal(description: string) {
   return { description, content: json({ $ref: '#/components/schemas/Refusal' }) }
 }
 
-/** Answers may gain fields, and the format of a time says it all. */
+/** Answers may gain fields, and `format` already describes a time. */
 function simplify({ jsonSchema }: { jsonSchema: Schema }): void {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
   if (jsonSchema.format) delete jsonSchema.pattern

@@ -20,14 +20,14 @@ import { answer } from '../../http/reply.ts'
 
 type Call = HonoContext<AppEnv>
 
-/** @param secret of the webhook that was just added */
+/** @param secret the new webhook's */
 export async function list(c: Call, secret: string | null = null): Promise<Response> {
   const webhooks = await listWebhooks(c.var.ctx, signedIn(c).user.id)
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), webhooks, secret }
   return renderPage(c, { title: 'Webhooks' }, <Webhooks {...form} />, secret ? 201 : 200)
 }
 
-/** @param secret that was just made */
+/** @param secret the new one */
 export async function show(c: Call, id: string, secret: string | null = null): Promise<Response> {
   const details = await getWebhook(c.var.ctx, signedIn(c).user.id, id)
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), ...details, secret }
