@@ -46,7 +46,7 @@ export async function getText(site: Site, path: string): Promise<string> {
   return response.text
 }
 
-/** OAuth takes forms, and its refusals are answers. Needs no token. */
+/** OAuth takes forms, and its refusals count as answers. Needs no token. */
 export async function postForm<T>(
   { url }: Pick<Site, 'url'>,
   path: string,

@@ -10,7 +10,7 @@ const POLL_MS = 3_000
 /** While the cable is up, we poll only this often, in case we missed something. */
 const POLLS_SKIPPED = 5
 
-/** A socket that keeps itself alive. The answer to its ping comes without waking the object at the other end. */
+/** A socket that keeps itself alive. The object at the other end sleeps through its pings. */
 class KeepaliveSocket extends WebSocket {
   constructor(url: string, protocols: string, options: WebSocket.ClientOptions) {
     super(url, protocols, options)
@@ -29,14 +29,14 @@ class KeepaliveSocket extends WebSocket {
 
 type Listener = {
   onJob(job: Job): void
-  /** The latest runs, newest first: now and then, and often while the cable is down. */
+  /** Gets the latest runs, newest first: now and then, and often while the cable is down. */
   onServers(servers: Server[]): void
   /** We can't continue. */
   onFailure(failure: Failure): void
 }
 
 /**
- * Follows the account's jobs until the returned function is called. Where no WebSocket gets through, it polls.
+ * Follows the account's jobs until the returned function is called. If WebSockets are blocked, it polls.
  */
 export function follow(site: Site, userId: string, { onJob, onServers, onFailure }: Listener): () => void {
   let up = false
@@ -71,7 +71,7 @@ export function follow(site: Site, userId: string, { onJob, onServers, onFailure
       const servers = await listServers(site)
       if (!ended) onServers(servers)
     } catch (error) {
-      // Anything else may pass.
+      // Anything else may be temporary.
       if (!ended && error instanceof Failure && error.exitCode === EXIT.notSignedIn) onFailure(error)
     } finally {
       polling = false

@@ -47,7 +47,7 @@ export async function usage(options: Options): Promise<void> {
       subscription.cancel_at_period_end ? 'Ends' : 'Renews',
       instantText(subscription.current_period_end, true),
     ])
-  if (suspended) lines.push(['Suspended', 'An invoice is overdue. You can’t start a server until it is paid.'])
+  if (suspended) lines.push(['Suspended', 'An invoice is overdue. You can’t start a server until you pay it.'])
   say(lines.map(([name = '', value]) => `${name.padEnd(13)}${value}`).join('\n'))
 }
 

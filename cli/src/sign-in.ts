@@ -40,18 +40,18 @@ type Codes = {
 }
 type Grant = { access_token: string } | { error: string; error_description?: string }
 
-/** RFC 8628: shows a code, and waits until somebody who is signed in says yes to it in a browser. */
+/** RFC 8628: shows a code, and waits until someone approves it in a browser. */
 async function askToBeLetIn(url: string, scope: TokenScope, browser: boolean): Promise<string> {
   const about = { client_id: CLIENT_ID, scope, device_name: hostname().slice(0, 40) }
   const codes = await postForm<Codes>({ url }, '/oauth/device_authorization', about)
   note(`Your code is ${paint(codes.user_code, 'green', process.stderr)}`)
-  note(`Open ${codes.verification_uri} in a browser, and let this command line in.`)
+  note(`Open ${codes.verification_uri} in a browser, and approve this command line.`)
   if (browser && isTerminal(process.stderr)) openInBrowser(codes.verification_uri_complete)
   const deadline = Date.now() + codes.expires_in * 1000
   for (let waitMs = codes.interval * 1000; Date.now() < deadline; ) {
     await sleep(waitMs)
     const asked = { client_id: CLIENT_ID, grant_type: DEVICE_GRANT, device_code: codes.device_code }
-    // No answer, or a busy site: ask again, but less often.
+    // No answer, or the site is busy: poll again, but less often.
     const grant = await postForm<Grant>({ url }, '/oauth/token', asked).catch((): Grant => ({ error: 'slow_down' }))
     if ('access_token' in grant) return checkToken(grant.access_token, 'The answer')
     if (grant.error === 'slow_down') waitMs += POLL_EVERY_MS
@@ -74,14 +74,14 @@ export async function logout(): Promise<void> {
   )
 }
 
-/** Whether the token had ended before. */
+/** Whether the token had already ended. */
 function wasOver(error: unknown): boolean {
   return error instanceof Failure && error.exitCode === EXIT.notSignedIn
 }
 
 type TokenOptions = SiteOptions & { revoke?: true; json?: true }
 
-/** Shows or revokes the token in use. A token sees no other. */
+/** Shows or revokes the token in use. A token can't see any other. */
 export async function token(options: TokenOptions): Promise<void> {
   const site = currentSite(options)
   if (options.revoke) {

@@ -5,7 +5,7 @@ import { isApiToken } from '../../src/domain/api-token.ts'
 import { EXIT, Failure } from './failure.ts'
 
 export type Site = { url: string; token: string }
-/** `ownToken`: `login` had it made, so `logout` revokes it. */
+/** `ownToken`: `login` created it, so `logout` revokes it. */
 type Saved = Site & { ownToken: boolean }
 export type SiteOptions = { baseUrl?: string }
 
@@ -63,7 +63,7 @@ export function forget(): void {
   rmSync(signInFile(), { force: true })
 }
 
-/** Written beside the file and renamed, so the token is never readable by others, nor half there. */
+/** Written beside the file and then renamed, so that others can't read the token and it's never half-written. */
 export function save(site: Saved): void {
   const file = signInFile()
   const draft = `${file}.${process.pid}`

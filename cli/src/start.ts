@@ -15,7 +15,7 @@ import { follow } from './follow.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { ask, isTerminal, liveLine, note, paint, say, sayJson } from './terminal.ts'
 
-/** The server ends every start by then. */
+/** By then, our side has ended every start. */
 const DEADLINE_MS = START_DEADLINE_MS + ANSWER_DEADLINE_MS + 60_000
 
 type Started = { server: Server; job_id: string }
@@ -49,7 +49,7 @@ export async function start(options: StartOptions): Promise<void> {
   }
 }
 
-/** With a space before it. */
+/** Begins with a space. */
 function untilText({ ends_at }: Server): string {
   return ends_at ? ` It stops at ${instantText(ends_at, true)}.` : ''
 }
@@ -103,7 +103,7 @@ function untilRunning(
           cleanUp()
           resolve(run)
         } else if (run && !isLive(run)) {
-          const sentence = run.error_message ?? 'The start was stopped.'
+          const sentence = run.error_message ?? 'The start was canceled.'
           fail(isNoCapacity({ text: sentence }) ? EXIT.noCapacity : EXIT.refused, sentence)
         }
       },
@@ -136,19 +136,19 @@ function exitCodeOf({ error_code }: Job): ExitCode {
   return error_code === 'timeout' || error_code === 'no_answer' ? EXIT.timeout : EXIT.refused
 }
 
-/** An interrupted wait stops nothing unless someone says so. */
+/** An interrupted wait stops nothing unless the user says so. */
 async function offerToStop(site: Site, server: Server): Promise<string> {
   const later = 'We left the server on. Stop it with: proving-ground stop'
   if (!isTerminal(process.stdin) || !isTerminal(process.stderr)) return later
   const answer = await ask('Stop the server? [y/N] ')
   if (!/^y(es)?$/i.test(answer?.trim() ?? '')) return later
   await stopServer(site, server)
-  return 'Stopping the server. Nothing is billed from here on.'
+  return 'Stopping the server. You pay nothing from now on.'
 }
 
 type Interrupts = ReturnType<typeof catchInterrupts>
 
-/** Keeps Ctrl-C from ending the process between a start's request and its answer: the server would run unseen. */
+/** Keeps Ctrl-C from ending the process between a start's request and its answer: the server would run unnoticed. */
 function catchInterrupts() {
   let pressed = false
   let listener: (() => void) | null = null

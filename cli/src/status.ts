@@ -43,7 +43,7 @@ export async function stop(options: SiteOptions & { all?: true; json?: true }): 
   const stopped = []
   for (const server of live) stopped.push(await stopServer(site, server))
   if (options.json) return sayJson({ stopped })
-  say(stopped.length ? 'Stopping the server. Nothing is billed from here on.' : NONE_RUNS)
+  say(stopped.length ? 'Stopping the server. You pay nothing from now on.' : NONE_RUNS)
 }
 
 /** One line for a live run. @param now ms since 1970, by the server's clock */
@@ -82,13 +82,13 @@ async function watch(site: Site, json: boolean): Promise<void> {
     } else if (isTerminal(process.stdout)) {
       line.show(run ? describe(run, summary, Date.now() + ahead, progress) : NONE_RUNS)
     } else {
-      // Without a terminal, nobody wants a line a second.
+      // Outside a terminal, nobody wants a line every second.
       const text = run ? [serverStatus(run), progress, run.billed_from && addressOf(run)] : [NONE_RUNS]
       line.show(text.filter(Boolean).join('  '))
     }
   }
   const told = new Set<string>()
-  /** The cable repeats the latest job whenever it connects. One that ended before we watched is no news. */
+  /** The cable repeats the latest job whenever it connects. One that ended before we began to watch isn't news. */
   const tell = (job: Job) => {
     const news = job.status === 'failed' ? jobFailure(job) : job.result
     if (!news || json || told.has(job.id) || Date.parse(job.updated_at) <= began) return

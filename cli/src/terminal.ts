@@ -12,7 +12,7 @@ export function paint(text: string, color: Color, stream: { isTTY?: boolean } = 
   return isTerminal(stream) && !process.env.NO_COLOR ? `\x1b[${COLORS[color]}m${text}\x1b[0m` : text
 }
 
-/** Writes a result: what a script reads. */
+/** Writes a result, for scripts to read. */
 export function say(text: string): void {
   process.stdout.write(`${text}\n`)
 }
@@ -21,7 +21,7 @@ export function sayJson(value: unknown): void {
   say(JSON.stringify(value, null, 2))
 }
 
-/** Writes beside the result: progress, hints, and errors. */
+/** Writes everything else: progress, hints, and errors. */
 export function note(text: string): void {
   process.stderr.write(`${text}\n`)
 }
@@ -34,7 +34,7 @@ export function liveLine(stream: NodeJS.WriteStream) {
     show(text: string, detail = '') {
       if (isTerminal(stream)) {
         const line = detail ? `${text} ${detail}` : text
-        // A longer line would wrap, and its first part would stay.
+        // A longer line would wrap, and we couldn't erase its first part.
         const room = (stream.columns || 80) - 1
         const plain = stripVTControlCharacters(line)
         stream.write(`\r\x1b[2K${plain.length > room ? plain.slice(0, room) : line}`)
@@ -63,7 +63,7 @@ export function ask(question: string, output: NodeJS.WritableStream = process.st
   })
 }
 
-/** Asks without showing what is typed. */
+/** Asks without showing what people type. */
 export function askHidden(question: string): Promise<string | null> {
   process.stderr.write(question)
   return ask('', new Writable({ write: (_chunk, _encoding, done) => done() }))
