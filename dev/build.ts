@@ -18,14 +18,14 @@ export const clientOptions: Rolldown.RolldownOptions = {
   ],
   // Action Cable's log, which we never turn on.
   treeshake: { manualPureFunctions: ['logger'] },
-  // React imports a scheduler export that exists only in React's own tests. The type checker covers our imports.
+  // React imports a scheduler export that exists only in its own tests. The type checker covers our imports.
   checks: { importIsUndefined: false },
   output: {
     codeSplitting: {
       groups: [
         // Changes rarely, so returning browsers keep it cached across releases.
         { name: 'react', test: /node_modules.(react|react-dom|scheduler)./, priority: 2 },
-        // Also for the one public form, which needs no React.
+        // The one public form uses it as well, without React.
         { name: 'edits', test: /src.islands.edits/, priority: 3 },
         // The islands' shared code is small, and smallest in one chunk. The dashboard has no forms.
         {
@@ -74,7 +74,7 @@ export const webCryptoAlone: Plugin = {
   load: (id) => (id.endsWith('/checksum/sha256/Sha256Js.js') ? 'export class Sha256Js {}' : null),
 }
 
-/** libSQL's client brings a library for what the platform can do. */
+/** libSQL's client includes a library for what the platform can do itself. */
 export const nativeBase64: Plugin = {
   name: 'native-base64',
   apply: 'build',
@@ -100,7 +100,7 @@ export const noProtobuf: Plugin = {
   },
 }
 
-/** What src/server/billing/stripe.ts calls. An `index` holds the resources of its folder. */
+/** The resources that src/server/billing/stripe.ts calls. An `index` holds its folder's. */
 const STRIPE_RESOURCES =
   /^((BillingPortal|Checkout)\/(index|Sessions)|CreditNotes|Customers|InvoiceItems|Invoices|Prices|Subscriptions|SubscriptionSchedules)$/
 
@@ -110,7 +110,7 @@ const UNUSED_OF_STRIPE = {
   'Decimal.js': 'export const Decimal = {}',
 }
 
-/** Stripe's SDK brings a class for each of its resources. The deployed Worker gets empty ones for those it never calls. */
+/** Stripe's SDK has a class for each resource. The deployed Worker gets empty ones for those it never calls. */
 export const usedStripeResources: Plugin = {
   name: 'used-stripe-resources',
   apply: 'build',
@@ -149,7 +149,7 @@ function withoutSchemas(code: string): string {
   }
 }
 
-/** What src/server/fleet/ec2.ts says and reads of EC2's largest shapes. */
+/** The members of EC2's largest shapes that src/server/fleet/ec2.ts sends and reads. */
 const EC2_MEMBERS: Record<string, string[]> = {
   Instance: ['InstanceId', 'InstanceType', 'LaunchTime', 'PrivateIpAddress', 'PublicIpAddress', 'State', 'Tags'],
   InstanceStatus: ['InstanceId', 'InstanceStatus'],
@@ -170,8 +170,8 @@ const EC2_MEMBERS: Record<string, string[]> = {
 }
 
 /**
- * The SDK describes each member of a shape, and the shapes of those. The deployed Worker's leaves out what we don't
- * use: it isn't sent, and isn't read.
+ * The SDK describes each member of a shape, and their shapes in turn. The deployed Worker's SDK leaves out the members
+ * that we neither send nor read.
  */
 export const usedEc2Members: Plugin = {
   name: 'used-ec2-members',
@@ -191,7 +191,7 @@ export const usedEc2Members: Plugin = {
   },
 }
 
-/** The items of the array literal that begins here, and where it ends. */
+/** The items of the array literal that starts here, and where it ends. */
 function listAt(code: string, start: number): { items: string[]; end: number } {
   const items = ['']
   for (let [end, depth] = [start + 1, 0]; ; end++) {
@@ -204,7 +204,7 @@ function listAt(code: string, start: number): { items: string[]; end: number } {
   }
 }
 
-/** What libraries bring in JavaScript, for platforms without it. */
+/** Replacements for the polyfills that libraries include. */
 const PLATFORM: Record<string, string> = {
   // Standard Webhooks'.
   'fast-sha256': `import { createHmac } from 'node:crypto'
@@ -218,7 +218,7 @@ const PLATFORM: Record<string, string> = {
     }`,
 }
 
-/** Takes the platform's own. It is faster as well. */
+/** Uses the platform's own, which is also faster. */
 export const platformOwn: Plugin = {
   name: 'platform-own',
   apply: 'build',
@@ -244,7 +244,7 @@ export const plainDynamicImports: Plugin = {
   configResolved: (config) => void Object.assign(config.build, { lib: {} }),
 }
 
-/** What few requests need, loaded on demand: in one chunk, because small ones compress badly. */
+/** Code that few requests need, loaded on demand, in one chunk because small ones compress badly. */
 const RARE =
   /src.pages.(Activate|ConsoleMessages|ApiTokens|BillingHistory|BillingStatement|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ForgotPassword|Help|Privacy|ResetPassword|StatusPage|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.webhook|src.server.routes.webhooks.answers|node_modules.standardwebhooks|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|personal-data|webhooks)|billing.(plans.change-plan|bills.(hours|invoice)-mails)|mail.money-letters|operations.(metrics|prometheus))/
 
@@ -261,14 +261,14 @@ export const workerBuild: EnvironmentOptions = {
       input: 'src/server/index.ts',
       // A Worker exports only its handlers and objects, so code its chunks share becomes another chunk.
       preserveEntrySignatures: 'strict',
-      // Effects never run on the server, so what only they use stays out: Action Cable's client above all.
+      // Effects never run on the server, so we leave out what only they use, above all Action Cable's client.
       treeshake: {
         manualPureFunctions: ['useEffect'],
         moduleSideEffects: [{ test: /@rails.actioncable/, sideEffects: false }],
       },
       external: [/^cloudflare:/, /^node:/],
       output: {
-        // One chunk for what chunks share: many small ones compress badly.
+        // One chunk for shared code: many small ones compress badly.
         codeSplitting: {
           groups: [
             { name: 'common', test: (id) => !RARE.test(id), minShareCount: 2, priority: 2 },
@@ -282,7 +282,7 @@ export const workerBuild: EnvironmentOptions = {
   },
 }
 
-/** Renders the pages that are only text. writeTexts runs it. */
+/** Renders the text-only pages. writeTexts runs it. */
 export const textsBuild: EnvironmentOptions = {
   consumer: 'server',
   resolve: { noExternal: true },
@@ -332,7 +332,7 @@ export const cliBuild: EnvironmentOptions = {
     copyPublicDir: false,
     rolldownOptions: {
       input: 'cli/src/main.ts',
-      // ws runs without these two, and tries them first.
+      // ws tries these two first, and runs without them.
       external: [/^node:/, 'bufferutil', 'utf-8-validate'],
       output: { codeSplitting: false, entryFileNames: 'proving-ground.js', banner: '#!/usr/bin/env node' },
     },

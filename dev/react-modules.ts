@@ -27,7 +27,7 @@ export const reactModules: Plugin = {
     if (![...FILES.values()].includes(id)) return null
     const imports: string[] = []
     const exported = new Set<string>()
-    // The variables for the required modules stay, unused.
+    // The variables for the required modules remain, unused.
     const body = code
       .replace(/(\w+) = require\("([^"]+)"\)/g, (_, name: string, from: string) => {
         imports.push(`import * as ${name} from '${from}'`)

@@ -18,7 +18,7 @@ export type InstancesOptions = {
   bootMs: number
   shutdownMs: number
   firstSlot: number
-  /** EC2 is eventually consistent: a new instance may not be found for so many ms. */
+  /** EC2 is eventually consistent: it may not find a new instance for this many ms. */
   hiddenMs?: () => number
 }
 

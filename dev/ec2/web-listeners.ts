@@ -33,7 +33,7 @@ export class WebListeners {
     for (const instance of running) {
       const listener = this.#listeners.get(instance.id)
       if (!listener) this.#open(instance, true)
-      // The address may be available by now.
+      // By now, the address may be available.
       else if (listener.failedAt !== null && performance.now() - listener.failedAt > retryMs)
         this.#open(instance, false)
     }

@@ -36,7 +36,7 @@ const headers = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Without its types, which a browser doesn't read. Kept, because they are the same for every instance. */
+/** Strips the types, which browsers can't read. Cached, because the scripts are the same for every instance. */
 const stripped = new Map<string, Promise<string>>()
 function stripTypes(name: string): Promise<string> {
   const known = stripped.get(name)
@@ -49,7 +49,7 @@ function stripTypes(name: string): Promise<string> {
   return code
 }
 
-/** How long the machine has run, and what that costs without a plan: it doesn't know whose plan pays. */
+/** How long the machine has run, and what that costs without a plan: it doesn't know about plans. */
 function runOf(instance: Instance, now: number): { up: string; cost: string } {
   const seconds = Math.max(0, Math.floor((now - instance.runsFrom) / 1000))
   return { up: formatUptime(seconds), cost: fineDollars((seconds * UNITS_PER_SECOND) / UNITS_PER_DOLLAR) }

@@ -169,10 +169,10 @@ export type Invoice = {
   invoice_pdf: string | null
   metadata: Metadata
   parent: { type: 'subscription_details'; subscription_details: { subscription: string; metadata: Metadata } } | null
-  /** Looks back: a subscription's invoice names the period before the one that it charges, which is in `lines`. */
+  /** The previous period. The one that a subscription's invoice charges is in `lines`. */
   period_start: number
   period_end: number
-  /** Only of a plan's invoices. Other items are objects of their own. */
+  /** Only for a plan's invoices. Other items are separate objects. */
   lines: { object: 'list'; has_more: false; url: string; data: InvoiceLine[] }
   status_transitions: {
     finalized_at: number | null

@@ -53,7 +53,7 @@ export function chargePlan(
   } else settle(account, invoice, at)
 }
 
-/** Adds the lines to invoices in a data folder from before they had any: they named their own period. */
+/** Adds the lines to invoices from an older data folder, which lack them and name their own period. */
 export function addMissingLines({ store }: Account): void {
   for (const invoice of store.all<Omit<Invoice, 'lines'> & { lines?: Invoice['lines'] }>('invoices')) {
     if (invoice.lines) continue

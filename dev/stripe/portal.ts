@@ -33,12 +33,12 @@ export function listReceipts(account: Account, customer: string): Invoice[] {
   return account.store.all<Invoice>('invoices').filter(theirs).reverse()
 }
 
-/** Whether the card that they pay plans with fails at renewals. */
+/** Whether the card they pay plans with fails at renewals. */
 export function isCardDeclined(account: Account, customer: string): boolean {
   return plansOf(account, customer).some(({ id }) => account.store.get('declined_cards', id) !== undefined)
 }
 
-/** They replace their card by one that works. */
+/** Replaces their card with one that works. */
 export function replaceCard(account: Account, customer: string): void {
   for (const { id } of plansOf(account, customer)) account.store.remove('declined_cards', id)
 }

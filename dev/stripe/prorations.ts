@@ -6,7 +6,7 @@ import type { Customer, Invoice, Price, Subscription } from './objects.ts'
 
 type Line = Invoice['lines']['data'][number]
 
-/** What a change of price comes to: the unused time at the old price, and the same time at the new one. */
+/** The lines for a price change: a credit for the unused time at the old price, and the same time at the new one. */
 export function prorationOf(subscription: Subscription, price: Price, params: Params): Omit<Line, 'id'>[] {
   const [item] = subscription.items.data
   if (!item || item.price.id === price.id) return []
@@ -25,7 +25,7 @@ export function prorationOf(subscription: Subscription, price: Price, params: Pa
   return [line(-1, item.price, 'Unused'), line(1, price, 'Remaining')]
 }
 
-/** What an upgrade would charge, without doing it. */
+/** What an upgrade would charge. Changes nothing. */
 export function previewUpdate(
   account: Account,
   params: Params,
@@ -38,7 +38,7 @@ export function previewUpdate(
   return { ...invoice, amount_due: Math.max(0, invoice.amount_due + ownerOf(account, subscription).balance) }
 }
 
-/** Charges the card at once. @throws Failure with nothing changed if it is declined and the call wants all or nothing */
+/** Charges the card at once. @throws Failure, changing nothing, if the card is declined and the call wants all or nothing */
 export function chargeProration(account: Account, subscription: Subscription, lines: Omit<Line, 'id'>[]): void {
   if (!lines.length) return
   if (account.store.get('declined_cards', subscription.id))

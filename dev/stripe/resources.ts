@@ -151,7 +151,7 @@ function createCustomer(account: Account, params: Params): Customer {
   return customer
 }
 
-/** `npm run doctor` looks at these. Where we send events depends on how it was started. */
+/** For `npm run doctor`. Where we send events depends on how the stand-in was started. */
 type WebhookEndpoint = {
   id: string
   object: 'webhook_endpoint'

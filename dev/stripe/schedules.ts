@@ -3,7 +3,7 @@ import { invalid, missing, noSuch } from './failure.ts'
 import { integer, list, type Params, record, text } from './form.ts'
 import type { Price, SchedulePhase, Subscription, SubscriptionSchedule } from './objects.ts'
 
-/** Plans the periods of a subscription. It begins with the current one alone, so it changes nothing yet. */
+/** Schedules a subscription's periods. At first it has only the current one, so it changes nothing yet. */
 export function createSchedule(account: Account, params: Params): SubscriptionSchedule {
   const id = text(params, 'from_subscription')
   if (!id) throw missing('from_subscription')
@@ -47,7 +47,7 @@ export function updateSchedule(account: Account, params: Params, id: string): Su
   return schedule
 }
 
-/** The subscription continues as it is. */
+/** Releases the schedule: the subscription continues unchanged. */
 export function releaseSchedule(account: Account, id: string, at = account.now()): SubscriptionSchedule {
   const schedule = getActive(account, id)
   const subscription = account.store.get<Subscription>('subscriptions', schedule.subscription)
@@ -56,7 +56,7 @@ export function releaseSchedule(account: Account, id: string, at = account.now()
   return schedule
 }
 
-/** At a renewal: the phase that begins decides the price. After the last one the schedule is over. */
+/** At a renewal, the new phase decides the price. After the last phase, the schedule is over. */
 export function advanceSchedule(account: Account, subscription: Subscription, at: number): void {
   const schedule = subscription.schedule
     ? account.store.get<SubscriptionSchedule>('schedules', subscription.schedule)

@@ -63,7 +63,7 @@ export function updateSubscription(account: Account, id: string, params: Params)
     throw invalid(
       `The subscription is managed by the subscription schedule \`${subscription.schedule}\`, and updating any cancelation behavior directly is not allowed. Please update the schedule instead.`,
     )
-  // First what may be refused: then nothing changes.
+  // Do what may fail first, so that a refusal changes nothing.
   const price = changedPrice(account, params)
   if (price && text(params, 'proration_behavior') === 'always_invoice')
     chargeProration(account, subscription, prorationOf(subscription, price, params))
@@ -79,7 +79,7 @@ export function updateSubscription(account: Account, id: string, params: Params)
   return subscription
 }
 
-/** Undefined if the call names none. */
+/** Undefined if the call doesn't name one. */
 export function changedPrice(account: Account, params: Params): Price | undefined {
   const [change] = list(params, 'items') as Params[]
   const id = change && text(change, 'price')

@@ -2,12 +2,12 @@ import type { Gate } from './course.ts'
 import { clamp, type Kind, type Stick, type Vehicle, wrap } from './vehicle.ts'
 import { raycast, topAt, type World } from './world.ts'
 
-/** Steers through `gate` and toward the one after it. It slows down where it must turn. */
+/** Steers through `gate` toward the one after it, and slows down for turns. */
 export function autopilot(world: World, kind: Kind, vehicle: Vehicle, gate: Gate, after: Gate): Stick {
   const [sin, cos] = [Math.sin(gate.heading), Math.cos(gate.heading)]
   const behind = (gate.x - vehicle.x) * sin + (gate.z - vehicle.z) * cos
   const aside = Math.abs((gate.x - vehicle.x) * cos - (gate.z - vehicle.z) * sin)
-  // It must come from the front, so it first goes to a point before the gate if it is beside or past it.
+  // It must enter from the front, so if it is beside or past the gate, it first goes to a point before it.
   const before = behind < 1 + aside ? 10 : Math.min(6, behind * 0.35)
   const [x, z] = [gate.x - before * sin, gate.z - before * cos]
   const error = wrap(Math.atan2(x - vehicle.x, z - vehicle.z) - vehicle.heading)
@@ -19,10 +19,10 @@ export function autopilot(world: World, kind: Kind, vehicle: Vehicle, gate: Gate
   return kind === 'uav' ? { ...stick, ...heightOf(world, vehicle, gate, far, forward) } : swerve(world, vehicle, stick)
 }
 
-/** The gate's height when near; above what lies ahead until then. */
+/** Stays above what lies ahead, then takes the gate's height. */
 function heightOf(world: World, vehicle: Vehicle, gate: Gate, far: number, forward: number): Partial<Stick> {
   const [sin, cos] = [Math.sin(vehicle.heading), Math.cos(vehicle.heading)]
-  // Only what lies before the gate: it may stand in front of a wall.
+  // Look only as far as the gate: there may be a wall right behind it.
   const tops = [0, 3, 6, 9, 13, 18]
     .filter((d) => d < far - 1)
     .map((d) => topAt(world, vehicle.x + d * sin, vehicle.z + d * cos, vehicle.y + 1.5) + 1.6)
@@ -31,7 +31,7 @@ function heightOf(world: World, vehicle: Vehicle, gate: Gate, far: number, forwa
   return { climb, forward: wanted - vehicle.y > 3 ? forward * 0.15 : forward }
 }
 
-/** Turns away from what its feelers touch. */
+/** Turns away from obstacles within 7 m. */
 function swerve(world: World, vehicle: Vehicle, stick: Stick): Stick {
   const feel = (angle: number) => {
     const [sin, cos] = [Math.sin(vehicle.heading + angle), Math.cos(vehicle.heading + angle)]

@@ -3,7 +3,7 @@ import { raycast, type Vec, type World } from './world.ts'
 
 export type CameraMode = 'follow' | 'free'
 
-/** What looks: where it is, and its direction in radians, clockwise from north and up. */
+/** Where the camera is, and its direction in radians: clockwise from north, and up. */
 export type Eye = { x: number; y: number; z: number; yaw: number; tilt: number }
 
 /** `look` is the tilt of the picture, which shows more of what lies ahead. */
@@ -27,7 +27,7 @@ export class Camera {
     this.#yaw = null
   }
 
-  /** In radians, and as a factor of the distance. Only the free camera can turn. */
+  /** Turns by radians, and scales the distance. Only the free camera can turn. */
   turn(yaw: number, tilt: number, far = 1): void {
     const orbit = this.#orbit
     this.#orbit = {
@@ -37,7 +37,7 @@ export class Camera {
     }
   }
 
-  /** @param dt seconds since the last look: it lags behind, so that turns show */
+  /** @param dt seconds since the last look. The camera lags behind, so that turns are visible. */
   look(world: World, vehicle: Vehicle, dt: number): Eye {
     const behind = this.#yaw ?? vehicle.heading
     const lag = Math.atan2(Math.sin(vehicle.heading - behind), Math.cos(vehicle.heading - behind))
@@ -46,7 +46,7 @@ export class Camera {
     const { yaw, tilt, far, look } = this.mode === 'follow' ? { ...follow, yaw: this.#yaw } : free
     const from = [vehicle.x, vehicle.y + lookAbove, vehicle.z] as const
     const back: Vec = [-Math.sin(yaw) * Math.cos(tilt), -Math.sin(tilt), -Math.cos(yaw) * Math.cos(tilt)]
-    // A wall between the two would hide the vehicle.
+    // Stay in front of a wall that would hide the vehicle.
     const room = Math.max(2.2, (raycast(world, from, back, far + 0.6) ?? far + 0.6) - 0.6)
     const [x, y, z] = [from[0] + back[0] * room, from[1] + back[1] * room, from[2] + back[2] * room]
     return { x, y: Math.max(y, world.ground(x, z) + 0.7), z, yaw, tilt: look }

@@ -31,7 +31,7 @@ const looking: Record<string, [keyof Look, number]> = {
 export class Controls {
   readonly #held = new Map<string | Element, [string, number]>()
 
-  /** @param onSteer called when someone takes the stick */
+  /** @param onSteer called when someone starts to steer */
   constructor(area: HTMLElement, onSteer: () => void) {
     const press = (what: string | Element, axis: string, value: number) => {
       this.#held.set(what, [axis, value])
@@ -39,7 +39,7 @@ export class Controls {
     }
     area.addEventListener('keydown', (event) => {
       const key = steering[event.code] ?? looking[event.code]
-      // In a list or a slider, letters and arrows choose.
+      // In a list or a slider, letters and arrows choose a value.
       const chooses = event.target instanceof Element && event.target.matches('input, select')
       if (!key || chooses || event.ctrlKey || event.metaKey || event.altKey) return
       event.preventDefault()

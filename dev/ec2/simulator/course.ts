@@ -5,11 +5,11 @@ import type { World } from './world.ts'
 export type Gate = { x: number; y: number; z: number; heading: number; width: number; height: number }
 
 export type Course = {
-  /** Index of the gate to pass now. */
+  /** Index of the next gate. */
   next: number
   /** Seconds. */
   time: number
-  /** When the lap under way began; null before the first gate. */
+  /** When the current lap began; null before the first gate. */
   lapFrom: number | null
   laps: number
   last: number | null
@@ -21,7 +21,7 @@ const sizes: Record<Kind, { width: number; height: number }> = {
   ugv: { width: 6.4, height: 3 },
 }
 
-/** A vehicle's middle may pass that much above or below a frame: ground isn't level under it. */
+/** How far above or below a frame a vehicle's middle may pass, because the ground under it isn't level. */
 const slack = 0.5
 
 export function gatesOf(world: World, kind: Kind): Gate[] {
@@ -45,14 +45,14 @@ export function advance(course: Course, gates: Gate[], before: Vehicle, after: V
   if (share === null) return { ...course, time }
   const next = (course.next + 1) % gates.length
   if (course.next > 0) return { ...course, time, next }
-  // The line is crossed within the step.
+  // It crosses the line within the step.
   const now = course.time + share * DT
   if (course.lapFrom === null) return { ...course, time, next, lapFrom: now }
   const last = now - course.lapFrom
   return { time, next, lapFrom: now, laps: course.laps + 1, last, best: Math.min(last, course.best ?? last) }
 }
 
-/** How much of the step lies before the gate; null if the step doesn't pass through it, forward. */
+/** The share of the step before the gate; null if the step doesn't pass through it forward. */
 function crossing(gate: Gate, before: Vehicle, after: Vehicle): number | null {
   const [sin, cos] = [Math.sin(gate.heading), Math.cos(gate.heading)]
   const ahead = ({ x, z }: Vehicle) => (x - gate.x) * sin + (z - gate.z) * cos

@@ -25,7 +25,7 @@ const columns = [
 
 const degrees = (angle: number) => ((angle * 180) / Math.PI).toFixed(2)
 
-/** The whole flight, 20 rows a second and its last moment, flown again from its sticks. x is east, y up, z north. */
+/** The whole flight, recomputed from its stick inputs: 20 rows a second and its last moment. x is east, y up, z north. */
 export function flightCsv(flight: Flight): string {
   const rows = [columns.join(',')]
   for (let moment = flight.at(0); ; moment = flight.next(moment)) {

@@ -5,7 +5,7 @@ import type { Vec, World } from './world.ts'
 
 const bar = 0.32
 
-/** The next gate is amber, those to come are mint. */
+/** The next gate is amber, later ones are mint. */
 export function gateItems(brush: Brush, world: World, kind: Kind, gates: Gate[], next: number): Item[] {
   const { lens } = brush
   return gates.map((gate, i) => {
@@ -60,7 +60,7 @@ function paintGate(
   }
   pen.fillStyle = color
   pen.fill('evenodd')
-  // Chevrons on the posts point the way through.
+  // Chevrons on the posts show the direction.
   const scale = lens.scale(at(0, 0))
   const label = lens.project(at(0, h + bar + 0.25))
   if (!label || scale < 4) return

@@ -3,7 +3,7 @@ import type { Solid, Vec, World } from './world.ts'
 
 const shades = 6
 
-/** Level ground with its grid, roads, and shadows: nothing can hide behind it, so it comes first. */
+/** Level ground with its grid, roads, and shadows. It hides nothing, so it comes first. */
 export function drawFloor(brush: Brush, world: World): void {
   const { pen, lens, palette } = brush
   const sight = 110
@@ -37,7 +37,7 @@ export function drawFloor(brush: Brush, world: World): void {
     if (s.y0 < 0.1 && lens.distance(s.x0, s.z0) < 130) brush.face(shadow(s), palette.of('ink', 0.2))
 }
 
-/** What a box covers when the sun is in the southwest. */
+/** A box's shadow with the sun in the southwest. */
 function shadow({ x0, x1, z0, z1, y1, shape }: Solid): Vec[] {
   const s = y1 * (shape === 'tree' ? 0.35 : 0.5)
   return [
@@ -50,7 +50,7 @@ function shadow({ x0, x1, z0, z1, y1, shape }: Solid): Vec[] {
   ]
 }
 
-/** Rings of cells around the eye, the farther the larger: size and reach in meters. */
+/** Rings of cells around the eye, larger farther out: size and reach in meters. */
 const rings = [
   { cell: 4, reach: 48 },
   { cell: 8, reach: 128 },
@@ -107,7 +107,7 @@ export function hillItems(brush: Brush, world: World): Item[] {
   return items
 }
 
-/** Whether some of a square around that point may show. */
+/** Whether part of a square around that point may be visible. */
 function isInView({ lens }: Brush, x: number, z: number, size: number): boolean {
   const [dx, dz] = [x - lens.eye.x, z - lens.eye.z]
   const [sin, cos] = [Math.sin(lens.eye.yaw), Math.cos(lens.eye.yaw)]

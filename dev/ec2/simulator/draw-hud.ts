@@ -80,7 +80,7 @@ export function drawMarker(brush: Brush, vehicle: Vehicle, gate: Gate): void {
   pen.textAlign = 'start'
 }
 
-/** Readable before anything. */
+/** Readable on any background. */
 function label({ pen, palette }: Brush, text: string, x: number, y: number): void {
   pen.strokeStyle = palette.of('sky', 0.85)
   pen.lineWidth = 4

@@ -3,7 +3,7 @@ import type { Tint } from './palette.ts'
 import { tagCells } from './tags.ts'
 import type { Solid, Vec, World } from './world.ts'
 
-/** How the sun lights each side. */
+/** How brightly the sun lights each side. */
 const light = { top: 1, south: 0.72, west: 0.58, east: 0.3, north: 0.16, bottom: 0 }
 type Side = keyof typeof light
 
@@ -19,7 +19,7 @@ export function solidItems(brush: Brush, world: World): Item[] {
     const z = Math.max(solid.z0, Math.min(solid.z1, eye.z))
     const nearest = lens.distance(x, z)
     if (nearest > sight) continue
-    // What lies on something hides it from above, and is hidden by it from below.
+    // Seen from above, the upper thing hides the lower one; from below, it's the other way around.
     const lifted = solid.y0 > 1 && world.flat
     const far = lifted ? nearest + (eye.y > solid.y0 ? -5 : 5) : nearest - (world.flat ? 0 : 4)
     items.push({ far, paint: () => paintSolid(brush, solid, nearest) })
@@ -214,7 +214,7 @@ function paintCar(brush: Brush, solid: Solid, far: number): void {
   paintBox(brush, cabin, 'road', far)
 }
 
-/** Trees turn to the eye: lit on the left, dark on the right. */
+/** Trees face the eye: lit on the left, dark on the right. */
 function paintPine(brush: Brush, solid: Solid, far: number): void {
   const { lens, palette, pen } = brush
   const [x, z] = [(solid.x0 + solid.x1) / 2, (solid.z0 + solid.z1) / 2]

@@ -5,7 +5,7 @@ import type { Kind, Vehicle } from './vehicle.ts'
 import type { Vec, World } from './world.ts'
 
 type Body = ReturnType<typeof bodyOf>
-/** A piece of the vehicle, and the point that says how far away it is. */
+/** A piece of the vehicle, and the point that its distance is measured to. */
 type Part = { at: Vec; paint: () => void }
 
 /** @param spin how far the rotors have turned; null to hold them still */
@@ -16,7 +16,7 @@ export function paintVehicle(brush: Brush, kind: Kind, vehicle: Vehicle, spin: n
   for (const { paint } of parts.sort((a, b) => ahead(b) - ahead(a))) paint()
 }
 
-/** What it covers of the ground, softer the higher it is. */
+/** Its shadow on the ground, softer the higher it flies. */
 export function paintShadow(brush: Brush, world: World, kind: Kind, { x, y, z, heading }: Vehicle): void {
   const above = y - world.ground(x, z)
   const [long, wide] = kind === 'uav' ? [0.95, 0.95] : [1, 0.75]

@@ -14,16 +14,16 @@ const same = (a: Stick, b: Stick) =>
   a.forward === b.forward && a.side === b.side && a.turn === b.turn && a.climb === b.climb
 
 /**
- * A flight is its sticks: everything else follows from them, so a replay, the CSV, and the flight itself agree to the
- * last digit.
+ * A flight stores only its stick inputs. Everything else follows from them, so a replay, the CSV, and the flight itself
+ * agree to the last digit.
  */
 export class Flight {
   readonly world: World
   readonly model: Model
   readonly gates: Gate[]
-  /** When each stick began, in steps. */
+  /** The stick inputs, and the step at which each began. */
   readonly #changes: { from: number; stick: Stick }[] = []
-  /** Every 5 s, so that a jump needn't start at the beginning. */
+  /** A moment every 5 s, so that a jump needn't start at the beginning. */
   readonly #marks: Moment[]
   #end: Moment
 
@@ -50,7 +50,7 @@ export class Flight {
     return this.#end
   }
 
-  /** The same moment that was flown, flown again from its sticks. */
+  /** A moment of this flight, recomputed from the stick inputs. */
   at(step: number): Moment {
     const wanted = Math.max(0, Math.min(this.#end.step, Math.round(step)))
     let moment = this.#marks[Math.floor(wanted / markEvery)] as Moment
@@ -58,7 +58,7 @@ export class Flight {
     return moment
   }
 
-  /** The moment after one of this flight's; at its end, the end. */
+  /** The moment after this one. At the end of the flight, it stays there. */
   next(moment: Moment): Moment {
     return moment.step < this.#end.step ? this.#after(moment, this.stickAt(moment.step)) : moment
   }

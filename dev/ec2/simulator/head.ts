@@ -1,4 +1,4 @@
-/** What the server says of itself, as text. */
+/** What the server reports about itself, as text. */
 type Run = { up: string; cost: string }
 
 const everyMs = 1000
@@ -6,7 +6,7 @@ const patience = 2500
 
 /**
  * Shows how long the server has run and what that costs, and calls `onGone` once it no longer answers. One lost answer
- * may be the network; three in a row mean that the server is gone.
+ * may be the network's fault; three in a row mean that the server is gone.
  */
 export function followServer(onGone: () => void): void {
   let silent = 0

@@ -7,13 +7,13 @@ export type Spot = readonly [x: number, y: number]
 
 const near = 0.4
 
-/** Where points of the world are in the picture. */
+/** Maps points of the world to the picture. */
 export class Lens {
   readonly eye: Eye
   readonly width: number
   readonly height: number
   readonly focal: number
-  /** Where level ground ends. */
+  /** The horizon. */
   readonly horizon: number
   readonly #sinYaw: number
   readonly #cosYaw: number
@@ -58,7 +58,7 @@ export class Lens {
     return ahead < near ? 0 : this.focal / ahead
   }
 
-  /** The picture of a polygon, cut off at the eye; null if nothing of it shows. */
+  /** A polygon in the picture, clipped at the eye; null if none of it is visible. */
   polygon(points: readonly Vec[]): Spot[] | null {
     const seen = points.map((point) => this.see(point))
     const found: Spot[] = []
@@ -70,7 +70,7 @@ export class Lens {
     return found.length > 2 && found.some(([x]) => x > 0) && found.some(([x]) => x < this.width) ? found : null
   }
 
-  /** The picture of a line, cut off at the eye. */
+  /** A line in the picture, clipped at the eye. */
   segment(a: Vec, b: Vec): [Spot, Spot] | null {
     const [from, to] = [this.see(a), this.see(b)]
     if (from[2] < near && to[2] < near) return null
@@ -78,7 +78,7 @@ export class Lens {
     return [this.spot(from[2] < near && cut ? cut : from), this.spot(to[2] < near && cut ? cut : to)]
   }
 
-  /** How far away it is, over the ground. */
+  /** Its distance over the ground. */
   distance(x: number, z: number): number {
     return Math.hypot(x - this.eye.x, z - this.eye.z)
   }

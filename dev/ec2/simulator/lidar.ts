@@ -13,7 +13,7 @@ const beams: Record<Kind, number[]> = {
 const mount: Record<Kind, Vec> = { uav: [0, -0.2, 0], ugv: [0, 1.22, 0.25] }
 const keep = 3600
 
-/** A spinning lidar, and the last points it saw. It only looks: the flight doesn't depend on it. */
+/** A spinning lidar, and the last points it saw. The flight doesn't depend on it. */
 export class Lidar {
   readonly #world: World
   readonly #kind: Kind

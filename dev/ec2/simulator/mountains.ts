@@ -1,6 +1,6 @@
 import { distanceToCourse, type Point, type Solid, seeded, solid, type World } from './world.ts'
 
-/** The trail around the peak in the middle, by bearing. */
+/** The trail around the central peak, by bearing. */
 const trail = (bearing: number) => 64 + 9 * Math.sin(2 * bearing + 0.6) + 6 * Math.sin(3 * bearing)
 const trailPoint = (bearing: number, off = 0): Point => [
   (trail(bearing) + off) * Math.sin(bearing),
@@ -46,7 +46,7 @@ function pines(): Solid[] {
   return found
 }
 
-/** The trail as a strip of short pieces. */
+/** The trail, as a strip of short pieces. */
 const roads: Point[][] = Array.from({ length: 160 }, (_, i) => {
   const [from, to] = [(i / 160) * 2 * Math.PI, ((i + 1) / 160) * 2 * Math.PI]
   return [trailPoint(from, -2.8), trailPoint(from, 2.8), trailPoint(to, 2.8), trailPoint(to, -2.8)]

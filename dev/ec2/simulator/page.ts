@@ -28,11 +28,11 @@ const controls = new Controls(find('sim'), () => {
 
 let announcedLaps = 0
 
-/** Says it to everyone, until something else happens. */
+/** Shows a sentence, and tells it to screen readers. */
 let clearing = 0
 function say(sentence: string): void {
   const said = find('said')
-  // The same words twice are heard twice.
+  // Change repeated words, or screen readers stay silent.
   said.textContent = said.textContent === sentence ? `${sentence}\u00a0` : sentence
   clearTimeout(clearing)
   clearing = window.setTimeout(() => said.replaceChildren(), 15_000)
@@ -98,7 +98,7 @@ function showTelemetry(): void {
     show('of', `${lapText(seconds)} of ${lapText(all)}`)
   }
   map.draw(world, palette, vehicle, flight.gates, course.next, session.trail)
-  // Who flies by hand hears a lap's time. The autopilot's laps would be chatter.
+  // Announce only laps flown by hand. The autopilot's would be chatter.
   if (course.laps > announcedLaps && session.mode === 'fly' && !session.onAutopilot && course.last !== null)
     say(`Lap ${course.laps}: ${course.last.toFixed(2)} seconds${course.last === course.best ? ', your best' : ''}.`)
   if (session.mode === 'fly') announcedLaps = course.laps
@@ -141,7 +141,7 @@ find('pick').addEventListener('change', ({ target }) => {
   if (name === 'world') restart(worlds[value as World['id']])
   else restart(undefined, value as Kind)
 })
-// After a click, the keys steer again. Who chooses with the keys stays.
+// After a click, the keys steer again. When people choose with the keys, the focus stays here.
 find('pick').addEventListener('click', ({ detail, target }) => {
   if (detail > 0 && target instanceof HTMLInputElement) view.focus()
 })
@@ -174,7 +174,7 @@ function fit(): void {
   picture.height = Math.max(1, Math.round(size[1] * ratio))
 }
 
-/** A machine that can't keep up paints fewer pixels, until it can. */
+/** A machine that can't keep up paints fewer pixels until it can. */
 const judged = 150
 let frames = 0
 let late = 0
@@ -226,7 +226,7 @@ followServer(() => {
   setPaused(true)
   const bar = find('gone')
   const { dashboard } = bar.dataset
-  bar.append('This server is gone: it was stopped, or its free minutes are used up. ')
+  bar.append('This server is gone. Someone stopped it, or its free minutes ran out. ')
   if (!dashboard) return bar.append('Your dashboard says which.')
   const link = document.createElement('a')
   link.href = dashboard
@@ -243,7 +243,7 @@ new ResizeObserver(fit).observe(view)
 fit()
 restart()
 setAutopilot(session.onAutopilot)
-// The keys steer from the start; a ring around the picture would say what nobody asked.
+// The keys steer from the start, without a focus ring around the picture.
 find('sim').focus({ preventScroll: true })
 requestAnimationFrame((now) => {
   last = now

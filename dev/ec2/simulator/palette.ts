@@ -32,7 +32,7 @@ export class Palette {
   readonly #colors = new Map<Tint, Rgb>()
   readonly #mixed = new Map<number, string>()
 
-  /** Reads the theme that is on now. */
+  /** Reads the current theme. */
   constructor() {
     const probe = document.createElement('i')
     document.body.append(probe)

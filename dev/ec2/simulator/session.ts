@@ -5,14 +5,14 @@ import { Lidar } from './lidar.ts'
 import { DT, type Kind, NEUTRAL, STEPS_PER_SECOND, type Stick } from './vehicle.ts'
 import type { Vec, World } from './world.ts'
 
-/** The autopilot thinks that often: 20 times a second. */
+/** The autopilot decides 20 times a second. */
 const thinkEvery = STEPS_PER_SECOND / 20
 const trailEvery = 8
 const trailLength = 60
-/** A page that was hidden or busy doesn't catch up. */
+/** In seconds. After the page was hidden or busy, the flight continues where it was. */
 const longestFrame = 0.1
 
-/** What the page shows: a flight under way, or its replay. */
+/** What the page shows: a live flight, or its replay. */
 export class Session {
   flight: Flight
   shown: Moment
@@ -47,7 +47,7 @@ export class Session {
     return this.flight.gates[this.shown.course.next] as Gate
   }
 
-  /** Starts over: back to the first gate, perhaps elsewhere. */
+  /** Starts a new flight at the first gate, by default in the same world and vehicle. */
   reset(world = this.#world, kind = this.#kind): void {
     this.#world = world
     this.#kind = kind
@@ -67,12 +67,12 @@ export class Session {
     this.#show(this.flight.end)
   }
 
-  /** Shows that moment of the replay. */
+  /** Jumps to a step of the replay. */
   seek(step: number): void {
     this.#show(this.flight.at(step))
   }
 
-  /** Lets `seconds` pass, in whole steps: how they are cut into frames changes nothing. */
+  /** Advances by `seconds`, in whole steps, so the frame rate doesn't change the flight. */
   pass(seconds: number, stick: Stick): void {
     if (this.paused) return
     for (this.#due += Math.min(longestFrame, seconds); this.#due >= DT; this.#due -= DT) this.#step(stick)

@@ -1,6 +1,6 @@
 import { seeded } from './world.ts'
 
-/** The white cells of a 6 × 6 tag, by its number: what a camera would read its place from. */
+/** The white cells of a 6 × 6 tag, by its number. A camera would use it to find its position. */
 export function tagCells(id: number): [column: number, row: number][] {
   const random = seeded(id + 1)
   const cells: [number, number][] = []

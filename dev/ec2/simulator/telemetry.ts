@@ -5,7 +5,7 @@ import { raycast, type World } from './world.ts'
 export type Telemetry = {
   /** m/s over the ground. */
   speed: number
-  /** Meters above what is right below. */
+  /** Meters above whatever is right below. */
   height: number
   /** Degrees, 0 to 359. */
   heading: number
@@ -13,7 +13,7 @@ export type Telemetry = {
   range: number | null
   /** Meters, and degrees to the right. */
   gate: { distance: number; bearing: number }
-  /** Seconds of the lap under way; null before the first gate. */
+  /** Seconds in the current lap; null before the first gate. */
   lap: number | null
 }
 
@@ -46,10 +46,10 @@ export function lapText(seconds: number): string {
   return `${minutes}:${String(Math.floor(rest / 100)).padStart(2, '0')}.${String(rest % 100).padStart(2, '0')}`
 }
 
-/** `N 5°` as degrees of a compass: `005°`. */
+/** A compass heading in three digits: `005°`. */
 export const headingText = (heading: number) => `${String(heading).padStart(3, '0')}°`
 
-/** What a person hears who asks. */
+/** What "Read telemetry" says to screen readers. */
 export function spokenTelemetry(kind: Kind, course: Course, gates: number, t: Telemetry): string {
   const side = t.gate.bearing < 0 ? 'left' : 'right'
   const turn = Math.abs(t.gate.bearing) < 3 ? 'straight ahead' : `${Math.abs(t.gate.bearing)} degrees to the ${side}`

@@ -12,11 +12,11 @@ const drag = 0.25
 const ceiling = 60
 const clearance = 0.35
 
-/** The tilt that holds `wanted` m/s against the air, and more while it is off by that. */
+/** The tilt that holds `wanted` m/s against the air, plus some to correct an error. */
 const tiltFor = (wanted: number, speed: number) =>
   clamp(Math.atan((drag * wanted) / GRAVITY) + 0.11 * (wanted - speed), -tilt, tilt)
 
-/** A quadrotor that holds the speed you ask for by tilting: gravity sideways is all that moves it. */
+/** A quadrotor that tilts to hold the speed you request: only the tilt moves it sideways. */
 export const uav: Model = {
   kind: 'uav',
   name: 'UAV',
@@ -51,7 +51,7 @@ function land(vehicle: ReturnType<Model['step']>, ground: number) {
   if (vehicle.y > ground + ceiling) return { ...vehicle, y: ground + ceiling, vy: Math.min(0, vehicle.vy) }
   if (vehicle.y > ground + clearance) return vehicle
   const bumps = vehicle.bumps + (vehicle.vy < -3 ? 1 : 0)
-  // Skids hold it on the ground.
+  // On the ground, its skids hold it.
   const vx = settle(vehicle.vx, 0, 3)
   const vz = settle(vehicle.vz, 0, 3)
   return { ...vehicle, y: ground + clearance, vx, vz, vy: Math.max(0, vehicle.vy), bumps }

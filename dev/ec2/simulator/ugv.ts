@@ -5,7 +5,7 @@ const backSpeed = 3.5
 const lock = 0.55
 const wheelbase = 1.3
 const track = 1.1
-/** What the tires hold sideways, in m/s². */
+/** The tires' sideways grip, in m/s². */
 const grip = 6.5
 const turnRate = 1.5
 

@@ -3,7 +3,7 @@ import type { World } from './world.ts'
 
 export type Kind = 'uav' | 'ugv'
 
-/** What the pilot wants, each from -1 to 1: forward, to the right, turning right, up. */
+/** The pilot's input, each from -1 to 1: forward, right, turn right, up. */
 export type Stick = { forward: number; side: number; turn: number; climb: number }
 
 /** Meters, seconds, radians. Heading is clockwise from north; pitch is nose up; roll is right side down. */
@@ -17,11 +17,11 @@ export type Vehicle = {
   heading: number
   pitch: number
   roll: number
-  /** How fast it turns, per second. */
+  /** Its turn rate, per second. */
   turning: number
   /** The angle of a UGV's front wheels. */
   steer: number
-  /** How far it has come; a UGV's wheels turn with it. */
+  /** How far it has traveled, which turns a UGV's wheels. */
   travel: number
   /** How often it has hit something. */
   bumps: number
@@ -31,7 +31,7 @@ export type Vehicle = {
 export type Model = {
   kind: Kind
   name: string
-  /** How far its middle stays from obstacles. */
+  /** How far its middle must stay from obstacles. */
   radius: number
   start(world: World, gate: Gate): Vehicle
   step(world: World, vehicle: Vehicle, stick: Stick): Vehicle
@@ -45,7 +45,7 @@ export const NEUTRAL: Stick = { forward: 0, side: 0, turn: 0, climb: 0 }
 
 export const clamp = (value: number, low = -1, high = 1) => Math.max(low, Math.min(high, value))
 
-/** What is left of a difference after one step, for something that closes it at `rate` per second. */
+/** The share of a difference that remains after one step, if it closes at `rate` per second. */
 export const settle = (value: number, target: number, rate: number) =>
   value + (target - value) * (1 - Math.exp(-rate * DT))
 
@@ -57,7 +57,7 @@ export function atRest(x: number, y: number, z: number, heading: number): Vehicl
   return { x, y, z, heading, ...still }
 }
 
-/** Pushes a vehicle out of obstacles and keeps it inside the world; it loses the speed that it hit them with. */
+/** Pushes a vehicle out of obstacles and keeps it inside the world. It loses the speed it hit them with. */
 export function pushOut(world: World, vehicle: Vehicle, radius: number): Vehicle {
   let { x, y, z, vx, vy, vz, bumps } = vehicle
   const hit = (speed: number) => {

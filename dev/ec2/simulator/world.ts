@@ -1,7 +1,7 @@
 /** Meters everywhere: x east, z north, y up. */
 export type Point = readonly [x: number, z: number]
 
-/** An obstacle: a box whose sides face the compass. `shape` is how it looks. */
+/** An obstacle: a box aligned with the compass. `shape` is how it looks. */
 export type Solid = {
   shape: 'block' | 'house' | 'car' | 'pine' | 'tree'
   x0: number
@@ -23,13 +23,13 @@ export type World = {
   solids: Solid[]
   /** Painted on the ground: corners in order. */
   roads: Point[][]
-  /** Where the gates stand, in order, and how high above the ground a UAV's is in the middle. */
+  /** The gates' positions in order, and how high the middle of a UAV's gate is above the ground. */
   spots: readonly (readonly [x: number, z: number, lift: number])[]
-  /** Nothing gets farther from the middle than that. */
+  /** How far from the middle anything can get. */
   edge: number
 }
 
-/** Boxes are given by the middle of their base. */
+/** A box's position is the middle of its base. */
 export function solid(
   shape: Solid['shape'],
   [x, z]: Point,
@@ -40,7 +40,7 @@ export function solid(
   return { shape, x0: x - w, x1: x + w, y0: base, y1: base + height, z0: z - d, z1: z + d, tone }
 }
 
-/** mulberry32: numbers in [0, 1), the same ones in every browser, so that a world never changes. */
+/** mulberry32: numbers in [0, 1), the same in every browser, so that a world never changes. */
 export function seeded(seed: number): () => number {
   let state = seed
   return () => {
@@ -63,7 +63,7 @@ export function distanceToCourse(spots: World['spots'], [x, z]: Point): number {
   return nearest
 }
 
-/** The height of the ground, or of the top of what stands there and is in the way of something at height `from`. */
+/** The height of the ground, or of the top of whatever is in the way of something at height `from`. */
 export function topAt(world: World, x: number, z: number, from = Number.POSITIVE_INFINITY): number {
   let top = world.ground(x, z)
   for (const s of world.solids)
