@@ -19,7 +19,7 @@ export async function login({ withToken, scope, browser, ...options }: LoginOpti
   save({ url, token, ownToken: !withToken })
   say(`You're signed in to ${url} as ${user.email}.`)
   if (process.env.PROVING_GROUND_TOKEN) note('PROVING_GROUND_TOKEN is set. Commands use that token instead.')
-  // Nothing uses the one before any more. It may have ended, or be out of reach.
+  // Nothing uses the previous token anymore. It may have ended, or its site may be unreachable.
   if (before?.ownToken && before.token !== token) await revokeToken(before).catch(() => {})
 }
 

@@ -18,8 +18,8 @@ alias proving-ground='node proving-ground.mjs'`}</Code>
       </p>
       <Code>{`npx ${origin}${PACKAGE_PATH} help`}</Code>
       <p>
-        Then sign in. It shows a code and opens a page here, where you compare the code and approve with your password.
-        The token it gets lasts 90 days. Your computer keeps it in a file that only you can read.
+        Then sign in. It shows a code and opens a page here. Compare the code there, and approve with your password. The
+        token it gets lasts 90 days. Your computer keeps it in a file that only you can read.
       </p>
       <Code>{`proving-ground login --base-url ${origin}`}</Code>
 
