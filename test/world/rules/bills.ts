@@ -139,7 +139,7 @@ export const BILLS_RULES: Rule[] = [
   },
   {
     name: 'the-latest-answer-wins',
-    sentence: "An older answer of Stripe's never overwrites a newer one.",
+    sentence: 'An older answer from Stripe never overwrites a newer one.',
     broken: ({ rows }) => rows.witnessed.filter(({ what }) => what === 'older answer').map(({ id }) => id),
   },
   {

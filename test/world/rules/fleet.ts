@@ -66,8 +66,7 @@ export const FLEET_RULES: Rule[] = [
   },
   {
     name: 'only-lost-servers-count-as-lost',
-    sentence:
-      'A server counts as lost if EC2 ended it, or if EC2 failed to find it three times, and not all others as well.',
+    sentence: 'A server counts as lost if EC2 ended it, or if EC2 failed to find it three times while it found others.',
     broken: ({ world, rows }) =>
       rows.witnessed.flatMap(({ what, id }) => {
         const [, looks, unseen] = /^loss after (\d+) looks, (\d+) unseen/.exec(what) ?? []
@@ -95,7 +94,8 @@ export const FLEET_RULES: Rule[] = [
   },
   {
     name: 'every-stop-has-a-cause',
-    sentence: 'A server is stopped because its user asked, its trial or account ended, or for a reason that we give.',
+    sentence:
+      'A server stops because its user asked, because its trial or account ended, or for a reason that we give.',
     broken: ({ rows, people }) =>
       rows.jobs.flatMap((job) => {
         if (job.kind !== 'server_stop' || job.errorCode !== null) return []

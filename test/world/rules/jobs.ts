@@ -30,7 +30,7 @@ export const JOBS_RULES: Rule[] = [
   },
   {
     name: 'people-are-told-the-end-once',
-    sentence: 'A person never reads that a finished job is unfinished, or that it ended in two ways.',
+    sentence: 'Nobody reads that a finished job is unfinished, or that it ended in two ways.',
     broken: ({ world, memory }) =>
       memory
         .newlyPublished(world.alarms.published)
@@ -42,7 +42,7 @@ export const JOBS_RULES: Rule[] = [
   },
   {
     name: 'due-work-is-looked-at',
-    sentence: 'A job that is due is looked at within 90 quiet seconds, without the sweep.',
+    sentence: 'We look at a due job within 90 quiet seconds, without the sweep.',
     broken: ({ world, rows }) =>
       rows.jobs.flatMap((job) =>
         job.runAt !== null && world.calm.forMs('fleet', job.runAt) > 90_000
@@ -62,14 +62,14 @@ export const JOBS_RULES: Rule[] = [
   },
   {
     name: 'work-begins-at-once',
-    sentence: 'In quiet times, a start or a stop is taken up within 20 seconds.',
+    sentence: 'In quiet times, we begin a start or a stop within 20 seconds.',
     broken: ({ world, rows }) =>
       rows.jobs.flatMap((job) => {
         if (world.calm.since.fleet > job.createdAt) return []
         const [, ms] = rows.witnessed
           .filter(({ id }) => id === job.id)
           .flatMap(({ what }) => /^taken up after (\d+)/.exec(what) ?? [])
-        return Number(ms ?? 0) > 20_000 ? [`${job.kind} ${job.id} was taken up after ${ms} ms`] : []
+        return Number(ms ?? 0) > 20_000 ? [`${job.kind} ${job.id} began after ${ms} ms`] : []
       }),
   },
 ]

@@ -42,7 +42,7 @@ export const PEOPLE_RULES: Rule[] = [
   {
     name: 'one-mail-per-cause',
     sentence:
-      'Each suspension, each warning and each closing is mailed once, and every mail leaves within 2 quiet hours.',
+      'We send one email for each suspension, warning, and closing, and every email leaves within 2 quiet hours.',
     broken: ({ world, rows, people, memory }) => [
       ...people.flatMap(({ user }) => {
         const witnessed = (what: string) =>

@@ -41,8 +41,7 @@ export const PLANS_RULES: Rule[] = [
   },
   {
     name: 'plan-payments-are-in-the-books',
-    sentence:
-      "Every invoice of a plan's is in its owner's history once, and with its own amount within 26 quiet hours.",
+    sentence: "Every invoice for a plan is in its owner's history once, with the right amount within 26 quiet hours.",
     broken: ({ world, rows, people, memory }) =>
       world.stripe.invoices().flatMap(({ id, parent, status, total, customer }) => {
         const subscription = parent?.subscription_details.subscription

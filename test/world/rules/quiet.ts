@@ -6,7 +6,7 @@ export const QUIET_RULES: Rule[] = [
   {
     name: 'nothing-is-left',
     sentence:
-      'When the faults stop and everyone stops, nothing runs, no place is held, and no job, launch or mail is unfinished.',
+      'When the faults stop and everyone stops, nothing runs, no place is held, and no job, launch, or email is unfinished.',
     broken: ({ world, rows, now }) => [
       ...world.ec2.alive().map(({ id }) => `${id} runs`),
       ...rows.runs.filter(({ endedAt }) => endedAt === null).map(({ id }) => `${id} is live`),

@@ -19,7 +19,7 @@ export const TRIALS_RULES: Rule[] = [
   },
   {
     name: 'trial-ends-with-a-warning',
-    sentence: 'Whoever has more than 5 minutes of a trial is mailed once when 5 are left, within 2 quiet minutes.',
+    sentence: 'People with more than 5 minutes of a trial get one email when 5 are left, within 2 quiet minutes.',
     broken: ({ world, rows }) => [
       ...rows.runs.flatMap((run) => {
         const { id, billedFrom, mustStopAt, stopRequestedAt, trialWarnedAt } = run
@@ -38,7 +38,7 @@ export const TRIALS_RULES: Rule[] = [
   },
   {
     name: 'trial-over-is-mailed',
-    sentence: 'Whoever loses a server because the trial is over is mailed once.',
+    sentence: 'People who lose a server because their trial is over get one email.',
     broken: ({ rows, people }) =>
       people.flatMap(({ user, asked, closes }) => {
         const over = rows.runs.filter(
