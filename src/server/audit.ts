@@ -6,7 +6,7 @@ import { newId } from './id.ts'
 /** Who acts, and why. */
 type Actor = { id: string; reason: string }
 
-/** An operator at work, in the console or with a script: just a database, a clock, and who it is. */
+/** An operator at work, in the console or with a script: a database, a clock, and who they are. */
 export type Hand = {
   db: Database
   now: () => number

@@ -91,7 +91,7 @@ function Tables({ instances, runs, jobs }: Drifted) {
           cells: { id: run(id), user: person(user), instance: mono(instance), seen: time(seen_at) },
         }))}
       </Part>
-      <Part title="Jobs that wait too long" columns={JOBS} none="No job is late or keeps failing.">
+      <Part title="Overdue jobs" columns={JOBS} none="No job is late or keeps failing.">
         {jobs.map(({ id, run: of, kind, user, due_at, attempts, progress }) => ({
           id,
           cells: {

@@ -13,7 +13,7 @@ const PLAN_OPTIONS = [
 
 type Props = { person: PersonProps; live: Server | null; acting: Acting }
 
-/** Everything an admin can do to somebody else's account. */
+/** Everything an admin can do to someone else's account. */
 export function PersonActs({ person, live, acting }: Props) {
   const at = `/admin/people/${person.id}`
   const correctable = person.bills.filter(({ corrects }) => corrects === null)
@@ -55,7 +55,7 @@ export function PersonActs({ person, live, acting }: Props) {
               <Field
                 name="hours"
                 label="Hours a month"
-                hint="Empty: as many as the plan has."
+                hint="Leave empty for the plan's own."
                 inputMode="decimal"
                 defaultValue={typed('hours')}
               />

@@ -188,8 +188,8 @@ type StopOptions = {
  * and so does the start
  * @param cancelled what an unfinished start says, without a failure
  * @param when an SQL condition: nothing stops unless it is true at that moment
- * @param before what this batch writes first, given that this call records the end as an SQL condition
- * @param after what else this batch writes
+ * @param before what this batch writes first, given an SQL condition: this call records the end
+ * @param after what this batch writes last
  * @returns whether this call recorded the end
  */
 export async function requestStop(

@@ -38,7 +38,7 @@ export const checkAccess = createMiddleware<AppEnv>(async (c, next) => {
 
 const SIGN_IN_FIRST = 'Please sign in first.'
 
-/** Before an act in the console: the form's page comes back after the password. */
+/** Before an act in the console. After the password, it returns to the form's page. */
 function askForPassword(c: HonoContext<AppEnv>): Response {
   const message = 'Confirm your password first, then act again.'
   if (!c.var.form) throw new AppError('forbidden', message, { page: '/admin/confirm' })

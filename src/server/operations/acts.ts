@@ -60,7 +60,7 @@ async function getAccount({ ctx }: Operator, userId: string): Promise<{ email: s
     .select({ email: users.email, closedAt: users.closedAt })
     .from(users)
     .where(eq(users.id, userId))
-  if (!account) throw new AppError('not_found', `There is no account ${userId}.`)
+  if (!account) throw new AppError('not_found', `No account has the ID ${userId}.`)
   return account
 }
 
@@ -105,7 +105,7 @@ export async function endInstance(operator: Operator, instanceId: string, why: W
       field: 'instance',
     })
   const instance = await ctx.cloud.findInstance(instanceId)
-  if (!instance?.token) throw new AppError('not_found', `EC2 knows no instance ${instanceId} of ours.`)
+  if (!instance?.token) throw new AppError('not_found', `EC2 has no instance ${instanceId} of ours.`)
   if (instance.state === 'shutting-down' || instance.state === 'terminated')
     throw new AppError('conflict', 'This instance is already ending or has ended.')
   const owned = ctx.db

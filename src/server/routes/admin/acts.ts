@@ -62,7 +62,7 @@ type Correction = Why & { bill: string; seconds: string }
 export async function correct(c: C, { bill, seconds, ...why }: Correction): Promise<Response> {
   const right = seconds.trim() === '' ? Number.NaN : Number(seconds)
   const changed = await verbs.once(verbs.correct(operatorOf(c), bill, right, why))
-  return answer(c, { message: changed ? 'The bill is corrected.' : 'The bill says so already. Nothing changed.' })
+  return answer(c, { message: changed ? 'The bill is corrected.' : 'Nothing changed: the bill was already right.' })
 }
 
 type NewPlaces = Why & { type: string; zone: string; template: string; gpus: string; count: string }
