@@ -20,7 +20,7 @@ import { reactModules } from './dev/react-modules.ts'
 
 /**
  * `vite build --app`: builds the browser's files, then the Worker, which reads their manifest, then the command line,
- * and the pages that are only text.
+ * and the text-only pages.
  * `npm run dev` uses dev/vite.ts.
  */
 export default {

@@ -12,7 +12,7 @@ export default defineConfig({
     silent: 'passed-only',
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // For two cores. The first group waits more than it works. A busy browser drops animations and reports errors.
+    // For two cores. The first group mostly waits. A busy browser drops animations and reports errors.
     projects: [
       {
         extends: true,

@@ -1,6 +1,6 @@
 import { defineConfig, type Plugin } from 'vitest/config'
 
-/** Stryker 9 selects tests by names joined with spaces. Vitest 5 joins with ' > ', so it would run none and every mutant would survive. */
+/** Stryker 9 selects tests by names joined with spaces. Vitest 5 joins with ' > ', so it would run no tests and every mutant would survive. */
 const namesAsStrykerJoinsThem: Plugin = {
   name: 'names-as-stryker-joins-them',
   configureVitest({ project }) {

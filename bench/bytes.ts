@@ -54,7 +54,7 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
     const html = await (await fetch(url + path)).text()
     const { styles, scripts } = linkedFiles(html)
     rows.push(atMost(`${path} HTML + CSS`, gzKb(html, ...styles.map(clientFile)), 14, 'kB'))
-    // Each file costs a slow phone time before its first paint, however small it is.
+    // On a slow phone, each file delays the first paint, however small it is.
     rows.push(atMost(`${path} files of script`, scripts.length, 7, ''))
     if (WITHOUT_ISLAND.has(path)) {
       const parts = scriptsOf('src/islands/every-page.ts', ...(ENHANCED[path] ?? [])).map((file) => `/${file}`)

@@ -5,10 +5,10 @@ import { buffer } from 'node:stream/consumers'
 import { generate } from 'selfsigned'
 import { SlowLine } from './slow-line.ts'
 
-/** What fits into one packet, with the headers of TLS and HTTP/2. */
+/** What fits into one packet with TLS and HTTP/2 headers. */
 const PART = 1340
 
-/** In front of the site, what Cloudflare's edge is in front of the deployed one: HTTP/2, the most urgent response first. Over a slow line. */
+/** Stands in for Cloudflare's edge: HTTP/2 that sends the most urgent response first, over a slow line. */
 export async function startEdge(site: string, line: { latency: number; kilobits: number }) {
   const sockets = new Set<Socket>()
   const responses = new WeakMap<Http2Session, Responses>()

@@ -12,26 +12,26 @@ import { amount, type Row } from './table.ts'
 const SIZES = [10, 1_000, 10_000]
 const REST_MS = 40_000
 const TIMES = 7
-/** What is left of the trial that ends. */
+/** How much is left of the trial that ends. */
 const TRIAL_LEFT_MS = 5_000
 
 type Figures = Record<keyof typeof BUDGETS, number>
 
 /** Judged at the last size; the others show the growth. */
 const BUDGETS = {
-  ec2Calls: { what: 'in rest: EC2 calls a second', most: 1, unit: '' },
-  statements: { what: 'in rest: database statements a second', most: 10, unit: '' },
-  wakes: { what: "in rest: wake-ups of users' objects", most: 0, unit: '' },
-  vanished: { what: 'a vanished server is noticed after', most: 60, unit: 's' },
-  stopped: { what: 'EC2 is told of a stop after', most: 5, unit: 's' },
-  trial: { what: 'a trial ends late by', most: 5, unit: 's' },
+  ec2Calls: { what: 'at rest: EC2 calls a second', most: 1, unit: '' },
+  statements: { what: 'at rest: database statements a second', most: 10, unit: '' },
+  wakes: { what: "at rest: wake-ups of users' objects", most: 0, unit: '' },
+  vanished: { what: 'we notice a vanished server after', most: 60, unit: 's' },
+  stopped: { what: 'EC2 hears of a stop after', most: 5, unit: 's' },
+  trial: { what: 'a trial ends too late by', most: 5, unit: 's' },
   throttled: { what: 'throttled by EC2: calls a second', most: 0.1, unit: '' },
   available: { what: 'server_available: database time', most: 20, unit: 'ms' },
   answer: { what: 'server_available: answer', most: 20, unit: 'KB' },
   reserve: { what: 'reserving: database time', most: 20, unit: 'ms' },
 } as const
 
-/** So many running servers, each in one of so many places. Takes about eight minutes. */
+/** Measures fleets with these numbers of running servers and places. Takes about eight minutes. */
 export async function benchFleet(): Promise<Row[]> {
   const measured: Figures[] = []
   for (const size of SIZES) measured.push(await benchSize(size))
@@ -56,7 +56,7 @@ async function benchSize(size: number): Promise<Figures> {
     const minutely = () => void site.workerd.runCron('* * * * *')
     minutely()
     timers.push(setInterval(minutely, 60_000))
-    // Until the watcher has confirmed the last of them.
+    // Wait until the watcher has confirmed the last of them.
     await until(async () => (await confirmedLately(site)) >= size)
     return {
       ...(await rest(site)),
@@ -184,7 +184,7 @@ async function availability(site: BenchSite) {
     const looked = await inDatabase(site, async () => {
       const response = await person.call('GET', '/api/v1/aws/server_available')
       const body = await response.text()
-      if (!body.includes('"ServerAvailable":true')) throw new Error(`Nothing is free: ${body.slice(0, 200)}`)
+      if (!body.includes('"ServerAvailable":true')) throw new Error(`No place is free: ${body.slice(0, 200)}`)
       answer = Buffer.byteLength(body) / 1000
     })
     available.push(looked(() => true))
@@ -196,7 +196,7 @@ async function availability(site: BenchSite) {
   return { available: median(available), reserve: median(reserve), answer }
 }
 
-/** How long the database took for what this work asked. */
+/** How long the database took for this work's requests. */
 async function inDatabase(site: BenchSite, work: () => Promise<unknown>) {
   const first = site.database.trips.length
   await work()
@@ -277,5 +277,5 @@ async function throttle(site: BenchSite): Promise<number> {
 
 async function until(isTrue: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 180_000; !(await isTrue()); await sleep(200))
-    if (Date.now() > end) throw new Error('It did not happen within three minutes.')
+    if (Date.now() > end) throw new Error("It didn't happen within three minutes.")
 }

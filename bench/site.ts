@@ -13,7 +13,7 @@ export type BenchSite = Awaited<ReturnType<typeof startBenchSite>>
 
 /**
  * The local stack around the built Worker, with a request counter for its database and a probe around its objects. No cron.
- * @param options.fill what the stand-ins keep in the data folder before they start
+ * @param options.fill fills the stand-ins' data folder before they start
  */
 export async function startBenchSite({ files = true, fill = (_dataDir: string) => {} } = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-bench-'))

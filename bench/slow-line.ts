@@ -2,10 +2,10 @@ import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** How long before the line is free it takes more, in ms: a few packets, so that it never idles and a more urgent response is never far behind. */
+/** How many ms before the line is free it accepts more: a few packets, so that it never idles and urgent responses don't wait long. */
 const AHEAD = 14
 
-/** The server's end of a slow connection: everything takes half the latency, and what the server sends takes its share of the bandwidth. */
+/** The server's end of a slow connection: everything takes half the latency, and what the server sends is limited by the bandwidth. */
 export class SlowLine extends Duplex {
   #socket: Socket
   #bytesPerMs: number

@@ -21,7 +21,7 @@ const USABLE: Record<string, [number, number]> = {
 const PAINT_RATIO = 1.05
 /**
  * The same for a page with islands under Chromium's own emulation. It gives every response an equal share of the line, so the style sheet waits for
- * scripts that nobody needs yet. Such a page misses 1.05 (docs/decisions/011-paint-over-http2.md); this only shows when it gets worse.
+ * scripts that nobody needs yet. Such a page misses 1.05 (docs/decisions/011-paint-over-http2.md); this budget only shows when it gets worse.
  */
 const SHARED_PAINT_RATIO = 1.25
 
@@ -102,7 +102,7 @@ async function open(
         uploadThroughput: bytesPerSecond,
       })
     } else {
-      // Emulated connections open at once. This one is open before the page is.
+      // Emulated connections open at once. We open this one before the page.
       await page.goto(`${url}/robots.txt`)
     }
     await devtools.send('Emulation.setCPUThrottlingRate', { rate: line.cpu })

@@ -4,15 +4,15 @@ type Column = { name: string; type: string; notnull: number; dflt_value: string 
 type Schema = {
   tables: Map<string, Map<string, Column>>
   uniqueIndices: Map<string, { table: string; columns: string[] }>
-  /** The table of each. */
+  /** The table that each belongs to. */
   triggers: Map<string, string>
 }
 
-/** Statements that only add, or fill in what was added. */
+/** Statements that only add, or fill in what they added. */
 const ADDS = /^(CREATE (UNIQUE )?INDEX|CREATE TABLE|CREATE TRIGGER|ALTER TABLE \S+ ADD|DROP INDEX|UPDATE|INSERT)\b/i
 
 /**
- * Why these statements would break the version that runs while they are applied, in sentences; empty if they only add.
+ * Why these statements would break the running version, in sentences; empty if they only add.
  * Applies them to an empty copy of the database's schema, and compares what the running version relies on.
  */
 export async function breaksRunningVersion(live: Client, statements: string[]): Promise<string[]> {

@@ -18,7 +18,7 @@ export async function migrateDatabase(url: string, authToken?: string): Promise<
 }
 
 /**
- * Applies the missing migrations to a database that a version of the site uses meanwhile.
+ * Applies the missing migrations to a database in use by a running version of the site.
  * @returns their names
  * @throws sentences, if they would break that version; then it applies none
  */
@@ -34,7 +34,7 @@ export async function expandDatabase(url: string, authToken?: string): Promise<s
     const statements = missing.flatMap(({ sql }) => sql)
     const breaks = await breaksRunningVersion(client, statements)
     if (breaks.length)
-      throw new Error(['No migration was applied, because the running version would break.', ...breaks].join('\n'))
+      throw new Error(['We applied no migration, because the running version would break.', ...breaks].join('\n'))
     await migrateDatabase(url, authToken)
     return journal.entries.filter(({ when }) => when > since).map(({ tag }) => tag)
   } finally {

@@ -32,7 +32,7 @@ export const users = sqliteTable(
     suspendedAt: integer('suspended_at'),
     /** While suspended: when we emailed that we will stop the running server tomorrow. */
     stopWarnedAt: integer('stop_warned_at'),
-    /** Set while an operator suspends the account, for any other reason than a bill: we refuse starts. */
+    /** Set while an operator suspends the account for a reason other than a bill: we refuse starts. */
     heldAt: integer('held_at'),
     closedAt: integer('closed_at'),
     stripeCustomerId: text('stripe_customer_id').unique(),
@@ -64,7 +64,7 @@ export const signIns = sqliteTable(
     lastSeenAt: integer('last_seen_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
     revokedAt: integer('revoked_at'),
-    /** When they last confirmed their password; null: as they signed in. */
+    /** When they last confirmed their password; null: when they signed in. */
     passwordAt: integer('password_at'),
     userAgent: text('user_agent'),
     address: text(),
@@ -111,7 +111,7 @@ export const apiTokens = sqliteTable(
 )
 
 /**
- * A command line that asks to be let in (RFC 8628). Its owner approves by typing the user code on our page; the
+ * A command line that requests a token (RFC 8628). Its owner approves it by typing the user code on our page; the
  * program then fetches its token, once. We store only the SHA-256 of the device code.
  */
 export const deviceLogins = sqliteTable(
@@ -120,13 +120,13 @@ export const deviceLogins = sqliteTable(
     id: text().primaryKey(),
     deviceHash: text('device_hash').notNull().unique(),
     userCode: text('user_code').notNull().unique(),
-    /** What the program says, for its owner to compare. */
+    /** What the program calls itself, for its owner to compare. */
     deviceName: text('device_name').notNull(),
     address: text(),
     scope: text().$type<TokenScope>().notNull(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
-    /** How long the program must wait before it asks again. */
+    /** How long the program must wait before it polls again. */
     pollEveryMs: integer('poll_every_ms').notNull(),
     lastPolledAt: integer('last_polled_at'),
     deniedAt: integer('denied_at'),
@@ -138,8 +138,8 @@ export const deviceLogins = sqliteTable(
 )
 
 /**
- * A start or stop that a client may repeat: the same Idempotency-Key gets the same answer. Written with what
- * it did.
+ * A start or stop that a client may repeat: the same Idempotency-Key gets the same answer. Written in the
+ * batch that does it.
  */
 export const idempotencyKeys = sqliteTable(
   'idempotency_keys',
@@ -169,7 +169,7 @@ export const places = sqliteTable(
     availabilityZone: text('availability_zone').notNull(),
     /** The launch template with its zone's subnet; null: EC2_LAUNCH_TEMPLATE. */
     launchTemplate: text('launch_template'),
-    /** How many NVIDIA L4 the type has. A plan allows places up to a number of them. */
+    /** How many NVIDIA L4s the type has. A plan limits this number. */
     gpus: integer().notNull().default(1),
     /** Among places of the same size, we hand out the lowest first. */
     position: integer().notNull(),
@@ -213,7 +213,7 @@ export const runs = sqliteTable(
     billedFrom: integer('billed_from'),
     /** Last seen `running`. */
     confirmedAt: integer('confirmed_at'),
-    /** Since when the cloud hasn't known its instance, and how many looks in a row said so. */
+    /** Since when the cloud hasn't found its instance, and after how many looks in a row. */
     unseenSince: integer('unseen_since'),
     unseenLooks: integer('unseen_looks').notNull().default(0),
     /** When we must stop the run: the end of a trial. */
@@ -228,13 +228,13 @@ export const runs = sqliteTable(
     endedAt: integer('ended_at'),
     /**
      * What it added to its month's bill, in units of 1e-7 USD, counted when it ended. Null while it is live, if it
-     * ran in two months, and for runs from before we kept it.
+     * spans two months, and for runs from before we kept it.
      */
     costUnits: integer('cost_units'),
     instanceId: text('instance_id'),
     ipAddress: text('ip_address'),
     errorMessage: text('error_message'),
-    /** When to see how much of the plan's hours is used; null once it has ended and was seen. */
+    /** When to check how much of the plan's hours is used; null once it has ended and we checked. */
     hoursLookAt: integer('hours_look_at'),
   },
   (t) => [
@@ -267,7 +267,7 @@ export const launches = sqliteTable(
      * or never existed.
      */
     outcome: text().$type<'launched' | 'refused' | 'gone'>(),
-    /** What EC2 said when it refused, for looking it up there. */
+    /** What EC2 said when it refused, to look it up there. */
     refusalCode: text('refusal_code'),
     refusalRequestId: text('refusal_request_id'),
     /** When we last asked EC2 to terminate its instance. */
@@ -333,10 +333,10 @@ export const plans = sqliteTable(
     /** When they last upgraded here, and from which plan: that period includes a share of the additional hours. */
     upgradedAt: integer('upgraded_at'),
     upgradedFrom: text('upgraded_from').$type<PlanType>(),
-    /** What it becomes with its next period, if that is decided. */
+    /** What it becomes with its next period, if that's scheduled. */
     nextPlanType: text('next_plan_type').$type<PlanType>(),
     cancelAtPeriodEnd: integer('cancel_at_period_end', { mode: 'boolean' }).notNull().default(false),
-    /** When it will end, if that is decided. */
+    /** When it will end, if that's scheduled. */
     cancelAt: integer('cancel_at'),
     /** Stripe couldn't collect: no hours are included from here on. Null while the plan is paid. */
     paidUntil: integer('paid_until'),
@@ -439,7 +439,7 @@ export const invoices = sqliteTable(
     status: text().$type<InvoiceStatus>(),
     dueAt: integer('due_at'),
     paidAt: integer('paid_at'),
-    /** What is left to pay: less than the record's amount after a credit. */
+    /** What is left to pay: after a credit, less than the record's amount. */
     remainingCents: integer('remaining_cents'),
     hostedUrl: text('hosted_url'),
     pdfUrl: text('pdf_url'),
@@ -451,7 +451,7 @@ export const invoices = sqliteTable(
 export type InvoiceRow = typeof invoices.$inferSelect
 
 /**
- * Stripe's own invoices of a plan's price, as last seen there. For people's books only: no rule about hours,
+ * Stripe's own invoices for a plan's price, as last seen there. For people's books only: no rule about hours,
  * bills, or suspension reads them.
  */
 export const planPayments = sqliteTable(
@@ -507,7 +507,7 @@ export const outbox = sqliteTable(
     html: text().notNull(),
     /** Where replies go, if not to the sender. */
     replyTo: text('reply_to'),
-    /** What it is about, for an email that is written once only: `paid:bill_…`. */
+    /** What it is about, for an email that we write only once: `paid:bill_…`. */
     cause: text().unique(),
     createdAt: integer('created_at').notNull(),
     attempts: integer().notNull().default(0),
@@ -522,7 +522,7 @@ export const outbox = sqliteTable(
 )
 export type OutboxRow = typeof outbox.$inferSelect
 
-/** Where a user's events go. A deleted one takes its deliveries with it. */
+/** Where a user's events go. Deleting one deletes its deliveries. */
 export const webhooks = sqliteTable(
   'webhook_endpoints',
   {
@@ -533,12 +533,12 @@ export const webhooks = sqliteTable(
     url: text().notNull(),
     /** The events it receives. */
     events: text({ mode: 'json' }).$type<EventType[]>().notNull(),
-    /** What signs its messages, newest first. A replaced secret also signs until its end. */
+    /** What signs its messages, newest first. A replaced secret keeps signing until its end. */
     secrets: text({ mode: 'json' }).$type<WebhookSecret[]>().notNull(),
     createdAt: integer('created_at').notNull(),
-    /** When it last took a message. */
+    /** When it last accepted a message. */
     answeredAt: integer('answered_at'),
-    /** We switched it off, and why. Nothing is written for it until its owner turns it on. */
+    /** When we switched it off, and why. We write nothing for it until its owner turns it on. */
     offAt: integer('off_at'),
     offBecause: text('off_because').$type<'failing' | 'gone'>(),
   },
@@ -549,7 +549,7 @@ export type WebhookRow = typeof webhooks.$inferSelect
 /** Encrypted (`src/server/events/secrets.ts`). `endsAt` is null for the newest. */
 export type WebhookSecret = { sealed: string; endsAt: number | null }
 
-/** One event for one endpoint, written in the batch of the change that it tells of. */
+/** One event for one endpoint, written in the batch of the change that it reports. */
 export const webhookDeliveries = sqliteTable(
   'webhook_deliveries',
   {
@@ -568,7 +568,7 @@ export const webhookDeliveries = sqliteTable(
     /** When its tries began: when it was written, or last sent again by hand. */
     since: integer().notNull(),
     attempts: integer().notNull().default(0),
-    /** When the next try is due, or when a try that is under way counts as lost. Null once taken or given up. */
+    /** When the next try is due, or when a try in progress counts as lost. Null once accepted or given up. */
     nextAt: integer('next_at'),
     triedAt: integer('tried_at'),
     takenAt: integer('taken_at'),
@@ -587,7 +587,7 @@ export const webhookDeliveries = sqliteTable(
 export type DeliveryRow = typeof webhookDeliveries.$inferSelect
 
 /**
- * When we last emailed the operator about a matter, at most once an hour; for a matter that lasts, when we last
+ * When we last emailed the operator about a matter, at most once an hour; for a lasting matter, when we last
  * saw it.
  */
 export const alerts = sqliteTable('alerts', {
@@ -595,7 +595,7 @@ export const alerts = sqliteTable('alerts', {
   toldAt: integer('told_at').notNull(),
 })
 
-/** How often we called a vendor or the database, or Stripe called us, and what came of it: see src/server/calls.ts. */
+/** How often we called a vendor or the database, or Stripe called us, by outcome: see src/server/calls.ts. */
 export const callCounts = sqliteTable(
   'call_counts',
   {
@@ -634,9 +634,9 @@ export const auditLog = sqliteTable(
     /** An admin's user id, or `script`. */
     actor: text().notNull(),
     act: text().$type<Act>().notNull(),
-    /** The id of what it was done to. */
+    /** The ID of what they acted on. */
     subject: text().notNull(),
-    /** Whom it concerns. */
+    /** The user it concerns. */
     userId: text('user_id'),
     reason: text().notNull(),
     /** What changed, as JSON. */
@@ -646,7 +646,7 @@ export const auditLog = sqliteTable(
 )
 export type AuditRow = typeof auditLog.$inferSelect
 
-/** One row: since when we check whether servers can be started, and when we last did. */
+/** One row: since when we check whether people can start servers, and when we last did. */
 export const statusChecks = sqliteTable('status_checks', {
   id: text().$type<'starts'>().primaryKey(),
   firstAt: integer('first_at').notNull(),
@@ -659,7 +659,7 @@ export const contactMessages = sqliteTable('contact_messages', {
   kind: text().$type<MessageKind>().notNull().default('sales'),
   name: text().notNull(),
   email: text().notNull(),
-  /** To sales: where they heard of us. For help: the topic. Feedback has none. */
+  /** To sales: how they heard about us. For help: the topic. Feedback has none. */
   source: text().notNull(),
   message: text().notNull(),
   createdAt: integer('created_at').notNull(),

@@ -20,6 +20,6 @@ async function run(): Promise<string> {
   if (!url || positionals.length !== 3) throw new Error(USAGE)
   const hand = { db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN), now: Date.now }
   const record = await correctBill(hand, billId, { seconds: Number(seconds || Number.NaN), reason })
-  if (!record) return `${billId} says ${seconds} seconds already. Nothing was changed.`
+  if (!record) return `${billId} already says ${seconds} seconds. Nothing changed.`
   return `${record.id} corrects ${billId} by ${record.seconds} seconds and ${(record.amountCents / 100).toFixed(2)} dollars.`
 }

@@ -33,14 +33,14 @@ async function deploy(name: string): Promise<void> {
   say(applied.length ? `Applied ${applied.join(', ')}.` : 'It has every migration.')
   const still = await askReady(origin)
   if (before.ready && !still.ready)
-    throw new Error(`The running version stopped being ready: ${still.why} Nothing was deployed.`)
+    throw new Error(`The running version is no longer ready: ${still.why} We deployed nothing.`)
 
   say(`3. Deploying ${version}.`)
   wrangler('deploy', '--env', name, '--var', `VERSION:${version}`, '--message', version)
 
   say(`4. Asking ${origin}/readyz until ${version} answers.`)
   const goBack = `To go back${before.version ? ` to ${before.version}` : ''}: npx wrangler rollback --env ${name}
-Migrations only add, so the previous version works with the database as it is now.`
+Migrations only add, so the previous version still works with the database.`
   for (const until = Date.now() + WAIT_MS; ; ) {
     const now = await askReady(origin)
     if (now.ready && now.version === version) return say(`${version} is ready.\n${goBack}`)
@@ -55,11 +55,13 @@ function environment(name: string) {
   const vars = readVars(name)
   const examples = Object.keys(vars).filter((key) => /\.example\b/.test(vars[key] ?? ''))
   if (examples.length)
-    throw new Error(`wrangler.toml still names examples in [env.${name}]. Put in your own: ${examples.join(', ')}.`)
+    throw new Error(
+      `wrangler.toml still names examples in [env.${name}]. Replace them with your own: ${examples.join(', ')}.`,
+    )
   return { origin: vars.SITE_ORIGINS?.split(',')[0]?.trim() ?? '', databaseUrl: vars.LIBSQL_URL ?? '' }
 }
 
-/** What we deploy has a name: the commit. */
+/** The version's name is the commit. */
 function committed(): string {
   const git = (...words: string[]) => execFileSync('git', words, { encoding: 'utf8' }).trim()
   if (git('status', '--porcelain'))
@@ -83,7 +85,7 @@ async function askReady(origin: string): Promise<Readiness> {
   }
 }
 
-/** Shows what it says. @throws if it fails */
+/** Runs a program and shows its output. @throws if it fails */
 function run(program: string, ...words: string[]): void {
   const { status, error } = spawnSync(program, words, {
     stdio: 'inherit',
@@ -91,7 +93,7 @@ function run(program: string, ...words: string[]): void {
   })
   if (status !== 0)
     throw new Error(
-      `${program} ${words.join(' ')} failed${error ? `: ${error.message}` : ''}. Nothing after it was done.`,
+      `${program} ${words.join(' ')} failed${error ? `: ${error.message}` : ''}. We skipped the remaining steps.`,
     )
 }
 

@@ -14,7 +14,7 @@ const USAGE = `Usage, with the environment's secrets set as variables:
   npm run doctor -- --env <staging|production>    takes the rest from [env.….vars] in wrangler.toml
   npm run doctor                                  takes everything from variables`
 
-/** One part of the product. `needs` matches the names of the settings it can't be checked without. */
+/** One part of the product. `needs` matches the names of the settings that its checks require. */
 type Room = { room: string; needs: RegExp; check(): Finding[] | Promise<Finding[]> }
 
 const MARK = { ok: ' ok ', fail: 'FAIL', skip: 'skip' }
@@ -55,13 +55,13 @@ async function examine(settings: Settings): Promise<void> {
   for (const { room, needs, check } of rooms) {
     const fault = faults.find((sentence) => needs.test(sentence))
     const findings = fault
-      ? [skip(room, `Correct ${fault.split(' ')[0]} first.`)]
+      ? [skip(room, `Fix ${fault.split(' ')[0]} first.`)]
       : await Promise.resolve(check()).catch((error) => [fail(room, words(error))])
     for (const { state, check: name, says } of findings) {
       console.log(`${MARK[state]}  ${name}: ${says}`)
       if (state === 'fail') failed++
     }
   }
-  console.log(failed ? `\n${failed} ${failed === 1 ? 'check fails' : 'checks fail'}.` : '\nEverything is well.')
+  console.log(failed ? `\n${failed} ${failed === 1 ? 'check fails' : 'checks fail'}.` : '\nAll checks pass.')
   if (failed) process.exitCode = 1
 }

@@ -42,7 +42,7 @@ try {
   rmSync(dataDir, { recursive: true, force: true })
 }
 
-/** One person's day: start, fly, stop; then, a month later, the bill. */
+/** One person's day: start, fly, stop. Then, a month later, the bill. */
 async function shoot(
   { url }: Stack,
   browser: Browser,
@@ -73,7 +73,7 @@ async function shoot(
       const { servers } = (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body
       return servers[0] && is(servers[0]) ? servers[0] : null
     })
-  // More than the plan includes, so what follows costs something.
+  // Use more than the plan includes, so that the next run costs something.
   await startAndStop(6 * 3600 + 754)
   await jump(2 * DAY)
 

@@ -7,7 +7,7 @@ const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
     [--template <launch template>] [--count <n>]
   npm run fleet -- drain|resume|retire <place id>
   npm run fleet -- list
-  Each but list takes --reason "<why>" for the audit log.`
+  All except list take --reason "<why>" for the audit log.`
 
 try {
   console.log(await run())
@@ -42,7 +42,7 @@ async function run(): Promise<string> {
   }
   if (command === 'drain' || command === 'resume') {
     const { reservedBy } = await (command === 'drain' ? drainPlace : resumePlace)(hand, id)
-    if (command === 'resume') return `${id} is offered again.`
+    if (command === 'resume') return `We offer ${id} again.`
     return `${id} is drained.${reservedBy ? ' Its server keeps running until it is stopped.' : ''}`
   }
   return table(await listPlaces(hand))

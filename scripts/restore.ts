@@ -6,11 +6,11 @@ import { findRepairs, type Repair, repair } from '../src/server/operations/resto
 
 const USAGE = `Usage, with LIBSQL_URL (of the restored database), LIBSQL_AUTH_TOKEN, and the AWS_ settings set:
   npm run restore -- --since <time of the backup, such as 2026-11-22T10:00:00Z> [--apply]
-  Without --apply it only says what it would do.`
+  Without --apply, it only says what it would do.`
 
 const WORDS: Record<Repair['what'], string> = {
   adopt: 'runs, and its owner gets it back',
-  bill: 'ran and ended after the backup; it is billed',
+  bill: 'ran and ended after the backup; we bill it',
   end_run: 'ended after the backup; its run ends',
   end_instance: 'belongs to an account that the backup lacks; it ends',
   leave: 'is older than the backup and not ours; it stays',
@@ -36,6 +36,6 @@ async function run(): Promise<void> {
     console.log(`${instanceId ?? 'no instance'} (${runId} of ${userId}) ${WORDS[what]}.`)
     if (values.apply) await repair(hand, each)
   }
-  const done = values.apply ? 'Done.' : 'Nothing was changed: add --apply.'
+  const done = values.apply ? 'Done.' : 'Nothing has changed. To make these repairs, add --apply.'
   console.log(repairs.length ? done : 'EC2 and the database agree.')
 }

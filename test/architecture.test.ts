@@ -6,7 +6,7 @@ const ROOT = resolve(import.meta.dirname, '..')
 
 /**
  * The rooms, and which other rooms each may import from. A room is a folder or a file; a file belongs to the first
- * that matches. `server` is what sits directly in src/server: settings, the log, and the context every verb receives.
+ * that matches. `server` holds the files directly in src/server: settings, the log, and the context every verb receives.
  */
 const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = {
   domain: { path: 'src/domain/', looksInto: [] },
@@ -101,8 +101,8 @@ test('the table allows no import that no file uses', () => {
 })
 
 /**
- * Billing tells the fleet what someone may start and what their meter reads. Checkouts, invoices, and subscriptions
- * stay out of reach.
+ * Billing tells the fleet what someone may start and what their meter reads. It can't reach checkouts,
+ * invoices, or subscriptions.
  */
 test('the fleet imports only the allowance and the usage from billing', () => {
   const asked = arrows.filter(({ from, to }) => roomOf(from) === 'fleet' && roomOf(to) === 'billing')
@@ -128,7 +128,7 @@ test('ports name no vendor and no adapter', () => {
   expect(packages.filter((name) => name !== 'node:crypto')).toEqual([])
 })
 
-/** Types cannot enforce this: Node's types come as a whole. */
+/** Types can't enforce this: Node's come all together. */
 test('the product uses only the Node modules that workerd has', () => {
   const modules = arrows
     .map(({ from }) => from)
@@ -181,7 +181,7 @@ test('no module creates an Intl object on load', () => {
 
 /** Only the log names the request or job, and strips personal data. */
 test('only the log writes to the console', () => {
-  // The documentation only shows programs that do.
+  // The documentation shows programs that write to it.
   const ours = [...sources('src'), ...sources('db')].filter((file) => !file.startsWith('src/pages/docs/'))
   const writers = ours.filter((file) =>
     /\bconsole\b\s*(\?\.|\.\w|\[)|[=(,]\s*console\b/.test(readFileSync(join(ROOT, file), 'utf8')),

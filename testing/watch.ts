@@ -3,15 +3,15 @@ import { dirname, relative, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '..')
 
-/** What the built Worker and the command line are made of. */
+/** The sources of the built Worker and the command line. */
 export const isBuilt = (path: string): boolean => /^(src|db|public|cli\/src)\//.test(relative(ROOT, path))
 
 /** `npm run test:watch -- test/e2e` */
 const named = process.argv.slice(2).filter((argument) => argument.startsWith('test/'))
 
 /**
- * What a change of that source runs: the tests that were named, else the one that mirrors it, else those of its folder.
- * Undefined where there is none: then Vitest runs those that import it, of all that it has run.
+ * The tests to run after a change to that source: those you named, otherwise the one that mirrors it, otherwise its
+ * folder's. Undefined if there are none: Vitest then reruns those that import it.
  */
 export function testsOf(source: string): string[] | undefined {
   const path = relative(ROOT, source)
@@ -25,10 +25,10 @@ export function testsOf(source: string): string[] | undefined {
 
 const tests = (pattern: string): string[] => globSync(pattern, { cwd: ROOT })
 
-/** The ways to the built Worker: the run's stack, a stack of one's own, or the files themselves. */
+/** The ways to reach the built Worker: the run's stack, a test's own stack, or the files themselves. */
 const WAYS = /inject\('url'\)|dev\/(stack|main)\.ts'|\bdist\b/
 
-/** Whether that test, or what it imports of tests and their helpers, speaks to the built Worker. */
+/** Whether that test, or a helper that it imports, talks to the built Worker. */
 export function drivesWorker(test: string): boolean {
   const seen = new Set<string>()
   const leadsThere = (path: string): boolean => {

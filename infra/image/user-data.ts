@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A registry's image reference: no spaces, quotes, or anything else that a unit file would read differently. */
+/** A registry's image reference: no spaces, quotes, or anything else that a unit file would misread. */
 const IMAGE = /^[a-z0-9][a-z0-9._:/-]*(:[\w][\w.-]*)?(@sha256:[0-9a-f]{64})?$/i
 
 const [image = ''] = process.argv.slice(2)

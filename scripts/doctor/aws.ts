@@ -60,7 +60,7 @@ async function checkKey({ ec2 }: Aws): Promise<Finding[]> {
   }
 }
 
-/** A dry run needs an instance to name. */
+/** A dry run must name an instance. */
 async function checkTerminate({ ec2 }: Aws): Promise<Finding> {
   const ours = [
     { Name: `tag:${OWNER_TAG.key}`, Values: [OWNER_TAG.value] },
@@ -68,7 +68,7 @@ async function checkTerminate({ ec2 }: Aws): Promise<Finding> {
   ]
   const { Reservations } = await ec2.send(new DescribeInstancesCommand({ Filters: ours, MaxResults: 5 }))
   const id = Reservations?.[0]?.Instances?.[0]?.InstanceId
-  if (!id) return skip('terminate', 'No server runs to try it on. Start one and run doctor again.')
+  if (!id) return skip('terminate', 'No server is running to try it on. Start one and run doctor again.')
   const refusal = await dryRun(() => ec2.send(new TerminateInstancesCommand({ InstanceIds: [id], DryRun: true })))
   if (!refusal) return ok('terminate', 'the access key may')
   return fail('terminate', `AWS refuses (${refusal}), so servers would keep running. Deploy infra/account.yaml.`)
@@ -76,7 +76,7 @@ async function checkTerminate({ ec2 }: Aws): Promise<Finding> {
 
 type Kind = { type: string; zone: string; template: string }
 
-/** Places that differ in nothing else need one check. */
+/** One check covers all places with the same type, zone, and template. */
 function kindsOf(inUse: PlaceRow[], fallback: string): Kind[] {
   const kinds = inUse.map(({ instanceType, availabilityZone, launchTemplate }) => ({
     type: instanceType,

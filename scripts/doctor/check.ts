@@ -1,9 +1,9 @@
-/** What a check found, in one line: a fact if it is well, otherwise what is wrong and what to do. */
+/** What a check found, in one line: a fact if it passed, otherwise what is wrong and what to do. */
 export type Finding = { state: 'ok' | 'fail' | 'skip'; check: string; says: string }
 
 export const ok = (check: string, says: string): Finding => ({ state: 'ok', check, says })
 export const fail = (check: string, says: string): Finding => ({ state: 'fail', check, says })
-/** It can't be known now; the sentence says when. */
+/** We can't check it yet; the sentence says when. */
 export const skip = (check: string, says: string): Finding => ({ state: 'skip', check, says })
 
 /** As set for the Worker: `[vars]` of wrangler.toml, and its secrets. */

@@ -4,7 +4,7 @@ import { type PlaceRow, places } from '../../db/schema.ts'
 import { isMigrated } from '../../src/server/ready.ts'
 import { type Finding, fail, ok, type Settings, words } from './check.ts'
 
-/** Also returns the places that are for use, which the checks of AWS follow. */
+/** Also returns the places in use, for the AWS checks. */
 export async function checkDatabase(settings: Settings): Promise<{ findings: Finding[]; inUse: PlaceRow[] }> {
   const none = (finding: Finding) => ({ findings: [finding], inUse: [] })
   try {

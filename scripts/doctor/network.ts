@@ -1,7 +1,7 @@
 import type { Resolver } from 'node:dns/promises'
 import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
 
-/** AWS refuses signatures that are 5 minutes off, Stripe's webhooks too. */
+/** AWS and Stripe's webhooks refuse signatures that are 5 minutes off. */
 const SKEW_MS = 60_000
 
 /** Compares this machine's clock with a vendor's. */
@@ -10,7 +10,7 @@ export async function checkClock(settings: Settings): Promise<Finding[]> {
   try {
     const { headers } = await fetch(url, { method: 'HEAD', signal: AbortSignal.timeout(10_000), redirect: 'manual' })
     const theirs = Date.parse(headers.get('Date') ?? '')
-    if (Number.isNaN(theirs)) return [skip('clock', `${url} doesn't say what time it is.`)]
+    if (Number.isNaN(theirs)) return [skip('clock', `${url} doesn't report its time.`)]
     const offMs = Date.now() - theirs
     if (Math.abs(offMs) <= SKEW_MS) return [ok('clock', 'this machine agrees with AWS')]
     const off = `${Math.round(Math.abs(offMs) / 1000)} s ${offMs > 0 ? 'ahead of' : 'behind'}`
@@ -25,7 +25,7 @@ export async function checkClock(settings: Settings): Promise<Finding[]> {
   }
 }
 
-/** Each origin's name leads somewhere, and the site there is ready. */
+/** Each origin's name is in DNS, and the site there is ready. */
 export async function checkSite(settings: Settings, dns: Resolver): Promise<Finding[]> {
   const origins = (settings.SITE_ORIGINS ?? '').split(',').map((origin) => origin.trim())
   return Promise.all(
@@ -37,7 +37,7 @@ export async function checkSite(settings: Settings, dns: Resolver): Promise<Find
         if (!isLocal && !(await has(() => dns.resolve4(hostname))) && !(await has(() => dns.resolve6(hostname))))
           return fail(
             hostname,
-            `The name has no address in DNS. Add the domain to Cloudflare and deploy: its route makes the record.`,
+            `The name has no address in DNS. Add the domain to Cloudflare and deploy: its route creates the record.`,
           )
         try {
           const response = await fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(10_000) })
@@ -51,7 +51,7 @@ export async function checkSite(settings: Settings, dns: Resolver): Promise<Find
   )
 }
 
-/** Mail from a domain without these lands in spam or nowhere. */
+/** Without these, email from the domain ends up in spam or gets lost. */
 export async function checkMail(settings: Settings, dns: Resolver): Promise<Finding[]> {
   const domain = /@([^@>\s]+)>?$/.exec(settings.MAIL_FROM ?? '')?.[1]
   if (!domain) return [fail('mail', 'MAIL_FROM names no domain.')]

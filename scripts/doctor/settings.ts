@@ -1,7 +1,7 @@
 import { faultsOf } from '../../src/server/settings.ts'
 import { type Finding, fail, ok, type Settings } from './check.ts'
 
-/** What the Worker itself refuses, and what it would run with but shouldn't. */
+/** Settings that the Worker itself refuses, and those it would accept but shouldn't. */
 export function checkSettings(settings: Settings): Finding[] {
   const found = faultsOf(settings).map((sentence) =>
     fail('settings', `${sentence} Change it in wrangler.toml or with "npx wrangler secret put".`),
@@ -13,7 +13,7 @@ export function checkSettings(settings: Settings): Finding[] {
     found.push(fail('settings', 'PASSWORD_PEPPER equals SECRET_KEY. Give each its own random value.'))
   if (origins.split(',').some((origin) => /^\s*http:\/\/(?!localhost|127\.)/.test(origin)))
     found.push(
-      fail('settings', 'SITE_ORIGINS has an http:// origin. Browsers send passwords there in the clear: use https://.'),
+      fail('settings', 'SITE_ORIGINS has an http:// origin. Browsers send passwords there unencrypted. Use https://.'),
     )
   return found.length ? found : [ok('settings', 'every setting is valid')]
 }

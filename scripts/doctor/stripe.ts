@@ -4,7 +4,7 @@ import { stripeAddress } from '../../src/server/billing/stripe.ts'
 import { priceLookupKey } from '../../src/server/billing/stripe-objects.ts'
 import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
 
-/** What changes a plan, a checkout, or an invoice. We also ask Stripe ourselves, but only every few hours. */
+/** Events that change a plan, a checkout, or an invoice. We also ask Stripe ourselves, but only every few hours. */
 const EVENTS = [
   'checkout.session.completed',
   'checkout.session.expired',
@@ -79,6 +79,6 @@ async function checkWebhook(stripe: Stripe, url: string): Promise<Finding> {
   }
   return fail(
     'webhook',
-    `Stripe knows no endpoint ${url}. Create one in the Stripe dashboard and set STRIPE_WEBHOOK_SECRET.`,
+    `Stripe has no endpoint ${url}. Create one in the Stripe dashboard and set STRIPE_WEBHOOK_SECRET.`,
   )
 }

@@ -1,9 +1,9 @@
 import type { Locator, Page } from 'playwright-core'
 
-/** One picture of the film: a still, the one it fades from, and the pointer. */
+/** One frame of the film: a still, the one it fades from, and the pointer. */
 export type Picture = {
   still: number
-  /** The still that it covers, and how much of that still shows. */
+  /** The still that it covers, and how visible that still is. */
   under: number
   fade: number
   pointer: { x: number; y: number } | null
@@ -13,17 +13,17 @@ export type Picture = {
 
 export const PER_SECOND = 15
 const FADE = 3
-/** A moving page changes with every second picture: half the bytes, and smooth enough. */
+/** A moving page changes in every second frame: half the bytes, and smooth enough. */
 const EVERY = 2
 
-/** Films real pages: takes stills and draws the pointer's way between presses, at a steady number of pictures a second. */
+/** Films real pages: takes stills, and draws the pointer's path between presses, at a steady frame rate. */
 export class Camera {
   readonly stills: Buffer[] = []
   readonly pictures: Picture[] = []
   private pointer: Picture['pointer'] = null
   private page: Page | null = null
 
-  /** Turns to this page. The picture fades over from the one before. */
+  /** Switches to this page with a crossfade. */
   async turnTo(page: Page): Promise<void> {
     const before = this.stills.length - 1
     this.page = page
@@ -33,7 +33,7 @@ export class Camera {
     else this.add(still)
   }
 
-  /** Looks again, and keeps that until the film is `at` seconds long. */
+  /** Takes a new still, and holds it until the film is `at` seconds long. */
   async holdUntil(at: number): Promise<void> {
     const still = await this.take()
     while (this.pictures.length < at * PER_SECOND) this.add(still)
@@ -43,7 +43,7 @@ export class Camera {
   async press(target: Locator, seconds = 0.9): Promise<void> {
     await target.scrollIntoViewIfNeeded()
     const box = await target.boundingBox()
-    if (!box) throw new Error('There is nothing to press.')
+    if (!box) throw new Error('There is nothing to click.')
     const to = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
     const from = this.pointer ?? { x: to.x * 0.6 + 120, y: to.y * 0.7 + 160 }
     const still = await this.take()
@@ -57,7 +57,7 @@ export class Camera {
     await target.click()
   }
 
-  /** Films what happens until `done`, then shows it in exactly this many seconds. */
+  /** Films until `done`, then plays that in exactly this many seconds. */
   async live(seconds: number, done: Promise<unknown>): Promise<void> {
     const taken: { at: number; still: number }[] = []
     let over = false
@@ -93,7 +93,7 @@ export class Camera {
 
   private async take(): Promise<number> {
     const picture = await this.page?.screenshot({ type: 'png', animations: 'disabled', caret: 'hide' })
-    if (!picture) throw new Error('The camera is turned to no page.')
+    if (!picture) throw new Error('The camera has no page.')
     if (!this.stills.at(-1)?.equals(picture)) this.stills.push(picture)
     return this.stills.length - 1
   }

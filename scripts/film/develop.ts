@@ -17,12 +17,12 @@ type Order = {
   /** Pixels of the film per CSS pixel. */
   ratio: number
   perSecond: number
-  /** A wish: the film comes out larger. */
+  /** A target: the film turns out larger. */
   bitrate: number
   posterAt: number
 }
 
-/** Composes the pictures in Chromium and encodes them there as VP9. */
+/** Composes the frames in Chromium and encodes them there as VP9. */
 export async function develop(
   browser: Browser,
   camera: Camera,
@@ -121,7 +121,7 @@ async function encode(order: Order): Promise<{ webm: string; poster: string }> {
   for (const [i, picture] of pictures.entries()) {
     const look = JSON.stringify(picture)
     const isPoster = i === order.posterAt
-    // What doesn't change takes no bytes: the picture before lasts longer.
+    // An unchanged frame takes no bytes: the previous one lasts longer.
     if (look === before && !isPoster && i < pictures.length - 1) continue
     before = look
     await draw(picture)

@@ -5,7 +5,7 @@ import { characters, normalName, usableName } from './person.ts'
 
 /** How long the codes last. */
 export const DEVICE_LOGIN_MS = 10 * MINUTE_MS
-/** How often the program may ask whether it was let in. Each time it asks too early adds as much. */
+/** How often the program may poll. Each poll that comes too early adds as much again. */
 export const POLL_EVERY_MS = 5_000
 export const CLIENT_ID = 'proving-ground'
 export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
@@ -14,20 +14,20 @@ export const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code'
 const LETTERS = 'BCDFGHJKLMNPQRSTVWXZ'
 const MAX_DEVICE_NAME = 40
 
-/** @param pick a random integer from 0 to below its argument */
+/** @param pick a random integer from 0 up to, but not including, its argument */
 export function newUserCode(pick: (below: number) => number): string {
   const four = () => Array.from({ length: 4 }, () => LETTERS.charAt(pick(LETTERS.length))).join('')
   return `${four()}-${four()}`
 }
 
-/** The code somebody typed, however they wrote it; null if it can't be one. */
+/** The code someone typed, however they wrote it; null if it can't be one. */
 export function readUserCode(text: string): string | null {
   const letters = text.toUpperCase().replace(/[\s\-‐-―]/g, '')
   const isCode = letters.length === 8 && [...letters].every((letter) => LETTERS.includes(letter))
   return isCode ? `${letters.slice(0, 4)}-${letters.slice(4)}` : null
 }
 
-/** What the program calls its computer, fit to show. Nobody checks whether it is true. */
+/** What the program calls its computer, made safe to show. Nobody checks whether it is true. */
 export function deviceName(text: string): string {
   const name = normalName(text)
   return name && usableName(name) && characters(name) <= MAX_DEVICE_NAME ? name : 'A computer'

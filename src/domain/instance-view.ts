@@ -20,7 +20,7 @@ export const INSTANCE_COLUMNS = [
 export type SortKey = (typeof INSTANCE_COLUMNS)[number]['key']
 
 const SHOWS = { all: () => true, running: isRunning, changing: isChanging, impaired: isUnwell }
-/** What a tile of the console shows. */
+/** Which instances a tile of the console shows. */
 export type InstanceShow = keyof typeof SHOWS
 
 export const ROWS_A_PAGE = 50
@@ -37,7 +37,7 @@ export type InstanceView = {
 
 export const NEWEST_FIRST: InstanceView = { sort: 'launch_time', order: 'desc', filter: '', show: 'all', page: 1 }
 
-/** One page of the instances, and figures about all of them. */
+/** One page of instances, and totals for all of them. */
 export type InstancePage = { instances: Instance[]; found: number; page: number; figures: FleetFigures }
 
 /** Reads an address's query; anything missing or invalid falls back to `NEWEST_FIRST`. */

@@ -47,7 +47,7 @@ export function fleetFigures(instances: Instance[]): FleetFigures {
   }
 }
 
-/** A vendor's own words for a failure, for looking it up there. */
+/** A vendor's own words for a failure, to look it up there. */
 export type VendorError = { vendor_code?: string | undefined; vendor_request_id?: string | undefined }
 
 /** Why the list failed to load: the text after 'Error: ', and our server's reason if it gave one. */

@@ -10,7 +10,7 @@ const G6: Record<string, [gpus: number, cpus: number, memoryGb: number]> = {
   'g6.48xlarge': [8, 192, 768],
 }
 
-/** The machine in plain words: `1 × L4, 16 CPU, 64 GB, us-east-1a`. A type we don't know keeps EC2's name. */
+/** The machine in plain words: `1 × L4, 16 CPU, 64 GB, us-east-1a`. An unknown type keeps EC2's name. */
 export function machineText(instanceType: string, zone?: string | null): string {
   const shape = G6[instanceType]
   const machine = shape ? `${shape[0]} × L4, ${shape[1]} CPU, ${shape[2]} GB` : instanceType

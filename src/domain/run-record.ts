@@ -1,4 +1,4 @@
-/** A run for the console, with everything that was tried for it. Times are ISO 8601. */
+/** A run for the console, with everything we tried for it. Times are ISO 8601. */
 export type RunRecord = {
   id: string
   state: 'starting' | 'running' | 'stopping' | 'ended'

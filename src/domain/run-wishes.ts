@@ -3,7 +3,7 @@ import { rule } from './form.ts'
 import { DAY_MS } from './instant.ts'
 import { characters, normalName, usableName } from './person.ts'
 
-/** What a start may ask for: a name for the run, and when it ends. */
+/** What a start may set: the run's name, and when it ends. */
 
 /** In seconds from the request. */
 const MIN_STOP_AFTER = 60

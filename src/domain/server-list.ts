@@ -24,7 +24,7 @@ export type ServerListAction =
   | { type: 'stopped'; server: Server; jobId: string }
   | { type: 'told'; notice: Notice }
   | { type: 'job_updated'; job: Job }
-  /** No live updates: what the list says must end a notice that still waits for its job. */
+  /** Without live updates, the list must end a notice that still waits for its job. */
   | { type: 'unheard' }
   | { type: 'job_cleared'; id: string }
   | { type: 'notice_dismissed' }
@@ -33,7 +33,7 @@ export type ServerListAction =
 const NOT_TOLD_YET = ''
 
 export const STARTING = 'Starting server! This may take up to 30 seconds...'
-/** Beyond those 30 seconds. */
+/** After those 30 seconds. */
 // Stryker disable next-line StringLiteral: words for people; a component test reads them.
 export const TAKING_LONGER = 'Taking longer than usual. Nothing is billed.'
 export const STOPPING = 'Stopping server...'
@@ -126,7 +126,7 @@ function noticeOf(job: Job, shown: Notice | null): Notice | null {
   return { kind: 'info', text: job.kind === 'server_start' ? STARTING : STOPPING, job: job.id }
 }
 
-/** The outcome that the list shows for the job the notice is about. Its own words replace this once they arrive. */
+/** The outcome that the list implies for the notice's job. The job's own words replace it once they arrive. */
 function settledNotice({ notice, jobs, servers }: ServerList): Notice | null {
   const job = notice?.kind === 'info' && notice.job ? jobs[notice.job] : undefined
   const run = servers.find(({ id }) => id === job?.server?.id)
@@ -186,7 +186,7 @@ export function isFinished(job: Pick<Job, 'status'>): boolean {
   return job.status === 'succeeded' || job.status === 'failed'
 }
 
-/** A job known only from this page's request is the latest. */
+/** A job that we know only from this page's request is the latest. */
 function isNewer(job: Job, than: Job): boolean {
   return than.updated_at !== NOT_TOLD_YET && job.created_at > than.created_at
 }

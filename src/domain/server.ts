@@ -25,7 +25,7 @@ export function serverStatusColor(status: ServerStatus): BadgeColor {
   ] as BadgeColor
 }
 
-/** Why a run without an error has ended, in a few words; null while it is live. */
+/** Why a run without an error ended, in a few words; null while it is live. */
 export function endedBecause({ ended_because, startedAt }: Pick<Server, 'ended_because' | 'startedAt'>): string | null {
   if (ended_because === 'trial_over') return 'Free minutes used up'
   if (ended_because === 'time_up') return 'Ended at the time you set'

@@ -9,8 +9,8 @@ export const START_LIMITS = [
 export const LONGEST_LIMIT_MS = Math.max(...START_LIMITS.map(({ ms }) => ms))
 
 /**
- * How long a person's machines may run before they answer us, in any such time. That time is free, so anyone who keeps a
- * machine from answering could use it for 10 minutes, again and again. Twenty-four honest starts of 5 minutes fit in.
+ * How long a person's machines may run before they answer us, per window. That time is free, so anyone who keeps a
+ * machine from answering could use it for 10 minutes, again and again. Twenty-four honest starts of 5 minutes fit.
  * Each machine counts for at least a minute, as on EC2's bill: otherwise, stopping each one as it comes up would cost us
  * 30 minutes an hour, all day.
  */

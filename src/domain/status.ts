@@ -1,12 +1,12 @@
 import { DAY_MS, MINUTE_MS, toDay } from './instant.ts'
 
-/** Why nobody can start a server: every place is in use, starts fail, or our own checks don't run. */
+/** Why nobody can start a server: every place is in use, starts fail, or our own checks aren't running. */
 export type IncidentKind = 'full' | 'failing' | 'down'
-/** A time in ms since 1970; null: it lasts. */
+/** In ms since 1970; null while it lasts. */
 export type Incident = { kind: IncidentKind; startedAt: number; endedAt: number | null }
 
 export const STATUS_DAYS = 90
-/** Our checks run each minute, but for one minute an hour. After this long without one, we can't tell. */
+/** Our checks run each minute, except one minute an hour. After this long without one, we can't tell. */
 export const SILENT_MS = 5 * MINUTE_MS
 
 export type StatusDay = {
@@ -16,7 +16,7 @@ export type StatusDay = {
   minutes: number | null
 }
 
-/** The last 90 days, the oldest first. Incidents that overlap count once. */
+/** The last 90 days, oldest first. Overlapping incidents count once. */
 export function statusDays(incidents: Incident[], firstAt: number, now: number): StatusDay[] {
   const today = Math.floor(now / DAY_MS) * DAY_MS
   return Array.from({ length: STATUS_DAYS }, (_, i) => {
@@ -27,7 +27,7 @@ export function statusDays(incidents: Incident[], firstAt: number, now: number):
   })
 }
 
-/** How much of that time nobody could start a server, in ms. */
+/** For how much of that time nobody could start a server, in ms. */
 export function lostMs(incidents: Incident[], from: number, until: number, now: number): number {
   const spans = incidents
     .map(({ startedAt, endedAt }) => ({ start: Math.max(startedAt, from), end: Math.min(endedAt ?? now, until) }))

@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from './instant.ts'
 import { isOwnMachine } from './own-machine.ts'
 import { CURRENT_PASSWORD_REQUIRED } from './user.ts'
 
-/** What a webhook can be told of, in the order of the page. */
+/** What a webhook can report, in the page's order. */
 export const EVENT_TYPES = [
   'server.running',
   'server.ending_soon',
@@ -16,11 +16,11 @@ export type EventType = (typeof EVENT_TYPES)[number]
 
 /** How many endpoints an account may have. */
 export const MAX_WEBHOOKS = 5
-/** How many deliveries of an endpoint we keep and show, beside those that still wait. */
+/** How many deliveries of an endpoint we keep and show, besides those that still wait. */
 export const KEPT_DELIVERIES = 100
-/** For how long a replaced secret also signs. */
+/** For how long a replaced secret keeps signing. */
 export const SECRET_OVERLAP_MS = DAY_MS
-/** How many secrets may sign at a time, the newest included. */
+/** How many secrets may sign at a time, including the newest. */
 export const MAX_SECRETS = 4
 const MAX_URL = 500
 
@@ -32,7 +32,7 @@ export const TEST_SENT = 'Test event sent. Its answer appears under Deliveries.'
 export const SENT_AGAIN = 'Sending the event again.'
 export const URL_TAKEN = 'You already have a webhook with this URL.'
 export const TOO_MANY_WEBHOOKS = `You have ${MAX_WEBHOOKS} webhooks, the most an account can have. Delete one first.`
-export const TOO_MANY_SECRETS = `${MAX_SECRETS} secrets sign already. Wait until an older one ends.`
+export const TOO_MANY_SECRETS = `${MAX_SECRETS} secrets are already signing. Wait until an older one ends.`
 // Stryker restore StringLiteral
 
 export const webhookForm = v.pipe(
@@ -58,8 +58,8 @@ function isEventType(type: string): type is EventType {
 const PRIVATE_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|corp|home|arpa|onion)$/
 
 /**
- * Why we never send anything to this URL: a sentence; null if we may. It judges the name, not where it leads:
- * that can change, so whoever sends checks it each time.
+ * Why we never send anything to this URL, as a sentence; null if we may. It judges the name, not its address:
+ * that can change, so the sender checks it each time.
  * @param local whether this site runs on the user's own machine, where plain HTTP to it is fine
  * @param siteHosts our own hosts, which a webhook must not call
  */
@@ -70,7 +70,7 @@ export function webhookUrlFault(text: string, local: boolean, siteHosts: string[
     return "The URL can't contain a user name or a password. Check the signature instead."
   if (local && isOwnMachine(url)) return null
   if (url.protocol !== 'https:') return 'The URL must begin with https://.'
-  if (url.port) return 'The URL must use port 443, so leave the port out.'
+  if (url.port) return 'The URL must use port 443. Leave the port out.'
   const host = url.hostname.replace(/\.$/, '')
   if (host.startsWith('[') || /^[\d.]+$/.test(host)) return 'Use a host name instead of an IP address.'
   if (!host.includes('.') || PRIVATE_NAMES.test(host)) return 'This host is not on the public Internet.'
@@ -78,7 +78,7 @@ export function webhookUrlFault(text: string, local: boolean, siteHosts: string[
   return null
 }
 
-/** How the URL is kept and compared: as browsers write it, without a fragment. */
+/** The URL as we keep and compare it: as browsers write it, without a fragment. */
 export function normalUrl(text: string): string {
   const url = new URL(text)
   url.hash = ''
@@ -91,9 +91,9 @@ const SECOND_MS = 1_000
 const WAITS = [10 * SECOND_MS, MINUTE_MS, 5 * MINUTE_MS, 20 * MINUTE_MS, HOUR_MS, 2 * HOUR_MS, 4 * HOUR_MS]
 
 /**
- * When to try again after a failure; null: never, it was tried for a day. The last try is when the day is over.
+ * When to try again after a failure; null: never, after a whole day of trying. The last try is when the day ends.
  * @param attempts how many have failed
- * @param random in [0, 1): up to a fifth longer, so that what failed together isn't tried together
+ * @param random in [0, 1): up to a fifth longer, so that we don't retry together what failed together
  */
 export function nextTry(since: number, attempts: number, now: number, random: number): number | null {
   const end = since + DELIVERY_MS

@@ -26,11 +26,11 @@ export type Server = {
   /** Where it runs; null for runs from before we kept it. */
   availability_zone: string | null
   /**
-   * What it added to its month's bill, once it has ended. Null before, if it ran in two months, and for runs from
-   * before we kept it.
+   * What it added to its month's bill. Null while it is live, if it spans two months, and for runs from before we
+   * kept it.
    */
   cost_dollars: number | null
-  /** Null while it is live. `failure`: `error_message` says which. */
+  /** Null while it is live. `failure`: see `error_message`. */
   ended_because: EndReason | null
   error_message: string | null
 }
@@ -166,7 +166,7 @@ export type Webhook = {
   status: 'on' | 'failing' | 'off'
   /** Null while it isn't off. `gone`: it answered 410. */
   off_because: 'failing' | 'gone' | null
-  /** When it last took an event. */
+  /** When it last accepted an event. */
   answered_at: string | null
 }
 
@@ -178,7 +178,7 @@ export type Delivery = {
   created_at: string
   attempts: number
   tried_at: string | null
-  /** Null once taken or given up. */
+  /** Null once accepted or given up. */
   next_try_at: string | null
   taken: boolean
   /** The HTTP status of the last answer; null without one. `answer` then says why. */

@@ -23,7 +23,7 @@ test('a token works without a cookie, an origin, or a CSRF token, and only as it
   }
 })
 
-test('a cookie never helps a token that is not valid, nor past the check of its origin', async () => {
+test('a cookie never helps an invalid token, nor gets past the origin check', async () => {
   const { cookie } = await site.signInAs('user')
   for (const Authorization of ['Bearer', 'Bearer ', 'Bearer x', 'bearer x', 'BEARER  x', `Bearer ${'\t'}x`]) {
     expect(await who({ Authorization, Cookie: cookie }), Authorization).toBe(401)
@@ -83,7 +83,7 @@ test('an admin’s token has no admin rights, and even public pages and forms re
     const response = await site.request(path, init)
     expect([response.status, response.headers.get('Content-Type')], path).toEqual([403, 'application/json'])
   }
-  // Kept for visitors: a token must not get it, whoever came first.
+  // Cached for visitors: a token must not get it, even if a visitor came first.
   expect((await site.request('/pricing')).status).toBe(200)
   expect((await site.request('/pricing', { headers })).status).toBe(403)
 })
@@ -98,7 +98,7 @@ test('a program sends JSON or nothing', async () => {
   expect(await send('application/json')).toBe(503)
 })
 
-test('nobody else can revoke a token, nor tell whether it exists', async () => {
+test('nobody else can revoke a token, or tell whether it exists', async () => {
   const [ada, eve] = [await site.signInAs('user'), await site.signInAs('user')]
   const { id, headers } = await site.tokenOf(ada.userId, 'read')
   const answers = []
@@ -178,25 +178,28 @@ describe('over the wire', () => {
     expect(w.disconnected).not.toContain(w.token.id)
   })
 
-  test.each(endings.slice(1))('%s leaves no token that was made meanwhile with the old password', async (_, end) => {
-    const w = await world()
-    const { counter } = w.ctx
-    let ended: Response | undefined
-    // Between the password check and the insert of the new token.
-    w.ctx.counter = (name) => ({
-      ...counter(name),
-      async forgive() {
-        w.ctx.counter = counter
-        ended = await end(w)
-      },
-    })
-    const late = await w.browser.json('POST', '/api_tokens', { ...CI, name: 'late' })
-    expect(ended?.status).toBe(200)
-    expect(late.status).toBe(422)
-    expect(await w.ctx.db.$count(apiTokens, eq(apiTokens.name, 'late'))).toBe(0)
-  })
+  test.each(endings.slice(1))(
+    '%s leaves no token that someone creates meanwhile with the old password',
+    async (_, end) => {
+      const w = await world()
+      const { counter } = w.ctx
+      let ended: Response | undefined
+      // Between the password check and the insert of the new token.
+      w.ctx.counter = (name) => ({
+        ...counter(name),
+        async forgive() {
+          w.ctx.counter = counter
+          ended = await end(w)
+        },
+      })
+      const late = await w.browser.json('POST', '/api_tokens', { ...CI, name: 'late' })
+      expect(ended?.status).toBe(200)
+      expect(late.status).toBe(422)
+      expect(await w.ctx.db.$count(apiTokens, eq(apiTokens.name, 'late'))).toBe(0)
+    },
+  )
 
-  test('only somebody who knows the password makes a token, guesses are counted, and the owner hears of it', async () => {
+  test('only someone who knows the password creates a token; guesses count, and the owner gets an email', async () => {
     const w = await world()
     const mail = w.sent.find(({ subject }) => subject === 'You have a new API token')
     expect(mail).toMatchObject({ to: w.email })
@@ -211,7 +214,7 @@ describe('over the wire', () => {
     expect(await w.ctx.db.$count(apiTokens, eq(apiTokens.userId, w.userId))).toBe(1)
   })
 
-  test('the database knows no token, and no page shows one again', async () => {
+  test('the database has no token, and no page shows one again', async () => {
     const w = await world()
     const rows = await w.ctx.db.select().from(apiTokens).where(eq(apiTokens.userId, w.userId))
     expect(JSON.stringify(rows)).not.toContain(w.token.token.slice(3, 20))

@@ -86,7 +86,7 @@ test('wrong usage exits with 2 and writes nothing to stdout', async () => {
     expect(help.out).toContain(word)
 })
 
-test('a site that does not answer exits with 1 and says where we looked', async () => {
+test('if a site does not answer, exits with 1 and names its address', async () => {
   const probe = createServer()
   await new Promise<void>((done) => probe.listen(0, '127.0.0.1', done))
   const { port } = probe.address() as { port: number }
@@ -97,7 +97,7 @@ test('a site that does not answer exits with 1 and says where we looked', async 
   expect(refused.err).toContain(`Can't reach http://127.0.0.1:${port} (ECONNREFUSED).`)
 })
 
-test('a site that is something else exits with 1, without a stack trace', async () => {
+test('if a site is something else, exits with 1, without a stack trace', async () => {
   const page = createWebServer((_, answer) => answer.end('<!doctype html>Welcome to the hotel'))
   await new Promise<void>((done) => page.listen(0, '127.0.0.1', done))
   const { port } = page.address() as { port: number }

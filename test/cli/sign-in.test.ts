@@ -22,7 +22,7 @@ test('signs in with a token from stdin, keeps it to the user alone, and forgets 
   const file = signInFile() as string
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ url, token, ownToken: false })
   expect(statSync(file).mode & 0o777).toBe(0o600)
-  // It is the site from here on.
+  // From here on, this is the site.
   expect(await run(['status'])).toEqual({ code: 0, out: 'No server is running.\n', err: '' })
 
   chmodSync(file, 0o644)
@@ -30,7 +30,7 @@ test('signs in with a token from stdin, keeps it to the user alone, and forgets 
   expect(statSync(file).mode & 0o777).toBe(0o600)
 
   const signedOut = await run(['logout'])
-  // Somebody pasted this token, so it may be in use elsewhere.
+  // Someone pasted this token, so it may be in use elsewhere.
   expect(signedOut).toMatchObject({ code: 0, out: expect.stringContaining(`Revoke it at ${url}/api_tokens`) })
   expect(existsSync(file)).toBe(false)
   expect((await run(['status', '--base-url', url])).code).toBe(3)
@@ -54,7 +54,7 @@ test.runIf(hasTerminals)('asks for the token on a terminal, and never shows it',
   expect((await again.ended).code).toBe(130)
 })
 
-test('refuses what is no token, or one the site does not know, and keeps neither', async () => {
+test('refuses text that is not a token, and unknown tokens, and keeps neither', async () => {
   const { run, signInFile } = newComputer()
   const unknown = newApiToken(randomInt)
   for (const [input, sentence] of [
@@ -79,7 +79,7 @@ test('every command says which site it needs', async () => {
 
 type Decide = (code: string) => unknown
 
-/** Runs `login`, with somebody who answers its code before it asks the first time. */
+/** Runs `login`, with someone who answers its code before it first polls. */
 async function logIn(
   computer: ReturnType<typeof newComputer>,
   decide: Decide,
@@ -103,7 +103,7 @@ async function logIn(
   return { ...ended, site: line.url }
 }
 
-test('login shows a code, waits until its user lets it in, and logout revokes the token', async () => {
+test('login shows a code, waits until its user approves it, and logout revokes the token', async () => {
   const { person } = await newOperator(url)
   const computer = newComputer()
   const decide = (code: string) =>
@@ -125,7 +125,7 @@ test('login shows a code, waits until its user lets it in, and logout revokes th
   expect(after.code).toBe(3)
 })
 
-test('login ends when its user refuses, or when the code is too old', async () => {
+test('login ends when its user refuses, or when the code expires', async () => {
   const { person } = await newOperator(url)
   const computer = newComputer()
   const refused = await logIn(computer, (code) => person.post('/activate', { user_code: code, decision: 'deny' }))
@@ -151,7 +151,7 @@ test('refuses an address that is not a site, and one that would send the token u
     })
 })
 
-test('a saved token goes to its own site only, and follows no redirect', async () => {
+test('a saved token goes only to its own site, and follows no redirect', async () => {
   const { token } = await newOperator(url)
   const { run } = newComputer()
   await run(LOGIN, token)

@@ -27,7 +27,7 @@ const dev = (path: string, body: unknown) =>
     body: JSON.stringify(body),
   })
 
-// They look at starts that stay as they are; those below change the fleet for all.
+// These watch starts that don't change. The tests below change the fleet for everyone.
 test.concurrent('Ctrl-C without a terminal leaves the server on, and says how to stop it', async () => {
   const ada = await newOperator(url)
   const start = ada.open(['start', '--wait'])
@@ -73,7 +73,7 @@ test('a server that does not come up in time exits with 5', async () => {
   expect(await start.ended).toMatchObject({ code: 5, out: '', err: expect.stringContaining('error: ') })
 })
 
-test('a start that EC2 has no room for exits with 4', async () => {
+test('a start for which EC2 has no room exits with 4', async () => {
   const ada = await newOperator(url)
   await dev('faults', { target: 'ec2', fault: 'InsufficientInstanceCapacity', times: FLEET })
   const start = await ada.run(['start', '--wait'])

@@ -7,7 +7,7 @@ import { openLine } from '../../testing/people/open-line.ts'
 const url = inject('url')
 const ADDRESS = /http:\/\/127\.\d+\.\d+\.\d+:5173/
 
-// They spend their time waiting, each for its own server.
+// Each spends its time waiting for its own server.
 type Operator = Awaited<ReturnType<typeof newOperator>>
 const serversOf = async ({ person }: Operator) =>
   (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
@@ -16,7 +16,7 @@ test.concurrent('starts, follows the job to the address, opens the page, and sto
   const ada = await newOperator(url)
   const started = await ada.run(['start', '--wait'])
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(/^Your server is running: http:\S+:5173\n$/) })
-  // Each step once, one a line, with nothing for a terminal.
+  // Each step once, one per line, with no terminal codes.
   expect(started.err).toMatch(/^Starting server…\n(.*…\n)*Waiting for the simulator to answer…\n$/)
   expect(new Set(started.err.split('\n')).size).toBe(started.err.split('\n').length)
   const [address = ''] = ADDRESS.exec(started.out) ?? []
@@ -59,7 +59,7 @@ test.concurrent('a token that may only read starts nothing', async () => {
   expect(await serversOf(ada)).toEqual([])
 })
 
-test.concurrent('Ctrl-C before the start is answered still knows of the server', async () => {
+test.concurrent('Ctrl-C before the start is answered still reports the server', async () => {
   const ada = await newOperator(url)
   const line = await openLine(url, { onRequest: (path) => path.endsWith('auto_cloud_start_request') && interrupt() })
   const start = ada.open(['start', '--wait', '--base-url', line.url])
@@ -81,7 +81,7 @@ test.concurrent('a start whose answer is lost is repeated, and starts one server
   expect(await serversOf(ada)).toMatchObject([{ id: JSON.parse(started.out).server.id }])
 })
 
-test.concurrent('follows a start where no WebSocket gets through', async () => {
+test.concurrent('follows a start where WebSockets are blocked', async () => {
   const ada = await newOperator(url)
   const line = await openLine(url, {})
   const started = await ada.run(['start', '--wait', '--base-url', line.url])
@@ -89,7 +89,7 @@ test.concurrent('follows a start where no WebSocket gets through', async () => {
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(ADDRESS) })
 })
 
-test.concurrent('hears from the cable when every poll is lost', async () => {
+test.concurrent('follows the cable when every poll is lost', async () => {
   const ada = await newOperator(url)
   const line = await openLine(url, { cable: true, loses: (path) => path.endsWith('get_servers') })
   const started = await ada.run(['start', '--wait', '--base-url', line.url])
@@ -97,7 +97,7 @@ test.concurrent('hears from the cable when every poll is lost', async () => {
   expect(started).toMatchObject({ code: 0, out: expect.stringMatching(ADDRESS) })
 })
 
-test.concurrent('status --watch tells what happens, and Ctrl-C ends it', async () => {
+test.concurrent('status --watch reports what happens, and Ctrl-C ends it', async () => {
   const ada = await newOperator(url)
   const watch = ada.open(['status', '--watch'])
   const json = ada.open(['status', '--watch', '--json'])
@@ -105,7 +105,7 @@ test.concurrent('status --watch tells what happens, and Ctrl-C ends it', async (
   await json.shows('"server":null')
   await ada.run(['start'])
   await watch.shows(ADDRESS)
-  // A watch that begins later tells no old news.
+  // A watch that begins later reports no old news.
   const late = ada.open(['status', '--watch'])
   await late.shows(ADDRESS)
   await json.shows('"active":true')

@@ -41,7 +41,7 @@ describe.skipIf(isSkipped(moto))('cfn-lint', () => {
   })
 })
 
-test('puts the container image into the first boot, and refuses anything that is no image', () => {
+test('puts the container image into the first boot, and refuses anything that is not an image', () => {
   const text = Buffer.from(userData('ghcr.io/example/simulator:1.2'), 'base64').toString()
   expect(text).toMatch(/^#cloud-config\n/)
   expect(text).toContain('docker pull ghcr.io/example/simulator:1.2\n')
@@ -206,7 +206,10 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       ],
       ['another image than the template names', run('arn:aws:ec2:us-east-1::image/ami-2', FROM_TEMPLATE)],
       ['a key pair', run('key-pair/mine', NAMED)],
-      ['tagging a foreign instance, to terminate it then', { action: 'ec2:CreateTags', resource: arn('instance/i-1') }],
+      [
+        'tagging a foreign instance in order to terminate it',
+        { action: 'ec2:CreateTags', resource: arn('instance/i-1') },
+      ],
       [
         'changing a template',
         { action: 'ec2:CreateLaunchTemplateVersion', resource: arn('launch-template/lt-1'), keys: OURS },
@@ -223,7 +226,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
   describe('once it enforces permissions', () => {
     beforeAll(() => account.enforce())
 
-    test('lets the Worker do all it does', async () => {
+    test('allows everything the Worker does', async () => {
       const { id } = await launchIn('a', 'enforced')
       expect((await cloud().findInstance(id))?.tags['aws:ec2launchtemplate:id']).toMatch(/^lt-/)
       expect((await cloud().findByToken('enforced'))?.id).toBe(id)
@@ -241,7 +244,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       await expect(forged.send(stop)).rejects.toMatchObject({ name: 'AuthFailure' })
     })
 
-    test.fails('refuses an instance without our tag (deviates: moto knows no conditions of EC2)', async () => {
+    test.fails('refuses an instance without our tag (deviates: moto does not know EC2’s conditions)', async () => {
       const LaunchTemplate = { LaunchTemplateName: account.templates.a ?? '' }
       const untagged = new RunInstancesCommand({
         LaunchTemplate,

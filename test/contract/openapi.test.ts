@@ -76,7 +76,7 @@ function check(route: string, reply: Pick<Reply, 'status' | 'body' | 'text'>): v
   ;(reply.status < 300 ? accepted : refused).add(route)
 }
 
-/** Calls as somebody, and checks the answer. */
+/** Calls as someone, and checks the answer. */
 async function ask(who: Client, route: string, body?: unknown, id = '') {
   const [method = '', pattern = ''] = route.split(' ')
   const [path = '', query = ''] = pattern.split('?')
@@ -111,7 +111,7 @@ test('describes every call that answers JSON, and no other', () => {
   const expected = calls
     .map(([route]) => route)
     .filter((route) => ![...OTHER, 'GET /cable', 'GET /api/openapi.json'].includes(route))
-    // The console's forms are no API.
+    // The console's forms aren't part of the API.
     .filter((route) => !route.startsWith('POST /admin/'))
   expect(operations.map(({ route }) => route).sort()).toEqual(expected.sort())
   expect(document).toMatchObject({ openapi: '3.1.0', servers: [{ url }] })

@@ -7,7 +7,7 @@ import { newPerson, PASSWORD } from '../../testing/people/client.ts'
 import { runSchemathesis, schemathesis } from '../../testing/stack/schemathesis.ts'
 import { isSkipped } from '../../testing/stack/third-party.ts'
 
-/** What somebody else's program thinks of sending finds no 500, and no answer that our document doesn't promise. */
+/** Whatever someone else's program sends gets no 500, and no answer that our document doesn't promise. */
 describe.skipIf(isSkipped(schemathesis))(`against ${schemathesis.name}`, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-schemathesis-'))
   const stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 2, plansForSale: true, log: () => {} })
@@ -22,7 +22,7 @@ describe.skipIf(isSkipped(schemathesis))(`against ${schemathesis.name}`, async (
   }
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
 
-  // Each has its own token, whose calls are limited.
+  // Each has its own token, because calls per token are limited.
   test.each(['read', 'operate'])('as a program that may %s', { timeout: 300_000 }, async (scope) => {
     const ada = await newPerson(url)
     const { body } = await ada.post('/api_tokens', { name: 'CI', scope, current_password: PASSWORD })

@@ -100,7 +100,7 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
     await payments.cancelNow('sub_1')
   })
 
-  test('quotes and makes an upgrade, takes a cancellation back, and schedules and releases a downgrade', async () => {
+  test('quotes and makes an upgrade, undoes a cancellation, and schedules and releases a downgrade', async () => {
     const prices = (planType: 'basic' | 'premium') =>
       answerPricesBefore(mock.url, {
         id: `price_${planType}`,

@@ -156,7 +156,7 @@ describe('the Stripe adapter against the stand-in', () => {
     await expect(payments().createPortal(nobody)).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
-  test('upgrades for the quoted price, declines with nothing changed, and counts no upgrade as a period paid', async () => {
+  test('upgrades for the quoted price, changes nothing if declined, and counts no upgrade as payment for a period', async () => {
     now = Date.UTC(2028, 0, 31, 9)
     const customer = await payments().createCustomer({ id: 'user_10', email: 'ten@example.com' }, 'customer-10')
     const session = await payments().createCheckout({ ...checkout(customer), userId: 'user_10' }, 'checkout-10')
@@ -176,7 +176,7 @@ describe('the Stripe adapter against the stand-in', () => {
     await press(await payments().createPortal({ customerId: customer, returnUrl: 'https://site.test/back' }))
     await payments().upgrade(id, upgrade, 'upgrade-2')
     await payments().upgrade(id, upgrade, 'upgrade-2')
-    // Nothing is charged for a plan that it has.
+    // It charges nothing for the plan it already has.
     await payments().upgrade(id, upgrade, 'upgrade-3')
     expect(await payments().findSubscription(id)).toMatchObject({
       planType: 'premium',
@@ -192,7 +192,7 @@ describe('the Stripe adapter against the stand-in', () => {
     await expect(outside).rejects.toMatchObject({ code: 'provider_failed' })
   })
 
-  test('changes a plan with the next period, unless that is taken back', async () => {
+  test('changes a plan with the next period, unless the change is undone', async () => {
     now = Date.UTC(2028, 0, 31, 9)
     const customer = await payments().createCustomer({ id: 'user_11', email: 'eleven@example.com' }, 'customer-11')
     const wanted = { ...checkout(customer), userId: 'user_11', planType: 'premium' as const }

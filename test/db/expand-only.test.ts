@@ -29,13 +29,13 @@ const migrate = () =>
 
 test('migrates an empty database, and says so again', async () => {
   expect(await migrate()).toBe(`Applied ${journal.entries.map(({ tag }) => tag).join(', ')}.`)
-  expect(await migrate()).toBe('The database has every migration.')
+  expect(await migrate()).toBe('The database already has every migration.')
 })
 
 test('touches nothing if a migration fails on the copy', async () => {
   const newest = journal.entries.at(-1)?.when ?? 0
   await client.execute({ sql: 'DELETE FROM __drizzle_migrations WHERE created_at >= ?', args: [newest] })
-  // The last migration again: what it adds is there already.
+  // Run the last migration again: what it adds already exists.
   expect(await migrate()).toMatch(/^failed: .*(duplicate column|already exists)/)
   const { rows } = await client.execute('SELECT max(created_at) AS at FROM __drizzle_migrations')
   expect(rows[0]?.at).toBeLessThan(newest)

@@ -11,7 +11,7 @@ import type { Services } from '../../dev/services.ts'
 import { startStripe } from '../../dev/stripe/stand-in.ts'
 
 test.each([1e20, 1e300, -1, '60', null])(
-  'the clock rejects %j and keeps running, also after a restart',
+  'the clock rejects %j and keeps running, even after a restart',
   async (advance_seconds) => {
     const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-clock-'))
     onTestFinished(() => rmSync(dataDir, { recursive: true }))

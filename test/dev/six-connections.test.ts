@@ -47,7 +47,7 @@ test('one invocation has six open connections and queues the seventh; another in
   const first = ask(7)
   await arrived(6)
   const second = ask(2)
-  // The second's two arrive although the first's seventh, still queued, came before them.
+  // The second's two arrive even though the first's seventh came earlier and is still queued.
   await arrived(8)
   answerOne()
   await arrived(8)

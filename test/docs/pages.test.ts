@@ -10,7 +10,7 @@ import { waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
 
-/** The examples of the documentation, taken from its pages as people see them, and run as people would. */
+/** Takes the documentation's examples from its pages as people see them, and runs them as people would. */
 
 const url = inject('url')
 const folder = mkdtempSync(join(tmpdir(), 'proving-ground-docs-'))
@@ -19,7 +19,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const PAGES = ['/docs', '/docs/api', '/docs/events', '/docs/cli', '/docs/billing', '/docs/images']
 const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&#x27;': "'" }
 const plain = (html: string) => html.replace(/&[#\w]+;/g, (entity) => ENTITIES[entity] ?? entity)
-/** Without the marks that React puts between texts. */
+/** Without the markers that React puts between texts. */
 const html = async (path: string) => (await (await fetch(url + path)).text()).replaceAll('<!-- -->', '')
 
 /** The examples of a page that say `data-run`, by name; several of one name are one script. */
@@ -38,7 +38,7 @@ type Operator = Awaited<ReturnType<typeof newOperator>>
 const serversOf = async ({ person }: Operator) =>
   (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
 
-/** Runs a script in bash. What it writes to files stays its own. */
+/** Runs a script in bash, in its own folder. */
 function bash(script: string, { token }: Operator, more: Record<string, string> = {}) {
   const cwd = mkdtempSync(join(folder, 'run-'))
   const env = { PATH: process.env.PATH, HOME: cwd, PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: token, ...more }

@@ -29,7 +29,7 @@ test('uses every digit', () => {
   expect(seen.size).toBe(62)
 })
 
-test('any other text is no token: a changed character, another length, another prefix', () => {
+test('any other text is not a token: a changed character, another length, another prefix', () => {
   fc.assert(
     fc.property(token, fc.nat({ max: 35 }), (text, at) => {
       const i = 3 + at

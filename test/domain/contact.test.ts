@@ -8,7 +8,7 @@ const faults = (change: object) => {
   return result.ok ? [] : result.faults.map(({ field, message }) => [field, message])
 }
 
-test('trims what is sent, and counts a line break as one character', () => {
+test('trims the text, and counts a line break as one character', () => {
   expect(checkForm(contactForm, filled)).toEqual({
     ok: true,
     value: { name: 'Ada', email: 'ada@example.com', source: 'Referral', message: 'Two\nlines' },
@@ -39,7 +39,7 @@ test('an empty form breaks the rule of every field, in order', () => {
   expect(checkForm(contactForm, { ...filled, name: 7 }).ok).toBe(false)
 })
 
-test('accepts what is exactly as long as allowed', () => {
+test('accepts text exactly as long as allowed', () => {
   expect(faults({ name: ` ${'🛰'.repeat(50)} ` })).toEqual([])
   expect(faults({ message: ` ${'x\r\n'.repeat(999)}xx ` })).toEqual([])
 })

@@ -7,14 +7,14 @@ test('a user code has eight letters in two groups, without vowels', () => {
   expect(newUserCode(() => 19)).toBe('ZZZZ-ZZZZ')
 })
 
-test('reads a code however somebody typed it', () => {
+test('reads a code however someone typed it', () => {
   for (const typed of ['BCDF-GHJK', 'bcdfghjk', ' bcdf ghjk ', 'B-C-D-F-G-H-J-K', 'BCDF–GHJK', 'BCDF\u2010GHJK'])
     expect(readUserCode(typed), typed).toBe('BCDF-GHJK')
   for (const typed of ['', 'BCDF-GHJ', 'BCDF-GHJKL', 'ABCD-FGHJ', 'BCDF-GHJ1', 'BCDF_GHJK', 'BCDF-GHJ0'])
     expect(readUserCode(typed), typed).toBeNull()
 })
 
-test('shows what a program calls its computer, unless nobody could read it', () => {
+test('shows what a program calls its computer, unless it is unreadable', () => {
   expect(deviceName(' laptop ')).toBe('laptop')
   expect(deviceName('x'.repeat(40))).toBe('x'.repeat(40))
   for (const name of ['', '  ', 'x'.repeat(41), 'a\u202eb', 'a\nb']) expect(deviceName(name)).toBe('A computer')

@@ -105,7 +105,7 @@ test('equal rows keep their order, whatever the column and the direction', () =>
   )
 })
 
-test('uptime sorts what is up by seconds and puts the rest last', () => {
+test('uptime sorts running instances by seconds and puts the rest last', () => {
   const row = (state: string, seconds: number) =>
     ({ state, launch_time: new Date(NOW - seconds * 1000).toISOString() }) as Instance
   const [young, old, gone] = [row('running', 9), row('running', 10), row('terminated', 1)]
@@ -157,7 +157,7 @@ test('a second click on a column reverses it; another column starts ascending', 
   expect(sortedBy(sortedBy(once, 'name'), 'state')).toMatchObject({ sort: 'state', order: 'asc' })
 })
 
-test('the pages together are the whole view, 50 rows each, and the figures are about all instances', () => {
+test('the pages make up the whole view, 50 rows each, and the totals cover all instances', () => {
   const all = manyInstances(230, NOW)
   const seen = { ...NEWEST_FIRST, filter: 'g6.4xlarge' }
   const pages = [1, 2, 3].map((page) => pageInstances(all, { ...seen, page }, NOW))

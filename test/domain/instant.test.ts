@@ -53,7 +53,7 @@ test('writes an instant as ISO 8601 in UTC, and nothing as nothing', () => {
   ])
 })
 
-test('a day is the one in UTC', () => {
+test('a day is a UTC day', () => {
   expect([toDay(Date.UTC(2028, 1, 29, 0)), toDay(Date.UTC(2028, 1, 29, 23, 59, 59, 999))]).toEqual([
     '2028-02-29',
     '2028-02-29',

@@ -211,7 +211,7 @@ describe('without live updates', () => {
       })
   })
 
-  test('a notice stays while the list shows that its job goes on, and so does any other', () => {
+  test('a notice stays while the list shows that its job continues, and so does any other', () => {
     expect(unheard(starting, running).notice?.text).toBe(STARTING)
     expect(unheard(stopping, { ...running, billed_from: at(2), stopping: true }).notice?.text).toBe(STOPPING)
     expect(play([{ type: 'unheard' }]).notice).toBeNull()

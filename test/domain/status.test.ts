@@ -23,7 +23,7 @@ test('counts 90 days up to today, and none before the first check', () => {
   expect(days[0]?.day).toBe('2026-08-23')
 })
 
-test('an incident over midnight counts in both days, a lasting one until now', () => {
+test('an incident across midnight counts on both days, and an open one until now', () => {
   const days = statusDays([from(today - 2 * MINUTE, today + 1), from(now - 3 * MINUTE, null)], 0, now)
   expect(days.slice(-3).map(({ minutes }) => minutes)).toEqual([0, 2, 4])
 })

@@ -48,7 +48,7 @@ describe('sign-up', () => {
     expect(faults({ [field]: '' })).toContainEqual([null, 'All fields are required.'])
   })
 
-  test('accepts what is exactly as long as allowed, counting characters as people do', () => {
+  test('accepts text exactly as long as allowed, counting characters as people do', () => {
     expect(faults({ name: ` ${'🛰'.repeat(100)} ` })).toEqual([])
     expect(faults(both('🛰'.repeat(6)))).toEqual([])
     expect(faults(both(LONG))).toEqual([])
@@ -114,7 +114,7 @@ describe('the profile', () => {
     expect(first({ current_password: 'old', password_confirmation: 'secret' })).toEqual(rest)
   })
 
-  test('accepts what is exactly as long as allowed', () => {
+  test('accepts text exactly as long as allowed', () => {
     expect(faults({ name: ` ${'🛰'.repeat(100)} ` })).toEqual([])
     expect(faults(password('🛰'.repeat(6)))).toEqual([])
     expect(faults(password(LONG))).toEqual([])

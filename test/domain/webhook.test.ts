@@ -110,7 +110,7 @@ test('the form needs a URL, known events, and the password', () => {
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
-test('tries again ever later, for a day, and once more when the day is over', () => {
+test('tries again less and less often for a day, and once more when the day ends', () => {
   const tries = [0]
   for (let at: number | null = 0; at !== null; ) {
     at = nextTry(0, tries.length, at, 0)
@@ -133,7 +133,7 @@ test('tries again ever later, for a day, and once more when the day is over', ()
   expect(nextTry(0, 3, 24 * HOUR - 1, 0)).toBe(24 * HOUR)
 })
 
-test('waits up to a fifth longer, so that what failed together is not tried together', () => {
+test('waits up to a fifth longer, so that we do not retry together what failed together', () => {
   expect(nextTry(0, 1, 5, 0.5)).toBe(5 + 11_000)
   expect(nextTry(0, 2, 5, 1)).toBe(5 + 72_000)
 })

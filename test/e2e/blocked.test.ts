@@ -6,7 +6,7 @@ import { newPerson } from '../../testing/people/client.ts'
 const LONG = { timeout: 50_000 }
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
-/** A network that answers requests but lets no WebSocket through: it hangs, or is refused. */
+/** A network that answers requests but blocks WebSockets: they hang, or it refuses them. */
 const NETWORKS = {
   hangs: (page: Page) => page.routeWebSocket('**/cable', () => {}),
   refuses: (page: Page) => page.routeWebSocket('**/cable', (socket) => void socket.close({ code: 1011 })),

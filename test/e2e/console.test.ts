@@ -50,7 +50,7 @@ test('the table sorts and filters instantly, and its address says how', async ()
   await page.getByRole('link', { name: 'Instance ID' }).click()
   await expect.poll(ids, PATIENCE).toEqual(all.toReversed().slice(0, A_PAGE))
 
-  // A tile is a filter, and shows as many rows as it says. Pressing it again takes it back.
+  // A tile is a filter, and shows as many rows as it says. Pressing it again removes the filter.
   const tile = page.getByRole('link', { name: /^Starting or stopping/ })
   const changing = Number((await tile.innerText()).match(/\d+/)?.[0])
   expect(changing).toBeGreaterThan(1)

@@ -27,7 +27,7 @@ async function landing(options: BrowserContextOptions = {}) {
 const soon = { timeout: 20_000 }
 const chapter = (page: Page) => page.locator('.film [aria-current=step] strong').innerText()
 
-test('the film starts in view, rests when paused, and can be scrubbed to its end and played again', async () => {
+test('the film starts in view, stops when paused, and can be scrubbed to its end and played again', async () => {
   const { page, complaints, files, film, slider, button } = await landing()
   expect(files.filter((file) => file.endsWith('.webm'))).toEqual([])
   await film.scrollIntoViewIfNeeded()

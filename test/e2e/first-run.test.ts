@@ -48,7 +48,7 @@ test('sign-up says what is free, and which fields it needs', async () => {
   await page.context().close()
 })
 
-test.each(ways)('%s, a password manager leads to the fold with the password', async (_, options) => {
+test.each(ways)('%s, a password manager finds the folded password form', async (_, options) => {
   const page = await pageOf(browser, url, await newPerson(url), options)
   await page.goto(`${url}/account_overview`)
   const current = page.getByLabel('Current password', { exact: true })
@@ -57,7 +57,7 @@ test.each(ways)('%s, a password manager leads to the fold with the password', as
   expect(page.url()).toBe(`${url}/account_overview#current_password`)
   await current.waitFor({ state: 'visible' })
 
-  // Opens for a fault in it, too.
+  // A fault in it also opens it.
   await page.goto(`${url}/account_overview`)
   if (options.javaScriptEnabled !== false) await untilHydrated(page)
   await page.getByText('Change password (optional)').click()
@@ -68,7 +68,7 @@ test.each(ways)('%s, a password manager leads to the fold with the password', as
   await page.context().close()
 })
 
-/** Follows a link; says whether the browser asked first. Stays on the page then. */
+/** Follows a link. Returns whether the browser asked first; if it did, stays on the page. */
 async function asksBeforeLeaving(page: Page, leave: () => Promise<unknown>): Promise<boolean> {
   const asked = new Promise<boolean>((resolve) => {
     page.once('dialog', (dialog) => {
@@ -109,7 +109,7 @@ test('asks before leaving with an edited profile, and not once it is saved', asy
   await page.context().close()
 })
 
-test('asks before leaving a message to sales, and not when it is sent', async () => {
+test('asks before leaving a message to sales, but not when sending it', async () => {
   const page = await pageOf(browser, url, visitor)
   await page.goto(`${url}/contact_sales`)
   await page.waitForLoadState('networkidle')

@@ -6,9 +6,9 @@ import { openBrowser } from '../../testing/browser/chromium.ts'
 import { pageOf, untilHydrated } from '../../testing/browser/e2e.ts'
 import { Client, confirmationToken, newPerson, PASSWORD } from '../../testing/people/client.ts'
 
-/** Into the product, with and without a script: after a session ended, before confirming, with a dead link. */
+/** Getting into the product, with and without a script: after a session ended, before confirming, with a dead link. */
 
-const REVOKED = 'This device was signed out, from another device or by a password change. Please sign in again.'
+const REVOKED = 'This device was signed out from another device or by a password change. Please sign in again.'
 const url = inject('url')
 let browser: Browser
 

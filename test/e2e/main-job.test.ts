@@ -63,7 +63,7 @@ test('from sign-up to a stopped server without a reload', async () => {
   await shot(vehicle, 'vehicle')
   await vehicle.close()
 
-  // The meter runs by now, but counts only whole seconds of the clock: the first may be over after almost two.
+  // The meter is running by now, but counts only whole seconds of the clock: the first may take almost two.
   const running = page.getByRole('row').filter({ hasText: 'running' })
   const metered = (await uptimeOf(running)) + 3
   await expect.poll(() => uptimeOf(running), { timeout: 15_000 }).toBeGreaterThanOrEqual(metered)

@@ -10,7 +10,7 @@ const world = stackAndBrowser({ ec2BootMs: 1500 })
 test.each([
   ['phone', PHONE],
   ['desktop', DESK],
-] as const)('on a %s, the live server stands first, in the first screen, in every state', async (_, options) => {
+] as const)('on a %s, the live server comes first, on the first screen, in every state', async (_, options) => {
   const { page, card } = await openWithServer(world, options)
   await card.getByRole('heading', { name: 'Server starting' }).waitFor()
   await card.getByText('Startup is free.').waitFor()

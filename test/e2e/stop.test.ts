@@ -8,7 +8,7 @@ const DESK = { viewport: { width: 1280, height: 800 } }
 const LONG = { timeout: 50_000 }
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
-test('Stop asks once, and gives the focus back if the answer is no', async () => {
+test('Stop asks once, and returns the focus if the answer is no', async () => {
   const { page, card } = await openWithServer(world, DESK)
   const stops: string[] = []
   page.on('request', (request) => request.url().endsWith('/stop_server') && stops.push(request.url()))
@@ -49,7 +49,7 @@ test('a start is cancelled without a question, and its row keeps its date', asyn
   await page.context().close()
 })
 
-test('without scripts, Stop leads to a page that asks, and to the dashboard when nothing is left to stop', async () => {
+test('without scripts, Stop opens a page that asks, or the dashboard if there is nothing left to stop', async () => {
   const { page, card, person } = await openWithServer(world, { javaScriptEnabled: false })
   const stop = card.getByRole('button', { name: 'Stop', exact: true })
   await expect
@@ -91,7 +91,7 @@ test('the simulator page says when its server is gone', async () => {
   await page.context().close()
 })
 
-test('the simulator flies, drives, replays, tells its telemetry, and leads to Stop', async () => {
+test('the simulator flies, drives, replays, reads its telemetry, and links to Stop', async () => {
   const { page, card } = await openWithServer(world, { ...PHONE, reducedMotion: 'reduce', acceptDownloads: true })
   const address = await card.getByRole('link', { name: 'Open simulator' }).getAttribute('href', LONG)
   const complaints = complaintsOf(page)

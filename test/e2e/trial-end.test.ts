@@ -18,7 +18,7 @@ async function advance(seconds: number): Promise<void> {
   await post('/dev/cron', { cron: '* * * * *' })
 }
 
-test('the trial ends with notice: amber, red, the title and a clock count, a mail, and the reason stays', async () => {
+test('the trial ends with notice: amber, red, a countdown in the title and the banner, an email, and the reason stays', async () => {
   const { page, card, person } = await openWithServer(world, DESK)
   await card.getByRole('link', { name: 'Open simulator' }).waitFor(LONG)
   const banner = page.locator('.alert', { hasText: 'minutes left' })

@@ -197,7 +197,7 @@ test('is blocked if it was never live for 10 s, until it is', async () => {
   expect(channel.state()).not.toBe('blocked')
   await pass(200)
   expect(channel.state()).toBe('blocked')
-  // Every later try that fails leaves it at that.
+  // Later failures change nothing.
   await socket().drop()
   await pass(3_000)
   expect(channel.state()).toBe('blocked')
@@ -205,7 +205,7 @@ test('is blocked if it was never live for 10 s, until it is', async () => {
   expect(channel.state()).toBe('live')
 })
 
-test('is not blocked once it was live, however long it is away', async () => {
+test('is never blocked once it was live, however long it is away', async () => {
   const channel = await followLive()
   window.dispatchEvent(new Event('offline'))
   await pass(30_000)

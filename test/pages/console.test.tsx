@@ -12,7 +12,7 @@ const props = { now: NOW, error: null, view: NEWEST_FIRST }
 const shown = (instances: Instance[], view: InstanceView = NEWEST_FIRST) => pageInstances(instances, view, NOW)
 const text = (html: string) => html.replaceAll(/<!--.*?-->/g, '').replaceAll(/<[^>]*>/g, ' ')
 
-test('shows 50 of 2,000 instances, each under every column of the specification, with figures of all', () => {
+test('shows 50 of 2,000 instances, each under every column of the specification, with totals for all', () => {
   const html = renderToString(<Console {...props} shown={shown(manyInstances(2000, NOW))} />)
   expect(html.match(/<tr>/g)).toHaveLength(51)
   for (const words of ['Rows 1–50 of 2,000', '2,000 of 2,000', 'of 2,000 instances'])

@@ -81,14 +81,14 @@ test('stops at the first step that fails', async () => {
   stub('npm', 'exit 1')
   const { said, ok, calls } = await deploy('--env', 'staging')
   expect([ok, calls]).toEqual([false, ['npm run check']])
-  expect(said).toContain('npm run check failed. Nothing after it was done.')
+  expect(said).toContain('npm run check failed. We skipped the remaining steps.')
 })
 
 test('deploys nothing if the running version is no longer ready after the migration', async () => {
   stub('npm', `echo '{"status":503,"error":"The database did not answer."}' > ${state}`)
   const { said, ok, calls } = await deploy('--env', 'staging')
   expect([ok, calls]).toEqual([false, CHECKS])
-  expect(said).toContain('stopped being ready: The database did not answer. Nothing was deployed.')
+  expect(said).toContain('no longer ready: The database did not answer. We deployed nothing.')
 })
 
 test('fails with the way back if another version keeps answering', async () => {
@@ -101,7 +101,10 @@ test('fails with the way back if another version keeps answering', async () => {
 test.each([
   [[], 'Usage:'],
   [['--env', 'prod'], 'Usage:'],
-  [['--env', 'production'], 'wrangler.toml still names examples in [env.production]. Put in your own: SITE_ORIGINS.'],
+  [
+    ['--env', 'production'],
+    'wrangler.toml still names examples in [env.production]. Replace them with your own: SITE_ORIGINS.',
+  ],
 ])('refuses %j', async (words, sentence) => {
   const { said, ok, calls } = await deploy(...words)
   expect([ok, calls]).toEqual([false, []])

@@ -142,7 +142,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     ).toEqual([
       ...['settings', 'database', 'places', 'clock', 'access key', 'terminate'],
       ...['g6.4xlarge in us-east-1a', 'g6.4xlarge in us-east-1b', 'quota'],
-      ...['webhook', 'price of Basic', 'price of Premium', 'mail', 'mail', '127.0.0.1', '', 'hing is well.'],
+      ...['webhook', 'price of Basic', 'price of Premium', 'mail', 'mail', '127.0.0.1', '', 'ecks pass.'],
     ])
   })
 
@@ -232,7 +232,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     [
       'a webhook endpoint for another site',
       () => Object.assign(settings, { SITE_ORIGINS: origin.replace('127.0.0.1', 'localhost') }),
-      /webhook: Stripe knows no endpoint http:\/\/localhost:\d+\/webhooks\/stripe/,
+      /webhook: Stripe has no endpoint http:\/\/localhost:\d+\/webhooks\/stripe/,
     ],
   ]
 
@@ -285,6 +285,6 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     await database.update(places).set({ retiredAt: 1 }).where(eq(places.availabilityZone, 'us-east-1a'))
     const { wrong } = await examine()
     expect(wrong).toContainEqual(expect.stringMatching(/^skip {2}prices: Plans are not for sale yet/))
-    expect(wrong).toContainEqual(expect.stringMatching(/^skip {2}terminate: No server runs to try it on/))
+    expect(wrong).toContainEqual(expect.stringMatching(/^skip {2}terminate: No server is running to try it on/))
   })
 })

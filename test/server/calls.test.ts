@@ -32,7 +32,7 @@ const kept = async () => {
   return Object.fromEntries(rows.map(({ call, outcome, count }) => [`${call} ${outcome}`, count]))
 }
 
-test('counts what came of each call, and writes once a minute', async () => {
+test('counts the outcome of each call, and writes once a minute', async () => {
   await cloud.launch('ok')
   await cloud.launch('place')
   for (const outcome of ['no', 'silent', 'bug'] as const) await expect(cloud.launch(outcome)).rejects.toThrow()

@@ -12,7 +12,7 @@ import { onlyMishaps, openWorld, type World } from '../../testing/world/world.ts
  * the calls once, then replay for each of them.
  */
 
-/** Each with its own database: the watcher looks for all servers in one EC2. */
+/** Each has its own database: the watcher looks for all its servers in one EC2. */
 const lanes: World[] = []
 for (let i = 0; i < 4; i++) lanes.push(await openWorld(memoryDatabase(), { bootMs: 1_500, shutdownMs: 1_000 }))
 const setup = lanes[0] as World

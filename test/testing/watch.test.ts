@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { drivesWorker, isBuilt, testsOf } from '../../testing/watch.ts'
 
-test('a source runs the test that mirrors it, else those of its folder, and nothing else runs one', () => {
+test('a source runs the test that mirrors it, otherwise those of its folder; nothing else runs a test', () => {
   expect(testsOf(resolve('src/domain/instant.ts'))).toEqual(['test/domain/instant.test.ts'])
   expect(testsOf(resolve('dev/stand-in/store.ts'))).toEqual(['test/dev/stand-in/store.test.ts'])
   expect(testsOf(resolve('dev/stripe/account.ts'))).toContain('test/dev/stripe/webhooks.test.ts')
@@ -12,7 +12,7 @@ test('a source runs the test that mirrors it, else those of its folder, and noth
   expect(testsOf(resolve('test/domain/instant.test.ts'))).toBeUndefined()
 })
 
-test('every test in a browser and on a socket waits for the built Worker, a rule does not', () => {
+test('browser and socket tests wait for the built Worker; a rule’s test does not', () => {
   const tests = globSync('test/{e2e,contract/cable}/**/*.test.ts')
   expect(tests.length).toBeGreaterThan(20)
   expect(tests.filter((path) => !drivesWorker(resolve(path)))).toEqual([])

@@ -11,9 +11,9 @@ const LATE_MS = 90_000
 /** An alarm whose handler was cut off rings again. */
 const AGAIN_MS = 2_000
 
-/** The objects that look after each user's jobs, and after the fleet: what the platform keeps of them, and when it rings their alarms. */
+/** The objects for each user's jobs and for the fleet: what the platform stores for them, and when it rings their alarms. */
 export class Alarms {
-  /** What people were told. */
+  /** What we told people. */
   readonly published: { userId: string; job: Job }[] = []
   #world: World
   #kept = new Map<string, KeptStorage>()
@@ -40,7 +40,7 @@ export class Alarms {
     this.#alarms.clear()
   }
 
-  /** From now on, no alarm is held back. */
+  /** From now on, holds back no alarm. */
   beOnTime(): void {
     this.#notBefore.clear()
   }

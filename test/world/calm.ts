@@ -1,8 +1,8 @@
-/** Since when nothing has failed, and who had the chance to work since then. */
+/** Since when nothing has failed, and who has had the chance to work since. */
 export class Calm {
   /** For money and mail; and for the fleet, since when also nothing came late. */
   since = { money: 0, fleet: 0 }
-  /** Full rounds of all triggers since the start that nothing disturbed. */
+  /** Undisturbed full rounds of all triggers since the start. */
   readonly rounds: number[] = []
   #now: () => number
 
@@ -11,7 +11,7 @@ export class Calm {
     this.disturb()
   }
 
-  /** Something failed or was late, so nothing is promised for a while. */
+  /** Something failed or was late, so we promise nothing for a while. */
   disturb(what: 'fleet' | 'all' = 'all'): void {
     this.since.fleet = this.#now()
     if (what === 'all') this.since.money = this.#now()
@@ -22,7 +22,7 @@ export class Calm {
     return this.#now() - Math.max(this.since[what], since)
   }
 
-  /** How many undisturbed rounds of triggers, at least so many ms apart, began since that moment and the last disturbance. */
+  /** How many undisturbed rounds of triggers, at least this many ms apart, began since that moment and the last disturbance. */
   roundsSince(what: 'money' | 'fleet', since: number, apartMs: number): number {
     const from = Math.max(since, this.since[what])
     let last = from - apartMs

@@ -77,7 +77,7 @@ export type WorldDatabase = Awaited<ReturnType<typeof openWorldDatabase>>
 export async function openWorldDatabase() {
   const client = memoryClient()
   migrate(client)
-  // One database serves many worlds, so what may never be deleted is deleted here after each.
+  // One database serves many worlds, so after each we delete even what may never be deleted.
   const guards = await client.execute(
     `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND sql LIKE '%BEFORE DELETE%'`,
   )
@@ -119,7 +119,7 @@ const TABLES = {
   outbox: schema.outbox,
 }
 
-/** Reads all rows; those of a table that nothing changed are the ones returned before. */
+/** Reads all rows. For an unchanged table, returns the previous ones. */
 function reader(client: MemoryClient): () => Rows {
   const parts = Object.entries(TABLES).map(([part, table]) => {
     const columns = Object.entries(getTableColumns(table)) as [string, SQLiteColumn][]

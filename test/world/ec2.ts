@@ -88,7 +88,7 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
     refusedPlaces,
     /** Instances that ended without our asking. */
     vanished,
-    /** What is unusual about EC2 at the moment. */
+    /** How EC2 misbehaves at the moment. */
     conditions,
     inject(fault: string, times: number, only: { action?: string; instance_id?: string } = {}) {
       expectKnown(fault)

@@ -8,7 +8,7 @@ import type { World } from './world.ts'
 
 type Habit = (world: World, random: Random, person: Person, people: Person[]) => Promise<void>
 
-/** Rare states need several deeds in a row, which single steps hardly ever line up. */
+/** Rare states need several deeds in a row, which single steps almost never produce. */
 export async function habit(world: World, random: Random, person: Person, people: Person[]): Promise<void> {
   await random.pick([
     reopenDaily,
@@ -145,7 +145,7 @@ const leavePlanUnpaid: Habit = async (world, random, person) => {
   if (random.chance(0.3)) await does(world, person, 'cancel', () => person.cancel())
 }
 
-/** Leaves a server running and its bill unpaid, until somebody has to stop it. */
+/** Leaves a server running and its bill unpaid, until someone has to stop it. */
 const leaveBillUnpaid: Habit = async (world, random, _person, people) => {
   const { plans, users } = await world.database.read()
   const open = new Set(users.flatMap(({ id, closedAt }) => (closedAt === null ? [id] : [])))
@@ -184,7 +184,7 @@ const leaveBillUnpaid: Habit = async (world, random, _person, people) => {
   }
 }
 
-/** Opens a checkout page, closes the account, and pays on the page all the same. */
+/** Opens a checkout page, closes the account, and pays on the page anyway. */
 const payAfterClosing: Habit = async (world, random, person) => {
   await does(world, person, 'checkout', () => person.openCheckout('basic'))
   await does(world, person, 'close', () => person.close())

@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 
 const MOST_LOST = 2
 
-/** What EC2 does or refuses from now on. */
+/** Decides what EC2 does or refuses from now on. */
 export function cloudHappening(world: World, random: Random): void {
   const { ec2 } = world
   const happening = random.between(0, 11)
@@ -29,7 +29,7 @@ export function cloudHappening(world: World, random: Random): void {
     world.note('wrong region')
   } else {
     const victim = random.pick(ec2.alive())
-    // Of three that are lost at once and forgotten by EC2, only an operator can say that they are gone.
+    // If EC2 loses and forgets three at once, only an operator can say that they are gone.
     if (!victim || ec2.vanished.size >= MOST_LOST) return
     if (happening === 9) {
       ec2.inject('InvalidInstanceID.NotFound', times, { instance_id: victim.id })

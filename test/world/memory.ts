@@ -12,7 +12,7 @@ export class Memory {
   readonly places = new Map<string, PlaceRow>()
   /** Runs that ended for a reason of their own, such as a lost instance. */
   readonly blamed = new Set<string>()
-  /** People whose plan we learned of after a cycle that it changes. */
+  /** People whose plan we learned about after the end of a cycle that it changes. */
   readonly lateLessons = new Set<string>()
   #since = new Map<string, number>()
   #told = new Map<string, string>()
@@ -45,7 +45,7 @@ export class Memory {
     })
   }
 
-  /** Before the rules are checked: what they compare with counts. */
+  /** Call it before the rules are checked. */
   count(rows: Rows): void {
     for (const job of rows.jobs) if (job.errorCode === 'instance_lost') this.blamed.add(job.runId)
     for (const plan of rows.plans) {
@@ -58,7 +58,7 @@ export class Memory {
     }
   }
 
-  /** After the rules are checked. */
+  /** Call it after the rules are checked. */
   remember(rows: Rows): void {
     for (const run of rows.runs) this.runs.set(run.id, run)
     for (const job of rows.jobs) this.jobs.set(job.id, job)

@@ -7,7 +7,7 @@ import { applyPatch, parsePatch } from 'diff'
 const FOLDER = join(import.meta.dirname, 'mutants')
 const ROOT = join(import.meta.dirname, '../..')
 
-/** A mistake that somebody could make. `mistake` is the first line of its patch. */
+/** A mistake that someone could make. `mistake` is the first line of its patch. */
 export type Mutant = { name: string; mistake: string; patch: string }
 
 export function listMutants(): Mutant[] {

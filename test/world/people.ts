@@ -35,7 +35,7 @@ export class Person {
   closes = false
   /** When the closing of the account was accepted. */
   closedAt: number | null = null
-  /** Support granted a plan, or somebody changed one in Stripe's dashboard. */
+  /** Support granted a plan, or someone changed one in Stripe's dashboard. */
   hasUnusualPlan = false
   #world: World
 
@@ -57,7 +57,7 @@ export class Person {
 
   async #deed(random: Random): Promise<{ name: string; run: () => Promise<unknown> }> {
     const { user } = this
-    // The answer to the closing may have been lost: they are signed out all the same.
+    // The answer to the closing may have been lost: they are signed out anyway.
     const [row] = await this.#world.database.db.select().from(users).where(eq(users.id, user.id))
     this.closedAt = row?.closedAt ?? null
     const live = await this.live()

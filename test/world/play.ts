@@ -51,7 +51,7 @@ async function playStep(world: World, people: Person[], step: Step): Promise<voi
   const random = seededRandom(step.luck)
   world.luck = seededRandom(step.luck ^ 0x5bd1e995)
   world.weather = step.weather
-  // What is unusual about EC2 lasts for two steps or three.
+  // EC2's troubles last for two or three steps.
   if (random.chance(0.4)) world.ec2.heal()
   const person = people[step.who % people.length] as Person
   world.trace?.(

@@ -17,7 +17,7 @@ export type Weather = keyof typeof WEATHER
 type Invocation = { name: string; dead: boolean }
 export type Task = { name: string; run: () => Promise<unknown> }
 
-/** What a program needs to know of its world. */
+/** What a program needs to know about its world. */
 type Surroundings = {
   readonly clock: { ms: number }
   readonly luck: Random
@@ -75,7 +75,7 @@ export class Program {
     })
   }
 
-  /** Whether the invocation that asks has ended. What still runs of it reaches nothing. */
+  /** Whether the calling invocation has ended. What is left of it reaches nothing. */
   isDead(): boolean {
     return this.#current.getStore()?.dead ?? false
   }

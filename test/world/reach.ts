@@ -57,7 +57,7 @@ export const REACH = [
 
 const ENOUGH = { seeds: 2_000, times: 10 }
 
-/** For fewer seeds, correspondingly less is enough. */
+/** Fewer seeds need correspondingly fewer. */
 export function whatIsMissing(reached: Map<string, number>, seeds: number): string[] {
   const enough = Math.floor((ENOUGH.times * Math.min(seeds, ENOUGH.seeds)) / ENOUGH.seeds)
   return REACH.flatMap((state) => {

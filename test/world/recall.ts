@@ -1,13 +1,13 @@
 import type { Outcome } from '../../dev/stand-in/server.ts'
 
 /**
- * Remembers what a vendor's SDK made of the answers to a read. As long as the vendor answers the same requests in the
- * same words, the SDK need not sign, send and parse them again, which took a fifth of a world's time.
+ * Remembers what a vendor's SDK returned for a read. While the vendor gives the same answers to the same requests, the
+ * SDK needn't sign, send, and parse them again, which took a fifth of a world's time.
  */
 export class Recall<Request> {
   readonly #ask: (request: Request) => Outcome
   readonly #known = new Map<string, { exchanges: { request: Request; outcome: Outcome }[]; result: unknown }>()
-  /** Those of the read that is under way. */
+  /** Those of the current read. */
   #exchanges: { request: Request; outcome: Outcome }[] | null = null
 
   constructor(ask: (request: Request) => Outcome) {
@@ -37,7 +37,7 @@ export class Recall<Request> {
   }
 }
 
-/** Each answer of EC2's has its own request id. */
+/** Each of EC2's answers has its own request ID. */
 function areSameWords(one: Outcome, other: Outcome): boolean {
   if (typeof one === 'string' || typeof other === 'string') return false
   const words = ({ body }: { body: string }) => body.replace(/<requestId>[^<]*/, '')

@@ -7,7 +7,7 @@ import { isMishap } from './mishaps.ts'
 import type { Person } from './people.ts'
 import type { World } from './world.ts'
 
-/** A program of a person's calls our API with an Idempotency-Key, and again until it has read an answer, or longer. */
+/** A person's program calls our API with an Idempotency-Key, and repeats the call until it gets an answer, or longer. */
 export async function repeatCalls(world: World, random: Random, person: Person): Promise<void> {
   await repeat(world, random, person, 'start', async (key) => {
     const repeatable = { userId: person.user.id, key, digest: 'start' }

@@ -6,7 +6,7 @@ import { SCENARIOS, type Scenario, type Schedule } from './schedule.ts'
 
 const SHRINK_MS = 60_000
 
-/** What one seed's world led to. */
+/** The outcome of one seed's world. */
 export type Outcome = { seed: number; reached: [string, number][]; broken: { rule: string; seen: string } | null }
 
 export function scheduleOf(seed: number, scenario: Scenario = 'crowd'): Schedule {
@@ -21,7 +21,7 @@ export async function runSeed(database: WorldDatabase, seed: number, scenario: S
   }
 }
 
-/** Leaves out and simplifies steps for as long as the same rule still breaks, for a minute at most. */
+/** Leaves out and simplifies steps while the same rule still breaks, for a minute at most. */
 export async function shrink(database: WorldDatabase, seed: number, scenario: Scenario): Promise<Schedule> {
   const rule = (await runSeed(database, seed, scenario)).broken?.rule
   let shortest = scheduleOf(seed, scenario)

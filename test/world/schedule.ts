@@ -43,7 +43,7 @@ export type Step = {
 export type Schedule = {
   people: { behavior: Behavior; trial: boolean }[]
   places: number
-  /** The world begins so long after the first of a month with 31 days. */
+  /** How long after the first of a 31-day month the world begins. */
   begins: number
   steps: Step[]
 }

@@ -3,7 +3,7 @@ import type { Memory } from './memory.ts'
 
 const EDGE_MS = 2 * 60_000
 
-/** States worth seeing that are new in the product's rows since the last step. */
+/** Interesting states in the product's rows that are new since the last step. */
 export function sightings(rows: Rows, memory: Memory): string[] {
   const { users, runs, jobs, plans, places, checkouts } = rows
   return [

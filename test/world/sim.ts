@@ -28,7 +28,7 @@ const scenario = values.scenario as Scenario
 /** Seeds that a process plays before it reports. */
 const CHUNK = scenario === 'year' ? 1 : 25
 const MUTANT_SEEDS = 2_000
-/** A long run says now and then how far it is. */
+/** A long run reports its progress now and then. */
 const REPORT_EVERY = 1_000
 
 type Task = { seeds: number[]; mutant?: string }

@@ -62,7 +62,7 @@ export function openStripe(now: () => number, failed: () => void) {
     listPlanInvoices: read('plan invoices', adapter.listPlanInvoices),
   }
   const conditions = { losesWebhooks: false }
-  /** Somebody acts at Stripe: the customer on its pages, or the operator in its dashboard. */
+  /** Someone acts at Stripe: the customer on its pages, or the operator in its dashboard. */
   function act<T>(what: () => T): T {
     server.passTime()
     const result = what()
@@ -72,7 +72,7 @@ export function openStripe(now: () => number, failed: () => void) {
   return {
     payments,
     inject: (fault: StripeFault, times: number) => server.faults.add({ fault }, times),
-    /** What is unusual about Stripe at the moment. */
+    /** How Stripe misbehaves at the moment. */
     conditions,
     heal() {
       server.faults.heal()

@@ -5,7 +5,7 @@ type Waiting = { label: string; go: () => Promise<void> }
 
 /** How often we let the event loop turn before we call a world stuck. */
 const PATIENCE = 10_000
-/** Between two calls, the product only continues promises. That many steps are enough, and take a few microseconds. */
+/** Between two calls, the product only continues promises. This many steps are enough, and take a few microseconds. */
 const STEPS = 40
 
 /**
@@ -23,7 +23,7 @@ export class Turns {
     })
   }
 
-  /** Plays until all of this work, and what it leaves in the background, is done. */
+  /** Plays until all of this work, and its background work, is done. */
   async play(random: Random, work: (() => Promise<unknown>)[]): Promise<void> {
     for (const start of work) this.#track(start())
     for (let idle = 0; idle < PATIENCE; ) {
@@ -36,7 +36,7 @@ export class Turns {
       } else if (this.#working === 0) return
       else idle += 1
     }
-    throw new Error('The world is stuck: somebody waits for what never comes.')
+    throw new Error('The world is stuck: something waits forever.')
   }
 
   /** Work that nobody awaits. */

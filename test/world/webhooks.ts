@@ -22,7 +22,7 @@ export class Webhooks {
     return this.#deliveries.map(({ at }) => at)
   }
 
-  /** Sends off what has happened at Stripe since the last call. */
+  /** Sends events for what has happened at Stripe since the last call. */
   collect(): void {
     const { stripe, weather, luck, clock } = this.#world
     for (const event of stripe.takeEvents()) {
@@ -37,7 +37,7 @@ export class Webhooks {
     }
   }
 
-  /** Takes all that arrive up to that moment. */
+  /** Takes all events that arrive up to that moment. */
   due(until: number): Task[] {
     const due = this.#deliveries.filter(({ at }) => at <= until)
     this.#deliveries = this.#deliveries.filter((one) => !due.includes(one))

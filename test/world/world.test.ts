@@ -28,7 +28,7 @@ test(`no rule breaks in the worlds of ${SEEDS} seeds, and they see nearly every 
     expect(outcome.broken, `replay it with: npm run sim -- --seed ${seed} --trace`).toBeNull()
     for (const [state, times] of outcome.reached) reached.set(state, (reached.get(state) ?? 0) + times)
   }
-  // So few seeds miss the rarest now and then. `npm run sim` with 2,000 judges each.
+  // So few seeds sometimes miss the rarest states. `npm run sim` with 2,000 seeds judges each state.
   expect(whatIsMissing(reached, SEEDS).length).toBeLessThanOrEqual(5)
 }, 600_000)
 

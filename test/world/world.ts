@@ -14,10 +14,10 @@ import { Servers } from './servers.ts'
 import { openStripe, type StripeWorld } from './stripe.ts'
 import { Webhooks } from './webhooks.ts'
 
-/** Over a longer time, alarms and triggers come this many times late, as while a platform is down. */
+/** Over a longer time, alarms and triggers come this many times as late, as if the platform were down. */
 const LATE_AFTER_MS = 5 * MINUTE_MS
 const LATE_LOOKS = 2
-/** People ask for many things in a moment; the platform answers them together. */
+/** People request many things at one moment; the platform answers them together. */
 const TOGETHER_MS = 500
 const ZONES = ['us-east-1a', 'us-east-1b', 'us-east-1c']
 
@@ -39,7 +39,7 @@ export class World {
   readonly ctx: Context
   readonly database: WorldDatabase
   readonly sent: Mail[] = []
-  /** How often each state that is worth seeing was seen. */
+  /** How often we saw each interesting state. */
   readonly reached = new Map<string, number>()
   readonly trace: ((line: string) => void) | null
   luck: Random = seededRandom(0)

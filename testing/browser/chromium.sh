@@ -1,6 +1,6 @@
 #!/bin/sh
-# Adds to the features Playwright disables, because Chromium would heed only the last list: the web pages a new window
-# preloads for its address bar's suggestions. Nobody types there, and they cost more than a page of ours.
+# Adds one more to the features Playwright disables, because Chromium uses only the last list: the pages a new window
+# preloads for its address bar's suggestions. Nobody types there, and they cost more than one of our pages.
 for argument; do
   shift
   case $argument in

@@ -31,7 +31,7 @@ export function stackAndBrowser({ prepare, ...options }: Options = {}) {
   return world
 }
 
-/** Says yes to the question that Stop asks. */
+/** Confirms the question that Stop asks. */
 export async function confirmStop(page: Page): Promise<void> {
   const question = page.getByRole('dialog', { name: 'Stop this server?' })
   await question.getByRole('button', { name: 'Stop server' }).click()
@@ -45,7 +45,7 @@ export async function signInByHand(page: Page, url: string, { email, password }:
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password', { exact: true }).fill(password)
   await page.getByRole('button', { name: 'Sign In' }).click()
-  // To the dashboard, or back to where their session ended.
+  // It leads to the dashboard, or back to where their session ended.
   await page.waitForURL((url) => !url.pathname.startsWith('/sign_in'))
 }
 

@@ -60,7 +60,7 @@ export function hide(hidden: boolean): Promise<void> {
   Object.defineProperty(document, 'hidden', { configurable: true, value: hidden })
   Object.defineProperty(document, 'visibilityState', { configurable: true, value: hidden ? 'hidden' : 'visible' })
   return act(async () => {
-    // It bubbles, as in a browser, because some listen on the window.
+    // It bubbles as in a browser, because some code listens on the window.
     document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))
   })
 }

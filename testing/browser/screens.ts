@@ -10,7 +10,7 @@ export type Screen = {
   as?: Role
   /** Brings the page into the state. `cast` knows the people, and controls what lies outside the product. */
   prepare?: (page: Page, cast: Cast) => Promise<unknown>
-  /** What the browser may rightly complain about, such as an answer that is meant to be a refusal. */
+  /** What the browser may rightly complain about, such as an intended refusal. */
   complains?: RegExp
 }
 

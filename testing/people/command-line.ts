@@ -21,7 +21,7 @@ export function newComputer(env: Record<string, string> = {}) {
   const bin = join(home, 'bin')
   const opened = join(home, 'opened')
   mkdirSync(bin)
-  // The browser of this computer only notes the address.
+  // This computer's browser only records the address.
   for (const name of ['xdg-open', 'open'])
     writeFileSync(join(bin, name), `#!/bin/sh\nprintf %s "$1" > '${opened}'\n`, { mode: 0o755 })
   const open = (args: string[], terminal: boolean, more: Record<string, string> = {}) => {
@@ -33,7 +33,7 @@ export function newComputer(env: Record<string, string> = {}) {
       : watched(spawn(process.execPath, [CLI_FILE, ...args], { env: own }))
   }
   return {
-    /** The address that its browser was given last. */
+    /** The address that its browser opened last. */
     untilOpened: () => waitFor(async () => existsSync(opened) && readFileSync(opened, 'utf8')),
     signInFile: () => {
       const file = readdirSync(home, { recursive: true, encoding: 'utf8' }).find((name) =>
@@ -42,7 +42,7 @@ export function newComputer(env: Record<string, string> = {}) {
       return file && join(home, file)
     },
     open: (args: string[]) => open(args, false),
-    /** Starts a command on a terminal of its own, which shows both outputs as one. */
+    /** Starts a command on its own terminal, which shows both outputs as one. */
     openOnTerminal: (args: string[], more: Record<string, string> = {}) => open(args, true, more),
     /** Runs a command to its end. */
     run: async (args: string[], input = '', more: Record<string, string> = {}) => {
@@ -58,7 +58,7 @@ function watched(child: ChildProcess) {
   const seen = { out: '', err: '' }
   child.stdout?.on('data', (chunk) => (seen.out += chunk))
   child.stderr?.on('data', (chunk) => (seen.err += chunk))
-  // It may end before it reads.
+  // It may exit before it reads.
   child.stdin?.on('error', () => {})
   const ended = new Promise<{ code: number | null; out: string; err: string }>((done) =>
     child.on('close', (code) => done({ code, ...seen })),

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 type Line = {
-  /** The site's answer to it never arrives. */
+  /** Loses the site's answer to these requests. */
   loses?: (path: string) => boolean
-  /** The request waits for it. */
+  /** Holds a request back until this resolves. */
   onRequest?: (path: string) => unknown
   /** Changes the site's answer. */
   rewrite?: (path: string, text: string) => string

@@ -1,7 +1,7 @@
 import { createServer, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** In front of moto: answers what moto can't, EC2's quotas, and may pretend that it is another time. */
+/** In front of moto: answers for EC2's quotas, which moto lacks, and can fake the time. */
 export async function startAwsFront(moto: string) {
   const state = { vcpus: 64, aheadMs: 0 }
   const server = createServer((asked, answer) => {

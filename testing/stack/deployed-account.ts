@@ -13,7 +13,7 @@ import type { Statement } from './iam-policy.ts'
 
 const INFRA = resolve(import.meta.dirname, '../../infra')
 const REGION = 'us-east-1'
-/** One that moto knows. It doesn't know the default, and looks it up although we override it. */
+/** An image that moto knows. It doesn't know the default, which it looks up even though we override it. */
 const MOTO_IMAGE = '/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64'
 
 export type DeployedAccount = {
@@ -23,7 +23,7 @@ export type DeployedAccount = {
   /** By zone letter. */
   templates: Record<string, string>
   outputs: Record<string, string>
-  /** Gives a zone's machines another container, as an operator would. */
+  /** Gives a zone's machines a new container, as an operator would. */
   updateZone(letter: string, containerImage: string): Promise<void>
   /** From now on moto refuses what the policy doesn't allow, and the actions in `revoked`. */
   enforce(revoked?: string[]): Promise<void>
@@ -35,7 +35,7 @@ export const userData = (containerImage: string): string =>
     stdio: ['ignore', 'pipe', 'pipe'],
   }).trim()
 
-/** Deploys the templates in infra/ to an empty account in moto, and makes the Worker's key, as docs/operations.md says. */
+/** Deploys the templates in infra/ to an empty account in moto, and creates the Worker's key, as in docs/operations.md. */
 export async function deployAccount(endpoint: string, letters: string[]): Promise<DeployedAccount> {
   const config = { endpoint, region: REGION, credentials: { accessKeyId: 'root', secretAccessKey: 'root' } }
   const cloudFormation = new CloudFormationClient(config)
@@ -85,7 +85,7 @@ export async function deployAccount(endpoint: string, letters: string[]): Promis
     async enforce(revoked = []) {
       const authorizeAfter = (calls: string) =>
         fetch(`${endpoint}/moto-api/reset-auth`, { method: 'POST', body: calls })
-      // moto 5.2.5 enforces actions. It knows no resources and conditions of EC2: with them it refuses everything.
+      // moto 5.2.5 enforces actions. It doesn't know EC2's resources and conditions: with them, it refuses everything.
       const Statement = policy.map(({ Action, Effect }) => {
         const allowed = [Action].flat().filter((action) => !revoked.includes(action))
         return { Effect, Action: allowed.length ? allowed : ['none:None'], Resource: '*' }

@@ -27,7 +27,7 @@ function answer(query: Buffer, records: Record<string, string>): Buffer {
       ? Buffer.from((found ?? '').split('.').map(Number))
       : Buffer.from(`${String.fromCharCode(found?.length ?? 0)}${found}`)
   const header = Buffer.from(query.subarray(0, 12))
-  // An answer; NXDOMAIN if there is no record. One question, and nothing that the query added.
+  // An answer; NXDOMAIN if there is no record. One question, without the query's additional records.
   header.writeUInt16BE(found === undefined ? 0x8183 : 0x8180, 2)
   header.writeUInt16BE(found === undefined ? 0 : 1, 6)
   header.fill(0, 8, 12)

@@ -43,7 +43,7 @@ export default async function setup(project: TestProject) {
   // Tests that need no Worker do not wait for a new one.
   project.onTestsRerun(async (tests) => {
     if (!stale || !tests.some(({ moduleId }) => drivesWorker(moduleId))) return
-    // What cannot be built leaves nothing old that a test could speak to.
+    // After a failed build, no test may run against an old one.
     await close()
     rmSync(DIST, { recursive: true, force: true })
     stale = false

@@ -18,7 +18,7 @@ const OPERATORS: Record<string, (wanted: string, actual: string) => boolean> = {
 }
 
 /**
- * The Sid of the statement that allows an access, otherwise null. IAM's rules as far as our policy uses them: only
+ * The Sid of the statement that allows an access, otherwise null. Only the IAM rules that our policy uses: only
  * Allow, three operators, and a missing key fails its condition.
  */
 export function allowedBy(policy: Statement[], { action, resource = '*', keys = {} }: Access): string | null {

@@ -7,11 +7,11 @@ type Statement = {
   changes: string | null
 }
 
-/** A client, and how to notice that a table has not changed since somebody read it. */
+/** A client, and a way to notice that a table hasn't changed since someone read it. */
 export type MemoryClient = Client & {
   /** Rises with every statement that may have changed this table. */
   versionOf: (table: string) => number
-  /** Rises with every statement that may have changed any. */
+  /** Rises with every statement that may have changed any table. */
   version: () => number
   /** Runs statements that a migration contains. */
   run: (sql: string) => void
@@ -109,7 +109,7 @@ function prepare(database: Database.Database, sql: string): Statement {
   }
 }
 
-/** A row by name and by position, as the client returns it: only the names can be enumerated. */
+/** A row by name and by position, as the client returns it: only the names are enumerable. */
 class Row {
   #values: unknown[]
 

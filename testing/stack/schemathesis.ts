@@ -8,7 +8,7 @@ const VERSION = '4.32.5'
 const OURS = join(CACHE, 'schemathesis')
 const PYTHON = join(OURS, 'bin/python')
 
-/** A third-party program that reads an OpenAPI document and sends what its authors didn't think of. */
+/** A third-party program that reads an OpenAPI document and sends requests its authors didn't expect. */
 export const schemathesis: ThirdParty = {
   name: `schemathesis ${VERSION}`,
   find: () => (existsSync(PYTHON) && installed() === VERSION ? join(OURS, 'bin/schemathesis') : null),

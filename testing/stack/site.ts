@@ -111,7 +111,7 @@ export function openSite(overrides: Partial<Env> = {}) {
   }
 }
 
-/** What the build put there for browsers. */
+/** The build's files for browsers. */
 function builtFile(path: string): Response {
   const file = join(DIST, 'client', path)
   return existsSync(file) ? new Response(readFileSync(file)) : new Response('', { status: 404 })
@@ -119,7 +119,7 @@ function builtFile(path: string): Response {
 
 export type Site = ReturnType<typeof openSite>
 
-/** What our own page holds for its calls: the browser's cookies and the token that goes with them. */
+/** What our own page has for its calls: the browser's cookies and the matching token. */
 export async function openPage(site: Site, cookie = ''): Promise<{ cookie: string; token: string }> {
   const page = await site.request('/confirm_email', { headers: { Cookie: cookie } })
   const browser =

@@ -4,7 +4,7 @@
  */
 export type Wire = <T>(call: string, effect: () => Promise<T>) => Promise<T>
 
-/** The program was killed here. What still runs of it reaches nothing. */
+/** The program was killed here. What is left of it reaches nothing. */
 export class Cut extends Error {}
 
 /** The call failed for a passing reason, with or without its effect. */

@@ -41,7 +41,7 @@ export class World {
   readonly takeLines: () => Line[]
   readonly objects = new Map<string, KeptStorage>()
   wire: Wire = (_, effect) => effect()
-  /** How far retries are spread; 0 means not at all. */
+  /** How far to spread retries; 0 means not at all. */
   random = () => 0
   process!: Process
   readonly ec2: Ec2StandIn

@@ -1,6 +1,6 @@
 import type { BillingRecord, BillKind } from '../wire.ts'
 
-/** A bill as its owner sees it: the wire's fields, its invoice as page and PDF, and what it corrects. */
+/** A bill as its owner sees it: the API's fields, its invoice as page and PDF, and what it corrects. */
 export type Bill = BillingRecord & {
   invoice_url: string | null
   invoice_pdf: string | null

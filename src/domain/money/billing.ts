@@ -48,7 +48,7 @@ export function recordCents(seconds: number, cycle: { includedHours: number; tri
 }
 
 /**
- * How a bill falls on its runs, oldest first: the plan's hours cover the first of them. The cents of all add up to the
+ * Splits a bill among its runs, oldest first: the plan's hours cover the first ones. Their cents add up to the
  * bill's.
  */
 export function shareBill(
@@ -122,7 +122,7 @@ export function calendarMonth(at: number): Period {
 
 type Metered = { meteredUntil: number | null; mustStopAt: number | null; endsAt: number | null }
 
-/** Where a run's meter is: at its end or now, but never past the end of its trial, or the end its user set. */
+/** How far a run's meter has run: to its end or now, but never past its trial or the end its user set. */
 export function meterEnd(run: Metered, now: number): number {
   return Math.min(run.meteredUntil ?? now, run.mustStopAt ?? Infinity, run.endsAt ?? Infinity)
 }

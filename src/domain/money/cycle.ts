@@ -51,7 +51,7 @@ export function cycleFrom(spans: PlanSpan[], from: number): Cycle {
   }
 }
 
-/** With the hours of the cycle that begins at `from`. */
+/** The same plan, with the hours of the cycle that begins at `from`. */
 function planInForce(plan: PlanSpan, from: number): PlanSpan {
   const { upgrade } = plan
   const larger = largerPlan(plan, from)
@@ -62,12 +62,12 @@ function planInForce(plan: PlanSpan, from: number): PlanSpan {
 }
 
 /**
- * An upgrade includes the share of the additional hours that it charges of the additional price: the rest of the
- * period. Rounded up to hundredths of an hour.
+ * An upgrade includes the same share of the additional hours as of the additional price: the rest of the period.
+ * Rounded up to hundredths of an hour.
  */
 export function upgradedHours({ at, from }: Upgrade, hours: number, { start, end }: Period): number {
   const share = (end - Math.max(at, start)) / (end - start)
-  // Less a trifle, so that an exact number of hundredths stays one.
+  // Subtract a trifle, so that an exact number of hundredths stays exact.
   return Math.max(from.hours, Math.ceil((from.hours + (hours - from.hours) * share) * 100 - 1e-6) / 100)
 }
 

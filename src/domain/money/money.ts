@@ -9,7 +9,7 @@ export function dollars(amount: number): string {
   return format.format(amount)
 }
 
-/** What something cost, so that a little never reads as nothing. */
+/** What something cost. A tiny amount never reads as nothing. */
 export function costText(amount: number): string {
   return amount > 0 && amount < 0.005 ? 'less than $0.01' : dollars(amount)
 }

@@ -8,7 +8,7 @@ export function hoursText({ hours, next_hours, current_period_end }: Subscriptio
   return `${hours} hours until ${day(current_period_end)}, then ${next_hours} per month`
 }
 
-/** What somebody has who has just paid for a plan. */
+/** What people have right after they pay for a plan. */
 export function haveNow(subscription: Subscription): string {
   const { plan_type, current_period_end } = subscription
   const gpu = PLANS.find(({ type }) => type === plan_type)?.features.gpu
@@ -23,7 +23,7 @@ export function haveThen({ plan_type, next_plan_type, current_period_end }: Subs
   return `You keep ${planName(plan_type)} until ${day(current_period_end)}. Then your plan becomes ${planName(next_plan_type)}.`
 }
 
-/** After taking back a cancellation or such a change. */
+/** After they undo a cancellation or such a change. */
 export function haveStill({ plan_type, current_period_end }: Subscription): string {
   return `You keep ${planName(plan_type)}.${current_period_end ? ` It renews on ${day(current_period_end)}.` : ''}`
 }

@@ -99,7 +99,7 @@ export function stands(plan: { endedAt: number | null; cancelAt: number | null }
   return plan.endedAt === null && now < (plan.cancelAt ?? Number.POSITIVE_INFINITY)
 }
 
-/** What a change from one plan to another is; null if nobody can make it. */
+/** What kind of change this is; null if it isn't possible. */
 export function changeOf(from: PlanType, to: string): 'upgrade' | 'downgrade' | null {
   if (from === BASIC.type && to === PREMIUM.type) return 'upgrade'
   return from === PREMIUM.type && to === BASIC.type ? 'downgrade' : null

@@ -4,7 +4,7 @@ import { costText, UNITS_PER_DOLLAR } from './money.ts'
 import { TRIAL_MINUTES } from './plan.ts'
 
 export const NOT_CHARGED = "You weren't charged."
-export const TIME_UP_EARLY = 'The time you set was up before your server was ready.'
+export const TIME_UP_EARLY = 'The time you set ran out before your server was ready.'
 
 export type ReceiptOf = {
   requestedAt: number
@@ -15,13 +15,13 @@ export type ReceiptOf = {
   /** When its user wanted it to end; null: they didn't say. */
   endsAt: number | null
   stopRequestedAt: number | null
-  /** What it added to the bill, in units of 1e-7 USD; null if it ran in two months. */
+  /** What it added to the bill, in units of 1e-7 USD; null if it spans two months. */
   costUnits: number | null
   /** Launches that EC2 refused before one succeeded. */
   refused: number
 }
 
-/** Whether it ended because the time that its user set was up. */
+/** Whether it ended because the time its user set ran out. */
 export function isTimeUp({ endsAt, stopRequestedAt }: Pick<ReceiptOf, 'endsAt' | 'stopRequestedAt'>): boolean {
   return endsAt !== null && stopRequestedAt !== null && stopRequestedAt >= endsAt
 }

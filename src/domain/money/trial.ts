@@ -7,7 +7,7 @@ export function trialLevel(minutesLeft: number): TrialLevel {
   return minutesLeft <= 5 ? 'low' : 'enough'
 }
 
-/** How the banner looks, and what screen readers hear when a server gets there. */
+/** How the banner looks, and what screen readers hear when the trial gets there. */
 export const TRIAL_LEVELS = {
   enough: { kind: 'info', news: '' },
   low: { kind: 'warning', news: 'Your free trial ends in 5 minutes.' },
@@ -15,7 +15,7 @@ export const TRIAL_LEVELS = {
   over: { kind: 'warning', news: '' },
 } as const
 
-/** `mm:ss`, for what counts down. */
+/** `mm:ss`, for countdowns. */
 export function countdownText(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds))
   const two = (n: number) => String(n).padStart(2, '0')

@@ -44,7 +44,7 @@ test('the instance serves everything its page loads', async () => {
     expect([path, response.status]).toEqual([path, 200])
     expect(response.headers.get('content-security-policy')).toContain("script-src 'self'")
     const text = await response.text()
-    // A browser reads no types.
+    // Browsers can't read types.
     if (path.endsWith('.ts')) expect(text).not.toMatch(/^import type|\bas const\b|: string\b/m)
     for (const [, file] of text.matchAll(/(?:src|href)="(\/[^"]+)"/g)) loaded.add(file ?? '')
     for (const [, file] of text.matchAll(/from ["']\.(\/[^"']+)["']/g)) loaded.add(file ?? '')
@@ -56,7 +56,7 @@ test('the instance serves everything its page loads', async () => {
   expect((await fetch(origin, { method: 'POST' })).status).toBe(405)
 })
 
-test('the page says how long its server has run and the list price of that, by the stack’s clock', async () => {
+test('the page says how long its server has run and what that costs at list price, by the stack’s clock', async () => {
   const webPort = await freePort()
   const { launchOne, find, advance } = await localEc2({ webPort })
   const id = await launchOne(named('clock'))
@@ -74,7 +74,7 @@ test('the page says how long its server has run and the list price of that, by t
   expect(html).toContain('<dd id="cost">$1.7500</dd>')
 })
 
-test('with a site, the page links to its dashboard and its question before a stop; without one, to nothing', async () => {
+test('with a site, the page links to its dashboard and to the question before a stop; without one, to nothing', async () => {
   const webPort = await freePort()
   const { launchOne, find, advance } = await localEc2({ webPort, siteUrl: 'http://localhost:8787' })
   const id = await launchOne()

@@ -17,7 +17,7 @@ function openFaults() {
 
 const next = (faults: Faults<Fault>, calls: number) => Array.from({ length: calls }, () => faults.take()?.fault ?? '-')
 
-test('first come, first served, each as often as told, after as many calls as told', () => {
+test('first come, first served, each as often as requested, after as many calls as requested', () => {
   const { faults } = openFaults()
   faults.add({ fault: 'a' }, 2, 1)
   faults.add({ fault: 'b' }, 1)
@@ -32,7 +32,7 @@ test('a call passes over the faults that it does not fit', () => {
   expect(next(faults, 2)).toEqual(['a', '-'])
 })
 
-test('what is left survives a restart, unless it was healed', () => {
+test('remaining faults survive a restart, unless canceled', () => {
   const { faults, store, again } = openFaults()
   faults.add({ fault: 'a' }, 3)
   faults.take()
@@ -42,6 +42,6 @@ test('what is left survives a restart, unless it was healed', () => {
   expect(next(again(), 1)).toEqual(['-'])
 })
 
-test.each([0, -1, 1.5, Infinity])('%d is no number of calls', (left) => {
+test.each([0, -1, 1.5, Infinity])('%d is not a number of calls', (left) => {
   expect(() => openFaults().faults.add({ fault: 'a' }, left)).toThrow('whole number from 1')
 })

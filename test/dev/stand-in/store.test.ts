@@ -10,7 +10,7 @@ function temporaryFile(): string {
   return join(folder, 'deeper', 'state.jsonl')
 }
 
-test('what was committed is there again in the order of its creation, what was not is not', () => {
+test('restores what was committed, in the order of its creation, and nothing else', () => {
   const file = temporaryFile()
   const store = new Store(file)
   store.put('things', 'a', { n: 1 })
@@ -46,7 +46,7 @@ test('a line that a kill cut short is a commit that never happened, and the next
   ])
 })
 
-test('a file that cannot be read is not thrown away', () => {
+test('keeps a file that it cannot read', () => {
   const file = temporaryFile()
   const store = new Store(file)
   store.put('things', 'a', {})

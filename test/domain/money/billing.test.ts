@@ -148,7 +148,7 @@ test.each([
   expect(meterEnd({ ...run, endsAt: null }, 100)).toBe(expected)
 })
 
-test('the meter never passes the end that its user set', () => {
+test('the meter never passes the end its user set', () => {
   expect(meterEnd({ meteredUntil: null, mustStopAt: 90, endsAt: 70 }, 100)).toBe(70)
   expect(meterEnd({ meteredUntil: null, mustStopAt: 90, endsAt: 95 }, 100)).toBe(90)
 })

@@ -23,7 +23,7 @@ test('says what was used and what was free', () => {
   )
 })
 
-test('says what it cost, that the plan covers it, or neither if it ran in two months', () => {
+test('says what it cost, that the plan covers it, or neither if it spans two months', () => {
   const used = (costUnits: number | null, meteredUntil = run.meteredUntil) =>
     receipt({ ...run, costUnits, meteredUntil }).split(' Startup')[0]
   expect(used(17_900_000)).toBe('Server stopped. You used 1m 2s: $1.79.')
@@ -61,12 +61,12 @@ test('a run without a start or an end of its meter was not metered', () => {
   expect(receipt(run)).not.toBe(receipt(never))
 })
 
-test('says that the time its user set was up, whatever stopped the meter', () => {
+test('says that the time its user set ran out, whatever stopped the meter', () => {
   const timed = { ...run, endsAt: 75_900, stopRequestedAt: 75_900 }
   expect(receipt(timed)).toBe('Server stopped at the time you set. You used 1m 2s: $0.03. Startup (12s) was free.')
   expect(receipt({ ...timed, stopRequestedAt: 75_899 })).toMatch(/^Server stopped\. /)
   expect(receipt({ ...timed, billedFrom: null, meteredUntil: null })).toBe(
-    "The time you set was up before your server was ready. You weren't charged.",
+    "The time you set ran out before your server was ready. You weren't charged.",
   )
   expect(receipt({ ...timed, mustStopAt: 75_900 })).toMatch(/free minutes are used up/)
   expect(isTimeUp({ endsAt: 5, stopRequestedAt: null })).toBe(false)

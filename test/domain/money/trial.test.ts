@@ -14,7 +14,7 @@ test.each([
   expect(TRIAL_LEVELS[trialLevel(minutes)].kind).toBe(kind)
 })
 
-test('only the two levels before the end are news', () => {
+test('announces only the two levels before the end', () => {
   const news = Object.fromEntries(Object.entries(TRIAL_LEVELS).map(([level, { news }]) => [level, news]))
   expect(news).toEqual({
     enough: '',

@@ -69,7 +69,7 @@ const look = () => deliverDue(ctx, ada)
 const deliveries = (id: string) => db.select().from(webhookDeliveries).where(eq(webhookDeliveries.webhookId, id))
 const hookOf = async (id: string) => (await db.select().from(webhooks).where(eq(webhooks.id, id)))[0]
 
-test('delivers an event once to each endpoint that wants it, signed after the specification', async () => {
+test('delivers an event once to each endpoint that wants it, signed according to the specification', async () => {
   const id = await endpoint()
   await endpoint('https://example.com/other', { events: ['bill.closed'] })
   await endpoint('https://example.com/off', { offAt: 1 })
@@ -148,12 +148,12 @@ test('an endpoint that hangs holds up only itself', async () => {
   while (sent.filter(({ url }) => url.includes('works')).length < 3)
     await new Promise((resolve) => setTimeout(resolve, 5))
   release()
-  // After its first failure, its others wait as long.
+  // After its first failure, its other events wait as long.
   expect(await looked).toBe(clock.ms + 10_000)
   expect(sent).toHaveLength(4)
 })
 
-test('tries for a day, then gives up, switches off an endpoint that took nothing since, and says so once', async () => {
+test('tries for a day, then gives up, switches off an endpoint that has accepted nothing since, and says so once', async () => {
   const id = await endpoint()
   await happen('ses_1')
   const start = clock.ms
@@ -177,7 +177,7 @@ test('tries for a day, then gives up, switches off an endpoint that took nothing
   expect(await deliveries(id)).toHaveLength(1)
 })
 
-test('gives up one event, but leaves on an endpoint that took another one meanwhile', async () => {
+test('gives up one event, but leaves on an endpoint that has accepted another one since', async () => {
   const id = await endpoint()
   await happen('ses_1')
   answer = ({ headers }) => (headers['webhook-id']?.endsWith('ses_1') ? BROKEN : TAKEN)
@@ -193,7 +193,7 @@ test('gives up one event, but leaves on an endpoint that took another one meanwh
   ])
 })
 
-test('switches off at once an endpoint that answers 410, and drops what waits for it', async () => {
+test('immediately switches off an endpoint that answers 410, and drops its waiting events', async () => {
   const id = await endpoint()
   await happen('ses_1')
   await happen('ses_2')
@@ -214,7 +214,7 @@ test('an event sent again by hand during its last try is sent again', async () =
       .where(eq(webhookDeliveries.webhookId, id))
     return BROKEN
   }
-  // The endpoint has just failed, so it waits like what is due there.
+  // The endpoint has just failed, so the event waits like the others due there.
   clock.ms = (await look()) ?? 0
   expect(await look()).toBeNull()
   expect(sent).toHaveLength(2)

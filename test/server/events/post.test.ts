@@ -83,7 +83,7 @@ test('posts to a host whose addresses are all public, and to no other', async ()
   expect(calls.map(({ url }) => url)).toEqual(['https://good.example.com/'])
 })
 
-test('asks DNS anew for each try, so a name that moves inside is not called again', async () => {
+test('asks DNS again for each try, so we never call a name that moves inside', async () => {
   const dns = { 'moves.example.com': ['8.8.8.8'] }
   const { post, calls } = network(dns)
   expect(await post('https://moves.example.com/')).toMatchObject({ taken: true })

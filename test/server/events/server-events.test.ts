@@ -35,7 +35,7 @@ async function told({ user }: Customer) {
   })
 }
 
-test('a run is told of when it runs and when it has stopped, as the API shows it then', async () => {
+test('reports a run when it runs and when it has stopped, as the API shows it then', async () => {
   const ada = await customer()
   const run = await running(world, ada)
   await pressStop(world, ada)
@@ -55,7 +55,7 @@ test('a run is told of when it runs and when it has stopped, as the API shows it
   expect(stopped.server.cost_dollars).not.toBeNull()
 })
 
-test('nobody hears of a run that was stopped before it answered, except that it stopped', async () => {
+test('reports only the stop of a run that stopped before it answered', async () => {
   const ada = await customer()
   await pressStart(world, ada)
   await pressStop(world, ada)
@@ -63,7 +63,7 @@ test('nobody hears of a run that was stopped before it answered, except that it 
   expect((await told(ada)).map(({ type }) => type)).toEqual(['server.stopped'])
 })
 
-test('a start that fails is told of once, with its reason', async () => {
+test('reports a failed start once, with its reason', async () => {
   const ada = await customer()
   world.ec2.inject('VcpuLimitExceeded', 1)
   await pressStart(world, ada)
@@ -77,7 +77,7 @@ test('a start that fails is told of once, with its reason', async () => {
   })
 })
 
-test('a trial is told of before it ends, and once it has', async () => {
+test('reports a trial before it ends, and once it has', async () => {
   const ada = await customer({ demo: true, secondsUsed: 22 * 60 })
   const run = await running(world, ada)
   await settle(world, ada)

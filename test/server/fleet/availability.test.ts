@@ -73,7 +73,7 @@ test('finds the free places behind thousands that are taken, and answers in less
   expect((await offered()).candidates.map(({ server_id }) => server_id)).toEqual(rows.slice(0, 100).map(({ id }) => id))
 })
 
-test('neither a look at what is free nor a reservation reads through the fleet', async () => {
+test('neither an availability check nor a reservation reads the whole fleet', async () => {
   const plan = async (query: string) =>
     (await world.db.$client.execute(`EXPLAIN QUERY PLAN ${query}`)).rows.map(({ detail }) => String(detail))
   const order = 'ORDER BY gpus DESC, position'

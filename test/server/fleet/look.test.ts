@@ -44,7 +44,7 @@ async function stop(ada: Awaited<ReturnType<typeof newCustomer>>): Promise<void>
   await settle(world, ada)
 }
 
-/** EC2 as it is, but its running instances look different. */
+/** The same EC2, but its running instances look different. */
 function pretend(change: (instance: CloudInstance) => CloudInstance): void {
   cloud.listPage = async (after) => {
     const page = await listPage(after)
@@ -267,7 +267,7 @@ async function crowd(count: number) {
   )
   return {
     instances,
-    /** What the runs of this crowd are now, without who they are. */
+    /** The state of this crowd's runs, without their identities. */
     rows: async () =>
       world.db
         .select({ confirmedAt: runs.confirmedAt, unseen: runs.unseenLooks, stop: runs.stopRequestedAt })
@@ -315,7 +315,7 @@ test('a page that EC2 refuses proves nothing about the servers on it; those befo
   await leave()
 })
 
-test('hundreds that EC2 ended at once are ended in portions', async () => {
+test('if EC2 ends hundreds at once, we end them in portions', async () => {
   const { instances, rows, leave } = await crowd(230)
   cloud.listPage = pagesOf([instances.map((one) => ({ ...one, state: 'terminated' as const }))])
   await world.watch()

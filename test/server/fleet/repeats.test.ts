@@ -8,7 +8,7 @@ import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
 
-/** Every change is made, but the program hears of none of them. */
+/** Every change takes effect, but the program gets no answer. */
 const loseAnswers = () => {
   world.wire = async (name, effect) => {
     const answer = await effect()

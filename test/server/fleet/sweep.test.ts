@@ -10,7 +10,7 @@ import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
-/** The operator hears of each orphan, once. */
+/** We tell the operator about each orphan once. */
 const takeAlert = () => expect(inBrief(world.takeLines())).toEqual([expect.stringMatching(/^alert orphan:i-/)])
 const { cloud } = world.ctx
 

@@ -35,7 +35,7 @@ async function newTenant(hours: number) {
   return { ...person, runId }
 }
 
-test('what is read together with a sign-in belongs to its own user', async () => {
+test('a route’s reads with the sign-in belong to its own user', async () => {
   const [ada, bob] = [await newTenant(5), await newTenant(7)]
   for (const [me, hours] of [
     [ada, 5],

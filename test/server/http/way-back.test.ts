@@ -8,9 +8,9 @@ import { openAccount, PASSWORD, signedInUser } from '../../../testing/people/sig
 
 const HOUR_MS = 3_600_000
 const IDLE = 'You were signed out after 24 hours without activity. Please sign in again.'
-const REVOKED = 'This device was signed out, from another device or by a password change. Please sign in again.'
+const REVOKED = 'This device was signed out from another device or by a password change. Please sign in again.'
 
-/** Somebody signed in, and how they sign in again on their own or another browser. */
+/** Someone signed in, and how they sign in again on their own or another browser. */
 async function someone() {
   const opened = openAccount()
   const { account, browser, app } = opened
@@ -75,7 +75,7 @@ test('a plain form of an ended session says why, and signing in leads back to it
   expect([right.status, right.headers.get('Location')]).toEqual([303, '/account_overview'])
 })
 
-test('a visitor gets to the page that they asked for, without a word', async () => {
+test('a visitor gets to the page they requested, without a message', async () => {
   const { another, signIn } = await someone()
   const browser = another()
   expect((await browser.open('/devices')).location).toBe('/sign_in')
@@ -105,7 +105,7 @@ test('leads only to screens that the person may see', async () => {
   expect(await signIn()).toBe('/console?q=g6')
 })
 
-test("doesn't lead anybody to where the person before them was", async () => {
+test("doesn't lead anyone to where the previous person was", async () => {
   const { account, browser, another, clock, signIn } = await someone()
   const other = await signedInUser(another(), account)
   clock.ms += 25 * HOUR_MS

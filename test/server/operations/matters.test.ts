@@ -35,7 +35,7 @@ test('says nothing while all is well, and counts six tries of a job, not five', 
   await db.delete(jobs)
 })
 
-test('mails once while a matter lasts, once for those that begin together, and again when it is back after an hour', async () => {
+test('emails once while a matter lasts, once for those that begin together, and again if it returns after an hour', async () => {
   const first = await newJob(9)
   expect(await told()).toEqual(['A job keeps failing'])
   for (let minutes = 0; minutes < 150; minutes += 30) {
@@ -61,7 +61,7 @@ test('two triggers at once send one email', async () => {
   await db.delete(jobs)
 })
 
-test('names a run that stops for more than ten minutes', async () => {
+test('names a run that has been stopping for more than ten minutes', async () => {
   const id = await stack.insertRun(ada.id, { from: clock.now, until: clock.now })
   await db.update(runs).set({ endedAt: null }).where(eq(runs.id, id))
   clock.now += 10 * MINUTE
@@ -71,7 +71,7 @@ test('names a run that stops for more than ten minutes', async () => {
   await db.update(runs).set({ endedAt: clock.now }).where(eq(runs.id, id))
 })
 
-test('names mail that waits for more than an hour, but not what was sent or given up', async () => {
+test('names emails that have waited for more than an hour, but not sent or given-up ones', async () => {
   const mail = { recipient: 'ada@example.com', subject: 'x', text: '', html: '', createdAt: clock.now - HOUR - 1 }
   await db.insert(outbox).values([
     { ...mail, id: 'sent', sentAt: clock.now },

@@ -110,7 +110,7 @@ test('an hour-old backup leaves nothing unbilled or unowned', { timeout: 60_000 
   expect((await holders(world)).sort()).toEqual(live.map(({ id }) => id).sort())
   expect((await latestRun(world, again.user.id)).id).toBe(stopped)
 
-  // Billed: never more than before, and at most the ten minutes in which a server may take to answer less.
+  // Billed: never more than before, and less by at most the ten minutes a server may take to answer.
   expect(await latestRun(world, kept.user.id)).toMatchObject({ id: keptRun.id, billedFrom: keptRun.billedFrom })
   for (const { user } of [gone, short]) {
     const [before, after] = [truth.get(user.id), await latestRun(world, user.id)]
@@ -125,7 +125,7 @@ test('an hour-old backup leaves nothing unbilled or unowned', { timeout: 60_000 
   expect((adopted.billedFrom ?? 0) - (was?.billedFrom ?? 0)).toBeGreaterThan(0)
   expect((adopted.billedFrom ?? 0) - (was?.billedFrom ?? 0)).toBeLessThanOrEqual(TEN_MINUTES * 1000)
 
-  // And its owner stops it as ever.
+  // And its owner stops it as usual.
   for (const person of [fresh, kept, again]) {
     await pressStop(world, person)
     await settle(world, person)
@@ -135,7 +135,7 @@ test('an hour-old backup leaves nothing unbilled or unowned', { timeout: 60_000 
   expect(instancesOf(world, fresh.user.id)).toHaveLength(1)
 })
 
-test('a server that had not answered yet goes on starting, and a trial keeps its end', async () => {
+test('a server that had not answered yet continues to start, and a trial keeps its end', async () => {
   await freshPlaces(world, 3)
   const trial = await newCustomer(world, { demo: true, secondsUsed: 600 })
   const young = await newCustomer(world)

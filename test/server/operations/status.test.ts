@@ -29,7 +29,7 @@ const forget = async () => {
   await db.delete(jobs)
 }
 
-test('a full fleet is an incident until a place is free, and the same one if it fills up again at once', async () => {
+test('a full fleet is an incident until a place is free, and the same incident if it fills up again at once', async () => {
   expect(await check()).toEqual([])
   await db.update(places).set({ reservedBy: 'ses_x' })
   const since = clock.now + MINUTE
@@ -51,7 +51,7 @@ test('a full fleet is an incident until a place is free, and the same one if it 
   await forget()
 })
 
-test('starts fail after one refusal of the account, or three faults in a row of two people', async () => {
+test('starts count as failing after one account-wide refusal, or three faults in a row of two people', async () => {
   await endStart(ada.id, 'launch_refused')
   expect(await check()).toEqual(['failing'])
   await endStart(ada.id, null)

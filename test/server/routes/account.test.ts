@@ -67,7 +67,7 @@ test("exports my own data and nobody else's", async () => {
 const EXPORTED: Record<string, string | null> = {
   sign_ins: 'sign_ins',
   api_tokens: 'api_tokens',
-  // They lead to jobs, and last a day.
+  // They point to jobs, and last a day.
   idempotency_keys: null,
   // What operators did, and why: nobody can change it, and it is ours.
   audit_log: null,

@@ -75,7 +75,7 @@ test('paying an invoice does not lift what an operator suspended', async () => {
   expect((await act(`/admin/people/${ada.userId}/lift`)).status).toBe(200)
 })
 
-test('grants and ends a plan, and refuses hours that are none', async () => {
+test('grants and ends a plan, and refuses invalid hours', async () => {
   const ada = await site.signInAs('user')
   const at = `/admin/people/${ada.userId}`
   expect((await act(`${at}/plan`, { plan: 'premium', hours: '-1' })).status).toBe(422)
@@ -108,7 +108,7 @@ test('credits a bill, once', async () => {
   expect((await act('/admin/bills/correct', { bill: id, seconds: '' })).status).toBe(422)
 })
 
-test('signs somebody out everywhere, tokens included, and nobody else', async () => {
+test('signs someone out everywhere, tokens included, and nobody else', async () => {
   const [ada, bob] = [await site.signInAs('user'), await site.signInAs('user')]
   await site.tokenOf(ada.userId, 'read')
   expect((await act(`/admin/people/${ada.userId}/sign_out`)).status).toBe(200)
@@ -150,7 +150,7 @@ test('nothing happens without a reason of at most 200 characters and a tick', as
   expect((await act(at, { reason: 'x'.repeat(200) })).status).toBe(200)
 })
 
-test('admins do nothing to themselves, and something to each other', async () => {
+test('admins can act on each other, but not on themselves', async () => {
   const run = await newRun(admin.userId)
   const self = `/admin/people/${admin.userId}`
   const own = [`${self}/suspend`, `${self}/lift`, `${self}/plan`, `${self}/end_plan`, `${self}/sign_out`]
@@ -162,7 +162,7 @@ test('admins do nothing to themselves, and something to each other', async () =>
   expect((await open(self)).text).toContain('This is your own account')
 })
 
-test('after 15 minutes an admin confirms the password first, and comes back', async () => {
+test('after 15 minutes, an admin must confirm the password first, and then returns', async () => {
   const late = await site.signInAs('admin')
   const ada = await site.signInAs('user')
   const at = `/admin/people/${ada.userId}`
@@ -203,7 +203,7 @@ test('after 15 minutes an admin confirms the password first, and comes back', as
   expect(await actsOn(ada.userId)).toHaveLength(1)
 })
 
-test('comes back only to pages of the console', async () => {
+test('returns only to pages of the console', async () => {
   for (const to of [
     '//evil.example',
     'https://evil.example/admin',
@@ -218,7 +218,7 @@ test('comes back only to pages of the console', async () => {
   expect(text).toContain('name="to" value="/admin/audit?act=lift"')
 })
 
-test('finds people by name, address, and the ids of what is theirs', async () => {
+test('finds people by name, address, and the IDs of what they own', async () => {
   const ada = await site.signInAs('user')
   const bob = await site.signInAs('user')
   await db.update(users).set({ name: 'آدا_100%' }).where(eq(users.id, ada.userId))
@@ -232,7 +232,7 @@ test('finds people by name, address, and the ids of what is theirs', async () =>
   expect((await open('/admin/people/user_nobody')).status).toBe(404)
 })
 
-test('nobody changes or deletes what the audit log says', async () => {
+test('nobody can change or delete entries of the audit log', async () => {
   const [row] = await db.select().from(auditLog).limit(1)
   const id = row?.id ?? ''
   await expect(db.update(auditLog).set({ reason: 'x' }).where(eq(auditLog.id, id))).rejects.toThrow()

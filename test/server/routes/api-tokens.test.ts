@@ -75,7 +75,7 @@ test('an account has at most twenty at a time', async () => {
   expect((await make()).status).toBe(201)
 })
 
-test('notes the last use and its address, at most once a minute for each', async () => {
+test('records the last use and its address, at most once a minute for each', async () => {
   const { make, user, ctx, clock, app, settle } = await setup()
   const { token } = (await (await make()).json()) as { token: string }
   const use = async (address: string, method = 'GET') => {
@@ -95,7 +95,7 @@ test('notes the last use and its address, at most once a minute for each', async
   expect(await use('203.0.113.2')).toEqual([first + 119_999, '203.0.113.2'])
 })
 
-test('the page makes a token once, shows it once, and revokes it, as plain forms', async () => {
+test('the page creates a token once, shows it once, and revokes it, with plain forms', async () => {
   const { browser, user, ctx } = await setup()
   await browser.open('/api_tokens')
   const fields = { ...CI, name: 'Nightly', days: '30' }

@@ -73,7 +73,7 @@ test('a visitor asks for help: mailed to the operator with the topic, and in the
   expect(shown).toMatch(/Help.*Topic:.*Billing and plans.*What is this charge\?/s)
 })
 
-test('somebody who is signed in asks under their own account, whatever else they send', async () => {
+test('signed-in people write under their own account, whatever else they send', async () => {
   const person = await newPerson(inject('url'), 'Grace')
   expect(await (await person.open('/help')).text).not.toMatch(/<input[^>]+name="(name|email)"/)
   await person.post('/api/v1/help', { ...question, name: 'The operator', email: 'victim@example.com' })
@@ -83,7 +83,7 @@ test('somebody who is signed in asks under their own account, whatever else they
   expect(mail.text).toContain('They were signed in with this address.')
 })
 
-test('help needs a name, an email, a topic, and a message, and says so all at once; a program fills in more', async () => {
+test('help needs a name, an email, a topic, and a message, and reports all faults at once; bots fill in more', async () => {
   const ask = (body: Record<string, string>) => new Client(inject('url')).post('/api/v1/help', body)
   const refused = await ask({ topic: 'Other' })
   const all = ['Name is required', 'Email is required', 'Please choose a topic', 'Message is required']

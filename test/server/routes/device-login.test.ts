@@ -42,7 +42,7 @@ async function setup() {
   return { ...account, user, send, ask, poll, answer, who }
 }
 
-test('a stock OAuth client gets a token once its user has said yes, and only once', async () => {
+test('a stock OAuth client gets a token once its user has approved, and only once', async () => {
   const { app, browser, who, user, sent, settle, clock } = await setup()
   const as: oauth.AuthorizationServer = {
     issuer: ORIGIN,
@@ -78,7 +78,7 @@ test('a stock OAuth client gets a token once its user has said yes, and only onc
   expect(sent.filter(({ to }) => to === user.email).map(({ subject }) => subject)).toContain('You have a new API token')
 })
 
-test('the page shows what asks, and what it may do', async () => {
+test('the page shows who asks, and what it may do', async () => {
   const { browser, ask } = await setup()
   const { user_code, verification_uri_complete } = await ask({ device_name: 'حاسوب <b>', scope: 'read' })
   expect(user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/)
@@ -113,7 +113,7 @@ test('works as a plain form, which keeps its code after a wrong password', async
   expect((await poll(codes)).status).toBe(200)
 })
 
-test('a program that asks too often hears it, and waits five seconds longer', async () => {
+test('a program that polls too often is told so, and waits five seconds longer', async () => {
   const { ask, poll, clock } = await setup()
   const codes = await ask()
   expect(await poll(codes)).toMatchObject({ status: 400, error: 'authorization_pending' })
@@ -173,7 +173,7 @@ test('two answers at once create one token', async () => {
   expect(await ctx.db.$count(apiTokens, eq(apiTokens.userId, user.id))).toBe(1)
 })
 
-test('a refusal that comes while the password is checked wins', async () => {
+test('a refusal during the password check wins', async () => {
   const { ask, answer, ctx, user } = await setup()
   const { user_code } = await ask()
   const { derive } = ctx.hasher
@@ -208,7 +208,7 @@ test('a token revoked before its program fetched it never arrives; nor one after
   expect((await poll(next)).error).toBe('access_denied')
 })
 
-test('a secret that is being rotated still knows the token', async () => {
+test('a token survives the rotation of our secret', async () => {
   const { ask, poll, answer, ctx, who } = await setup()
   const codes = await ask()
   await answer(codes.user_code)
@@ -227,7 +227,7 @@ test('keeps neither the device code nor the token', async () => {
   for (const secret of [codes.device_code, access_token]) expect(kept).not.toContain(secret)
 })
 
-test('refuses what is no request of RFC 8628, in its own words', async () => {
+test('refuses anything that isn’t a request of RFC 8628, in its terms', async () => {
   const { send, poll, ask } = await setup()
   const error = async (response: Response) => ((await response.json()) as { error: string }).error
   expect(await error(await send('/oauth/device_authorization', { client_id: 'other' }))).toBe('invalid_client')
@@ -265,7 +265,7 @@ test('a token sees and ends itself; a browser has none there', async () => {
   expect((await who(access_token)).status).toBe(401)
 })
 
-test('somebody who must sign in first comes back with the code', async () => {
+test('people who must sign in first return with the code', async () => {
   const { app, ask, user } = await setup()
   const { user_code } = await ask()
   const visitor = openAppBrowser(app)

@@ -8,7 +8,7 @@ const ask = async (path: string, at = site) => {
   return [response.status, await response.json()]
 }
 
-test('says that it runs, and which commit', async () => {
+test('says that it is running, and which commit', async () => {
   expect(await ask('/healthz')).toEqual([200, { status: 'ok', version: 'abc1234' }])
   expect(await ask('/readyz')).toEqual([200, { status: 'ready', version: 'abc1234' }])
   expect(await ask('/readyz', openSite())).toEqual([200, { status: 'ready', version: 'local' }])
@@ -28,7 +28,7 @@ test('is not ready while the database lacks a migration, and is with a newer dat
   expect(await ask('/readyz')).toMatchObject([200, { status: 'ready' }])
 })
 
-test('is neither, with a wrong setting', async () => {
+test('is neither healthy nor ready with a wrong setting', async () => {
   const wrong = openSite({ MAIL_FROM: 'nobody' })
   for (const path of ['/healthz', '/readyz'])
     expect(await ask(path, wrong)).toMatchObject([503, { error: expect.stringContaining("isn't set up correctly") }])

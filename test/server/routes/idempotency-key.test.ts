@@ -41,7 +41,7 @@ async function program() {
 }
 
 test.each([AUTO, START])(
-  '%s twice with a key starts once and answers the same, although the run moved on',
+  '%s twice with a key starts once and answers the same, even though the run has changed',
   async (path) => {
     const { placeId, send, runsOf, userId } = await program()
     const first = await send(path, { server_id: placeId }, 'a')
@@ -63,7 +63,7 @@ test('the same key starts nothing again after the server has stopped', async () 
   expect((await send(AUTO, {}, 'b')).status).toBe(202)
 })
 
-test('a stop answers the same while it works and after it is done', async () => {
+test('a stop answers the same while it is in progress and afterward', async () => {
   const { send, stop, end } = await program()
   await send(AUTO, {})
   const first = await stop('s')
@@ -91,7 +91,7 @@ test('another body or another call with a used key is refused, and changes nothi
   expect((await stop('a')).status).toBe(422)
 })
 
-test('five at once with one key are one start, and all hear the same', async () => {
+test('five at once with one key are one start, and all get the same answer', async () => {
   const { send, runsOf } = await program()
   const answers = await Promise.all(Array.from({ length: 5 }, () => send(AUTO, {}, 'a')))
   expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1)
@@ -126,7 +126,7 @@ test('a refused call leaves its key free', async () => {
   expect((await send(AUTO, { x: 1 }, 'a')).status).toBe(202)
 })
 
-test('a key stands for its call for 24 hours', async () => {
+test('a key is tied to its call for 24 hours', async () => {
   const { userId, send, end, runsOf } = await program()
   await send(AUTO, {}, 'a')
   await end()

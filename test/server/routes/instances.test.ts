@@ -14,7 +14,7 @@ const tagged = (tags: Record<string, string>) => ({
   ],
 })
 
-test('an administrator sees every instance of ours, its owner, and its cost', async () => {
+test('an admin sees all our instances, their owners, and their cost', async () => {
   const cloud = await localEc2()
   const site = openSite({ EC2_ENDPOINT: cloud.ec2.endpoint })
   const owner = await site.signInAs('user')

@@ -62,7 +62,7 @@ beforeAll(async () => {
   expect(await site.db.$count(invoices)).toBe(0)
 })
 
-test('opens to the token only, also to the old one during a rotation', async () => {
+test('opens only to the token, and to the old one during a rotation', async () => {
   const without = openSite()
   delete without.env.METRICS_TOKEN
   for (const token of [NEW, OLD]) expect((await ask(token)).status).toBe(200)

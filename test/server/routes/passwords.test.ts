@@ -78,7 +78,7 @@ test('if one link is used twice at once, one wins', async () => {
   expect(answers.map((answer) => answer.status).sort()).toEqual([200, 422])
 })
 
-test('a dead link says so when it is opened, and knows its address; a good one asks for the password', async () => {
+test('a dead link says so when opened, and has its address filled in; a good one asks for the password', async () => {
   const { browser, user, ask, linkToken, reset, clock } = await setup()
   const opened = async (token: string) =>
     (await browser.request(`/reset_password?reset_password_token=${token}`)).text()

@@ -20,11 +20,11 @@ async function read(site = newSite()): Promise<string> {
     .replaceAll('&#x27;', "'")
 }
 
-test('says before the first check that it cannot tell', async () => {
+test('before the first check, says that it cannot tell', async () => {
   expect(await read()).toContain("We can't tell right now")
 })
 
-test('says that servers can be started, since the last interruption, and what it was', async () => {
+test('says that people can start servers, since when, and what the last interruption was', async () => {
   await db.insert(statusChecks).values({ id: 'starts', firstAt: now - 10 * 86_400_000, lastAt: now })
   expect(await read()).toMatch(/You can start servers.*Since.*100%.*None in the last 90 days/)
   const startedAt =
@@ -34,14 +34,14 @@ test('says that servers can be started, since the last interruption, and what it
   expect(page).toMatch(/You can start servers.*99\.\d\d%.*Servers failed to start.*1h 0m 0s/)
 })
 
-test('says what is wrong, starts that fail before a full fleet', async () => {
+test('says what is wrong; failing starts take priority over a full fleet', async () => {
   await db.insert(incidents).values({ id: 'inc_2', kind: 'full', startedAt: now })
   expect(await read()).toContain('All servers are in use')
   await db.insert(incidents).values({ id: 'inc_3', kind: 'failing', startedAt: now })
   expect(await read()).toContain('Servers are failing to start')
 })
 
-test('says that it cannot tell while the database or the checks stand still', async () => {
+test('says that it cannot tell while the database or the checks are down', async () => {
   expect(await read(newSite({ LIBSQL_URL: 'http://127.0.0.1:1' }))).toContain("can't reach our database")
   await db.update(statusChecks).set({ lastAt: now - 600_000 })
   expect(await read()).toContain("Our checks aren't running")

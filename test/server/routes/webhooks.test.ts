@@ -58,7 +58,7 @@ test('adds a webhook, shows its secret once, and emails its owner, without the U
   expect(mail?.text).not.toContain('example.com/hooks')
 })
 
-test('refuses what it must not call, a URL twice, a sixth, and a wrong password', async () => {
+test('refuses forbidden URLs, a URL twice, a sixth webhook, and a wrong password', async () => {
   const { make, ctx, user } = await setup()
   const refused = async (fields: object) => {
     const response = await make(fields)
@@ -104,7 +104,7 @@ test('replaced secrets sign for a day', async () => {
   expect(await live()).toEqual([second])
 })
 
-test('at most four secrets sign at a time', async () => {
+test('at most four secrets sign at once', async () => {
   const { added, browser } = await setup()
   const { id } = await added()
   const rotate = () => browser.json('POST', `/webhooks/${id}/secret`, { current_password: PASSWORD })
@@ -139,7 +139,7 @@ test('sends a test event, sends it again, and neither while the webhook is off',
   expect((await post('/test'))[0]).toBe(202)
 })
 
-test("another user's webhook answers as one that doesn't exist, and stays as it is", async () => {
+test("another user's webhook answers like one that doesn't exist, and doesn't change", async () => {
   const { added, rowOf, told } = await setup()
   const { id } = await added()
   const before = await rowOf(id)
@@ -202,7 +202,7 @@ test('works as plain forms: add, a refusal that keeps what was typed, rotate, de
   expect(await ctx.db.$count(webhookDeliveries, eq(webhookDeliveries.userId, user.id))).toBe(0)
 })
 
-test('a webhook made meanwhile with the old password does not exist', async () => {
+test('a webhook added with the old password during a password change does not exist', async () => {
   const { make, ctx, user } = await setup()
   const { counter } = ctx
   ctx.counter = (name) => ({
@@ -216,7 +216,7 @@ test('a webhook made meanwhile with the old password does not exist', async () =
   expect(await ctx.db.$count(webhooks, eq(webhooks.userId, user.id))).toBe(0)
 })
 
-test('closing the account deletes its webhooks and what waits for them', async () => {
+test('closing the account deletes its webhooks and their waiting events', async () => {
   const { added, browser, ctx, user, settle } = await setup()
   const { id } = await added()
   await browser.json('POST', `/webhooks/${id}/test`)

@@ -66,7 +66,7 @@ export const BILLS_RULES: Rule[] = [
         const sent = invoices.get(bill.id) ?? []
         const credited = notes.get(bill.id) ?? []
         const wanted = Math.max(0, bill.amountCents)
-        // Stripe refuses to credit what it no longer tries to collect: the operator is told.
+        // Stripe refuses to credit what it no longer tries to collect: we tell the operator.
         const corrected = invoices.get(bill.corrects ?? '')?.[0]
         const isOperators = row?.step === 'credit' && corrected?.status === 'uncollectible'
         const waits = row !== undefined && row.step !== 'sent' && row.step !== 'credited' && !isOperators
@@ -123,13 +123,13 @@ export const BILLS_RULES: Rule[] = [
         const plan = world.stripe.subscriptions().find(({ id }) => id === idOf(own))
         // Ended in the dashboard in the second of its renewal: that bill has no plan.
         if ((plan?.ended_at ?? Infinity) * 1000 <= bill.periodStart) return []
-        // Stripe drafts no further charge for an unpaid plan until an earlier one is paid: that pays for this period.
+        // Stripe drafts no further charge for an unpaid plan until an earlier one is paid, which pays for this period.
         const payments = (own.status === 'draft' ? charges.filter((one) => idOf(one) === idOf(own)) : [own])
           .map(({ status_transitions }) => (status_transitions.paid_at ?? Infinity) * 1000)
           .filter((at) => at >= bill.periodStart)
         const paidAt = Math.min(...payments, Infinity)
         const isPaid = paidAt < bill.periodEnd
-        // Only if a trigger of that period heard of the payment, or of its failure.
+        // Only if a trigger in that period learned about the payment, or its failure.
         const heardFrom = Math.max(isPaid ? paidAt : bill.periodStart, world.calm.since.money) + 26 * HOUR_MS
         if (!world.calm.rounds.some((at) => heardFrom < at && at < bill.periodEnd)) return []
         return isPaid === bill.includedHours > 0

@@ -31,7 +31,7 @@ export function wasUnseen(rows: Rows, runId: string, looks: number): boolean {
 }
 
 /**
- * Whether it has been quiet for so long since then that it should be over. Triggers are rarer here than in life, so
+ * Whether it has been quiet long enough since then for this to be over. Triggers are rarer here than in reality, so
  * enough of them must have had their chance.
  */
 export function isOverdue(

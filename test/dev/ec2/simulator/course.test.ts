@@ -73,7 +73,7 @@ describe.each(Object.values(worlds))('$name', (world) => {
     expect(flight.end.vehicle.bumps).toBe(0)
   })
 
-  test('its gates stand clear of the ground, and no obstacle is in one', () => {
+  test('its gates are clear of the ground and of obstacles', () => {
     for (const kind of ['uav', 'ugv'] as const)
       for (const { x, y, z, height } of gatesOf(world, kind)) {
         if (kind === 'uav') expect(y - height / 2).toBeGreaterThan(world.ground(x, z))
@@ -82,7 +82,7 @@ describe.each(Object.values(worlds))('$name', (world) => {
   })
 })
 
-test('the autopilot climbs over what stands between two gates', () => {
+test('the autopilot climbs over obstacles between two gates', () => {
   const spots = [
     [0, 0, 4],
     [0, 80, 4],

@@ -26,7 +26,7 @@ function fly({ world, kind, sticks }: Plan): Flight {
 
 const bits = (value: unknown) => JSON.stringify(value)
 
-test('the same sticks give the same flight, to the last digit', () => {
+test('the same stick inputs give the same flight, to the last digit', () => {
   fc.assert(
     fc.property(plan, (given) => {
       expect(bits(fly(given).end)).toBe(bits(fly(given).end))
@@ -35,7 +35,7 @@ test('the same sticks give the same flight, to the last digit', () => {
   )
 })
 
-test('any moment flown again is the moment that was flown', () => {
+test('any recomputed moment equals the one that was flown', () => {
   const moment = fc.double({ min: 0, max: 1, noNaN: true })
   fc.assert(
     fc.property(plan, moment, (given, share) => {
@@ -88,12 +88,12 @@ function after(seconds: number, part: Partial<Stick>, kind: Kind, world = field)
 }
 
 describe('a UAV', () => {
-  test('hovers where it is', () => {
+  test('hovers in place', () => {
     const { from, to } = after(10, {}, 'uav')
     expect(to).toEqual(from)
   })
 
-  test('leans into its speed, levels off at 12 m/s, and brakes once the stick is free', () => {
+  test('tilts to gain speed, levels off at 12 m/s, and brakes once the stick is free', () => {
     const { from, to, flight } = after(8, { forward: 1 }, 'uav')
     const ahead = (to.x - from.x) * Math.sin(from.heading) + (to.z - from.z) * Math.cos(from.heading)
     expect(ahead).toBeGreaterThan(60)

@@ -14,7 +14,7 @@ function flown(seconds: number, onAutopilot = false): Session {
   return session
 }
 
-test('how the time is cut into frames changes nothing, not even for the autopilot', () => {
+test('the frame rate changes nothing, not even for the autopilot', () => {
   const cuts = fc.array(fc.double({ min: 0.001, max: 0.09, noNaN: true }), { minLength: 5, maxLength: 80 })
   fc.assert(
     fc.property(cuts, (frames) => {
@@ -43,7 +43,7 @@ test('nothing moves while paused', () => {
   expect(bits(session.shown)).toBe(before)
 })
 
-test('a replay shows the same flight from its start, stops at its end, and leads back to it', () => {
+test('a replay shows the same flight from its start, stops at its end, and returns to it', () => {
   const session = flown(3, true)
   const end = bits(session.shown)
   session.replay()
@@ -69,7 +69,7 @@ test('a reset starts a new flight at the first gate, in the world and vehicle yo
   expect([session.world.id, session.kind, session.flight.model.name]).toEqual(['mountains', 'ugv', 'UGV'])
 })
 
-test('the CSV has 20 rows a second and the last moment, from the sticks alone', () => {
+test('the CSV has 20 rows a second and the last moment, from the stick inputs alone', () => {
   const session = flown(2)
   while (session.shown.step % 6 !== 2) session.pass(1 / STEPS_PER_SECOND, ahead)
   const text = flightCsv(session.flight)

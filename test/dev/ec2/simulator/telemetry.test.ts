@@ -21,7 +21,7 @@ test('reads the instruments', () => {
   expect(west).toMatchObject({ heading: 270, range: null, gate: { bearing: 135 } })
 })
 
-test('says it in words, for who asks', () => {
+test('says it in words on request', () => {
   const course = { next: 2, time: 20, lapFrom: 7.66, laps: 1, last: 30, best: 29.456 }
   const read = readTelemetry(world, 'uav', { ...atRest(0, 4, 0, 0), vz: 4 }, course, gate)
   expect(spokenTelemetry('uav', course, 8, read)).toBe(
@@ -54,7 +54,7 @@ test('a ray hits the nearest of ground and obstacles, and nothing beyond its rea
   expect(raycast(mountains, [x, mountains.ground(x, z) + 7, z], [0, -1, 0], 40)).toBeCloseTo(7, 1)
 })
 
-test('a top counts only for who must go over it', () => {
+test('a top counts only for a vehicle that must go over it', () => {
   const arch: World = { ...world, solids: [solid('block', [0, 0], [10, 3, 4], { base: 11 })] }
   expect(topAt(arch, 0, 0)).toBe(14)
   expect(topAt(arch, 0, 0, 4)).toBe(0)

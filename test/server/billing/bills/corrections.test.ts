@@ -196,7 +196,7 @@ describe('a correction', () => {
       new RegExp(`^bill_\\S+ corrects ${billId} by -1800 seconds and -0.88 dollars\\.$`),
     )
     expect(await run(billId, '5400', 'Our clock was wrong.')).toBe(
-      `${billId} says 5400 seconds already. Nothing was changed.`,
+      `${billId} already says 5400 seconds. Nothing changed.`,
     )
     expect(await run('bill_none', '1', 'x')).toBe('There is no bill bill_none.')
     expect(await run(billId, '', 'x')).toMatch('whole number')

@@ -42,7 +42,7 @@ describe('emails about money', () => {
     const nextLook = async (id: string) =>
       (await stack.db.select().from(runs).where(eq(runs.id, id)))[0]?.hoursLookAt ?? null
 
-    test('are mailed at 80 and 100 %, once each, to the second, with the numbers of the screen', async () => {
+    test('send an email at 80% and 100%, once each, to the second, with the numbers on screen', async () => {
       await stack.insertPlan(user.id, { hours: 0.5 })
       const run = await stack.insertRun(user.id, { from: START, until: null })
       await running(run)
@@ -64,7 +64,7 @@ describe('emails about money', () => {
       expect((await subjects()).slice(1)).toEqual(['Your included hours are used up'])
     })
 
-    test('found late are one email, and a run that has ended is seen once more', async () => {
+    test('when found late, send one email; a run that has ended gets one more look', async () => {
       await stack.insertPlan(user.id, { hours: 0.5 })
       const run = await stack.insertRun(user.id, { from: START, until: START + HOUR })
       await running(run)
@@ -72,7 +72,7 @@ describe('emails about money', () => {
       expect([await subjects(), await nextLook(run)]).toEqual([['Your included hours are used up'], null])
     })
 
-    test('are not mailed in a trial, without a plan, or to a closed account; larger hours count anew', async () => {
+    test('send no email in a trial, without a plan, or to a closed account; with more hours, the count starts over', async () => {
       const run = await stack.insertRun(user.id, { from: START, until: null })
       await running(run)
       await lookAfter(HOUR)
@@ -119,7 +119,7 @@ describe('emails about money', () => {
     expect(ready?.text).toContain('$5.25 for 10,800 s of server time. Please pay it by Feb 16, 2028.')
     expect(ready?.text).toContain(`Pay $5.25:\n${found?.hostedUrl}`)
     expect(ready?.text).toContain(`http://site.test/billing_history/${found?.billId}`)
-    // To the minute, although it is looked at daily.
+    // To the minute, although we check it daily.
     await stack.passTime(dueAt - 3 * DAY - MINUTE, 6 * HOUR)
     expect(await subjects()).toHaveLength(1)
     await stack.passTime(dueAt - 3 * DAY + MINUTE, MINUTE)
@@ -133,7 +133,7 @@ describe('emails about money', () => {
     expect((await subjects()).slice(3)).toEqual(['We received $5.25'])
   })
 
-  test('nobody is thanked who never got an invoice, and a closed account gets nothing', async () => {
+  test('we thank nobody who never got an invoice, and a closed account gets nothing', async () => {
     await stack.insertRun(user.id, { from: START, until: START + 3 * HOUR })
     await stack.db
       .update(users)

@@ -90,7 +90,7 @@ test('every payment of the plan is in the history, once, and the total is what S
   expect(await taken()).toBe(totalDollars(await listBills(stack.ctx, user.id)))
 })
 
-test('a declined payment is owed in the balance, with the page to pay it, until it is paid', async () => {
+test('the balance shows a declined payment, with the page to pay it, until it is paid', async () => {
   await buy('declined_later')
   await passTo(RENEWAL + 60_000)
   const [fee] = await fees()
@@ -153,7 +153,7 @@ test('a plan that ended while webhooks were lost is asked for all its payments o
   expect(asked.map(({ checkAt }) => checkAt)).toEqual([null, null])
 })
 
-test('an older answer of Stripe never overwrites a newer one', async () => {
+test('an older answer from Stripe never overwrites a newer one', async () => {
   await buy('declined_later')
   await passTo(RENEWAL)
   const [fee] = await fees()
@@ -215,7 +215,7 @@ test('a second plan that we cancel at once is in the books: Stripe took its mone
   expect(inBrief(stack.takeLines())).toEqual([expect.stringContaining('second_plan_canceled')])
 })
 
-test('the portal opens for customers alone, and twenty times an hour', async () => {
+test('the portal opens only for customers, and twenty times an hour', async () => {
   await expect(openPortal(stack.ctx, user.id)).rejects.toMatchObject({ code: 'not_found' })
   await buy()
   expect(await (await fetch(await openPortal(stack.ctx, user.id))).text()).toContain(user.email)

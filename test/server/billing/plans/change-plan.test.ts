@@ -48,7 +48,7 @@ describe('a person changes their plan', () => {
   }
   const change = (planType: string, quotedAt: number | null = null) =>
     changePlan(stack.ctx, user, { planType, quotedAt })
-  /** A fresh look at Stripe, as a webhook causes it. */
+  /** A fresh look at Stripe, as after a webhook. */
   const hear = async () => syncPlan(stack.ctx, (await plan())?.stripeSubscriptionId ?? '')
 
   /** The plan's invoices at Stripe, oldest first, in cents. */
@@ -84,7 +84,7 @@ describe('a person changes their plan', () => {
       ['premium', 30, 175],
     ])
     expect((await charged()).slice(2)).toEqual([25_000, 25_000])
-    // A free hour cost as much as at any other moment: nothing is gained by waiting.
+    // A free hour costs as much as at any other moment: nobody gains by waiting.
     const fees = await stack.db.select().from(planPayments).where(eq(planPayments.userId, user.id))
     expect(fees.map((fee) => [fee.planType, fee.amountCents]).sort()).toEqual([
       ['basic', 2500],
@@ -100,14 +100,14 @@ describe('a person changes their plan', () => {
     await change('premium')
     expect((await charged())[1]).toBe(1)
     await stack.passTime(anchor + PERIOD + DAY, HOUR)
-    // 20 hours less 36 seconds, which is what rounding up to a hundredth of an hour gives away.
+    // 20 hours less 36 seconds, which rounding up to a hundredth of an hour gives away.
     expect(await listBills()).toEqual([['premium', 5.01, 3498]])
   })
 
   test('a period that was over before the upgrade keeps its own plan, even if its bill comes later', async () => {
     await buy('basic')
     await ranOn(anchor + DAY, 25)
-    // Nobody has written its bill yet.
+    // Its bill isn't written yet.
     stack.clock.now = anchor + PERIOD + 1000
     await change('premium')
     await stack.passTime(anchor + PERIOD + DAY, HOUR)
@@ -167,7 +167,7 @@ describe('a person changes their plan', () => {
     expect((await charged()).length).toBe(2)
   })
 
-  test('a lost answer counts as done, and what died before it heard is found within a minute', async () => {
+  test('a lost answer counts as done, and we find within a minute what died before the answer', async () => {
     await buy('basic')
     // Three reads and the price come first.
     stack.stripe.inject('lost_response', 1, 3)
@@ -225,7 +225,7 @@ describe('a person changes their plan', () => {
       { plan_type: 'premium', hours: 30, next_plan_type: 'basic', next_hours: 5, cancel_at_period_end: false },
     ])
     await ranOn(anchor + 6 * DAY, 30)
-    // Nobody heard of the renewal yet when they think again: the change has happened.
+    // We haven't heard about the renewal yet when they change their mind, but the change has happened.
     stack.clock.now = anchor + PERIOD
     await keepPlan(stack.ctx, user)
     expect(await summary()).toMatchObject({ plan_type: 'basic', hours: 5, next_plan_type: 'basic' })
@@ -249,7 +249,7 @@ describe('a person changes their plan', () => {
     await keepPlan(stack.ctx, user)
     await change('basic')
     expect(await summary()).toMatchObject({ cancel_at_period_end: false, next_plan_type: 'basic' })
-    // Cancelling takes the change back with it.
+    // Canceling also undoes the change.
     await cancelPlan(stack.ctx, user)
     stack.clock.now = anchor + PERIOD
     await hear()

@@ -60,7 +60,7 @@ function moveToWrongRegion(): () => void {
   return () => Object.assign(world.ctx.cloud, right)
 }
 
-/** EC2 doesn't list these for now, and lists some of strangers. @returns a function that restores all */
+/** For now, EC2 doesn't list these, and lists strangers'. @returns a function that restores everything */
 function hide(hidden: Set<string>, strangers: CloudInstance[] = []): () => void {
   const { listPage } = world.ctx.cloud
   world.ctx.cloud.listPage = async (after) => {

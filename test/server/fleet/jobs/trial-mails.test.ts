@@ -24,7 +24,7 @@ async function trial(minutesUsed: number) {
   return { ada, run: await running(world, ada) }
 }
 
-test('a trial is announced to end when 5 minutes are left, and again when it is over, once each', async () => {
+test('we email when 5 minutes of a trial are left, and again when it is over, once each', async () => {
   const { ada, run } = await trial(22)
   const end = run.mustStopAt ?? 0
   while ((await written(ada)).length === 0) await world.ring(ada.user.id)
@@ -44,7 +44,7 @@ test('a trial is announced to end when 5 minutes are left, and again when it is 
   expect(await latestRun(world, ada.user.id)).toMatchObject({ meteredUntil: end, trialWarnedAt: expect.any(Number) })
 })
 
-test('looks late, it says how many minutes are really left', async () => {
+test('a late look says how many minutes are really left', async () => {
   const { ada, run } = await trial(22)
   world.clock.ms = (run.mustStopAt ?? 0) - 61_000
   await wakeOverdue(world.ctx)
@@ -54,7 +54,7 @@ test('looks late, it says how many minutes are really left', async () => {
   await settle(world, ada)
 })
 
-test('a run that starts with less than 5 minutes is not announced, only that it is over', async () => {
+test('for a run that starts with less than 5 minutes left, we email only that it is over', async () => {
   const { ada } = await trial(26)
   await settle(world, ada)
   expect(await written(ada)).toEqual(['Your free trial is over'])
@@ -74,12 +74,12 @@ test('a plan that comes in time, or a stop, sends nothing', async () => {
   expect([...(await written(ada)), ...(await written(bob.ada))]).toEqual([])
 })
 
-test('a process that dies while it writes still sends one of each', async () => {
+test('if a process dies while it writes, we still send one of each', async () => {
   const { ada } = await trial(24)
   let deaths = 0
   world.wire = async (name, effect) => {
     const done = await effect()
-    // Everything it did is done, but nobody hears of it.
+    // Its writes took effect, but it got no answer.
     if (name.startsWith('db') && deaths < 8 && (await written(ada)).length && ++deaths) world.process.kill()
     return done
   }

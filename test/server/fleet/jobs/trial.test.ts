@@ -17,7 +17,7 @@ async function lastMinute() {
   return { ada, run: await running(world, ada) }
 }
 
-test('a server under a plan wakes its user no more once it runs', async () => {
+test('a server under a plan no longer wakes its user once it runs', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
   await running(world, ada)

@@ -58,7 +58,7 @@ test('without a look at that moment, the sweep ends it later, and bills nothing 
   expect(toServer(await run()).ended_because).toBe('time_up')
 })
 
-test('the end of a trial comes first if it is earlier, and else the end that its user set', async () => {
+test('a run ends with its trial or at the end its user set, whichever is earlier', async () => {
   const trial = await start(900, { demo: true, secondsUsed: 1_790 })
   await settle(world, trial.ada)
   expect(toServer(await trial.run()).ended_because).toBe('trial_over')
@@ -76,7 +76,7 @@ test('a plan that lifts the end of a trial leaves the end that its user set', as
   expect(await run()).toMatchObject({ mustStopAt: null, meteredUntil: end })
 })
 
-test('a stop before that moment is its user’s', async () => {
+test('a stop before that moment counts as the user’s', async () => {
   const { ada, run } = await start(600)
   await finishJobs(world, ada)
   await pressStop(world, ada)
@@ -90,6 +90,6 @@ test('ends a start that takes too long, at no cost', async () => {
   world.ec2.inject('RequestLimitExceeded', 100, { action: 'RunInstances' })
   await settle(world, ada)
   expect(toServer(await run())).toMatchObject({ startedAt: null, ended_because: 'time_up', cost_dollars: 0 })
-  expect(sentences(world, ada)).toContain("The time you set was up before your server was ready. You weren't charged.")
+  expect(sentences(world, ada)).toContain("The time you set ran out before your server was ready. You weren't charged.")
   world.takeLines()
 })
