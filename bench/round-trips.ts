@@ -31,7 +31,7 @@ export async function benchRoundTrips(site: BenchSite): Promise<Row[]> {
     const response = budget && path !== '/status' ? await person.call('GET', path) : await fetch(site.url + path)
     await response.text()
     if (response.status >= 300 && path !== '/no-such-page') throw new Error(`${path} answered ${response.status}`)
-    // Nothing else uses the database meanwhile. Wait for background work that still might.
+    // Nothing else uses the database here. Wait for background work that still might.
     await new Promise((resolve) => setTimeout(resolve, 100))
     rows.push(atMost(`database round trips, GET ${path}`, site.database.trips.length - before, budget, ''))
   }

@@ -3,7 +3,7 @@ import openapiTypes, { astToString } from 'openapi-typescript'
 type Document = { paths: Record<string, Record<string, { security: object[] }>> }
 
 /**
- * The types of the calls that an API token opens, from what /api/openapi.json answers. `npm run client` writes them to
+ * Generates the types of the calls that an API token may make, from /api/openapi.json. `npm run client` writes them to
  * src/api-types.ts.
  */
 export async function generateTypes(text: string): Promise<string> {

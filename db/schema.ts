@@ -358,7 +358,7 @@ export type PlanRow = typeof plans.$inferSelect
 
 /**
  * A visit to Stripe's checkout page, recorded before we open it there. While one is open, cycles that end
- * meanwhile wait up to 25 hours.
+ * wait up to 25 hours.
  */
 export const checkouts = sqliteTable(
   'checkouts',

@@ -297,8 +297,8 @@ export const textsBuild: EnvironmentOptions = {
 }
 
 /**
- * Puts beside the browser's files what else the site serves: its texts, and to download, the command line, the package
- * that has it with the typed client, and the GitHub Action.
+ * Adds what else the site serves to the browser's files: its text pages and the downloads, which are the command line,
+ * the package with it and the typed client, and the GitHub Action.
  */
 export async function writeFiles(): Promise<void> {
   const file = resolve(TEXTS_FOLDER, 'texts.js')

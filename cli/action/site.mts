@@ -14,7 +14,7 @@ type Server = {
 const START = '/api/v1/aws/auto_cloud_start_request'
 const ATTEMPTS = 5
 
-/** Another try may help. */
+/** Worth another try. */
 class Unanswered extends Error {}
 export class Refused extends Error {
   readonly status: number
@@ -72,7 +72,7 @@ export async function call<T>(path: string, key?: string, body?: object): Promis
   throw isPassing ? new Unanswered(words) : new Refused(status, words)
 }
 
-/** Tries again while nobody answers. */
+/** Tries again while there's no answer. */
 export async function insist<T>(what: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -96,7 +96,7 @@ export async function findServer(id: string): Promise<Server | undefined> {
   return servers.find((server) => server.id === id)
 }
 
-/** A step of the action. Its failure is the job's. */
+/** Runs a step of the action. If it fails, so does the job. */
 export async function step(run: () => Promise<void>): Promise<never> {
   try {
     await run()

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { findServer, input, Refused, seconds, startServer, step, tell } from './site.mts'
 
 const POLL_MS = 3_000
-/** The site ends every start earlier. */
+/** By then, the site has ended every start. */
 const START_DEADLINE_MS = 25 * 60_000
 
 /** Starts a server and waits until it answers. */
@@ -12,7 +12,7 @@ await step(async () => {
   seconds(input('stop-after'))
   console.log(`::add-mask::${input('token')}`)
   const key = randomUUID()
-  // Before the start: if the runner kills us in between, the post step still finds the server.
+  // Before the start, so that if the runner kills us in between, the post step still finds the server.
   tell('STATE', 'key', key)
   let canceled = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
@@ -30,7 +30,7 @@ await step(async () => {
       if (error instanceof Refused) throw error
     })
     if (server && !server.pending && !server.active)
-      throw new Error(server.error_message ?? 'Somebody stopped the server while it started.')
+      throw new Error(server.error_message ?? 'Someone stopped the server while it was starting.')
     if (!server?.billed_from) continue
     const address = `http://${server.ip_address}:5173`
     tell('OUTPUT', 'address', address)

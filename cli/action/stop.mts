@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { call, findServer, input, insist, Refused, startServer, step } from './site.mts'
 
-/** Stops the server. GitHub runs this after all other steps, also when one failed or somebody canceled the job. */
+/** Stops the server. GitHub runs this after all other steps, even if one failed or someone canceled the job. */
 await step(async () => {
   const { STATE_key: key, STATE_id, STATE_refused } = process.env
   if (!key || STATE_refused) return console.log('No server started.')
@@ -11,9 +11,9 @@ await step(async () => {
     if (!server?.pending && !server?.active) return console.log('The server has already stopped.')
     const body = { server_id: server.server_id, session_id: id }
     await insist(() => call('/api/v1/aws/stop_server', randomUUID(), body))
-    console.log('Stopping the server. Nothing is billed from here on.')
+    console.log('Stopping the server. You pay nothing from now on.')
   } catch (error) {
-    // What we repeated was refused, so nothing runs; or it stopped between our two questions.
+    // The site refused the repeated start, so nothing runs; or the server stopped between our two calls.
     if (error instanceof Refused && error.status !== 401 && error.status !== 403) return console.log(error.message)
     throw new Error(`${(error as Error).message} The server stops on its own ${input('stop-after')} after its start.`)
   }

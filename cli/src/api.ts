@@ -39,7 +39,7 @@ export const stopServer = (site: Site, { id, server_id }: Server) =>
 
 export const revokeToken = (site: Site) => call(site, (client) => client.DELETE('/api/v1/api_token'))
 
-/** What isn't JSON, so that the API's document doesn't know it. */
+/** Gets text that isn't JSON, which the API's document doesn't cover. */
 export async function getText(site: Site, path: string): Promise<string> {
   const response = await reach(site, path, { headers: { Authorization: `Bearer ${site.token}` } })
   if (!response.ok) throw refusalOf(site, response, jsonOf(response.text))
@@ -96,7 +96,7 @@ function withoutAnswer({ url }: Pick<Site, 'url'>, error: Error): Failure {
 const notOurs = ({ url }: Pick<Site, 'url'>) =>
   new Failure(EXIT.refused, `${url} didn't answer like Proving Ground. Check the address.`)
 
-/** @param answer what a refusal says, where it is JSON */
+/** @param answer the refusal's body, if it is JSON */
 function refusalOf(
   { url }: Pick<Site, 'url'>,
   { status, headers }: Pick<Response, 'status' | 'headers'>,

@@ -18,8 +18,8 @@ export type Options = {
 const ATTEMPTS = 3
 
 /**
- * Calls the API by method and path: `client.GET('/api/v1/servers/get_servers')`. What you send and what comes back
- * have types. An answer is `{data, response}`, a refusal `{error, response}`.
+ * Calls the API by method and path: `client.GET('/api/v1/servers/get_servers')`. Requests and answers have
+ * types. An answer is `{data, response}`, a refusal `{error, response}`.
  *
  * If the network loses the answer to a call with an `Idempotency-Key`, we send it again. Otherwise the call throws.
  */
@@ -27,7 +27,7 @@ export function createProvingGround({ url, token, timeoutMs = 30_000 }: Options)
   return createClient<paths>({
     baseUrl: url,
     headers: { Accept: 'application/json', Authorization: `Bearer ${token}` },
-    // To follow a redirect could turn a POST into a GET.
+    // Following a redirect could turn a POST into a GET.
     redirect: 'manual',
     async fetch(request) {
       const attempts = request.headers.has('Idempotency-Key') ? ATTEMPTS : 1
@@ -43,7 +43,7 @@ export function createProvingGround({ url, token, timeoutMs = 30_000 }: Options)
   })
 }
 
-/** An answer that breaks off is as lost as one that never came. */
+/** An answer that breaks off counts as lost. */
 async function answerOf(request: Request, timeoutMs: number): Promise<Response> {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)])
   const response = await fetch(request, { signal })

@@ -96,7 +96,7 @@ function showCheckout(account: Account, id: string): Outcome {
     session.status === 'open'
       ? `<form method="post"><button>Pay ${dollars(price.unit_amount)}</button></form>
          <form method="post"><button class="quiet" name="card" value="declined_later">Pay, declined at renewals</button></form>${back}
-         <p class="small">Test mode: no card is asked for and no money moves.</p>`
+         <p class="small">Test mode: we don’t ask for a card, and no money moves.</p>`
       : `<p class="badge">${session.status === 'complete' ? 'Paid' : 'Expired'}</p>${
           session.status === 'complete' ? `<a class="button" href="${text(session.success_url)}">Continue</a>` : back
         }`
@@ -129,7 +129,7 @@ function showInvoice(account: Account, id: string): Outcome {
        ${
          isPayable(invoice)
            ? `<form method="post"><button>Pay ${dollars(invoice.amount_remaining)}</button></form>
-       <p class="small">Test mode: no card is asked for and no money moves.</p>`
+       <p class="small">Test mode: we don’t ask for a card, and no money moves.</p>`
            : ''
        }`,
   )

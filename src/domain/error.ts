@@ -11,7 +11,7 @@ export type ErrorCode =
   | 'too_many'
   | 'provider_failed'
   | 'unavailable'
-  /** A bug of ours: the user gets a fixed sentence. */
+  /** Our own bug: the user gets a fixed sentence. */
   | 'unexpected'
 
 type Options = {

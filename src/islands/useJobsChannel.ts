@@ -13,7 +13,7 @@ const BLOCKED_AFTER_MS = 10_000
 
 type Listener = {
   onJob: (job: Job) => void
-  /** The connection is up (again): time to reload what may have changed meanwhile. */
+  /** The connection is up (again): time to reload what may have changed. */
   onConnect: () => void
 }
 

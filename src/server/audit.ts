@@ -11,7 +11,7 @@ export type Hand = {
   db: Database
   now: () => number
   by?: Actor
-  /** The id of the act's record, if a form chose it: sent twice, it acts once. */
+  /** The ID of the act's record, if a form chose it. A form sent twice acts once. */
   actId?: string
 }
 
@@ -37,7 +37,7 @@ export function auditQuery(
       ${detail ? JSON.stringify(detail) : null} WHERE ${when}`)
 }
 
-/** Whether a batch failed because its act is in the log already. */
+/** Whether a batch failed because its act is already in the log. */
 export function isDoneAlready(error: unknown): boolean {
   for (let e = error; e instanceof Error; e = e.cause) if (e.message.includes('The audit log can not be')) return true
   return false

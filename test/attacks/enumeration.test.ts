@@ -30,7 +30,7 @@ beforeEach(async () => {
   account.clock.ms += 24 * 3_600_000
 })
 
-/** Everything a stranger sees of a call, and all the work it caused. */
+/** Everything a stranger sees of a call, and all the work it causes. */
 async function look(method: string, path: string, body: unknown) {
   const browser = openAppBrowser(app)
   await browser.open('/sign_in')

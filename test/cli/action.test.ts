@@ -23,7 +23,7 @@ const fly = (ada: Operator, more: Partial<Parameters<typeof runWorkflow>[0]> = {
 test.each(['cli/action/action.yml', ...readdirSync(WORKFLOWS).map((name) => `${WORKFLOWS}/${name}`)])(
   '%s: GitHub finds nothing wrong with it',
   async (file) => {
-    // It checks no inputs of actions in the same repository.
+    // It doesn't check inputs of actions in the same repository.
     const text = readFileSync(file, 'utf8').replace('uses: ./cli/action', 'uses: ours/action@v1')
     const action = parse(readFileSync('cli/action/action.yml', 'utf8'))
     const fetchActionMetadata = async ({ owner }: { owner: string }) => (owner === 'ours' ? action : undefined)
@@ -34,7 +34,7 @@ test.each(['cli/action/action.yml', ...readdirSync(WORKFLOWS).map((name) => `${W
   },
 )
 
-test('somebody else’s actions are pinned', () => {
+test('pins other people’s actions', () => {
   const all = readdirSync(WORKFLOWS).map((name) => readFileSync(`${WORKFLOWS}/${name}`, 'utf8'))
   const used = all.join('\n').match(/uses: .*/g) ?? []
   expect(used.length).toBeGreaterThan(3)
@@ -59,7 +59,7 @@ test.concurrent('stops the server when a later step fails', async () => {
   expect(await serversOf(ada)).toMatchObject([{ end_time: expect.any(String) }])
 })
 
-test.concurrent('stops the server when somebody cancels the job while it starts', async () => {
+test.concurrent('stops the server when someone cancels the job while it starts', async () => {
   const ada = await newOperator(url)
   const cancel = Promise.withResolvers<'SIGINT'>()
   const onRequest = (path: string) => path.endsWith('get_servers') && cancel.resolve('SIGINT')

@@ -10,12 +10,12 @@ import { openLine } from '../../testing/people/open-line.ts'
 
 const url = inject('url')
 
-test('its types are those of the OpenAPI document: "npm run client" renews them', async () => {
+test('its types match the OpenAPI document: "npm run client" regenerates them', async () => {
   const document = await (await fetch(`${url}/api/openapi.json`)).text()
   await expect(await generateTypes(document)).toMatchFileSnapshot('../../cli/src/api-types.ts')
 })
 
-test('somebody who installs the package gets the types', async () => {
+test('people who install the package get the types', async () => {
   const folder = resolve(`test-results/client-${process.pid}`)
   mkdirSync(folder, { recursive: true })
   const program = `import { createProvingGround, type Schemas } from 'proving-ground/client'

@@ -7,7 +7,7 @@ import type { Server } from '../../src/domain/wire.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { hasTerminals } from '../../testing/stack/terminal.ts'
 
-/** Machines here boot for an hour, so a start stays as it is while the test looks at it. */
+/** Machines here boot for an hour, so a start doesn't change while the test looks at it. */
 const FLEET = 8
 const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-slow-'))
 const stack = await startStack({ dataDir, ec2BootMs: 3_600_000, fleetSize: FLEET, log: () => {} })

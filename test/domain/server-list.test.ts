@@ -73,7 +73,7 @@ describe('fetching', () => {
     expect(reduceServerList(failed, { type: 'fetched', servers: [] }).error).toBeNull()
   })
 
-  test('recognizes a full fleet by its sentence, whoever sends it', () => {
+  test('recognizes a full fleet by its sentence, no matter who sends it', () => {
     const told = (text: string) => isNoCapacity({ text })
     expect(told(noneAvailable({ ServerAvailable: false, candidates: [] }))).toBe(true)
     expect(told(`${ALL_RESERVED} (Checked 6 candidates)`)).toBe(true)

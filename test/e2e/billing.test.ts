@@ -113,7 +113,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await bill.getByRole('rowheader').getByRole('link').click()
   await page.getByText(/: 10,\d{3} s × \$0\.0004861 = \$5\.2/).waitFor()
   await shot(page, 'statement')
-  // On paper: nothing but the statement, as wide as A4 between its margins, no number in two lines.
+  // On paper: only the statement, as wide as A4 between its margins, with no number split across lines.
   await page.emulateMedia({ media: 'print' })
   await page.setViewportSize({ width: 673, height: 900 })
   expect(await page.getByText('Your account is suspended').isVisible()).toBe(false)

@@ -161,7 +161,7 @@ test('the sentence about all fields marks the empty ones; a space counts only in
   await form.type('password', ' ')
   await form.submit()
   expect(form.wrong()).toEqual(['name'])
-  // As submitted, not as it is by now.
+  // As submitted, not as it is now.
   await form.type('name', 'Ada')
   expect(form.wrong()).toEqual(['name'])
 })

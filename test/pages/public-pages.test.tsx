@@ -56,7 +56,7 @@ test.each(PAGES)('%s leaves room for the style sheet in 14 KB', (path, body) => 
   expect(gzipSync(render(path, body), { level: 9 }).length).toBeLessThan(7_500)
 })
 
-test('the bar leads to pricing and the documentation, and marks where one is', () => {
+test('the bar links to pricing and the documentation, and marks the current page', () => {
   const linksAt = (path: string) => {
     const bar = /<nav class="site".*?<\/nav>/.exec(render(path, null))?.[0] ?? ''
     return [...bar.matchAll(/<a href="([^"]+)"(?: aria-current="(\w+)")?/g)].map(([, ...link]) => link)

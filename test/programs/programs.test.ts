@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 
-/** The files a program is told to check. What they import belongs to another program or to a package. */
+/** The files a program includes. What they import belongs to another program or to a package. */
 function filesOf(program: string): string[] {
   const args = ['-p', `tsconfig.${program}.json`, '--showConfig']
   const shown = execFileSync(join(ROOT, 'node_modules/.bin/tsc'), args, { cwd: ROOT, encoding: 'utf8' })

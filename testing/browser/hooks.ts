@@ -21,7 +21,7 @@ type Page = { element: HTMLElement; render: (node: ReactNode) => Promise<void>; 
 
 /**
  * Mounts it in its own page.
- * @param html the server's HTML, perhaps with text a person has typed: React hydrates it and must find in it what it
+ * @param html the server's HTML, maybe with text a person has typed: React hydrates it and must find in it what it
  * would render
  */
 export async function mount(node: ReactNode, html?: HTMLElement): Promise<Page> {

@@ -5,7 +5,7 @@ import type { Screen } from './screens.ts'
 
 export type OpenScreen = { page: Page; complaints: string[] }
 
-/** Opens a screen in its own window, brings it into its state, and records the browser's complaints meanwhile. */
+/** Opens a screen in its own window, brings it into its state, and records the browser's complaints. */
 export async function openScreen(browser: Browser, url: string, screen: Screen, cast: Cast): Promise<OpenScreen> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
   context.setDefaultTimeout(15_000)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
-/** What GitHub's runner does with a job of ours: its steps in order, and then the post steps, whatever happened. */
+/** Runs one of our jobs like GitHub's runner: its steps in order, and then the post steps, whatever happened. */
 
 type Values = Record<string, string>
 type Step = { id?: string; uses?: string; with?: Values; run?: string; env?: Values }
@@ -22,8 +22,8 @@ type Job = {
   inputs?: Values
   env?: Values
   /**
-   * Ends the step that runs then, and the job: SIGINT is what a canceled job sends first. Only after 7.5 seconds would
-   * SIGTERM follow, and then SIGKILL.
+   * Ends the current step and the job, with SIGINT, which a canceled job sends first. SIGTERM would follow only after 7.5
+   * seconds, and then SIGKILL.
    */
   interrupt?: Promise<'SIGINT' | 'SIGKILL'>
 }
@@ -55,7 +55,7 @@ export async function runWorkflow({ workflow, folder, secrets, inputs = {}, env 
     current = child
     return new Promise<boolean>((done) => child.on('close', (code) => done(code === 0)))
   }
-  /** `name=value` lines, as the runner reads what a step wrote. */
+  /** Reads the `name=value` lines that a step wrote, as the runner does. */
   const read = (file: string): Values =>
     Object.fromEntries(
       (existsSync(file) ? readFileSync(file, 'utf8') : '')

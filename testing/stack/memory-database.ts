@@ -8,17 +8,17 @@ import { type MemoryClient, memoryClient } from './memory-client.ts'
 
 const MIGRATIONS = join(import.meta.dirname, '../../db/migrations')
 
-/** Not the one that a test may have replaced. */
+/** The real one, even if a test has replaced it. */
 const later = setImmediate
 
 /**
- * The product's own schema and SQL on libSQL in this process: for tests about rules. Over HTTP, most of their time went
- * into requests. Tests of what a server may do to a call use `ownDatabase`.
+ * The product's own schema and SQL on libSQL in this process, for tests of rules. Over HTTP, they spent most of their
+ * time on requests. Tests of what a server may do to a call use `ownDatabase`.
  */
 export function memoryDatabase(): Database {
   const client = memoryClient()
   migrate(client)
-  // As over HTTP, others work while a call is under way.
+  // As over HTTP, others work during a call.
   const turn = () => new Promise<void>((done) => later(done))
   const execute = async (statement: InStatement) => {
     await turn()
@@ -31,7 +31,7 @@ export function memoryDatabase(): Database {
   return drizzle({ ...client, execute, batch } as MemoryClient, { schema }) as Database
 }
 
-/** Applies every migration, at once. */
+/** Applies every migration at once. */
 export function migrate({ run }: { run: (sql: string) => void }): void {
   for (const file of readdirSync(MIGRATIONS).sort())
     if (file.endsWith('.sql')) run(readFileSync(join(MIGRATIONS, file), 'utf8'))

@@ -9,7 +9,7 @@ import { OpenInvoices } from './OpenInvoices.tsx'
 type Props = {
   usage: MonthlyUsage
   subscription: Subscription | null
-  /** Bills of earlier months, and of the plan. */
+  /** Bills for earlier months, and for the plan. */
   openInvoices: Bill[]
 }
 

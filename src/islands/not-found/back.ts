@@ -1,6 +1,6 @@
 type Steps = { canGoBack: boolean }
 
-/** Whether the user came from a page of ours, by link or by address: the browser reveals only those. */
+/** Whether the user came from one of our pages, by link or by address: the browser reveals only those. */
 function cameFromHere(): boolean {
   if ('navigation' in window) return (window.navigation as Steps).canGoBack
   return history.length > 1 && document.referrer.startsWith(`${location.origin}/`)

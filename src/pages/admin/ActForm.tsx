@@ -16,11 +16,11 @@ type ActFormProps = {
   button: string
   /** Who sees the reason, if not only the audit log. */
   reasonHint?: string
-  /** @param typed what a refused form said in a field */
+  /** @param typed the value of a field in a refused form */
   children?: (typed: (name: string) => string | undefined) => ReactNode
 }
 
-/** One act: folded until somebody wants it, and nothing happens without a reason and a tick. Refused, it is open again. */
+/** One act: folded at first, and it needs a reason and a tick. After a refusal, it is open. */
 export function ActForm({ id, action, acting, title, text, button, reasonHint, children }: ActFormProps) {
   const { csrfToken, actId, flash } = acting
   const refused = flash?.kind === 'danger' && flash.values?.act_id?.endsWith(`.${id}`) ? flash : null

@@ -9,7 +9,7 @@ export function ForceStop({ runId, acting }: { runId: string; acting: Acting }) 
       action={`/admin/runs/${runId}/stop`}
       acting={acting}
       title="Force stop…"
-      text="Stops their server now. They pay nothing from this moment on, lose what is on its disk, and get an email."
+      text="Stops their server now. They pay nothing more, lose what's on its disk, and get an email."
       button="Force stop"
     />
   )

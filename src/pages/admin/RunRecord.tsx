@@ -20,8 +20,8 @@ const COLORS: Record<Run['state'], BadgeColor> = {
 type Props = { run: Run; acting: Acting; self: boolean }
 
 /**
- * One run for an admin: whose it is, what happened, every launch and job, and what the provider said.
- * @param self it is the admin's own, which they can't force to stop
+ * One run for an admin: its owner, what happened, every launch and job, and what the provider answered.
+ * @param self it is the admin's own, which they can't force stop
  */
 export function RunRecord({ run, acting, self }: Props) {
   const canAct = !self && (run.state === 'starting' || run.state === 'running')

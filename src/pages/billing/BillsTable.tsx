@@ -59,7 +59,7 @@ function cellsOf(bill: Bill) {
   }
 }
 
-/** Usage has a statement of ours, a plan payment has Stripe's invoice. */
+/** Usage links to our statement, a plan payment to Stripe's invoice. */
 function BillLink({ bill }: { bill: Bill }) {
   const at = bill.kind === 'plan' ? bill.invoice_url : `/billing_history/${bill.id}`
   const date = <Time at={bill.start_date} />

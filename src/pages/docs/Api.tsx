@@ -7,7 +7,7 @@ export type ApiCall = {
   method: string
   path: string
   summary: string
-  /** What a token needs for it; null: only a browser that is signed in, or anybody. */
+  /** The scope that a token needs; null: only signed-in browsers may call it, or anyone. */
   scope: string | null
   curl: string | null
   status: number
@@ -57,8 +57,8 @@ export function Api({ origin, calls }: ApiProps) {
 export PROVING_GROUND_TOKEN=pg_…`}</Code>
       <Heading id="client">In TypeScript</Heading>
       <p>
-        Our client has every call below with its types. Keep the package with your code, so that it changes when you say
-        so:
+        Our client has every call below, with types. Keep the package with your code, so that it changes only when you
+        say so:
       </p>
       <Code>{`curl -fsSO ${origin}${PACKAGE_PATH}
 npm install ./proving-ground.tgz`}</Code>

@@ -2,7 +2,7 @@ import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { Code, Doc, Heading } from './parts.tsx'
 
 export const CLI_PATH = '/cli/proving-ground.mjs'
-/** The same as a package for npm, with the typed client. */
+/** The command line as an npm package, with the typed client. */
 export const PACKAGE_PATH = '/cli/proving-ground.tgz'
 const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'site.mts']
 
@@ -67,7 +67,7 @@ curl -fsS "http://$(jq -r '.ip_address' server.json):5173" > page.html`}</Code>
   -H "Content-Type: application/json" \\
   -d "$(jq '{server_id, session_id: .id}' server.json)"`}</Code>
       <p>
-        <a href="/docs/api">The API</a> lists every call. To hear of changes instead of asking, see{' '}
+        <a href="/docs/api">The API</a> lists every call. To hear about changes without polling, see{' '}
         <a href="/docs/events">Events</a>.
       </p>
 
@@ -87,13 +87,13 @@ proving-ground status
 proving-ground stop`}</Code>
 
       <Heading id="github">In GitHub Actions</Heading>
-      <p>Add our action to your repository, and commit it. So it changes when you say so.</p>
+      <p>Add our action to your repository and commit it, so that it changes only when you say so.</p>
       <Code run="action">{`curl -fsS --create-dirs --output-dir .github/actions/proving-ground \\
   -O "${origin}/cli/action/{${ACTION_FILES.join()}}"`}</Code>
       <p>
         Save your token as the secret <code>PROVING_GROUND_TOKEN</code>. When the job ends, the action stops the server,
-        also if a step failed or you canceled the job. If even the runner dies, <code>stop-after</code> stops it. An
-        account runs one server at a time, so let jobs wait for each other.
+        even if a step failed or you canceled the job. If the runner dies as well, <code>stop-after</code> stops it. An
+        account runs one server at a time, so make jobs wait for each other.
       </p>
       <Code run="workflow">{`name: Simulate
 on: push

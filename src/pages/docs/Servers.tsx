@@ -39,7 +39,7 @@ export function Servers() {
         {`The simulator's page and its API answer at http://<ip_address>:${SERVER_WEB_PORT}. It is the only port that is open, and your dashboard links to it as soon as it answers. That's also when the meter starts. If nothing answers within ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes of the boot, we stop the server and you pay nothing.`}
       </p>
       <p>
-        The address is public, and the page uses plain HTTP: anybody who knows the address can open it. It changes with
+        The address is public, and the page uses plain HTTP: anyone who knows the address can open it. It changes with
         every start. Don't send it secrets.
       </p>
       <Code>{`address=$(proving-ground status --json | jq -r '.servers[0].ip_address')

@@ -59,7 +59,7 @@ export function trialQuery(ctx: Pick<Context, 'db'>, userId: string, now: number
 }
 
 /**
- * Mails a new link for the latest unconfirmed sign-up of an address. Older links stay valid, because anybody
+ * Mails a new link for the latest unconfirmed sign-up of an address. Older links stay valid, because anyone
  * may call this. The answer is the same for every address; the email mentions it if that sign-up replaced
  * another.
  */

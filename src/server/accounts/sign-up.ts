@@ -14,7 +14,7 @@ import { refuseCommonPassword } from './credentials/password-rule.ts'
 import { keepLinkQuery, killConfirmLinks, newEmailToken } from './email-tokens.ts'
 
 /**
- * Creates an unconfirmed account and mails its link. Anybody may sign up with any address, so until it is
+ * Creates an unconfirmed account and mails its link. Anyone may sign up with any address, so until it is
  * confirmed the latest sign-up wins: its name and password count, and earlier links die. A confirmed account
  * stays as it is; its owner gets an email. The answer, the work and the statements are the same in every
  * case, so that nobody learns who is a customer.

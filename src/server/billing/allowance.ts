@@ -7,7 +7,7 @@ import { getUsage, type Usage } from './bills/usage.ts'
 import { settleCheckout } from './plans/checkout.ts'
 import { settlePlan } from './plans/pay-plan.ts'
 
-/** What somebody may start now. */
+/** What someone may start now. */
 export type Allowance = {
   /** The largest server of their plan. */
   gpus: number

@@ -129,7 +129,7 @@ export class JobSockets {
           closeSocket(socket, 'remote')
           continue
         }
-        // Skip those that unsubscribed meanwhile.
+        // Skip those that have unsubscribed since.
         for (const identifier of subscribed.filter((one) => identifiers.has(one)))
           for (const { job, run } of current) sendTo(socket, jobFrame(identifier, toJob(job, run)))
       }

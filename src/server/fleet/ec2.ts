@@ -15,7 +15,7 @@ import type { Env } from '../env.ts'
 import type { Cloud, CloudInstance, InstanceState } from '../ports/cloud.ts'
 import { isUnknownInstance, refusalScope, translate } from './ec2-errors.ts'
 
-/** On every instance of ours, so that the console and the sweep find them and no others. */
+/** On all our instances, so that the console and the sweep find them and no others. */
 export const OWNER_TAG = { key: 'app', value: 'proving-ground' }
 /** Not every EC2 server can filter by client token, but all can filter by tag. */
 const TOKEN_TAG = 'launch'

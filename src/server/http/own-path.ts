@@ -6,7 +6,7 @@ export function findOwnPath({ pathname, search }: URL): string | null {
   return pathname.startsWith('//') ? null : pathname + search
 }
 
-/** The page of ours that the browser says it came from. */
+/** Our page that the browser says it came from. */
 export function findOwnReferrer(c: HonoContext<AppEnv>): string | null {
   try {
     const referrer = new URL(c.req.header('Referer') ?? '')

@@ -16,7 +16,7 @@ import { requestStop } from '../fleet/runs.ts'
 import { heldMail, stoppedByUsMail } from '../mail/operator-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 
-/** What every act in the console asks for, and the id that its form carries: sent twice, it acts once. */
+/** What every act in the console requires, and the ID that its form carries. A form sent twice acts once. */
 export type Why = { reason: string; confirmed: boolean; act_id?: string }
 
 /** An admin at work. Each act is recorded in the batch that does it. */
@@ -43,7 +43,7 @@ export async function once<T>(act: Promise<T>): Promise<T> {
     return await act
   } catch (cause) {
     if (!isDoneAlready(cause)) throw cause
-    throw new AppError('conflict', 'You sent this form before, and it is done. To do it again, reload the page.', {
+    throw new AppError('conflict', 'You already sent this form, and it worked. To do it again, reload the page.', {
       cause,
     })
   }
@@ -89,23 +89,23 @@ export async function forceStop(operator: Operator, runId: string, why: Why): Pr
       mailQuery(ctx, email, stoppedByUsMail(), isOpen),
     ],
   })
-  // Somebody was a moment faster: they are in the audit log, and we aren't.
+  // Someone was faster: they are in the audit log, and we aren't.
   if (!stopped) throw alreadyStopping()
   ctx.background(Promise.all([channel.wake(run.userId), deliverMail(ctx)]))
 }
 
 const alreadyStopping = () => new AppError('conflict', 'This server is already stopping or stopped.')
 
-/** Ends an instance of ours that no live run owns. @throws not_found, conflict, invalid, unavailable, provider_failed */
+/** Ends one of our instances that no live run owns. @throws not_found, conflict, invalid, unavailable, provider_failed */
 export async function endInstance(operator: Operator, instanceId: string, why: Why): Promise<void> {
   const { ctx } = operator
   const hand = handOf(operator, why)
   if (!/^i-[0-9a-f]{8,17}$/.test(instanceId))
-    throw new AppError('invalid', 'Please give the id of an instance, such as i-0123456789abcdef0.', {
+    throw new AppError('invalid', 'Please enter an instance ID, such as i-0123456789abcdef0.', {
       field: 'instance',
     })
   const instance = await ctx.cloud.findInstance(instanceId)
-  if (!instance?.token) throw new AppError('not_found', `EC2 has no instance ${instanceId} of ours.`)
+  if (!instance?.token) throw new AppError('not_found', `EC2 doesn't have our instance ${instanceId}.`)
   if (instance.state === 'shutting-down' || instance.state === 'terminated')
     throw new AppError('conflict', 'This instance is already ending or has ended.')
   const owned = ctx.db

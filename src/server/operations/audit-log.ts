@@ -19,7 +19,7 @@ export type AuditFilter = {
 
 export type AuditPage = { lines: AuditLine[]; older: string | null }
 
-/** The whole log, newest first, read as fast as the file is downloaded. */
+/** The whole log, newest first, read no faster than the client downloads it. */
 export function auditFile(ctx: Pick<Context, 'db'>, filter: AuditFilter): ReadableStream<Uint8Array> {
   const utf8 = new TextEncoder()
   let before: string | null = null

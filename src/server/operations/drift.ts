@@ -45,7 +45,7 @@ type LateJob = {
 /** Where EC2 and this database disagree. @throws unavailable, provider_failed */
 export async function findDrift(ctx: Context): Promise<Drift> {
   const now = ctx.now()
-  // The database last, so that a server that started meanwhile doesn't count as drift.
+  // The database last, so that a server that has just started doesn't count as drift.
   const seen = await ctx.cloud.listInstances(WAIT_MS)
   const [live, tokens, late] = await ctx.db.batch([
     ctx.db.all<LiveRun>(

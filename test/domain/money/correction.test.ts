@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { recordCents } from '../../../src/domain/money/billing.ts'
 import { correctionTo, creditableCents } from '../../../src/domain/money/correction.ts'
 
-test('a record plus its corrections equals the record that the last correction asked for', () => {
+test('a record plus its corrections equals the record that the last correction requested', () => {
   const seconds = fc.nat(31 * 86_400)
   const cycle = fc.record({ includedHours: fc.constantFrom(0, 0.5, 5, 30), trial: fc.boolean() })
   fc.assert(

@@ -204,7 +204,7 @@ const SCENES: Scene[] = [
     ],
   ),
   newcomer(
-    'a start under way',
+    'a start in progress',
     async (page) => {
       await hold(page, '/api/v1/aws/server_available')
       await press(page, 'Start Server')

@@ -164,7 +164,7 @@ const SCENES: Scene[] = [
     words: [[5, 'message', 'Please enter your email and password.']],
   },
   {
-    at: 'sign in, under way',
+    at: 'sign in, in progress',
     open: async (page, { go }) => {
       await hold(page, '/users/sign_in')
       await signIn(page, go)

@@ -298,7 +298,7 @@ describe('an overdue invoice', () => {
     expect([await suspendedAt(), await subjects()]).toEqual([null, []])
   })
 
-  test('a closed account, perhaps already erased, gets no mail', async () => {
+  test('a closed account, erased or not, gets no mail', async () => {
     await stack.db.update(users).set({ closedAt: stack.clock.now }).where(eq(users.id, user.id))
     await liveRun()
     await cronOnDays(0, 2, 3)
@@ -346,7 +346,7 @@ describe('an overdue invoice', () => {
     expect([await suspendedAt(), await warnedAt()]).toEqual([null, null])
   })
 
-  test('an answer to an earlier request never overwrites a later one, nor suspends', async () => {
+  test('an answer to an earlier request never overwrites a later one, and never suspends', async () => {
     const { stripeInvoiceId } = await billOf(user)
     stack.clock.now = dueAt
     const answered = Promise.withResolvers<void>()

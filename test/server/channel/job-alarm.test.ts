@@ -116,7 +116,7 @@ test('retries failed checks less and less often, across processes, and not all a
   expect(takeLines()).toMatchObject(Array(7).fill(line))
 })
 
-test('retries as slowly as it is told', async () => {
+test('retries as slowly as configured', async () => {
   const slow = new JobAlarm(
     storageOf(kept, () => {}),
     async () => {

@@ -221,7 +221,7 @@ test('an event sent again by hand during its last try is sent again', async () =
   expect(await deliveries(id)).toMatchObject([{ takenAt: clock.ms, nextAt: null }])
 })
 
-test('a URL that the rules forbid is never called, whoever wrote it into the database', async () => {
+test('never calls a forbidden URL, no matter who wrote it into the database', async () => {
   const id = await endpoint('https://169.254.169.254/')
   await happen('ses_1')
   await look()

@@ -89,7 +89,7 @@ test('Premium gets a large place while one is free, then a small one', async () 
   expect((await pressStart(world, eve)).run).toMatchObject({ placeId: small, instanceType: 'g6.4xlarge' })
 })
 
-test('nobody gets a larger place than their plan allows, neither by chance nor by its id', async () => {
+test('nobody gets a larger place than their plan allows, not by chance and not by its ID', async () => {
   const [large] = await freshPlaces(world, 1, 1)
   for (const account of [{}, { demo: true }]) {
     const ada = await newCustomer(world, account)

@@ -56,7 +56,7 @@ test('answers HEAD like GET, also to those who may not enter', async () => {
     }
 })
 
-/** What these carry may be refused, whoever sends it. */
+/** Their input may be refused, no matter who sends it. */
 const CREDENTIALS_INSIDE = ['POST /users/sign_in', 'POST /webhooks/stripe']
 
 function outcomeOf({ status, headers }: Response, route = ''): Outcome {

@@ -40,7 +40,7 @@ async function submit(path: string, from: string, fields: Record<string, string>
   return { to: response.headers.get('Location'), cookie: [cookie, ...flash].join('; ') }
 }
 
-test("a run's page force stops it, and leads back", async () => {
+test("a run's page force stops it, and returns to the page", async () => {
   const ada = await site.signInAs('user')
   const run = await newRun(ada.userId)
   const at = `/admin/runs/${run}`
@@ -51,7 +51,7 @@ test("a run's page force stops it, and leads back", async () => {
   expect((await open(at)).includes('Force stop')).toBe(false)
 })
 
-test("a run's page offers no stop for what has ended, for the admin's own, and before the password", async () => {
+test("a run's page offers no stop for an ended run, for the admin's own, or before the password", async () => {
   const ada = await site.signInAs('user')
   const over = await newRun(ada.userId, { stopRequestedAt: Date.now(), endedAt: Date.now() })
   const [mine, fresh] = [await newRun(other.userId), await newRun(ada.userId)]
@@ -71,7 +71,7 @@ test("a run's page offers no stop for what has ended, for the admin's own, and b
   expect(html).not.toContain('Force stop')
 })
 
-test('of two admins who stop a server at once, one does, and the other reads that it is stopping', async () => {
+test('if two admins stop a server at once, one does, and the other reads that it is stopping', async () => {
   const ada = await site.signInAs('user')
   const run = await newRun(ada.userId)
   const answers = await Promise.all([admin, other].map(({ cookie }) => act(`/admin/runs/${run}/stop`, {}, cookie)))
@@ -104,7 +104,7 @@ test('two granted plans in one form leave one, and a closed account gets none', 
   expect(await actsOn(ada.userId)).toEqual(['grant_plan'])
 })
 
-test('a refused form is open again, with what was typed but the tick', async () => {
+test('a refused form is open again, with everything typed except the tick', async () => {
   const ada = await site.signInAs('user')
   const at = `/admin/people/${ada.userId}`
   const act_id = formId(await open(at), 'grant') ?? ''
@@ -120,7 +120,7 @@ test('a refused form is open again, with what was typed but the tick', async () 
   expect(html.split('<details class="fold" open="">')).toHaveLength(2)
 })
 
-test('an admin whose rights ended meanwhile acts no more', async () => {
+test('an admin whose rights have ended can’t act', async () => {
   const ada = await site.signInAs('user')
   const former = await site.signInAs('admin')
   const at = `/admin/people/${ada.userId}`
@@ -131,7 +131,7 @@ test('an admin whose rights ended meanwhile acts no more', async () => {
   expect(await actsOn(ada.userId)).toEqual([])
 })
 
-test("drift shows an instance that nobody owns, and ends it; a live run's it does not", async () => {
+test("drift shows and ends an instance that nobody owns, but not a live run's", async () => {
   const cloud = await localEc2()
   const far = openSite({ EC2_ENDPOINT: cloud.ec2.endpoint })
   const launched = (tags: Record<string, string>) =>

@@ -245,7 +245,7 @@ test('nobody can change or delete entries of the audit log', async () => {
   expect(await db.select().from(auditLog).where(eq(auditLog.id, id))).toEqual([row])
 })
 
-test('the file has the whole log, also beyond what one query reads, and each act once', async () => {
+test('the file has the whole log, even beyond what one query reads, and each act once', async () => {
   const subject = newId('srv')
   const at = Date.now()
   await db.run(sql`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5001)

@@ -5,7 +5,7 @@ export const DEBTS_RULES: Rule[] = [
   {
     name: 'debtors-are-suspended',
     sentence:
-      'An account is suspended within 26 quiet hours of an invoice being overdue, and no longer than that after it was paid.',
+      'An account is suspended within 26 quiet hours after an invoice becomes overdue, and for at most 26 after it is paid.',
     broken: ({ world, rows, memory }) =>
       rows.users.flatMap((user) => {
         const theirs = new Set(rows.invoices.filter(({ userId }) => userId === user.id).map(({ billId }) => billId))

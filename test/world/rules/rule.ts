@@ -25,7 +25,7 @@ export function isGivenUp(token: string | null, rows: Rows): boolean {
   )
 }
 
-/** Whether EC2 failed to find the run's instance so many times in a row. */
+/** Whether EC2 failed to find the run's instance this many times in a row. */
 export function wasUnseen(rows: Rows, runId: string, looks: number): boolean {
   return rows.witnessed.some(({ what, id }) => id === runId && what === `unseen ${looks}`)
 }

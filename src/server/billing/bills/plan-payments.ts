@@ -36,7 +36,7 @@ export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: n
   })
 }
 
-/** Asks Stripe for every payment of a plan, in case we missed a webhook. After this, a plan that is over needs no more looks. */
+/** Asks Stripe for every payment of a plan, in case we missed a webhook. After this, a plan that has ended needs no more checks. */
 export async function syncPlanPayments(ctx: Context, subscriptionId: string): Promise<void> {
   const askedAt = ctx.now()
   const invoices = await ctx.payments.listPlanInvoices(subscriptionId)

@@ -82,7 +82,7 @@ async function runStep(base: Context, job: JobRow, run: RunRow, publish: Publish
   }
 }
 
-/** Only while the job is unfinished: a start that was stopped meanwhile stays as it is. */
+/** Only while the job is unfinished: it must not change a start that someone has stopped. */
 async function writeUnfinished(ctx: Context, job: JobRow, change: Partial<JobRow>): Promise<boolean> {
   const { rowsAffected } = await ctx.db
     .update(jobs)

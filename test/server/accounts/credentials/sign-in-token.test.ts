@@ -20,7 +20,7 @@ const sign = (header: object, payload: object, with_: Uint8Array = key) =>
 
 const without = (name: keyof typeof claims) => Object.fromEntries(Object.entries(claims).filter(([k]) => k !== name))
 
-test('reads a token of ours', async () => {
+test('reads our own token', async () => {
   expect(await readSignInToken(context(OLD), await sign(good, claims))).toBe('in_1')
   expect(await readSignInToken(context(OLD), await issueSignInToken(context(OLD), row))).toBe('in_1')
 })

@@ -111,7 +111,7 @@ test('the balance shows a declined payment, with the page to pay it, until it is
   })
 })
 
-test('lost webhooks cost a day: the plan is asked for all its payments, and an unpaid one even after its plan', async () => {
+test('lost webhooks cost a day: we ask for all payments of the plan, and for an unpaid one even after its end', async () => {
   isHeard = false
   await buy('declined_later')
   await passTo(RENEWAL)
@@ -127,20 +127,20 @@ test('lost webhooks cost a day: the plan is asked for all its payments, and an u
   expect(rows.map(({ checkAt }) => checkAt)).toEqual([null, null])
 })
 
-test('a plan that ended while webhooks were lost is asked for all its payments once more', async () => {
+test('if a plan ended while webhooks were lost, we ask once more for all its payments', async () => {
   const endPlan = async () => {
     const [sold] = (await stack.atStripe<{ data: { id: string }[] }>('subscriptions?limit=1')).data
     await stack.ctx.payments.cancelNow(sold?.id ?? '')
     await stack.stripe.settle()
   }
-  // It was over before we heard of it.
+  // It ended before we heard about it.
   isHeard = false
   await stack.press((await createCheckout(stack.ctx, user, { planType: 'basic' })).url)
   await endPlan()
   await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
   expect((await fees()).map(({ paid }) => paid)).toEqual([true])
 
-  // We hear of its end, but not of its last payment.
+  // We hear about its end, but not its last payment.
   isHeard = true
   await buy()
   isHeard = false

@@ -226,7 +226,7 @@ describe('a plan that nobody pays', () => {
     expect(await stack.db.$count(checkouts, eq(checkouts.status, 'open'))).toBe(0)
   })
 
-  test('over at Stripe before we learned of it: there is nothing to cancel, and we record its end', async () => {
+  test('ended at Stripe before we learned about it: there is nothing to cancel, and we record its end', async () => {
     const { stripeId } = await buy('basic', 'declined_later')
     await ctx.payments.cancelNow(stripeId)
     await expect(cancelAtPeriodEnd(ctx, user)).rejects.toMatchObject({ code: 'not_found' })

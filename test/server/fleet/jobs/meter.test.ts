@@ -121,7 +121,7 @@ test('stops a server that never answers after 10 minutes, and bills nothing', as
   expect(mail?.n).toBe(1)
 })
 
-test('a check that fails is not an answer: the server stops all the same', async () => {
+test('a failed check is not an answer: the server stops anyway', async () => {
   const ada = await loading(NEVER)
   const real = world.ctx.reach
   world.ctx.reach = async () => {

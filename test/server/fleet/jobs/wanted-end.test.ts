@@ -14,7 +14,7 @@ afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
 
 type Account = Parameters<typeof newCustomer>[1]
 
-/** Starts a run that ends after so many seconds. */
+/** Starts a run that ends after this many seconds. */
 async function start(seconds: number, account: Account = {}) {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, account)
