@@ -102,7 +102,7 @@ export class Alarms {
     })
   }
 
-  /** Most looks find nothing at all. Where none could fail either, what would come of it is known. */
+  /** Most looks find nothing at all. If none could fail either, we know their outcome. */
   async #watch(): Promise<{ at: number; wait: number }> {
     const { ctx, clock, ec2, weather } = this.#world
     if (weather !== 'calm' || ec2.isTroubled() || ec2.alive().length > 0) return watchFleet(ctx)

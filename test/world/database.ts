@@ -98,7 +98,7 @@ export async function openWorldDatabase(engine: Engine = 'node') {
     db,
     /** For the product: each call waits for its turn and may fail. */
     wired: (call: Wire) => drizzle(wiredClient(client, call), { schema }) as Database,
-    // Turning foreign keys off and on again would make SQLite prepare every statement anew for every world.
+    // Turning foreign keys off and on again would make SQLite prepare every statement again for every world.
     async empty() {
       await client.batch(
         names.map((name) => `DELETE FROM ${name}`),
@@ -109,7 +109,7 @@ export async function openWorldDatabase(engine: Engine = 'node') {
   }
 }
 
-/** So that each can be emptied before those it refers to. */
+/** In this order, each can be emptied before those it refers to. */
 function childrenFirst(tables: string[], parentsOf: (table: string) => string[]): string[] {
   const sorted = new Set<string>()
   const add = (table: string) => {

@@ -15,7 +15,7 @@ function is(value, type) {
 }
 `
 
-/** Joins the commonest pieces of a query as it goes, and leaves the others to drizzle. */
+/** Joins the most common pieces of a query itself, and leaves the others to drizzle. */
 const JOINED = `
 const plain = new Map([[StringChunk, "text"], [SQL, "sql"]]);
 const drizzleBuild = SQL.prototype.buildQueryFromSourceParams;
