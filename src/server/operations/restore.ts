@@ -5,6 +5,7 @@ import { ANSWER_DEADLINE_MS } from '../../domain/server.ts'
 import { auditQuery } from '../audit.ts'
 import { getAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
+import { areMany } from '../fleet/jobs/sight.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
 
 const AT_ONCE = 500
@@ -19,7 +20,14 @@ export type Repair = {
   instanceId: string | null
   runId: string | null
   userId: string | null
-  launchedAt: number | null
+  /** What EC2 says of it; null if it lists no such instance. */
+  instance: CloudInstance | null
+}
+
+export type Plan = {
+  repairs: Repair[]
+  /** Why the settings are likelier to be wrong than the database. Then nothing may be repaired unasked. */
+  doubts: string[]
 }
 
 type Hand = Pick<Context, 'db' | 'now' | 'cloud'>
@@ -28,8 +36,8 @@ type Hand = Pick<Context, 'db' | 'now' | 'cloud'>
  * What EC2 knows and a restored database doesn't: runs that began or ended after its backup. Changes nothing.
  * @param since the time of the backup: an older instance that nobody here owns belongs to another stage
  */
-export async function findRepairs({ db, cloud }: Hand, since: number): Promise<Repair[]> {
-  const seen = (await cloud.listInstances()).filter(({ tags }) => tags.session)
+export async function findRepairs({ db, cloud }: Hand, since: number): Promise<Plan> {
+  const seen = onePerRun(await cloud.listInstances())
   const live = await db.select().from(runs).where(isNull(runs.endedAt))
   const known = await idsAmong(db, 'server_sessions', new Set(seen.map(({ tags }) => tags.session ?? '')))
   const people = await idsAmong(db, 'users', new Set(seen.map(({ tags }) => tags.user ?? '')))
@@ -41,37 +49,61 @@ export async function findRepairs({ db, cloud }: Hand, since: number): Promise<R
     if (!isAlive(instance)) return []
     return [{ ...about, what: (instance.launchTime ?? 0) >= since ? 'end_instance' : 'leave' }]
   })
-  // Without an instance, a start is still in progress: its job continues with the same token.
-  const lost = live.filter((run) => {
-    const own = seen.filter(({ tags }) => tags.session === run.id)
-    return !own.some(isAlive) && (own.length > 0 || run.instanceId !== null)
+  const byRun = new Map(seen.map((instance) => [instance.tags.session, instance]))
+  const busy = new Set(strange.filter(({ what }) => what === 'adopt').map(({ userId }) => userId))
+  // Without an instance, a start is still in progress, and its job continues with the same token, unless its user has
+  // started another one since.
+  const ends = live.flatMap((run): Repair[] => {
+    const instance = byRun.get(run.id) ?? null
+    const isOver = instance ? !isAlive(instance) : run.instanceId !== null || busy.has(run.userId)
+    if (!isOver) return []
+    return [{ what: 'end_run', instanceId: run.instanceId, runId: run.id, userId: run.userId, instance }]
   })
-  const ends = lost.map(
-    (run): Repair => ({
-      what: 'end_run',
-      instanceId: run.instanceId,
-      runId: run.id,
-      userId: run.userId,
-      launchedAt: run.requestedAt,
-    }),
-  )
   // People have one live run each: end the old ones first.
-  return [...ends, ...strange]
+  return { repairs: [...ends, ...strange], doubts: doubtsAbout({ live, ends, seen, strange }) }
 }
 
+/** The watcher ends instances whose run we end here, so a wrong region or database must not end them all. */
+function doubtsAbout({ live, ends, seen, strange }: Record<'ends' | 'strange', Repair[]> & Found): string[] {
+  const launched = live.filter(({ instanceId }) => instanceId !== null).length
+  const missing = ends.filter((each) => each.instance === null && each.instanceId !== null).length
+  const alive = seen.filter(isAlive).length
+  const foreign = strange.filter(({ what }) => what === 'end_instance').length
+  return [
+    ...(areMany(missing, launched)
+      ? [
+          `EC2 knows nothing of ${missing} of the ${launched} servers that the database has. Check AWS_REGION and the key.`,
+        ]
+      : []),
+    ...(areMany(foreign, alive)
+      ? [`The database knows the owner of none of ${foreign} of ${alive} instances. Check LIBSQL_URL and --since.`]
+      : []),
+  ]
+}
+
+type Found = { live: RunRow[]; seen: CloudInstance[] }
+
 /** Makes one repair. Safe to repeat. */
-export async function repair(hand: Hand, { what, instanceId, runId }: Repair): Promise<void> {
+export async function repair(hand: Hand, { what, instanceId, runId, instance }: Repair): Promise<void> {
   if (what === 'leave') return
   if (what === 'end_instance') return endInstance(hand, instanceId ?? '')
-  const instance = (await hand.cloud.listInstances()).find(({ tags }) => tags.session === runId)
-  if (what === 'end_run') return endRun(hand, runId ?? '', instance ?? null)
-  if (instance) return isAlive(instance) ? adopt(hand, instance) : bill(hand, instance)
+  if (what === 'end_run') return endRun(hand, runId ?? '', instance)
+  if (instance) return what === 'adopt' ? adopt(hand, instance) : bill(hand, instance)
 }
 
 const isAlive = ({ state }: CloudInstance) => state === 'pending' || state === 'running'
 
-function describe({ id, tags, launchTime }: CloudInstance): Omit<Repair, 'what'> {
-  return { instanceId: id, runId: tags.session ?? null, userId: tags.user ?? null, launchedAt: launchTime }
+function describe(instance: CloudInstance): Omit<Repair, 'what'> {
+  const { id, tags } = instance
+  return { instanceId: id, runId: tags.session ?? null, userId: tags.user ?? null, instance }
+}
+
+/** A start that moved on launched more than one: what is alive counts, else the latest. */
+function onePerRun(instances: CloudInstance[]): CloudInstance[] {
+  const ofRuns = instances.filter(({ tags }) => tags.session)
+  const rank = (one: CloudInstance) => (isAlive(one) ? Number.MAX_SAFE_INTEGER : (one.launchTime ?? 0))
+  ofRuns.sort((a, b) => rank(a) - rank(b))
+  return [...new Map(ofRuns.map((instance) => [instance.tags.session, instance])).values()]
 }
 
 async function idsAmong(db: Context['db'], table: 'users' | 'server_sessions', ids: Set<string>): Promise<Set<string>> {

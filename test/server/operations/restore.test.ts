@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process'
 import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { eq, isNull } from 'drizzle-orm'
 import { afterAll, expect, test } from 'vitest'
 import { migrateDatabase } from '../../../db/migrate.ts'
-import { auditLog, runs } from '../../../db/schema.ts'
+import { auditLog, jobs, launches, places, runs } from '../../../db/schema.ts'
 import { freePort } from '../../../dev/free-port.ts'
 import { startSqld } from '../../../dev/sqld.ts'
 import { endOrphans } from '../../../src/server/fleet/sweep.ts'
@@ -23,6 +25,7 @@ import {
 import { pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
+const ROOT = resolve(import.meta.dirname, '../../..')
 const TEN_MINUTES = 600
 const folder = mkdtempSync(join(tmpdir(), 'proving-ground-restore-'))
 const [dataDir, backup] = [join(folder, 'live'), join(folder, 'backup')]
@@ -42,11 +45,32 @@ async function between(work: () => void): Promise<void> {
   sqld = await startSqld({ dataDir, port })
 }
 
+/** As the operator types it. */
+function restore(...words: string[]): Promise<{ ok: boolean; said: string[] }> {
+  const aws = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' }
+  const env = { ...process.env, ...aws, LIBSQL_URL: sqld.url, EC2_ENDPOINT: world.ec2.endpoint }
+  const lines = (text: string) => text.trim().split('\n')
+  return promisify(execFile)('npm', ['run', '--silent', 'restore', '--', ...words], { cwd: ROOT, env }).then(
+    ({ stdout }) => ({ ok: true, said: lines(stdout) }),
+    ({ stdout, stderr }) => ({ ok: false, said: lines(stdout + stderr) }),
+  )
+}
+
+async function stopped(people: Awaited<ReturnType<typeof newCustomer>>[]): Promise<void> {
+  for (const person of people) {
+    await pressStop(world, person)
+    await settle(world, person)
+    expect(aliveOf(world, person.user.id)).toEqual([])
+  }
+}
+
 const hand = () => ({ db: world.db, now: () => world.clock.ms, cloud: world.ctx.cloud })
 const billedSeconds = (run: { billedFrom: number | null; meteredUntil: number | null }) =>
   run.billedFrom === null ? 0 : ((run.meteredUntil ?? world.clock.ms) - run.billedFrom) / 1000
 
-test('an hour-old backup leaves nothing unbilled or unowned', { timeout: 60_000 }, async () => {
+test('npm run restore leaves nothing unbilled or unowned of an hour-old backup', { timeout: 60_000 }, async () => {
+  // The script reads the machine's clock.
+  world.clock.ms = Date.now() - 4_000_000
   await freshPlaces(world, 8)
   const [kept, gone, fresh, short, again] = [
     await newCustomer(world),
@@ -66,10 +90,7 @@ test('an hour-old backup leaves nothing unbilled or unowned', { timeout: 60_000 
   const newcomer = await newCustomer(world)
   await running(world, newcomer)
   world.advance(1_200)
-  for (const person of [gone, short, again]) {
-    await pressStop(world, person)
-    await settle(world, person)
-  }
+  await stopped([gone, short, again])
   await running(world, again)
   const truth = new Map(
     await Promise.all(
@@ -77,29 +98,34 @@ test('an hour-old backup leaves nothing unbilled or unowned', { timeout: 60_000 
     ),
   )
   world.advance(2_000)
-  const stopped = (await latestRun(world, again.user.id)).id
+  const latest = (await latestRun(world, again.user.id)).id
 
   await between(() => {
     rmSync(dataDir, { recursive: true })
     cpSync(backup, dataDir, { recursive: true })
   })
   world.restart()
-  const repairs = await findRepairs(hand(), since)
-  const planned = repairs.map(({ what, userId }) => [what, userId])
-  expect(planned).toHaveLength(6)
-  expect(planned).toEqual(
-    expect.arrayContaining([
-      ['end_run', gone.user.id],
-      ['end_run', again.user.id],
-      ['adopt', fresh.user.id],
-      ['adopt', again.user.id],
-      ['bill', short.user.id],
-      ['end_instance', newcomer.user.id],
+  expect(world.clock.ms).toBeLessThan(Date.now())
+  world.clock.ms = Date.now()
+  const at = ['--since', new Date(since).toISOString()]
+  const planned = await restore(...at)
+  const says = (person: typeof kept, what: string) => expect.stringMatching(`^i-.* of ${person.user.id}\\) ${what}`)
+  expect(planned).toEqual({
+    ok: true,
+    said: expect.arrayContaining([
+      says(gone, 'ended after the backup; its run ends'),
+      says(again, 'ended after the backup; its run ends'),
+      says(fresh, 'runs, and its owner gets it back'),
+      says(again, 'runs, and its owner gets it back'),
+      says(short, 'ran and ended after the backup; we bill it'),
+      says(newcomer, 'belongs to an account that the backup lacks'),
+      'Nothing has changed. To make these repairs, add --apply.',
     ]),
-  )
+  })
+  expect(planned.said).toHaveLength(7)
   expect(await world.db.$count(auditLog)).toBe(0)
-  for (const each of repairs) await repair(hand(), each)
-  expect(await findRepairs(hand(), since)).toEqual([])
+  expect((await restore(...at, '--apply')).said.at(-1)).toBe('Done. Run it again.')
+  expect(await restore(...at)).toEqual({ ok: true, said: ['EC2 and the database agree.'] })
 
   // Owned: what runs has its run and its place, and nobody else's.
   expect(await endOrphans(world.ctx, await world.ctx.cloud.listInstances())).toEqual([])
@@ -108,7 +134,7 @@ test('an hour-old backup leaves nothing unbilled or unowned', { timeout: 60_000 
   const live = await world.db.select().from(runs).where(isNull(runs.endedAt))
   expect(live.map(({ userId }) => userId).sort()).toEqual([kept, fresh, again].map(({ user }) => user.id).sort())
   expect((await holders(world)).sort()).toEqual(live.map(({ id }) => id).sort())
-  expect((await latestRun(world, again.user.id)).id).toBe(stopped)
+  expect((await latestRun(world, again.user.id)).id).toBe(latest)
 
   // Billed: never more than before, and less by at most the ten minutes a server may take to answer.
   expect(await latestRun(world, kept.user.id)).toMatchObject({ id: keptRun.id, billedFrom: keptRun.billedFrom })
@@ -126,11 +152,7 @@ test('an hour-old backup leaves nothing unbilled or unowned', { timeout: 60_000 
   expect((adopted.billedFrom ?? 0) - (was?.billedFrom ?? 0)).toBeLessThanOrEqual(TEN_MINUTES * 1000)
 
   // And its owner stops it as usual.
-  for (const person of [fresh, kept, again]) {
-    await pressStop(world, person)
-    await settle(world, person)
-    expect(aliveOf(world, person.user.id)).toEqual([])
-  }
+  await stopped([fresh, kept, again])
   expect(await holders(world)).toEqual([])
   expect(instancesOf(world, fresh.user.id)).toHaveLength(1)
 })
@@ -156,7 +178,7 @@ test('a server that had not answered yet continues to start, and a trial keeps i
     cpSync(backup, dataDir, { recursive: true })
   })
   world.restart()
-  for (const each of await findRepairs(hand(), since)) await repair(hand(), each)
+  for (const each of (await findRepairs(hand(), since)).repairs) await repair(hand(), each)
   const after = await latestRun(world, trial.user.id)
   expect((after.mustStopAt ?? 0) - (after.billedFrom ?? 0)).toBeLessThanOrEqual(1_201_000)
   expect(after.mustStopAt ?? 0).toBeGreaterThanOrEqual(before.mustStopAt ?? 0)
@@ -167,4 +189,60 @@ test('a server that had not answered yet continues to start, and a trial keeps i
   ])
   const [row] = await world.db.select().from(auditLog).where(eq(auditLog.act, 'adopt_run'))
   expect(row).toMatchObject({ actor: 'script', reason: 'The database was restored.' })
+  await stopped([trial, young])
+})
+
+test('ends no run and no instance while the wrong region or database is likelier', async () => {
+  await freshPlaces(world, 5)
+  const people = [await newCustomer(world), await newCustomer(world), await newCustomer(world)]
+  for (const person of people) await running(world, person)
+  const since = world.clock.ms - 60_000
+  const cloud = { ...world.ctx.cloud, listInstances: async () => [] }
+  expect((await findRepairs({ ...hand(), cloud }, since)).doubts).toEqual([
+    'EC2 knows nothing of 3 of the 3 servers that the database has. Check AWS_REGION and the key.',
+  ])
+  // Two of three may really have ended.
+  const first = await latestRun(world, people[0]?.user.id ?? '')
+  const listInstances = async () =>
+    (await world.ctx.cloud.listInstances()).filter(({ tags }) => tags.session === first.id)
+  expect((await findRepairs({ ...hand(), cloud: { ...world.ctx.cloud, listInstances } }, since)).doubts).toEqual([])
+
+  // Another stage's servers, all launched since.
+  const all = await world.ctx.cloud.listInstances()
+  const strangers = all
+    .filter(({ state }) => state === 'running')
+    .map((one) => ({ ...one, tags: { ...one.tags, session: `ses_${one.id}`, user: `user_${one.id}` } }))
+  const other = { ...world.ctx.cloud, listInstances: async () => [...all, ...strangers] }
+  const { doubts, repairs } = await findRepairs({ ...hand(), cloud: other }, since)
+  expect(repairs.map(({ what }) => what)).toEqual(Array(3).fill('end_instance'))
+  expect(doubts).toEqual([expect.stringContaining('knows the owner of none of 3 of 6 instances')])
+  await stopped(people)
+})
+
+test('of two instances of one run the living one counts, and a start that never launched makes way for it', async () => {
+  await freshPlaces(world, 3)
+  const person = await newCustomer(world)
+  await running(world, person)
+  const run = await latestRun(world, person.user.id)
+  const [alive] = aliveOf(world, person.user.id)
+  const seen = (await world.ctx.cloud.listInstances()).find(({ id }) => id === alive?.instanceId)
+  if (!seen) throw new Error('no instance')
+  // Its first launch came to nothing, and it began after the backup, which has an older start without an instance.
+  const given = { ...seen, id: 'i-0000000000000dead', state: 'terminated' as const, token: 'launch_first' }
+  await world.db.delete(jobs).where(eq(jobs.runId, run.id))
+  await world.db.delete(launches).where(eq(launches.runId, run.id))
+  await world.db
+    .update(runs)
+    .set({ id: 'ses_before', instanceId: null, billedFrom: null, runningAt: null })
+    .where(eq(runs.id, run.id))
+  await world.db.update(places).set({ reservedBy: 'ses_before' }).where(eq(places.reservedBy, run.id))
+  const cloud = { ...world.ctx.cloud, listInstances: async () => [seen, given] }
+  const { repairs } = await findRepairs({ ...hand(), cloud }, world.clock.ms - 60_000)
+  expect(repairs.map(({ what, runId }) => [what, runId])).toEqual([
+    ['end_run', 'ses_before'],
+    ['adopt', run.id],
+  ])
+  for (const each of repairs) await repair(hand(), each)
+  expect(await latestRun(world, person.user.id)).toMatchObject({ id: run.id, instanceId: seen.id, endedAt: null })
+  expect(await holders(world)).toEqual([run.id])
 })

@@ -45,6 +45,11 @@ export function isLongUnseen(now: number): SQL {
   return sql`unseen_looks >= ${LOOKS} AND unseen_since <= ${now - UNSEEN_MS}`
 }
 
+/** So many at once that a wrong setting is likelier than so many failures. */
+export function areMany(strange: number, all: number): boolean {
+  return strange > MANY && strange > all * SHARE
+}
+
 /** With a wrong region or account we would find none of them: end no server, and alert the operator. */
 export async function areManyUnseen(ctx: Context): Promise<boolean> {
   const [row] = await ctx.db.all<{
@@ -53,7 +58,7 @@ export async function areManyUnseen(ctx: Context): Promise<boolean> {
   }>(sql`SELECT count(*) AS live, count(unseen_since) AS unseen
     FROM server_sessions WHERE ended_at IS NULL AND instance_id IS NOT NULL`)
   const { unseen = 0, live = 0 } = row ?? {}
-  if (unseen <= MANY || unseen <= live * SHARE) return false
+  if (!areMany(unseen, live)) return false
   await alertOperator(ctx, {
     matter: 'instances_unseen',
     subject: `EC2 can't find ${unseen} of ${live} servers`,
