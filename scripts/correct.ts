@@ -1,12 +1,9 @@
-import { parseArgs } from 'node:util'
 import { openDatabase } from '../db/client.ts'
 import { correctBill } from '../src/server/billing/bills/corrections.ts'
+import { readArguments } from './arguments.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npx node scripts/correct.ts <bill id> <correct seconds> "<reason, for the customer>"`
-
-const { positionals } = parseArgs({ allowPositionals: true })
-const [billId = '', seconds = '', reason = ''] = positionals
 
 try {
   console.log(await run())
@@ -16,6 +13,8 @@ try {
 }
 
 async function run(): Promise<string> {
+  const { positionals } = readArguments(USAGE, { allowPositionals: true })
+  const [billId = '', seconds = '', reason = ''] = positionals
   const url = process.env.LIBSQL_URL
   if (!url || positionals.length !== 3) throw new Error(USAGE)
   const hand = { db: openDatabase(url, process.env.LIBSQL_AUTH_TOKEN), now: Date.now }

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { parseArgs } from 'node:util'
 import { expandDatabase } from '../db/migrate.ts'
 import { readVars } from '../dev/wrangler-config.ts'
+import { readArguments } from './arguments.ts'
 
 const USAGE = `Usage:
   npm run deploy -- --env <staging|production>    with LIBSQL_AUTH_TOKEN (and CLOUDFLARE_API_TOKEN) set
@@ -9,10 +9,11 @@ const USAGE = `Usage:
 const WAIT_MS = Number(process.env.DEPLOY_WAIT_MS ?? 120_000)
 const ASK_EVERY_MS = 2_000
 
-const { values } = parseArgs({ options: { env: { type: 'string' }, 'dry-run': { type: 'boolean' } } })
 const wrangler = (...words: string[]) => run('wrangler', ...words)
 
 try {
+  const options = { env: { type: 'string' }, 'dry-run': { type: 'boolean' } } as const
+  const { values } = readArguments(USAGE, { options })
   if (values['dry-run']) for (const name of ['staging', 'production']) wrangler('deploy', '--dry-run', '--env', name)
   else await deploy(values.env ?? '')
 } catch (error) {

@@ -1,8 +1,8 @@
 import { Resolver } from 'node:dns/promises'
-import { parseArgs } from 'node:util'
 import type { PlaceRow } from '../db/schema.ts'
 import { readVars } from '../dev/wrangler-config.ts'
 import { faultsOf } from '../src/server/settings.ts'
+import { readArguments } from './arguments.ts'
 import { checkAws } from './doctor/aws.ts'
 import { type Finding, fail, type Settings, skip, words } from './doctor/check.ts'
 import { checkDatabase } from './doctor/database.ts'
@@ -20,10 +20,11 @@ type Room = { room: string; needs: RegExp; check(): Finding[] | Promise<Finding[
 const MARK = { ok: ' ok ', fail: 'FAIL', skip: 'skip' }
 
 try {
-  const { values } = parseArgs({ options: { env: { type: 'string' } } })
+  const { values } = readArguments(USAGE, { options: { env: { type: 'string' } } })
   const vars = values.env === undefined ? {} : readVars(values.env)
   if (values.env !== undefined && !Object.keys(vars).length) throw new Error(USAGE)
-  await examine({ ...vars, ...process.env })
+  // What the Worker gets, whatever this shell says.
+  await examine({ ...process.env, ...vars })
 } catch (error) {
   console.error(error instanceof Error && error.message === USAGE ? USAGE : words(error))
   process.exitCode = 1

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util'
 import { openDatabase } from '../db/client.ts'
 import { addPlaces, drainPlace, listPlaces, resumePlace, retirePlace } from '../src/server/fleet/places.ts'
+import { readArguments } from './arguments.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npm run fleet -- add --type <instance type> --zone <availability zone> --gpus <n>
@@ -17,7 +17,7 @@ try {
 }
 
 async function run(): Promise<string> {
-  const { command, id, values } = readArguments()
+  const { command, id, values } = readCommand()
   const url = process.env.LIBSQL_URL
   if (!url) throw new Error(USAGE)
   const hand = {
@@ -48,21 +48,17 @@ async function run(): Promise<string> {
   return table(await listPlaces(hand))
 }
 
-function readArguments() {
-  try {
-    const text = { type: 'string' } as const
-    const { positionals, values } = parseArgs({
-      allowPositionals: true,
-      options: { type: text, zone: text, gpus: text, template: text, count: text, reason: text },
-    })
-    const [command = '', id = ''] = positionals
-    const wants = { add: 1, drain: 2, resume: 2, retire: 2, list: 1 }[command]
-    const stray = Object.keys(values).some((name) => command !== 'add' && (name !== 'reason' || command === 'list'))
-    if (positionals.length !== wants || stray) throw new Error(USAGE)
-    return { command, id, values }
-  } catch {
-    throw new Error(USAGE)
-  }
+function readCommand() {
+  const text = { type: 'string' } as const
+  const { positionals, values } = readArguments(USAGE, {
+    allowPositionals: true,
+    options: { type: text, zone: text, gpus: text, template: text, count: text, reason: text },
+  })
+  const [command = '', id = ''] = positionals
+  const wants = { add: 1, drain: 2, resume: 2, retire: 2, list: 1 }[command]
+  const stray = Object.keys(values).some((name) => command !== 'add' && (name !== 'reason' || command === 'list'))
+  if (positionals.length !== wants || stray) throw new Error(USAGE)
+  return { command, id, values }
 }
 
 /** Pads each column to its widest cell. */

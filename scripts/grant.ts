@@ -1,19 +1,13 @@
-import { parseArgs } from 'node:util'
 import { openDatabase } from '../db/client.ts'
 import { PLANS, type PlanType, TRIAL_MINUTES } from '../src/domain/money/plan.ts'
 import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/billing/plans/grants.ts'
+import { readArguments } from './arguments.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npx node scripts/grant.ts plan <email> <demo|basic|premium|enterprise> [--hours <n>] [--reason "<why>"]
   npx node scripts/grant.ts end <email> [--reason "<why>"]
   npx node scripts/grant.ts admin <email> [--reason "<why>"]
   npx node scripts/grant.ts no-admin <email> [--reason "<why>"]`
-
-const { positionals, values } = parseArgs({
-  allowPositionals: true,
-  options: { hours: { type: 'string' }, reason: { type: 'string' } },
-})
-const [command, email = '', planType = ''] = positionals
 
 try {
   await run()
@@ -24,6 +18,11 @@ try {
 }
 
 async function run(): Promise<void> {
+  const { positionals, values } = readArguments(USAGE, {
+    allowPositionals: true,
+    options: { hours: { type: 'string' }, reason: { type: 'string' } },
+  })
+  const [command, email = '', planType = ''] = positionals
   const url = process.env.LIBSQL_URL
   if (!url || !email) throw new Error(USAGE)
   const hand = {
@@ -32,7 +31,8 @@ async function run(): Promise<void> {
     by: { id: 'script', reason: values.reason ?? '' },
   }
   const address = email.trim().toLowerCase()
-  if (command === 'plan') return grantPlan(hand, address, { type: planOf(planType), hours: hoursOf(planType) })
+  if (command === 'plan')
+    return grantPlan(hand, address, { type: planOf(planType), hours: hoursOf(planType, values.hours) })
   if (command === 'end') return endGrantedPlan(hand, address)
   if (command === 'admin' || command === 'no-admin') return setAdmin(hand, address, command === 'admin')
   throw new Error(USAGE)
@@ -43,10 +43,10 @@ function planOf(type: string): PlanType {
   throw new Error(USAGE)
 }
 
-function hoursOf(type: string): number {
-  if (values.hours === undefined)
+function hoursOf(type: string, typed: string | undefined): number {
+  if (typed === undefined)
     return type === 'demo' ? TRIAL_MINUTES / 60 : (PLANS.find((p) => p.type === type)?.hours ?? 0)
-  const hours = Number(values.hours)
+  const hours = Number(typed)
   if (!Number.isFinite(hours) || hours < 0) throw new Error('--hours must be a number of hours, 0 or more.')
   return hours
 }

@@ -271,13 +271,17 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     ])
   })
 
-  test('says how to run it, and takes an environment from wrangler.toml', async () => {
+  test("says how to run it, and takes an environment from wrangler.toml, not from the operator's shell", async () => {
+    writeFileSync(join(folder, 'wrangler.toml'), '[env.staging.vars]\nAWS_REGION = "mars"\n')
     const run = (...words: string[]) =>
-      promisify(execFile)(process.execPath, ['scripts/doctor.ts', ...words], {
-        cwd: ROOT,
-        env: { PATH: process.env.PATH },
+      promisify(execFile)(process.execPath, [join(ROOT, 'scripts/doctor.ts'), ...words], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, AWS_REGION: 'us-east-1' },
       }).catch((error: { stdout: string; stderr: string }) => error)
-    expect((await run('--env', 'prod')).stderr).toContain('Usage, with')
+    for (const words of [['--env', 'prod'], ['--help']]) expect((await run(...words)).stderr).toContain('Usage, with')
+    const { stdout } = await run('--env', 'staging')
+    expect(stdout).toContain('AWS_REGION must be a region')
+    expect(stdout).toContain('SECRET_KEY is missing')
   })
 
   test('moves on without a plan for sale, and without a server to try termination on', async () => {

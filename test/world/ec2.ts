@@ -80,7 +80,6 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
       return answer
     },
   }
-  const isUsual = () => Object.entries(USUAL).every(([name, value]) => conditions[name as keyof typeof USUAL] === value)
   return {
     cloud,
     /** When the product last asked about all instances. */
@@ -95,9 +94,7 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
       expectKnown(fault)
       faults.add({ fault, ...only }, times)
     },
-    isUsual,
-    /** Whether a call could fail, or be answered in an unusual way. */
-    isTroubled: () => !isUsual() || pendingHits(store) > 0,
+    isUsual: () => Object.entries(USUAL).every(([name, value]) => conditions[name as keyof typeof USUAL] === value),
     heal() {
       faults.heal()
       Object.assign(conditions, USUAL)

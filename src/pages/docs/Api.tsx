@@ -39,10 +39,10 @@ export function Api({ origin, calls }: ApiProps) {
           <a href="/api_tokens">API tokens</a>: <code>read</code> reads, <code>operate</code> also starts and stops. A
           token never reaches your account, your plan, or your payments.
         </li>
-        <li>Times are ISO 8601 in UTC, money is in USD, IDs are opaque. Answers may gain fields.</li>
+        <li>Times are ISO 8601 in UTC, money is in USD, ids are opaque. Answers may gain fields.</li>
         <li>
-          A refusal looks like <code>{'{"error": "A sentence.", …}'}</code>. With 402, <code>page</code> says where to
-          pay. With 429, <code>Retry-After</code> says how many seconds to wait.
+          A refusal is <code>{'{"error": "A sentence.", …}'}</code>. With 402, <code>page</code> says where to pay. With
+          429, <code>Retry-After</code> says how many seconds to wait.
         </li>
         <li>
           Each token may make 300 calls a minute. The headers <code>RateLimit</code> and <code>RateLimit-Policy</code>{' '}
@@ -50,7 +50,7 @@ export function Api({ origin, calls }: ApiProps) {
         </li>
         <li>
           Send <code>Idempotency-Key</code> with a start or a stop. The same key within 24 hours gets the first answer
-          again, and nothing happens twice.
+          again and does nothing twice.
         </li>
       </ul>
       <Code>{`export PROVING_GROUND_URL=${origin}

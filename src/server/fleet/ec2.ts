@@ -72,7 +72,7 @@ export function ec2Cloud(env: Ec2Env, transport?: EC2ClientConfig['requestHandle
       })
       try {
         const instance = (await ec2().send(command, limit())).Instances?.[0]
-        if (!instance) throw new Error('RunInstances answered without an instance')
+        if (!instance?.InstanceId) throw new Error('RunInstances answered without an instance')
         return toInstance(instance)
       } catch (error) {
         const scope = refusalScope(error, availabilityZone)
