@@ -7,7 +7,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who you are */
+        /** Show who is signed in */
         get: operations["get_api_v1_users_get_session"];
         put?: never;
         post?: never;
@@ -24,11 +24,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** See the API token that you call with */
+        /** Show the API token in use */
         get: operations["get_api_v1_api_token"];
         put?: never;
         post?: never;
-        /** Revoke the API token that you call with */
+        /** Revoke the API token in use */
         delete: operations["delete_api_v1_api_token"];
         options?: never;
         head?: never;
@@ -59,7 +59,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** See what is free */
+        /** See which servers are free */
         get: operations["get_api_v1_aws_server_available"];
         put?: never;
         post?: never;
@@ -95,7 +95,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Start a server in this place */
+        /** Start a server in a given place */
         post: operations["post_api_v1_aws_start"];
         delete?: never;
         options?: never;
@@ -146,7 +146,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask for more servers */
+        /** Request more servers */
         post: operations["post_api_servers_request_more"];
         delete?: never;
         options?: never;
