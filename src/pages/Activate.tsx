@@ -31,7 +31,7 @@ export type ActivateProps = {
 /** Lets a command line use the person's account. Without a code, it asks for one. */
 export function Activate({ login, ...props }: ActivateProps) {
   return (
-    <FormPage title="Let a command line in" foot={<a href="/api_tokens">Your API tokens</a>}>
+    <FormPage title="Approve a command line" foot={<a href="/api_tokens">Your API tokens</a>}>
       {login ? <Decision login={login} {...props} /> : <CodeForm {...props} />}
     </FormPage>
   )
@@ -118,7 +118,7 @@ function Decision({ login, here, csrfToken, flash }: Omit<ActivateProps, 'typed'
         />
         <div className="row">
           <Button type="submit" look="primary" name="decision" value="approve">
-            Let it in
+            Approve
           </Button>
           <Button type="submit" name="decision" value="deny">
             Refuse

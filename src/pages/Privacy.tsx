@@ -65,7 +65,7 @@ export function Privacy() {
       />
       <p>
         To stop people from guessing passwords, we count attempts per email address and IP address. The counters hold no
-        address, only a hash. Our logs hold ids and errors, no names, addresses, or passwords.
+        address, only a hash. Our logs hold IDs and errors, but no names, addresses, or passwords.
       </p>
       <h2 id="servers">Your simulations</h2>
       <p>
@@ -75,12 +75,12 @@ export function Privacy() {
       <h2 id="others">Who else sees data</h2>
       <ul>
         <li>Stripe takes payments. It gets your email address and what you owe. Your card goes to Stripe only.</li>
-        <li>Amazon Web Services runs the servers. Their labels hold ids, not your name or address.</li>
-        <li>Cloudflare runs this site, and carries its traffic and our emails. Turso hosts our database.</li>
+        <li>Amazon Web Services runs the servers. Their labels hold IDs, not your name or address.</li>
+        <li>Cloudflare runs this site, carries its traffic, and delivers our emails. Turso hosts our database.</li>
       </ul>
       <p>We share data with no one else, unless the law requires it.</p>
       <h2 id="cookies">Cookies</h2>
-      <p>All are ours and needed for what you do here, so there’s no banner.</p>
+      <p>They are all our own and necessary, so there’s no banner.</p>
       <DataTable
         caption="Cookies we set"
         hideCaption

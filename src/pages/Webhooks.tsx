@@ -60,7 +60,7 @@ export function Webhooks({ webhooks, secret, csrfToken, flash }: WebhooksProps) 
       </div>
       {secret ? <NewSecret secret={secret}>Your webhook is ready.</NewSecret> : <FlashAlert flash={flash} />}
       <p>
-        A webhook tells your own program what happens to your servers and bills, signed after{' '}
+        A webhook tells your own program what happens to your servers and bills, signed according to{' '}
         <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
       </p>
       <Card title="Your webhooks">

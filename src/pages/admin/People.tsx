@@ -21,7 +21,7 @@ const COLUMNS: Column[] = [
   { key: 'name', label: 'Name' },
   { key: 'state', label: 'State' },
   { key: 'since', label: 'Signed up' },
-  { key: 'id', label: 'Id' },
+  { key: 'id', label: 'ID' },
 ]
 
 export function People({ people, more, q }: { people: Found[]; more: boolean; q: string }) {

@@ -39,10 +39,10 @@ export function Api({ origin, calls }: ApiProps) {
           <a href="/api_tokens">API tokens</a>: <code>read</code> reads, <code>operate</code> also starts and stops. A
           token never reaches your account, your plan, or your payments.
         </li>
-        <li>Times are ISO 8601 in UTC, money is in USD, ids are opaque. Answers may gain fields.</li>
+        <li>Times are ISO 8601 in UTC, money is in USD, IDs are opaque. Answers may gain fields.</li>
         <li>
-          A refusal is <code>{'{"error": "A sentence.", …}'}</code>. With 402, <code>page</code> says where to pay. With
-          429, <code>Retry-After</code> says how many seconds to wait.
+          A refusal looks like <code>{'{"error": "A sentence.", …}'}</code>. With 402, <code>page</code> says where to
+          pay. With 429, <code>Retry-After</code> says how many seconds to wait.
         </li>
         <li>
           Each token may make 300 calls a minute. The headers <code>RateLimit</code> and <code>RateLimit-Policy</code>{' '}

@@ -37,7 +37,7 @@ proving-ground stop`}</Code>
         rows={[
           [
             code('login'),
-            'Signs in through your browser. --scope read: a token that starts and stops nothing. --with-token: reads a token from the terminal or stdin instead',
+            "Signs in through your browser. --scope read gets a token that can't start or stop anything; --with-token reads a token from the terminal or stdin instead",
           ],
           [
             code('start'),

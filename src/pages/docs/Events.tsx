@@ -15,7 +15,7 @@ export function Events({ origin }: { origin: string }) {
         <code>Authorization</code>; the scope <code>read</code> is enough.
       </p>
       <p>
-        Subscribe to <code>JobsChannel</code> with your user's id. You first receive the unfinished jobs and the latest
+        Subscribe to <code>JobsChannel</code> with your user ID. You first receive the unfinished jobs and the latest
         one, so that you miss nothing after a lost connection, and then every change.
       </p>
       <Code>{'npm install @anycable/core ws'}</Code>
@@ -55,13 +55,13 @@ jobs.on('message', ({ job }) => {
         caption="Why a job failed"
         head={['error_code', 'Meaning']}
         rows={[
-          [<code key="c">stopped</code>, 'You canceled the start, or its time was up'],
+          [<code key="c">stopped</code>, 'You canceled the start, or its time ran out'],
           [<code key="c">no_capacity</code>, 'No server that your plan allows was free'],
           [
             <code key="c">launch_refused</code>,
             "EC2 refuses all our launches right now, so another zone wouldn't help",
           ],
-          [<code key="c">timeout</code>, "The machine didn't run within 10 minutes"],
+          [<code key="c">timeout</code>, "The machine wasn't running after 10 minutes"],
           [<code key="c">no_answer</code>, 'The machine ran, but nothing answered on port 5173 for 10 minutes'],
           [<code key="c">instance_lost</code>, 'The server ended unexpectedly'],
           [<code key="c">suspended</code>, 'We stopped it because an invoice is overdue'],

@@ -73,7 +73,7 @@ curl -fsS "http://$(jq -r '.ip_address' server.json):5173" > page.html`}</Code>
 
       <Heading id="cli">On the command line</Heading>
       <p>
-        One file that needs only Node 20 or newer. <a href="/docs/cli">All its commands</a>
+        One file that needs only Node 20 or newer. <a href="/docs/cli">See all commands</a>
       </p>
       <Code run="get">{`curl -fsSo proving-ground.mjs ${origin}${CLI_PATH}
 alias proving-ground='node proving-ground.mjs'`}</Code>

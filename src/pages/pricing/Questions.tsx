@@ -29,7 +29,7 @@ const QUESTIONS: [question: string, answer: ReactNode][] = [
   ],
   [
     'When do I pay?',
-    `A plan is paid at the start of its month. We invoice extra hours at its end, due within ${PAYMENT_DAYS} days. If an invoice stays overdue, we refuse new starts, and ${STOP_AFTER_DAYS} days later we stop what runs.`,
+    `You pay for a plan at the start of its month. We invoice extra hours at its end, due within ${PAYMENT_DAYS} days. While an invoice is overdue, you can't start servers, and after ${STOP_AFTER_DAYS} days we stop any that is running.`,
   ],
   [
     'How many servers can I run?',

@@ -61,7 +61,7 @@ export const deviceLogin = new Hono<AppEnv>()
     const typed = flash?.values?.user_code ?? c.req.query('user_code') ?? ''
     const form = { csrfToken: csrfToken(c), typed, here: deviceOf(c).address }
     const page = (props: Pick<ActivateProps, 'flash' | 'login'>) =>
-      renderPage(c, { title: 'Let a command line in' }, <Activate {...form} {...props} />)
+      renderPage(c, { title: 'Approve a command line' }, <Activate {...form} {...props} />)
     if (!typed || flash?.kind === 'success' || flash?.field === 'user_code') return page({ flash, login: null })
     try {
       return page({ flash, login: await getDeviceLogin(c.var.ctx, signedIn(c).user, readUserCode(typed)) })
@@ -79,7 +79,7 @@ export const deviceLogin = new Hono<AppEnv>()
       await denyDeviceLogin(ctx, userCode)
       return answer(c, { message: DENIED })
     }
-    if (decided !== 'approve') throw new AppError('invalid', 'Please choose: let it in, or refuse.')
+    if (decided !== 'approve') throw new AppError('invalid', 'Please choose: approve or refuse.')
     await approveDeviceLogin(ctx, signedIn(c).user, { userCode, name, current_password })
     return answer(c, { message: APPROVED })
   })

@@ -127,7 +127,7 @@ export const CALLS: Record<JsonCall, Description> = {
     repeatable: true,
   },
   'POST /api/v1/aws/start': {
-    summary: 'Start a server in this place',
+    summary: 'Start a server in a given place',
     answer: [...started],
     refusals: [402, 404, 409, 422],
     repeatable: true,
