@@ -4,15 +4,10 @@ import {
   cliBuild,
   clientOptions,
   nativeBase64,
-  noEventStreams,
   noProtobuf,
   plainDynamicImports,
-  platformOwn,
   stringRendererOnly,
   textsBuild,
-  usedEc2Members,
-  usedStripeResources,
-  webCryptoAlone,
   workerBuild,
   writeFiles,
 } from './dev/build.ts'
@@ -24,19 +19,7 @@ import { reactModules } from './dev/react-modules.ts'
  * `npm run dev` uses dev/vite.ts.
  */
 export default {
-  plugins: [
-    awsXmlInWorkerd,
-    noEventStreams,
-    noProtobuf,
-    plainDynamicImports,
-    platformOwn,
-    reactModules,
-    stringRendererOnly,
-    usedEc2Members,
-    usedStripeResources,
-    webCryptoAlone,
-    nativeBase64,
-  ],
+  plugins: [awsXmlInWorkerd, noProtobuf, plainDynamicImports, reactModules, stringRendererOnly, nativeBase64],
   ssr: { target: 'webworker' },
   builder: {
     async buildApp(builder) {

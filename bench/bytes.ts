@@ -74,7 +74,9 @@ export async function byteRows(url: string, dashboardHtml: string): Promise<Row[
   const named = [...dashboardHtml.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, address]) => address)
   const unnamed = island.filter((file) => !named.includes(file))
   rows.push(atMost('/dashboard scripts not preloaded', unnamed.length, 0, ''))
-  rows.push(atMost('Worker', gzKb(...workerFiles()), 320, 'kB'))
+  // Has the EC2 and Stripe SDKs whole: leaving out members that we don't read saved 31 kB and hid new ones from readers.
+  // Cloudflare allows 10 MB. What a person waits for is the next line, and no SDK is in it.
+  rows.push(atMost('Worker', gzKb(...workerFiles()), 360, 'kB'))
   rows.push(atMost('Worker, evaluated at startup', gzKb(...startUpFiles()), 190, 'kB'))
   return rows
 }

@@ -60,29 +60,15 @@ export const stringRendererOnly: Plugin = {
       : null,
 }
 
-/** AWS's protocols load these once a service streams events. EC2 never does. */
-export const noEventStreams: Plugin = {
-  name: 'no-event-streams',
-  apply: 'build',
-  load: (id) => (/@smithy\/core\/dist-es\/submodules\/event-streams\/index/.test(id) ? 'export {}' : null),
-}
-
-/** AWS's own SHA-256 is for browsers without WebCrypto and requests over 8 MB. */
-export const webCryptoAlone: Plugin = {
-  name: 'web-crypto-alone',
-  apply: 'build',
-  load: (id) => (id.endsWith('/checksum/sha256/Sha256Js.js') ? 'export class Sha256Js {}' : null),
-}
-
-/** libSQL's client includes a library for what the platform can do itself. */
+/** libSQL's client includes a library for what the platform can do itself. Each isolate would evaluate it at startup. */
 export const nativeBase64: Plugin = {
   name: 'native-base64',
   apply: 'build',
   load: (id) =>
     id.endsWith('/js-base64/base64.mjs')
       ? `export const Base64 = {
-          fromUint8Array: (bytes) => btoa(String.fromCharCode(...bytes)),
-          toUint8Array: (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0)),
+          fromUint8Array: (bytes) => Buffer.from(bytes).toString('base64'),
+          toUint8Array: (text) => new Uint8Array(Buffer.from(text, 'base64')),
         }`
       : null,
 }
@@ -97,139 +83,6 @@ export const noProtobuf: Plugin = {
     return [...code.matchAll(/export (?:function|const|class) (\w+)/g)]
       .map(([, name]) => `export const ${name} = null`)
       .join('\n')
-  },
-}
-
-/** The resources that src/server/billing/stripe.ts calls. An `index` holds its folder's. */
-const STRIPE_RESOURCES =
-  /^((BillingPortal|Checkout)\/(index|Sessions)|CreditNotes|Customers|InvoiceItems|Invoices|Prices|Subscriptions|SubscriptionSchedules)$/
-
-/** Its events of another kind, and its decimal numbers. */
-const UNUSED_OF_STRIPE = {
-  'StripeEventNotificationHandler.js': 'export class StripeEventNotificationHandler {}',
-  'Decimal.js': 'export const Decimal = {}',
-}
-
-/** Stripe's SDK has a class for each resource. The deployed Worker gets empty ones for those it never calls. */
-export const usedStripeResources: Plugin = {
-  name: 'used-stripe-resources',
-  apply: 'build',
-  transform(code, id) {
-    const unused = Object.entries(UNUSED_OF_STRIPE).find(([file]) => id.endsWith(`/stripe/esm/${file}`))
-    if (unused) return unused[1]
-    const [, resource] = /stripe\/esm\/resources\/([\w/]+)\.js$/.exec(id) ?? []
-    if (!resource) return null
-    if (STRIPE_RESOURCES.test(resource)) return withoutSchemas(usedMethods(code))
-    return [...code.matchAll(/export class (\w+)/g)].map(([, name]) => `export class ${name} {}`).join('\n')
-  },
-}
-
-const STRIPE_METHODS =
-  /^(constructor|create|createPreview|retrieve|update|list|expire|cancel|release|finalizeInvoice|sendInvoice)$/
-
-function usedMethods(code: string): string {
-  return code.replace(/^ {4}(\w+)\([^)]*\) \{\n[\s\S]*?^ {4}\}\n/gm, (whole, name) =>
-    STRIPE_METHODS.test(name) ? whole : '',
-  )
-}
-
-/** They only say which texts become Stripe's decimal numbers. We read none of those. */
-function withoutSchemas(code: string): string {
-  let rest = code
-  for (;;) {
-    const start = rest.search(/\b(request|response)Schema: \{/)
-    if (start === -1) return rest
-    let [end, depth] = [rest.indexOf('{', start), 0]
-    do {
-      if (rest[end] === '{') depth++
-      if (rest[end] === '}') depth--
-      end++
-    } while (depth > 0)
-    rest = rest.slice(0, start) + rest.slice(rest[end] === ',' ? end + 1 : end)
-  }
-}
-
-/** The members of EC2's largest shapes that src/server/fleet/ec2.ts sends and reads. */
-const EC2_MEMBERS: Record<string, string[]> = {
-  Instance: ['InstanceId', 'InstanceType', 'LaunchTime', 'PrivateIpAddress', 'PublicIpAddress', 'State', 'Tags'],
-  InstanceStatus: ['InstanceId', 'InstanceStatus'],
-  InstanceState: ['Name'],
-  LaunchTemplateSpecification: ['LaunchTemplateName', 'Version'],
-  Placement: ['AvailabilityZone'],
-  Reservation: ['Instances'],
-  TerminateInstancesResult: [],
-  RunInstancesRequest: [
-    'MaxCount',
-    'MinCount',
-    'ClientToken',
-    'InstanceType',
-    'LaunchTemplate',
-    'Placement',
-    'TagSpecifications',
-  ],
-}
-
-/**
- * The SDK describes each member of a shape, and their shapes in turn. The deployed Worker's SDK leaves out the members
- * that we neither send nor read.
- */
-export const usedEc2Members: Plugin = {
-  name: 'used-ec2-members',
-  apply: 'build',
-  transform(code, id) {
-    if (!id.endsWith('/client-ec2/dist-es/schemas/schemas_0.js')) return null
-    const nameOf = new Map([...code.matchAll(/const (\w+) = "(\w+)"/g)].map(([, key = '', name = '']) => [key, name]))
-    return Object.entries(EC2_MEMBERS).reduce((rest, [shape, used]) => {
-      const start = rest.indexOf('[', rest.indexOf(`export var ${shape}$ = [3,`) + `export var ${shape}$ = [`.length)
-      const names = listAt(rest, start)
-      const schemas = listAt(rest, rest.indexOf('[', names.end))
-      const kept = names.items.map((key) => used.includes(nameOf.get(key) ?? ''))
-      const only = (items: string[]) => `[${items.filter((_, i) => kept[i]).join(', ')}]`
-      if (kept.filter(Boolean).length !== used.length) throw new Error(`EC2's ${shape} has other members now`)
-      return `${rest.slice(0, start)}${only(names.items)}, ${only(schemas.items)}${rest.slice(schemas.end)}`
-    }, code)
-  },
-}
-
-/** The items of the array literal that starts here, and where it ends. */
-function listAt(code: string, start: number): { items: string[]; end: number } {
-  const items = ['']
-  for (let [end, depth] = [start + 1, 0]; ; end++) {
-    const char = code[end] ?? ''
-    if (depth === 0 && char === ']') return { items: items.map((item) => item.trim()), end: end + 1 }
-    if (depth === 0 && char === ',') items.push('')
-    else items.push((items.pop() ?? '') + char)
-    if ('[{('.includes(char)) depth++
-    if (']})'.includes(char)) depth--
-  }
-}
-
-/** Replacements for the polyfills that libraries include. */
-const PLATFORM: Record<string, string> = {
-  // Standard Webhooks'.
-  'fast-sha256': `import { createHmac } from 'node:crypto'
-    export const hmac = (key, data) => createHmac('sha256', key).update(data).digest()`,
-  '@stablelib/base64': `export const decode = (text) => Buffer.from(text, 'base64')
-    export const encode = (bytes) => Buffer.from(bytes).toString('base64')`,
-  // libSQL's.
-  'js-base64': `export const Base64 = {
-      fromUint8Array: (bytes) => Buffer.from(bytes).toString('base64'),
-      toUint8Array: (text) => new Uint8Array(Buffer.from(text, 'base64')),
-    }`,
-}
-
-/** Uses the platform's own, which is also faster. */
-export const platformOwn: Plugin = {
-  name: 'platform-own',
-  apply: 'build',
-  enforce: 'pre',
-  resolveId: (id) => (id in PLATFORM ? `\0own:${id}` : null),
-  load(id) {
-    // AWS's: workerd always has SHA-256 itself, so its replacement never runs.
-    if (id.endsWith('/checksum/sha256/Sha256Js.js')) return 'export class Sha256Js {}'
-    // It signs headers of event streams.
-    if (id.endsWith('/signature-v4/dist-es/HeaderFormatter.js')) return 'export class HeaderFormatter {}'
-    return id.startsWith('\0own:') ? PLATFORM[id.slice('\0own:'.length)] : null
   },
 }
 
