@@ -632,6 +632,7 @@ export interface operations {
                 "application/json": {
                     name?: string | null;
                     stop_after?: number | string | null;
+                    max_gpus?: number | string | null;
                 };
             };
         };

@@ -3,16 +3,18 @@ import { rule } from './form.ts'
 import { DAY_MS } from './instant.ts'
 import { characters, normalName, usableName } from './person.ts'
 
-/** What a start may set: the run's name, and when it ends. */
+/** What a start may set: the run's name, when it ends, and how large its machine may be. */
+
+const number = v.nullable(v.union([v.number(), v.nan()]))
 
 /** In seconds from the request. */
 const MIN_STOP_AFTER = 60
 const MAX_STOP_AFTER = (30 * DAY_MS) / 1000
 const MAX_RUN_NAME = 50
 
-/** `stop_after` null: it ends when its user stops it. */
+/** `stop_after` null: it ends when its user stops it. `max_gpus` null: as many as their plan includes. */
 export const runWishes = v.pipe(
-  v.object({ name: v.string(), stop_after: v.nullable(v.union([v.number(), v.nan()])) }),
+  v.object({ name: v.string(), stop_after: number, max_gpus: number }),
   rule('name', (f) => characters(normalName(f.name)) <= MAX_RUN_NAME, `Name cannot exceed ${MAX_RUN_NAME} characters.`),
   rule('name', (f) => usableName(f.name), "Name contains characters we can't display."),
   rule(
@@ -20,11 +22,17 @@ export const runWishes = v.pipe(
     ({ stop_after: s }) => s === null || (Number.isInteger(s) && s >= MIN_STOP_AFTER && s <= MAX_STOP_AFTER),
     `A server can stop after ${MIN_STOP_AFTER} to ${MAX_STOP_AFTER} seconds (30 days).`,
   ),
+  rule(
+    'max_gpus',
+    ({ max_gpus: n }) => n === null || (Number.isInteger(n) && n >= 1),
+    'The number of GPUs must be a whole number, 1 or more.',
+  ),
   v.transform((f) => ({
     name: normalName(f.name) || null,
     stopAfterMs: f.stop_after === null ? null : f.stop_after * 1000,
+    maxGpus: f.max_gpus,
   })),
 )
 
 export type RunWishes = v.InferOutput<typeof runWishes>
-export const NO_WISHES: RunWishes = { name: null, stopAfterMs: null }
+export const NO_WISHES: RunWishes = { name: null, stopAfterMs: null, maxGpus: null }

@@ -55,9 +55,12 @@ export type Job = {
   updated_at: string
 }
 
-type Candidate = {
+export type Machine = {
   instance_type: string
   availability_zone: string
+}
+
+type Candidate = Machine & {
   server_id: string
   available: boolean
   reason: string | null

@@ -2,12 +2,25 @@ import { expect, test } from 'vitest'
 import { checkForm } from '../../src/domain/form.ts'
 import { runWishes } from '../../src/domain/run-wishes.ts'
 
-const check = (name: string, stop_after: number | null) => checkForm(runWishes, { name, stop_after })
+const check = (name: string, stop_after: number | null, max_gpus: number | null = null) =>
+  checkForm(runWishes, { name, stop_after, max_gpus })
 
 test('takes a name and an end, or neither', () => {
-  expect(check(' Night flight ', 60)).toEqual({ ok: true, value: { name: 'Night flight', stopAfterMs: 60_000 } })
-  expect(check('', null)).toEqual({ ok: true, value: { name: null, stopAfterMs: null } })
+  expect(check(' Night flight ', 60)).toEqual({
+    ok: true,
+    value: { name: 'Night flight', stopAfterMs: 60_000, maxGpus: null },
+  })
+  expect(check('', null)).toEqual({ ok: true, value: { name: null, stopAfterMs: null, maxGpus: null } })
   expect(check('x'.repeat(50), 2_592_000)).toMatchObject({ ok: true })
+})
+
+test('takes a most of GPUs, and refuses less than one and fractions', () => {
+  expect(check('', null, 1)).toMatchObject({ ok: true, value: { maxGpus: 1 } })
+  for (const gpus of [0, -1, 1.5, Number.NaN])
+    expect(check('', null, gpus)).toMatchObject({
+      ok: false,
+      faults: [{ message: 'The number of GPUs must be a whole number, 1 or more.' }],
+    })
 })
 
 test.each([

@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import { plans, runs, users } from '../../db/schema.ts'
 import type { Invoice } from '../../dev/stripe/objects.ts'
 import { DAY_MS } from '../../src/domain/instant.ts'
+import { NO_WISHES } from '../../src/domain/run-wishes.ts'
 import { ALL_RESERVED } from '../../src/domain/server-list.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { closeAccount } from '../../src/server/accounts/close-account.ts'
@@ -101,7 +102,10 @@ export class Person {
   async start(): Promise<void> {
     const { ctx, database } = this.#world
     const [row] = await database.db.select().from(users).where(eq(users.id, this.user.id))
-    await startRun(ctx, { user: this.user, suspended: row?.suspendedAt != null }).catch((error: Error) => {
+    // Now and then they choose a small machine. Drawing lots would change every seed.
+    const wishes = { ...NO_WISHES, maxGpus: this.#world.clock.ms % 3 ? null : 1 }
+    const starter = { user: this.user, suspended: row?.suspendedAt != null }
+    await startRun(ctx, starter, null, null, wishes).catch((error: Error) => {
       if (error.message === ALL_RESERVED) this.#world.note('fleet full')
       else if (error.message.startsWith('You can start')) this.#world.note('start limit reached')
       throw error

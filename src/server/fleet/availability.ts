@@ -1,6 +1,8 @@
 import { and, desc, isNull, lte, sql } from 'drizzle-orm'
+import type { BatchResponse } from 'drizzle-orm/batch'
 import { places } from '../../../db/schema.ts'
-import type { Availability } from '../../domain/wire.ts'
+import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
+import type { Availability, Machine } from '../../domain/wire.ts'
 import { getAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { IS_FREE, isOfferedAt } from './places.ts'
@@ -13,10 +15,34 @@ const FREE_CANDIDATES = 50
 /** No more than we need: thousands of values take the database longer to send than to find. */
 const CANDIDATE = {
   id: places.id,
+  gpus: places.gpus,
   instanceType: places.instanceType,
   availabilityZone: places.availabilityZone,
   reserved: sql<0 | 1>`reserved_by IS NOT NULL`,
   setAsideUntil: places.setAsideUntil,
+}
+
+/** The first free place of each plan's size, the largest first. */
+export function machineQueries(ctx: Context) {
+  const upTo = (gpus: number) =>
+    ctx.db
+      .select(CANDIDATE)
+      .from(places)
+      .where(and(lte(places.gpus, gpus), IS_FREE, isOfferedAt(ctx.now())))
+      .orderBy(desc(places.gpus), places.position)
+      .limit(1)
+  return [upTo(ENTERPRISE.gpus), upTo(PREMIUM.gpus), upTo(BASIC.gpus)] as const
+}
+
+/** What would start now for somebody who may have so many GPUs, and the smaller machines they may choose. */
+export function toMachines(rows: BatchResponse<ReturnType<typeof machineQueries>>, gpus: number): Machine[] {
+  const allowed = rows.flat().filter((place) => place.gpus <= gpus)
+  return allowed
+    .filter(({ id }, i) => allowed.findIndex((other) => other.id === id) === i)
+    .map(({ instanceType, availabilityZone }) => ({
+      instance_type: instanceType,
+      availability_zone: availabilityZone,
+    }))
 }
 
 /** Checks the places that the user's plan allows, in the order in which we would reserve them. */
@@ -25,7 +51,7 @@ export async function findAvailability(ctx: Context, userId: string): Promise<Av
   const now = ctx.now()
   const allowed = and(isNull(places.retiredAt), lte(places.gpus, gpus))
   const order = [desc(places.gpus), places.position]
-  const [first, free] = await ctx.db.batch([
+  const [first, free, ...smaller] = await ctx.db.batch([
     ctx.db
       .select(CANDIDATE)
       .from(places)
@@ -38,9 +64,12 @@ export async function findAvailability(ctx: Context, userId: string): Promise<Av
       .where(and(allowed, IS_FREE, isOfferedAt(now)))
       .orderBy(...order)
       .limit(FREE_CANDIDATES),
+    // Behind thousands of large ones, a smaller one is there to be chosen.
+    ...machineQueries(ctx),
   ])
   const known = new Set(first.map(({ id }) => id))
-  const freeBeyond = free.filter(({ id }) => !known.has(id))
+  const small = smaller.flat().filter((place) => place.gpus <= gpus && !free.some(({ id }) => id === place.id))
+  const freeBeyond = [...free, ...small].filter(({ id }) => !known.has(id))
   const candidates = [...first.slice(0, MOST_CANDIDATES - freeBeyond.length), ...freeBeyond].map((place) => {
     const reason = whyNotOffered(place, now)
     return {

@@ -15,6 +15,7 @@ import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
 import { countedStartsQuery, isWithinLimits, unansweredQuery } from './start-limits.ts'
 
 const LIST_LIMIT = 100
+const SMALLER_RESERVED = 'No smaller machine is free right now. Choose the larger one, or try again in a minute.'
 const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`
 
 /** The user's latest runs, newest first. */
@@ -23,7 +24,7 @@ export function listRunsQuery(ctx: Context, userId: string | SQL) {
 }
 
 /**
- * Reserves the given place, or the largest free one that the user's plan allows, and queues the job that
+ * Reserves the given place, or the largest free one that the user's plan and wish allow, and queues the job that
  * launches an instance in it. A repeated call does so once.
  * @throws payment_required, conflict (one is live already), not_found (no such place for this plan),
  * too_many, unavailable (none is free)
@@ -43,9 +44,10 @@ async function reserveAndQueue(
   { user: { id: userId }, suspended }: { user: { id: string }; suspended: boolean },
   placeId: string | null,
   repeat: Repeatable | null,
-  { name, stopAfterMs }: RunWishes,
+  { name, stopAfterMs, maxGpus }: RunWishes,
 ): Promise<{ run: RunRow; job: JobRow }> {
-  const { gpus } = await requireAllowance(ctx, userId, suspended)
+  const allowed = await requireAllowance(ctx, userId, suspended)
+  const gpus = Math.min(allowed.gpus, maxGpus ?? allowed.gpus)
 
   // Not earlier: we may have asked Stripe first, and the alarm must still lie ahead when the batch is
   // written.
@@ -65,9 +67,9 @@ async function reserveAndQueue(
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL
         AND held_at IS NULL)`),
     ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, name, ends_at,
-        requested_at, hours_look_at)
+        max_gpus, requested_at, hours_look_at)
       SELECT ${runId}, ${userId}, id, instance_type, availability_zone, ${name},
-        ${stopAfterMs === null ? null : now + stopAfterMs}, ${now}, ${now} FROM servers WHERE reserved_by = ${runId}`),
+        ${stopAfterMs === null ? null : now + stopAfterMs}, ${maxGpus}, ${now}, ${now} FROM servers WHERE reserved_by = ${runId}`),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
       SELECT ${jobId}, ${userId}, id, 'server_start', 'queued', 'Reserving a server…', ${now}, ${now}, ${now}
       FROM server_sessions WHERE id = ${runId}`),
@@ -77,7 +79,7 @@ async function reserveAndQueue(
     ctx.db.select().from(runs).where(mine),
     ctx.db.select().from(jobs).where(eq(jobs.id, jobId)),
   ])
-  if (!run || !job) throw await whyNotStarted(ctx, userId, { placeId, gpus, now })
+  if (!run || !job) throw await whyNotStarted(ctx, userId, { placeId, gpus, isSmaller: gpus < allowed.gpus, now })
   ctx.background(channel.wake(userId))
   return { run, job }
 }
@@ -85,7 +87,7 @@ async function reserveAndQueue(
 async function whyNotStarted(
   ctx: Context,
   userId: string,
-  { placeId, gpus, now }: { placeId: string | null; gpus: number; now: number },
+  { placeId, gpus, isSmaller, now }: { placeId: string | null; gpus: number; isSmaller: boolean; now: number },
 ): Promise<AppError> {
   const [[live], place, [account], starts, [unanswered]] = await ctx.db.batch([
     ctx.db
@@ -117,7 +119,8 @@ async function whyNotStarted(
           now,
         )
   if (early) return new AppError('too_many', early.sentence, { retryAfter: early.seconds })
-  return new AppError('unavailable', placeId ? 'This server is not free right now. Choose another one.' : ALL_RESERVED)
+  if (placeId) return new AppError('unavailable', 'This server is not free right now. Choose another one.')
+  return new AppError('unavailable', isSmaller ? SMALLER_RESERVED : ALL_RESERVED)
 }
 
 /**

@@ -19,6 +19,8 @@ import { valid } from '../http/valid.ts'
 
 /** What both starts take. */
 const wishes = { name: text, stop_after: optionalNumber }
+/** And the one that chooses the place. */
+const autoWishes = { ...wishes, max_gpus: optionalNumber }
 
 /** Servers and their sessions for the dashboard, whose buttons submit a plain form until the island hydrates. */
 export const servers = new Hono<AppEnv>()
@@ -27,7 +29,7 @@ export const servers = new Hono<AppEnv>()
     return c.json({ servers: rows.map(toServer) })
   })
   .get('/api/v1/aws/server_available', async (c) => c.json(await findAvailability(c.var.ctx, signedIn(c).user.id)))
-  .post('/api/v1/aws/auto_cloud_start_request', body(z.object(wishes), { optional: true }), async (c) => {
+  .post('/api/v1/aws/auto_cloud_start_request', body(z.object(autoWishes), { optional: true }), async (c) => {
     try {
       const wanted = requireValid(runWishes, c.req.valid('json'))
       const repeat = await repeatableOf(c)
@@ -40,7 +42,7 @@ export const servers = new Hono<AppEnv>()
   })
   .post('/api/v1/aws/start', valid('json', z.object({ server_id: z.string(), ...wishes })), async (c) => {
     const { server_id, ...rest } = c.req.valid('json')
-    const wanted = requireValid(runWishes, rest)
+    const wanted = requireValid(runWishes, { ...rest, max_gpus: null })
     const repeat = await repeatableOf(c)
     const { job } = await startRun(c.var.ctx, signedIn(c), server_id, repeat, wanted)
     return c.json(await firstAnswer(c.var.ctx, repeat, { job_id: job.id }), 202)

@@ -1,8 +1,9 @@
-import { eq, inArray, sql } from 'drizzle-orm'
+import { eq, inArray, isNull, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { writeBatch } from '../../../db/client.ts'
 import { places } from '../../../db/schema.ts'
-import { findAvailability } from '../../../src/server/fleet/availability.ts'
+import { machinesOf, machineText } from '../../../src/domain/machine.ts'
+import { findAvailability, machineQueries, toMachines } from '../../../src/server/fleet/availability.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { freshPlaces, newCustomer } from '../../../testing/world/fleet.ts'
 import { openWorld } from '../../../testing/world/world.ts'
@@ -71,6 +72,42 @@ test('finds the free places behind thousands that are taken, and answers in less
   expect(new Blob([JSON.stringify(await offered())]).size).toBeLessThan(20_000)
   await world.db.update(places).set({ setAsideUntil: 0 })
   expect((await offered()).candidates.map(({ server_id }) => server_id)).toEqual(rows.slice(0, 100).map(({ id }) => id))
+})
+
+test('a small place can be found, and chosen, behind hundreds of larger ones that are free', async () => {
+  await onlyPlaces(1)
+  const [small] = await world.db.select().from(places).where(isNull(places.retiredAt))
+  await world.db.insert(places).values(
+    Array.from({ length: 120 }, (_, position) => ({
+      id: `srv_large-${position}`,
+      instanceType: 'g6.12xlarge',
+      availabilityZone: 'us-east-1a',
+      gpus: 4,
+      position,
+    })),
+  )
+  const { candidates } = await offered({ premium: true })
+  expect(candidates).toHaveLength(100)
+  expect(machinesOf(candidates).map(({ instance_type }) => instance_type)).toEqual(['g6.12xlarge', 'g6.4xlarge'])
+  expect(candidates.at(-1)).toMatchObject({ server_id: small?.id, available: true })
+})
+
+test('the page knows what would start, and what is smaller', async () => {
+  const zones = async (gpus: number) => {
+    const rows = await world.db.batch([...machineQueries(world.ctx)])
+    return toMachines(rows, gpus).map((machine) => machineText(machine.instance_type, machine.availability_zone))
+  }
+  const [one, aside = ''] = await onlyPlaces(3, 2)
+  await world.db
+    .update(places)
+    .set({ setAsideUntil: world.clock.ms + 60_000 })
+    .where(eq(places.id, aside))
+  const [small, large] = ['1 × L4, 16 CPU, 64 GB, us-east-1a', '4 × L4, 48 CPU, 192 GB, us-east-1c']
+  expect(await zones(4)).toEqual([large, small])
+  expect(await zones(1)).toEqual([small])
+  await reserve([one ?? ''])
+  expect(await zones(4)).toEqual([large])
+  expect(await zones(1)).toEqual([])
 })
 
 test('neither an availability check nor a reservation reads the whole fleet', async () => {

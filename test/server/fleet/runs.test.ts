@@ -1,6 +1,7 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { places, users } from '../../../db/schema.ts'
+import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
 import { checkServerAddress } from '../../../src/server/fleet/addresses.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { startRun, stopRun } from '../../../src/server/fleet/runs.ts'
@@ -87,6 +88,35 @@ test('Premium gets a large place while one is free, then a small one', async () 
   expect(candidates.flatMap(({ available, server_id }) => (available ? [server_id] : []))).toEqual([large, small])
   expect((await pressStart(world, ada)).run).toMatchObject({ placeId: large, instanceType: 'g6.12xlarge' })
   expect((await pressStart(world, eve)).run).toMatchObject({ placeId: small, instanceType: 'g6.4xlarge' })
+})
+
+test('a smaller machine is reserved if wished for, and no larger one, also after EC2 refused it', async () => {
+  const wish = (maxGpus: number) => ({ ...NO_WISHES, maxGpus })
+  const [first, second] = await freshPlaces(world, 4, 2)
+  const ada = await newCustomer(world, { premium: true })
+  const { run } = await startRun(world.process.ctx, ada, null, null, wish(1))
+  expect(run).toMatchObject({ placeId: first, instanceType: 'g6.4xlarge' })
+  world.ec2.inject('InsufficientInstanceCapacity', 1)
+  await finishJobs(world, ada)
+  expect(await latestRun(world, ada.user.id)).toMatchObject({ placeId: second, instanceType: 'g6.4xlarge' })
+
+  const eve = await newCustomer(world, { premium: true })
+  await expect(startRun(world.ctx, eve, null, null, wish(3))).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'No smaller machine is free right now. Choose the larger one, or try again in a minute.',
+  })
+  expect((await startRun(world.ctx, eve, null, null, wish(4))).run.instanceType).toBe('g6.12xlarge')
+  await finishJobs(world, eve)
+})
+
+test('a wish for more GPUs than the plan includes gets what the plan includes', async () => {
+  const [small] = await freshPlaces(world, 2, 1)
+  const ada = await newCustomer(world)
+  expect((await startRun(world.ctx, ada, null, null, { ...NO_WISHES, maxGpus: 8 })).run.placeId).toBe(small)
+  const eve = await newCustomer(world)
+  await expect(startRun(world.ctx, eve, null, null, { ...NO_WISHES, maxGpus: 8 })).rejects.toMatchObject({
+    message: 'No GPU servers available right now. All servers are reserved.',
+  })
 })
 
 test('nobody gets a larger place than their plan allows, not by chance and not by its ID', async () => {

@@ -31,6 +31,7 @@ test('a server can be started, runs, is reachable, and can be stopped', async ()
 
 test('every refusal carries its sentence and changes nothing', async () => {
   const [ada, eve] = [await newPerson(url), await newPerson(url)]
+  expect((await ada.post('/api/v1/aws/auto_cloud_start_request', { max_gpus: 0 })).status).toBe(422)
   const started = await ada.post('/api/v1/aws/auto_cloud_start_request')
   const { id: session_id, server_id } = started.body.server as Server
   const again = await ada.post('/api/v1/aws/auto_cloud_start_request')

@@ -153,4 +153,13 @@ export const FLEET_RULES: Rule[] = [
         return place && place.gpus > 1 && !isLarge ? [`${run.id} has ${place.gpus} GPUs`] : []
       }),
   },
+  {
+    name: 'no-larger-than-wished',
+    sentence: 'A server has at most as many GPUs as its user chose.',
+    broken: ({ rows }) =>
+      rows.runs.flatMap((run) => {
+        const gpus = rows.places.find(({ id }) => id === run.placeId)?.gpus ?? 0
+        return run.maxGpus !== null && gpus > run.maxGpus ? [`${run.id} has ${gpus} GPUs, not ${run.maxGpus}`] : []
+      }),
+  },
 ]

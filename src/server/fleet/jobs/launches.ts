@@ -52,7 +52,7 @@ export async function recordInstance(ctx: Context, launch: LaunchRow, instanceId
 /**
  * EC2 refused this place. Sets it aside so that the next customer isn't sent there, frees it, and reserves
  * the next place that this run hasn't tried.
- * @param gpus the most that the user's plan allows
+ * @param gpus the most that the user's plan and wish allow
  * @returns false if no place is left; the old one then stays reserved until the run is cleaned up
  */
 export async function moveToNextPlace(

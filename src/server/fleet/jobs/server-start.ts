@@ -86,7 +86,7 @@ async function launchInstance(input: StepInput, launch: LaunchRow, isFirstReques
   // EC2 answers a repeated token with its instance before it checks capacity, so a refusal means that there
   // is none. If an earlier request is still in flight, the sweep ends what it creates.
   const { gpus } = await getAllowance(ctx, run.userId)
-  if (await moveToNextPlace(ctx, run, launch, answer, gpus)) {
+  if (await moveToNextPlace(ctx, run, launch, answer, Math.min(gpus, run.maxGpus ?? gpus))) {
     await input.report(`No server free in ${place.availabilityZone}. Trying another place…`)
     return { wait: 0 }
   }

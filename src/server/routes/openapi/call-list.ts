@@ -33,6 +33,7 @@ const EXAMPLES: Record<string, unknown> = {
   availability_zone: 'us-east-1a',
   name: 'first flight',
   stop_after: 3600,
+  max_gpus: 1,
   email: 'ada@example.com',
   active: true,
   available: true,

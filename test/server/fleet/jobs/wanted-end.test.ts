@@ -18,7 +18,11 @@ type Account = Parameters<typeof newCustomer>[1]
 async function start(seconds: number, account: Account = {}) {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, account)
-  await startRun(world.process.ctx, ada, null, null, { name: 'Night flight', stopAfterMs: seconds * 1000 })
+  await startRun(world.process.ctx, ada, null, null, {
+    name: 'Night flight',
+    stopAfterMs: seconds * 1000,
+    maxGpus: null,
+  })
   await world.process.settle()
   const run = () => latestRun(world, ada.user.id)
   const { requestedAt, endsAt: end } = await run()
