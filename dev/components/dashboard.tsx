@@ -6,6 +6,7 @@ import { ActionsCard } from '../../src/islands/dashboard/ActionsCard.tsx'
 import { Address } from '../../src/islands/dashboard/Address.tsx'
 import { ByForm } from '../../src/islands/dashboard/ByForm.tsx'
 import { ConnectionLine } from '../../src/islands/dashboard/ConnectionLine.tsx'
+import { MachineChoice } from '../../src/islands/dashboard/MachineChoice.tsx'
 import { NoCapacity } from '../../src/islands/dashboard/NoCapacity.tsx'
 import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
 import { RunCard } from '../../src/islands/dashboard/RunCard.tsx'
@@ -128,6 +129,8 @@ const line = (connection: Connection) => <ConnectionLine connection={connection}
 const runCard = (server: Server, summary: Summary, reachable = true) => (
   <RunCard server={server} summary={summary} now={NOW} reachable={reachable} onStop={nothing} />
 )
+const SMALL = { instance_type: 'g6.4xlarge', availability_zone: 'us-east-1a' }
+const LARGE = { instance_type: 'g6.12xlarge', availability_zone: 'us-east-1b' }
 const usage = ({ monthlyUsage, subscription }: Summary, openInvoices: Bill[] = []) => (
   <UsageCard usage={monthlyUsage} subscription={subscription} openInvoices={openInvoices} />
 )
@@ -273,6 +276,15 @@ export const DASHBOARD: Specimen[] = [
       ['within the plan', usage(summaryOf(14.53, PREMIUM))],
       ['over the plan', usage(summaryOf(36.5, PREMIUM, 11.37))],
       ['open invoices', usage(summaryOf(3, PREMIUM), [OVERDUE])],
+    ],
+  },
+  {
+    name: 'MachineChoice',
+    file: `${FOLDER}/MachineChoice.tsx`,
+    states: [
+      ['one size', <MachineChoice key="m" machines={[SMALL]} />],
+      ['a smaller one to choose', <MachineChoice key="m" machines={[LARGE, SMALL]} />],
+      ['none free', <MachineChoice key="m" machines={[]} />],
     ],
   },
   {

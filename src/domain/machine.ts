@@ -1,3 +1,5 @@
+import type { Availability, Machine } from './wire.ts'
+
 /** NVIDIA L4 GPUs, CPUs, and GB of memory of EC2's g6 machines. */
 const G6: Record<string, [gpus: number, cpus: number, memoryGb: number]> = {
   'g6.xlarge': [1, 4, 16],
@@ -10,9 +12,30 @@ const G6: Record<string, [gpus: number, cpus: number, memoryGb: number]> = {
   'g6.48xlarge': [8, 192, 768],
 }
 
+/** Null for a type that we don't know. */
+export function gpusOfType(instanceType: string): number | null {
+  return G6[instanceType]?.[0] ?? null
+}
+
+/** What would start now, and after it the first of each smaller size. Candidates come in the order of reserving. */
+export function machinesOf(candidates: Availability['candidates']): Machine[] {
+  const sizes = new Map<number | null, Machine>()
+  for (const offer of candidates) {
+    const gpus = gpusOfType(offer.instance_type)
+    if (offer.available && !sizes.has(gpus)) sizes.set(gpus, offer)
+  }
+  return [...sizes.values()]
+}
+
 /** The machine in plain words: `1 × L4, 16 CPU, 64 GB, us-east-1a`. An unknown type keeps EC2's name. */
 export function machineText(instanceType: string, zone?: string | null): string {
   const shape = G6[instanceType]
   const machine = shape ? `${shape[0]} × L4, ${shape[1]} CPU, ${shape[2]} GB` : instanceType
   return zone ? `${machine}, ${zone}` : machine
+}
+
+/** For somebody who got a larger plan while a server runs. */
+export function restartGives(gpus: number): string {
+  const machine = gpus > 8 ? 'larger machines' : `${gpus} × L4`
+  return `Your plan now includes ${machine}. To use ${gpus > 8 ? 'one' : 'them'}, stop this server and start another.`
 }

@@ -6,12 +6,13 @@ import { isUnpaid } from '../domain/money/plan.ts'
 import { PAY_PLAN, PLAN_UNPAID, SUSPENDED, startCost, startRefusal, TRIAL_OVER } from '../domain/money/start-cost.ts'
 import { canStop, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
-import type { Job, Server, Summary } from '../domain/wire.ts'
+import type { Job, Machine, Server, Summary } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/States.tsx'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
 import { ByForm, instead } from './dashboard/ByForm.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
+import { chosenGpus, MachineChoice } from './dashboard/MachineChoice.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
 import { RunCard } from './dashboard/RunCard.tsx'
 import { SessionsTable } from './dashboard/SessionsTable.tsx'
@@ -31,6 +32,8 @@ export type DashboardProps = {
   jobs: Job[]
   summary: Summary
   openInvoices: Bill[]
+  machines: Machine[]
+  restart: { run: string; gives: string } | null
 }
 
 const USAGE_EVERY_MS = 30_000
@@ -69,6 +72,7 @@ export function Dashboard(props: DashboardProps) {
   const { subscription, monthlyUsage } = summary
   const refusal = startRefusal(summary, list.servers)
   const canStart = !busy && !refusal
+  const begin = () => void start(chosenGpus())
   const reachable = useReachable(live)
   // A start costs nothing and has no disk yet, so cancelling one needs no question.
   const askToStop = (server: Server) => (server.active ? setAsking(true) : void stop(server))
@@ -90,7 +94,9 @@ export function Dashboard(props: DashboardProps) {
         </div>
       </header>
       {live ? (
-        <RunCard server={live} summary={summary} now={now} reachable={reachable} onStop={() => askToStop(live)} />
+        <RunCard server={live} summary={summary} now={now} reachable={reachable} onStop={() => askToStop(live)}>
+          {props.restart?.run === live.id && !live.stopping ? props.restart.gives : null}
+        </RunCard>
       ) : null}
       {subscription?.sub_type === 'demo' ? (
         <TrialBanner
@@ -114,7 +120,7 @@ export function Dashboard(props: DashboardProps) {
         job={job}
         now={now}
         onDismiss={() => dispatch({ type: 'notice_dismissed' })}
-        onStart={canStart ? () => void start() : null}
+        onStart={canStart ? begin : null}
       />
       {asking && live && canStop(live) ? (
         <StopDialog
@@ -132,8 +138,9 @@ export function Dashboard(props: DashboardProps) {
         <ActionsCard
           small={live !== undefined}
           canStart={canStart}
-          onStart={() => void start()}
+          onStart={begin}
           hint={refusal ?? startCost(summary)}
+          machine={refusal ? null : <MachineChoice machines={props.machines} />}
         >
           {refusal === SUSPENDED ? <a href="/billing_history">View and pay</a> : null}
           {refusal === PLAN_UNPAID ? <a href={PAY_PLAN}>Pay the open invoice</a> : null}

@@ -12,11 +12,13 @@ type ActionsCardProps = {
   onStart: () => void
   /** What a start costs, or why you can't start now. */
   hint: string
+  /** Which machine would start. */
+  machine?: ReactNode
   /** What to do about it. */
   children?: ReactNode
 }
 
-export function ActionsCard({ small = false, canStart, onStart, hint, children }: ActionsCardProps) {
+export function ActionsCard({ small = false, canStart, onStart, hint, machine, children }: ActionsCardProps) {
   return (
     <Card title="Actions">
       <div className={small ? 'row' : 'actions'}>
@@ -44,6 +46,7 @@ export function ActionsCard({ small = false, canStart, onStart, hint, children }
       <p className="hint">
         <span id="start-hint">{hint}</span> {children}
       </p>
+      {machine}
     </Card>
   )
 }

@@ -2,7 +2,7 @@ import type { MouseEvent } from 'react'
 import type { Server } from '../../domain/wire.ts'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
 
-const FORM = 'by-form'
+export const FORM = 'by-form'
 
 /** These buttons submit a plain form until the island hydrates, so no tap is lost and they work without scripts. */
 export const START = { type: 'submit', form: FORM, formAction: '/api/v1/aws/auto_cloud_start_request' } as const

@@ -21,10 +21,12 @@ type Props = {
   reachable: boolean
   /** Cancels a start at once; asks before it stops a server. */
   onStop: () => void
+  /** What else to know about it. */
+  children?: ReactNode
 }
 
 /** The live server, first on the dashboard: its state, machine, time, and cost, and what to do with it. */
-export function RunCard({ server, summary, now, reachable, onStop }: Props) {
+export function RunCard({ server, summary, now, reachable, onStop, children }: Props) {
   const { title, color } = stateOf(server)
   const cost = runCost(server, summary, now)
   return (
@@ -44,6 +46,7 @@ export function RunCard({ server, summary, now, reachable, onStop }: Props) {
             Stops at <Time at={server.ends_at} layout="brief" />
           </p>
         ) : null}
+        {children ? <p className="hint">{children}</p> : null}
       </div>
       <DefinitionStats stats={[timeOf(server, cost, now), costOf(server, cost)]} />
       <div className="row">{buttonsOf(server, reachable, onStop)}</div>

@@ -43,7 +43,8 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     else setReadAt(Date.now())
   }
 
-  async function start(): Promise<void> {
+  /** @param maxGpus the size that was chosen; null: the largest of the plan */
+  async function start(maxGpus: number | null = null): Promise<void> {
     if (underWay.current.has(START)) return
     underWay.current.add(START)
     setBusy(true)
@@ -56,6 +57,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
       const started = await request<{ server: Server; job_id: string; errors: string[] }>(
         'POST',
         '/api/v1/aws/auto_cloud_start_request',
+        maxGpus ? { max_gpus: maxGpus } : undefined,
       )
       const { ok, body } = started
       if (body.errors?.length) return danger(body.errors.join(', '))

@@ -95,7 +95,7 @@ export const SITE_MAP = {
   'GET /.well-known/change-password': page('public', {}),
   'GET /dashboard': page('user', {
     reads: (ctx: Context, userId: SQL) =>
-      [...dashboardQueries(ctx, userId), ...openInvoiceQueries(ctx, userId)] as const,
+      [...openInvoiceQueries(ctx, userId), ...dashboardQueries(ctx, userId)] as const,
   }),
   'GET /stop_server': page('user', { reads: dashboardQueries }),
   'GET /subscriptions': page('user', { reads: usageQueries, ahead: 'press' }),

@@ -3,12 +3,10 @@ import type * as v from 'valibot'
 import { contactForm, helpForm } from '../../domain/contact.ts'
 import { checkForm } from '../../domain/form.ts'
 import { canStop } from '../../domain/server.ts'
-import { ContactSales } from '../../pages/ContactSales.tsx'
 import type { MessagePageProps } from '../../pages/contact/MessagePage.tsx'
 import { Dashboard } from '../../pages/Dashboard.tsx'
 import { Landing } from '../../pages/Landing.tsx'
 import { Pricing } from '../../pages/Pricing.tsx'
-import { StopServer } from '../../pages/StopServer.tsx'
 import { toOpenInvoices } from '../billing/bills/billing-history.ts'
 import { toDashboard } from '../fleet/dashboard.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
@@ -39,13 +37,12 @@ export const pages = new Hono<AppEnv>()
     const { Privacy } = await import('../../pages/Privacy.tsx')
     return renderPage(c, { title: 'Privacy', description: PRIVACY, assets: 'text', same: true }, <Privacy />)
   })
-  .get('/contact_sales', (c) =>
-    renderPage(
-      c,
-      { title: 'Contact sales', description: CONTACT, assets: 'public' },
-      <ContactSales {...messageForm(c, contactForm, { name: '', email: '', source: '', message: '' })} />,
-    ),
-  )
+  .get('/contact_sales', async (c) => {
+    const { ContactSales } = await import('../../pages/ContactSales.tsx')
+    const form = messageForm(c, contactForm, { name: '', email: '', source: '', message: '' })
+    const head = { title: 'Contact sales', description: CONTACT, assets: 'public' } as const
+    return renderPage(c, head, <ContactSales {...form} />)
+  })
   .get('/help', async (c) => {
     const { Help } = await import('../../pages/Help.tsx')
     const user = c.var.signIn?.user ?? null
@@ -56,14 +53,15 @@ export const pages = new Hono<AppEnv>()
   .get('/dashboard', (c) => {
     const { user } = signedIn(c)
     const now = c.var.ctx.now()
-    const [runs, jobs, plans, meters, bills, payments] = readAlong(c, 'GET /dashboard')
+    const [bills, payments, ...rows] = readAlong(c, 'GET /dashboard')
     const data = {
-      ...toDashboard([runs, jobs, plans, meters], now),
+      ...toDashboard(rows, now),
       openInvoices: toOpenInvoices(bills, payments, now),
     }
     return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
   })
-  .get('/stop_server', (c) => {
+  .get('/stop_server', async (c) => {
+    const { StopServer } = await import('../../pages/StopServer.tsx')
     const now = c.var.ctx.now()
     const { servers, summary } = toDashboard(readAlong(c, 'GET /stop_server'), now)
     const server = servers.find(canStop)

@@ -1,0 +1,49 @@
+import { useState } from 'react'
+import { gpusOfType, machinesOf, machineText } from '../../domain/machine.ts'
+import type { Availability, Machine } from '../../domain/wire.ts'
+import { request } from '../request.ts'
+import { FORM } from './ByForm.tsx'
+
+const NAME = 'max_gpus'
+
+/** The smaller machine that was chosen; null for the largest. */
+export function chosenGpus(): number | null {
+  return Number(document.querySelector<HTMLInputElement>(`[name=${NAME}]:checked`)?.value) || null
+}
+
+/** What would start now; whose plan includes more than one size may choose a smaller one. Opened, it looks again. */
+export function MachineChoice({ machines }: { machines: Machine[] }) {
+  const [shown, setShown] = useState(machines)
+  async function look() {
+    const { ok, body } = await request<Partial<Availability>>('GET', '/api/v1/aws/server_available')
+    if (ok && body.candidates) setShown(machinesOf(body.candidates))
+  }
+  const [first] = shown
+  return (
+    <details className="fold" onToggle={(event) => event.currentTarget.open && void look()}>
+      <summary>Machine</summary>
+      <div className="stack">
+        {shown.length > 1 ? (
+          <fieldset className="plain-list" aria-label="Machine">
+            {shown.map((machine, i) => (
+              <label key={machine.instance_type} className="check">
+                <input
+                  type="radio"
+                  name={NAME}
+                  form={FORM}
+                  value={i ? (gpusOfType(machine.instance_type) ?? '') : ''}
+                  defaultChecked={!i}
+                />
+                <span>{textOf(machine)}</span>
+              </label>
+            ))}
+          </fieldset>
+        ) : (
+          <p>{first ? textOf(first) : 'No machine is free right now.'}</p>
+        )}
+      </div>
+    </details>
+  )
+}
+
+const textOf = (machine: Machine) => machineText(machine.instance_type, machine.availability_zone)
