@@ -3,10 +3,13 @@ import { expect, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import { correctBill } from '../../src/server/billing/bills/corrections.ts'
-import { confirmStop, signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { axeFaults } from '../../testing/browser/axe.ts'
+import { confirmStop, pageOf, signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { newPerson, PASSWORD } from '../../testing/people/client.ts'
 
 const SHOTS = 'test-results/billing'
 const DAY = 86_400
+const PILOT = { email: SEED_EMAILS.pilot, password: SEED_PASSWORD }
 const world = stackAndBrowser({ ec2BootMs: 1000, plansForSale: true })
 
 const shot = (page: Page, name: string) => page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
@@ -23,11 +26,18 @@ async function advance(seconds: number): Promise<void> {
   }
 }
 
+/** The subjects of their mails about money, oldest first. */
+async function moneyMails(email: string): Promise<string[]> {
+  const mails: { to: string; subject: string }[] = await (await fetch(`${world.url}/dev/mailbox.json`)).json()
+  const subjects = mails.filter(({ to }) => to === email).map(({ subject }) => subject)
+  return subjects.reverse().filter((subject) => /hours|invoice|\$/.test(subject))
+}
+
 /** A sign-in expires long before a billing cycle ends. */
-async function open(page: Page, path: string): Promise<void> {
+async function open(page: Page, path: string, as = PILOT): Promise<void> {
   await page.goto(`${world.url}${path}`)
   if (page.url().endsWith('/sign_in')) {
-    await signInByHand(page, world.url, { email: SEED_EMAILS.pilot, password: SEED_PASSWORD })
+    await signInByHand(page, world.url, as)
     await page.goto(`${world.url}${path}`)
   }
   await untilHydrated(page)
@@ -147,6 +157,14 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   const hand = { db: openDatabase(world.stack.services.vars.LIBSQL_URL as string), now: Date.now }
   await correctBill(hand, billId, { seconds: 25_200, reason: 'A fault of ours took an hour.' })
   await advance(60)
+  await expect
+    .poll(() => moneyMails(PILOT.email))
+    .toEqual([
+      'Your included hours are used up',
+      expect.stringMatching(/^Your invoice: \$5\.2\d, due /),
+      expect.stringMatching(/^Account suspended: \$5\.2\d is overdue$/),
+      expect.stringMatching(/^We received \$5\.2\d$/),
+    ])
   await open(page, '/billing_history')
   await page.getByRole('row').filter({ hasText: 'Correction' }).getByText(/^cn_/).waitFor()
   await shot(page, 'corrected-history')
@@ -165,4 +183,94 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', { timeou
   await advance(32 * DAY)
   await open(page, '/account_overview')
   await page.getByText('No Plan').waitFor()
+})
+
+test('upgrade during a run, choose a machine, use it up, and pay, to the last mail', { timeout: 120_000 }, async () => {
+  const person = await newPerson(world.url)
+  const ada = { email: person.email, password: PASSWORD }
+  const page = await pageOf(world.browser, world.url, person, { viewport: { width: 1280, height: 900 } })
+  const card = page.getByRole('region', { name: /^Server (starting|running|stopping)$/ })
+  const machine = page.getByText('Machine', { exact: true })
+  const start = page.getByRole('button', { name: 'Start Server' })
+  const stop = async () => {
+    await card.getByRole('button', { name: 'Stop' }).click()
+    await confirmStop(page)
+    await page.getByText(/^Server stopped\. You used /).waitFor()
+  }
+
+  await open(page, '/subscriptions')
+  await page.getByRole('button', { name: 'Choose Basic' }).click()
+  await page.getByRole('button', { name: 'Pay $25.00' }).click()
+  await page.waitForURL('**/account_overview')
+  await open(page, '/dashboard')
+  await machine.click()
+  await page.getByText(/^1 × L4, 16 CPU, 64 GB, us-east-1\w$/).waitFor()
+  expect(await page.getByRole('radio').count()).toBe(0)
+  await start.click()
+  await card.getByRole('heading', { name: 'Server running' }).waitFor()
+
+  await page.getByRole('link', { name: 'Subscriptions' }).click()
+  await page.getByRole('link', { name: 'Upgrade to Premium' }).click()
+  await page.getByText('Up to 4 NVIDIA L4, from your next start').waitFor()
+  await page.getByRole('button', { name: /^Upgrade and pay \$22[45]\.\d\d$/ }).click()
+  await page.waitForURL('**/account_overview')
+  await page.getByText(/^You're on Premium now: .+, on servers with up to 4 NVIDIA L4\./).waitFor()
+  await open(page, '/dashboard')
+  const restart = card.getByText('Your plan now includes 4 × L4. To use them, stop this server and start another.')
+  await restart.waitFor()
+  expect(await axeFaults(page)).toEqual([])
+  await shot(page, 'upgraded')
+  await stop()
+
+  await machine.click()
+  await expect
+    .poll(() => page.getByRole('group', { name: 'Machine' }).locator('label').allTextContents())
+    .toEqual([
+      expect.stringMatching(/^4 × L4, 48 CPU, 192 GB, us-east-1\w$/),
+      expect.stringMatching(/^1 × L4, 16 CPU, 64 GB, us-east-1\w$/),
+    ])
+  expect(await page.getByRole('radio', { name: /^4 × L4/ }).isChecked()).toBe(true)
+  expect(await axeFaults(page)).toEqual([])
+  await page.getByRole('radio', { name: /^1 × L4/ }).check()
+  await shot(page, 'machine')
+  await start.click()
+  await card.getByText(/^1 × L4, 16 CPU, 64 GB/).waitFor()
+  await card.getByText(/^covered by your plan/).waitFor()
+  expect(await restart.count()).toBe(0)
+
+  await advance(25 * 3600)
+  await expect.poll(() => moneyMails(person.email)).toEqual(['80% of your included hours are used'])
+  await advance(7 * 3600)
+  await open(page, '/dashboard', ada)
+  await card.getByText('$1.75/h').waitFor()
+  await stop()
+  const plain = await pageOf(world.browser, world.url, person, { javaScriptEnabled: false })
+  await signInByHand(plain, world.url, ada)
+  await plain.getByText('Machine', { exact: true }).click()
+  await plain.getByRole('radio', { name: /^1 × L4/ }).check()
+  await plain.getByRole('button', { name: 'Start Server' }).click()
+  await plain
+    .getByRole('region', { name: 'Server starting' })
+    .getByText(/^1 × L4, 16 CPU, 64 GB/)
+    .waitFor()
+  await plain.getByRole('button', { name: 'Cancel', exact: true }).click()
+
+  await advance(31 * DAY)
+  await open(page, '/dashboard', ada)
+  const owed = page.getByRole('list', { name: 'Open invoices' })
+  await owed.getByText(/^\$3\.\d\d for usage, .+, due \w+ \d+, \d{4}\. Pay$/).waitFor()
+  await owed.getByRole('link').click()
+  await page.getByRole('button', { name: /^Pay \$3\.\d\d/ }).click()
+  await page.getByText('Paid', { exact: true }).waitFor()
+  await advance(60)
+  await expect
+    .poll(() => moneyMails(person.email))
+    .toEqual([
+      '80% of your included hours are used',
+      'Your included hours are used up',
+      expect.stringMatching(/^Your invoice: \$3\.\d\d, due /),
+      expect.stringMatching(/^We received \$3\.\d\d$/),
+    ])
+  await open(page, '/billing_history', ada)
+  expect(await page.getByRole('list', { name: 'Open invoices' }).count()).toBe(0)
 })
