@@ -66,7 +66,16 @@ function measure(times: number, render: () => string): { us: number; bytes: numb
 
 const instances = manyInstances(2_000, now)
 const dashboard = (
-  <Dashboard userId="user_1" csrfToken="token" servers={servers} jobs={[]} summary={summary} openInvoices={[]} machines={[]} restart={null} />
+  <Dashboard
+    userId="user_1"
+    csrfToken="token"
+    servers={servers}
+    jobs={[]}
+    summary={summary}
+    openInvoices={[]}
+    machines={[]}
+    restart={null}
+  />
 )
 const shown = pageInstances(instances, NEWEST_FIRST, now)
 const console_ = <Console now={now} shown={shown} error={null} view={NEWEST_FIRST} />
