@@ -13,7 +13,7 @@ export const MAX_TOKEN_DAYS = 365
 export const MAX_TOKENS = 20
 const MAX_TOKEN_NAME = 50
 
-// Stryker disable StringLiteral: words for people; the route and browser tests read them.
+// Stryker disable StringLiteral: text for people; the route and browser tests check it.
 export const TOKEN_REVOKED = 'API token revoked.'
 export const TOKEN_NAME_TAKEN = 'You already have an API token with this name.'
 export const TOO_MANY_TOKENS = `You have ${MAX_TOKENS} API tokens, the most an account can have. Revoke one first.`

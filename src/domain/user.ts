@@ -6,7 +6,7 @@ const MIN_PASSWORD = 6
 const MAX_PASSWORD = 128
 
 /** The sentences that browser and server share, many of them from the specification. */
-// Stryker disable StringLiteral: words for people; the route and browser tests read them.
+// Stryker disable StringLiteral: text for people; the route and browser tests check it.
 export const ALL_FIELDS_REQUIRED = 'All fields are required.'
 export const PASSWORDS_MATCH = 'Passwords match.'
 export const PASSWORDS_DO_NOT_MATCH = 'Passwords do not match.'

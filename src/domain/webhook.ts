@@ -24,7 +24,7 @@ export const SECRET_OVERLAP_MS = DAY_MS
 export const MAX_SECRETS = 4
 const MAX_URL = 500
 
-// Stryker disable StringLiteral: words for people; the route and browser tests read them.
+// Stryker disable StringLiteral: text for people; the route and browser tests check it.
 export const WEBHOOK_DELETED = 'Webhook deleted.'
 export const WEBHOOK_ON = 'Webhook turned on.'
 export const WEBHOOK_OFF = 'This webhook is off. Turn it on first.'

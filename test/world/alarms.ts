@@ -1,7 +1,7 @@
 import type { Job } from '../../src/domain/wire.ts'
 import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
 import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'
-import { FAILED_LOOK_MS, FLEET, watchFleet } from '../../src/server/fleet/look.ts'
+import { FAILED_LOOK_MS, FLEET, LOOK_EVERY_MS, watchFleet } from '../../src/server/fleet/look.ts'
 import { KeptStorage, storageOf } from '../../testing/stack/alarm-storage.ts'
 import { Cut } from '../../testing/world/wire.ts'
 import type { Task } from './program.ts'
@@ -56,7 +56,7 @@ export class Alarms {
     return [...this.#kept].flatMap(([userId, kept]) => {
       if (kept.alarm === null || (this.#momentOf(userId, kept) ?? 0) > until) return []
       if (clock.ms - kept.alarm > LATE_MS) this.#world.note('alarm came late')
-      this.#notBefore.set(userId, lateBy ? clock.ms + lateBy * luck.next() : 0)
+      this.#notBefore.set(userId, lateBy ? clock.ms + luck.between(0, lateBy) : 0)
       kept.alarm = null
       return [{ name: `alarm of ${userId}`, run: () => this.#ring(userId, kept) }]
     })
@@ -95,10 +95,20 @@ export class Alarms {
       return { at, wait: next === null ? null : next - at }
     }
     const isFleet = userId === FLEET
-    return new JobAlarm(storageOf(kept, alive), isFleet ? () => watchFleet(ctx) : runJobs, program.log, {
+    return new JobAlarm(storageOf(kept, alive), isFleet ? () => this.#watch() : runJobs, program.log, {
       now: () => clock.ms,
       random: () => this.#world.luck.next(),
       ...(isFleet ? { retryMs: FAILED_LOOK_MS } : {}),
     })
+  }
+
+  /** Most looks find nothing at all. If none could fail either, we know their outcome. */
+  async #watch(): Promise<{ at: number; wait: number }> {
+    const { ctx, clock, ec2, weather } = this.#world
+    if (weather !== 'calm' || ec2.isTroubled() || ec2.alive().length > 0) return watchFleet(ctx)
+    const { runs } = await this.#world.database.read()
+    if (runs.some((run) => run.runningAt !== null && run.endedAt === null)) return watchFleet(ctx)
+    ec2.looked.at = clock.ms
+    return { at: clock.ms, wait: LOOK_EVERY_MS }
   }
 }

@@ -4,7 +4,7 @@ import { drizzle } from 'drizzle-orm/libsql'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import type { Database } from '../../db/client.ts'
 import * as schema from '../../db/schema.ts'
-import { type MemoryClient, memoryClient } from '../../testing/stack/memory-client.ts'
+import { type Engine, type MemoryClient, memoryClient } from '../../testing/stack/memory-client.ts'
 import { migrate } from '../../testing/stack/memory-database.ts'
 import type { Wire } from '../../testing/world/wire.ts'
 
@@ -73,9 +73,10 @@ const WITNESSES = `
 
 export type WorldDatabase = Awaited<ReturnType<typeof openWorldDatabase>>
 
-/** libSQL in memory, with the product's own schema and SQL. One serves many worlds, one after the other. */
-export async function openWorldDatabase() {
-  const client = memoryClient()
+/** SQLite in memory, with the product's own schema and SQL. One serves many worlds, one after the other. */
+export async function openWorldDatabase(engine: Engine = 'node') {
+  const client = memoryClient(engine)
+  await client.executeMultiple('PRAGMA temp_store = MEMORY')
   migrate(client)
   // One database serves many worlds, so after each we delete even what may never be deleted.
   const guards = await client.execute(
@@ -86,23 +87,38 @@ export async function openWorldDatabase() {
   const tables = await client.execute(
     `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
   )
-  const names = tables.rows.map(({ name }) => String(name))
+  const names = childrenFirst(
+    tables.rows.map(({ name }) => String(name)),
+    (table) =>
+      client.values(`SELECT "table" FROM pragma_foreign_key_list('${table}')`).map(([parent]) => String(parent)),
+  )
   const db = drizzle(client, { schema }) as Database
   return {
     /** For the world's own reads and writes: never lost, never cut. */
     db,
     /** For the product: each call waits for its turn and may fail. */
     wired: (call: Wire) => drizzle(wiredClient(client, call), { schema }) as Database,
+    // Turning foreign keys off and on again would make SQLite prepare every statement again for every world.
     async empty() {
-      await client.executeMultiple('PRAGMA foreign_keys = OFF')
       await client.batch(
         names.map((name) => `DELETE FROM ${name}`),
         'write',
       )
-      await client.executeMultiple('PRAGMA foreign_keys = ON')
     },
     read: reader(client),
   }
+}
+
+/** In this order, each can be emptied before those it refers to. */
+function childrenFirst(tables: string[], parentsOf: (table: string) => string[]): string[] {
+  const sorted = new Set<string>()
+  const add = (table: string) => {
+    if (sorted.has(table)) return
+    for (const other of tables) if (other !== table && parentsOf(other).includes(table)) add(other)
+    sorted.add(table)
+  }
+  for (const table of tables) add(table)
+  return [...sorted]
 }
 
 const TABLES = {

@@ -80,6 +80,7 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
       return answer
     },
   }
+  const isUsual = () => Object.entries(USUAL).every(([name, value]) => conditions[name as keyof typeof USUAL] === value)
   return {
     cloud,
     /** When the product last asked about all instances. */
@@ -94,7 +95,9 @@ export function openEc2(now: () => number, note: (state: string) => void, onFaul
       expectKnown(fault)
       faults.add({ fault, ...only }, times)
     },
-    isUsual: () => Object.entries(USUAL).every(([name, value]) => conditions[name as keyof typeof USUAL] === value),
+    isUsual,
+    /** Whether a call could fail, or be answered in an unusual way. */
+    isTroubled: () => !isUsual() || pendingHits(store) > 0,
     heal() {
       faults.heal()
       Object.assign(conditions, USUAL)

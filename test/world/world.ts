@@ -90,9 +90,9 @@ export class World {
   async advance(ms: number): Promise<void> {
     const from = this.clock.ms
     const until = from + ms
-    const lateBy = ms > LATE_AFTER_MS ? ms / LATE_LOOKS : 0
+    const lateBy = ms > LATE_AFTER_MS ? Math.floor(ms / LATE_LOOKS) : 0
     this.alarms.beOnTime()
-    const cronEvery = Math.max(4 * MINUTE_MS, ms / LATE_LOOKS)
+    const cronEvery = Math.max(4 * MINUTE_MS, lateBy)
     let cronAt = from + this.luck.between(1, lateBy ? lateBy : cronEvery)
     for (;;) {
       const next = Math.min(...this.#moments(), cronAt)

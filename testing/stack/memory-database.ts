@@ -16,7 +16,7 @@ const later = setImmediate
  * time on requests. Tests of what a server may do to a call use `ownDatabase`.
  */
 export function memoryDatabase(): Database {
-  const client = memoryClient()
+  const client = memoryClient('libsql')
   migrate(client)
   // As over HTTP, others work during a call.
   const turn = () => new Promise<void>((done) => later(done))

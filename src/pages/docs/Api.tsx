@@ -50,7 +50,7 @@ export function Api({ origin, calls }: ApiProps) {
         </li>
         <li>
           Send <code>Idempotency-Key</code> with a start or a stop. The same key within 24 hours gets the first answer
-          again and does nothing twice.
+          again, and nothing happens twice.
         </li>
       </ul>
       <Code>{`export PROVING_GROUND_URL=${origin}

@@ -82,7 +82,7 @@ export function Billing() {
         <li>
           Set when a server stops: <code>--stop-after 2h</code> on <a href="/docs/cli">the command line</a>, or{' '}
           <code>stop_after</code> in <a href="/docs/api">the API</a>. We stop it then, even if your script has died, and
-          bill nothing after.
+          bill nothing afterward.
         </li>
         <li>
           The dashboard and <code>proving-ground status</code> show the cost of the running server, second by second.

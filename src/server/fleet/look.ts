@@ -11,7 +11,7 @@ import { endOrphans } from './sweep.ts'
 /** The name of the one that looks at all servers. */
 export const FLEET = 'fleet'
 /** To notice within a minute that a server ended, even if EC2 takes long to list thousands. */
-const LOOK_EVERY_MS = 20_000
+export const LOOK_EVERY_MS = 20_000
 /** After one failed look, and after several: we ask a throttled EC2 less often, never more. */
 export const FAILED_LOOK_MS = { first: 30_000, latest: 60_000 }
 /** Enough for a hundred thousand instances. */
