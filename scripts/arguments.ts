@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 
-/** What the operator typed. @throws the usage, for --help and everything else that we don't know */
+/** Parses what the operator typed. @throws the usage, for --help and for anything unknown */
 export function readArguments<T extends ParseArgsConfig>(usage: string, config: T) {
   try {
     return parseArgs(config)

@@ -23,7 +23,7 @@ try {
   const { values } = readArguments(USAGE, { options: { env: { type: 'string' } } })
   const vars = values.env === undefined ? {} : readVars(values.env)
   if (values.env !== undefined && !Object.keys(vars).length) throw new Error(USAGE)
-  // What the Worker gets, whatever this shell says.
+  // Check what the Worker gets, even if this shell has other values.
   await examine({ ...process.env, ...vars })
 } catch (error) {
   console.error(error instanceof Error && error.message === USAGE ? USAGE : words(error))

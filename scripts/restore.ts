@@ -19,7 +19,7 @@ const WORDS: Record<Repair['what'], string> = {
 try {
   await run()
 } catch (error) {
-  // What the vendor said is inside.
+  // The cause has the vendor's words.
   for (let e = error; e instanceof Error; e = e.cause) console.error(e.message)
   process.exitCode = 1
 }

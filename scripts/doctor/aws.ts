@@ -30,7 +30,7 @@ export async function checkAws(settings: Settings, inUse: PlaceRow[]): Promise<F
     },
     ...(settings.EC2_ENDPOINT ? { endpoint: settings.EC2_ENDPOINT } : {}),
     maxAttempts: 3,
-    // Without these the SDK waits forever.
+    // Without these, the SDK waits forever.
     requestHandler: { connectionTimeout: 5_000, requestTimeout: 15_000 },
   }
   const aws = {
@@ -163,7 +163,7 @@ async function checkQuota({ ec2, quotas }: Aws, inUse: PlaceRow[]): Promise<Find
     )
     const unknown = types.filter((type) => !cpus.get(type))
     if (unknown.length)
-      return fail('quota', `AWS doesn't say how many vCPUs ${unknown.join(', ')} has. Retire these places.`)
+      return fail('quota', `AWS doesn't report how many vCPUs ${unknown.join(', ')} has. Retire these places.`)
     const needed = inUse.reduce((sum, { instanceType }) => sum + (cpus.get(instanceType) ?? 0), 0)
     const { Quota } = await quotas.send(new GetServiceQuotaCommand(QUOTA))
     const has = Quota?.Value ?? 0

@@ -20,13 +20,13 @@ export type Repair = {
   instanceId: string | null
   runId: string | null
   userId: string | null
-  /** What EC2 says of it; null if it lists no such instance. */
+  /** What EC2 says about it; null if it lists no such instance. */
   instance: CloudInstance | null
 }
 
 export type Plan = {
   repairs: Repair[]
-  /** Why the settings are likelier to be wrong than the database. Then nothing may be repaired unasked. */
+  /** Why the settings are probably wrong, not the database. If so, we repair nothing without `--sure`. */
   doubts: string[]
 }
 
@@ -71,12 +71,10 @@ function doubtsAbout({ live, ends, seen, strange }: Record<'ends' | 'strange', R
   const foreign = strange.filter(({ what }) => what === 'end_instance').length
   return [
     ...(areMany(missing, launched)
-      ? [
-          `EC2 knows nothing of ${missing} of the ${launched} servers that the database has. Check AWS_REGION and the key.`,
-        ]
+      ? [`EC2 doesn't know ${missing} of the ${launched} servers in the database. Check AWS_REGION and the key.`]
       : []),
     ...(areMany(foreign, alive)
-      ? [`The database knows the owner of none of ${foreign} of ${alive} instances. Check LIBSQL_URL and --since.`]
+      ? [`The database doesn't know the owners of ${foreign} of ${alive} instances. Check LIBSQL_URL and --since.`]
       : []),
   ]
 }
@@ -98,7 +96,7 @@ function describe(instance: CloudInstance): Omit<Repair, 'what'> {
   return { instanceId: id, runId: tags.session ?? null, userId: tags.user ?? null, instance }
 }
 
-/** A start that moved on launched more than one: what is alive counts, else the latest. */
+/** A start that moved to another place launched more than one: the living one counts, otherwise the latest. */
 function onePerRun(instances: CloudInstance[]): CloudInstance[] {
   const ofRuns = instances.filter(({ tags }) => tags.session)
   const rank = (one: CloudInstance) => (isAlive(one) ? Number.MAX_SAFE_INTEGER : (one.launchTime ?? 0))

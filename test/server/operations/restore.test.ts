@@ -45,7 +45,7 @@ async function between(work: () => void): Promise<void> {
   sqld = await startSqld({ dataDir, port })
 }
 
-/** As the operator types it. */
+/** Runs the command as an operator would. */
 function restore(...words: string[]): Promise<{ ok: boolean; said: string[] }> {
   const aws = { AWS_REGION: 'us-east-1', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: 'local' }
   const env = { ...process.env, ...aws, LIBSQL_URL: sqld.url, EC2_ENDPOINT: world.ec2.endpoint }
@@ -68,7 +68,7 @@ const hand = () => ({ db: world.db, now: () => world.clock.ms, cloud: world.ctx.
 const billedSeconds = (run: { billedFrom: number | null; meteredUntil: number | null }) =>
   run.billedFrom === null ? 0 : ((run.meteredUntil ?? world.clock.ms) - run.billedFrom) / 1000
 
-test('npm run restore leaves nothing unbilled or unowned of an hour-old backup', { timeout: 60_000 }, async () => {
+test('after npm run restore, an hour-old backup leaves nothing unbilled or unowned', { timeout: 60_000 }, async () => {
   // The script reads the machine's clock.
   world.clock.ms = Date.now() - 4_000_000
   await freshPlaces(world, 8)
@@ -192,14 +192,14 @@ test('a server that had not answered yet continues to start, and a trial keeps i
   await stopped([trial, young])
 })
 
-test('ends no run and no instance while the wrong region or database is likelier', async () => {
+test('ends no run and no instance while a wrong region or database is more likely', async () => {
   await freshPlaces(world, 5)
   const people = [await newCustomer(world), await newCustomer(world), await newCustomer(world)]
   for (const person of people) await running(world, person)
   const since = world.clock.ms - 60_000
   const cloud = { ...world.ctx.cloud, listInstances: async () => [] }
   expect((await findRepairs({ ...hand(), cloud }, since)).doubts).toEqual([
-    'EC2 knows nothing of 3 of the 3 servers that the database has. Check AWS_REGION and the key.',
+    "EC2 doesn't know 3 of the 3 servers in the database. Check AWS_REGION and the key.",
   ])
   // Two of three may really have ended.
   const first = await latestRun(world, people[0]?.user.id ?? '')
@@ -215,11 +215,11 @@ test('ends no run and no instance while the wrong region or database is likelier
   const other = { ...world.ctx.cloud, listInstances: async () => [...all, ...strangers] }
   const { doubts, repairs } = await findRepairs({ ...hand(), cloud: other }, since)
   expect(repairs.map(({ what }) => what)).toEqual(Array(3).fill('end_instance'))
-  expect(doubts).toEqual([expect.stringContaining('knows the owner of none of 3 of 6 instances')])
+  expect(doubts).toEqual([expect.stringContaining("doesn't know the owners of 3 of 6 instances")])
   await stopped(people)
 })
 
-test('of two instances of one run the living one counts, and a start that never launched makes way for it', async () => {
+test('if a run has two instances, the living one counts, and replaces a start that never launched', async () => {
   await freshPlaces(world, 3)
   const person = await newCustomer(world)
   await running(world, person)
@@ -227,7 +227,7 @@ test('of two instances of one run the living one counts, and a start that never 
   const [alive] = aliveOf(world, person.user.id)
   const seen = (await world.ctx.cloud.listInstances()).find(({ id }) => id === alive?.instanceId)
   if (!seen) throw new Error('no instance')
-  // Its first launch came to nothing, and it began after the backup, which has an older start without an instance.
+  // Its first launch failed, and it began after the backup, which has an older start without an instance.
   const given = { ...seen, id: 'i-0000000000000dead', state: 'terminated' as const, token: 'launch_first' }
   await world.db.delete(jobs).where(eq(jobs.runId, run.id))
   await world.db.delete(launches).where(eq(launches.runId, run.id))

@@ -45,7 +45,7 @@ export function isLongUnseen(now: number): SQL {
   return sql`unseen_looks >= ${LOOKS} AND unseen_since <= ${now - UNSEEN_MS}`
 }
 
-/** So many at once that a wrong setting is likelier than so many failures. */
+/** So many at once that a wrong setting is more likely than that many failures. */
 export function areMany(strange: number, all: number): boolean {
   return strange > MANY && strange > all * SHARE
 }
