@@ -4,13 +4,13 @@ import { createApp } from '../../src/server/app.ts'
 import type { Context } from '../../src/server/context.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { memoryCounters } from '../stack/counters.ts'
-import { ownDatabase } from '../stack/own-database.ts'
+import { memoryDatabase } from '../stack/memory-database.ts'
 import { recordLog } from '../stack/recorded-log.ts'
 
 export const ORIGIN = 'http://localhost:8787'
 const SECRET = 'a-secret-of-thirty-two-characters-or-more'
 
-const database = await ownDatabase()
+const database = memoryDatabase()
 const settlers: (() => Promise<unknown>)[] = []
 // Any delivery sends all waiting mail, so one left running would take the next test's mail.
 afterEach(() => Promise.all(settlers.map((settle) => settle())))
