@@ -206,7 +206,7 @@ export const runs = sqliteTable(
     name: text(),
     /** When its user wants it to end. */
     endsAt: integer('ends_at'),
-    /** The most GPUs that its user wants; null: as many as their plan includes. */
+    /** The most GPUs its user wants; null: as many as their plan includes. */
     maxGpus: integer('max_gpus'),
     requestedAt: integer('requested_at').notNull(),
     /** First seen `running`: uptime starts here. */

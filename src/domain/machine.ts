@@ -12,12 +12,12 @@ const G6: Record<string, [gpus: number, cpus: number, memoryGb: number]> = {
   'g6.48xlarge': [8, 192, 768],
 }
 
-/** Null for a type that we don't know. */
+/** Null for an unknown type. */
 export function gpusOfType(instanceType: string): number | null {
   return G6[instanceType]?.[0] ?? null
 }
 
-/** What would start now, and after it the first of each smaller size. Candidates come in the order of reserving. */
+/** What would start now, then the first of each smaller size. Candidates are in the order of reserving. */
 export function machinesOf(candidates: Availability['candidates']): Machine[] {
   const sizes = new Map<number | null, Machine>()
   for (const offer of candidates) {
@@ -34,7 +34,7 @@ export function machineText(instanceType: string, zone?: string | null): string 
   return zone ? `${machine}, ${zone}` : machine
 }
 
-/** For somebody who got a larger plan while a server runs. */
+/** For someone who got a larger plan while a server is running. */
 export function restartGives(gpus: number): string {
   const machine = gpus > 8 ? 'larger machines' : `${gpus} × L4`
   return `Your plan now includes ${machine}. To use ${gpus > 8 ? 'one' : 'them'}, stop this server and start another.`

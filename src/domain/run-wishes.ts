@@ -12,7 +12,7 @@ const MIN_STOP_AFTER = 60
 const MAX_STOP_AFTER = (30 * DAY_MS) / 1000
 const MAX_RUN_NAME = 50
 
-/** `stop_after` null: it ends when its user stops it. `max_gpus` null: as many as their plan includes. */
+/** `stop_after` null: it runs until its user stops it. `max_gpus` null: as many as their plan includes. */
 export const runWishes = v.pipe(
   v.object({ name: v.string(), stop_after: number, max_gpus: number }),
   rule('name', (f) => characters(normalName(f.name)) <= MAX_RUN_NAME, `Name cannot exceed ${MAX_RUN_NAME} characters.`),

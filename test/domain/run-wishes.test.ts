@@ -14,7 +14,7 @@ test('takes a name and an end, or neither', () => {
   expect(check('x'.repeat(50), 2_592_000)).toMatchObject({ ok: true })
 })
 
-test('takes a most of GPUs, and refuses less than one and fractions', () => {
+test('takes a maximum number of GPUs, and refuses less than one and fractions', () => {
   expect(check('', null, 1)).toMatchObject({ ok: true, value: { maxGpus: 1 } })
   for (const gpus of [0, -1, 1.5, Number.NaN])
     expect(check('', null, gpus)).toMatchObject({

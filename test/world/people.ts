@@ -102,7 +102,7 @@ export class Person {
   async start(): Promise<void> {
     const { ctx, database } = this.#world
     const [row] = await database.db.select().from(users).where(eq(users.id, this.user.id))
-    // Now and then they choose a small machine. Drawing lots would change every seed.
+    // Now and then they choose a small machine. A random choice would change every seed.
     const wishes = { ...NO_WISHES, maxGpus: this.#world.clock.ms % 3 ? null : 1 }
     const starter = { user: this.user, suspended: row?.suspendedAt != null }
     await startRun(ctx, starter, null, null, wishes).catch((error: Error) => {

@@ -6,12 +6,12 @@ import { FORM } from './ByForm.tsx'
 
 const NAME = 'max_gpus'
 
-/** The smaller machine that was chosen; null for the largest. */
+/** The smaller machine that the user chose; null for the largest. */
 export function chosenGpus(): number | null {
   return Number(document.querySelector<HTMLInputElement>(`[name=${NAME}]:checked`)?.value) || null
 }
 
-/** What would start now; whose plan includes more than one size may choose a smaller one. Opened, it looks again. */
+/** What would start now. If the plan includes several sizes, users may choose a smaller one. Checks again when opened. */
 export function MachineChoice({ machines }: { machines: Machine[] }) {
   const [shown, setShown] = useState(machines)
   async function look() {

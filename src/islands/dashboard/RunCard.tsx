@@ -21,7 +21,7 @@ type Props = {
   reachable: boolean
   /** Cancels a start at once; asks before it stops a server. */
   onStop: () => void
-  /** What else to know about it. */
+  /** Another hint about it. */
   children?: ReactNode
 }
 

@@ -43,7 +43,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     else setReadAt(Date.now())
   }
 
-  /** @param maxGpus the size that was chosen; null: the largest of the plan */
+  /** @param maxGpus the chosen size; null: the plan's largest */
   async function start(maxGpus: number | null = null): Promise<void> {
     if (underWay.current.has(START)) return
     underWay.current.add(START)

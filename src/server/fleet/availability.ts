@@ -34,7 +34,7 @@ export function machineQueries(ctx: Context) {
   return [upTo(ENTERPRISE.gpus), upTo(PREMIUM.gpus), upTo(BASIC.gpus)] as const
 }
 
-/** What would start now for somebody who may have so many GPUs, and the smaller machines they may choose. */
+/** What would start now for someone who may have this many GPUs, and the smaller machines they may choose. */
 export function toMachines(rows: BatchResponse<ReturnType<typeof machineQueries>>, gpus: number): Machine[] {
   const allowed = rows.flat().filter((place) => place.gpus <= gpus)
   return allowed
@@ -64,7 +64,7 @@ export async function findAvailability(ctx: Context, userId: string): Promise<Av
       .where(and(allowed, IS_FREE, isOfferedAt(now)))
       .orderBy(...order)
       .limit(FREE_CANDIDATES),
-    // Behind thousands of large ones, a smaller one is there to be chosen.
+    // People can choose a smaller one even behind thousands of large ones.
     ...machineQueries(ctx),
   ])
   const known = new Set(first.map(({ id }) => id))

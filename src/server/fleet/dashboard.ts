@@ -15,7 +15,7 @@ export type DashboardData = {
   jobs: Job[]
   summary: Summary
   machines: Machine[]
-  /** What a restart of the live run would give, if its user has a larger plan since it started. */
+  /** What a restart would get, if the user's plan has become larger since the live run started. */
   restart: { run: string; gives: string } | null
 }
 

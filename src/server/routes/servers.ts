@@ -19,7 +19,7 @@ import { valid } from '../http/valid.ts'
 
 /** What both starts take. */
 const wishes = { name: text, stop_after: optionalNumber }
-/** And the one that chooses the place. */
+/** What the start in a given place takes. */
 const autoWishes = { ...wishes, max_gpus: optionalNumber }
 
 /** Servers and their sessions for the dashboard, whose buttons submit a plain form until the island hydrates. */

@@ -74,7 +74,7 @@ test('finds the free places behind thousands that are taken, and answers in less
   expect((await offered()).candidates.map(({ server_id }) => server_id)).toEqual(rows.slice(0, 100).map(({ id }) => id))
 })
 
-test('a small place can be found, and chosen, behind hundreds of larger ones that are free', async () => {
+test('people can find and choose a small place behind hundreds of larger free ones', async () => {
   await onlyPlaces(1)
   const [small] = await world.db.select().from(places).where(isNull(places.retiredAt))
   await world.db.insert(places).values(
@@ -92,7 +92,7 @@ test('a small place can be found, and chosen, behind hundreds of larger ones tha
   expect(candidates.at(-1)).toMatchObject({ server_id: small?.id, available: true })
 })
 
-test('the page knows what would start, and what is smaller', async () => {
+test('the page shows what would start, and the smaller choices', async () => {
   const zones = async (gpus: number) => {
     const rows = await world.db.batch([...machineQueries(world.ctx)])
     return toMachines(rows, gpus).map((machine) => machineText(machine.instance_type, machine.availability_zone))

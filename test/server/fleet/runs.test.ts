@@ -90,7 +90,7 @@ test('Premium gets a large place while one is free, then a small one', async () 
   expect((await pressStart(world, eve)).run).toMatchObject({ placeId: small, instanceType: 'g6.4xlarge' })
 })
 
-test('a smaller machine is reserved if wished for, and no larger one, also after EC2 refused it', async () => {
+test('reserves a smaller machine on request, and no larger one, even after EC2 refused it', async () => {
   const wish = (maxGpus: number) => ({ ...NO_WISHES, maxGpus })
   const [first, second] = await freshPlaces(world, 4, 2)
   const ada = await newCustomer(world, { premium: true })
@@ -109,7 +109,7 @@ test('a smaller machine is reserved if wished for, and no larger one, also after
   await finishJobs(world, eve)
 })
 
-test('a wish for more GPUs than the plan includes gets what the plan includes', async () => {
+test('a request for more GPUs than the plan includes gets what the plan includes', async () => {
   const [small] = await freshPlaces(world, 2, 1)
   const ada = await newCustomer(world)
   expect((await startRun(world.ctx, ada, null, null, { ...NO_WISHES, maxGpus: 8 })).run.placeId).toBe(small)
