@@ -16,8 +16,10 @@ export async function wasPaidInTime(
   { paidUntil }: { paidUntil: number | null },
   found: PaidSubscription,
 ): Promise<boolean> {
-  const end = found.endedAt ?? found.periodStart
-  return paidUntil !== null && paidUntil < end && ctx.payments.wasPaidWithin(found.id, { start: paidUntil, end })
+  if (paidUntil === null) return false
+  // A later payment is for the next period, even if the plan has ended since.
+  const end = paidUntil < found.periodStart ? found.periodStart : (found.endedAt ?? found.periodStart)
+  return paidUntil < end && ctx.payments.wasPaidWithin(found.id, { start: paidUntil, end })
 }
 
 /**

@@ -265,6 +265,29 @@ describe('a plan that nobody pays', () => {
     expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
   })
 
+  test('paid for its next period and then over before the unpaid one is billed: that one has no hours', async () => {
+    const { stripeId, anchor } = await buy('premium', 'declined_later')
+    const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
+    await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + 11 * DAY })
+    const found = await ctx.payments.findSubscription(stripeId)
+    const wasPaidWithin = async (_: string, { end }: { end: number }) => end > next
+    const say = (change: Partial<PaidSubscription>) => {
+      const said = says(found, change)
+      return syncPlan({ ...said, payments: { ...said.payments, wasPaidWithin } }, stripeId)
+    }
+    stack.clock.now = unpaid + HOUR
+    await say({ status: 'past_due', periodStart: unpaid })
+    stack.clock.now = next + HOUR
+    await say({ status: 'active', periodStart: next })
+    await say({ status: 'canceled', periodStart: next, endedAt: next + HOUR / 2 })
+    expect(await plan()).toMatchObject({ status: 'canceled', paidUntil: unpaid })
+    await closeDueCycles(ctx)
+    expect((await listBills()).slice(0, 2)).toEqual([
+      ['premium', 30, 0],
+      ['premium', 0, 41999],
+    ])
+  })
+
   test.each(['renewed', 'canceled'])(
     'paid in its last second, which we learn when it is %s: it has its hours',
     async (then) => {
