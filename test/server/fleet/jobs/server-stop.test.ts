@@ -204,6 +204,30 @@ test('a start that fails while a stop is accepted keeps the reason already repor
   await expectNothingLeft(ada)
 })
 
+test('a stop accepted while a failed start cleans up ends the run itself, with its own receipt', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  world.ec2.inject('InsufficientInstanceCapacity', 1)
+  let isStopped = false
+  world.wire = async (name, effect) => {
+    if (name.startsWith('db: batch UPDATE server_sessions SET ended_at') && !isStopped) {
+      isStopped = true
+      await pressStop(world, ada)
+    }
+    return effect()
+  }
+  await settle(world, ada)
+  world.wire = (_, effect) => effect()
+  expect(isStopped).toBe(true)
+  expect(await jobsOf(world, ada.user.id)).toMatchObject([
+    { kind: 'server_start', status: 'failed' },
+    { kind: 'server_stop', status: 'succeeded' },
+  ])
+  expect((await latestRun(world, ada.user.id)).errorMessage).toBeNull()
+  await expectNothingLeft(ada)
+})
+
 test('someone who still sees the first place can stop a start that moved to another', async () => {
   const [first, second] = await freshPlaces(world, 2)
   const ada = await newCustomer(world)
