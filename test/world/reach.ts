@@ -59,7 +59,7 @@ const ENOUGH = { seeds: 2_000, times: 10 }
 
 /** Fewer seeds need correspondingly fewer. */
 export function whatIsMissing(reached: Map<string, number>, seeds: number): string[] {
-  const enough = Math.floor((ENOUGH.times * Math.min(seeds, ENOUGH.seeds)) / ENOUGH.seeds)
+  const enough = Math.ceil((ENOUGH.times * Math.min(seeds, ENOUGH.seeds)) / ENOUGH.seeds)
   return REACH.flatMap((state) => {
     const times = reached.get(state) ?? 0
     return times < enough

@@ -22,12 +22,12 @@ const wait: fc.Arbitrary<Wait> = fc.oneof(
 )
 
 const kind = fc.oneof(
-  { weight: 66, arbitrary: fc.constant('person' as const) },
+  { weight: 61, arbitrary: fc.constant('person' as const) },
   { weight: 9, arbitrary: fc.constant('cloud' as const) },
   { weight: 6, arbitrary: fc.constant('stripe' as const) },
   { weight: 4, arbitrary: fc.constant('operator' as const) },
   { weight: 3, arbitrary: fc.constant('deploy' as const) },
-  { weight: 3, arbitrary: fc.constant('habit' as const) },
+  { weight: 8, arbitrary: fc.constant('habit' as const) },
 )
 
 export type Step = {
@@ -68,7 +68,7 @@ export const SCENARIOS = {
   crowd: scheduled(wait, {
     people: 3,
     places: fc.integer({ min: 1, max: 5 }),
-    steps: { minLength: 6, maxLength: 28 },
+    steps: { minLength: 6, maxLength: 24 },
   }),
   /** Twelve people's year, with a server for everyone. */
   year: scheduled(fc.oneof(fc.integer({ min: HOUR_MS, max: 6 * DAY_MS }), fc.constant('edge' as const)), {

@@ -71,7 +71,7 @@ export function openStripe(now: () => number, failed: () => void) {
   }
   return {
     payments,
-    inject: (fault: StripeFault, times: number) => server.faults.add({ fault }, times),
+    inject: (fault: StripeFault, times: number, after = 0) => server.faults.add({ fault }, times, after),
     /** How Stripe misbehaves at the moment. */
     conditions,
     heal() {
