@@ -41,6 +41,10 @@ export const users = sqliteTable(
      * `created_at`.
      */
     billedUntil: integer('billed_until').notNull().default(0),
+    /** What server time beyond the plan's hours may cost in a month; null: any amount. `src/domain/money/budget.ts` */
+    budgetCents: integer('budget_cents'),
+    /** Whether we then stop their server. */
+    budgetStops: integer('budget_stops', { mode: 'boolean' }).notNull().default(false),
     /** When closing looks at this user next. */
     billingDueAt: integer('billing_due_at').notNull().default(0),
     createdAt: integer('created_at').notNull(),
@@ -208,6 +212,8 @@ export const runs = sqliteTable(
     endsAt: integer('ends_at'),
     /** The most GPUs its user wants; null: as many as their plan includes. */
     maxGpus: integer('max_gpus'),
+    /** Their budget, if that set `endsAt`. */
+    budgetCents: integer('budget_cents'),
     requestedAt: integer('requested_at').notNull(),
     /** First seen `running`: uptime starts here. */
     runningAt: integer('running_at'),
@@ -220,7 +226,7 @@ export const runs = sqliteTable(
     unseenLooks: integer('unseen_looks').notNull().default(0),
     /** When we must stop the run: the end of a trial. */
     mustStopAt: integer('must_stop_at'),
-    /** When we emailed that the trial ends in a few minutes. */
+    /** When we said that it ends in a few minutes: because of its trial, or of `endsAt`. */
     trialWarnedAt: integer('trial_warned_at'),
     /** When we accepted its end: we bill nothing from then on. */
     stopRequestedAt: integer('stop_requested_at'),

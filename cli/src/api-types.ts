@@ -215,7 +215,7 @@ export interface components {
             instance_type: string;
             availability_zone: string | null;
             cost_dollars: number | null;
-            ended_because: ("you" | "time_up" | "trial_over" | "suspended" | "failure") | null;
+            ended_because: ("you" | "time_up" | "budget" | "trial_over" | "suspended" | "failure") | null;
             error_message: string | null;
         };
         Job: {

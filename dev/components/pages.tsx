@@ -37,6 +37,7 @@ const CARD = {
   payUrl: null,
   hasPortal: true,
   csrfToken: '',
+  budget: null,
 }
 const CREDIT: Bill = {
   ...BILL,
@@ -122,7 +123,15 @@ export const PAGES: Specimen[] = [
     file: 'src/pages/billing/BillingCard.tsx',
     states: [
       ['paid', <BillingCard key="b" {...CARD} />],
-      ['due', <BillingCard key="b" {...CARD} summary={summaryOf(36, PLANS.premium, 10.5)} />],
+      [
+        'due',
+        <BillingCard
+          key="b"
+          {...CARD}
+          summary={summaryOf(36, PLANS.premium, 10.5)}
+          budget={{ cents: 5000, stops: true }}
+        />,
+      ],
       [
         'overdue',
         <BillingCard key="b" {...CARD} unpaidDollars={257.94} openInvoices={[OVERDUE, UNPAID]} overdue payUrl="/pay" />,

@@ -10,6 +10,7 @@ export const EVENT_TYPES = [
   'server.ending_soon',
   'server.stopped',
   'server.failed',
+  'budget.reached',
   'bill.closed',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]

@@ -35,7 +35,7 @@ export type Server = {
   error_message: string | null
 }
 
-export type EndReason = 'you' | 'time_up' | 'trial_over' | 'suspended' | 'failure'
+export type EndReason = 'you' | 'time_up' | 'budget' | 'trial_over' | 'suspended' | 'failure'
 
 export type JobKind = 'server_start' | 'server_stop'
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed'

@@ -219,6 +219,7 @@ test('every answer of the running product has the shape that the document gives 
   await callAs('POST /api/servers/request_more')
   await callAs('GET /api/v1/billings/summary')
   await callAs('GET /api/v1/billings/history')
+  for (const dollars of [20, null, -1]) await ask(ada, 'POST /api/v1/billings/budget', { dollars, stops: true })
   for (const route of ['POST /api/v1/help', 'POST /api/v1/feedback'])
     for (const message of ['Hello', '']) await ask(ada, route, { topic: 'My account', message })
 

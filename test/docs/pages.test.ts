@@ -194,7 +194,7 @@ test.each(PAGES)('%s: its links lead somewhere, and it needs no script', async (
   const page = await html(path)
   expect(page).not.toMatch(/<script (?!id="bootstrap")/)
   const main = page.slice(page.indexOf('<main'), page.indexOf('</main>'))
-  for (const [, to = ''] of main.matchAll(/href="([^"]+)"/g)) {
+  for (const [, to = ''] of main.matchAll(/href="([/#][^"]*)"/g)) {
     const [where = '', anchor] = to.split('#')
     const target = where === '' ? page : await html(where)
     expect((await fetch(url + (where || path), { redirect: 'manual' })).status, to).toBeLessThan(400)

@@ -1,13 +1,23 @@
 import { spawn } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, expect, inject, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
+import { EVENT_TYPES } from '../../src/domain/webhook.ts'
 import { newPerson, PASSWORD, waitFor } from '../../testing/people/client.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
-const page = readFileSync(join(ROOT, 'docs/webhooks.md'), 'utf8')
-const example = /```js\n([\s\S]+?)```/.exec(page)?.[1] ?? ''
+const page = await (await fetch(`${inject('url')}/docs/events`)).text()
+const [, html = ''] = /<pre [^>]*data-run="receiver.mjs"[^>]*><code>(.*?)<\/code>/s.exec(page) ?? []
+const example = html
+  .replace(/<!-- -->/g, '')
+  .replace(/&gt;/g, '>')
+  .replace(/&#x27;/g, "'")
+  .replace(/&quot;/g, '"')
+
+test('its page names every event', () => {
+  for (const type of EVENT_TYPES) expect(page).toContain(`<code>${type}</code>`)
+})
 
 // Inside the repository, so that the example finds the library.
 mkdirSync(join(ROOT, 'test-results'), { recursive: true })

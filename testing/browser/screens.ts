@@ -197,6 +197,7 @@ export const SCREENS: Screen[] = [
     },
   },
   { name: 'devices', path: '/devices', as: 'customer' },
+  { name: 'budget', path: '/budget', as: 'customer' },
   { name: 'close-account', path: '/close_account', as: 'customer' },
   { name: 'not-found-signed-in', path: '/no/such/page', as: 'customer', complains: /404/ },
   { name: 'console', path: '/console', as: 'admin' },

@@ -44,6 +44,7 @@ export async function openBillingStack(
     background: () => {},
     log,
     channel: () => channel,
+    eventSender: () => channel,
     counter: memoryCounters(),
     config: {
       origins: ['http://site.test'],

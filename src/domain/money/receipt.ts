@@ -14,6 +14,8 @@ export type ReceiptOf = {
   mustStopAt: number | null
   /** When its user wanted it to end; null: they didn't say. */
   endsAt: number | null
+  /** Their budget, if that ended it. */
+  budgetCents: number | null
   stopRequestedAt: number | null
   /** What it added to the bill, in units of 1e-7 USD; null if it spans two months. */
   costUnits: number | null
@@ -30,11 +32,12 @@ export function isTimeUp({ endsAt, stopRequestedAt }: Pick<ReceiptOf, 'endsAt' |
 export function receipt(run: ReceiptOf): string {
   const { billedFrom, meteredUntil, mustStopAt } = run
   const timeUp = isTimeUp(run)
+  const why = !timeUp ? '' : run.budgetCents === null ? ' at the time you set' : ' because your budget was used up'
   if (billedFrom === null || meteredUntil === null)
     return `${timeUp ? TIME_UP_EARLY : 'Server stopped before it was ready.'} ${NOT_CHARGED}`
   if (mustStopAt !== null && meteredUntil >= mustStopAt)
     return `Your ${TRIAL_MINUTES} free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.`
-  return `Server stopped${timeUp ? ' at the time you set' : ''}. ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
+  return `Server stopped${why}. ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
 }
 
 /** The same for a run that ended on its own, after the sentence that says why. */

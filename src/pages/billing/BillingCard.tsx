@@ -1,4 +1,5 @@
 import type { Bill } from '../../domain/money/bill.ts'
+import { BUDGET_PAGE, type Budget } from '../../domain/money/budget.ts'
 import { dollars } from '../../domain/money/money.ts'
 import type { Summary } from '../../domain/wire.ts'
 import { OpenInvoices } from '../../islands/dashboard/OpenInvoices.tsx'
@@ -17,11 +18,12 @@ type BillingCardProps = {
   payUrl: string | null
   hasPortal: boolean
   csrfToken: string
+  budget: Budget | null
 }
 
 /** The balance is the unpaid invoices plus this cycle's charges so far. */
 export function BillingCard(props: BillingCardProps) {
-  const { summary, unpaidDollars, openInvoices, overdue, payUrl, hasPortal, csrfToken } = props
+  const { summary, unpaidDollars, openInvoices, overdue, payUrl, hasPortal, csrfToken, budget } = props
   const { hoursUsed, amountOwedDollars } = summary.monthlyUsage
   const balance = Math.round((unpaidDollars + amountOwedDollars) * 100) / 100
   const hours = summary.subscription?.hours ?? 0
@@ -38,12 +40,14 @@ export function BillingCard(props: BillingCardProps) {
           stats={[
             { label: 'Current Balance', value: dollars(balance), hint: 'USD' },
             { label: 'Unpaid invoices', value: dollars(unpaidDollars) },
+            { label: 'Monthly budget', value: budget ? dollars(budget.cents / 100) : 'None' },
           ]}
         />
         <OpenInvoices bills={openInvoices} />
         <Meter label="Cloud Time (This cycle)" value={hoursUsed} max={hours} text={text} />
         <div className="row">
           <ButtonLink href="/billing_history">Billing History</ButtonLink>
+          <ButtonLink href={BUDGET_PAGE}>Budget</ButtonLink>
           {payUrl ? (
             <ButtonLink href={payUrl} look="primary">
               Pay now

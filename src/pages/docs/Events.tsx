@@ -1,4 +1,5 @@
 import { Code, Doc, Heading, Rows } from './parts.tsx'
+import { Webhooks } from './Webhooks.tsx'
 
 export function Events({ origin }: { origin: string }) {
   return (
@@ -83,6 +84,8 @@ jobs.on('message', ({ job }) => {
           close the socket.
         </li>
       </ul>
+
+      <Webhooks />
     </Doc>
   )
 }

@@ -1,5 +1,6 @@
 import { AppError } from '../../domain/error.ts'
 import { trialSecondsLeft } from '../../domain/money/billing.ts'
+import { BUDGET_PAGE, isBudgetReached, OVER_BUDGET } from '../../domain/money/budget.ts'
 import { gpusOf, isUnpaid } from '../../domain/money/plan.ts'
 import { PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../domain/money/start-cost.ts'
 import type { Context } from '../context.ts'
@@ -18,12 +19,14 @@ export type Allowance = {
 /**
  * The fleet's one question for billing: may this person start a server, and which? Asks Stripe first if we
  * may have missed a payment.
- * @throws payment_required, with the page to pay
+ * @throws payment_required, with the page to pay or to raise the budget
  */
 export async function requireAllowance(ctx: Context, userId: string, suspended: boolean): Promise<Allowance> {
   const usage = await getUsageOfPayer(ctx, userId)
   if (suspended) throw suspendedError()
   if (isUnpaid(usage.plan)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
+  if (usage.budget?.stops && isBudgetReached(usage.budget, usage))
+    throw new AppError('payment_required', OVER_BUDGET, { page: BUDGET_PAGE })
   const allowance = toAllowance(usage)
   if (allowance.trialSeconds === 0)
     throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')

@@ -33,7 +33,8 @@ function endReason(run: RunRow): EndReason {
   if (errorMessage === STOPPED_OVERDUE) return 'suspended'
   if (errorMessage !== null) return 'failure'
   if (meteredUntil !== null && mustStopAt !== null && meteredUntil >= mustStopAt) return 'trial_over'
-  return isTimeUp(run) ? 'time_up' : 'you'
+  if (!isTimeUp(run)) return 'you'
+  return run.budgetCents === null ? 'time_up' : 'budget'
 }
 
 export function toJob(row: JobRow, run: RunRow | null): Job {

@@ -105,6 +105,7 @@ export const SITE_MAP = {
   'GET /billing_history': page('user', { ahead: 'press' }),
   'GET /billing_history/:id': page('user', { ahead: 'press' }),
   'GET /billing_history.csv': page('user', { scope: 'read', file: true }),
+  'GET /budget': page('user', { ahead: 'press' }),
   'GET /devices': page('user', { ahead: 'press' }),
   'GET /api_tokens': page('user', { ahead: 'press' }),
   'GET /activate': page('user', {}),
@@ -194,6 +195,7 @@ export const SITE_MAP = {
   'POST /api/v1/billings/portal': call('user', {
     form: { at: '/billing_history', done: '/billing_history' },
   }),
+  'POST /api/v1/billings/budget': call('user', { form: { at: '/budget', done: '/budget' } }),
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': call('user', {
     form: { at: '/account_overview', done: '/account_overview' },
   }),

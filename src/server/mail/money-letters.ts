@@ -1,4 +1,5 @@
 import { instantText, toDay } from '../../domain/instant.ts'
+import { BUDGET_PAGE } from '../../domain/money/budget.ts'
 import { dollars, seconds } from '../../domain/money/money.ts'
 import { BASIC, OVERAGE_DOLLARS_PER_HOUR, PREMIUM } from '../../domain/money/plan.ts'
 import { composeMail, type MailContent } from './letter.ts'
@@ -32,6 +33,19 @@ export function hoursUsedMail(origin: string, { percent, hoursUsed, hours, plan,
     "A running server keeps running. Stop it when you don't need it.",
     usage,
     ...larger,
+  ])
+}
+
+type Reached = { cents: number; chargedCents: number; stops: boolean; from: number; until: number }
+
+export function budgetReachedMail(origin: string, { cents, chargedCents, stops, from, until }: Reached): MailContent {
+  const budget = dollars(cents / 100)
+  return composeMail(`Your budget of ${budget} is used up`, [
+    `Since ${day(from)}, server time beyond your plan has cost ${dollars(chargedCents / 100)}. Your budget is ${budget} a month.`,
+    stops
+      ? `As you wished, we stop your server now. You can't start another one until you raise your budget, or until ${day(until)}.`
+      : `A running server keeps running, and server time still costs ${RATE}.`,
+    { link: `${origin}${BUDGET_PAGE}`, label: 'Change your budget' },
   ])
 }
 

@@ -25,7 +25,7 @@ export async function getRunRecord(ctx: Context, id: string): Promise<RunRecord>
     ['Machine running', run.runningAt],
     ['First answer: the meter starts', run.billedFrom],
     ['Last seen running', run.confirmedAt],
-    ['Trial warning sent', run.trialWarnedAt],
+    ['Warning of its end', run.trialWarnedAt],
     ['Stop accepted', run.stopRequestedAt],
     ['The meter ended', run.meteredUntil],
     ['Instance gone, place free', run.endedAt],

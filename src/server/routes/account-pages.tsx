@@ -1,8 +1,5 @@
 import { Hono } from 'hono'
 import { haveNow } from '../../domain/money/plan-words.ts'
-import { AccountOverview } from '../../pages/AccountOverview.tsx'
-import { BillingCard } from '../../pages/billing/BillingCard.tsx'
-import { SubscriptionCard } from '../../pages/billing/SubscriptionCard.tsx'
 import { SignIn } from '../../pages/SignIn.tsx'
 import { SignUp } from '../../pages/SignUp.tsx'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
@@ -57,7 +54,12 @@ export const accountPages = new Hono<AppEnv>()
       setFlash(c, await afterCheckout(c.var.ctx, user.id))
       return c.redirect('/account_overview', 303)
     }
-    const billing = await getBillingOverview(c.var.ctx, user.id)
+    const [billing, { AccountOverview }, { BillingCard }, { SubscriptionCard }] = await Promise.all([
+      getBillingOverview(c.var.ctx, user.id),
+      import('../../pages/AccountOverview.tsx'),
+      import('../../pages/billing/BillingCard.tsx'),
+      import('../../pages/billing/SubscriptionCard.tsx'),
+    ])
     if (billing.hasPortal) c.set('formTarget', c.var.ctx.config.portalOrigin)
     const flash = takeFlash(c)
     // The profile's form always sends a name.

@@ -1,10 +1,11 @@
 import { Hono } from 'hono'
+import { toIso } from '../../domain/instant.ts'
 import { billMonth } from '../../domain/money/bill.ts'
 import { planName } from '../../domain/money/plan.ts'
 import { PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { dollarsPerMonth, hoursPerDay } from '../../domain/money/usage-chart.ts'
 import { findStatement, getBillingHistory } from '../billing/bills/billing-history.ts'
-import { countUsage, toSummary } from '../billing/bills/usage.ts'
+import { countUsage, getUsage, toSummary } from '../billing/bills/usage.ts'
 import { findPlanPayPage } from '../billing/plans/pay-plan.ts'
 import { siteOrigin } from '../context.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
@@ -32,6 +33,21 @@ export const billingPages = new Hono<AppEnv>()
         hoursPerDay={hoursPerDay(runs, now, 30)}
         dollarsPerMonth={dollarsPerMonth(months, now, 12)}
         portalToken={hasPortal ? csrfToken(c) : null}
+      />,
+    )
+  })
+  .get('/budget', async (c) => {
+    const { Budget } = await import('../../pages/Budget.tsx')
+    const usage = await getUsage(c.var.ctx, signedIn(c).user.id)
+    return renderPage(
+      c,
+      { title: 'Budget', assets: 'billing' },
+      <Budget
+        budget={usage.budget}
+        chargedDollars={toSummary(usage).monthlyUsage.amountOwedDollars}
+        until={Number.isFinite(usage.cycle.end) ? toIso(usage.cycle.end) : null}
+        csrfToken={csrfToken(c)}
+        flash={takeFlash(c)}
       />,
     )
   })

@@ -1,9 +1,12 @@
 import { Hono } from 'hono'
+import * as z from 'zod/mini'
 import { billMonth, billsToCsv } from '../../domain/money/bill.ts'
 import { listBills, toBillingRecord } from '../billing/bills/billing-history.ts'
 import { openPortal } from '../billing/bills/portal.ts'
 import { countUsage, toSummary } from '../billing/bills/usage.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
+import { body, checkbox, optionalNumber } from '../http/body.ts'
+import { answer } from '../http/reply.ts'
 import { readAlong } from '../http/site-map.ts'
 
 export const billings = new Hono<AppEnv>()
@@ -18,6 +21,10 @@ export const billings = new Hono<AppEnv>()
   .post('/api/v1/billings/portal', async (c) => {
     const url = await openPortal(c.var.ctx, signedIn(c).user.id)
     return c.get('form') ? c.redirect(url, 303) : c.json({ url })
+  })
+  .post('/api/v1/billings/budget', body(z.object({ dollars: optionalNumber, stops: checkbox })), async (c) => {
+    const { setBudget } = await import('../billing/bills/budget.ts')
+    return answer(c, await setBudget(c.var.ctx, signedIn(c).user.id, c.req.valid('json')))
   })
   .get('/billing_history.csv', async (c) => {
     const month = c.req.query('month')

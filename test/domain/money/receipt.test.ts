@@ -7,6 +7,7 @@ const run = {
   meteredUntil: 75_900,
   mustStopAt: null,
   endsAt: null,
+  budgetCents: null,
   stopRequestedAt: null,
   costUnits: 300_000,
   refused: 0,
@@ -70,4 +71,10 @@ test('says that the time its user set ran out, whatever stopped the meter', () =
   )
   expect(receipt({ ...timed, mustStopAt: 75_900 })).toMatch(/free minutes are used up/)
   expect(isTimeUp({ endsAt: 5, stopRequestedAt: null })).toBe(false)
+})
+
+test('says that the budget ended it', () => {
+  const atBudget = { ...run, endsAt: 75_900, stopRequestedAt: 76_000, budgetCents: 2000 }
+  expect(receipt(atBudget)).toContain('Server stopped because your budget was used up. You used 1m 2s')
+  expect(receipt({ ...atBudget, stopRequestedAt: 75_899 })).toContain('Server stopped. You used')
 })

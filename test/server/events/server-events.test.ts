@@ -1,7 +1,8 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
-import { webhookDeliveries, webhooks } from '../../../db/schema.ts'
+import { outbox, webhookDeliveries, webhooks } from '../../../db/schema.ts'
 import { EVENT_TYPES } from '../../../src/domain/webhook.ts'
+import { startRun } from '../../../src/server/fleet/runs.ts'
 import { newId } from '../../../src/server/id.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
@@ -86,4 +87,30 @@ test('reports a trial before it ends, and once it has', async () => {
   expect(events[1].ends_at).toBe(new Date(run.mustStopAt ?? 0).toISOString())
   expect(events[2].server.ended_because).toBe('trial_over')
   expect(inBrief(world.takeLines())).toEqual([])
+})
+
+test.each([
+  [301, ['server.ending_soon', 'server.running', 'server.stopped']],
+  [300, ['server.running', 'server.stopped']],
+])('a run that ends %d s after its start is told of before, if that is more than 5 minutes', async (seconds, types) => {
+  const ada = await customer()
+  const { ctx } = world.process
+  const { run } = await startRun(ctx, ada, null, null, {
+    name: null,
+    stopAfterMs: seconds * 1000,
+    maxGpus: null,
+  })
+  await world.process.settle()
+  await finishJobs(world, ada)
+  const mails = async () => (await world.db.select().from(outbox).where(eq(outbox.recipient, ada.user.email))).length
+  const before = await mails()
+  await settle(world, ada)
+  const events = await told(ada)
+  expect(events.map(({ type }) => type)).toEqual(types)
+  if (types.length === 3) {
+    expect(events[0].ends_at).toBe(new Date(run.endsAt ?? 0).toISOString())
+    expect(events[0].server.id).toBe(run.id)
+  }
+  expect(events.at(-1).server.ended_because).toBe('time_up')
+  expect(await mails()).toBe(before)
 })

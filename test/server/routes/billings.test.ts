@@ -196,6 +196,45 @@ describe('the billing routes', () => {
     expect(forged.headers.get('Location') ?? '').not.toContain('/p/session/')
   })
 
+  test('the budget: set, shown, refused, and removed, each person their own', async () => {
+    const [ada, eve] = [await site.signInAs('user'), await site.signInAs('user')]
+    const set = async (body: object) => {
+      const answer = await post('/api/v1/billings/budget', ada.cookie, body)
+      return { status: answer.status, body: await answer.json() }
+    }
+    const shown = async (cookie: string) => {
+      const html = (await (await get('/budget', cookie)).text()).replaceAll('<!-- -->', '')
+      return {
+        dollars: /name="dollars"[^>]* value="(\d*)"/.exec(html)?.[1] ?? '',
+        stops: /<input [^>]*name="stops"[^>]* checked=""/.test(html),
+        html,
+      }
+    }
+    expect(await shown(ada.cookie)).toMatchObject({ dollars: '', stops: false })
+    expect(await set({ dollars: 20, stops: true })).toEqual({
+      status: 200,
+      body: { message: 'Budget saved.', budget: { dollars: 20, stops: true } },
+    })
+    expect(await shown(ada.cookie)).toMatchObject({
+      dollars: '20',
+      stops: true,
+      html: expect.stringContaining('$0.00 of $20.00'),
+    })
+    expect(await (await get('/account_overview', ada.cookie)).text()).toContain('$20.00')
+    expect(await shown(eve.cookie)).toMatchObject({ dollars: '', stops: false })
+    for (const dollars of [0, 0.5, 1_000_001, 'much'])
+      expect(await set({ dollars, stops: true })).toMatchObject({
+        status: 422,
+        body: { error: 'A budget is in whole dollars, from $1.00 to $1,000,000.00.' },
+      })
+    expect((await shown(ada.cookie)).dollars).toBe('20')
+    expect(await set({ dollars: null })).toMatchObject({
+      status: 200,
+      body: { message: 'Budget removed.', budget: null },
+    })
+    expect((await shown(ada.cookie)).dollars).toBe('')
+  })
+
   test('gives visitors nothing', async () => {
     for (const path of ['/api/v1/billings/history', '/api/v1/billings/summary'])
       expect((await site.request(path)).status).toBe(401)

@@ -1,4 +1,5 @@
 import { type Bill, openInvoices } from '../../../domain/money/bill.ts'
+import type { Budget } from '../../../domain/money/budget.ts'
 import type { Summary } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { billsQuery, toBills } from './billing-history.ts'
@@ -17,6 +18,7 @@ export type BillingOverview = {
   /** The page to pay the invoice that is due first. */
   payUrl: string | null
   hasPortal: boolean
+  budget: Budget | null
 }
 
 export async function getBillingOverview(ctx: Context, userId: string): Promise<BillingOverview> {
@@ -30,8 +32,10 @@ export async function getBillingOverview(ctx: Context, userId: string): Promise<
   const all = toBills(rows, payments, now)
   const unpaid = all.filter((bill) => !bill.paid)
   const open = openInvoices(all)
+  const usage = countUsage(history, runs, now)
   return {
-    summary: toSummary(countUsage(history, runs, now)),
+    summary: toSummary(usage),
+    budget: usage.budget,
     unpaidDollars: unpaid.reduce((cents, bill) => cents + Math.round(bill.dollars_due * 100), 0) / 100,
     openInvoices: open,
     overdue: unpaid.some((bill) => bill.overdue),

@@ -3,19 +3,23 @@ import { writeBatch } from '../../../../db/client.ts'
 import { type RunRow, runs, users } from '../../../../db/schema.ts'
 import { HOUR_MS } from '../../../domain/instant.ts'
 import { hoursToSeconds } from '../../../domain/money/billing.ts'
+import { secondsToBudget } from '../../../domain/money/budget-form.ts'
 import { planName } from '../../../domain/money/plan.ts'
 import { type Context, siteOrigin } from '../../context.ts'
+import { sendSoon } from '../../events/outbox.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import { hoursUsedMail } from '../../mail/money-letters.ts'
 import { mailQuery } from '../../mail/outbox.ts'
+import { budgetQueries } from './budget.ts'
 import { getUsage, type Usage } from './usage.ts'
 
 const BATCH = 100
 const PERCENTS = [80, 100] as const
 
 /**
- * Emails people whose servers have used 80 or 100% of their plan's hours. While a server runs, we know when that will
- * be, and look then. We look at least hourly, because a plan may change, and once after the server has ended.
+ * Emails people whose servers have used 80 or 100% of their plan's hours, or their budget. While a server runs, we know
+ * when that will be, and look then. We look at least hourly, because a plan may change, and once after the server has
+ * ended.
  */
 export async function mailUsedHours(ctx: Context): Promise<void> {
   const now = ctx.now()
@@ -50,10 +54,16 @@ async function look(ctx: Context, run: RunRow, email: string | null): Promise<vo
   const usage = await getUsage(ctx, run.userId)
   const next = run.meteredUntil === null ? nextLook(usage) : null
   const asRead = and(eq(runs.id, run.id), eq(runs.hoursLookAt, run.hoursLookAt ?? 0))
-  await writeBatch(ctx.db, [
+  const atBudget = budgetQueries(ctx, run, email, usage)
+  const [told] = await writeBatch(ctx.db, [
+    ...atBudget,
     ...mailQueries(ctx, run.userId, email, usage),
     ctx.db.update(runs).set({ hoursLookAt: next }).where(asRead),
   ])
+  if (!atBudget.length) return
+  sendSoon(ctx, run.userId, told)
+  // It ends the run, if that is what happens at the budget.
+  ctx.background(ctx.channel(run.userId).wake(run.userId))
 }
 
 function mailQueries(ctx: Context, userId: string, email: string | null, { cycle, seconds }: Usage) {
@@ -66,9 +76,11 @@ function mailQueries(ctx: Context, userId: string, email: string | null, { cycle
   return [mailQuery(ctx, email, hoursUsedMail(siteOrigin(ctx), used), sql`1`, cause)]
 }
 
-/** When the running server will have used the next share of the hours. */
-function nextLook({ at, cycle, seconds }: Usage): number {
+/** When the running server will have used the next share of the hours, or the budget. */
+function nextLook(usage: Usage): number {
+  const { at, budget, cycle, seconds } = usage
   const left = PERCENTS.map((percent) => (hoursToSeconds(cycle.includedHours) * percent) / 100 - seconds)
+  if (budget) left.push(secondsToBudget(budget, usage))
   const ahead = left.filter((s) => s > 0).map((s) => at + Math.ceil(s) * 1000)
   return Math.min(at + HOUR_MS, Math.max(at + 1000, Math.min(cycle.end, ...ahead)))
 }

@@ -2,6 +2,7 @@ import { and, desc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle
 import { type PlanRow, plans, type RunRow, runs, users } from '../../../../db/schema.ts'
 import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import { meterEnd, overageUnits, recordCents, runSeconds, runSecondsWithin } from '../../../domain/money/billing.ts'
+import type { Budget } from '../../../domain/money/budget.ts'
 import { type Cycle, cycleAt } from '../../../domain/money/cycle.ts'
 import { PLANS, stands } from '../../../domain/money/plan.ts'
 import type { Summary } from '../../../domain/wire.ts'
@@ -21,6 +22,8 @@ export function usageQueries(ctx: Context, userId: string | SQL) {
         billedUntil: users.billedUntil,
         createdAt: users.createdAt,
         suspendedAt: users.suspendedAt,
+        budgetCents: users.budgetCents,
+        budgetStops: users.budgetStops,
       })
       .from(users)
       .leftJoin(plans, eq(plans.userId, users.id))
@@ -46,11 +49,14 @@ type PlanHistory = {
   billedUntil: number
   createdAt: number
   suspendedAt: number | null
+  budgetCents: number | null
+  budgetStops: boolean
 }[]
 
 export type Usage = {
   plan: PlanRow | null
   suspended: boolean
+  budget: Budget | null
   cycle: Cycle
   /** Counted up to this moment. */
   at: number
@@ -62,6 +68,7 @@ export type Usage = {
 /** Counts the current cycle's runs up to `now`, by the same rules that close it. A demo counts its whole trial. */
 export function countUsage(history: PlanHistory, runRows: RunRow[], now: number): Usage {
   const planRows = history.flatMap(({ plan }) => (plan ? [plan] : []))
+  const cents = history[0]?.budgetCents ?? null
   const from = history[0]?.billedUntil || history[0]?.createdAt || 0
   const cycle = cycleAt(planRows.map(toSpan), Math.min(from, now), now)
   const inCycle = runRows.filter(
@@ -70,6 +77,7 @@ export function countUsage(history: PlanHistory, runRows: RunRow[], now: number)
   return {
     plan: planRows.find((plan) => stands(plan, now)) ?? null,
     suspended: history.some((row) => row.suspendedAt !== null),
+    budget: cents === null ? null : { cents, stops: history[0]?.budgetStops ?? false },
     cycle,
     at: now,
     seconds: inCycle.reduce((sum, run) => sum + runSecondsWithin(run.billedFrom ?? now, meterEnd(run, now), cycle), 0),

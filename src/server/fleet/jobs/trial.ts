@@ -10,7 +10,7 @@ import { trialEndingMail, trialOverMail } from '../../mail/trial-letters.ts'
 import { requestStop } from '../runs.ts'
 import { serverEvent } from '../server-events.ts'
 
-/** How long before a trial's end we email a warning. A run that starts with less time left gets none. */
+/** How long before a run's end we warn of it. A run that starts with less time left gets no warning. */
 const WARN_MS = 5 * MINUTE_MS
 
 const hasEnd = or(isNotNull(runs.mustStopAt), isNotNull(runs.endsAt))
@@ -48,28 +48,37 @@ export async function watchEnd(ctx: Context, userId: string): Promise<number | n
   return Math.min(endsAt, mustStopAt, now < warnAt ? warnAt : Infinity)
 }
 
-/** A condition on live rows of `server_sessions`: it's time to end them, or to send a trial's warning. */
+/** A condition on live rows of `server_sessions`: it's time to end them, or to warn of their end. */
 export function isEndDue(now: number): SQL {
-  return sql`(ends_at <= ${now} OR must_stop_at <= ${now} OR (must_stop_at <= ${now + WARN_MS} AND trial_warned_at IS NULL
-    AND must_stop_at - billed_from > ${WARN_MS}))`
+  const isSoon = sql`trial_warned_at IS NULL AND ((must_stop_at <= ${now + WARN_MS} AND must_stop_at - billed_from > ${WARN_MS})
+    OR (ends_at <= ${now + WARN_MS} AND ends_at - requested_at > ${WARN_MS}))`
+  return sql`(ends_at <= ${now} OR must_stop_at <= ${now} OR (${isSoon}))`
 }
 
-function warningTime({ mustStopAt, billedFrom, trialWarnedAt }: RunRow): number {
-  const isDue =
-    mustStopAt !== null && billedFrom !== null && trialWarnedAt === null && mustStopAt - billedFrom > WARN_MS
-  return isDue ? mustStopAt - WARN_MS : Number.POSITIVE_INFINITY
+function warningTime({ mustStopAt, billedFrom, endsAt, requestedAt, trialWarnedAt }: RunRow): number {
+  const times = [
+    { end: mustStopAt, from: billedFrom },
+    { end: endsAt, from: requestedAt },
+  ].flatMap(({ end, from }) => (end !== null && from !== null && end - from > WARN_MS ? [end - WARN_MS] : []))
+  return trialWarnedAt === null ? Math.min(...times, Infinity) : Infinity
 }
 
-/** Unless a plan or a stop came in between. The mark and the email are one write, so there is one email. */
+/**
+ * Unless a plan or a stop came in between. The mark and the email are one write, so there is one email. Who set the end
+ * needs no email.
+ */
 async function warn(ctx: Context, run: RunRow, email: string): Promise<void> {
   const now = ctx.now()
-  const minutes = Math.ceil(((run.mustStopAt ?? now) - now) / MINUTE_MS)
-  const isDue = sql`id = ${run.id} AND trial_warned_at IS NULL AND must_stop_at IS NOT NULL AND stop_requested_at IS NULL`
+  const { mustStopAt, endsAt } = run
+  const end = Math.min(mustStopAt ?? Infinity, endsAt ?? Infinity)
+  const minutes = Math.ceil((end - now) / MINUTE_MS)
+  const lifted = end === endsAt ? sql`0` : sql`(must_stop_at IS NULL)`
+  const isDue = sql`id = ${run.id} AND trial_warned_at IS NULL AND stop_requested_at IS NULL AND NOT ${lifted}`
   const when = sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${isDue}) AND ${isOpenAccount(run)}`
-  const event = serverEvent('server.ending_soon', run, { ends_at: toIso(run.mustStopAt) })
-  const [, told] = await writeBatch(ctx.db, [
-    mailQuery(ctx, email, trialEndingMail(siteOrigin(ctx), minutes), when),
+  const event = serverEvent('server.ending_soon', run, { ends_at: toIso(end) })
+  const [told] = await writeBatch(ctx.db, [
     eventQuery(ctx, run.userId, event, when),
+    ...(end === endsAt ? [] : [mailQuery(ctx, email, trialEndingMail(siteOrigin(ctx), minutes), when)]),
     ctx.db.run(sql`UPDATE server_sessions SET trial_warned_at = ${now} WHERE ${isDue}`),
   ])
   sendSoon(ctx, run.userId, told)

@@ -159,6 +159,11 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [200, z.object({ url: z.url() })],
     refusals: [404, 502],
   },
+  'POST /api/v1/billings/budget': {
+    summary: 'Set or remove your monthly budget',
+    answer: [200, z.object({ message: z.string(), budget: shape.budget })],
+    refusals: [422],
+  },
   'POST /api/v1/subscriptions/cancel_subscription_at_period_end': {
     summary: 'Cancel your plan at the end of its period',
     answer: [200, z.object({ subscription: z.nullable(shape.subscription), message: z.string() })],

@@ -36,7 +36,7 @@ export const server = z.object({
   instance_type: z.string(),
   availability_zone: z.nullable(z.string()),
   cost_dollars: z.nullable(z.number()),
-  ended_because: z.nullable(z.enum(['you', 'time_up', 'trial_over', 'suspended', 'failure'])),
+  ended_because: z.nullable(z.enum(['you', 'time_up', 'budget', 'trial_over', 'suspended', 'failure'])),
   error_message: z.nullable(z.string()),
 }) satisfies z.ZodMiniType<wire.Server>
 
@@ -103,6 +103,8 @@ export const billing = z.object({
   plan: z.string(),
   due_date: z.nullable(day),
 }) satisfies z.ZodMiniType<wire.BillingRecord>
+
+export const budget = z.nullable(z.object({ dollars: z.int(), stops: z.boolean() }))
 
 export const instance = z.object({
   instance_id: z.string(),

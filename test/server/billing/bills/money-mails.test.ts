@@ -1,9 +1,13 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { invoices, outbox, runs, users } from '../../../../db/schema.ts'
+import { invoices, outbox, runs, users, webhookDeliveries, webhooks } from '../../../../db/schema.ts'
 import type { User } from '../../../../src/domain/wire.ts'
+import { requireAllowance } from '../../../../src/server/billing/allowance.ts'
+import { setBudget } from '../../../../src/server/billing/bills/budget.ts'
 import { mailUsedHours } from '../../../../src/server/billing/bills/hours-mails.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
+import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
+import { newId } from '../../../../src/server/id.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
@@ -30,6 +34,134 @@ describe('emails about money', () => {
     stack.db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt))
   const subjects = async () => (await mails()).map(({ subject }) => subject)
   const invoice = async () => (await stack.db.select().from(invoices).where(eq(invoices.userId, user.id)))[0]
+
+  describe('the budget', () => {
+    /** $1.00 is used up 2047 s after the plan's hours. */
+    const USED_UP = START + 2047_000
+    const webhook = () =>
+      stack.db.insert(webhooks).values({
+        id: newId('whk'),
+        userId: user.id,
+        url: 'https://example.com/',
+        events: ['budget.reached'],
+        secrets: [],
+        createdAt: START,
+      })
+    const events = async () => {
+      const rows = await stack.db.select().from(webhookDeliveries).where(eq(webhookDeliveries.userId, user.id))
+      return rows.map(({ eventId, payload }) => ({ eventId, ...JSON.parse(payload) }))
+    }
+    const start = async (stops: boolean) => {
+      await stack.insertPlan(user.id, { hours: 0 })
+      await webhook()
+      const id = await stack.insertRun(user.id, { from: START, until: null })
+      await setBudget(stack.ctx, user.id, { dollars: 1, stops })
+      return id
+    }
+    const lookAt = async (at: number) => {
+      stack.clock.now = at
+      await mailUsedHours(stack.ctx)
+    }
+    const runOf = async (id: string) => (await stack.db.select().from(runs).where(eq(runs.id, id)))[0]
+
+    test('is told of once a month, to the second, with the number of the screen', async () => {
+      const id = await start(false)
+      await lookAt(START)
+      expect((await runOf(id))?.hoursLookAt).toBe(USED_UP)
+      await setBudget(stack.ctx, user.id, { dollars: 1, stops: false })
+      await lookAt(USED_UP - 1)
+      expect([await subjects(), await events()]).toEqual([[], []])
+      await lookAt(USED_UP)
+      await stack.db.update(runs).set({ hoursLookAt: START }).where(eq(runs.id, id))
+      await Promise.all([mailUsedHours(stack.ctx), mailUsedHours(stack.ctx)])
+      expect(await subjects()).toEqual(['Your budget of $1.00 is used up'])
+      expect((await mails())[0]?.text).toContain('Since Jan 1, 2028, server time beyond your plan has cost $1.00.')
+      expect((await mails())[0]?.text).toContain('A running server keeps running')
+      expect(await events()).toMatchObject([
+        {
+          type: 'budget.reached',
+          data: {
+            budget: {
+              dollars: 1,
+              charged_dollars: 1,
+              stops: false,
+              period_start: '2028-01-01T00:00:00.000Z',
+              period_end: '2028-02-01T00:00:00.000Z',
+            },
+          },
+        },
+      ])
+      expect(await runOf(id)).toMatchObject({ endsAt: null, budgetCents: null })
+      const { amountOwedDollars } = toSummary(await getUsage(stack.ctx, user.id)).monthlyUsage
+      expect(amountOwedDollars).toBe(1)
+      // The next month has a budget of its own.
+      await stack.db.update(runs).set({ hoursLookAt: START }).where(eq(runs.id, id))
+      await stack.db
+        .update(users)
+        .set({ billedUntil: Date.UTC(2028, 1, 1) })
+        .where(eq(users.id, user.id))
+      await lookAt(Date.UTC(2028, 1, 1) + 2047_000)
+      expect((await subjects()).length).toBe(2)
+      expect(new Set((await events()).map(({ eventId }) => eventId)).size).toBe(2)
+    })
+
+    test('ends the run, if its owner wants that, and no start is allowed until it is raised', async () => {
+      const id = await start(true)
+      await lookAt(USED_UP - 1000)
+      expect((await runOf(id))?.endsAt).toBeNull()
+      await requireAllowance(stack.ctx, user.id, false)
+      await lookAt(USED_UP)
+      expect(await runOf(id)).toMatchObject({ endsAt: USED_UP, budgetCents: 100 })
+      expect(stack.woken).toContain(user.id)
+      // A later look bills nothing more.
+      await stack.db.update(runs).set({ hoursLookAt: START }).where(eq(runs.id, id))
+      await lookAt(USED_UP + 60_000)
+      expect((await runOf(id))?.endsAt).toBe(USED_UP)
+      expect((await mails())[0]?.text).toContain('we stop your server now')
+      await expect(requireAllowance(stack.ctx, user.id, false)).rejects.toMatchObject({
+        code: 'payment_required',
+        page: '/budget',
+      })
+      await setBudget(stack.ctx, user.id, { dollars: 2, stops: true })
+      await requireAllowance(stack.ctx, user.id, false)
+      await setBudget(stack.ctx, user.id, { dollars: 1, stops: false })
+      await requireAllowance(stack.ctx, user.id, false)
+    })
+
+    test('that is raised while we look stops nothing', async () => {
+      const id = await start(true)
+      const { db } = stack.ctx
+      stack.clock.now = USED_UP
+      let raised = false
+      const batch = async (queries: Parameters<typeof db.batch>[0]) => {
+        const read = await db.batch(queries)
+        const [[account]] = read as unknown as [[{ createdAt?: number; budgetCents?: number | null }?]]
+        if (account?.budgetCents === 100 && account.createdAt === START) {
+          raised = true
+          await setBudget(stack.ctx, user.id, { dollars: 50, stops: true })
+        }
+        return read
+      }
+      const changing = new Proxy(db, { get: (target, name) => (name === 'batch' ? batch : Reflect.get(target, name)) })
+      await mailUsedHours({ ...stack.ctx, db: changing })
+      expect(raised).toBe(true)
+      expect(await runOf(id)).toMatchObject({ endsAt: null })
+      expect([await subjects(), await events()]).toEqual([[], []])
+    })
+
+    test('is nobody else’s, and leaves an earlier end alone', async () => {
+      const id = await start(true)
+      const eve = await stack.newUser()
+      await setBudget(stack.ctx, eve.id, { dollars: 9, stops: false })
+      expect((await getUsage(stack.ctx, user.id)).budget).toEqual({ cents: 100, stops: true })
+      await stack.db
+        .update(runs)
+        .set({ endsAt: USED_UP - 1000 })
+        .where(eq(runs.id, id))
+      await lookAt(USED_UP + 60_000)
+      expect(await runOf(id)).toMatchObject({ endsAt: USED_UP - 1000, budgetCents: null })
+    })
+  })
 
   describe('the plan’s hours', () => {
     const running = async (id: string, now = stack.clock.now) => {

@@ -1,0 +1,77 @@
+import type { Budget as Limit } from '../domain/money/budget.ts'
+import { dollars } from '../domain/money/money.ts'
+import { OVERAGE_DOLLARS_PER_HOUR } from '../domain/money/plan.ts'
+import { Button } from '../ui/Button.tsx'
+import { Checkbox, Field } from '../ui/Field.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { Meter } from '../ui/Meter.tsx'
+import { Time } from '../ui/Time.tsx'
+import { FormPage } from './account/FormPage.tsx'
+
+type BudgetProps = {
+  budget: Limit | null
+  /** This month's charges so far. */
+  chargedDollars: number
+  /** When the month ends; null during a trial. */
+  until: string | null
+  csrfToken: string
+  flash: FlashMessage | null
+}
+
+export function Budget({ budget, chargedDollars, until, csrfToken, flash }: BudgetProps) {
+  const limit = budget && budget.cents / 100
+  const values = flash?.values
+  const error = flash?.field === 'dollars' ? flash.message : null
+  return (
+    <FormPage title="Budget" foot={<a href="/account_overview">Back to your account</a>}>
+      <FlashAlert flash={flash} />
+      <p>
+        Limit what a month of server time beyond your plan's hours may cost. We email you once it has cost that much
+        {until ? (
+          <>
+            . This month ends on <Time at={until} />
+          </>
+        ) : null}
+        .
+      </p>
+      {limit === null ? (
+        <p>
+          Charges this month: <strong>{dollars(chargedDollars)}</strong>
+        </p>
+      ) : (
+        <Meter
+          label="Charges this month"
+          value={chargedDollars}
+          max={limit}
+          text={`${dollars(chargedDollars)} of ${dollars(limit)}`}
+        />
+      )}
+      <form className="stack" method="post" action="/api/v1/billings/budget" noValidate>
+        <HiddenFields csrfToken={csrfToken} />
+        <Field
+          name="dollars"
+          label="Budget per month, in dollars"
+          type="number"
+          inputMode="numeric"
+          min={1}
+          step={1}
+          defaultValue={values ? values.dollars : (limit ?? '')}
+          error={error}
+          hint={`An hour costs ${dollars(OVERAGE_DOLLARS_PER_HOUR)}. Leave it empty for no budget. Your plan's price isn't part of it.`}
+        />
+        <Checkbox
+          name="stops"
+          label="Stop my server when it's used up"
+          defaultChecked={values ? 'stops' in values : (budget?.stops ?? false)}
+        />
+        <p className="hint">
+          Its disk is erased. You can't start another one until you raise the budget or the next month begins.
+        </p>
+        <Button type="submit" look="primary">
+          Save
+        </Button>
+      </form>
+    </FormPage>
+  )
+}
