@@ -1,0 +1,51 @@
+import { Resolver } from 'node:dns/promises'
+import type { PlaceRow } from '../../db/schema.ts'
+import { faultsOf } from '../../src/server/settings.ts'
+import { checkAws } from './aws.ts'
+import { type Finding, fail, type Settings, skip, words } from './check.ts'
+import { checkDatabase } from './database.ts'
+import { checkClock, checkMail, checkSite } from './network.ts'
+import { checkSettings } from './settings.ts'
+import { checkStripe } from './stripe.ts'
+
+/** One part of the product. `needs` matches the names of the settings that its checks require. */
+type Room = { room: string; needs: RegExp; check(): Finding[] | Promise<Finding[]> }
+
+const MARK = { ok: ' ok ', fail: 'FAIL', skip: 'skip' }
+
+/** Every check, one after the other. @param say gets a line for each, as it is known @returns how many fail */
+export async function examine(settings: Settings, say: (line: string) => void): Promise<number> {
+  const dns = new Resolver({ timeout: 5_000, tries: 2 })
+  if (settings.DOCTOR_DNS) dns.setServers([settings.DOCTOR_DNS])
+  let inUse: PlaceRow[] = []
+  const rooms: Room[] = [
+    { room: 'settings', needs: /^$/, check: () => checkSettings(settings) },
+    {
+      room: 'database',
+      needs: /^LIBSQL_/,
+      async check() {
+        const database = await checkDatabase(settings)
+        inUse = database.inUse
+        return database.findings
+      },
+    },
+    { room: 'clock', needs: /^(AWS_REGION|EC2_ENDPOINT)/, check: () => checkClock(settings) },
+    { room: 'AWS', needs: /^(AWS|EC2)_/, check: () => checkAws(settings, inUse) },
+    { room: 'Stripe', needs: /^(STRIPE_|SITE_ORIGINS)/, check: () => checkStripe(settings) },
+    { room: 'mail', needs: /^MAIL_FROM/, check: () => checkMail(settings, dns) },
+    { room: 'site', needs: /^SITE_ORIGINS/, check: () => checkSite(settings, dns) },
+  ]
+  const faults = faultsOf(settings)
+  let failed = 0
+  for (const { room, needs, check } of rooms) {
+    const fault = faults.find((sentence) => needs.test(sentence))
+    const findings = fault
+      ? [skip(room, `Fix ${fault.split(' ')[0]} first.`)]
+      : await Promise.resolve(check()).catch((error) => [fail(room, words(error))])
+    for (const { state, check: name, says } of findings) {
+      say(`${MARK[state]}  ${name}: ${says}`)
+      if (state === 'fail') failed++
+    }
+  }
+  return failed
+}
