@@ -33,7 +33,10 @@ async function run(): Promise<void> {
   const address = email.trim().toLowerCase()
   if (command === 'plan')
     return grantPlan(hand, address, { type: planOf(planType), hours: hoursOf(planType, values.hours) })
-  if (command === 'end') return endGrantedPlan(hand, address)
+  if (command === 'end') {
+    if (!(await endGrantedPlan(hand, address))) throw new Error('This account has no trial or granted plan.')
+    return
+  }
   if (command === 'admin' || command === 'no-admin') return setAdmin(hand, address, command === 'admin')
   throw new Error(USAGE)
 }

@@ -182,7 +182,8 @@ export async function grant(
 export async function endGrant(operator: Operator, userId: string, why: Why): Promise<void> {
   const hand = handOf(operator, why)
   requireOther(operator, userId)
-  await endGrantedPlan(hand, (await getAccount(operator, userId)).email)
+  if (!(await endGrantedPlan(hand, (await getAccount(operator, userId)).email)))
+    throw new AppError('conflict', 'They have no trial or granted plan.')
 }
 
 /** The customer sees the reason. @returns false if the bill already says so */

@@ -104,6 +104,15 @@ test('two granted plans in one form leave one, and a closed account gets none', 
   expect(await actsOn(ada.userId)).toEqual(['grant_plan'])
 })
 
+test('of two admins who end a plan at once, one does', async () => {
+  const ada = await site.signInAs('user')
+  const at = `/admin/people/${ada.userId}`
+  await act(`${at}/plan`, { plan: 'basic', hours: '' })
+  const answers = await Promise.all([admin, other].map(({ cookie }) => act(`${at}/end_plan`, {}, cookie)))
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  expect((await actsOn(ada.userId)).sort()).toEqual(['end_plan', 'grant_plan'])
+})
+
 test('a refused form is open again, with everything typed except the tick', async () => {
   const ada = await site.signInAs('user')
   const at = `/admin/people/${ada.userId}`

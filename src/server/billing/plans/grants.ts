@@ -48,15 +48,18 @@ function setTrialEndQuery(db: Database, userId: string, at: number) {
     WHERE user_id = ${userId} AND stop_requested_at IS NULL AND billed_from IS NOT NULL`)
 }
 
-/** Ends a granted plan or a trial. @throws not_found, conflict */
-export async function endGrantedPlan(hand: Hand, email: string): Promise<void> {
+/** Ends a granted plan or a trial. @returns false if there is none @throws not_found, conflict */
+export async function endGrantedPlan(hand: Hand, email: string): Promise<boolean> {
   const { db, now } = hand
   const { userId } = await findGrantee(db, email)
-  await writeBatch(db, [
+  const granted = sql`EXISTS (SELECT 1 FROM subscriptions
+    WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL)`
+  const [, ended] = await writeBatch(db, [
+    auditQuery(hand, { act: 'end_plan', subject: userId, userId }, granted),
     endGrantedQuery(db, userId, now()),
     dueQuery(db, userId, now()),
-    auditQuery(hand, { act: 'end_plan', subject: userId, userId }),
   ])
+  return ended?.rowsAffected === 1
 }
 
 /** @throws not_found */
