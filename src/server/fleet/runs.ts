@@ -105,7 +105,7 @@ async function whyNotStarted(
     countedStartsQuery(ctx, userId, now),
     unansweredQuery(ctx, userId, now),
   ])
-  // The account was closed after this request was let in: nobody could stop what it starts.
+  // The account closed after we let this request in: nobody could stop the server.
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
   if (account.suspendedAt !== null) return suspendedError()
   if (account.heldAt !== null) return new AppError('forbidden', HELD)

@@ -26,7 +26,7 @@ export type JsonCall = Exclude<Call, OtherCall>
 
 type Description = {
   summary: string
-  /** The status of success, and what it answers. */
+  /** The status of success, and the shape of its answer. */
   answer: [status: 200 | 201 | 202, shape: z.ZodMiniType]
   /** Statuses of refusals that are particular to this call. */
   refusals?: number[]
