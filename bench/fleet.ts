@@ -192,7 +192,7 @@ async function availability(site: BenchSite) {
     await stop(person)
     await untilServer(person, 'ended')
   }
-  // The fastest: what else this machine does only adds to the database's own time.
+  // The fastest, because other work on this machine only adds to the database's own time.
   return { available: Math.min(...available), reserve: Math.min(...reserve), answer }
 }
 

@@ -13,7 +13,7 @@ type Room = { room: string; needs: RegExp; check(): Finding[] | Promise<Finding[
 
 const MARK = { ok: ' ok ', fail: 'FAIL', skip: 'skip' }
 
-/** Every check, one after the other. @param say gets a line for each, as it is known @returns how many fail */
+/** Runs every check, one after another. @param say gets each line as soon as we know it @returns how many fail */
 export async function examine(settings: Settings, say: (line: string) => void): Promise<number> {
   const dns = new Resolver({ timeout: 5_000, tries: 2 })
   if (settings.DOCTOR_DNS) dns.setServers([settings.DOCTOR_DNS])

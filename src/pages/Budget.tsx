@@ -27,7 +27,7 @@ export function Budget({ budget, chargedDollars, until, csrfToken, flash }: Budg
     <FormPage title="Budget" foot={<a href="/account_overview">Back to your account</a>}>
       <FlashAlert flash={flash} />
       <p>
-        Limit what a month of server time beyond your plan's hours may cost. We email you once it has cost that much
+        Limit what a month of server time beyond your plan's hours may cost. We email you once it costs that much
         {until ? (
           <>
             . This month ends on <Time at={until} />

@@ -5,7 +5,6 @@ import { promisify } from 'node:util'
 import { expect, inject, test } from 'vitest'
 import { generateTypes } from '../../cli/generate.ts'
 import { createProvingGround } from '../../cli/src/client.ts'
-import { waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 

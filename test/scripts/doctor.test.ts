@@ -127,7 +127,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     return wrong
   }
 
-  /** As an operator types it. */
+  /** Runs the command as an operator would. */
   const run = (words: string[], env: Record<string, string>) =>
     promisify(execFile)(process.execPath, [join(ROOT, 'scripts/doctor.ts'), ...words], {
       cwd: folder,

@@ -80,7 +80,7 @@ export const startInAFullZone: Habit = async (world, random, person) => {
   await world.advance(MINUTE_MS)
 }
 
-/** Everyone stops, and then nothing of ours runs for so long that EC2 forgets the instances it has ended. */
+/** Everyone stops, and then our platform is down until EC2 forgets the instances it has ended. */
 export const stopInSilence: Habit = async (world, _random, _person, people) => {
   const hand = { db: world.database.db, now: world.ctx.now }
   const count = people.length

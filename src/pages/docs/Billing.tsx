@@ -88,8 +88,8 @@ export function Billing() {
           The dashboard and <code>proving-ground status</code> show the cost of the running server, second by second.
         </li>
         <li>
-          Set a monthly <a href="/budget">budget</a>. We email you when it is used up, and stop your server if you want
-          that. We look every minute, so a minute's cost may exceed it.
+          Set a monthly <a href="/budget">budget</a>. We email you when it is used up, and stop your server if you
+          choose that. We look every minute, so a minute's cost may exceed it.
         </li>
         <li>
           <code>cost_dollars</code> in the API says what each ended run added to its bill.

@@ -20,8 +20,8 @@ export function Webhooks() {
           [
             code('server.ending_soon'),
             <>
-              We will stop it at <code>ends_at</code>, 5 minutes from now: its trial ends, or the time you set is up.
-              Not if it had less than 5 minutes to begin with
+              We will stop it at <code>ends_at</code>, 5 minutes from now: its trial ends, or the time you set is up. We
+              send none if it had less than 5 minutes to begin with
             </>,
             code('server, ends_at'),
           ],
@@ -79,7 +79,7 @@ export function Webhooks() {
         <a href="https://www.standardwebhooks.com" rel="noreferrer">
           Standard Webhooks
         </a>
-        , so its libraries for a dozen languages check it. <code>webhook-id</code> is the event's id, the same each time
+        , so its libraries for a dozen languages check it. <code>webhook-id</code> is the event's ID, the same each time
         we send it; <code>webhook-timestamp</code> counts seconds since 1970; <code>webhook-signature</code> has one or
         more signatures. Check them over the raw body, before you parse it:
       </p>
@@ -122,8 +122,8 @@ createServer(async (request, response) => {
         events for it.
       </p>
       <p>
-        The webhook's page lists its last 100 deliveries of the last 30 days, with the status and the first 500 bytes of
-        your answer. A button sends each of them again: the same event with the same id, tried again for up to a day.
+        The webhook's page lists its last 100 deliveries from the last 30 days, with the status and the first 500 bytes
+        of your answer. A button sends each of them again: the same event with the same id, tried again for up to a day.
       </p>
 
       <Heading id="secrets">Replacing the secret</Heading>

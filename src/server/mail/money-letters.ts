@@ -43,7 +43,7 @@ export function budgetReachedMail(origin: string, { cents, chargedCents, stops, 
   return composeMail(`Your budget of ${budget} is used up`, [
     `Since ${day(from)}, server time beyond your plan has cost ${dollars(chargedCents / 100)}. Your budget is ${budget} a month.`,
     stops
-      ? `As you wished, we stop your server now. You can't start another one until you raise your budget, or until ${day(until)}.`
+      ? `As you asked, we stop your server now. You can't start another one until you raise your budget, or until ${day(until)}.`
       : `A running server keeps running, and server time still costs ${RATE}.`,
     { link: `${origin}${BUDGET_PAGE}`, label: 'Change your budget' },
   ])

@@ -92,25 +92,28 @@ test('reports a trial before it ends, and once it has', async () => {
 test.each([
   [301, ['server.ending_soon', 'server.running', 'server.stopped']],
   [300, ['server.running', 'server.stopped']],
-])('a run that ends %d s after its start is told of before, if that is more than 5 minutes', async (seconds, types) => {
-  const ada = await customer()
-  const { ctx } = world.process
-  const { run } = await startRun(ctx, ada, null, null, {
-    name: null,
-    stopAfterMs: seconds * 1000,
-    maxGpus: null,
-  })
-  await world.process.settle()
-  await finishJobs(world, ada)
-  const mails = async () => (await world.db.select().from(outbox).where(eq(outbox.recipient, ada.user.email))).length
-  const before = await mails()
-  await settle(world, ada)
-  const events = await told(ada)
-  expect(events.map(({ type }) => type)).toEqual(types)
-  if (types.length === 3) {
-    expect(events[0].ends_at).toBe(new Date(run.endsAt ?? 0).toISOString())
-    expect(events[0].server.id).toBe(run.id)
-  }
-  expect(events.at(-1).server.ended_because).toBe('time_up')
-  expect(await mails()).toBe(before)
-})
+])(
+  'warns before the end of a run that ends %d s after its start, if that is more than 5 minutes',
+  async (seconds, types) => {
+    const ada = await customer()
+    const { ctx } = world.process
+    const { run } = await startRun(ctx, ada, null, null, {
+      name: null,
+      stopAfterMs: seconds * 1000,
+      maxGpus: null,
+    })
+    await world.process.settle()
+    await finishJobs(world, ada)
+    const mails = async () => (await world.db.select().from(outbox).where(eq(outbox.recipient, ada.user.email))).length
+    const before = await mails()
+    await settle(world, ada)
+    const events = await told(ada)
+    expect(events.map(({ type }) => type)).toEqual(types)
+    if (types.length === 3) {
+      expect(events[0].ends_at).toBe(new Date(run.endsAt ?? 0).toISOString())
+      expect(events[0].server.id).toBe(run.id)
+    }
+    expect(events.at(-1).server.ended_because).toBe('time_up')
+    expect(await mails()).toBe(before)
+  },
+)

@@ -104,7 +104,7 @@ test('two granted plans in one form leave one, and a closed account gets none', 
   expect(await actsOn(ada.userId)).toEqual(['grant_plan'])
 })
 
-test('of two admins who end a plan at once, one does', async () => {
+test('if two admins end a plan at once, one does', async () => {
   const ada = await site.signInAs('user')
   const at = `/admin/people/${ada.userId}`
   await act(`${at}/plan`, { plan: 'basic', hours: '' })

@@ -62,7 +62,7 @@ async function look(ctx: Context, run: RunRow, email: string | null): Promise<vo
   ])
   if (!atBudget.length) return
   sendSoon(ctx, run.userId, told)
-  // It ends the run, if that is what happens at the budget.
+  // Ends the run, if the budget stops servers.
   ctx.background(ctx.channel(run.userId).wake(run.userId))
 }
 

@@ -10,7 +10,7 @@ import { trialEndingMail, trialOverMail } from '../../mail/trial-letters.ts'
 import { requestStop } from '../runs.ts'
 import { serverEvent } from '../server-events.ts'
 
-/** How long before a run's end we warn of it. A run that starts with less time left gets no warning. */
+/** How long before a run's end we warn. A run that starts with less time left gets no warning. */
 const WARN_MS = 5 * MINUTE_MS
 
 const hasEnd = or(isNotNull(runs.mustStopAt), isNotNull(runs.endsAt))
@@ -48,7 +48,7 @@ export async function watchEnd(ctx: Context, userId: string): Promise<number | n
   return Math.min(endsAt, mustStopAt, now < warnAt ? warnAt : Infinity)
 }
 
-/** A condition on live rows of `server_sessions`: it's time to end them, or to warn of their end. */
+/** A condition on live rows of `server_sessions`: it's time to end them, or to warn that they will end. */
 export function isEndDue(now: number): SQL {
   const isSoon = sql`trial_warned_at IS NULL AND ((must_stop_at <= ${now + WARN_MS} AND must_stop_at - billed_from > ${WARN_MS})
     OR (ends_at <= ${now + WARN_MS} AND ends_at - requested_at > ${WARN_MS}))`
@@ -64,8 +64,8 @@ function warningTime({ mustStopAt, billedFrom, endsAt, requestedAt, trialWarnedA
 }
 
 /**
- * Unless a plan or a stop came in between. The mark and the email are one write, so there is one email. Who set the end
- * needs no email.
+ * Unless a plan or a stop came in between. The mark and the email are one write, so there is one email. People who
+ * set the end themselves need no email.
  */
 async function warn(ctx: Context, run: RunRow, email: string): Promise<void> {
   const now = ctx.now()

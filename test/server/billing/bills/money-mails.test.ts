@@ -64,7 +64,7 @@ describe('emails about money', () => {
     }
     const runOf = async (id: string) => (await stack.db.select().from(runs).where(eq(runs.id, id)))[0]
 
-    test('is told of once a month, to the second, with the number of the screen', async () => {
+    test('sends an email once a month, to the second, with the number on screen', async () => {
       const id = await start(false)
       await lookAt(START)
       expect((await runOf(id))?.hoursLookAt).toBe(USED_UP)
@@ -94,7 +94,7 @@ describe('emails about money', () => {
       expect(await runOf(id)).toMatchObject({ endsAt: null, budgetCents: null })
       const { amountOwedDollars } = toSummary(await getUsage(stack.ctx, user.id)).monthlyUsage
       expect(amountOwedDollars).toBe(1)
-      // The next month has a budget of its own.
+      // The next month has its own budget.
       await stack.db.update(runs).set({ hoursLookAt: START }).where(eq(runs.id, id))
       await stack.db
         .update(users)
@@ -105,7 +105,7 @@ describe('emails about money', () => {
       expect(new Set((await events()).map(({ eventId }) => eventId)).size).toBe(2)
     })
 
-    test('ends the run, if its owner wants that, and no start is allowed until it is raised', async () => {
+    test('ends the run if its owner wants that, and allows no start until it is raised', async () => {
       const id = await start(true)
       await lookAt(USED_UP - 1000)
       expect((await runOf(id))?.endsAt).toBeNull()
@@ -128,7 +128,7 @@ describe('emails about money', () => {
       await requireAllowance(stack.ctx, user.id, false)
     })
 
-    test('that is raised while we look stops nothing', async () => {
+    test('stops nothing if it is raised while we look', async () => {
       const id = await start(true)
       const { db } = stack.ctx
       stack.clock.now = USED_UP
@@ -149,7 +149,7 @@ describe('emails about money', () => {
       expect([await subjects(), await events()]).toEqual([[], []])
     })
 
-    test('is nobody else’s, and leaves an earlier end alone', async () => {
+    test('affects nobody else, and leaves an earlier end alone', async () => {
       const id = await start(true)
       const eve = await stack.newUser()
       await setBudget(stack.ctx, eve.id, { dollars: 9, stops: false })

@@ -265,7 +265,7 @@ describe('a plan that nobody pays', () => {
     expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
   })
 
-  test('paid for its next period and then over before the unpaid one is billed: that one has no hours', async () => {
+  test('paid for its next period, and ended before the unpaid one is billed: that one has no hours', async () => {
     const { stripeId, anchor } = await buy('premium', 'declined_later')
     const [unpaid, next] = [addMonths(anchor, 1), addMonths(anchor, 2)]
     await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + 11 * DAY })
