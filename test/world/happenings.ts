@@ -119,6 +119,7 @@ export async function edges(world: World): Promise<number[]> {
       run.endedAt === null
         ? [
             run.mustStopAt ?? 0,
+            run.endsAt ?? 0,
             run.requestedAt + 600_000,
             (run.runningAt ?? 0) + 600_000,
             (run.unseenSince ?? 0) + 90_000,

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { plans, runs, users } from '../../db/schema.ts'
 import type { Invoice } from '../../dev/stripe/objects.ts'
-import { DAY_MS } from '../../src/domain/instant.ts'
+import { DAY_MS, MINUTE_MS } from '../../src/domain/instant.ts'
 import { NO_WISHES } from '../../src/domain/run-wishes.ts'
 import { ALL_RESERVED } from '../../src/domain/server-list.ts'
 import type { User } from '../../src/domain/wire.ts'
@@ -102,8 +102,10 @@ export class Person {
   async start(): Promise<void> {
     const { ctx, database } = this.#world
     const [row] = await database.db.select().from(users).where(eq(users.id, this.user.id))
-    // Now and then they choose a small machine. A random choice would change every seed.
-    const wishes = { ...NO_WISHES, maxGpus: this.#world.clock.ms % 3 ? null : 1 }
+    // Now and then they choose a small machine, or an end. A random choice would change every seed.
+    const { ms } = this.#world.clock
+    const stopAfterMs = ms % 7 ? null : (1 + (ms % 20)) * MINUTE_MS
+    const wishes = { ...NO_WISHES, maxGpus: ms % 3 ? null : 1, stopAfterMs }
     const starter = { user: this.user, suspended: row?.suspendedAt != null }
     await startRun(ctx, starter, null, null, wishes).catch((error: Error) => {
       if (error.message === ALL_RESERVED) this.#world.note('fleet full')

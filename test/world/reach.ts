@@ -14,6 +14,7 @@ export const REACH = [
   'wrong region',
   'log: alert instances_unseen',
   'trial over',
+  'end set by its user',
   'place set aside',
   'place retired in use',
   'fleet full',

@@ -10,6 +10,11 @@ export function sightings(rows: Rows, memory: Memory): string[] {
     ...jobs.flatMap(({ id, errorCode }) =>
       errorCode !== null && memory.jobs.get(id)?.errorCode == null ? [`job failed: ${errorCode}`] : [],
     ),
+    ...runs.flatMap(({ id, endsAt, stopRequestedAt }) =>
+      endsAt !== null && (stopRequestedAt ?? 0) >= endsAt && memory.runs.get(id)?.stopRequestedAt == null
+        ? ['end set by its user']
+        : [],
+    ),
     ...runs.flatMap(({ id, mustStopAt, stopRequestedAt }) =>
       mustStopAt !== null && (stopRequestedAt ?? 0) >= mustStopAt && memory.runs.get(id)?.stopRequestedAt == null
         ? ['trial over']

@@ -22,15 +22,14 @@ beforeAll(async () => {
   database = await openWorldDatabase()
 })
 
-test(`no rule breaks in the worlds of ${SEEDS} seeds, and they see nearly every rare state`, async () => {
+test(`no rule breaks in the worlds of ${SEEDS} seeds, and they see every rare state`, async () => {
   const reached = new Map<string, number>()
   for (let seed = 1; seed <= SEEDS; seed++) {
     const outcome = await runSeed(database, seed)
     expect(outcome.broken, `replay it with: npm run sim -- --seed ${seed} --trace`).toBeNull()
     for (const [state, times] of outcome.reached) reached.set(state, (reached.get(state) ?? 0) + times)
   }
-  // So few seeds sometimes miss the rarest states. `npm run sim` with 2,000 seeds judges each state.
-  expect(whatIsMissing(reached, SEEDS).length).toBeLessThanOrEqual(5)
+  expect(whatIsMissing(reached, SEEDS)).toEqual([])
 }, 600_000)
 
 test.each(regressions as { found: string; schedule: Schedule }[])('never again: $found', async ({ schedule }) => {

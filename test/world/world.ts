@@ -13,6 +13,10 @@ import { Program, type Task, type Weather } from './program.ts'
 import { Servers } from './servers.ts'
 import { openStripe, type StripeWorld } from './stripe.ts'
 import { Webhooks } from './webhooks.ts'
+// The product loads these when it first needs them: the first world that did would play in another order.
+import '../../src/server/billing/bills/hours-mails.ts'
+import '../../src/server/billing/bills/invoice-mails.ts'
+import '../../src/server/events/renew-secrets.ts'
 
 /** Over a longer time, alarms and triggers come this many times as late, as if the platform were down. */
 const LATE_AFTER_MS = 5 * MINUTE_MS

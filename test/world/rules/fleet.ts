@@ -95,14 +95,14 @@ export const FLEET_RULES: Rule[] = [
   {
     name: 'every-stop-has-a-cause',
     sentence:
-      'A server stops because its user asked, because its trial or account ended, or for a reason that we give.',
+      'A server stops because its user asked or set that end, because its trial or account ended, or for a reason that we give.',
     broken: ({ rows, people }) =>
       rows.jobs.flatMap((job) => {
         if (job.kind !== 'server_stop' || job.errorCode !== null) return []
         const run = rows.runs.find(({ id }) => id === job.runId)
         const owner = people.find(({ user }) => user.id === job.userId)
-        const isTrialOver = run?.mustStopAt != null && run.mustStopAt <= job.createdAt
-        return isTrialOver || owner?.closes || owner?.asked.has(job.runId) ? [] : [`${job.runId} was stopped`]
+        const isOver = Math.min(run?.mustStopAt ?? Infinity, run?.endsAt ?? Infinity) <= job.createdAt
+        return isOver || owner?.closes || owner?.asked.has(job.runId) ? [] : [`${job.runId} was stopped`]
       }),
   },
   {

@@ -42,10 +42,11 @@ export const TRIALS_RULES: Rule[] = [
     broken: ({ rows, people }) =>
       people.flatMap(({ user, asked, closes }) => {
         const over = rows.runs.filter(
-          ({ id, userId, mustStopAt, stopRequestedAt }) =>
+          ({ id, userId, mustStopAt, stopRequestedAt, endsAt }) =>
             userId === user.id &&
             mustStopAt !== null &&
             (stopRequestedAt ?? 0) >= mustStopAt &&
+            (endsAt ?? Infinity) >= mustStopAt &&
             rows.jobs.some((job) => job.runId === id && job.kind === 'server_stop' && job.errorCode === null),
         )
         const ours = over.filter(({ id }) => !asked.has(id) && !closes)
@@ -54,5 +55,18 @@ export const TRIALS_RULES: Rule[] = [
           ? [`${user.name} got ${mails.length} mails for ${ours.length} to ${over.length} ends`]
           : []
       }),
+  },
+  {
+    name: 'ends-are-kept',
+    sentence: 'If its user set an end, a server is not billed past it, and stops within 3 quiet minutes of it.',
+    broken: ({ world, rows }) =>
+      rows.runs.flatMap(({ id, endsAt, billedFrom, meteredUntil, stopRequestedAt }) => [
+        ...(endsAt !== null && (meteredUntil ?? 0) > Math.max(endsAt, billedFrom ?? 0)
+          ? [`${id} was to end ${iso(endsAt)}, and is billed until ${iso(meteredUntil)}`]
+          : []),
+        ...(endsAt !== null && stopRequestedAt === null && isOverdue(world, 'fleet', endsAt, 3 * MINUTE_MS, 1)
+          ? [`${id} was to end ${iso(endsAt)}`]
+          : []),
+      ]),
   },
 ]
