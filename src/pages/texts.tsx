@@ -13,7 +13,7 @@ export const ORIGIN = 'https://origin.invalid'
 /** The pages that are only text: the build renders them into files, so that the Worker needn't carry them. */
 const TEXTS = {
   docs: <Quickstart origin={ORIGIN} />,
-  'docs-events': <Events origin={ORIGIN} />,
+  'docs-events': <Events />,
   'docs-cli': <Cli origin={ORIGIN} />,
   'docs-billing': <Billing />,
   'docs-images': <Servers />,

@@ -193,6 +193,7 @@ test('the prices are right', async () => {
 test.each(PAGES)('%s: its links lead somewhere, and it needs no script', async (path) => {
   const page = await html(path)
   expect(page).not.toMatch(/<script (?!id="bootstrap")/)
+  expect(page).not.toContain('origin.invalid')
   const main = page.slice(page.indexOf('<main'), page.indexOf('</main>'))
   for (const [, to = ''] of main.matchAll(/href="([/#][^"]*)"/g)) {
     const [where = '', anchor] = to.split('#')

@@ -2,6 +2,8 @@ import { Code, Doc, Heading, Rows } from './parts.tsx'
 import { CLI_PATH, PACKAGE_PATH } from './Quickstart.tsx'
 
 const code = (text: string) => <code key={text}>{text}</code>
+/** With its options as code. */
+const said = (text: string) => text.split(/(--[a-z-]+)/).map((part, i) => (i % 2 ? code(part) : part))
 
 export function Cli({ origin }: { origin: string }) {
   return (
@@ -37,19 +39,26 @@ proving-ground stop`}</Code>
         rows={[
           [
             code('login'),
-            "Signs in through your browser. --scope read gets a token that can't start or stop anything; --with-token reads a token from the terminal or stdin instead",
+            said(
+              "Signs in through your browser. --scope read gets a token that can't start or stop anything; --with-token reads a token from the terminal or stdin instead",
+            ),
           ],
           [
             code('start'),
-            'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --stop-after 2h stops it after two hours; --name names it',
+            said(
+              'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --stop-after 2h stops it after two hours; --name names it',
+            ),
           ],
-          [code('status'), 'Shows your running server: state, time, cost, address. --watch follows it'],
+          [code('status'), said('Shows your running server: state, time, cost, address. --watch follows it')],
           [code('open'), "Prints your server's address and opens it in the browser"],
-          [code('stop'), 'Stops your server. --all also succeeds if none runs'],
+          [code('stop'), said('Stops your server. --all also succeeds if none runs')],
           [code('runs'), 'Lists your latest 100 runs'],
           [code('usage'), "Shows this month's usage and your plan"],
-          [code('bills'), 'Lists your bills; --csv writes CSV'],
-          [code('token'), 'Shows the token in use: its account, what it may do, and when it expires. --revoke ends it'],
+          [code('bills'), said('Lists your bills; --csv writes CSV')],
+          [
+            code('token'),
+            said('Shows the token in use: its account, what it may do, and when it expires. --revoke ends it'),
+          ],
           [code('logout'), 'Signs out on this computer'],
           [code('completion bash'), 'Prints a script that completes commands; also for zsh'],
         ]}

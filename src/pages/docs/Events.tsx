@@ -1,7 +1,7 @@
 import { Code, Doc, Heading, Rows } from './parts.tsx'
 import { Webhooks } from './Webhooks.tsx'
 
-export function Events({ origin }: { origin: string }) {
+export function Events() {
   return (
     <Doc
       path="/docs/events"
@@ -10,7 +10,7 @@ export function Events({ origin }: { origin: string }) {
     >
       <Heading id="cable">The cable</Heading>
       <p>
-        <code>{`${origin.replace('http', 'ws')}/cable`}</code> speaks the Action Cable protocol, with the subprotocol{' '}
+        <code>/cable</code> on this site speaks the Action Cable protocol, with the subprotocol{' '}
         <code>actioncable-v1-json</code>. Stock clients such as <code>@rails/actioncable</code> and{' '}
         <code>@anycable/core</code> work unchanged. A program sends its API token in the header{' '}
         <code>Authorization</code>; the scope <code>read</code> is enough.

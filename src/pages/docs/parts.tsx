@@ -65,7 +65,9 @@ type RowsProps = { caption: string; head: string[]; rows: [ReactNode, ...ReactNo
 /** A table whose first column names its rows. */
 export function Rows({ caption, head, rows }: RowsProps) {
   const columns = head.map((label, i) => ({ key: label, label, rowHeader: i === 0 }))
-  const cells = (row: ReactNode[]) => Object.fromEntries(head.map((label, i) => [label, row[i]]))
+  // On phones, a cell is a flex box: its words must stay one item.
+  const cells = (row: ReactNode[]) =>
+    Object.fromEntries(head.map((label, i) => [label, <span key={label}>{row[i]}</span>]))
   return (
     <DataTable
       caption={caption}
