@@ -33,6 +33,7 @@ describe.each(SCREENS)('$name', (screen) => {
           faults.push(`${width} ${theme} ${fault}`)
         const over = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
         if (over > 0) faults.push(`${width} ${theme} scrolls ${over} px sideways`)
+        if (theme === 'light') for (const word of await brokenWords(page)) faults.push(`${width} breaks ${word}`)
       }
     for (const width of [1280, 360]) {
       await setLook(page, 'light', width)
@@ -99,6 +100,26 @@ function cutOff(page: Page): Promise<string[]> {
     )
     const name = (element: Element) => `${element.tagName} "${element.textContent?.slice(0, 40)}"`
     return [...sideways, ...[...wide, ...words].map(name)]
+  })
+}
+
+/** Short words and numbers in two lines: long ones may break anywhere, so a column can get too narrow for all. */
+function brokenWords(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const range = document.createRange()
+    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+    const broken: string[] = []
+    for (let text = texts.nextNode() as Text | null; text; text = texts.nextNode() as Text | null) {
+      if (!text.parentElement?.checkVisibility() || text.parentElement.closest('.visually-hidden, pre')) continue
+      // They may break after these signs, and an address may break anywhere.
+      for (const { 0: word, index } of text.data.matchAll(/(?<!\S)[^\s/@–—-]{1,16}(?!\S)/g)) {
+        range.setStart(text, index)
+        range.setEnd(text, index + word.length)
+        const tops = [...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top))
+        if (new Set(tops).size > 1 && !text.parentElement.closest('.address')) broken.push(word)
+      }
+    }
+    return broken
   })
 }
 
