@@ -16,7 +16,8 @@ export function independentBills(
   const bills: SeenBill[] = []
   for (let start = born; start < until; ) {
     const plan = plans.find((p) => p.from <= start && start < p.until)
-    const nextPlan = Math.min(...plans.filter((p) => p.from > start).map((p) => p.from), Infinity)
+    // One that ended in the second of its start never was.
+    const nextPlan = Math.min(...plans.filter((p) => p.from > start && p.until > p.from).map((p) => p.from), Infinity)
     const natural = plan ? (plan.trial ? Infinity : nextMonthly(plan.from, start)) : nextFirst(start)
     const end = Math.min(natural, plan?.until ?? Infinity, nextPlan, closedAt ?? Infinity)
     if (end > until) break
