@@ -1,4 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
+import { setBudget } from '../../../../src/server/billing/bills/budget.ts'
+import { mailUsedHours } from '../../../../src/server/billing/bills/hours-mails.ts'
 import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.ts'
 import { startRun } from '../../../../src/server/fleet/runs.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
@@ -6,7 +8,7 @@ import { toServer } from '../../../../src/server/fleet/wire.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
-import { finishJobs, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
+import { finishJobs, pressStop, running, sentences, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
@@ -78,6 +80,25 @@ test('a plan that lifts the end of a trial leaves the end that its user set', as
   await liftTrialEndQuery(world.db, ada.user.id)
   await settle(world, ada)
   expect(await run()).toMatchObject({ mustStopAt: null, meteredUntil: end })
+})
+
+test('a budget that is used up ends the run, and says so', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  const { ctx } = world.process
+  await setBudget(ctx, ada.user.id, { dollars: 1, stops: true })
+  const { billedFrom } = await latestRun(world, ada.user.id)
+  world.clock.ms = (billedFrom ?? 0) + 100 * 3_600_000
+  await mailUsedHours(ctx)
+  const end = (await latestRun(world, ada.user.id)).endsAt ?? 0
+  await world.process.settle()
+  await settle(world, ada)
+  const run = await latestRun(world, ada.user.id)
+  expect(run).toMatchObject({ meteredUntil: end, errorMessage: null })
+  expect(toServer(run).ended_because).toBe('budget')
+  expect(sentences(world, ada).at(-1)).toMatch(/^Server stopped because your budget was used up\. You used /)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
 })
 
 test('a stop before that moment counts as the user’s', async () => {
