@@ -20,7 +20,7 @@ export default defineConfig({
           name: 'programs',
           include: ['test/**/*.test.{ts,tsx}'],
           exclude: BROWSER,
-          maxWorkers: 4,
+          maxWorkers: 5,
           // GitHub's checker imports JSON the way bundlers do.
           server: { deps: { inline: [/@actions\//] } },
           sequence: { groupOrder: 0 },
