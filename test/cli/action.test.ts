@@ -7,6 +7,7 @@ import type { Server } from '../../src/domain/wire.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
+import { hasPrograms } from '../../testing/stack/programs.ts'
 
 const url = inject('url')
 const WORKFLOWS = '.github/workflows'
@@ -41,16 +42,18 @@ test('pins other people’s actions', () => {
   for (const one of used) expect(one).toMatch(/^uses: (\.\/\S+|[\w/-]+@[0-9a-f]{40} # v[\d.]+)$/)
 })
 
-test.concurrent('starts a server, gives its address to the next steps, and stops it', async () => {
-  const ada = await newOperator(url)
-  const { ok, log } = await fly(ada)
-  expect([ok, log]).toEqual([true, expect.stringMatching(/::add-mask::pg_\w+\n[\s\S]*is running: http:\S+:5173\n/)])
-  expect(log).toContain('Stopping the server.')
-  const [server, ...others] = await serversOf(ada)
-  expect(others).toEqual([])
-  expect(server).toMatchObject({ name: 'Smoke 42', end_time: expect.any(String) })
-  expect(Date.parse(server?.ends_at ?? '') - Date.parse(server?.requested_at ?? '')).toBe(15 * 60_000)
-})
+test
+  .runIf(hasPrograms('curl'))
+  .concurrent('starts a server, gives its address to the next steps, and stops it', async () => {
+    const ada = await newOperator(url)
+    const { ok, log } = await fly(ada)
+    expect([ok, log]).toEqual([true, expect.stringMatching(/::add-mask::pg_\w+\n[\s\S]*is running: http:\S+:5173\n/)])
+    expect(log).toContain('Stopping the server.')
+    const [server, ...others] = await serversOf(ada)
+    expect(others).toEqual([])
+    expect(server).toMatchObject({ name: 'Smoke 42', end_time: expect.any(String) })
+    expect(Date.parse(server?.ends_at ?? '') - Date.parse(server?.requested_at ?? '')).toBe(15 * 60_000)
+  })
 
 test.concurrent('stops the server when a later step fails', async () => {
   const ada = await newOperator(url)

@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -9,6 +9,7 @@ import { SITE_MAP } from '../../src/server/http/site-map.ts'
 import { waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
+import { hasPrograms } from '../../testing/stack/programs.ts'
 
 /** Takes the documentation's examples from its pages as people see them, and runs them as people would. */
 
@@ -55,18 +56,7 @@ function bash(script: string, { token }: Operator, more: Record<string, string> 
   )
 }
 
-function has(program: string): boolean {
-  try {
-    execFileSync(program, ['--version'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
-/** Not every developer's machine has them; CI's does. */
-const canRun = Boolean(process.env.CI) || ['bash', 'curl', 'jq'].every(has)
-
-describe.runIf(canRun)('the examples work:', () => {
+describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
   test.concurrent('curl starts a server, waits, reads its page, and stops it', async () => {
     const ada = await newOperator(url)
     const { curl = '' } = await examples('/docs')
