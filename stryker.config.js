@@ -8,6 +8,7 @@ export default {
     '**',
     '!src/domain/**',
     '!test/domain/**',
+    '!testing/instances.ts',
     '!test/docs/billing.test.ts',
     '!docs/billing.md',
     '!package.json',

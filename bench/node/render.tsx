@@ -4,7 +4,7 @@ import type { Server } from '../../src/domain/wire.ts'
 import { Console } from '../../src/pages/Console.tsx'
 import { Dashboard } from '../../src/pages/Dashboard.tsx'
 import { Layout } from '../../src/pages/Layout.tsx'
-import { manyInstances } from '../../testing/stack/many-instances.ts'
+import { manyInstances } from '../../testing/instances.ts'
 import { median } from '../median.ts'
 
 const now = Date.UTC(2026, 10, 21, 12)

@@ -56,7 +56,7 @@ function isEventType(type: string): type is EventType {
 }
 
 /** Names that never lead to the public Internet, by their last label. */
-const PRIVATE_NAMES = /(^|\.)(localhost|local|internal|intranet|lan|corp|home|arpa|onion)$/
+const PRIVATE_NAMES = /\.(localhost|local|internal|intranet|lan|corp|home|arpa|onion)$/
 
 /**
  * Why we never send anything to this URL, as a sentence; null if we may. It judges the name, not its address:

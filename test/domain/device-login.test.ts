@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { deviceName, freeTokenName, newUserCode, readUserCode } from '../../src/domain/device-login.ts'
+import {
+  CLIENT_ID,
+  DEVICE_GRANT,
+  DEVICE_LOGIN_MS,
+  deviceName,
+  freeTokenName,
+  newUserCode,
+  readUserCode,
+} from '../../src/domain/device-login.ts'
 
 test('a user code has eight letters in two groups, without vowels', () => {
   let next = 0
@@ -24,4 +32,12 @@ test('finds a name that no other token has', () => {
   expect(freeTokenName('laptop', [])).toBe('laptop')
   expect(freeTokenName('laptop', ['laptop', 'laptop (3)'])).toBe('laptop (2)')
   expect(freeTokenName('laptop', ['laptop', 'laptop (2)'])).toBe('laptop (3)')
+})
+
+test('the names and the 10 minutes that the command line relies on', () => {
+  expect([CLIENT_ID, DEVICE_GRANT, DEVICE_LOGIN_MS]).toEqual([
+    'proving-ground',
+    'urn:ietf:params:oauth:grant-type:device_code',
+    600_000,
+  ])
 })

@@ -12,7 +12,7 @@ import {
   viewInstances,
 } from '../../src/domain/instance-view.ts'
 import type { Instance } from '../../src/domain/wire.ts'
-import { manyInstances } from '../../testing/stack/many-instances.ts'
+import { manyInstances } from '../../testing/instances.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const word = fc.oneof(fc.constant(null), fc.constantFrom('a', 'B', 'b2', 'b10', '10.0.0.2', '10.0.0.10'))

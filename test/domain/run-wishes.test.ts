@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { checkForm } from '../../src/domain/form.ts'
-import { runWishes } from '../../src/domain/run-wishes.ts'
+import { NO_WISHES, runWishes } from '../../src/domain/run-wishes.ts'
 
 const check = (name: string, stop_after: number | null, max_gpus: number | null = null) =>
   checkForm(runWishes, { name, stop_after, max_gpus })
@@ -19,7 +19,7 @@ test('takes a maximum number of GPUs, and refuses less than one and fractions', 
   for (const gpus of [0, -1, 1.5, Number.NaN])
     expect(check('', null, gpus)).toMatchObject({
       ok: false,
-      faults: [{ message: 'The number of GPUs must be a whole number, 1 or more.' }],
+      faults: [{ field: 'max_gpus', message: 'The number of GPUs must be a whole number, 1 or more.' }],
     })
 })
 
@@ -31,5 +31,10 @@ test.each([
   ['', 60.5, 'A server can stop after 60 to 2592000 seconds (30 days).'],
   ['', Number.NaN, 'A server can stop after 60 to 2592000 seconds (30 days).'],
 ])('refuses the name %j with the end %j', (name, stopAfter, message) => {
-  expect(check(name, stopAfter)).toMatchObject({ ok: false, faults: [{ message }] })
+  const field = message.startsWith('Name') ? 'name' : 'stop_after'
+  expect(check(name, stopAfter)).toMatchObject({ ok: false, faults: [{ field, message }] })
+})
+
+test('no wishes are none of the three', () => {
+  expect(NO_WISHES).toEqual({ name: null, stopAfterMs: null, maxGpus: null })
 })

@@ -37,6 +37,8 @@ test.each([
   ['you', '2026-11-21T09:30:00Z', 'Ended by you'],
   ['you', null, 'Cancelled by you'],
   ['trial_over', '2026-11-21T09:30:00Z', 'Free minutes used up'],
+  ['time_up', '2026-11-21T09:30:00Z', 'Ended at the time you set'],
+  ['budget', '2026-11-21T09:30:00Z', 'Your budget was used up'],
   ['failure', null, null],
   [null, '2026-11-21T09:30:00Z', null],
 ] as const)('a run that ended because of %s, started at %s, says %s', (ended_because, startedAt, words) => {

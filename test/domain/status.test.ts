@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type Incident, lostMs, percentUp, statusDays } from '../../src/domain/status.ts'
+import { type Incident, lostMs, percentUp, SILENT_MS, statusDays } from '../../src/domain/status.ts'
 
 const DAY = 86_400_000
 const MINUTE = 60_000
@@ -36,7 +36,24 @@ test('overlapping incidents count once', () => {
 })
 
 test('100 percent means never', () => {
-  expect([percentUp(0, 100), percentUp(0, 0)]).toEqual(['100', '100'])
+  expect([percentUp(0, 100), percentUp(0, 0), percentUp(1, 0)]).toEqual(['100', '100', '100'])
   expect(percentUp(1, 1_000_000)).toBe('99.99')
   expect(percentUp(100, 100)).toBe('0.00')
+})
+
+test('a day that ended just as the checks began does not count', () => {
+  expect(
+    statusDays([], today, now)
+      .slice(-2)
+      .map(({ minutes }) => minutes),
+  ).toEqual([null, 0])
+})
+
+test('incidents in any order, and outside the time asked about, are counted right', () => {
+  expect(lostMs([from(60, 70), from(10, 40), from(35, 50), from(90, 95)], 0, 80, 100)).toBe(50)
+  expect(lostMs([from(0, 10), from(50, 60)], 20, 40, 100)).toBe(0)
+})
+
+test('silence of 5 minutes is an incident', () => {
+  expect(SILENT_MS).toBe(300_000)
 })

@@ -21,6 +21,7 @@ test.each([
   'https://localhost.example.com/',
   'https://notsite.example.com/',
   'https://10.example.com/',
+  'https://hooks.example.x1/',
 ])('may call %s', (url) => {
   expect(judge(url)).toBeNull()
 })
@@ -77,6 +78,11 @@ test('plain HTTP and any port are for loopback, and only where the site itself i
   expect(isOwnMachine(new URL('ftp://localhost/'))).toBe(false)
 })
 
+test('never calls any of our own sites', () => {
+  const own = ['one.example.com', 'two.example.com']
+  for (const host of own) expect(webhookUrlFault(`https://${host}/`, false, own)).toContain('this site')
+})
+
 test('keeps a URL as browsers write it, without a fragment', () => {
   expect(normalUrl('HTTPS://Example.com:443/a b#part')).toBe('https://example.com/a%20b')
 })
@@ -96,9 +102,12 @@ test('the form needs a URL, known events, and the password', () => {
   const long = `https://example.com/${'x'.repeat(480)}`
   expect([long.length, faultOf({ url: long })]).toEqual([500, null])
   expect(faultOf({ url: ` ${long} ` })).toBeNull()
-  expect(faultOf({ url: `${long}x` })?.message).toBe('The URL cannot exceed 500 characters.')
+  expect(faultOf({ url: `${long}x` })).toEqual({ field: 'url', message: 'The URL cannot exceed 500 characters.' })
   expect(faultOf({ events: [] })).toEqual({ field: 'events', message: 'Choose at least one event.' })
-  expect(faultOf({ events: ['server.running', 'x'] })?.message).toContain(EVENT_TYPES.join(', '))
+  expect(faultOf({ events: ['server.running', 'x'] })).toEqual({
+    field: 'events',
+    message: `An event must be one of ${EVENT_TYPES.join(', ')}.`,
+  })
   expect(faultOf({ current_password: '' })).toMatchObject({ field: 'current_password' })
   expect(checkForm(rotationForm, { current_password: '' })).toMatchObject({
     ok: false,

@@ -5,7 +5,7 @@ import { INSTANCE_COLUMNS, type InstanceView, NEWEST_FIRST, pageInstances } from
 import type { Instance } from '../../src/domain/wire.ts'
 import { Console } from '../../src/pages/Console.tsx'
 import { ConsoleMessages } from '../../src/pages/ConsoleMessages.tsx'
-import { manyInstances } from '../../testing/stack/many-instances.ts'
+import { manyInstances } from '../../testing/instances.ts'
 
 const NOW = Date.UTC(2026, 10, 21, 2, 17, 33)
 const props = { now: NOW, error: null, view: NEWEST_FIRST }

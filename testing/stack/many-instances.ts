@@ -3,37 +3,7 @@ import { openDatabase, writeBatch } from '../../db/client.ts'
 import { runs, users } from '../../db/schema.ts'
 import type { Instance as KeptInstance } from '../../dev/ec2/instance.ts'
 import { openEc2Store } from '../../dev/ec2/stand-in.ts'
-import type { Instance } from '../../src/domain/wire.ts'
-
-const TYPES = ['g6.4xlarge', 'g6.12xlarge']
-const CYCLE = ['running', 'pending', 'shutting-down', 'terminated'] as const
-const MINUTE = 60_000
-
-const runId = (i: number) => `ses_run-${String(i).padStart(5, '0')}`
-const instanceId = (i: number) => `i-${(0x1000 + i).toString(16).padStart(17, '0')}`
-const ownerEmail = (i: number) => `pilot-${i % 40}@example.com`
-const launchedAt = (i: number, now: number) => now - (i + 1) * 7 * MINUTE
-
-/** What the console's call returns for a fleet of that size. */
-export function manyInstances(count: number, now: number): Instance[] {
-  return Array.from({ length: count }, (_, i) => {
-    const state = i % 10 ? 'running' : (CYCLE[(i / 10) % CYCLE.length] as string)
-    return {
-      instance_id: instanceId(i),
-      name: `proving-ground ${runId(i)}`,
-      instance_type: TYPES[i % 2] as string,
-      state,
-      status_check: ['ok', 'initializing', 'impaired', 'insufficient-data', null][i % 17] ?? 'ok',
-      private_ip: `172.31.${i >> 8}.${i & 255}`,
-      public_ip: `127.${i >> 8}.${i & 255}.1`,
-      launch_time: new Date(launchedAt(i, now)).toISOString(),
-      run_id: runId(i),
-      owner_id: `user_pilot-${i}`,
-      owner_email: ownerEmail(i),
-      cost_dollars: (i * 7 * 60 * 4861) / 1e7,
-    }
-  })
-}
+import { CYCLE, instanceId, launchedAt, MINUTE, ownerEmail, runId, TYPES } from '../instances.ts'
 
 /**
  * Makes a stack find this many instances in its EC2 at startup. Few of them run, because each running one opens its

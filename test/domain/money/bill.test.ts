@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { billMonth, billMonths, billsToCsv, totalDollars } from '../../../src/domain/money/bill.ts'
+import {
+  type Bill,
+  billMonth,
+  billMonths,
+  billsToCsv,
+  openInvoices,
+  totalDollars,
+} from '../../../src/domain/money/bill.ts'
 import type { BillingRecord } from '../../../src/domain/wire.ts'
 
 const bill = (change: Partial<BillingRecord> = {}): BillingRecord => ({
@@ -56,4 +63,16 @@ test('the file has a line per record, in the order of its header, with what kind
       '2028-01-31,2028-02-29,25.00,0,true,false,in_8,Plan,Basic,\r\n' +
       '2028-01-31,2028-02-29,-1.50,-3086,true,false,,Correction,Basic,\r\n',
   )
+})
+
+test('open invoices are what is unpaid and has a page, oldest first', () => {
+  const open = (id: string, paid: boolean, invoice_url: string | null) =>
+    ({ ...bill({ id, paid }), invoice_url }) as Bill
+  const newestFirst = [
+    open('d', false, 'https://d'),
+    open('c', true, 'https://c'),
+    open('b', false, null),
+    open('a', false, 'https://a'),
+  ]
+  expect(openInvoices(newestFirst).map(({ id }) => id)).toEqual(['a', 'd'])
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkForm } from '../../../src/domain/form.ts'
 import { recordCents } from '../../../src/domain/money/billing.ts'
-import { isBudgetReached } from '../../../src/domain/money/budget.ts'
+import { isBudgetReached, OVER_BUDGET } from '../../../src/domain/money/budget.ts'
 import { budgetForm, secondsToBudget } from '../../../src/domain/money/budget-form.ts'
 
 const BASIC = { includedHours: 5, trial: false }
@@ -63,4 +63,8 @@ test.each([0, -1, 1.5, Number.NaN, 1_000_001])('refuses %d dollars', (dollars) =
 
 test('an empty field is no budget', () => {
   expect(checkForm(budgetForm, { dollars: null, stops: true })).toEqual({ ok: true, value: null })
+})
+
+test('a refused start says what to do', () => {
+  expect(OVER_BUDGET).toBe('Your budget for this month is used up. Raise it to start servers.')
 })

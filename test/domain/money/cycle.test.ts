@@ -1,7 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runSeconds, runSecondsWithin } from '../../../src/domain/money/billing.ts'
-import { type Cycle, cycleAt, cycleFrom, type PlanSpan, planAt } from '../../../src/domain/money/cycle.ts'
+import {
+  type Cycle,
+  cycleAt,
+  cycleFrom,
+  type PlanSpan,
+  planAt,
+  upgradedHours,
+} from '../../../src/domain/money/cycle.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
 const day = 86_400_000
@@ -176,4 +183,38 @@ test('a plan that ended where it began splits nothing: the surrounding plan gran
       end: utc('2028-02-10T10:00:00'),
       includedHours: 5,
     })
+})
+
+describe('an upgrade', () => {
+  const period = { start: utc('2028-04-01T00:00'), end: utc('2028-05-01T00:00') }
+  const from = { planType: 'basic', hours: 5 } as const
+  const at = utc('2028-04-16T00:00')
+  const upgraded: PlanSpan = { ...paid(utc('2028-03-01T00:00')), planType: 'premium', hours: 30, upgrade: { at, from } }
+  const inForce = (text: string) => {
+    const { plan, includedHours } = cycleFrom([upgraded], utc(text))
+    return [plan?.planType, plan?.hours, includedHours]
+  }
+
+  test('includes the same share of the additional hours as of the rest of the period', () => {
+    expect(upgradedHours({ at, from }, 30, period)).toBe(17.5)
+    expect(upgradedHours({ at: period.start, from }, 30, period)).toBe(30)
+    expect(upgradedHours({ at: period.start - day, from }, 30, period)).toBe(30)
+    expect(upgradedHours({ at: period.end, from }, 30, period)).toBe(5)
+  })
+
+  test('rounds up to hundredths, and leaves exact ones alone', () => {
+    expect(upgradedHours({ at: at + 1000, from }, 30, period)).toBe(17.5)
+    expect(upgradedHours({ at: at - 1000, from }, 30, period)).toBe(17.51)
+    expect(upgradedHours({ at: period.start + 3 * day, from }, 30, period)).toBe(27.5)
+  })
+
+  test('never includes fewer hours than the plan before', () => {
+    expect(upgradedHours({ at, from }, 4, period)).toBe(5)
+  })
+
+  test('counts in its own period; before it the old plan is in force, and after it all hours', () => {
+    expect(inForce('2028-03-01T00:00')).toEqual(['basic', 5, 5])
+    expect(inForce('2028-04-01T00:00')).toEqual(['premium', 17.5, 17.5])
+    expect(inForce('2028-05-01T00:00')).toEqual(['premium', 30, 30])
+  })
 })

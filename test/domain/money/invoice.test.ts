@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { type InvoiceStatus, isOverdue, isPaid } from '../../../src/domain/money/invoice.ts'
+import { dueSoonAt, type InvoiceStatus, isOverdue, isPaid, STOPPED_OVERDUE } from '../../../src/domain/money/invoice.ts'
 
 const DUE = Date.UTC(2028, 0, 16)
 const bill = (amountCents: number, status: InvoiceStatus | null, dueAt: number | null = DUE) => ({
@@ -30,4 +30,12 @@ test('without a due date or an invoice, nothing is overdue', () => {
   expect(isOverdue({ amountCents: 175, invoice: null }, DUE)).toBe(false)
   // Time 0 is a valid due date.
   expect(isOverdue(bill(175, 'open', 0), 0)).toBe(true)
+})
+
+test('we remind 3 days before', () => {
+  expect(dueSoonAt(DUE)).toBe(Date.UTC(2028, 0, 13))
+})
+
+test('a stopped server says which debt ended it', () => {
+  expect(STOPPED_OVERDUE).toBe('We stopped your server because an invoice is overdue.')
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   CANCEL_FAILED,
+  changeOf,
   gpusOf,
   OVERAGE_DOLLARS_PER_SECOND,
   PLANS,
@@ -58,4 +59,13 @@ test.each([
   [{ endedAt: 150, cancelAt: 200 }, false],
 ])('%j stands at 100: %s', (plan, expected) => {
   expect(stands(plan, 100)).toBe(expected)
+})
+
+test('people change between Basic and Premium only', () => {
+  const types = ['demo', 'basic', 'premium', 'enterprise'] as const
+  const changes = types.flatMap((from) => [...types, ''].map((to) => [from, to, changeOf(from, to)]))
+  expect(changes.filter(([, , change]) => change)).toEqual([
+    ['basic', 'premium', 'upgrade'],
+    ['premium', 'basic', 'downgrade'],
+  ])
 })

@@ -70,7 +70,12 @@ test('says that the time its user set ran out, whatever stopped the meter', () =
     "The time you set ran out before your server was ready. You weren't charged.",
   )
   expect(receipt({ ...timed, mustStopAt: 75_900 })).toMatch(/free minutes are used up/)
-  expect(isTimeUp({ endsAt: 5, stopRequestedAt: null })).toBe(false)
+  for (const [endsAt, stopRequestedAt] of [
+    [0, null],
+    [null, 5],
+    [null, null],
+  ] as const)
+    expect(isTimeUp({ endsAt, stopRequestedAt })).toBe(false)
 })
 
 test('says that the budget ended it', () => {

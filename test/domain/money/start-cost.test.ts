@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { startCost, startRefusal } from '../../../src/domain/money/start-cost.ts'
+import { HELD, startCost, startRefusal } from '../../../src/domain/money/start-cost.ts'
 import type { Summary } from '../../../src/domain/wire.ts'
 
 function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: number, owed = 0): Summary {
@@ -48,4 +48,8 @@ test('a trial lasts until its last second, and nobody needs a plan to start', ()
   expect(trial(1_799)).toBeNull()
   expect(trial(1_800)).not.toBeNull()
   expect(startRefusal(summary(null, 100), [])).toBeNull()
+})
+
+test('a suspended account learns whom to ask', () => {
+  expect(HELD).toBe("We suspended your account, so you can't start servers. Contact us to find out why.")
 })

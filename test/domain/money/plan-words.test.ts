@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { haveNow, haveStill, haveThen, hoursText } from '../../../src/domain/money/plan-words.ts'
+import type { Subscription } from '../../../src/domain/wire.ts'
+
+const basic = {
+  plan_type: 'basic',
+  hours: 5,
+  next_hours: null,
+  next_plan_type: null,
+  current_period_end: '2026-12-22T23:30:00.000Z',
+} as Subscription
+const plan = (change: Partial<Subscription> = {}) => ({ ...basic, ...change })
+
+test('says the hours, and from when they differ', () => {
+  expect(hoursText(plan())).toBe('5 hours per month')
+  expect(hoursText(plan({ next_hours: 5 }))).toBe('5 hours per month')
+  expect(hoursText(plan({ next_hours: 30, current_period_end: null }))).toBe('5 hours per month')
+  expect(hoursText(plan({ hours: 24.36, next_hours: 30 }))).toBe('24.36 hours until Dec 22, 2026, then 30 per month')
+})
+
+test('says what a plan brings right after they pay', () => {
+  expect(haveNow(plan())).toBe(
+    "You're on Basic now: 5 hours per month, on servers with up to 1 NVIDIA L4. It renews on Dec 22, 2026.",
+  )
+  expect(haveNow(plan({ plan_type: 'premium', hours: 30, current_period_end: null }))).toBe(
+    "You're on Premium now: 30 hours per month, on servers with up to 4 NVIDIA L4.",
+  )
+  expect(haveNow(plan({ plan_type: 'demo', current_period_end: null }))).toBe(
+    "You're on Free trial now: 5 hours per month.",
+  )
+})
+
+test('says what follows a change that waits', () => {
+  expect(haveThen(plan({ plan_type: 'premium', next_plan_type: 'basic' }))).toBe(
+    'You keep Premium until Dec 22, 2026. Then your plan becomes Basic.',
+  )
+  for (const change of [{ next_plan_type: null }, { next_plan_type: 'basic', current_period_end: null }] as const)
+    expect(haveThen(plan(change))).toBe('Your plan has changed.')
+})
+
+test('says what they keep', () => {
+  expect(haveStill(plan())).toBe('You keep Basic. It renews on Dec 22, 2026.')
+  expect(haveStill(plan({ current_period_end: null }))).toBe('You keep Basic.')
+})
