@@ -11,6 +11,8 @@ const number = v.nullable(v.union([v.number(), v.nan()]))
 const MIN_STOP_AFTER = 60
 const MAX_STOP_AFTER = (30 * DAY_MS) / 1000
 const MAX_RUN_NAME = 50
+/** More than any machine has. The database's client can't read back a number beyond 2^53. */
+export const MAX_GPUS = 64
 
 /** `stop_after` null: it runs until its user stops it. `max_gpus` null: as many as their plan includes. */
 export const runWishes = v.pipe(
@@ -24,8 +26,8 @@ export const runWishes = v.pipe(
   ),
   rule(
     'max_gpus',
-    ({ max_gpus: n }) => n === null || (Number.isInteger(n) && n >= 1),
-    'The number of GPUs must be a whole number, 1 or more.',
+    ({ max_gpus: n }) => n === null || (Number.isInteger(n) && n >= 1 && n <= MAX_GPUS),
+    `The number of GPUs must be a whole number from 1 to ${MAX_GPUS}.`,
   ),
   v.transform((f) => ({
     name: normalName(f.name) || null,

@@ -14,12 +14,13 @@ test('takes a name and an end, or neither', () => {
   expect(check('x'.repeat(50), 2_592_000)).toMatchObject({ ok: true })
 })
 
-test('takes a maximum number of GPUs, and refuses less than one and fractions', () => {
+test('takes a maximum number of GPUs, and refuses less than one, fractions, and more than any machine has', () => {
   expect(check('', null, 1)).toMatchObject({ ok: true, value: { maxGpus: 1 } })
-  for (const gpus of [0, -1, 1.5, Number.NaN])
+  expect(check('', null, 64)).toMatchObject({ ok: true, value: { maxGpus: 64 } })
+  for (const gpus of [0, -1, 1.5, Number.NaN, 65, 2 ** 53])
     expect(check('', null, gpus)).toMatchObject({
       ok: false,
-      faults: [{ field: 'max_gpus', message: 'The number of GPUs must be a whole number, 1 or more.' }],
+      faults: [{ field: 'max_gpus', message: 'The number of GPUs must be a whole number from 1 to 64.' }],
     })
 })
 

@@ -4,6 +4,7 @@ import { type PlaceRow, places } from '../../../db/schema.ts'
 import type { Act } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
+import { MAX_GPUS } from '../../domain/run-wishes.ts'
 import { auditQuery, type Hand } from '../audit.ts'
 import { newId } from '../id.ts'
 
@@ -50,8 +51,8 @@ export async function addPlaces(hand: Hand, placeRows: NewPlaces): Promise<strin
       'invalid',
       'The template must be the name of a launch template, such as proving-ground-us-east-1a.',
     )
-  if (!Number.isInteger(gpus) || gpus < 1)
-    throw new AppError('invalid', 'The GPUs must be the number of NVIDIA L4s in that type, 1 or more.')
+  if (!Number.isInteger(gpus) || gpus < 1 || gpus > MAX_GPUS)
+    throw new AppError('invalid', `The GPUs must be the number of NVIDIA L4s in that type, from 1 to ${MAX_GPUS}.`)
   if (!Number.isInteger(count) || count < 1 || count > MOST_AT_ONCE)
     throw new AppError('invalid', `The count must be a whole number from 1 to ${MOST_AT_ONCE}.`)
   const ids = Array.from({ length: count }, () => newId('srv'))

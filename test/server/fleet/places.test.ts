@@ -45,6 +45,7 @@ test.each([
   [{ gpus: 0 }, 'The GPUs'],
   [{ gpus: Number.NaN }, 'The GPUs'],
   [{ gpus: 1.5 }, 'The GPUs'],
+  [{ gpus: 65 }, 'The GPUs'],
   [{ count: 0 }, 'The count'],
   [{ count: 501 }, 'The count'],
 ])('refuses %j with a sentence that names %s', async (wrong, name) => {
