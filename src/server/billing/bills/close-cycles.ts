@@ -15,7 +15,13 @@ const BATCH = 100
 const BATCHES = 20
 const AFTER_FAILURE_MS = HOUR_MS
 
-type Account = Ledger & { id: string; read: Pick<UserRow, 'billedUntil' | 'billingDueAt'> }
+type Due = {
+  id: string
+  read: Pick<UserRow, 'billedUntil' | 'billingDueAt'>
+  createdAt: number
+  closedAt: number | null
+}
+type Account = Ledger & Pick<Due, 'id' | 'read'>
 
 /**
  * Closes every cycle that has ended: writes a bill for each, and an invoice to make if something is owed. The
@@ -26,16 +32,16 @@ type Account = Ledger & { id: string; read: Pick<UserRow, 'billedUntil' | 'billi
 export async function closeDueCycles(ctx: Context, batches = BATCHES): Promise<number> {
   let looked = 0
   for (let n = 0; n < batches; n++) {
-    const due = await listDueAccounts(ctx)
-    if (due.length > 0) await closeTogether(ctx, due)
+    const due = await listDue(ctx)
+    if (due.length > 0) await closeTogether(ctx, await readAccounts(ctx, due))
     looked += due.length
     if (due.length < BATCH) break
   }
   return looked
 }
 
-async function listDueAccounts(ctx: Context): Promise<Account[]> {
-  const due = await ctx.db
+function listDue(ctx: Context): Promise<Due[]> {
+  return ctx.db
     .select({
       id: users.id,
       read: { billedUntil: users.billedUntil, billingDueAt: users.billingDueAt },
@@ -46,7 +52,26 @@ async function listDueAccounts(ctx: Context): Promise<Account[]> {
     .where(lte(users.billingDueAt, ctx.now()))
     .orderBy(asc(users.billingDueAt))
     .limit(BATCH)
-  if (due.length === 0) return []
+}
+
+/** All in one round trip; if that fails, each in its own, because one that can't be read must not hold up the others. */
+async function readAccounts(ctx: Context, due: Due[]): Promise<Account[]> {
+  try {
+    return await readTogether(ctx, due)
+  } catch (error) {
+    if (isOutage(error)) throw error
+    const accounts: Account[] = []
+    for (const one of due)
+      try {
+        accounts.push(...(await readTogether(ctx, [one])))
+      } catch (cause) {
+        await setAside(ctx, one, cause)
+      }
+    return accounts
+  }
+}
+
+async function readTogether(ctx: Context, due: Due[]): Promise<Account[]> {
   const ids = due.map((user) => user.id)
   const first = Math.min(...due.map(({ read, createdAt }) => read.billedUntil || createdAt))
   const theirs = inArray(runs.userId, ids)
@@ -85,26 +110,27 @@ async function closeTogether(ctx: Context, accounts: Account[]): Promise<void> {
   } catch (error) {
     if (isOutage(error)) throw error
     for (const [i, account] of accounts.entries())
-      await writeBatch(ctx.db, writes[i] ?? []).catch(async (cause) => {
-        if (isOutage(cause)) throw cause
-        await alertOperator(
-          ctx,
-          {
-            matter: 'closing_failed',
-            subject: "We couldn't write a bill",
-            sentences: [
-              "We couldn't close an account's cycle. We retry every hour; until it works, the account isn't billed.",
-              'The log names the account (closing_failed) and says what the database rejected.',
-            ],
-            fields: { userId: account.id },
-          },
-          cause,
-        )
-        await ctx.db.run(
-          sql`UPDATE users SET billing_due_at = ${ctx.now() + AFTER_FAILURE_MS} WHERE ${asRead(account)}`,
-        )
-      })
+      await writeBatch(ctx.db, writes[i] ?? []).catch((cause) => setAside(ctx, account, cause))
   }
+}
+
+/** For an hour, and tells the operator. @throws the cause if it is an outage */
+async function setAside(ctx: Context, account: Pick<Due, 'id' | 'read'>, cause: unknown): Promise<void> {
+  if (isOutage(cause)) throw cause
+  await alertOperator(
+    ctx,
+    {
+      matter: 'closing_failed',
+      subject: "We couldn't write a bill",
+      sentences: [
+        "We couldn't close an account's cycle. We retry every hour; until it works, the account isn't billed.",
+        'The log names the account (closing_failed) and says what the database rejected.',
+      ],
+      fields: { userId: account.id },
+    },
+    cause,
+  )
+  await ctx.db.run(sql`UPDATE users SET billing_due_at = ${ctx.now() + AFTER_FAILURE_MS} WHERE ${asRead(account)}`)
 }
 
 /** The database itself is down: the next trigger retries. */
@@ -117,7 +143,7 @@ function isOutage(error: unknown): boolean {
  * nothing, and neither does one that missed a plan change or a closed account (`dueQuery`): the next one
  * looks again.
  */
-function asRead({ id, read }: Account) {
+function asRead({ id, read }: Pick<Due, 'id' | 'read'>) {
   return sql`id = ${id} AND billed_until = ${read.billedUntil} AND billing_due_at = ${read.billingDueAt}`
 }
 

@@ -8,6 +8,7 @@ import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-p
 import { endGrantedPlan, grantPlan } from '../../../../src/server/billing/plans/grants.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { throughCalls } from '../../../../testing/stack/database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const utc = (text: string) => Date.parse(`${text}Z`)
@@ -265,6 +266,31 @@ describe('closing cycles', () => {
     await stack.db.run('DROP TRIGGER refuse')
     stack.clock.now += HOUR + MINUTE
     await closeDueCycles(stack.ctx)
+    expect(await recordsOf(broken.id)).toHaveLength(1)
+  })
+
+  test('an account that cannot be read does not delay the others', async () => {
+    at('2029-07-01T12:00:00')
+    await stack.forgetEverybody()
+    const [broken, fine] = [await stack.newUser(), await stack.newUser()]
+    for (const user of [broken, fine]) await stack.insertPlan(user.id)
+    // Like the client, which throws for a row with a number that JavaScript can't hold.
+    const { $client } = stack.db
+    const batch = async (...[statements, mode]: Parameters<typeof $client.batch>) => {
+      const reads = statements.filter((one) => typeof one === 'object' && 'sql' in one && /^select/i.test(one.sql))
+      if (JSON.stringify(reads).includes(broken.id)) throw new RangeError('integer too large')
+      return $client.batch(statements, mode)
+    }
+    const ctx = { ...stack.ctx, db: throughCalls(stack.db, { batch }) }
+    at('2029-08-01T12:05:00')
+    expect(await closeDueCycles(ctx)).toBe(2)
+    expect([await recordsOf(fine.id), await recordsOf(broken.id)].map(({ length }) => length)).toEqual([1, 0])
+    expect(stack.takeLines()).toMatchObject([{ event: 'alert', matter: 'closing_failed', userId: broken.id }])
+    // Set aside, so it never heads a batch.
+    stack.clock.now += 30 * MINUTE
+    expect(await closeDueCycles(ctx)).toBe(0)
+    stack.clock.now += 31 * MINUTE
+    expect(await closeDueCycles(stack.ctx)).toBe(1)
     expect(await recordsOf(broken.id)).toHaveLength(1)
   })
 
