@@ -48,10 +48,15 @@ export async function requestDeviceLogin(
 
 /** What a user code stands for, and a name for its token. @throws not_found, too_many */
 export async function getDeviceLogin(ctx: Context, user: User, userCode: string | null) {
-  await limitPerson(ctx, 'user_code', user.id)
-  const login = await getOpen(ctx, userCode)
+  const login = await lookUp(ctx, user, userCode)
   const taken = (await listApiTokens(ctx, user.id)).map(({ name }) => name)
   return { ...login, tokenName: freeTokenName(login.deviceName, taken) }
+}
+
+/** Whatever someone does with a code, they can try only so many. */
+async function lookUp(ctx: Context, user: User, userCode: string | null): Promise<DeviceLogin> {
+  await limitPerson(ctx, 'user_code', user.id)
+  return getOpen(ctx, userCode)
 }
 
 async function getOpen(ctx: Context, userCode: string | null): Promise<DeviceLogin> {
@@ -85,7 +90,7 @@ export async function approveDeviceLogin(
   user: User,
   form: { userCode: string | null; name: string; current_password: string },
 ): Promise<void> {
-  const login = await getOpen(ctx, form.userCode)
+  const login = await lookUp(ctx, user, form.userCode)
   const [token = ''] = tokensOf(ctx, login)
   const now = ctx.now()
   const open = sql`EXISTS (SELECT 1 FROM device_logins WHERE id = ${login.id} AND token_id IS NULL
@@ -107,9 +112,9 @@ export async function approveDeviceLogin(
   })
 }
 
-/** @throws not_found */
-export async function denyDeviceLogin(ctx: Context, userCode: string | null): Promise<void> {
-  const { id } = await getOpen(ctx, userCode)
+/** @throws not_found, too_many */
+export async function denyDeviceLogin(ctx: Context, user: User, userCode: string | null): Promise<void> {
+  const { id } = await lookUp(ctx, user, userCode)
   await ctx.db
     .update(deviceLogins)
     .set({ deniedAt: ctx.now() })

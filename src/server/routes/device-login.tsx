@@ -76,7 +76,7 @@ export const deviceLogin = new Hono<AppEnv>()
     const { approveDeviceLogin, denyDeviceLogin } = await logins()
     const userCode = readUserCode(user_code)
     if (decided === 'deny') {
-      await denyDeviceLogin(ctx, userCode)
+      await denyDeviceLogin(ctx, signedIn(c).user, userCode)
       return answer(c, { message: DENIED })
     }
     if (decided !== 'approve') throw new AppError('invalid', 'Please choose: approve or refuse.')

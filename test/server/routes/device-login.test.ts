@@ -242,13 +242,14 @@ test('refuses anything that isn’t a request of RFC 8628, in its terms', async 
 })
 
 test('limits how many codes one address asks for, and how many one person looks up', async () => {
-  const { send, browser } = await setup()
+  const { send, browser, answer } = await setup()
   let asked = 0
   while ((await send('/oauth/device_authorization', {})).status === 200) asked++
   expect(asked).toBe(20)
   let looked = 0
   while (!(await (await browser.request('/activate?user_code=BBBB-BBBB')).text()).includes('Too many')) looked++
   expect(looked).toBe(30)
+  for (const decision of ['approve', 'deny']) expect((await answer('BBBB-BBBB', decision)).status).toBe(429)
 })
 
 test('a token sees and ends itself; a browser has none there', async () => {
