@@ -31,7 +31,6 @@ export function statusDays(incidents: Incident[], firstAt: number, now: number):
 export function lostMs(incidents: Incident[], from: number, until: number, now: number): number {
   const spans = incidents
     .map(({ startedAt, endedAt }) => ({ start: Math.max(startedAt, from), end: Math.min(endedAt ?? now, until) }))
-    .filter(({ start, end }) => start < end)
     .sort((a, b) => a.start - b.start)
   let lost = 0
   let counted = from

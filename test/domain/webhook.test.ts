@@ -22,6 +22,7 @@ test.each([
   'https://notsite.example.com/',
   'https://10.example.com/',
   'https://hooks.example.x1/',
+  'https://app.local.example.com/',
 ])('may call %s', (url) => {
   expect(judge(url)).toBeNull()
 })

@@ -7,7 +7,7 @@ const basic = {
   hours: 5,
   next_hours: null,
   next_plan_type: null,
-  current_period_end: '2026-12-22T23:30:00.000Z',
+  current_period_end: '2026-12-22T02:30:00.000Z',
 } as Subscription
 const plan = (change: Partial<Subscription> = {}) => ({ ...basic, ...change })
 
