@@ -1,9 +1,12 @@
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { openWithServer, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { signInByHand, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { confirmationToken, PASSWORD } from '../../testing/people/client.ts'
 
 const DESK = { viewport: { width: 1280, height: 800 } }
 const LONG = { timeout: 50_000 }
+const EMAIL = 'ada@example.com'
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
 /** Moves the whole stack ahead; the cron run handles what the move has made due. */
@@ -18,8 +21,25 @@ async function advance(seconds: number): Promise<void> {
   await post('/dev/cron', { cron: '* * * * *' })
 }
 
-test('the trial ends with notice: amber, red, a countdown in the title and the banner, an email, and the reason stays', async () => {
-  const { page, card, person } = await openWithServer(world, DESK)
+/** From the first click to the dashboard. */
+async function signUpByHand(page: Page): Promise<void> {
+  await page.goto(`${world.url}/`)
+  await page.getByRole('link', { name: 'Start free' }).first().click()
+  await page.getByLabel('Name', { exact: true }).fill('Ada Lovelace')
+  await page.getByLabel('Email').fill(EMAIL)
+  for (const label of ['Password', 'Confirm Password']) await page.getByLabel(label, { exact: true }).fill(PASSWORD)
+  await page.getByRole('checkbox').check()
+  await page.getByRole('button', { name: 'Sign Up' }).click()
+  await page.waitForURL('**/sign_in')
+  await page.goto(`${world.url}/confirm_email?confirmation_token=${await confirmationToken(world.url, EMAIL)}`)
+  await signInByHand(page, world.url, { email: EMAIL, password: PASSWORD })
+}
+
+test('a trial from the first click to the last email: it ends with notice, and the reason stays', async () => {
+  const page = await (await world.browser.newContext(DESK)).newPage()
+  await signUpByHand(page)
+  await page.getByRole('button', { name: 'Start Server' }).click()
+  const card = page.getByRole('region', { name: /^Server (starting|running|stopping)$/ })
   await card.getByRole('link', { name: 'Open simulator' }).waitFor(LONG)
   const banner = page.locator('.alert', { hasText: 'minutes left' })
   await banner.getByText(/^29:\d\d$/).waitFor()
@@ -55,7 +75,7 @@ test('the trial ends with notice: amber, red, a countdown in the title and the b
   await expect.poll(() => page.title(), LONG).toBe('Dashboard · Proving Ground')
   const mails = async () => {
     const all: { to: string; subject: string }[] = await (await fetch(`${world.url}/dev/mailbox.json`)).json()
-    return all.filter(({ to, subject }) => to === person.email && /free/.test(subject)).map(({ subject }) => subject)
+    return all.filter(({ to, subject }) => to === EMAIL && /free/.test(subject)).map(({ subject }) => subject)
   }
   await expect.poll(mails, LONG).toEqual(['Your free trial is over', '5 free minutes left'])
   await page.context().close()
