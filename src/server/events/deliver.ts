@@ -52,7 +52,7 @@ async function attempt(ctx: Context, { delivery, webhook, email }: Due): Promise
   const now = ctx.now()
   const lease = now + LEASE_MS
   const isIt = and(eq(webhookDeliveries.webhookId, webhook.id), eq(webhookDeliveries.eventId, delivery.eventId))
-  // Of two looks at once, only one gets it. If the webhook was deleted or switched off since, neither does.
+  // If two look at once, only one gets it. Neither does if the webhook was deleted or switched off in the meantime.
   const [claimed] = await ctx.db
     .update(webhookDeliveries)
     .set({ attempts: sql`attempts + 1`, triedAt: now, nextAt: lease })

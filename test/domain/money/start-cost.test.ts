@@ -50,6 +50,6 @@ test('a trial lasts until its last second, and nobody needs a plan to start', ()
   expect(startRefusal(summary(null, 100), [])).toBeNull()
 })
 
-test('a suspended account learns whom to ask', () => {
+test('tells a suspended account whom to contact', () => {
   expect(HELD).toBe("We suspended your account, so you can't start servers. Contact us to find out why.")
 })

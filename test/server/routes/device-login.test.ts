@@ -113,7 +113,7 @@ test('works as a plain form, which keeps its code after a wrong password', async
   expect((await poll(codes)).status).toBe(200)
 })
 
-test('a program that polls too often is told so, and waits five seconds longer', async () => {
+test('a program that polls too often must wait five seconds longer', async () => {
   const { ask, poll, clock } = await setup()
   const codes = await ask()
   expect(await poll(codes)).toMatchObject({ status: 400, error: 'authorization_pending' })
