@@ -95,7 +95,9 @@ export class Program {
     this.#turns.background(work.catch((error) => this.log('background_failed', {}, error)))
   }
 
+  /** A dead program logs nothing: what it catches from then on never happened. */
   log: Log = (event, fields, error) => {
+    if (this.isDead()) return
     const matter = fields?.matter ? ` ${String(fields.matter).split(':')[0]}` : ''
     const code = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.name})` : ''
     this.#world.note(`log: ${event}${matter}`)

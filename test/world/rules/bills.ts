@@ -56,6 +56,12 @@ export const BILLS_RULES: Rule[] = [
       }),
   },
   {
+    name: 'the-database-takes-every-bill',
+    sentence: 'The database never rejects a bill, and while it is down, we set no account aside.',
+    broken: ({ world }) =>
+      world.reached.has('log: alert closing_failed') ? ['an account was set aside (closing_failed)'] : [],
+  },
+  {
     name: 'a-bill-is-charged-once',
     sentence: 'A bill has at most one invoice or credit at Stripe, with its own amount, sent within 30 quiet hours.',
     broken: ({ world, rows, memory }) => {
