@@ -4,6 +4,7 @@ import devServer from '@hono/vite-dev-server'
 import { build, createServer, type Plugin, type Rolldown, type ViteDevServer } from 'vite'
 import { awsXmlInWorkerd, type WorkerModule, workerBuild } from './build.ts'
 import { devRoutes } from './dev-routes.ts'
+import { downloads } from './downloads.ts'
 import { freePort } from './free-port.ts'
 import { type Services, type StackOptions, startServices } from './services.ts'
 import { STYLES, startCrons } from './stack.ts'
@@ -26,13 +27,16 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
     () => STYLES.map((source) => `/${source}`),
   )
   const serveDevRoutes = getRequestListener(routes.fetch)
+  const serveDownloads = getRequestListener(downloads().fetch)
 
   const localStack: Plugin = {
     name: 'local-stack',
     configureServer(server) {
-      server.middlewares.use((req, res, next) =>
-        req.url?.startsWith('/dev/') ? void serveDevRoutes(req, res) : next(),
-      )
+      server.middlewares.use((req, res, next) => {
+        if (req.url?.startsWith('/dev/')) void serveDevRoutes(req, res)
+        else if (req.url?.startsWith('/cli/')) void serveDownloads(req, res)
+        else next()
+      })
       const rebuild = debounce(async () => {
         await workerd.mf.setOptions(workerdOptions({ ...workerdAt, modules: await buildInMemory() }))
         bindings = nodeBindings(workerd, services)

@@ -1,12 +1,14 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
 import { waitFor } from '../../testing/people/client.ts'
 
-test('the stack of `npm run dev` also refuses other origins', { timeout: 60_000 }, async () => {
+test('`npm run dev` refuses other origins, and serves the downloads that the docs name', {
+  timeout: 60_000,
+}, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-dev-'))
   const url = `http://localhost:${await freePort()}`
   const env = { ...process.env, PORT: new URL(url).port, DATA_DIR: dataDir, NODE_ENV: 'development' }
@@ -33,4 +35,10 @@ test('the stack of `npm run dev` also refuses other origins', { timeout: 60_000 
     await answer.arrayBuffer()
     expect([...answer.headers.keys()].filter((name) => name.startsWith('access-control-'))).toEqual([])
   }
+
+  const download = await fetch(`${url}/cli/proving-ground.mjs`)
+  expect([download.status, (await download.text()).slice(0, 19)]).toEqual([200, '#!/usr/bin/env node'])
+  const action = await fetch(`${url}/cli/action/action.yml`)
+  expect([action.status, await action.text()]).toEqual([200, readFileSync('cli/action/action.yml', 'utf8')])
+  expect((await fetch(`${url}/cli/..%2f..%2fpackage.json`)).status).toBe(404)
 })

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { serveStatic } from '@hono/node-server/serve-static'
+import { Hono } from 'hono'
+import { DIST } from './stack.ts'
+
+const CLIENT = join(DIST, 'client')
+
+/**
+ * The files below /cli/ for `npm run dev`: the command line, its package, the GitHub Action. They are built files, so a
+ * fresh clone builds them when you first download one. `npm run build` renews them.
+ */
+export function downloads() {
+  let building: Promise<unknown> | undefined
+  const app = new Hono()
+  app.use('/cli/*', async (c, next) => {
+    if (!existsSync(join(CLIENT, 'cli/proving-ground.tgz'))) {
+      building ??= promisify(execFile)('npm', ['run', '-s', 'build'], { shell: process.platform === 'win32' })
+      try {
+        await building
+      } catch (error) {
+        building = undefined
+        return c.text(`npm run build failed:\n${String(error)}`, 500)
+      }
+    }
+    await next()
+  })
+  app.use('/cli/*', serveStatic({ root: CLIENT }))
+  return app
+}
