@@ -17,7 +17,9 @@ export function downloads() {
   const app = new Hono()
   app.use('/cli/*', async (c, next) => {
     if (!existsSync(join(CLIENT, 'cli/proving-ground.tgz'))) {
-      building ??= promisify(execFile)('npm', ['run', '-s', 'build'], { shell: process.platform === 'win32' })
+      // Vite sets development for this process.
+      const env = { ...process.env, NODE_ENV: 'production' }
+      building ??= promisify(execFile)('npm', ['run', '-s', 'build'], { env, shell: process.platform === 'win32' })
       try {
         await building
       } catch (error) {
