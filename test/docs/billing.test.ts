@@ -38,6 +38,8 @@ describe('the worked examples of docs/billing.md', () => {
       stopRequestedAt: Date.parse(until),
       billedFrom: Date.parse(from),
       confirmedAt: Date.parse(until),
+      mustStopAt: null,
+      endsAt: null,
       meteredUntil: Date.parse(until),
       endedAt: Date.parse(until) + 1_000,
     }))

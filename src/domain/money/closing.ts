@@ -18,6 +18,9 @@ export type MeteredRun = {
   requestedAt: number
   billedFrom: number | null
   confirmedAt: number | null
+  /** When it must stop: at the end of its trial, or when its user wants it to. */
+  mustStopAt: number | null
+  endsAt: number | null
   stopRequestedAt: number | null
   meteredUntil: number | null
   endedAt: number | null
@@ -33,7 +36,10 @@ export function isSettledBefore(at: number, run: MeteredRun): boolean {
   const lastSecond = Math.ceil(at / 1000) * 1000
   // A meter that ended after we last saw the run may still be set back to that moment.
   const meterStands = run.meteredUntil !== null && run.meteredUntil <= confirmedAt
-  return run.billedFrom >= at || confirmedAt >= lastSecond || meterStands
+  // It was to end by now, and we haven't stopped it yet. Its meter will be set back to that end.
+  const isLate =
+    run.stopRequestedAt === null && Math.min(run.mustStopAt ?? Infinity, run.endsAt ?? Infinity) < lastSecond
+  return run.billedFrom >= at || (confirmedAt >= lastSecond && !isLate) || meterStands
 }
 
 /** A run in progress counts through the cycle's end, which it was seen to reach: see `isSettledBefore`. */

@@ -18,6 +18,8 @@ const loading: MeteredRun = {
   requestedAt: AT - HOUR,
   billedFrom: null,
   confirmedAt: null,
+  mustStopAt: null,
+  endsAt: null,
   meteredUntil: null,
   stopRequestedAt: null,
   endedAt: null,
@@ -27,6 +29,8 @@ const ended = (from: number, until: number): MeteredRun => ({
   requestedAt: from - 20_000,
   billedFrom: from,
   confirmedAt: until,
+  mustStopAt: null,
+  endsAt: null,
   meteredUntil: until,
   stopRequestedAt: until,
   endedAt: until + 1_000,
@@ -65,6 +69,16 @@ describe('a run is settled before an instant', () => {
     expect([AT - 1, AT].map((confirmedAt) => settled({ ...running, confirmedAt }))).toEqual([false, true])
     const cut = (confirmedAt: number) => settled({ ...running, confirmedAt }, AT + 1)
     expect([AT, AT + 999, AT + 1_000].map(cut)).toEqual([false, false, true])
+  })
+
+  test('but not before we stop it at its end', () => {
+    for (const end of ['mustStopAt', 'endsAt'] as const) {
+      const late = (at: number) => ({ ...running, confirmedAt: AT + HOUR, [end]: at })
+      expect([AT - 1, AT, AT + 1].map((at) => settled(late(at)))).toEqual([false, true, true])
+      // Its last second counts only if it lasts to the end of it.
+      expect([AT + 999, AT + 1_000].map((at) => settled(late(at), AT + 1))).toEqual([false, true])
+      expect(settled({ ...late(AT - 1), stopRequestedAt: AT + HOUR, meteredUntil: AT - 1 })).toBe(true)
+    }
   })
 
   test('if its meter ended where it was last seen running, or earlier', () => {
