@@ -3,6 +3,7 @@ import { MINUTE_MS } from '../../domain/instant.ts'
 import type { AppEnv } from '../http/app-env.ts'
 import { logError } from '../http/error-response.ts'
 import { renderPage } from '../http/render.tsx'
+import { readStatus } from '../operations/status.ts'
 
 const DESCRIPTION =
   'Whether you can start simulation servers now, since when, and every interruption in the last 90 days.'
@@ -11,7 +12,6 @@ const DESCRIPTION =
 export const status = new Hono<AppEnv>().get('/status', async (c) => {
   const { ctx } = c.var
   const { StatusPage } = await import('../../pages/StatusPage.tsx')
-  const { readStatus } = await import('../operations/status.ts')
   const found = await readStatus(ctx).catch((error) => {
     logError(error, c)
     return null
