@@ -22,7 +22,7 @@ export function newUserCode(pick: (below: number) => number): string {
 
 /** The code someone typed, however they wrote it; null if it can't be one. */
 export function readUserCode(text: string): string | null {
-  const letters = text.toUpperCase().replace(/[\s\-‐-―]/g, '')
+  const letters = text.toUpperCase().replace(/[\s\p{Dash}]/gu, '')
   const isCode = letters.length === 8 && [...letters].every((letter) => LETTERS.includes(letter))
   return isCode ? `${letters.slice(0, 4)}-${letters.slice(4)}` : null
 }
