@@ -1,6 +1,5 @@
-import type { Gate } from './course.ts'
 import { clamp, type Kind, type Stick, type Vehicle, wrap } from './vehicle.ts'
-import { raycast, topAt, type World } from './world.ts'
+import { type Gate, raycast, topAt, type World } from './world.ts'
 
 /** Steers through `gate` toward the one after it, and slows down for turns. */
 export function autopilot(world: World, kind: Kind, vehicle: Vehicle, gate: Gate, after: Gate): Stick {

@@ -1,8 +1,5 @@
 import { DT, type Kind, type Vehicle } from './vehicle.ts'
-import type { World } from './world.ts'
-
-/** A frame to pass through, in the direction of its heading. Meters; `y` is its middle. */
-export type Gate = { x: number; y: number; z: number; heading: number; width: number; height: number }
+import type { Gate, World } from './world.ts'
 
 export type Course = {
   /** Index of the next gate. */

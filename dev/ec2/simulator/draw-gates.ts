@@ -1,7 +1,6 @@
 import type { Brush, Item } from './brush.ts'
-import type { Gate } from './course.ts'
 import type { Kind } from './vehicle.ts'
-import type { Vec, World } from './world.ts'
+import type { Gate, Vec, World } from './world.ts'
 
 const bar = 0.32
 

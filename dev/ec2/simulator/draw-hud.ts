@@ -1,6 +1,6 @@
 import type { Brush } from './brush.ts'
-import type { Gate } from './course.ts'
 import type { Vehicle } from './vehicle.ts'
+import type { Gate } from './world.ts'
 
 const font = '600 12px ui-monospace, monospace'
 const names: Record<number, string> = { 0: 'N', 90: 'E', 180: 'S', 270: 'W' }

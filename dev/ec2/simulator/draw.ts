@@ -1,6 +1,5 @@
 import { Brush, type Item } from './brush.ts'
 import type { Eye } from './camera.ts'
-import type { Gate } from './course.ts'
 import { gateItems } from './draw-gates.ts'
 import { drawFloor, hillItems } from './draw-ground.ts'
 import { drawCompass, drawMarker } from './draw-hud.ts'
@@ -9,7 +8,7 @@ import { paintShadow, paintVehicle } from './draw-vehicle.ts'
 import { Lens } from './lens.ts'
 import type { Palette } from './palette.ts'
 import type { Kind, Vehicle } from './vehicle.ts'
-import type { Vec, World } from './world.ts'
+import type { Gate, Vec, World } from './world.ts'
 
 export type Frame = {
   world: World

@@ -1,8 +1,8 @@
-import { advance, type Course, type Gate, gatesOf, startCourse } from './course.ts'
+import { advance, type Course, gatesOf, startCourse } from './course.ts'
 import { uav } from './uav.ts'
 import { ugv } from './ugv.ts'
 import { type Kind, type Model, STEPS_PER_SECOND, type Stick, type Vehicle } from './vehicle.ts'
-import type { World } from './world.ts'
+import type { Gate, World } from './world.ts'
 
 /** One moment of a flight. */
 export type Moment = { step: number; vehicle: Vehicle; course: Course }

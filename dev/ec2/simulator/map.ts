@@ -1,7 +1,6 @@
-import type { Gate } from './course.ts'
 import type { Palette } from './palette.ts'
 import type { Vehicle } from './vehicle.ts'
-import type { Vec, World } from './world.ts'
+import type { Gate, Vec, World } from './world.ts'
 
 const contour = 5
 

@@ -1,9 +1,8 @@
 import { autopilot } from './autopilot.ts'
-import type { Gate } from './course.ts'
 import { Flight, type Moment } from './flight.ts'
 import { Lidar } from './lidar.ts'
 import { DT, type Kind, NEUTRAL, STEPS_PER_SECOND, type Stick } from './vehicle.ts'
-import type { Vec, World } from './world.ts'
+import type { Gate, Vec, World } from './world.ts'
 
 /** The autopilot decides 20 times a second. */
 const thinkEvery = STEPS_PER_SECOND / 20

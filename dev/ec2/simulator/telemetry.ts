@@ -1,6 +1,6 @@
-import type { Course, Gate } from './course.ts'
+import type { Course } from './course.ts'
 import { type Kind, type Vehicle, wrap } from './vehicle.ts'
-import { raycast, type World } from './world.ts'
+import { type Gate, raycast, type World } from './world.ts'
 
 export type Telemetry = {
   /** m/s over the ground. */

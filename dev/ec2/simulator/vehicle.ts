@@ -1,5 +1,4 @@
-import type { Gate } from './course.ts'
-import type { World } from './world.ts'
+import type { Gate, World } from './world.ts'
 
 export type Kind = 'uav' | 'ugv'
 

@@ -14,6 +14,9 @@ export type Solid = {
   tone: number
 }
 
+/** A frame to pass through, in the direction of its heading. Meters; `y` is its middle. */
+export type Gate = { x: number; y: number; z: number; heading: number; width: number; height: number }
+
 export type World = {
   id: 'blocks' | 'neighborhood' | 'mountains'
   name: string

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { autopilot } from '../../../../dev/ec2/simulator/autopilot.ts'
-import { advance, type Course, type Gate, gatesOf, startCourse } from '../../../../dev/ec2/simulator/course.ts'
+import { advance, type Course, gatesOf, startCourse } from '../../../../dev/ec2/simulator/course.ts'
 import { Flight } from '../../../../dev/ec2/simulator/flight.ts'
 import { atRest, DT, type Kind, STEPS_PER_SECOND } from '../../../../dev/ec2/simulator/vehicle.ts'
-import { solid } from '../../../../dev/ec2/simulator/world.ts'
+import { type Gate, solid } from '../../../../dev/ec2/simulator/world.ts'
 import { worlds } from '../../../../dev/ec2/simulator/worlds.ts'
 
 const gate = (x: number, z: number): Gate => ({ x, y: 5, z, heading: 0, width: 6, height: 4 })
