@@ -341,6 +341,8 @@ export const plans = sqliteTable(
     /** When they last upgraded here, and from which plan: that period includes a share of the additional hours. */
     upgradedAt: integer('upgraded_at'),
     upgradedFrom: text('upgraded_from').$type<PlanType>(),
+    /** When an upgrade that waits for its payment lapses, or the last one did; null once it was paid. */
+    upgradeUntil: integer('upgrade_until'),
     /** What it becomes with its next period, if that's scheduled. */
     nextPlanType: text('next_plan_type').$type<PlanType>(),
     cancelAtPeriodEnd: integer('cancel_at_period_end', { mode: 'boolean' }).notNull().default(false),

@@ -80,8 +80,15 @@ const plan = (subscription: Parameters<typeof SubscriptionCard>[0]['subscription
   <SubscriptionCard subscription={subscription} csrfToken="token" flash={null} />
 )
 
-const choice = (offer: Plan, subscription: Subscription | null) => (
-  <PlanChoice plan={offer} subscription={subscription} changeable forSale={subscription !== null} csrfToken="token" />
+const choice = (offer: Plan, subscription: Subscription | null, upgradeWaits = false) => (
+  <PlanChoice
+    plan={offer}
+    subscription={subscription}
+    changeable
+    upgradeWaits={upgradeWaits}
+    forSale={subscription !== null}
+    csrfToken="token"
+  />
 )
 
 export const PAGES: Specimen[] = [
@@ -113,6 +120,7 @@ export const PAGES: Specimen[] = [
       ['current', choice(PREMIUM, PLANS.premium)],
       ['unpaid', choice(PREMIUM, { ...PLANS.premium, status: 'past_due' })],
       ['upgrade', choice(PREMIUM, { ...PLANS.premium, plan_type: 'basic' })],
+      ['upgrade waits for the bank', choice(PREMIUM, { ...PLANS.premium, plan_type: 'basic' }, true)],
       ['downgrade', choice(BASIC, PLANS.premium)],
       ['starts later', choice(BASIC, { ...PLANS.premium, next_plan_type: 'basic' })],
       ['not for sale', choice(BASIC, null)],

@@ -2,6 +2,7 @@ import type { Account } from './account.ts'
 import { invalid, missing, noSuch } from './failure.ts'
 import { list, type Params, record, text } from './form.ts'
 import type { CheckoutSession, Customer, Price } from './objects.ts'
+import type { Card } from './plan-invoices.ts'
 import { startSubscription } from './subscriptions.ts'
 
 const DAY = 86_400
@@ -57,12 +58,12 @@ export function expireCheckout(account: Account, id: string): CheckoutSession {
 }
 
 /** Handles the "Pay" buttons. A second press changes nothing. */
-export function payCheckout(account: Account, id: string, declinedLater: boolean): CheckoutSession {
+export function payCheckout(account: Account, id: string, card: Card): CheckoutSession {
   const session = getCheckout(account, id)
   if (session.status === 'complete') return session
   if (session.status === 'expired') throw invalid('This checkout session has expired.')
   const price = account.store.get<Price>('prices', session.price) as Price
-  const subscription = startSubscription(account, session, price, session.subscription_metadata, declinedLater)
+  const subscription = startSubscription(account, session, price, session.subscription_metadata, card)
   session.status = 'complete'
   session.payment_status = 'paid'
   session.subscription = subscription.id

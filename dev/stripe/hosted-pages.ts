@@ -5,7 +5,7 @@ import { Failure } from './failure.ts'
 import { getInvoice, isPayable } from './invoices.ts'
 import type { CheckoutSession, Customer, Invoice, InvoiceItem, Price, Product } from './objects.ts'
 import { page, text } from './page.ts'
-import { payInvoice } from './plan-invoices.ts'
+import { type Card, payInvoice } from './plan-invoices.ts'
 import { getPortal, isCardDeclined, listReceipts, replaceCard } from './portal.ts'
 
 /** Serves the pages Stripe hosts: checkout, invoice, and the customer portal. */
@@ -46,8 +46,11 @@ const shown = (title: string, body: string, status = 200): Outcome => ({
 
 const seeOther = (location: string): Outcome => ({ status: 303, headers: { location }, body: '' })
 
+const CARDS: Card[] = ['declined_later', 'bank_asks']
+
 function pressPayCheckout(account: Account, id: string, body: string): Outcome {
-  const session = payCheckout(account, id, new URLSearchParams(body).get('card') === 'declined_later')
+  const card = CARDS.find((one) => one === new URLSearchParams(body).get('card'))
+  const session = payCheckout(account, id, card ?? 'good')
   return seeOther(session.success_url.replaceAll('{CHECKOUT_SESSION_ID}', session.id))
 }
 
@@ -95,7 +98,8 @@ function showCheckout(account: Account, id: string): Outcome {
   const body =
     session.status === 'open'
       ? `<form method="post"><button>Pay ${dollars(price.unit_amount)}</button></form>
-         <form method="post"><button class="quiet" name="card" value="declined_later">Pay, declined at renewals</button></form>${back}
+         <form method="post"><button class="quiet" name="card" value="declined_later">Pay, declined at renewals</button></form>
+         <form method="post"><button class="quiet" name="card" value="bank_asks">Pay, bank asks at upgrades</button></form>${back}
          <p class="small">Test mode: we don’t ask for a card, and no money moves.</p>`
       : `<p class="badge">${session.status === 'complete' ? 'Paid' : 'Expired'}</p>${
           session.status === 'complete' ? `<a class="button" href="${text(session.success_url)}">Continue</a>` : back

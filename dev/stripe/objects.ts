@@ -81,8 +81,16 @@ export type Subscription = {
     }[]
   }
   latest_invoice: string | null
+  /** A change that waits for the payment of `latest_invoice`. */
+  pending_update: PendingUpdate | null
   schedule: string | null
   metadata: Metadata
+}
+
+type PendingUpdate = {
+  expires_at: number
+  cancel_at_period_end: boolean | null
+  subscription_items: { id: string; price: Price }[]
 }
 
 export type SubscriptionSchedule = {

@@ -2,10 +2,16 @@ import type { Account } from './account.ts'
 import { invalid } from './failure.ts'
 import { draft, getInvoice, isPayable, save, setTotal, settle } from './invoices.ts'
 import type { Customer, Invoice, Product, Subscription } from './objects.ts'
+import { applyPending } from './pending-updates.ts'
 
-/** Makes the card that paid the first period fail at every renewal. */
-export function declineAtRenewals(account: Account, subscription: Subscription): void {
-  account.store.put('declined_cards', subscription.id, { since: account.now() })
+/** What the card does after it paid the first period: works, fails at every charge, or has its bank ask at a change of plan. */
+export type Card = 'good' | 'declined_later' | 'bank_asks'
+
+export function setCard(account: Account, subscription: string, card: Card): void {
+  const { store } = account
+  for (const kind of ['declined_cards', 'asking_cards']) store.remove(kind, subscription)
+  if (card === 'declined_later') store.put('declined_cards', subscription, { since: account.now() })
+  if (card === 'bank_asks') store.put('asking_cards', subscription, { since: account.now() })
 }
 
 /** Charges the card when a period starts. If it declines, the invoice stays open and the plan is past due. */
@@ -78,6 +84,7 @@ export function payInvoice(account: Account, id: string): Invoice {
   if (!isPayable(invoice)) throw invalid(`A ${invoice.status} invoice cannot be paid.`)
   settle(account, invoice, account.now())
   revive(account, invoice)
+  applyPending(account, invoice)
   return invoice
 }
 

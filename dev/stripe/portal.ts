@@ -2,6 +2,7 @@ import type { Account } from './account.ts'
 import { missing, noSuch } from './failure.ts'
 import { type Params, text } from './form.ts'
 import type { Customer, Invoice, PortalSession, Subscription } from './objects.ts'
+import { setCard } from './plan-invoices.ts'
 
 export function createPortal(account: Account, params: Params): PortalSession {
   const customer = text(params, 'customer')
@@ -40,7 +41,7 @@ export function isCardDeclined(account: Account, customer: string): boolean {
 
 /** Replaces their card with one that works. */
 export function replaceCard(account: Account, customer: string): void {
-  for (const { id } of plansOf(account, customer)) account.store.remove('declined_cards', id)
+  for (const { id } of plansOf(account, customer)) setCard(account, id, 'good')
 }
 
 function plansOf(account: Account, customer: string): Subscription[] {

@@ -38,11 +38,21 @@ export function previewUpdate(
   return { ...invoice, amount_due: Math.max(0, invoice.amount_due + ownerOf(account, subscription).balance) }
 }
 
-/** Charges the card at once. @throws Failure, changing nothing, if the card is declined and the call wants all or nothing */
-export function chargeProration(account: Account, subscription: Subscription, lines: Omit<Line, 'id'>[]): void {
-  if (!lines.length) return
-  if (account.store.get('declined_cards', subscription.id))
-    throw new Failure(402, 'card_error', 'Your card was declined.', { code: 'card_declined' })
+/**
+ * Charges the card at once.
+ * @returns false if the invoice stays open, since the call lets the change wait for its payment
+ * @throws Failure, changing nothing, if the card doesn't pay and the call wants all or nothing
+ */
+export function chargeProration(
+  account: Account,
+  subscription: Subscription,
+  lines: Omit<Line, 'id'>[],
+  behavior: string | undefined,
+): boolean {
+  if (!lines.length) return true
+  const code = whyNot(account, subscription)
+  if (code && behavior !== 'pending_if_incomplete')
+    throw new Failure(402, 'card_error', 'Your card did not pay.', { code })
   const invoice = invoiceOf(account, subscription, lines)
   const owner = ownerOf(account, subscription)
   const now = account.now()
@@ -59,7 +69,18 @@ export function chargeProration(account: Account, subscription: Subscription, li
   subscription.latest_invoice = invoice.id
   account.store.put('invoices', invoice.id, invoice)
   account.announce('invoice.finalized', invoice)
+  if (code) {
+    account.announce('invoice.payment_action_required', invoice)
+    return false
+  }
   settle(account, invoice, now)
+  return true
+}
+
+/** Stripe's code for why the card doesn't pay; null if it does. */
+function whyNot({ store }: Account, { id }: Subscription): string | null {
+  if (store.get('declined_cards', id)) return 'card_declined'
+  return store.get('asking_cards', id) ? 'subscription_payment_intent_requires_action' : null
 }
 
 function invoiceOf(account: Account, subscription: Subscription, lines: Omit<Line, 'id'>[]): Invoice {

@@ -8,6 +8,7 @@ import { expireCheckouts } from './checkout.ts'
 import { answerHosted } from './hosted-pages.ts'
 import { forgetOldKeys } from './idempotency.ts'
 import { announceOverdue } from './overdue.ts'
+import { expirePendingUpdates } from './pending-updates.ts'
 import { addMissingLines } from './plan-invoices.ts'
 import { seedPrices } from './prices.ts'
 import { renewSubscriptions } from './subscriptions.ts'
@@ -43,6 +44,7 @@ export class StripeServer {
 
   /** Processes renewals, expirations, and overdue invoices. */
   passTime(): void {
+    expirePendingUpdates(this.account)
     renewSubscriptions(this.account)
     expireCheckouts(this.account)
     announceOverdue(this.account)

@@ -2,7 +2,8 @@ import type { Account } from './account.ts'
 import { invalid, noSuch } from './failure.ts'
 import { flag, list, type Params, record, text } from './form.ts'
 import type { CheckoutSession, Invoice, Price, Subscription } from './objects.ts'
-import { chargePlan, declineAtRenewals } from './plan-invoices.ts'
+import { expirePending, keepPending } from './pending-updates.ts'
+import { type Card, chargePlan, setCard } from './plan-invoices.ts'
 import { chargeProration, prorationOf } from './prorations.ts'
 import { advanceSchedule } from './schedules.ts'
 
@@ -15,7 +16,7 @@ export function startSubscription(
   session: CheckoutSession,
   price: Price,
   metadata: Record<string, string>,
-  declinedLater: boolean,
+  card: Card,
 ) {
   const now = account.now()
   const id = account.newId('sub')
@@ -46,11 +47,12 @@ export function startSubscription(
     currency: 'usd',
     items: { object: 'list', has_more: false, url: `/v1/subscription_items?subscription=${id}`, data: [item] },
     latest_invoice: null,
+    pending_update: null,
     schedule: null,
     metadata,
   }
   chargePlan(account, subscription, 'subscription_create', now)
-  if (declinedLater) declineAtRenewals(account, subscription)
+  setCard(account, subscription.id, card)
   save(account, subscription, 'customer.subscription.created', now)
   return subscription
 }
@@ -65,8 +67,14 @@ export function updateSubscription(account: Account, id: string, params: Params)
     )
   // Do what may fail first, so that a refusal changes nothing.
   const price = changedPrice(account, params)
-  if (price && text(params, 'proration_behavior') === 'always_invoice')
-    chargeProration(account, subscription, prorationOf(subscription, price, params))
+  if (price && text(params, 'proration_behavior') === 'always_invoice') {
+    const lines = prorationOf(subscription, price, params)
+    if (lines.length) expirePending(account, subscription)
+    if (!chargeProration(account, subscription, lines, text(params, 'payment_behavior')))
+      return keepPending(account, subscription, price, atPeriodEnd)
+  }
+  if (atPeriodEnd !== undefined && atPeriodEnd === !subscription.pending_update?.cancel_at_period_end)
+    expirePending(account, subscription)
   const [item] = subscription.items.data
   if (price && item) item.price = price
   if (atPeriodEnd !== undefined) {
@@ -91,6 +99,7 @@ export function changedPrice(account: Account, params: Params): Price | undefine
 export function cancelSubscription(account: Account, id: string, at = account.now()): Subscription {
   const subscription = getSubscription(account, id)
   if (subscription.status === 'canceled') throw noSuch('subscription', id)
+  expirePending(account, subscription)
   subscription.status = 'canceled'
   subscription.canceled_at ??= at
   subscription.ended_at = at

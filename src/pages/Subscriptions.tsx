@@ -1,10 +1,14 @@
+import { toIso } from '../domain/instant.ts'
 import { PLANS, PREMIUM, planName } from '../domain/money/plan.ts'
+import { CONFIRM_UPGRADE, PAY_PLAN } from '../domain/money/start-cost.ts'
 import type { Subscription } from '../domain/wire.ts'
 import { checkoutFailure } from '../islands/CheckoutButton.tsx'
+import { Alert } from '../ui/Alert.tsx'
 import { Badge } from '../ui/Badge.tsx'
 import { ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { Time } from '../ui/Time.tsx'
 import { PlanChoice } from './billing/PlanChoice.tsx'
 import { HardwareTable } from './pricing/HardwareTable.tsx'
 
@@ -12,13 +16,15 @@ type SubscriptionsProps = {
   subscription: Subscription | null
   /** Whether they pay for it at Stripe, so that they can change it here. */
   changeable: boolean
+  /** An upgrade whose payment the bank wants confirmed: until when, in ms since 1970, or when it lapsed. */
+  upgrade: { until: number; waits: boolean } | null
   /** Until sales open, Basic and Premium are for display only. */
   forSale: boolean
   csrfToken: string
   flash: FlashMessage | null
 }
 
-export function Subscriptions({ subscription, changeable, forSale, csrfToken, flash }: SubscriptionsProps) {
+export function Subscriptions({ subscription, changeable, upgrade, forSale, csrfToken, flash }: SubscriptionsProps) {
   return (
     <div className="page stack">
       <div className="page-head">
@@ -35,7 +41,8 @@ export function Subscriptions({ subscription, changeable, forSale, csrfToken, fl
         </div>
         <ButtonLink href="/account_overview">Manage Subscription</ButtonLink>
       </div>
-      <FlashAlert flash={aboutCheckout(flash)} />
+      {upgrade ? <UpgradeAlert {...upgrade} answers={flash?.message === CONFIRM_UPGRADE} /> : null}
+      <FlashAlert flash={upgrade?.waits && flash?.message === CONFIRM_UPGRADE ? null : aboutCheckout(flash)} />
       <div className="grid grid-3">
         {PLANS.map((plan) => (
           <Card
@@ -59,6 +66,7 @@ export function Subscriptions({ subscription, changeable, forSale, csrfToken, fl
                 plan={plan}
                 subscription={subscription}
                 changeable={changeable}
+                upgradeWaits={upgrade?.waits === true}
                 forSale={forSale}
                 csrfToken={csrfToken}
               />
@@ -68,6 +76,23 @@ export function Subscriptions({ subscription, changeable, forSale, csrfToken, fl
       </div>
       <HardwareTable />
     </div>
+  )
+}
+
+/** @param answers whether the user just pressed "Upgrade" */
+function UpgradeAlert({ until, waits, answers }: { until: number; waits: boolean; answers: boolean }) {
+  if (!waits)
+    return (
+      <Alert kind="info">
+        Your upgrade to Premium wasn't confirmed with your bank in time, so you're still on Basic. You weren't charged.
+        You can upgrade again whenever you like.
+      </Alert>
+    )
+  return (
+    <Alert kind="warning" takesFocus={answers}>
+      Your bank wants you to confirm the payment for Premium. <a href={PAY_PLAN}>Confirm it on Stripe's page</a> by{' '}
+      <Time at={toIso(until)} />, and you're on Premium at once. Until then, you stay on Basic and we charge nothing.
+    </Alert>
   )
 }
 

@@ -73,7 +73,7 @@ export function stripeHappening(world: World, random: Random, people: Person[]):
       stripe.resume(subscription.id)
       owner.hasUnusualPlan = true
       world.note('plan resumed in the dashboard')
-    } else stripe.setCard(subscription.id, random.chance(0.7))
+    } else stripe.setCard(subscription.id, random.chance(0.7) ? 'declined_later' : 'good')
   }
 }
 

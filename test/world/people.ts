@@ -138,7 +138,7 @@ export class Person {
   pay(random: Random, declinedLater: boolean): void {
     const page = random.pick(this.#openPages())
     if (!page) return
-    this.#world.stripe.pay(page.id, declinedLater)
+    this.#world.stripe.pay(page.id, declinedLater ? 'declined_later' : 'good')
     this.#world.note(this.closedAt === null ? 'paid for a plan' : 'paid for a plan after closing')
   }
 

@@ -10,7 +10,7 @@ import type {
   StripeEvent,
   Subscription,
 } from '../../dev/stripe/objects.ts'
-import { payInvoice } from '../../dev/stripe/plan-invoices.ts'
+import { type Card, payInvoice, setCard } from '../../dev/stripe/plan-invoices.ts'
 import { type StripeFault, StripeServer } from '../../dev/stripe/stripe-server.ts'
 import { cancelSubscription, updateSubscription } from '../../dev/stripe/subscriptions.ts'
 import { signature } from '../../dev/stripe/webhooks.ts'
@@ -95,16 +95,13 @@ export function openStripe(now: () => number, failed: () => void) {
     forgetKeys() {
       for (const [key] of store.entries('idempotency_keys')) store.remove('idempotency_keys', key)
     },
-    pay: (checkout: string, declinedLater: boolean) => act(() => payCheckout(account, checkout, declinedLater)),
+    pay: (checkout: string, card: Card) => act(() => payCheckout(account, checkout, card)),
     payInvoice: (id: string) => act(() => payInvoice(account, id)),
     voidInvoice: (id: string) => act(() => voidInvoice(account, id)),
     markUncollectible: (id: string) => act(() => markUncollectible(account, id)),
     cancelNow: (id: string) => act(() => cancelSubscription(account, id)),
     resume: (id: string) => act(() => updateSubscription(account, id, { cancel_at_period_end: 'false' })),
-    setCard(subscription: string, declined: boolean) {
-      if (declined) store.put('declined_cards', subscription, { since: account.now() })
-      else store.remove('declined_cards', subscription)
-    },
+    setCard: (subscription: string, card: Card) => setCard(account, subscription, card),
     customers: () => store.all<Customer>('customers'),
     subscriptions: () => store.all<Subscription>('subscriptions'),
     checkouts: () => store.all<CheckoutSession>('checkout_sessions'),

@@ -1,6 +1,6 @@
-import { instantText } from '../instant.ts'
+import { DAY_MS, instantText } from '../instant.ts'
 import type { Subscription } from '../wire.ts'
-import { PLANS, planName } from './plan.ts'
+import { PLANS, planName, upgradeWaits } from './plan.ts'
 
 /** `5 hours per month`; while the current period differs: `24.36 hours until Dec 22, 2026, then 30 per month`. */
 export function hoursText({ hours, next_hours, current_period_end }: Subscription): string {
@@ -26,6 +26,19 @@ export function haveThen({ plan_type, next_plan_type, current_period_end }: Subs
 /** After they undo a cancellation or such a change. */
 export function haveStill({ plan_type, current_period_end }: Subscription): string {
   return `You keep ${planName(plan_type)}.${current_period_end ? ` It renews on ${day(current_period_end)}.` : ''}`
+}
+
+/** How long a page says that an upgrade lapsed. */
+const LAPSED_SHOWN_MS = 7 * DAY_MS
+
+/** An upgrade that waits until `until`, or lapsed then; null if there is none, or it lapsed long ago. */
+export function upgradeOf(
+  plan: { upgradeUntil: number | null } | null,
+  now: number,
+): { until: number; waits: boolean } | null {
+  const until = plan?.upgradeUntil ?? null
+  if (until === null || now >= until + LAPSED_SHOWN_MS) return null
+  return { until, waits: upgradeWaits(plan, now) }
 }
 
 const day = (at: string) => instantText(at, false, 'day')

@@ -99,6 +99,11 @@ export function stands(plan: { endedAt: number | null; cancelAt: number | null }
   return plan.endedAt === null && now < (plan.cancelAt ?? Number.POSITIVE_INFINITY)
 }
 
+/** The bank wants them to confirm an upgrade's payment, and there is still time. */
+export function upgradeWaits(plan: { upgradeUntil: number | null } | null, now: number): boolean {
+  return now < (plan?.upgradeUntil ?? 0)
+}
+
 /** What kind of change this is; null if it isn't possible. */
 export function changeOf(from: PlanType, to: string): 'upgrade' | 'downgrade' | null {
   if (from === BASIC.type && to === PREMIUM.type) return 'upgrade'

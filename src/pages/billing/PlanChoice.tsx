@@ -12,12 +12,14 @@ export type PlanChoiceProps = {
   subscription: Subscription | null
   /** Whether the plan is paid at Stripe, so that the person can change it here. */
   changeable: boolean
+  /** An upgrade waits for the bank's confirmation. */
+  upgradeWaits: boolean
   forSale: boolean
   csrfToken: string
 }
 
 /** What someone can do about one plan: buy it, change to it, or keep it. */
-export function PlanChoice({ plan, subscription, changeable, forSale, csrfToken }: PlanChoiceProps) {
+export function PlanChoice({ plan, subscription, changeable, upgradeWaits, forSale, csrfToken }: PlanChoiceProps) {
   const has = subscription?.sub_type === 'paid' ? subscription : null
   if (has?.plan_type === plan.type) return <Current plan={plan} subscription={has} csrfToken={csrfToken} />
   if (plan === ENTERPRISE) return <ButtonLink href="/contact_sales">Contact sales</ButtonLink>
@@ -29,6 +31,12 @@ export function PlanChoice({ plan, subscription, changeable, forSale, csrfToken 
   }
   const change = changeable ? changeOf(has.plan_type, plan.type) : null
   if (!change) return <ButtonLink href="/contact_sales">Contact sales</ButtonLink>
+  if (change === 'upgrade' && upgradeWaits)
+    return (
+      <ButtonLink href={PAY_PLAN} look="primary">
+        Confirm payment
+      </ButtonLink>
+    )
   if (has.next_plan_type === plan.type)
     return (
       <Button disabled>

@@ -3,6 +3,7 @@ import { AppError } from '../../domain/error.ts'
 import { addMonths } from '../../domain/money/billing.ts'
 import { PLANS, type PlanType } from '../../domain/money/plan.ts'
 import type { Payments, Upgrade } from '../ports/payments.ts'
+import { bankAsks } from './stripe-errors.ts'
 import { priceLookupKey } from './stripe-objects.ts'
 
 type Ask = <T>(call: (stripe: Stripe) => Promise<T>) => Promise<T>
@@ -20,16 +21,26 @@ export function planChanges(
 
     upgrade: (id, upgrade, idempotencyKey) =>
       ask(async (s) => {
-        const upgraded_at = String(seconds(upgrade.at))
-        const change = {
-          ...(await prorated(s, id, upgrade)),
-          cancel_at_period_end: false,
-          // All or nothing: if the card is declined, the plan stays as it was.
-          payment_behavior: 'error_if_incomplete' as const,
-          // Part of the change itself, so that a reader sees both or neither.
-          metadata: { upgraded_at, upgraded_from: upgrade.from, plan_type: upgrade.to },
+        const change = { ...(await prorated(s, id, upgrade)), cancel_at_period_end: false }
+        const metadata = { upgraded_at: String(seconds(upgrade.at)), upgraded_from: upgrade.from }
+        try {
+          // All or nothing: if the card is declined, the plan stays as it was. The metadata is part of the change itself,
+          // so that a reader sees both or neither.
+          await s.subscriptions.update(
+            id,
+            { ...change, payment_behavior: 'error_if_incomplete', metadata: { ...metadata, plan_type: upgrade.to } },
+            { idempotencyKey },
+          )
+        } catch (error) {
+          if (!bankAsks(error)) throw error
+          // A pending change takes no metadata. Readers ignore it until the price differs (`toSubscription`).
+          await s.subscriptions.update(id, { metadata }, { idempotencyKey: `${idempotencyKey}:metadata` })
+          await s.subscriptions.update(
+            id,
+            { ...change, payment_behavior: 'pending_if_incomplete' },
+            { idempotencyKey: `${idempotencyKey}:pending` },
+          )
         }
-        await s.subscriptions.update(id, change, { idempotencyKey })
       }),
 
     scheduleChange: (subscription, to, idempotencyKey) =>

@@ -4,6 +4,13 @@ import { AppError } from '../../domain/error.ts'
 const CARD_DECLINED =
   "Your card was declined, so nothing changed and you weren't charged. Change your payment method, then try again."
 
+/** The card may pay, but its bank wants the customer to confirm that first (3-D Secure). */
+export function bankAsks(error: unknown): boolean {
+  return error instanceof Stripe.errors.StripeError && ASKING.includes(error.code ?? '')
+}
+
+const ASKING = ['subscription_payment_intent_requires_action', 'authentication_required']
+
 /** Null if Stripe has no such object. */
 export async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
   try {

@@ -21,20 +21,24 @@ export function toSubscription(s: Stripe.Subscription): PaidSubscription {
   const [item] = s.items.data
   const key = item?.price.lookup_key
   const schedule = s.schedule && typeof s.schedule === 'object' ? s.schedule : null
-  const { upgraded_at, upgraded_from } = s.metadata
+  const planType = PLANS.find((plan) => priceLookupKey(plan.type) === key)?.type ?? null
+  // Written before an upgrade that waits for a payment, which may never arrive.
+  const upgradedFrom = planNamed(s.metadata.upgraded_from)
+  const isUpgraded = upgradedFrom !== null && upgradedFrom !== planType
   return {
     id: s.id,
     customerId: idOf(s.customer),
     userId: s.metadata.user_id ?? null,
-    planType: PLANS.find((plan) => priceLookupKey(plan.type) === key)?.type ?? null,
+    planType,
     boughtAs: planNamed(s.metadata.plan_type),
     status: s.status,
     createdAt: ms(s.created),
     anchor: ms(s.billing_cycle_anchor),
     periodStart: ms(item?.current_period_start ?? s.billing_cycle_anchor),
     periodEnd: ms(item?.current_period_end ?? s.billing_cycle_anchor),
-    upgradedAt: msOrNull(Number(upgraded_at)),
-    upgradedFrom: planNamed(upgraded_from),
+    upgradedAt: isUpgraded ? msOrNull(Number(s.metadata.upgraded_at)) : null,
+    upgradedFrom: isUpgraded ? upgradedFrom : null,
+    upgradeUntil: msOrNull(s.pending_update?.expires_at),
     scheduleId: s.schedule ? idOf(s.schedule) : null,
     nextPlanType: planNamed(schedule?.metadata?.next_plan),
     cancelAtPeriodEnd: s.cancel_at_period_end,

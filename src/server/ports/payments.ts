@@ -17,9 +17,11 @@ export type PaidSubscription = {
   /** Of the current period, paid or not. */
   periodStart: number
   periodEnd: number
-  /** When `upgrade` was last called, and from which plan. */
+  /** When it was last upgraded, and from which plan. Null also once it has that plan again. */
   upgradedAt: number | null
   upgradedFrom: PlanType | null
+  /** Set while an upgrade waits for its payment: when it lapses. */
+  upgradeUntil: number | null
   /** Set while a change with the next period is scheduled, and for a while afterward. */
   scheduleId: string | null
   /** The plan of the next period. */
@@ -107,7 +109,7 @@ export type Payments = {
   expireCheckout(id: string): Promise<Checkout>
 
   findSubscription(id: string): Promise<PaidSubscription | null>
-  /** The page to pay its latest open invoice, which reactivates it; null when none is open. */
+  /** The page to pay its latest open invoice, which reactivates or upgrades it; null when none is open. */
   findPlanPayPage(subscriptionId: string): Promise<string | null>
   /** Whether any of its invoices was paid in that time: half-open, ms since 1970. */
   wasPaidWithin(subscriptionId: string, time: { start: number; end: number }): Promise<boolean>
@@ -120,7 +122,8 @@ export type Payments = {
   quoteUpgrade(id: string, upgrade: Upgrade): Promise<number>
   /**
    * Changes the plan at once and charges the difference in price from `at` to the period's end. It then renews, even
-   * if it was set to end. @throws payment_required: the card was declined, and nothing changed
+   * if it was set to end. If the bank wants the customer to confirm the payment, the change waits for that (`upgradeUntil`).
+   * @throws payment_required: the card was declined, and nothing changed
    */
   upgrade(id: string, upgrade: Upgrade, key: string): Promise<void>
   /** Changes the plan with the next period, in two calls: until both are done, nothing changes. */

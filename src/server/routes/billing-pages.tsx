@@ -1,12 +1,13 @@
 import { Hono } from 'hono'
 import { toIso } from '../../domain/instant.ts'
 import { billMonth } from '../../domain/money/bill.ts'
-import { planName } from '../../domain/money/plan.ts'
+import { planName, upgradeWaits } from '../../domain/money/plan.ts'
+import { haveNow, upgradeOf } from '../../domain/money/plan-words.ts'
 import { PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { dollarsPerMonth, hoursPerDay } from '../../domain/money/usage-chart.ts'
 import { findStatement, getBillingHistory } from '../billing/bills/billing-history.ts'
 import { countUsage, getUsage, toSummary } from '../billing/bills/usage.ts'
-import { findPlanPayPage } from '../billing/plans/pay-plan.ts'
+import { findPlanPayPage, settlePlan } from '../billing/plans/pay-plan.ts'
 import { siteOrigin } from '../context.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { logError, statusOf, toAppError } from '../http/error-response.ts'
@@ -69,8 +70,17 @@ export const billingPages = new Hono<AppEnv>()
   .get(PAY_PLAN, async (c) => {
     // HEAD must not call Stripe or leave a message.
     if (c.req.method === 'HEAD') return c.redirect('/billing_history', 303)
-    const page = await findPlanPayPage(c.var.ctx, signedIn(c).user.id)
+    const { ctx } = c.var
+    const { user } = signedIn(c)
+    const { page, upgrades } = await findPlanPayPage(ctx, user.id)
     if (page) return c.redirect(page, 303)
+    if (upgrades) {
+      const usage = await getUsage(ctx, user.id)
+      const { subscription } = toSummary(usage)
+      const isDone = subscription !== null && usage.plan?.upgradeUntil === null
+      if (isDone) setFlash(c, { kind: 'success', message: haveNow(subscription) })
+      return c.redirect('/subscriptions', 303)
+    }
     setFlash(c, {
       kind: 'success',
       message: 'Your plan has no open invoice. Contact us if you still cannot start servers.',
@@ -81,7 +91,14 @@ export const billingPages = new Hono<AppEnv>()
     const { Subscriptions } = await import('../../pages/Subscriptions.tsx')
     const { ctx } = c.var
     const [history, runs] = readAlong(c, 'GET /subscriptions')
-    const usage = countUsage(history, runs, ctx.now())
+    let usage = countUsage(history, runs, ctx.now())
+    // They may come from Stripe's page, before its webhook.
+    if (
+      upgradeWaits(usage.plan, ctx.now()) &&
+      c.req.method !== 'HEAD' &&
+      (await settlePlan(ctx, signedIn(c).user.id, usage.plan?.stripeSubscriptionId ?? null))
+    )
+      usage = await getUsage(ctx, signedIn(c).user.id)
     const { subscription } = toSummary(usage)
     const forSale = ctx.config.plansForSale
     // Without a script, the button's form redirects to the checkout page.
@@ -92,6 +109,7 @@ export const billingPages = new Hono<AppEnv>()
       <Subscriptions
         subscription={subscription}
         changeable={Boolean(usage.plan?.stripeSubscriptionId)}
+        upgrade={upgradeOf(usage.plan, ctx.now())}
         forSale={forSale}
         csrfToken={csrfToken(c)}
         flash={takeFlash(c)}

@@ -266,6 +266,42 @@ describe('the billing routes', () => {
     expect(((await seventh.json()) as { Errors: string[] }).Errors).toHaveLength(1)
   })
 
+  test('an upgrade that the bank asks about: the page says what to do, leads to Stripe, and notices the payment', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    const bought = await post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' })
+    const { url } = (await bought.json()) as { url: string }
+    await fetch(url, { method: 'POST', redirect: 'manual', body: new URLSearchParams({ card: 'bank_asks' }) })
+    await get('/account_overview?checkout=done', cookie)
+    const shown = async () => (await (await get('/subscriptions', cookie)).text()).replaceAll('<!-- -->', '')
+    expect(await shown()).toContain('Upgrade to Premium')
+
+    const asked = await post('/api/v1/subscriptions/change_plan', cookie, { plan_type: 'premium' })
+    expect([asked.status, await asked.json()]).toEqual([
+      402,
+      expect.objectContaining({
+        errors: [
+          "Your bank wants you to confirm this payment. Confirm it on Stripe's page, and your plan changes at once.",
+        ],
+        page: '/subscriptions/pay',
+      }),
+    ])
+    expect(await shown()).toContain('you stay on Basic and we charge nothing')
+    const again = await get('/subscriptions/change?plan_type=premium', cookie)
+    expect([again.status, again.headers.get('Location')]).toEqual([303, '/subscriptions'])
+    const stranger = await site.signInAs('user')
+    expect((await get('/subscriptions/pay', stranger.cookie)).headers.get('Location')).toBe('/billing_history')
+
+    const way = await get('/subscriptions/pay', cookie)
+    expect(way.headers.get('Location')).toContain(`${stripe.apiBase}/i/in_`)
+    await fetch(way.headers.get('Location') ?? '', { method: 'POST', redirect: 'manual' })
+    // No webhook reaches this site: the page asks Stripe.
+    expect(await shown()).toContain('Your plan: Premium')
+
+    const lapsed = Date.now() - 1000
+    await site.db.update(plans).set({ planType: 'basic', upgradeUntil: lapsed }).where(eq(plans.userId, userId))
+    expect(await shown()).toContain('confirmed with your bank in time')
+  })
+
   test('an unpaid plan: every page says so, a start names the page to pay on, and that leads to Stripe', async () => {
     const { cookie, userId } = await site.signInAs('user')
     const bought = await post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' })

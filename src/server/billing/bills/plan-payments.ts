@@ -10,7 +10,7 @@ import type { Invoice } from '../../ports/payments.ts'
 
 /**
  * Stores Stripe's own invoices of plans, so that people find every payment in their books. Nothing else reads
- * them. Drafts don't count yet.
+ * them. Drafts don't count yet, and neither does an upgrade that waits for its payment: nobody owes it.
  */
 export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: number): Query[] {
   return invoices.flatMap((invoice) => {
@@ -26,7 +26,9 @@ export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: n
           WHERE stripe_subscription_id = ${plan.subscriptionId}), ${plan.boughtAs}),
         ${plan.start}, ${plan.end}, ${plan.cents}, ${invoice.remainingCents}, ${status}, ${invoice.dueAt},
         ${invoice.paidAt}, ${invoice.hostedUrl}, ${invoice.pdfUrl}, ${askedAt}, ${checkAt}, ${ctx.now()}
-      FROM users WHERE id = ${plan.userId} OR stripe_customer_id = ${plan.customerId}
+      FROM users WHERE (id = ${plan.userId} OR stripe_customer_id = ${plan.customerId})
+        AND NOT (${status} = 'open' AND EXISTS (SELECT 1 FROM subscriptions
+          WHERE stripe_subscription_id = ${plan.subscriptionId} AND upgrade_until > ${askedAt}))
       ORDER BY id = ${plan.userId} DESC LIMIT 1
       ON CONFLICT (stripe_invoice_id) DO UPDATE SET amount_cents = excluded.amount_cents,
         remaining_cents = excluded.remaining_cents, status = excluded.status, due_at = excluded.due_at,

@@ -3,8 +3,17 @@ import { type PlanRow, plans } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { upgradedHours } from '../../../domain/money/cycle.ts'
-import { BASIC, changeOf, isUnpaid, PLANS, type PlanType, planName, stands } from '../../../domain/money/plan.ts'
-import { PAY_PLAN, PLAN_UNPAID } from '../../../domain/money/start-cost.ts'
+import {
+  BASIC,
+  changeOf,
+  isUnpaid,
+  PLANS,
+  type PlanType,
+  planName,
+  stands,
+  upgradeWaits,
+} from '../../../domain/money/plan.ts'
+import { CONFIRM_UPGRADE, PAY_PLAN, PLAN_UNPAID } from '../../../domain/money/start-cost.ts'
 import type { User } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
@@ -48,7 +57,7 @@ export async function quoteChange(ctx: Context, user: User, planType: string): P
  * A larger plan begins at once and charges the difference for the rest of the period; a smaller one begins with the
  * next period. Safe to repeat: Stripe's state says what is left to do.
  * @param quotedAt when the price was quoted, in ms since 1970; null: now
- * @throws not_found, invalid, payment_required (also a declined card), conflict, too_many, unavailable, provider_failed
+ * @throws not_found, invalid, payment_required (a declined card, or a bank that wants a confirmation), conflict, too_many, unavailable, provider_failed
  */
 export async function changePlan(
   ctx: Context,
@@ -70,14 +79,19 @@ export async function changePlan(
   if (at > now || at < now - QUOTE_HOLDS_MS || at < found.periodStart)
     throw new AppError('conflict', 'The price has changed since you opened this page. Please check it again.')
   const change = { from: row.planType, to, at }
-  const isDone = (plan: PlanRow | null) => plan?.planType === to
+  const isDone = (plan: PlanRow | null) => plan?.planType === to || upgradeWaits(plan, ctx.now())
   // Two clicks on one quote share a key, and Stripe charges nothing for the plan that it already has.
   const upgrade = async () => {
     if (found.scheduleId) await ctx.payments.releaseSchedule(found.scheduleId)
     await ctx.payments.upgrade(found.id, change, `${row.id}:${to}:${at}`)
   }
   await atStripe(ctx, row, upgrade, isDone)
+  if (upgradeWaits(await findPlan(ctx, user.id), ctx.now())) throw confirmUpgrade()
   return kind
+}
+
+function confirmUpgrade(): AppError {
+  return new AppError('payment_required', CONFIRM_UPGRADE, { page: PAY_PLAN })
 }
 
 /**
@@ -126,6 +140,10 @@ async function findChange(ctx: Context, user: User, planType: string): Promise<C
   if (found.planType !== row.planType || found.endedAt !== null) {
     await syncPlan(ctx, found.id)
     throw new AppError('conflict', 'Your plan has just changed. Please look at it again.')
+  }
+  if (found.upgradeUntil !== null) {
+    await syncPlan(ctx, found.id)
+    throw confirmUpgrade()
   }
   if (isUnpaid(found)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
   const kind = changeOf(row.planType, to)

@@ -1,25 +1,30 @@
-import { and, eq, inArray, isNull } from 'drizzle-orm'
+import { and, eq, gt, inArray, isNull, or } from 'drizzle-orm'
 import { plans } from '../../../../db/schema.ts'
-import { UNPAID_STATUSES } from '../../../domain/money/plan.ts'
+import { UNPAID_STATUSES, upgradeWaits } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { limitPerson, mayStill } from '../../limits/limits.ts'
 import { syncPlan } from './plan-sync.ts'
 
 /**
- * The page to pay the open invoice of the user's plan; null if none is open: the plan is paid, or Stripe
- * waits for something else.
+ * The page to pay the open invoice of the user's plan, or of the upgrade that waits for it; null if none is open: the
+ * plan is paid, or Stripe waits for something else.
+ * @returns also whether it is for an upgrade
  * @throws too_many, unavailable, provider_failed
  */
-export async function findPlanPayPage(ctx: Context, userId: string): Promise<string | null> {
+export async function findPlanPayPage(
+  ctx: Context,
+  userId: string,
+): Promise<{ page: string | null; upgrades: boolean }> {
+  const isDue = or(inArray(plans.status, UNPAID_STATUSES), gt(plans.upgradeUntil, ctx.now()))
   const [plan] = await ctx.db
-    .select({ stripeId: plans.stripeSubscriptionId })
+    .select({ stripeId: plans.stripeSubscriptionId, upgradeUntil: plans.upgradeUntil })
     .from(plans)
-    .where(and(eq(plans.userId, userId), isNull(plans.endedAt), inArray(plans.status, UNPAID_STATUSES)))
-  if (!plan?.stripeId) return null
+    .where(and(eq(plans.userId, userId), isNull(plans.endedAt), isDue))
+  if (!plan?.stripeId) return { page: null, upgrades: false }
   await limitPerson(ctx, 'pay_page', userId)
   const page = await ctx.payments.findPlanPayPage(plan.stripeId)
   if (!page) await settlePlan(ctx, userId, plan.stripeId)
-  return page
+  return { page, upgrades: upgradeWaits(plan, ctx.now()) }
 }
 
 /**

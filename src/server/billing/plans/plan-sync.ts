@@ -3,7 +3,7 @@ import { isUniqueViolation, type Query, writeBatch } from '../../../../db/client
 import { type PlanRow, plans, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
-import { ENTERPRISE, isUnpaid, PLANS, type PlanType, stands } from '../../../domain/money/plan.ts'
+import { ENTERPRISE, isUnpaid, PLANS, type PlanType, stands, upgradeWaits } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
@@ -93,7 +93,20 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   const before = known && known.planType !== plan.type ? planBeforeChange(known) : {}
   const paidInTime = known ? await wasPaidInTime(ctx, known, found) : false
   const unpaid = await isPeriodUnpaid(ctx, found)
-  return subscriptionQueries(ctx, { ...found, userId, paidInTime, unpaid }, { ...plan, before }, askedAt)
+  return subscriptionQueries(
+    ctx,
+    { ...found, ...upgradeOf(found, known, askedAt), userId, paidInTime, unpaid },
+    { ...plan, before },
+    askedAt,
+  )
+}
+
+/** Keeps the last upgrade after a downgrade, for the period that it counts in, and when an unpaid one lapsed. */
+function upgradeOf(found: PaidSubscription, known: PlanRow | undefined, askedAt: number) {
+  const { upgradedAt, upgradedFrom } = found.upgradedAt === null && known ? known : found
+  const stays = known?.planType === found.planType && known?.upgradeUntil ? known.upgradeUntil : null
+  const lapsed = stays === null ? null : Math.min(stays, askedAt)
+  return { upgradedAt, upgradedFrom, upgradeUntil: found.upgradeUntil ?? lapsed }
 }
 
 function subscriptionQueries(
@@ -107,8 +120,10 @@ function subscriptionQueries(
   // It was never paid, so it never was a plan.
   const endedAt = found.status === 'incomplete_expired' ? found.anchor : found.endedAt
   const paidUntil = found.unpaid ? found.periodStart : null
+  const lapsesAt = upgradeWaits(found, now) ? found.upgradeUntil : null
+  const soon = Math.max(now, Math.min(cancelAt ?? Infinity, lapsesAt ?? Infinity)) + MINUTE_MS
   // Once more after its end: we may have missed its last payments. See reconcile.ts.
-  const checkAt = endedAt === null ? Math.min(now + DAY_MS, Math.max(now, cancelAt ?? Infinity) + MINUTE_MS) : now
+  const checkAt = endedAt === null ? Math.min(now + DAY_MS, soon) : now
   const isNow = endedAt === null ? 1 : 0
   const newer = sql`EXISTS (SELECT 1 FROM subscriptions WHERE stripe_subscription_id = ${found.id} AND synced_at > ${askedAt})`
   const row = {
@@ -121,6 +136,7 @@ function subscriptionQueries(
     paidUntil,
     upgradedAt: found.upgradedAt,
     upgradedFrom: found.upgradedFrom,
+    upgradeUntil: found.upgradeUntil,
     // Its schedule stays attached for a while after the change.
     nextPlanType: found.nextPlanType === plan.type ? null : found.nextPlanType,
     ...plan.before,

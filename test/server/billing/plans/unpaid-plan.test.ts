@@ -127,10 +127,10 @@ describe('a plan that nobody pays', () => {
     )
     expect(stack.stripe.calls().length - asked).toBeLessThanOrEqual(40)
     stack.clock.now += HOUR
-    await stack.press(await findPlanPayPage(ctx, user.id))
+    await stack.press((await findPlanPayPage(ctx, user.id)).page)
     await stack.stripe.settle()
     expect(await plan()).toMatchObject({ status: 'active', paidUntil: null })
-    expect(await findPlanPayPage(ctx, user.id)).toBeNull()
+    expect((await findPlanPayPage(ctx, user.id)).page).toBeNull()
     expect(await summary()).toMatchObject({ subscription: { hours: 30 }, monthlyUsage: { amountOwedDollars: 0 } })
     expect([await start(), await sizes()]).toEqual(['started', ['srv_1', 'srv_4']])
     stack.stripe.setWebhookUrl('')
@@ -203,7 +203,7 @@ describe('a plan that nobody pays', () => {
     stack.clock.now += 32 * DAY
     await syncPlan(ctx, stripeId)
     expect(await start()).toBe(REFUSED)
-    await stack.press(await findPlanPayPage(ctx, user.id))
+    await stack.press((await findPlanPayPage(ctx, user.id)).page)
     stack.stripe.inject('error')
     expect(await start()).toBe(REFUSED)
     expect(stack.takeLines()).toMatchObject([{ event: 'payment_not_settled', userId: user.id }])
@@ -300,7 +300,7 @@ describe('a plan that nobody pays', () => {
       expect(await plan()).toMatchObject({ status: 'past_due', paidUntil: unpaid })
       await closeDueCycles(ctx)
       stack.clock.now = next - 1000
-      await stack.press(await findPlanPayPage(ctx, user.id))
+      await stack.press((await findPlanPayPage(ctx, user.id)).page)
       stack.clock.now = next + 30_000
       await syncPlan(ctx, stripeId)
       expect(await plan()).toMatchObject(
@@ -321,7 +321,7 @@ describe('a plan that nobody pays', () => {
     stack.clock.now = renewed + HOUR
     await syncPlan(ctx, stripeId)
     const { url } = await createCheckout(ctx, user, { planType: 'basic' })
-    await stack.press(await findPlanPayPage(ctx, user.id))
+    await stack.press((await findPlanPayPage(ctx, user.id)).page)
     await syncPlan(ctx, stripeId)
     await stack.insertRun(user.id, { from: renewed + 2 * HOUR, until: renewed + 20 * HOUR })
     stack.clock.now = renewed + 20 * HOUR

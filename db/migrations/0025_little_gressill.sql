@@ -1,0 +1,1 @@
+ALTER TABLE `subscriptions` ADD `upgrade_until` integer;
