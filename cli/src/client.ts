@@ -24,6 +24,7 @@ const ATTEMPTS = 3
  * If the network loses the answer to a call with an `Idempotency-Key`, we send it again. Otherwise the call throws.
  */
 export function createProvingGround({ url, token, timeoutMs = 30_000 }: Options): ProvingGround {
+  if (!URL.canParse(url)) throw new Error('Set url to the site, such as https://your-site.example')
   return createClient<paths>({
     baseUrl: url,
     headers: { Accept: 'application/json', Authorization: `Bearer ${token}` },

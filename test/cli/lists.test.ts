@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
 import { createServer as createWebServer } from 'node:http'
 import { createServer } from 'node:net'
@@ -132,8 +132,37 @@ test('completes commands and their options in bash', async () => {
   expect(complete('st')).toBe('start status stop')
   expect(complete('start', '--')).toBe('--wait --stop-after --name --json --base-url --help')
   expect(complete('--base-url', 'https://a.example', 'bills', '--c')).toBe('--csv')
-  expect(complete('completion', '')).toMatch(/^bash zsh /)
-  expect((await newComputer().run(['completion', 'zsh'])).out).toMatch(/^autoload -U \+X bashcompinit/)
+  expect(complete('completion', '')).toMatch(/^bash zsh fish /)
+})
+
+const scriptFor = async (shell: string) => (await newComputer().run(['completion', shell])).out
+
+test('its script for zsh loads what zsh lacks, and has no length that zsh takes for a modifier', async () => {
+  const script = await scriptFor('zsh')
+  expect(script).toMatch(
+    /^\(\( \$\+functions\[compdef\] \)\) \|\| .*compinit .*\nautoload -U bashcompinit && bashcompinit\n/,
+  )
+  expect(script).not.toMatch(/\[@\]:\d:[A-Za-z]/)
+})
+
+test('fish gets every command with its description', async () => {
+  const lines = (await scriptFor('fish')).split('\n')
+  expect(lines).toContain("complete -c proving-ground -n __fish_use_subcommand -a start -d 'start a server'")
+  const seen = (command: string) => `complete -c proving-ground -n '__fish_seen_subcommand_from ${command}'`
+  expect(lines).toContain(`${seen('usage')} -l json -d 'write JSON for scripts'`)
+  expect(lines).toContain(`${seen('login')} -l scope -x -a 'read operate' -d 'what it may do'`)
+  expect(lines).toContain(`${seen('login')} -l no-browser -d 'don\\'t open the browser'`)
+  expect(lines).toContain(`${seen('completion')} -a zsh`)
+})
+
+test.runIf(spawnSync('fish', ['--version']).status === 0)('completes in fish', async () => {
+  const script = await scriptFor('fish')
+  const complete = (line: string) =>
+    execFileSync('fish', ['--no-config', '-c', `${script}\ncomplete -C '${line}'`])
+      .toString()
+      .replace(/\t.*/g, '')
+  expect(complete('proving-ground st')).toBe('start\nstatus\nstop\n')
+  expect(complete('proving-ground bills --c')).toBe('--csv\n')
 })
 
 test('is one file that needs only Node, and stays small', () => {

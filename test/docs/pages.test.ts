@@ -44,14 +44,10 @@ function bash(script: string, { token }: Operator, more: Record<string, string> 
   const cwd = mkdtempSync(join(folder, 'run-'))
   const env = { PATH: process.env.PATH, HOME: cwd, PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: token, ...more }
   return new Promise<{ out: string; cwd: string; read: (file: string) => string }>((done, fail) =>
-    execFile(
-      'bash',
-      ['-eo', 'pipefail', '-c', `shopt -s expand_aliases\n${script}`],
-      { cwd, env },
-      (error, out, err) =>
-        error
-          ? fail(new Error(`${script}\n${out}\n${err}`, { cause: error }))
-          : done({ out, cwd, read: (file) => readFileSync(join(cwd, file), 'utf8') }),
+    execFile('bash', ['-eo', 'pipefail', '-c', script], { cwd, env }, (error, out, err) =>
+      error
+        ? fail(new Error(`${script}\n${out}\n${err}`, { cause: error }))
+        : done({ out, cwd, read: (file) => readFileSync(join(cwd, file), 'utf8') }),
     ),
   )
 }

@@ -62,12 +62,13 @@ export PROVING_GROUND_TOKEN=pg_…`}</Code>
       </p>
       <Code>{`curl -fsSO ${origin}${PACKAGE_PATH}
 npm install ./proving-ground.tgz`}</Code>
+      <p>
+        Save this as <code>flight.mts</code>, or as <code>flight.mjs</code> without TypeScript:
+      </p>
       <Code run="client.mjs">{`import { createProvingGround } from 'proving-ground/client'
 
-const client = createProvingGround({
-  url: process.env.PROVING_GROUND_URL,
-  token: process.env.PROVING_GROUND_TOKEN,
-})
+const { PROVING_GROUND_URL: url = '', PROVING_GROUND_TOKEN: token = '' } = process.env
+const client = createProvingGround({ url, token })
 
 const { data, error } = await client.POST('/api/v1/aws/auto_cloud_start_request', {
   params: { header: { 'Idempotency-Key': crypto.randomUUID() } },

@@ -1,5 +1,5 @@
 import { Code, Doc, Heading, Rows } from './parts.tsx'
-import { CLI_PATH, PACKAGE_PATH } from './Quickstart.tsx'
+import { getCli, PACKAGE_PATH } from './Quickstart.tsx'
 
 const code = (text: string) => <code key={text}>{text}</code>
 /** With its options as code. */
@@ -13,8 +13,11 @@ export function Cli({ origin }: { origin: string }) {
       lead="Start, follow, and stop your servers from a terminal or a script. One file that needs only Node 20 or newer."
     >
       <Heading id="install">Install it</Heading>
-      <Code run="get">{`curl -fsSo proving-ground.mjs ${origin}${CLI_PATH}
-alias proving-ground='node proving-ground.mjs'`}</Code>
+      <Code run="get">{getCli(origin)}</Code>
+      <p>
+        Add the second line to your <code>~/.bashrc</code> or <code>~/.zshrc</code> to keep the command. In fish, run{' '}
+        <code>alias --save proving-ground='node ~/proving-ground.mjs'</code> instead.
+      </p>
       <p>
         It's also a package, with <a href="/docs/api#client">a client for TypeScript</a>:
       </p>
@@ -60,7 +63,13 @@ proving-ground stop`}</Code>
             said('Shows the token in use: its account, what it may do, and when it expires. --revoke ends it'),
           ],
           [code('logout'), 'Signs out on this computer'],
-          [code('completion bash'), 'Prints a script that completes commands; also for zsh'],
+          [
+            code('completion bash'),
+            <>
+              Prints a script that completes commands and options; also for zsh and fish.{' '}
+              <a href="#completion">Load it</a>
+            </>,
+          ],
         ]}
       />
       <p>
@@ -68,10 +77,19 @@ proving-ground stop`}</Code>
         every option.
       </p>
 
+      <Heading id="completion">Completion</Heading>
+      <p>
+        Add one of these lines to your shell's configuration: <code>~/.bashrc</code>, <code>~/.zshrc</code>, or{' '}
+        <code>~/.config/fish/config.fish</code>.
+      </p>
+      <Code>{`eval "$(proving-ground completion bash)"
+eval "$(proving-ground completion zsh)"
+proving-ground completion fish | source`}</Code>
+
       <Heading id="scripts">In scripts</Heading>
       <p>
         Set <code>PROVING_GROUND_URL</code> and <code>PROVING_GROUND_TOKEN</code> instead of signing in. Results go to
-        stdout; progress and errors go to stderr.
+        stdout; progress and errors go to stderr. These use <code>jq</code> and <code>curl</code>.
       </p>
       <Code run="script">{`trap 'proving-ground stop --all' EXIT
 address=$(proving-ground start --wait --json | jq -r .server.ip_address)

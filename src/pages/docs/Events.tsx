@@ -20,6 +20,9 @@ export function Events() {
         one, so that you miss nothing after a lost connection, and then every change.
       </p>
       <Code>{'npm install @anycable/core ws'}</Code>
+      <p>
+        Save this as <code>follow.mjs</code>. It starts a server and follows it:
+      </p>
       <Code run="cable.mjs">{`import { createCable } from '@anycable/core'
 import WebSocket from 'ws'
 

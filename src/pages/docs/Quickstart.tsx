@@ -4,6 +4,9 @@ import { Code, Doc, Heading } from './parts.tsx'
 export const CLI_PATH = '/cli/proving-ground.mjs'
 /** The command line as an npm package, with the typed client. */
 export const PACKAGE_PATH = '/cli/proving-ground.tgz'
+/** A function also works in scripts, and completes in zsh; an alias doesn't. */
+export const getCli = (origin: string) => `curl -fsSo ~/proving-ground.mjs ${origin}${CLI_PATH}
+proving-ground() { node ~/proving-ground.mjs "$@"; }`
 const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'site.mts']
 
 /** @param origin the site's own, so that every example works as written */
@@ -44,9 +47,9 @@ export PROVING_GROUND_TOKEN=pg_…`}</Code>
       <Heading id="curl">With curl</Heading>
       <p>
         Start a server that stops after an hour, whatever happens to your script. The key makes the call safe to repeat:
-        the same key never starts a second server.
+        the same key never starts a second server. These examples also use <code>jq</code>.
       </p>
-      <Code run="curl">{`api() { curl -fsS -H "Authorization: Bearer $PROVING_GROUND_TOKEN" "$@"; }
+      <Code run="curl">{`api() { curl -sS --fail-with-body -H "Authorization: Bearer $PROVING_GROUND_TOKEN" "$@"; }
 
 api -X POST "$PROVING_GROUND_URL/api/v1/aws/auto_cloud_start_request" \\
   -H "Content-Type: application/json" -H "Idempotency-Key: first-$(date +%s)" \\
@@ -58,10 +61,11 @@ api -X POST "$PROVING_GROUND_URL/api/v1/aws/auto_cloud_start_request" \\
       <Code run="curl">{`while true; do
   api "$PROVING_GROUND_URL/api/v1/servers/get_servers" | jq '.servers[0]' > server.json
   jq -e '.billed_from' server.json > /dev/null && break
-  jq -e '.pending or .active' server.json > /dev/null || { jq -r '.error_message' server.json; exit 1; }
+  jq -e '.pending or .active' server.json > /dev/null || { jq -r '.error_message' server.json; break; }
   sleep 2
-done
-curl -fsS "http://$(jq -r '.ip_address' server.json):5173" > page.html`}</Code>
+done`}</Code>
+      <p>Once it runs, use it. Its page, and everything else on it, is on port 5173:</p>
+      <Code run="curl">{`curl -fsS "http://$(jq -r '.ip_address' server.json):5173" > page.html`}</Code>
       <p>Stop it:</p>
       <Code run="curl">{`api -X POST "$PROVING_GROUND_URL/api/v1/aws/stop_server" \\
   -H "Content-Type: application/json" \\
@@ -75,8 +79,7 @@ curl -fsS "http://$(jq -r '.ip_address' server.json):5173" > page.html`}</Code>
       <p>
         One file that needs only Node 20 or newer. <a href="/docs/cli">See all commands</a>
       </p>
-      <Code run="get">{`curl -fsSo proving-ground.mjs ${origin}${CLI_PATH}
-alias proving-ground='node proving-ground.mjs'`}</Code>
+      <Code run="get">{getCli(origin)}</Code>
       <p>
         Sign in: it shows a code, which you compare and approve in your browser. With <code>PROVING_GROUND_TOKEN</code>{' '}
         set, you can skip this.

@@ -84,6 +84,9 @@ export function Webhooks() {
         more signatures. Check them over the raw body, before you parse it:
       </p>
       <Code>{'npm install standardwebhooks'}</Code>
+      <p>
+        Save this as <code>receiver.mjs</code>, and set <code>WEBHOOK_SECRET</code> and <code>PORT</code>:
+      </p>
       <Code run="receiver.mjs">{`import { createServer } from 'http'
 import { Webhook } from 'standardwebhooks'
 

@@ -99,7 +99,7 @@ function curlOf(
   schemas: Record<string, Schema>,
 ) {
   const lines = [
-    `curl -fsS${method === 'GET' ? '' : ` -X ${method}`} "$PROVING_GROUND_URL${path}"`,
+    `curl -sS --fail-with-body${method === 'GET' ? '' : ` -X ${method}`} "$PROVING_GROUND_URL${path}"`,
     '-H "Authorization: Bearer $PROVING_GROUND_TOKEN"',
   ]
   if (parameters.some(({ name }) => name === 'Idempotency-Key')) lines.push('-H "Idempotency-Key: $(date +%s)"')
