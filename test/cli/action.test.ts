@@ -4,7 +4,7 @@ import { expect, inject, test } from 'vitest'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { parse } from 'yaml'
 import type { Server } from '../../src/domain/wire.ts'
-import { newOperator } from '../../testing/people/command-line.ts'
+import { CLI_FILE, newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
 import { hasPrograms } from '../../testing/stack/programs.ts'
@@ -95,6 +95,16 @@ test.concurrent('leaves servers alone that it did not start', async () => {
   const { ok, log } = await fly(ada)
   expect([ok, log]).toEqual([false, expect.stringMatching(/::error::.*already running[\s\S]*No server started\./)])
   expect(await serversOf(ada)).toMatchObject([{ name: null, end_time: null }])
+})
+
+test.concurrent('stops only the server it started', async () => {
+  const ada = await newOperator(url)
+  const cli = `'${process.execPath}' '${CLI_FILE}'`
+  const env = { PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: ada.token }
+  const run = `run: |\n          ${cli} stop && until ${cli} start --name mine; do sleep 0.3; done`
+  const { ok, log } = await fly(ada, { workflow: smoke.replace(/run: curl.*/, run), env })
+  expect([ok, log]).toEqual([true, expect.stringContaining('The server has already stopped.')])
+  expect(await serversOf(ada)).toMatchObject([{ name: 'mine', end_time: null }, { end_time: expect.any(String) }])
 })
 
 test.concurrent.each([

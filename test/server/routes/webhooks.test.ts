@@ -104,6 +104,19 @@ test('replaced secrets sign for a day', async () => {
   expect(await live()).toEqual([second])
 })
 
+test('replaced twice at once: every new secret that someone sees signs', async () => {
+  const { added, browser, clock, rowOf, ctx } = await setup()
+  const { id } = await added()
+  const rotate = () => browser.json('POST', `/webhooks/${id}/secret`, { current_password: PASSWORD })
+  const answers = await Promise.all([rotate(), rotate()])
+  const seen = await Promise.all(answers.filter(({ status }) => status === 201).map(async (answer) => answer.json()))
+  const live = liveSecrets((await rowOf(id))?.secrets ?? [], clock.ms).map(({ sealed }) =>
+    openSecret(ctx.config.secretKey, id, sealed),
+  )
+  expect(live).toHaveLength(seen.length + 1)
+  for (const { secret } of seen) expect(live).toContain(secret)
+})
+
 test('at most four secrets sign at once', async () => {
   const { added, browser } = await setup()
   const { id } = await added()
@@ -140,9 +153,12 @@ test('sends a test event, sends it again, and neither while the webhook is off',
 })
 
 test("another user's webhook answers like one that doesn't exist, and doesn't change", async () => {
-  const { added, rowOf, told } = await setup()
+  const { added, rowOf, told, browser } = await setup()
   const { id } = await added()
-  const before = await rowOf(id)
+  await browser.json('POST', `/webhooks/${id}/test`)
+  const state = async () => [await rowOf(id), await told(id)]
+  const before = await state()
+  const [event] = await told(id)
   const eve = openAccount()
   await signedInUser(eve.browser, eve)
   const calls: [string, string, object?][] = [
@@ -150,7 +166,7 @@ test("another user's webhook answers like one that doesn't exist, and doesn't ch
     ['POST', '/on'],
     ['POST', '/test'],
     ['POST', '/secret', { current_password: PASSWORD }],
-    ['POST', '/deliveries/evt_x'],
+    ['POST', `/deliveries/${event?.eventId}`],
   ]
   for (const [method, path, body] of calls) {
     const answers = []
@@ -162,16 +178,23 @@ test("another user's webhook answers like one that doesn't exist, and doesn't ch
     expect(answers[0]?.[0], path).toBe(404)
   }
   expect((await eve.browser.request(`/webhooks/${id}`)).status).toBe(404)
-  expect([await rowOf(id), await told(id)]).toEqual([before, []])
+  expect(await state()).toEqual(before)
 })
 
-test('a hundred sends an hour, ten new webhooks an hour', async () => {
-  const { added, make, browser } = await setup()
+test('a hundred sends an hour, ten new webhooks an hour, ten new secrets an hour', async () => {
+  const { added, make, browser, told } = await setup()
   const { id } = await added()
-  const statuses = new Set<number>()
-  for (let i = 0; i < 100; i++) statuses.add((await browser.json('POST', `/webhooks/${id}/test`)).status)
+  const post = async (path: string, body?: object) =>
+    (await browser.json('POST', `/webhooks/${id}${path}`, body)).status
+  const statuses = new Set<number>([await post('/test')])
+  const again = `/deliveries/${(await told(id))[0]?.eventId}`
+  for (let i = 0; i < 98; i++) statuses.add(await post('/test'))
+  statuses.add(await post(again))
   expect([...statuses]).toEqual([202])
-  expect((await browser.json('POST', `/webhooks/${id}/test`)).status).toBe(429)
+  expect([await post('/test'), await post(again)]).toEqual([429, 429])
+  const rotate = () => post('/secret', { current_password: PASSWORD })
+  for (let i = 0; i < 10; i++) expect(await rotate()).not.toBe(429)
+  expect(await rotate()).toBe(429)
   for (let i = 0; i < 9; i++) expect((await make()).status).toBe(409)
   expect((await make()).status).toBe(429)
 })
