@@ -1,7 +1,7 @@
 import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { Code, Doc, Heading } from './parts.tsx'
 
-export const CLI_PATH = '/cli/proving-ground.mjs'
+const CLI_PATH = '/cli/proving-ground.mjs'
 /** The command line as an npm package, with the typed client. */
 export const PACKAGE_PATH = '/cli/proving-ground.tgz'
 /** A function also works in scripts, and completes in zsh; an alias doesn't. */
