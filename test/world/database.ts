@@ -35,7 +35,7 @@ const WITNESSES = `
   CREATE TRIGGER warning AFTER UPDATE ON users WHEN old.stop_warned_at IS NULL AND new.stop_warned_at IS NOT NULL
     AND new.closed_at IS NULL BEGIN INSERT INTO witnessed VALUES ('warning', new.id); END;
   CREATE TRIGGER trial_warning AFTER UPDATE ON server_sessions
-    WHEN old.trial_warned_at IS NULL AND new.trial_warned_at IS NOT NULL
+    WHEN new.trial_warned_at IS NOT NULL AND new.trial_warned_at IS NOT old.trial_warned_at
     AND new.must_stop_at < coalesce(new.ends_at, 9e15) BEGIN
     INSERT INTO witnessed SELECT 'trial warning', id FROM users WHERE id = new.user_id AND closed_at IS NULL; END;
   CREATE TRIGGER mail AFTER INSERT ON outbox

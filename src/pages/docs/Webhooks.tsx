@@ -20,8 +20,9 @@ export function Webhooks() {
           [
             code('server.ending_soon'),
             <>
-              We will stop it at <code>ends_at</code>, 5 minutes from now: its trial ends, or the time you set is up. We
-              send none if it had less than 5 minutes to begin with
+              We will stop it at <code>ends_at</code>, 5 minutes from now: its trial ends, or the time you set is up.
+              You get one for each end: a plan that lifts the trial's end leaves yours. We send none if it had less than
+              5 minutes to begin with
             </>,
             code('server, ends_at'),
           ],

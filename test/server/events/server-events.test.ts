@@ -2,11 +2,13 @@ import { asc, eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { outbox, webhookDeliveries, webhooks } from '../../../db/schema.ts'
 import { EVENT_TYPES } from '../../../src/domain/webhook.ts'
+import { liftTrialEndQuery } from '../../../src/server/billing/plans/grants.ts'
 import { startRun } from '../../../src/server/fleet/runs.ts'
+import { wakeOverdue } from '../../../src/server/fleet/sweep.ts'
 import { newId } from '../../../src/server/id.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
-import { freshPlaces, newCustomer } from '../../../testing/world/fleet.ts'
+import { freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 import { openWorld } from '../../../testing/world/world.ts'
 
@@ -117,3 +119,38 @@ test.each([
     expect(await mails()).toBe(before)
   },
 )
+
+test('warns once for each end: of the trial, and, once a plan has lifted it, of the time its user set', async () => {
+  const ada = await customer({ demo: true, secondsUsed: 22 * 60 })
+  const { ctx } = world.process
+  const MINUTE = 60_000
+  await startRun(ctx, ada, null, null, { name: null, stopAfterMs: 30 * MINUTE, maxGpus: null })
+  await world.process.settle()
+  await finishJobs(world, ada)
+  const run = await latestRun(world, ada.user.id)
+  const [trialEnd, end] = [run.mustStopAt ?? 0, run.endsAt ?? 0]
+  const endings = async () =>
+    (await told(ada)).filter(({ type }) => type === 'server.ending_soon').map(({ ends_at }) => Date.parse(ends_at))
+  const lookAt = async (ms: number) => {
+    world.clock.ms = ms
+    for (let i = 0; i < 2; i++) {
+      await wakeOverdue(world.ctx)
+      // Each step takes a few milliseconds.
+      while ((world.kept(ada.user.id).alarm ?? Infinity) < ms + 500) await world.ring(ada.user.id)
+      await world.process.settle()
+    }
+    return endings()
+  }
+  expect(await lookAt(trialEnd - 5 * MINUTE)).toEqual([trialEnd])
+  await liftTrialEndQuery(world.db, ada.user.id)
+  expect(await lookAt(trialEnd)).toEqual([trialEnd])
+  expect(await lookAt(end - 5 * MINUTE - 1_000)).toEqual([trialEnd])
+  expect(await lookAt(end - 5 * MINUTE)).toEqual([trialEnd, end])
+  await settle(world, ada)
+  expect(await endings()).toEqual([trialEnd, end])
+  const subjects = (await world.db.select().from(outbox).where(eq(outbox.recipient, ada.user.email))).map(
+    (mail) => mail.subject,
+  )
+  expect(subjects).toEqual(['5 free minutes left'])
+  expect(inBrief(world.takeLines())).toEqual([])
+})

@@ -48,19 +48,22 @@ export async function watchEnd(ctx: Context, userId: string): Promise<number | n
   return Math.min(endsAt, mustStopAt, now < warnAt ? warnAt : Infinity)
 }
 
+/** A run ends at the earlier of its two ends. */
+const END = sql`min(coalesce(must_stop_at, ${Number.MAX_SAFE_INTEGER}), coalesce(ends_at, ${Number.MAX_SAFE_INTEGER}))`
+
 /** A condition on live rows of `server_sessions`: it's time to end them, or to warn that they will end. */
 export function isEndDue(now: number): SQL {
-  const isSoon = sql`trial_warned_at IS NULL AND ((must_stop_at <= ${now + WARN_MS} AND must_stop_at - billed_from > ${WARN_MS})
-    OR (ends_at <= ${now + WARN_MS} AND ends_at - requested_at > ${WARN_MS}))`
-  return sql`(ends_at <= ${now} OR must_stop_at <= ${now} OR (${isSoon}))`
+  const from = sql`CASE WHEN ${END} = ends_at THEN requested_at ELSE billed_from END`
+  return sql`(${END} <= ${now} OR (${END} <= ${now + WARN_MS} AND ${END} - ${from} > ${WARN_MS}
+    AND coalesce(trial_warned_at, 0) < ${END} - ${WARN_MS}))`
 }
 
+/** Once for each end: a plan that lifts the trial's end leaves a later one. */
 function warningTime({ mustStopAt, billedFrom, endsAt, requestedAt, trialWarnedAt }: RunRow): number {
-  const times = [
-    { end: mustStopAt, from: billedFrom },
-    { end: endsAt, from: requestedAt },
-  ].flatMap(({ end, from }) => (end !== null && from !== null && end - from > WARN_MS ? [end - WARN_MS] : []))
-  return trialWarnedAt === null ? Math.min(...times, Infinity) : Infinity
+  const end = Math.min(mustStopAt ?? Infinity, endsAt ?? Infinity)
+  const from = end === endsAt ? requestedAt : billedFrom
+  const warnAt = end - WARN_MS
+  return from !== null && warnAt > from && (trialWarnedAt ?? 0) < warnAt ? warnAt : Infinity
 }
 
 /**
@@ -72,12 +75,12 @@ async function warn(ctx: Context, run: RunRow, email: string): Promise<void> {
   const { mustStopAt, endsAt } = run
   const end = Math.min(mustStopAt ?? Infinity, endsAt ?? Infinity)
   const minutes = Math.ceil((end - now) / MINUTE_MS)
-  const lifted = end === endsAt ? sql`0` : sql`(must_stop_at IS NULL)`
-  const isDue = sql`id = ${run.id} AND trial_warned_at IS NULL AND stop_requested_at IS NULL AND NOT ${lifted}`
+  const isDue = sql`id = ${run.id} AND coalesce(trial_warned_at, 0) < ${end - WARN_MS}
+    AND stop_requested_at IS NULL AND ${END} = ${end}`
   const when = sql`EXISTS (SELECT 1 FROM server_sessions WHERE ${isDue}) AND ${isOpenAccount(run)}`
   const event = serverEvent('server.ending_soon', run, { ends_at: toIso(end) })
   const [told] = await writeBatch(ctx.db, [
-    eventQuery(ctx, run.userId, event, when),
+    eventQuery(ctx, run.userId, { ...event, about: `${run.id}_${end}` }, when),
     ...(end === endsAt ? [] : [mailQuery(ctx, email, trialEndingMail(siteOrigin(ctx), minutes), when)]),
     ctx.db.run(sql`UPDATE server_sessions SET trial_warned_at = ${now} WHERE ${isDue}`),
   ])
