@@ -7,6 +7,7 @@ import { reconcilePlans } from './billing/plans/reconcile.ts'
 import { type Context, withLogFields } from './context.ts'
 import { wakeSenders } from './events/sweep.ts'
 import { reviveWatcher, wakeOverdue } from './fleet/sweep.ts'
+import { alertOperator } from './mail/alerts.ts'
 import { deliverMail } from './mail/outbox.ts'
 import { watchMatters } from './operations/matters.ts'
 import { checkStarts } from './operations/status.ts'
@@ -42,6 +43,19 @@ export async function runCron(ctx: Context, cron: string): Promise<void> {
   if (!tasks) throw new Error(`No task belongs to the trigger "${cron}"`)
   for (const [task, run] of Object.entries(tasks)) {
     const own = withLogFields(ctx, { cron, task })
-    await run(own).catch((error) => own.log('cron_task_failed', {}, error))
+    await run(own).catch((error) => reportFailure(own, task, error))
   }
+}
+
+/** To the log and to the operator, who reads the log only once something is wrong. */
+async function reportFailure(ctx: Context, task: string, error: unknown): Promise<void> {
+  ctx.log('cron_task_failed', {}, error)
+  await alertOperator(ctx, {
+    matter: `cron_failed:${task}`,
+    subject: `The scheduled task ${task} failed`,
+    sentences: [
+      'The other tasks of its trigger ran. It runs again when its trigger next fires. If it still fails in an hour, we email you again.',
+      `The log names the cause: search it for cron_task_failed and ${task}. Until then, some or all of its work waits.`,
+    ],
+  })
 }

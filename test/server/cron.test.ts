@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { readWranglerConfig } from '../../dev/wrangler-config.ts'
 import type { Context } from '../../src/server/context.ts'
 import { runCron, TASKS } from '../../src/server/cron.ts'
+import { deliverMail } from '../../src/server/mail/outbox.ts'
+import { accountContext } from '../../testing/people/account-app.ts'
 import { recordLog } from '../../testing/stack/recorded-log.ts'
 
 test('every trigger has its tasks, and every task its trigger', () => {
@@ -15,8 +17,49 @@ test.each([
   ['17 4 * * *', ['forgetTraces', 'renewSecrets']],
 ])('%s runs all of its own tasks, even when each of them fails', async (cron, expected) => {
   const { log, takeLines } = recordLog()
-  await runCron({ log } as Context, cron)
-  expect(takeLines().map(({ task }) => task)).toEqual(expected)
+  await runCron({ log, now: Date.now } as Context, cron)
+  const failed = takeLines().filter(({ event }) => event === 'cron_task_failed')
+  expect(failed.map(({ task }) => task)).toEqual(expected)
+})
+
+test('a task that fails is mailed to the operator once an hour, each one on its own', async () => {
+  const { ctx, sent, clock, takeLines } = accountContext()
+  const tasks = TASKS['17 4 * * *'] ?? {}
+  const forget = vi.spyOn(tasks, 'forgetTraces').mockRejectedValue(new Error('no such column: stranger@example.com'))
+  const renew = vi.spyOn(tasks, 'renewSecrets').mockResolvedValue(undefined)
+  const subjects = async () => {
+    await runCron(ctx, '17 4 * * *')
+    await deliverMail(ctx)
+    return sent.splice(0).map(({ to, subject, text }) => {
+      expect(text).not.toContain('column')
+      return [to, subject]
+    })
+  }
+  expect(await subjects()).toEqual([['op@b.c', 'The scheduled task forgetTraces failed']])
+  expect(takeLines()).toMatchObject([
+    { event: 'cron_task_failed', task: 'forgetTraces', error: [{}] },
+    { event: 'alert', task: 'forgetTraces', matter: 'cron_failed:forgetTraces' },
+  ])
+  clock.ms += 3_600_000 - 1
+  renew.mockRejectedValue(new Error('no key'))
+  expect(await subjects()).toEqual([['op@b.c', 'The scheduled task renewSecrets failed']])
+  clock.ms += 1
+  expect(await subjects()).toEqual([['op@b.c', 'The scheduled task forgetTraces failed']])
+  for (const each of [forget, renew]) each.mockResolvedValue(undefined)
+  clock.ms += 3_600_000
+  expect(await subjects()).toEqual([])
+  vi.restoreAllMocks()
+})
+
+test('without a database, a failed task reaches the log, and the tasks after it run', async () => {
+  const { ctx, takeLines } = accountContext()
+  const broken = { ...ctx, db: { run: () => ({}), $client: {} } as never }
+  await runCron(broken, '17 4 * * *')
+  expect(takeLines().map(({ event, task }) => [event, task])).toEqual(
+    ['forgetTraces', 'renewSecrets'].flatMap((task) =>
+      ['cron_task_failed', 'alert', 'alert_not_mailed'].map((event) => [event, task]),
+    ),
+  )
 })
 
 test('an unknown trigger is an error', async () => {
