@@ -104,7 +104,14 @@ async function readTogether(ctx: Context, due: Due[]): Promise<Account[]> {
 
 /** An account that fails must not hold up the others or head every batch, so it is set aside for an hour. */
 async function closeTogether(ctx: Context, accounts: Account[]): Promise<void> {
-  const writes = await Promise.all(accounts.map((account) => closingQueries(ctx, account)))
+  const writes = await Promise.all(
+    accounts.map((account) =>
+      closingQueries(ctx, account).catch(async (cause) => {
+        await setAside(ctx, account, cause)
+        return []
+      }),
+    ),
+  )
   try {
     await writeBatch(ctx.db, writes.flat())
   } catch (error) {
@@ -124,7 +131,7 @@ async function setAside(ctx: Context, account: Pick<Due, 'id' | 'read'>, cause: 
       subject: "We couldn't write a bill",
       sentences: [
         "We couldn't close an account's cycle. We retry every hour; until it works, the account isn't billed.",
-        'The log names the account (closing_failed) and says what the database rejected.',
+        'The log names the account (closing_failed) and says why.',
       ],
       fields: { userId: account.id },
     },

@@ -294,6 +294,28 @@ describe('closing cycles', () => {
     expect(await recordsOf(broken.id)).toHaveLength(1)
   })
 
+  test('an account whose bill cannot be computed does not delay the others', async () => {
+    at('2029-08-15T12:00:00')
+    await stack.forgetEverybody()
+    const [broken, fine] = [await stack.newUser(), await stack.newUser()]
+    for (const user of [broken, fine]) await stack.insertPlan(user.id)
+    // Like a damaged row: no date is that late, so its period has no end.
+    await stack.db.update(users).set({ billedUntil: 9e15 }).where(eq(users.id, broken.id))
+    at('2029-09-15T12:05:00')
+    expect(await closeDueCycles(stack.ctx)).toBe(2)
+    expect([await recordsOf(fine.id), await recordsOf(broken.id)].map(({ length }) => length)).toEqual([1, 0])
+    expect(inBrief(stack.takeLines())).toEqual(['alert closing_failed'])
+    // Set aside, even when alone, so it never heads a batch.
+    expect(await closeDueCycles(stack.ctx)).toBe(0)
+    stack.clock.now += HOUR
+    expect(await closeDueCycles(stack.ctx)).toBe(1)
+    expect(inBrief(stack.takeLines())).toEqual(['alert closing_failed'])
+    await stack.db.update(users).set({ billedUntil: 0 }).where(eq(users.id, broken.id))
+    stack.clock.now += HOUR
+    expect(await closeDueCycles(stack.ctx)).toBe(1)
+    expect(await recordsOf(broken.id)).toHaveLength(1)
+  })
+
   test('a trial is one record for its whole length and costs nothing; an unused one leaves none', async () => {
     at('2029-08-20T10:00:00')
     const [user, idle] = [await stack.newUser(), await stack.newUser()]
