@@ -16,8 +16,11 @@ export const FEEDBACK_RECEIVED = 'Thanks! We received your feedback.'
 
 export type HelpField = 'name' | 'email' | 'topic' | 'message'
 
-/** Forms send a line break as two characters; people count it as one. */
-const normalMessage = (message: string) => message.replaceAll('\r\n', '\n').trim()
+/**
+ * Forms send a line break as two characters; people count it as one. Other control characters are never meant, and a
+ * mail server may refuse an email with one.
+ */
+const normalMessage = (message: string) => message.replace(/(?![\n\t])\p{Cc}/gu, '').trim()
 
 const isWritten = (message: string) => normalMessage(message) !== ''
 const isShort = (message: string) => characters(normalMessage(message)) <= CONTACT_MESSAGE_LIMIT

@@ -54,6 +54,16 @@ test('accepts text exactly as long as allowed', () => {
   expect(faults({ message: ` ${'x\r\n'.repeat(999)}xx ` })).toEqual([])
 })
 
+test('drops control characters that no mail server carries, and keeps line breaks and tabs', () => {
+  const message = 'a\u0000b\u001b[31m\u0085\tc\nd\r'
+  const kept = 'ab[31m\tc\nd'
+  expect(checkForm(contactForm, { ...filled, message })).toMatchObject({ value: { message: kept } })
+  expect(checkForm(helpForm, { ...question, message })).toMatchObject({ value: { message: kept } })
+  expect(checkForm(feedbackForm, { message })).toMatchObject({ value: { message: kept } })
+  expect(faults({ message: '\u0000 \u0007' })).toEqual([['message', 'Message is required']])
+  expect(faults({ message: `\u0000${'x'.repeat(2000)}` })).toEqual([])
+})
+
 test('a writer can have heard about us from one of these', () => {
   expect(CONTACT_SOURCES).toEqual(['Google Search', 'Social Media', 'Referral', 'Event / Conference', 'Other'])
   for (const source of CONTACT_SOURCES) expect(faults({ source })).toEqual([])
