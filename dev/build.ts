@@ -9,11 +9,12 @@ const TEXTS_FOLDER = 'dist/texts'
 /** A file of the built Worker, in workerd's format. */
 export type WorkerModule = { type: 'ESModule'; path: string; contents: string }
 
-/** What the browser loads: one entry for pages with islands, one for public pages, the style sheets. */
+/** What the browser loads: one entry for pages with islands, one for public pages, one for what you copy, the style sheets. */
 export const clientOptions: Rolldown.RolldownOptions = {
   input: [
     'src/client.tsx',
     'src/public.ts',
+    'src/copy.ts',
     ...['admin', 'app', 'billing', 'docs', 'public', 'status'].map((name) => `src/styles/${name}.css`),
   ],
   // Action Cable's log, which we never turn on.

@@ -13,7 +13,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   ui: { path: 'src/ui/', looksInto: ['domain'] },
   islands: { path: 'src/islands/', looksInto: ['domain', 'ui'] },
   pages: { path: 'src/pages/', looksInto: ['domain', 'ui', 'islands'] },
-  browser: { path: ['src/client.tsx', 'src/public.ts'], looksInto: ['islands'] },
+  browser: { path: ['src/client.tsx', 'src/public.ts', 'src/copy.ts'], looksInto: ['islands'] },
   db: { path: 'db/', looksInto: ['domain'] },
 
   app: {

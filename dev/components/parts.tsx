@@ -9,6 +9,7 @@ import { FlashAlert } from '../../src/ui/FlashAlert.tsx'
 import { HiddenFields } from '../../src/ui/HiddenFields.tsx'
 import { Icon, type IconName, Outline } from '../../src/ui/Icon.tsx'
 import { Meter } from '../../src/ui/Meter.tsx'
+import { Secret } from '../../src/ui/Secret.tsx'
 import { EmptyState, ErrorState, Spinner } from '../../src/ui/States.tsx'
 import { Time, TimeIn } from '../../src/ui/Time.tsx'
 import { nothing, type Specimen } from './specimen.ts'
@@ -64,6 +65,19 @@ export const PARTS: Specimen[] = [
       ['success', <FlashAlert key="s" flash={{ kind: 'success', message: 'Profile updated successfully!' }} />],
       ['danger', <FlashAlert key="d" flash={{ kind: 'danger', message: 'Invalid email or password.' }} />],
       ['no message', <FlashAlert key="n" flash={null} />],
+    ],
+  },
+  {
+    name: 'Secret',
+    file: 'src/ui/Secret.tsx',
+    states: [
+      [
+        'in an alert, the button comes with the script',
+        <Alert key="s" kind="success">
+          Your new token is ready.
+          <Secret>pg_d19yVC22cnsu4noXDrpqz3ec3g6YZU2iQK7z</Secret>
+        </Alert>,
+      ],
     ],
   },
   {

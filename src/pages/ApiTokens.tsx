@@ -7,6 +7,7 @@ import { type Column, DataTable } from '../ui/DataTable.tsx'
 import { Field, PasswordField, Select } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { Secret } from '../ui/Secret.tsx'
 import { Time } from '../ui/Time.tsx'
 
 const COLUMNS: Column[] = [
@@ -68,7 +69,7 @@ export function ApiTokens({ tokens, made, csrfToken, flash }: ApiTokensProps) {
       {made ? (
         <Alert kind="success" takesFocus>
           Your new token “<bdi>{made.name}</bdi>” is ready. Copy it now: we won't show it again.
-          <code className="secret">{made.token}</code>
+          <Secret>{made.token}</Secret>
         </Alert>
       ) : (
         <FlashAlert flash={flash} />

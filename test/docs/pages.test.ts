@@ -102,7 +102,7 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     const keysOf = (value: unknown) => Object.keys(value as object).sort()
     const shown = (id: string) => {
       const section = page.slice(page.indexOf(`<h2 id="${id}"`))
-      const [, answer = ''] = /<p>Answers \d+:<\/p><pre [^>]*><code>(.*?)<\/code>/s.exec(section) ?? []
+      const [, answer = ''] = /<p>Answers \d+:<\/p><div [^>]*><pre [^>]*><code>(.*?)<\/code>/s.exec(section) ?? []
       return JSON.parse(plain(answer))
     }
     const done = new Set<string>()
@@ -176,9 +176,10 @@ test('the prices are right', async () => {
   for (const amount of ['$2.60', '$12.25', '$3.50', '$2.62', '$0.00']) expect(text).toContain(amount)
 })
 
-test.each(PAGES)('%s: its links lead somewhere, and it needs no script', async (path) => {
+test.each(PAGES)('%s: its links lead somewhere, and its one script only copies', async (path) => {
   const page = await html(path)
-  expect(page).not.toMatch(/<script (?!id="bootstrap")/)
+  const scripts = [...page.matchAll(/<script (?!id="bootstrap")[^>]*src="([^"]*)"/g)].map(([, source]) => source)
+  expect(scripts).toEqual([expect.stringMatching(/^\/assets\/copy-[\w-]+\.js$/)])
   expect(page).not.toContain('origin.invalid')
   const main = page.slice(page.indexOf('<main'), page.indexOf('</main>'))
   for (const [, to = ''] of main.matchAll(/href="([/#][^"]*)"/g)) {

@@ -144,3 +144,37 @@ test.each([
   await page.getByRole('button', { name: 'Hi Grace', exact: true }).waitFor()
   await page.context().close()
 })
+
+test('a Copy button takes a new token whole, and examples from the docs', async () => {
+  const page = await open(await newPerson(url))
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  const clipboard = () => page.evaluate(() => navigator.clipboard.readText())
+  await page.goto(`${url}/api_tokens`)
+  await page.getByLabel('Name').fill('CI')
+  await page.getByLabel('Current password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Create token' }).click()
+  await page.getByRole('button', { name: 'Copy' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await clipboard()).toBe(await page.locator('.secret').textContent())
+  expect(await clipboard()).toMatch(/^pg_\w{36}$/)
+
+  await page.goto(`${url}/docs/cli`)
+  const example = page.locator('.copyable').first()
+  await example.getByRole('button').focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('status').getByText('Copied.').waitFor({ state: 'attached' })
+  expect(await clipboard()).toBe(await example.locator('code').textContent())
+})
+
+test('where the browser refuses to copy, the text is selected, and the button says what to press', async () => {
+  const page = await open()
+  await page.addInitScript(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))
+  })
+  await page.goto(`${url}/docs/cli`)
+  const example = page.locator('.copyable').first()
+  await example.getByRole('button', { name: 'Copy' }).click()
+  await example.getByRole('button', { name: 'Press Ctrl+C' }).waitFor()
+  const selected = await page.evaluate(() => getSelection()?.toString())
+  expect(selected?.trim()).toBe((await example.locator('code').textContent())?.trim())
+})

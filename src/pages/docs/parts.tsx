@@ -53,10 +53,12 @@ export function Heading({ id, children }: { id: string; children: ReactNode }) {
  */
 export function Code({ children, run }: { children: string; run?: string }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: only a focused region scrolls with the keyboard
-    <pre className="code" tabIndex={0} data-run={run}>
-      <code>{children}</code>
-    </pre>
+    <div className="copyable">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: only a focused region scrolls with the keyboard */}
+      <pre className="code" tabIndex={0} data-run={run}>
+        <code>{children}</code>
+      </pre>
+    </div>
   )
 }
 

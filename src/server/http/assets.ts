@@ -35,6 +35,7 @@ export type PageAssets = {
   next?: string
 }
 
+const copyScript = address('src/copy.ts')
 const publicStyles = address('src/styles/public.css')
 const appPage = {
   styles: [address('src/styles/app.css')],
@@ -56,6 +57,8 @@ export const ASSETS = {
   app: appPage,
   /** Their pages about money. */
   billing: { ...appPage, styles: [...appPage.styles, address('src/styles/billing.css')] },
+  /** Their pages that show something to copy. */
+  secrets: { ...appPage, scripts: [...appPage.scripts, copyScript] },
   /** The console. */
   admin: { ...appPage, styles: [...appPage.styles, address('src/styles/admin.css')] },
   /** Visitors' pages: plain HTML first. */
@@ -63,7 +66,7 @@ export const ASSETS = {
   /** Public pages whose form leads to signed-in pages. */
   entry: { ...publicPage, next: address('src/styles/app.css') },
   status: { ...publicPage, styles: [publicStyles, address('src/styles/status.css')] },
-  docs: { styles: [publicStyles, address('src/styles/docs.css')], scripts: hotReload },
+  docs: { styles: [publicStyles, address('src/styles/docs.css')], scripts: [...hotReload, copyScript] },
   /** Public pages that are only text. */
   text: textPage,
 } satisfies Record<string, PageAssets>

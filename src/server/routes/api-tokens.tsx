@@ -33,5 +33,10 @@ async function page(c: HonoContext<AppEnv>, made: MadeToken | null): Promise<Res
   const { ApiTokens } = await import('../../pages/ApiTokens.tsx')
   const tokens = await listApiTokens(c.var.ctx, signedIn(c).user.id)
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), tokens, made }
-  return renderPage(c, { title: 'API tokens' }, <ApiTokens {...form} />, made ? 201 : 200)
+  return renderPage(
+    c,
+    { title: 'API tokens', assets: made ? 'secrets' : 'app' },
+    <ApiTokens {...form} />,
+    made ? 201 : 200,
+  )
 }

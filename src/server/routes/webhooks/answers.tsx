@@ -24,14 +24,24 @@ type Call = HonoContext<AppEnv>
 export async function list(c: Call, secret: string | null = null): Promise<Response> {
   const webhooks = await listWebhooks(c.var.ctx, signedIn(c).user.id)
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), webhooks, secret }
-  return renderPage(c, { title: 'Webhooks' }, <Webhooks {...form} />, secret ? 201 : 200)
+  return renderPage(
+    c,
+    { title: 'Webhooks', assets: secret ? 'secrets' : 'app' },
+    <Webhooks {...form} />,
+    secret ? 201 : 200,
+  )
 }
 
 /** @param secret the new one */
 export async function show(c: Call, id: string, secret: string | null = null): Promise<Response> {
   const details = await getWebhook(c.var.ctx, signedIn(c).user.id, id)
   const form = { csrfToken: csrfToken(c), flash: takeFlash(c), ...details, secret }
-  return renderPage(c, { title: 'Webhook' }, <WebhookPage {...form} />, secret ? 201 : 200)
+  return renderPage(
+    c,
+    { title: 'Webhook', assets: secret ? 'secrets' : 'app' },
+    <WebhookPage {...form} />,
+    secret ? 201 : 200,
+  )
 }
 
 export async function add(c: Call, input: Parameters<typeof createWebhook>[2]): Promise<Response> {
