@@ -17,28 +17,72 @@ function is(value, type) {
 
 /** Joins the most common pieces of a query itself, and leaves the others to drizzle. */
 const JOINED = `
-const plain = new Map([[StringChunk, "text"], [SQL, "sql"]]);
+const kinds = new Map([[Array, "list"]]);
+const kindOf = (chunk) => {
+  const { constructor } = chunk;
+  let kind = kinds.get(constructor);
+  if (kind === undefined) {
+    const types = [[StringChunk, "text"], [Name, "name"], [SQL, "sql"], [Table, "table"], [Column, "column"], [Param, "param"]];
+    kinds.set(constructor, kind = types.find(([type]) => is(chunk, type))?.[1] ?? "other");
+  }
+  return kind;
+};
+const columns = new WeakMap();
+const nameOf = (column, { escapeName }) => {
+  let name = columns.get(column);
+  if (name === undefined) {
+    const { table } = column;
+    const isPlain = !column.keyAsName && !table[IsAlias] && table[Table.Symbol.Schema] === void 0;
+    name = isPlain ? escapeName(table[Table.Symbol.Name]) + "." + escapeName(column.name) : null;
+    columns.set(column, name);
+  }
+  return name;
+};
 const drizzleBuild = SQL.prototype.buildQueryFromSourceParams;
+function add(into, value, config) {
+  into.sql += config.escapeParam(config.paramStartIndex.value++, value);
+  into.params.push(value);
+  into.typings.push("none");
+}
 function join(query, chunks, config, into) {
   for (const chunk of chunks) {
-    const kind = typeof chunk === "object" && chunk !== null ? plain.get(chunk.constructor) : typeof chunk;
+    if (chunk === void 0) continue;
+    if (typeof chunk !== "object" || chunk === null) {
+      if (typeof chunk === "string" || typeof chunk === "number") add(into, chunk, config);
+      else leave(query, chunk, config, into);
+      continue;
+    }
+    const kind = kindOf(chunk);
     if (kind === "text") into.sql += chunk.value.length === 1 ? chunk.value[0] : chunk.value.join("");
     else if (kind === "sql" && !chunk.shouldInlineParams) join(chunk, chunk.queryChunks, config, into);
-    else if (kind === "string" || kind === "number") {
-      into.sql += config.escapeParam(config.paramStartIndex.value++, chunk);
-      into.params.push(chunk);
-      into.typings.push("none");
-    } else {
-      const part = drizzleBuild.call(query, [chunk], config);
-      into.sql += part.sql;
-      into.params.push(...part.params);
-      if (part.typings) into.typings.push(...part.typings);
-    }
+    else if (kind === "name") into.sql += config.escapeName(chunk.value);
+    else if (kind === "column" && nameOf(chunk, config) !== null) into.sql += nameOf(chunk, config);
+    else if (kind === "table" && !chunk[IsAlias] && chunk[Table.Symbol.Schema] === void 0)
+      into.sql += config.escapeName(chunk[Table.Symbol.Name]);
+    else if (kind === "param" && (typeof chunk.value !== "object" || chunk.value === null)) {
+      const value = chunk.value === null ? null : chunk.encoder.mapToDriverValue(chunk.value);
+      if (is(value, SQL)) leave(query, value, config, into);
+      else add(into, value, config);
+    } else if (kind === "list") {
+      into.sql += "(";
+      for (let i = 0; i < chunk.length; i++) {
+        if (i > 0) into.sql += ", ";
+        join(query, [chunk[i]], config, into);
+      }
+      into.sql += ")";
+    } else leave(query, chunk, config, into);
   }
   return into;
 }
+function leave(query, chunk, config, into) {
+  const part = drizzleBuild.call(query, [chunk], config);
+  into.sql += part.sql;
+  into.params.push(...part.params);
+  if (part.typings) into.typings.push(...part.typings);
+}
 SQL.prototype.buildQueryFromSourceParams = function (chunks, config) {
-  if (config.inlineParams || this.shouldInlineParams) return drizzleBuild.call(this, chunks, config);
+  if (config.inlineParams || config.prepareTyping || config.invokeSource || this.shouldInlineParams)
+    return drizzleBuild.call(this, chunks, config);
   const counting = config.paramStartIndex ? config : { ...config, paramStartIndex: { value: 0 } };
   const query = join(this, chunks, counting, { sql: "", params: [], typings: [] });
   if (query.typings.length === 0) delete query.typings;
@@ -46,16 +90,102 @@ SQL.prototype.buildQueryFromSourceParams = function (chunks, config) {
 };
 `
 
+/** The list of columns that a query selects, the same array for the same columns under the same names. */
+const LISTED = `
+const ids = new WeakMap();
+let lastId = 0;
+const lists = new Map();
+/** A word for what is selected. Null unless these are columns of tables without an alias. */
+function wordOf(field) {
+  const known = ids.get(field);
+  if (known !== undefined) return known;
+  let word = null;
+  if (is(field, Column)) word = field.table[Table.Symbol.IsAlias] ? null : String(lastId += 1);
+  else if (Object.getPrototypeOf(field) === Object.prototype) {
+    word = "";
+    for (const name in field) {
+      const part = wordOf(field[name]);
+      if (part === null) return null;
+      word += name + ":" + part + ",";
+    }
+    const [first] = Object.values(field);
+    if (first === undefined || first.table?.[Table.Symbol.Columns] !== field) return "{" + word + "}";
+    word = "table " + (lastId += 1);
+  }
+  ids.set(field, word);
+  return word;
+}
+function orderSelectedFields(fields, pathPrefix) {
+  if (pathPrefix !== undefined) return listFields(fields, pathPrefix);
+  const word = wordOf(fields);
+  if (word === null) return listFields(fields, pathPrefix);
+  let list = lists.get(word);
+  if (list === undefined) lists.set(word, list = listFields(fields, pathPrefix));
+  return list;
+}
+`
+
+/** What a query says about these columns, once it was found right. */
+const SELECTED = `
+const selections = [new WeakMap(), new WeakMap()];
+const drizzleSelection = SQLiteDialect.prototype.buildSelection;
+SQLiteDialect.prototype.buildSelection = function (fields, options = {}) {
+  const known = selections[options.isSingleTable ? 1 : 0];
+  const selection = known.get(fields);
+  if (selection !== undefined) return selection;
+  const built = drizzleSelection.call(this, fields, options);
+  if (!fields.every(({ field }) => is(field, Column))) return built;
+  const text = sql.raw(this.sqlToQuery(built).sql);
+  known.set(fields, text);
+  return text;
+};
+const right = new WeakMap();
+function wasRight(fields, table, joins) {
+  if (!is(table, Table)) return false;
+  const tables = [getTableName(table), ...(joins ?? []).map(({ alias }) => alias)].join();
+  let known = right.get(fields);
+  if (known === undefined) right.set(fields, known = new Set());
+  if (known.has(tables)) return true;
+  known.add(tables);
+  return false;
+}
+`
+
+type Patch = (source: string) => string
+
+/** Fails once a new version of drizzle reads differently. */
+function replaced(source: string, from: string, to: string): string {
+  if (!source.includes(from)) throw new Error(`drizzle has changed: it doesn't say ${from}`)
+  return source.replace(from, to)
+}
+
+const PATCHES: Record<string, Patch> = {
+  '/drizzle-orm/entity.js': (source) => replaced(source, 'function is(', 'function look(') + REMEMBERED,
+  '/drizzle-orm/sql/sql.js': (source) =>
+    replaced(
+      source,
+      'if (is(chunk, Table)) {',
+      'if (chunk && typeof chunk === "object" && kindOf(chunk) === "table") {',
+    ) + JOINED,
+  '/drizzle-orm/utils.js': (source) =>
+    replaced(source, 'function orderSelectedFields(', 'function listFields(') + LISTED,
+  '/drizzle-orm/sqlite-core/dialect.js': (source) =>
+    replaced(
+      source,
+      'for (const f of fieldsList) {',
+      'if (!wasRight(fieldsList, table, joins)) for (const f of fieldsList) {',
+    ) + SELECTED,
+}
+
 /**
  * drizzle asks `is` about every piece of every query, and it walks up the classes each time: a tenth of a world's time.
- * Copying every piece of a query takes another. Must come before the first import of drizzle.
+ * Copying every piece of a query takes another, and naming every column of its tables a third. Must come before the
+ * first import of drizzle.
  */
 registerHooks({
   load(url, context, next) {
     const loaded = next(url, context)
-    if (url.endsWith('/drizzle-orm/sql/sql.js')) return { ...loaded, source: String(loaded.source) + JOINED }
-    if (!url.endsWith('/drizzle-orm/entity.js')) return loaded
-    const source = String(loaded.source).replace('function is(', 'function look(')
-    return { ...loaded, source: source + REMEMBERED }
+    const [, patch] = Object.entries(PATCHES).find(([file]) => url.endsWith(file)) ?? []
+    return patch ? { ...loaded, source: patch(String(loaded.source)) } : loaded
   },
 })
