@@ -101,6 +101,7 @@ function wordOf(field) {
   if (known !== undefined) return known;
   let word = null;
   if (is(field, Column)) word = field.table[Table.Symbol.IsAlias] ? null : String(lastId += 1);
+  else if (is(field, Table)) word = wordOf(field[Table.Symbol.Columns]);
   else if (Object.getPrototypeOf(field) === Object.prototype) {
     word = "";
     for (const name in field) {
@@ -125,19 +126,30 @@ function orderSelectedFields(fields, pathPrefix) {
 }
 `
 
-/** What a query says about these columns, once it was found right. */
+/** What a query says about columns is text, and the same list is the same text. Lists are checked once. */
 const SELECTED = `
 const selections = [new WeakMap(), new WeakMap()];
 const drizzleSelection = SQLiteDialect.prototype.buildSelection;
-SQLiteDialect.prototype.buildSelection = function (fields, options = {}) {
-  const known = selections[options.isSingleTable ? 1 : 0];
+SQLiteDialect.prototype.buildSelection = function (fields, { isSingleTable = false } = {}) {
+  const known = selections[isSingleTable ? 1 : 0];
   const selection = known.get(fields);
   if (selection !== undefined) return selection;
-  const built = drizzleSelection.call(this, fields, options);
-  if (!fields.every(({ field }) => is(field, Column))) return built;
-  const text = sql.raw(this.sqlToQuery(built).sql);
-  known.set(fields, text);
-  return text;
+  const chunks = [];
+  let text = "";
+  for (const one of fields) {
+    if (one !== fields[0]) text += ", ";
+    const { field } = one;
+    if (is(field, Column) && field.columnType !== "SQLiteNumericBigInt") {
+      if (!isSingleTable) text += this.escapeName(field.table[Table.Symbol.Name]) + ".";
+      text += this.escapeName(this.casing.getColumnCasing(field));
+    } else {
+      chunks.push(sql.raw(text), drizzleSelection.call(this, [one], { isSingleTable }));
+      text = "";
+    }
+  }
+  const built = sql.join([...chunks, sql.raw(text)]);
+  if (chunks.length === 0) known.set(fields, built);
+  return built;
 };
 const right = new WeakMap();
 function wasRight(fields, table, joins) {
