@@ -41,13 +41,16 @@ else await playMany(Number(values.from), Number(values.seeds))
 async function playMany(from: number, count: number): Promise<void> {
   const since = performance.now()
   const reached = new Map<string, number>()
-  const minutes = () => `${((performance.now() - since) / 60_000).toFixed(1)} minutes`
+  const took = (seeds: number) => {
+    const seconds = (performance.now() - since) / 1_000
+    return `${(seconds / 60).toFixed(1)} minutes, ${(seeds / seconds).toFixed(1)} seeds per second`
+  }
   let played = 0
   let broken = 0
   await inProcesses(chunks(from, count), (outcome) => {
     played += 1
     if (played % REPORT_EVERY === 0 && played < count)
-      console.log(`${played} of ${count} seeds, ${broken} broken, ${minutes()}`)
+      console.log(`${played} of ${count} seeds, ${broken} broken, ${took(played)}`)
     for (const [state, times] of outcome.reached) reached.set(state, (reached.get(state) ?? 0) + times)
     if (!outcome.broken) return
     broken += 1
@@ -59,7 +62,7 @@ async function playMany(from: number, count: number): Promise<void> {
     console.log(`${String(times).padStart(8)}  ${state}`)
   const missing = broken || scenario !== 'crowd' ? [] : whatIsMissing(reached, count)
   for (const line of missing) console.log(line)
-  console.log(`${minutes()}, ${REACH.length} rare states watched`)
+  console.log(`seeds ${from} to ${from + count - 1}, ${took(count)}, ${REACH.length} rare states watched`)
   console.log(`${count} seeds, ${broken} broken`)
   if (broken || missing.length) process.exitCode = 1
 }
