@@ -12,7 +12,7 @@ try {
   const vars = values.env === undefined ? {} : readVars(values.env)
   if (values.env !== undefined && !Object.keys(vars).length) throw new Error(USAGE)
   // Check what the Worker gets, even if this shell has other values.
-  const failed = await examine({ ...process.env, ...vars }, console.log)
+  const failed = await examine({ ...process.env, ...vars }, console.log, values.env)
   console.log(failed ? `\n${failed} ${failed === 1 ? 'check fails' : 'checks fail'}.` : '\nAll checks pass.')
   if (failed) process.exitCode = 1
 } catch (error) {

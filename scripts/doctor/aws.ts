@@ -9,6 +9,7 @@ import {
   EC2Client,
   type ResponseLaunchTemplateData,
   RunInstancesCommand,
+  type Subnet,
   TerminateInstancesCommand,
 } from '@aws-sdk/client-ec2'
 import { GetServiceQuotaCommand, ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
@@ -137,14 +138,22 @@ async function templateData(ec2: EC2Client, name: string): Promise<ResponseLaunc
   }
 }
 
+async function findSubnet(ec2: EC2Client, id: string): Promise<Subnet | null> {
+  try {
+    return (await ec2.send(new DescribeSubnetsCommand({ SubnetIds: [id] }))).Subnets?.[0] ?? null
+  } catch (error) {
+    if (error instanceof Error && error.name.startsWith('InvalidSubnetID')) return null
+    throw error
+  }
+}
+
 /** Completes the sentence "The launch template …". */
 async function faultOfTemplate(ec2: EC2Client, data: ResponseLaunchTemplateData, zone: string): Promise<string | null> {
   const network = data.NetworkInterfaces?.[0]
   if (!network?.SubnetId) return 'names no subnet.'
-  const { Subnets } = await ec2.send(new DescribeSubnetsCommand({ SubnetIds: [network.SubnetId] }))
-  const subnet = Subnets?.[0]
-  if (subnet?.AvailabilityZone !== zone)
-    return `has its subnet in ${subnet?.AvailabilityZone ?? 'no zone'}, not in ${zone}.`
+  const subnet = await findSubnet(ec2, network.SubnetId)
+  if (!subnet) return `names the subnet ${network.SubnetId}, which doesn't exist.`
+  if (subnet.AvailabilityZone !== zone) return `has its subnet in ${subnet.AvailabilityZone}, not in ${zone}.`
   if ((subnet.AvailableIpAddressCount ?? 1) < 1) return 'has no free address left in its subnet.'
   if (!network.AssociatePublicIpAddress) return 'gives its machines no public address.'
   if (data.MetadataOptions?.HttpTokens !== 'required') return 'allows version 1 of the metadata service.'

@@ -13,8 +13,13 @@ type Room = { room: string; needs: RegExp; check(): Finding[] | Promise<Finding[
 
 const MARK = { ok: ' ok ', fail: 'FAIL', skip: 'skip' }
 
-/** Runs every check, one after another. @param say gets each line as soon as we know it @returns how many fail */
-export async function examine(settings: Settings, say: (line: string) => void): Promise<number> {
+/**
+ * Runs every check, one after another.
+ * @param say gets each line as soon as we know it
+ * @param environment that of wrangler.toml, if we know it
+ * @returns how many fail
+ */
+export async function examine(settings: Settings, say: (line: string) => void, environment?: string): Promise<number> {
   const dns = new Resolver({ timeout: 5_000, tries: 2 })
   if (settings.DOCTOR_DNS) dns.setServers([settings.DOCTOR_DNS])
   let inUse: PlaceRow[] = []
@@ -31,7 +36,7 @@ export async function examine(settings: Settings, say: (line: string) => void): 
     },
     { room: 'clock', needs: /^(AWS_REGION|EC2_ENDPOINT)/, check: () => checkClock(settings) },
     { room: 'AWS', needs: /^(AWS|EC2)_/, check: () => checkAws(settings, inUse) },
-    { room: 'Stripe', needs: /^(STRIPE_|SITE_ORIGINS)/, check: () => checkStripe(settings) },
+    { room: 'Stripe', needs: /^(STRIPE_|SITE_ORIGINS)/, check: () => checkStripe(settings, environment) },
     { room: 'mail', needs: /^MAIL_FROM/, check: () => checkMail(settings, dns) },
     { room: 'site', needs: /^SITE_ORIGINS/, check: () => checkSite(settings, dns) },
   ]

@@ -51,21 +51,38 @@ export async function checkSite(settings: Settings, dns: Resolver): Promise<Find
   )
 }
 
-/** Without these, email from the domain ends up in spam or gets lost. */
+/** Without these, email from the domain ends up in spam or gets lost. Cloudflare sends from the subdomain cf-bounce. */
 export async function checkMail(settings: Settings, dns: Resolver): Promise<Finding[]> {
   const domain = /@([^@>\s]+)>?$/.exec(settings.MAIL_FROM ?? '')?.[1]
   if (!domain) return [fail('mail', 'MAIL_FROM names no domain.')]
-  const txt = async (name: string, start: string) => {
-    const records = await dns.resolveTxt(name).catch(() => [])
-    return records.some((parts) => parts.join('').toLowerCase().startsWith(start))
+  if (!(await texts(dns, domain)))
+    return [fail('mail', `The domain ${domain} doesn't exist in DNS. Renew it, or correct MAIL_FROM.`)]
+  const look = async (check: string, names: string[], start: string) => {
+    for (const name of names)
+      if ((await texts(dns, name))?.some((text) => text.startsWith(start))) return ok(check, name)
+    const todo = `Onboard ${domain} to Cloudflare's Email Service: it adds the record.`
+    return fail(check, `${names[0]} has no such record that begins with ${start}. ${todo}`)
   }
-  const todo = `Onboard ${domain} to Cloudflare's Email Service: it adds the record.`
+  const labels = domain.split('.')
+  // A subdomain without its own policy has that of a domain above it.
+  const policies = labels.slice(0, -1).map((_, i) => `_dmarc.${labels.slice(i).join('.')}`)
   return [
-    (await txt(domain, 'v=spf1')) ? ok('mail: SPF', domain) : fail('mail: SPF', `${domain} has no SPF record. ${todo}`),
-    (await txt(`_dmarc.${domain}`, 'v=dmarc1'))
-      ? ok('mail: DMARC', domain)
-      : fail('mail: DMARC', `${domain} has no DMARC record. ${todo}`),
+    await look('mail: SPF', [`cf-bounce.${domain}`], 'v=spf1 include:_spf.mx.cloudflare.net'),
+    await look('mail: DKIM', [`cf-bounce._domainkey.${domain}`], 'v=dkim1'),
+    await look('mail: DMARC', policies, 'v=dmarc1'),
   ]
+}
+
+/** Null if there is no such name. @throws if no name server answers */
+async function texts(dns: Resolver, name: string): Promise<string[] | null> {
+  try {
+    return (await dns.resolveTxt(name)).map((parts) => parts.join('').toLowerCase())
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === 'ENODATA') return []
+    if (code === 'ENOTFOUND') return null
+    throw error
+  }
 }
 
 const has = (look: () => Promise<unknown[]>) =>

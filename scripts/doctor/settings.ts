@@ -9,8 +9,10 @@ export function checkSettings(settings: Settings): Finding[] {
   const { PASSWORD_PEPPER: pepper = '', SECRET_KEY: key = '', SITE_ORIGINS: origins = '' } = settings
   if (pepper.split(',').some((one) => one.length > 0 && one.length < 32))
     found.push(fail('settings', 'PASSWORD_PEPPER should have 32 random characters. Rotate it: set "new,old".'))
-  if (pepper && pepper === key)
-    found.push(fail('settings', 'PASSWORD_PEPPER equals SECRET_KEY. Give each its own random value.'))
+  if (pepper.split(',').some((one) => one && key.split(',').includes(one)))
+    found.push(fail('settings', 'PASSWORD_PEPPER and SECRET_KEY share a value. Give each its own random value.'))
+  if (/^A[KS]IA[A-Z0-9]{16}$/.test(settings.AWS_SECRET_ACCESS_KEY ?? ''))
+    found.push(fail('settings', "AWS_SECRET_ACCESS_KEY is an access key's ID. Set the secret that belongs to it."))
   if (origins.split(',').some((origin) => /^\s*http:\/\/(?!localhost|127\.)/.test(origin)))
     found.push(
       fail('settings', 'SITE_ORIGINS has an http:// origin. Browsers send passwords there unencrypted. Use https://.'),

@@ -24,7 +24,8 @@ import { isSkipped } from '../../testing/stack/third-party.ts'
 const ROOT = resolve(import.meta.dirname, '../..')
 const DOMAIN = 'mail.test'
 const MAIL = {
-  [`TXT ${DOMAIN}`]: 'v=spf1 include:_spf.mx.cloudflare.net ~all',
+  [`TXT cf-bounce.${DOMAIN}`]: 'v=spf1 include:_spf.mx.cloudflare.net ~all',
+  [`TXT cf-bounce._domainkey.${DOMAIN}`]: 'v=DKIM1; h=sha256; k=rsa; p=MIIB',
   [`TXT _dmarc.${DOMAIN}`]: 'v=DMARC1; p=none',
 }
 const EVENTS = ['checkout.session.completed', 'checkout.session.expired']
@@ -45,7 +46,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
 
   beforeAll(async () => {
     server = await startMoto()
-    account = await deployAccount(server.endpoint, ['a', 'b', 'e'])
+    account = await deployAccount(server.endpoint, ['a', 'b', 'c', 'e'])
     aws = await startAwsFront(server.endpoint)
     stripe = await startStripe({ dataDir: join(folder, 'stripe') })
     dns = await startDnsServer(() => records)
@@ -148,7 +149,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     ).toEqual([
       ...['settings', 'database', 'places', 'clock', 'access key', 'terminate'],
       ...['g6.4xlarge in us-east-1a', 'g6.4xlarge in us-east-1b', 'quota'],
-      ...['webhook', 'price of Basic', 'price of Premium', 'mail', 'mail', '127.0.0.1', '', 'ecks pass.'],
+      ...['webhook', 'price of Basic', 'price of Premium', 'mail', 'mail', 'mail', '127.0.0.1', '', 'ecks pass.'],
     ])
   })
 
@@ -205,8 +206,8 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     ],
     [
       'a place whose launch template is missing',
-      () => add('b', 'proving-ground-us-east-1c'),
-      /us-east-1b: The launch template proving-ground-us-east-1c doesn't exist/,
+      () => add('b', 'proving-ground-us-east-1d'),
+      /us-east-1b: The launch template proving-ground-us-east-1d doesn't exist/,
     ],
     [
       "a place with another zone's launch template",
@@ -223,12 +224,52 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
       () => Object.assign(aws.state, { aheadMs: 600_000 }),
       /clock: This machine is (599|600|601) s behind AWS/,
     ],
-    ['no SPF record', () => delete records[`TXT ${DOMAIN}`], /mail: SPF: mail\.test has no SPF record/],
+    [
+      'a sender that Cloudflare does not send for',
+      () => {
+        records[`TXT cf-bounce.${DOMAIN}`] = 'v=spf1 -all'
+        delete records[`TXT cf-bounce._domainkey.${DOMAIN}`]
+      },
+      /mail: SPF: cf-bounce\.mail\.test has no such record that begins with v=spf1 include:_spf\.mx/,
+      /mail: DKIM: cf-bounce\._domainkey\.mail\.test has no such record/,
+    ],
+    ['no DMARC record', () => delete records[`TXT _dmarc.${DOMAIN}`], /mail: DMARC: _dmarc\.mail\.test has no such/],
+    [
+      "a sender's domain that has expired",
+      () => {
+        records = {}
+      },
+      /mail: The domain mail\.test doesn't exist in DNS\. Renew it, or correct MAIL_FROM/,
+    ],
+    [
+      "an access key's ID as its secret",
+      () => Object.assign(settings, { AWS_SECRET_ACCESS_KEY: 'AKIAIOSFODNN7EXAMPLE' }),
+      /settings: AWS_SECRET_ACCESS_KEY is an access key's ID/,
+      /access key: It can't find instances/,
+    ],
+    [
+      'one random value for two secrets',
+      () => Object.assign(settings, { PASSWORD_PEPPER: `${'p'.repeat(32)},${settings.SECRET_KEY}` }),
+      /settings: PASSWORD_PEPPER and SECRET_KEY share a value/,
+    ],
+    [
+      "a zone's subnet that is gone",
+      async () => {
+        await account.loseSubnet('c')
+        await account.enforce()
+        await add('c')
+      },
+      /us-east-1c: The launch template proving-ground-us-east-1c names the subnet subnet-\w+, which doesn't exist\. Deploy/,
+    ],
     [
       "someone else's address as the sender",
-      () => Object.assign(settings, { MAIL_FROM: 'hello@other.test' }),
-      /SPF: other\.test has no SPF record/,
-      /DMARC: other\.test has no DMARC record/,
+      () => {
+        settings.MAIL_FROM = 'hello@other.test'
+        records['TXT other.test'] = 'v=spf1 ~all'
+      },
+      /SPF: cf-bounce\.other\.test has no such record/,
+      /DKIM: cf-bounce\._domainkey\.other\.test has no such record/,
+      /DMARC: _dmarc\.other\.test has no such record/,
     ],
     [
       'an origin without a DNS record',
@@ -247,6 +288,22 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     expect((await findWrong()).filter((line) => line.startsWith('FAIL'))).toEqual(
       lines.map((line) => expect.stringMatching(line)),
     )
+  })
+
+  test.each([
+    ['production', 'sk_test_1', 'STRIPE_SECRET_KEY is a test key, so nobody would really pay.'],
+    ['staging', 'rk_live_1', 'STRIPE_SECRET_KEY is a live key, so staging would charge cards.'],
+  ])('in %s, names the key %s', async (environment, STRIPE_SECRET_KEY, sentence) => {
+    const lines: string[] = []
+    await examine({ ...settings, STRIPE_SECRET_KEY }, (line) => lines.push(line), environment)
+    expect(lines.filter((line) => line.includes('stripe'))).toEqual([expect.stringContaining(sentence)])
+  })
+
+  test("a subdomain's email has the policy of the domain above it", async () => {
+    settings.MAIL_FROM = `hello@news.${DOMAIN}`
+    for (const name of ['cf-bounce', 'cf-bounce._domainkey'])
+      records[`TXT ${name}.news.${DOMAIN}`] = records[`TXT ${name}.${DOMAIN}`] ?? ''
+    expect(await findWrong()).toEqual([])
   })
 
   test('names a missing price, one with another amount, and missing events', async () => {

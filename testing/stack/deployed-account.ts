@@ -8,6 +8,7 @@ import {
   type Stack,
   UpdateStackCommand,
 } from '@aws-sdk/client-cloudformation'
+import { DeleteSubnetCommand, DescribeSubnetsCommand, EC2Client } from '@aws-sdk/client-ec2'
 import { CreateAccessKeyCommand, GetUserPolicyCommand, IAMClient, PutUserPolicyCommand } from '@aws-sdk/client-iam'
 import type { Statement } from './iam-policy.ts'
 
@@ -25,6 +26,8 @@ export type DeployedAccount = {
   outputs: Record<string, string>
   /** Gives a zone's machines a new container, as an operator would. */
   updateZone(letter: string, containerImage: string): Promise<void>
+  /** Deletes a zone's subnet by hand. Allows everything until `enforce`. */
+  loseSubnet(letter: string): Promise<void>
   /** From now on moto refuses what the policy doesn't allow, and the actions in `revoked`. */
   enforce(revoked?: string[]): Promise<void>
 }
@@ -41,6 +44,7 @@ export async function deployAccount(endpoint: string, letters: string[]): Promis
   const cloudFormation = new CloudFormationClient(config)
   const iam = new IAMClient(config)
 
+  const authorizeAfter = (calls: string) => fetch(`${endpoint}/moto-api/reset-auth`, { method: 'POST', body: calls })
   async function outputsOf(StackName: string): Promise<Record<string, string>> {
     const { Stacks } = await cloudFormation.send(new DescribeStacksCommand({ StackName }))
     const stack = Stacks?.[0] as Stack
@@ -82,9 +86,18 @@ export async function deployAccount(endpoint: string, letters: string[]): Promis
     async updateZone(letter, containerImage) {
       await cloudFormation.send(new UpdateStackCommand(zoneOf(letter, containerImage)))
     },
+    async loseSubnet(letter) {
+      await authorizeAfter('inf')
+      const ec2 = new EC2Client(config)
+      const Filters = [
+        { Name: 'vpc-id', Values: [outputs.Vpc ?? ''] },
+        { Name: 'availability-zone', Values: [`${REGION}${letter}`] },
+      ]
+      const { Subnets } = await ec2.send(new DescribeSubnetsCommand({ Filters }))
+      for (const { SubnetId } of Subnets ?? []) await ec2.send(new DeleteSubnetCommand({ SubnetId }))
+      ec2.destroy()
+    },
     async enforce(revoked = []) {
-      const authorizeAfter = (calls: string) =>
-        fetch(`${endpoint}/moto-api/reset-auth`, { method: 'POST', body: calls })
       // moto 5.2.5 enforces actions. It doesn't know EC2's resources and conditions: with them, it refuses everything.
       const Statement = policy.map(({ Action, Effect }) => {
         const allowed = [Action].flat().filter((action) => !revoked.includes(action))

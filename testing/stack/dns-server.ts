@@ -20,15 +20,17 @@ function answer(query: Buffer, records: Record<string, string>): Buffer {
     at += 1 + length
   }
   const end = at + 5
-  const found = records[`${TYPES[query.readUInt16BE(at + 1)]} ${labels.join('.').toLowerCase()}`]
+  const name = labels.join('.').toLowerCase()
+  const found = records[`${TYPES[query.readUInt16BE(at + 1)]} ${name}`]
+  const exists = Object.keys(records).some((key) => ` ${key.split(' ')[1]}`.replace(' ', '.').endsWith(`.${name}`))
   const type = query.subarray(at + 1, at + 3)
   const data =
     type[1] === 1
       ? Buffer.from((found ?? '').split('.').map(Number))
       : Buffer.from(`${String.fromCharCode(found?.length ?? 0)}${found}`)
   const header = Buffer.from(query.subarray(0, 12))
-  // An answer; NXDOMAIN if there is no record. One question, without the query's additional records.
-  header.writeUInt16BE(found === undefined ? 0x8183 : 0x8180, 2)
+  // An answer; NXDOMAIN if there is no such name. One question, without the query's additional records.
+  header.writeUInt16BE(exists ? 0x8180 : 0x8183, 2)
   header.writeUInt16BE(found === undefined ? 0 : 1, 6)
   header.fill(0, 8, 12)
   const question = query.subarray(12, end)
