@@ -66,11 +66,16 @@ test('keeps the counts while the database does not answer', async () => {
   expect(await kept()).toMatchObject({ 'launch ok': 3 })
 })
 
-test('counts a webhook with a wrong signature, and calls of the database', async () => {
+test('counts a webhook with a wrong signature, but not one that Stripe never sends, and calls of the database', async () => {
   const site = openSite()
-  const body = new URLSearchParams({ id: 'evt_1' })
-  const answer = await site.request('/webhooks/stripe', { method: 'POST', body: body.toString() })
-  expect(answer.status).toBe(400)
+  const body = new URLSearchParams({ id: 'evt_1' }).toString()
+  const forged = 'f'.repeat(64)
+  const scans = [{}, ...['', 't=1', `v1=${forged}`, `t=1,v1=${forged}0`].map((text) => ({ 'Stripe-Signature': text }))]
+  const signed = ['', 'v0=ff,'].map((other) => ({ 'Stripe-Signature': `t=1,${other}v1=${forged}` }))
+  for (const headers of [...scans, ...signed]) {
+    const answer = await site.request('/webhooks/stripe', { method: 'POST', body, headers })
+    expect(answer.status).toBe(400)
+  }
   await site.request('/readyz')
   pass(60_000)
   await site.request('/readyz')
@@ -78,4 +83,5 @@ test('counts a webhook with a wrong signature, and calls of the database', async
   const rows = await site.db.select().from(callCounts)
   const outcomes = rows.map(({ system, call, outcome }) => `${system} ${call} ${outcome}`)
   expect(outcomes).toEqual(expect.arrayContaining(['webhook stripe refused', 'database query ok']))
+  expect(rows.find(({ system }) => system === 'webhook')).toMatchObject({ outcome: 'refused', count: signed.length })
 })
