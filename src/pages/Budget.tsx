@@ -1,6 +1,7 @@
-import type { Budget as Limit } from '../domain/money/budget.ts'
+import { isChargeReached, type Budget as Limit } from '../domain/money/budget.ts'
 import { dollars } from '../domain/money/money.ts'
 import { OVERAGE_DOLLARS_PER_HOUR } from '../domain/money/plan.ts'
+import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Checkbox, Field } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
@@ -47,6 +48,13 @@ export function Budget({ budget, chargedDollars, until, csrfToken, flash }: Budg
           text={`${dollars(chargedDollars)} of ${dollars(limit)}`}
         />
       )}
+      {budget && isChargeReached(budget, chargedDollars) ? (
+        <Alert kind="warning">
+          {budget.stops
+            ? "This month's budget is used up, so you can't start servers. Raise it, or wait for the next month."
+            : "This month's budget is used up. You can still start servers, and we keep billing them."}
+        </Alert>
+      ) : null}
       <form className="stack" method="post" action="/api/v1/billings/budget" noValidate>
         <HiddenFields csrfToken={csrfToken} />
         <Field

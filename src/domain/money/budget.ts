@@ -11,6 +11,10 @@ export const BUDGET_PAGE = '/budget'
 export const OVER_BUDGET = 'Your budget for this month is used up. Raise it to start servers.'
 
 /** Whether a month's charges, as the screens show them, have reached the budget. A trial charges nothing. */
-export function isBudgetReached({ cents }: Budget, { seconds, cycle }: Counted): boolean {
-  return recordCents(seconds, cycle) >= cents
+export function isBudgetReached(budget: Budget, { seconds, cycle }: Counted): boolean {
+  return isChargeReached(budget, recordCents(seconds, cycle) / 100)
+}
+
+export function isChargeReached({ cents }: Budget, chargedDollars: number): boolean {
+  return Math.round(chargedDollars * 100) >= cents
 }

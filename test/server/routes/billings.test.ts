@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { bills, plans, users } from '../../../db/schema.ts'
+import { bills, places, plans, runs, users } from '../../../db/schema.ts'
 import { type StripeStandIn, startStripe } from '../../../dev/stripe/stand-in.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import { newId } from '../../../src/server/id.ts'
@@ -233,6 +233,55 @@ describe('the billing routes', () => {
       body: { message: 'Budget removed.', budget: null },
     })
     expect((await shown(ada.cookie)).dollars).toBe('')
+  })
+
+  test('the budget page says when it is used up, also while nothing runs, and what that means', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    const now = Math.floor(Date.now() / 1000) * 1000
+    await site.db.insert(plans).values({
+      id: newId('sub'),
+      userId,
+      planType: 'basic',
+      subType: 'paid',
+      status: 'active',
+      anchor: now - 86_400_000,
+      hours: 0,
+      createdAt: now,
+    })
+    await site.db
+      .update(users)
+      .set({ createdAt: now - 86_400_000 })
+      .where(eq(users.id, userId))
+    const placeId = newId('srv')
+    await site.db.insert(places).values({ id: placeId, instanceType: 'g6.4xlarge', availabilityZone: 'a', position: 1 })
+    const spend = async (seconds: number) => {
+      await site.db.delete(runs).where(eq(runs.userId, userId))
+      const [from, until] = [now - 10_000_000, now - 10_000_000 + seconds * 1000]
+      const place = { placeId, instanceType: 'g6.4xlarge' }
+      await site.db.insert(runs).values({
+        ...place,
+        id: newId('ses'),
+        userId,
+        requestedAt: from,
+        runningAt: from,
+        billedFrom: from,
+        confirmedAt: until,
+        meteredUntil: until,
+        stopRequestedAt: until,
+        endedAt: until,
+      })
+    }
+    const says = async (stops: boolean) => {
+      await post('/api/v1/billings/budget', cookie, { dollars: 1, stops })
+      const page = await (await get('/budget', cookie)).text()
+      return /This month&#x27;s budget is used up[^<]*/.exec(page)?.[0] ?? null
+    }
+    // 99.5 cents round up to the whole dollar.
+    await spend(2046)
+    expect([await says(true), await says(false)]).toEqual([null, null])
+    await spend(2047)
+    expect(await says(true)).toContain('you can&#x27;t start servers')
+    expect(await says(false)).toContain('You can still start servers')
   })
 
   test('gives visitors nothing', async () => {
