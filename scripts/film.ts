@@ -12,8 +12,8 @@ import { develop } from './film/develop.ts'
 
 /** `npm run film`: records the landing page's film from the built product, for each theme and shape, into public/film/. */
 const FOLDER = 'public/film'
-const KILOBYTES = 320
-const BITRATE = 35_000
+const KILOBYTES = 300
+const BITRATE = { wide: 22_000, tall: 29_000 }
 const DAY = 86_400
 const CSS_WIDTH = { wide: 960, tall: 390 }
 
@@ -29,7 +29,7 @@ try {
       const [width, height] = SHAPES[shape]
       const ratio = width / CSS_WIDTH[shape]
       const camera = await shoot(stack, browser, { width, height, ratio, theme })
-      const film = await develop(browser, camera, { width, height, ratio, bitrate: BITRATE, still: STILL })
+      const film = await develop(browser, camera, { width, height, ratio, bitrate: BITRATE[shape], still: STILL })
       writeFileSync(`${FOLDER}/${shape}-${theme}.webm`, film.webm)
       writeFileSync(`${FOLDER}/${shape}-${theme}.webp`, film.poster)
       const size = Math.round(film.webm.length / 1000)
