@@ -6,7 +6,7 @@ import { EXIT, Failure } from './failure.ts'
 import { bills, runs, usage } from './lists.ts'
 import { login, logout, token } from './sign-in.ts'
 import type { SiteOptions } from './site.ts'
-import { duration, start } from './start.ts'
+import { count, duration, start } from './start.ts'
 import { open, status, stop } from './status.ts'
 import { note, paint } from './terminal.ts'
 
@@ -27,10 +27,13 @@ Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 
   .configureHelp({ showGlobalOptions: true })
   .exitOverride()
 
-type Everything = SiteOptions & { scope: TokenScope; browser: boolean; stopAfter: number; name: string } & Record<
-    'withToken' | 'revoke' | 'wait' | 'watch' | 'all' | 'csv' | 'json',
-    true
-  >
+type Everything = SiteOptions & {
+  scope: TokenScope
+  browser: boolean
+  stopAfter: number
+  maxGpus: number
+  name: string
+} & Record<'withToken' | 'revoke' | 'wait' | 'watch' | 'all' | 'csv' | 'json', true>
 const JSON_OUTPUT = ['--json', 'write JSON for scripts'] as const
 
 function command(name: string, description: string, run: (options: Everything) => Promise<void> | void): Command {
@@ -47,6 +50,7 @@ command('login', 'sign in through your browser', login)
 command('start', 'start a server', start)
   .option('--wait', 'wait until it runs')
   .option('--stop-after <time>', 'stop it after a time like 2h or 45m, from now', duration)
+  .option('--max-gpus <count>', "take a machine with at most this many GPUs (default: your plan's largest)", count)
   .option('--name <name>', 'what to call it')
   .option(...JSON_OUTPUT)
 command('status', 'show your running server', status)

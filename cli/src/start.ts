@@ -20,7 +20,7 @@ const DEADLINE_MS = START_DEADLINE_MS + ANSWER_DEADLINE_MS + 60_000
 
 type Started = { server: Server; job_id: string }
 
-type StartOptions = SiteOptions & { wait?: true; json?: true; name?: string; stopAfter?: number }
+type StartOptions = SiteOptions & { wait?: true; json?: true; name?: string; stopAfter?: number; maxGpus?: number }
 
 export async function start(options: StartOptions): Promise<void> {
   const site = currentSite(options)
@@ -30,6 +30,7 @@ export async function start(options: StartOptions): Promise<void> {
     const body = {
       ...(options.name !== undefined && { name: options.name }),
       ...(options.stopAfter !== undefined && { stop_after: options.stopAfter }),
+      ...(options.maxGpus !== undefined && { max_gpus: options.maxGpus }),
     }
     const { server, job_id } = await call(site, (client) =>
       client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body }),
@@ -62,6 +63,12 @@ export function duration(text: string): number {
   if (!parts.length || parts.map(([part]) => part).join('') !== text)
     throw new InvalidArgumentError('Write it like 2h, 45m, or 1h30m.')
   return parts.reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_S[unit as keyof typeof UNIT_S], 0)
+}
+
+/** @throws unless it is a whole number from 1 */
+export function count(text: string): number {
+  if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('Write it like 1 or 4.')
+  return Number(text)
 }
 
 export function addressOf({ ip_address }: Pick<Server, 'ip_address'>): string {

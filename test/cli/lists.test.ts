@@ -71,6 +71,8 @@ test('wrong usage exits with 2 and writes nothing to stdout', async () => {
     ['frob'],
     ['start', '--stop-after', '2 hours'],
     ['start', '--stop-after', ''],
+    ['start', '--max-gpus', '0'],
+    ['start', '--max-gpus', 'all'],
     ['login', '--scope', 'admin'],
     ['start', 'now'],
     ['completion'],
@@ -130,7 +132,7 @@ test('completes commands and their options in bash', async () => {
       .toString()
       .trim()
   expect(complete('st')).toBe('start status stop')
-  expect(complete('start', '--')).toBe('--wait --stop-after --name --json --base-url --help')
+  expect(complete('start', '--')).toBe('--wait --stop-after --max-gpus --name --json --base-url --help')
   expect(complete('--base-url', 'https://a.example', 'bills', '--c')).toBe('--csv')
   expect(complete('completion', '')).toMatch(/^bash zsh fish /)
 })

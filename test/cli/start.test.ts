@@ -39,7 +39,11 @@ test.concurrent('starts, follows the job to the address, opens the page, and sto
 
 test.concurrent('speaks JSON to scripts: one document on stdout', async () => {
   const ada = await newOperator(url)
-  const wishes = ['--stop-after', '1h30m', '--name', 'Night flight']
+  const wishes = ['--stop-after', '1h30m', '--name', 'Night flight', '--max-gpus', '1']
+  expect(await ada.run(['start', '--max-gpus', '65'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('The number of GPUs must be'),
+  })
   const waited = JSON.parse((await ada.run(['start', '--wait', '--json', ...wishes])).out)
   expect(waited.server.name).toBe('Night flight')
   expect(Date.parse(waited.server.ends_at) - Date.parse(waited.server.requested_at)).toBe(5_400_000)
