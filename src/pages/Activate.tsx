@@ -1,3 +1,4 @@
+import { DEFAULT_TOKEN_DAYS } from '../domain/api-token.ts'
 import { toIso } from '../domain/instant.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -85,7 +86,7 @@ function Decision({ login, here, csrfToken, flash }: Omit<ActivateProps, 'typed'
         <strong>
           {scope === 'read' ? 'read your servers, usage, and bills' : 'start and stop servers, and read your bills'}
         </strong>{' '}
-        for 90 days.
+        for {DEFAULT_TOKEN_DAYS} days.
       </p>
       <p className="hint">
         It asked at <Time at={toIso(login.createdAt)} layout="clock" /> from{' '}

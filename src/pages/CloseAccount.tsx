@@ -1,3 +1,4 @@
+import { CLOSED_DAYS } from '../domain/retention.ts'
 import { Button } from '../ui/Button.tsx'
 import { PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
@@ -11,7 +12,7 @@ export function CloseAccount({ csrfToken, flash }: { csrfToken: string; flash: F
       <p>
         Closing your account stops your server, signs you out everywhere, and revokes your API tokens, for good. Your
         plan ends without a refund, and we email you a final invoice if you owe anything for usage so far. We keep your
-        billing records. You can use this email address for a new account after 30 days.
+        billing records. You can use this email address for a new account after {CLOSED_DAYS} days.
       </p>
       <p>
         You may want to{' '}

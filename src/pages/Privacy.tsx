@@ -1,3 +1,5 @@
+import { CLOSED_DAYS, COOKIE_S, DELIVERY_DAYS, TRACE_DAYS } from '../domain/retention.ts'
+import { KEPT_DELIVERIES } from '../domain/webhook.ts'
 import { DataTable } from '../ui/DataTable.tsx'
 
 /** What the database holds about a person, why, and when it goes: retention.ts and close-account.ts delete it. */
@@ -5,22 +7,22 @@ const KEPT: [what: string, why: string, until: string][] = [
   [
     'Name, email address, and your password as a hash',
     'To sign you in and write to you',
-    '30 days after you close your account',
+    `${CLOSED_DAYS} days after you close your account`,
   ],
   [
     'Devices you sign in with: browser, IP address, times',
     'So you can see and end sign-ins',
-    '90 days after the sign-in ends',
+    `${TRACE_DAYS} days after the sign-in ends`,
   ],
   [
     'API tokens as hashes: name, last use, last IP address',
     'So your programs can sign in',
-    '90 days after the token ends',
+    `${TRACE_DAYS} days after the token ends`,
   ],
   [
     'Webhooks: URL, encrypted secrets, what we sent, the beginning of each answer',
     'To tell your programs what happens',
-    'The last 100 deliveries, for 30 days; all of it until you delete the webhook or close your account',
+    `The last ${KEPT_DELIVERIES} deliveries, for ${DELIVERY_DAYS} days; all of it until you delete the webhook or close your account`,
   ],
   ['Your servers: times, machine, address, what each cost', 'To run and bill them', 'Kept with your bills'],
   [
@@ -28,17 +30,30 @@ const KEPT: [what: string, why: string, until: string][] = [
     'To bill you, and because the law requires it',
     'As long as the law requires',
   ],
-  ['Emails we sent you', 'To answer your questions about them', '90 days'],
-  ['Messages, feedback, and requests you sent us', 'To answer them', '90 days'],
+  ['Emails we sent you', 'To answer your questions about them', `${TRACE_DAYS} days`],
+  ['Messages, feedback, and requests you sent us', 'To answer them', `${TRACE_DAYS} days`],
 ]
 
-const COOKIES: [name: string, what: string, lasts: string][] = [
-  ['sign_in', 'Keeps you signed in', '14 days'],
-  ['browser', 'Protects forms against other sites', '30 days'],
-  ['known', 'Tells your own browser from a stranger’s after wrong passwords', '1 year'],
-  ['back', 'Brings you back after you sign in', '30 minutes'],
-  ['flash', 'Carries a message to the next page', '1 minute'],
-  ['theme', 'Remembers light or dark, if you choose', '1 year'],
+const COOKIES: [name: keyof typeof COOKIE_S, what: string][] = [
+  ['sign_in', 'Keeps you signed in'],
+  ['browser', 'Protects forms against other sites'],
+  ['known', 'Tells your own browser from a stranger’s after wrong passwords'],
+  ['back', 'Brings you back after you sign in'],
+  ['flash', 'Carries a message to the next page'],
+  ['theme', 'Remembers light or dark, if you choose'],
+]
+
+/** In the largest unit that fits. */
+function lasts(seconds: number): string {
+  const [unit, length] = UNITS.find(([, length]) => seconds >= length) ?? ['second', 1]
+  const count = seconds / length
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+const UNITS: [name: string, seconds: number][] = [
+  ['year', 365 * 86_400],
+  ['day', 86_400],
+  ['minute', 60],
 ]
 
 export function Privacy() {
@@ -89,15 +104,15 @@ export function Privacy() {
           { key: 'what', label: 'What it does' },
           { key: 'lasts', label: 'Lasts' },
         ]}
-        rows={COOKIES.map(([name, what, lasts]) => ({ id: name, cells: { name, what, lasts } }))}
+        rows={COOKIES.map(([name, what]) => ({ id: name, cells: { name, what, lasts: lasts(COOKIE_S[name]) } }))}
       />
       <h2 id="rights">Your rights</h2>
       <ul>
         <li>See everything: under Settings, “Download my data” gives you one file.</li>
         <li>Correct it: change your name under Settings. To change your email address, ask us.</li>
         <li>
-          Delete it: close your account under Settings. 30 days later we delete your name, email address, password,
-          devices, API tokens, and messages. We must keep bills.
+          Delete it: close your account under Settings. {CLOSED_DAYS} days later we delete your name, email address,
+          password, devices, API tokens, and messages. We must keep bills.
         </li>
       </ul>
       <p>

@@ -1,3 +1,5 @@
+import { DELIVERY_DAYS } from '../domain/retention.ts'
+import { KEPT_DELIVERIES } from '../domain/webhook.ts'
 import type { Delivery, Webhook } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
@@ -97,7 +99,8 @@ export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfTo
         )}
       </Card>
       <p className="hint">
-        We keep the last 100 deliveries, for 30 days. <a href="/webhooks">Back to Webhooks</a>
+        We keep the last {KEPT_DELIVERIES} deliveries, for {DELIVERY_DAYS} days.{' '}
+        <a href="/webhooks">Back to Webhooks</a>
       </p>
     </div>
   )

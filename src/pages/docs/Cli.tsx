@@ -1,3 +1,4 @@
+import { DEFAULT_TOKEN_DAYS } from '../../domain/api-token.ts'
 import { Code, Doc, Heading, Rows } from './parts.tsx'
 import { getCli, PACKAGE_PATH } from './Quickstart.tsx'
 
@@ -24,7 +25,7 @@ export function Cli({ origin }: { origin: string }) {
       <Code>{`npx ${origin}${PACKAGE_PATH} help`}</Code>
       <p>
         Then sign in. It shows a code and opens a page here. Compare the code there, and approve with your password. The
-        token it gets lasts 90 days. Your computer keeps it in a file that only you can read.
+        token it gets lasts {DEFAULT_TOKEN_DAYS} days. Your computer keeps it in a file that only you can read.
       </p>
       <Code>{`proving-ground login --base-url ${origin}`}</Code>
 
@@ -49,7 +50,7 @@ proving-ground stop`}</Code>
           [
             code('start'),
             said(
-              'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --stop-after 2h stops it after two hours; --name names it',
+              'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --stop-after 2h stops it after two hours; --max-gpus 1 takes a machine with one GPU; --name names it',
             ),
           ],
           [code('status'), said('Shows your running server: state, time, cost, address. --watch follows it')],

@@ -1,3 +1,5 @@
+import { DELIVERY_DAYS } from '../../domain/retention.ts'
+import { KEPT_DELIVERIES, MAX_WEBHOOKS } from '../../domain/webhook.ts'
 import { Code, Heading, Rows } from './parts.tsx'
 
 const code = (text: string) => <code key={text}>{text}</code>
@@ -10,7 +12,7 @@ export function Webhooks() {
       <p>
         A webhook tells your program what happens to your servers and bills, within seconds. Add one under Settings,{' '}
         <a href="/webhooks">Webhooks</a>: its URL, the events you want, and your password. We show its signing secret
-        once and email you. An account can have 5.
+        once and email you. An account can have {MAX_WEBHOOKS}.
       </p>
       <Rows
         caption="Events"
@@ -126,8 +128,9 @@ createServer(async (request, response) => {
         events for it.
       </p>
       <p>
-        The webhook's page lists its last 100 deliveries from the last 30 days, with the status and the first 500 bytes
-        of your answer. A button sends each of them again: the same event with the same id, tried again for up to a day.
+        The webhook's page lists its last {KEPT_DELIVERIES} deliveries from the last {DELIVERY_DAYS} days, with the
+        status and the first 500 bytes of your answer. A button sends each of them again: the same event with the same
+        id, tried again for up to a day.
       </p>
 
       <Heading id="secrets">Replacing the secret</Heading>

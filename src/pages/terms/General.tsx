@@ -1,3 +1,5 @@
+import { CLOSED_DAYS, TRACE_DAYS } from '../../domain/retention.ts'
+
 export function General() {
   return (
     <>
@@ -35,8 +37,8 @@ export function General() {
           <a href="/privacy">Privacy</a> lists everything.
         </li>
         <li>
-          We delete the record of a device or an API token 90 days after it ends. We delete emails we sent you and
-          messages you sent us after 90 days.
+          We delete the record of a device or an API token {TRACE_DAYS} days after it ends. We delete emails we sent you
+          and messages you sent us after {TRACE_DAYS} days.
         </li>
         <li>Our payment provider holds your payment details; we do not.</li>
       </ol>
@@ -47,8 +49,8 @@ export function General() {
           server, your plan ends without a refund, and we issue a final invoice for what you used.
         </li>
         <li>
-          30 days later we delete your name, your email address, your password, and the lists of your devices and API
-          tokens. We keep billing records for as long as the law requires.
+          {CLOSED_DAYS} days later we delete your name, your email address, your password, and the lists of your devices
+          and API tokens. We keep billing records for as long as the law requires.
         </li>
         <li>We may close an account that breaks these terms. If the breach can be fixed, we'll warn you first.</li>
       </ol>

@@ -4,6 +4,7 @@ import { writeBatch } from '../../../db/client.ts'
 import { runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
+import { CLOSED_DAYS } from '../../domain/retention.ts'
 import { closeAccountForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { dueQuery } from '../billing/bills/close-cycles.ts'
@@ -19,7 +20,6 @@ import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { revokeTokensQuery } from './api-tokens.ts'
 import { requireCurrentPassword } from './credentials/current-password.ts'
 
-const ADDRESS_KEPT_MS = 30 * DAY_MS
 const MOST_AT_ONCE = 100
 
 /**
@@ -103,7 +103,7 @@ export async function stopServersOfClosed(ctx: Context): Promise<void> {
  * of that address, its sign-ins, and its API tokens. Keeps its billing records. Run by cron.
  */
 export async function freeClosedAddresses(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
-  const due = sql`closed_at < ${ctx.now() - ADDRESS_KEPT_MS} AND email NOT LIKE 'closed:%'`
+  const due = sql`closed_at < ${ctx.now() - CLOSED_DAYS * DAY_MS} AND email NOT LIKE 'closed:%'`
   await writeBatch(ctx.db, [
     ctx.db.run(sql`DELETE FROM outbox WHERE recipient IN (SELECT email FROM users WHERE ${due})`),
     ctx.db.run(sql`DELETE FROM contact_messages WHERE email IN (SELECT email FROM users WHERE ${due})`),

@@ -4,6 +4,7 @@ import { apiTokens, plans, signIns, users } from '../../../db/schema.ts'
 import type { TokenScope } from '../../domain/api-token.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
+import { COOKIE_S } from '../../domain/retention.ts'
 import { ACCOUNT_CLOSED, SESSION_ENDED, SESSION_IDLE, SESSION_REVOKED } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
@@ -26,7 +27,7 @@ type Overdue = { dollars: number; payUrl: string | null }
 /** A sign-in ends after this long without use. */
 const IDLE_LIMIT_MS = DAY_MS
 /** And in any case this long after it began. */
-export const SIGN_IN_LIFETIME_MS = 14 * DAY_MS
+export const SIGN_IN_LIFETIME_MS = COOKIE_S.sign_in * 1000
 
 /**
  * Finds a valid sign-in and its user, and runs the `along` reads in the same round trip. An invalid sign-in

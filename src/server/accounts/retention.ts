@@ -13,21 +13,15 @@ import {
   webhookDeliveries,
 } from '../../../db/schema.ts'
 import { DAY_MS } from '../../domain/instant.ts'
+import { DELIVERY_DAYS, TRACE_DAYS } from '../../domain/retention.ts'
 import type { Context } from '../context.ts'
 import { forgetKeys } from '../fleet/repeats.ts'
 import { forgetLinks } from './email-tokens.ts'
 
 /** How long a link still identifies its address, so that people needn't type it again. */
 const LINK_DAYS = 30
-/**
- * To answer the owner's questions: which device was that, when did you email me. Stripe resends an event for up to
- * 30 days.
- */
-const TRACE_DAYS = 90
 /** So that a late program still learns that its code has expired. */
 const DEVICE_LOGIN_DAYS = 1
-/** What a webhook answered. The page shows the latest 100 of them. */
-const DELIVERY_DAYS = 30
 /** Alerts only prevent a second email within an hour. */
 const ALERT_DAYS = 1
 

@@ -1,12 +1,13 @@
 import type { Context as HonoContext } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { COOKIE_S } from '../../domain/retention.ts'
 import type { AppEnv } from './app-env.ts'
 
 /**
  * `sign_in`: who is signed in; `browser`: what CSRF tokens are bound to; `flash`: a message for the next
  * page; `back`: where signing in leads; `theme`: light or dark; `known`: accounts this browser has signed in to.
  */
-export type CookieName = 'sign_in' | 'browser' | 'flash' | 'flash_1' | 'flash_2' | 'back' | 'theme' | 'known'
+export type CookieName = keyof typeof COOKIE_S | 'flash_1' | 'flash_2'
 
 const HOST_ONLY = { secure: true, prefix: 'host' } as const
 
@@ -19,8 +20,13 @@ export function readCookie(c: HonoContext<AppEnv>, name: CookieName): string | u
   return 'prefix' in attributes(c) ? getCookie(c, name, 'host') : getCookie(c, name)
 }
 
-/** @param maxAge seconds */
-export function writeCookie(c: HonoContext<AppEnv>, name: CookieName, value: string, maxAge: number): void {
+/** @param maxAge seconds, if it ends earlier than others of its name */
+export function writeCookie(
+  c: HonoContext<AppEnv>,
+  name: CookieName,
+  value: string,
+  maxAge = COOKIE_S[name === 'flash_1' || name === 'flash_2' ? 'flash' : name],
+): void {
   setCookie(c, name, value, { ...attributes(c), maxAge })
 }
 

@@ -1,10 +1,10 @@
 import type { Context as HonoContext } from 'hono'
+import { COOKIE_S } from '../../domain/retention.ts'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
 import type { AppEnv } from './app-env.ts'
 import { clearCookie, readCookie, writeCookie } from './cookies.ts'
 import { readSigned, sign } from './signed-cookie.ts'
 
-const LIFETIME_S = 60
 /** A browser allows 4096 bytes per cookie, attributes included; a long contact message takes three. */
 const NAMES = ['flash', 'flash_1', 'flash_2'] as const
 const PART = 3_800
@@ -14,12 +14,12 @@ const PART = 3_800
  * values.
  */
 export function setFlash(c: HonoContext<AppEnv>, flash: FlashMessage): void {
-  const expires = c.var.ctx.now() + LIFETIME_S * 1000
+  const expires = c.var.ctx.now() + COOKIE_S.flash * 1000
   let cookie = sign(c, 'flash', { ...flash, expires })
   if (cookie.length > PART * NAMES.length) cookie = sign(c, 'flash', { ...flash, values: {}, expires })
   NAMES.forEach((name, i) => {
     const part = cookie.slice(i * PART, (i + 1) * PART)
-    if (part) writeCookie(c, name, part, LIFETIME_S)
+    if (part) writeCookie(c, name, part)
     else if (readCookie(c, name)) clearCookie(c, name)
   })
 }

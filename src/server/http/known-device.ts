@@ -4,7 +4,6 @@ import { deriveKeys } from '../keys.ts'
 import type { AppEnv } from './app-env.ts'
 import { readCookie, writeCookie } from './cookies.ts'
 
-const LIFETIME_S = 365 * 24 * 3600
 const MOST_ACCOUNTS = 4
 
 /**
@@ -21,7 +20,7 @@ export function rememberDevice(c: HonoContext<AppEnv>, email: string): void {
   const id = randomBytes(12).toString('base64url')
   const mark = `${id}.${markFor(deriveKeys(c.var.ctx.config.secretKey, 'device')[0].key, id, email)}`
   const others = marks(c).filter((other) => !isFor(c, other, email))
-  writeCookie(c, 'known', [mark, ...others].slice(0, MOST_ACCOUNTS).join('~'), LIFETIME_S)
+  writeCookie(c, 'known', [mark, ...others].slice(0, MOST_ACCOUNTS).join('~'))
 }
 
 function isFor(c: HonoContext<AppEnv>, mark: string, email: string): boolean {

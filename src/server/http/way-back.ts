@@ -1,4 +1,5 @@
 import type { Context as HonoContext } from 'hono'
+import { COOKIE_S } from '../../domain/retention.ts'
 import type { User } from '../../domain/wire.ts'
 import type { AppEnv } from './app-env.ts'
 import { clearCookie, readCookie, writeCookie } from './cookies.ts'
@@ -6,7 +7,6 @@ import { readSigned, sign } from './signed-cookie.ts'
 import { pageAt } from './site-map.ts'
 
 /** Long enough to look for a password, too short to surprise anyone the next day. */
-const LIFETIME_S = 30 * 60
 /** Leaves room in a cookie. Nobody types an address that long. */
 const MAX_LENGTH = 1_000
 
@@ -18,8 +18,8 @@ export function keepWayBack(c: HonoContext<AppEnv>, path: string | null, userId:
   if (path === null || path.length > MAX_LENGTH || !leadsTo(path)) return
   // The console sends visitors on to the dashboard, which must not forget where they came from.
   if (path === '/dashboard' && leadsTo(read(c)?.path ?? '')?.access === 'admin') return
-  const expires = c.var.ctx.now() + LIFETIME_S * 1000
-  writeCookie(c, 'back', sign(c, 'back', { path, userId, expires }), LIFETIME_S)
+  const expires = c.var.ctx.now() + COOKIE_S.back * 1000
+  writeCookie(c, 'back', sign(c, 'back', { path, userId, expires }))
 }
 
 /** Where this person was when they had to sign in, if they may go there. Null: the dashboard. */

@@ -1,5 +1,6 @@
 import type { TokenScope } from '../../domain/api-token.ts'
 import { instantText, toIso } from '../../domain/instant.ts'
+import { CLOSED_DAYS } from '../../domain/retention.ts'
 import { composeMail, type MailContent } from './letter.ts'
 
 /** Emails about the account. `origin` comes from the settings, never from the request. */
@@ -28,7 +29,7 @@ export function alreadySignedUpMail(origin: string): MailContent {
     'Someone, probably you, tried to sign up with this address, but it already has an account. Nothing changed.',
     { link: `${origin}/sign_in`, label: 'Sign in' },
     { link: `${origin}/forgot_password`, label: 'Choose a new password if you forgot yours' },
-    'Recently closed your account? You can use this address again 30 days after closing.',
+    `Recently closed your account? You can use this address again ${CLOSED_DAYS} days after closing.`,
     "If it wasn't you, you can ignore this email.",
   ])
 }
@@ -71,6 +72,6 @@ export function accountClosedMail(): MailContent {
   return composeMail('Your account is closed', [
     'Your account is closed, as you asked. We stopped its servers and signed out every device.',
     "If you used more than your plan included, we'll send a final invoice today.",
-    'We keep billing records as long as the law requires. You can use this address for a new account in 30 days.',
+    `We keep billing records as long as the law requires. You can use this address for a new account in ${CLOSED_DAYS} days.`,
   ])
 }

@@ -5,13 +5,11 @@ import type { AppEnv } from '../http/app-env.ts'
 import { writeCookie } from '../http/cookies.ts'
 import { findOwnReferrer } from '../http/own-path.ts'
 
-const YEAR_S = 365 * 24 * 3600
-
 /** Stores the chosen theme, so that the server renders it and nothing flashes. */
 export const theme = new Hono<AppEnv>().post('/theme', (c) => {
   const chosen = c.var.form?.get('theme')
   if (!isTheme(chosen)) throw new AppError('malformed', 'The theme must be light, dark, or system.')
-  writeCookie(c, 'theme', chosen, YEAR_S)
+  writeCookie(c, 'theme', chosen)
   // Back to the page with the form, scrolled to the form.
   return c.redirect(`${findOwnReferrer(c) ?? '/'}#theme`, 303)
 })

@@ -4,7 +4,6 @@ import { normalEmail } from '../../domain/person.ts'
 import { CONFIRMATION_SENT, CONFIRMED, PROFILE_UPDATED, SIGNED_OUT, SIGNED_UP } from '../../domain/user.ts'
 import { confirmEmail, resendConfirmation } from '../accounts/confirmation.ts'
 import { issueSignInToken } from '../accounts/credentials/sign-in-token.ts'
-import { SIGN_IN_LIFETIME_MS } from '../accounts/live-sign-ins.ts'
 import { updateProfile } from '../accounts/profile.ts'
 import { signIn, signOut } from '../accounts/sign-in.ts'
 import { signUp } from '../accounts/sign-up.ts'
@@ -57,7 +56,7 @@ export const users = new Hono<AppEnv>()
       ...callerOf(c),
       knownDevice: knownDevice(c, email),
     })
-    writeCookie(c, 'sign_in', await issueSignInToken(ctx, next), SIGN_IN_LIFETIME_MS / 1000)
+    writeCookie(c, 'sign_in', await issueSignInToken(ctx, next))
     rememberDevice(c, email)
     // Ends this browser's previous sign-in.
     if (previous) ctx.background(signOut(ctx, previous.user.id, previous.id))

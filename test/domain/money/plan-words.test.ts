@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { haveNow, haveStill, haveThen, hoursText } from '../../../src/domain/money/plan-words.ts'
+import { haveNow, haveStill, haveThen, hoursText, upgradeOf } from '../../../src/domain/money/plan-words.ts'
 import type { Subscription } from '../../../src/domain/wire.ts'
 
 const basic = {
@@ -10,6 +10,20 @@ const basic = {
   current_period_end: '2026-12-22T02:30:00.000Z',
 } as Subscription
 const plan = (change: Partial<Subscription> = {}) => ({ ...basic, ...change })
+
+test('says that an upgrade waits until it lapses, and that it lapsed for a week', () => {
+  const week = 7 * 86_400_000
+  const at = (now: number) => upgradeOf({ upgradeUntil: 1000 }, now)
+  expect([at(0), at(999)]).toEqual([
+    { until: 1000, waits: true },
+    { until: 1000, waits: true },
+  ])
+  expect([at(1000), at(999 + week)]).toEqual([
+    { until: 1000, waits: false },
+    { until: 1000, waits: false },
+  ])
+  expect([at(1000 + week), upgradeOf({ upgradeUntil: null }, 0), upgradeOf(null, 0)]).toEqual([null, null, null])
+})
 
 test('says the hours, and from when they differ', () => {
   expect(hoursText(plan())).toBe('5 hours per month')

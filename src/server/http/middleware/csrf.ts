@@ -8,8 +8,6 @@ import { issueToken, newBrowserId, verifyToken } from '../csrf-token.ts'
 import { isFormPost, mediaType } from '../form-post.ts'
 import { factsOf, type RouteFacts } from '../site-map.ts'
 
-const BROWSER_LIFETIME_S = 30 * 24 * 3600
-
 /** Refuses every change that our own pages didn't send. Puts a form that passes into `c.var.form`. */
 export const csrf = createMiddleware<AppEnv>(async (c, next) => {
   const facts = factsOf(c)
@@ -67,7 +65,7 @@ export function csrfToken(c: HonoContext<AppEnv>): string {
   let browser = c.get('browserId') ?? readCookie(c, 'browser')
   if (!browser) {
     browser = newBrowserId()
-    writeCookie(c, 'browser', browser, BROWSER_LIFETIME_S)
+    writeCookie(c, 'browser', browser)
   }
   c.set('browserId', browser)
   return issueToken(c.var.ctx.config.secretKey, browser)

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs'
+import { expect, inject, test } from 'vitest'
+import { EXIT } from '../../cli/src/failure.ts'
+import { EVENT_TYPES } from '../../src/domain/webhook.ts'
+import { newComputer } from '../../testing/people/command-line.ts'
+
+/** Facts that several documents must repeat in their own words: each names the same ones. */
+
+const url = inject('url')
+const file = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+const page = async (path: string) => (await (await fetch(url + path)).text()).replaceAll('<!-- -->', '')
+
+/** The first column of the table whose first heading says `head`, from Markdown. */
+function markdown(text: string, head: string): string[] {
+  const lines = text.split('\n').map((line) => line.trim())
+  const from = lines.findIndex((line) => line.startsWith(`| ${head} |`) || line.startsWith(`| \`${head}\` |`))
+  const rows = lines.slice(from + 2)
+  const end = rows.findIndex((line) => !line.startsWith('|'))
+  return rows.slice(0, end).map((line) => (line.split('|')[1] ?? '').replaceAll('`', '').trim())
+}
+
+/** The same, from a page. */
+function html(text: string, head: string): string[] {
+  const table = text.split('<table').find((part) => part.includes(`<th scope="col">${head}</th>`)) ?? ''
+  const firsts = table.matchAll(/<tr[^>]*>(?:<th scope="row"|<td)[^>]*>(.*?)<\/t[hd]>/g)
+  return [...firsts].map(([, cell = '']) => cell.replace(/<[^>]+>/g, ''))
+}
+
+test('the command line, its README, and its page name the same commands and options', async () => {
+  const { run } = newComputer()
+  const listed = (await run(['--help'])).out.split('Commands:')[1] ?? ''
+  const commands = [...listed.matchAll(/^ {2}([a-z]+)/gm)]
+    .map(([, name = '']) => name)
+    .filter((name) => name !== 'help')
+  expect(commands.length).toBeGreaterThan(9)
+  const ofReadme = markdown(file('cli/README.md'), 'command').map((cell) => cell.split(' ')[0])
+  const ofPage = html(await page('/docs/cli'), 'Command').map((cell) => cell.split(' ')[0])
+  expect([...new Set(ofReadme)]).toEqual(commands)
+  expect(ofPage).toEqual(commands)
+
+  const helps = await Promise.all(commands.map(async (name) => (await run(['help', name])).out))
+  const options = new Set(helps.join('\n').match(/--[a-z][a-z-]+/g))
+  for (const text of [file('cli/README.md').split('## In TypeScript')[0] ?? '', await page('/docs/cli')]) {
+    const table = text.slice(text.search(/Commands|## Commands/))
+    for (const [option] of table.matchAll(/--[a-z][a-z-]+/g)) expect(options, option).toContain(option)
+    for (const option of ['--wait', '--stop-after', '--max-gpus', '--name', '--scope', '--watch', '--all', '--csv'])
+      expect(text).toContain(option)
+  }
+})
+
+test('and the same exit codes', async () => {
+  const codes = [0, ...Object.values(EXIT)].map(String)
+  expect(markdown(file('cli/README.md'), 'exit code')).toEqual(codes)
+  expect(html(await page('/docs/cli'), 'Exit code')).toEqual(codes)
+  const help = /Exit codes: (.*)/.exec((await newComputer().run(['--help'])).out)?.[1] ?? ''
+  expect(help.match(/\b\d+\b/g)).toEqual(codes)
+})
+
+test('the two lists of error codes name the same ones, and the code uses each', async () => {
+  const codes = markdown(file('docs/api.md'), 'error_code')
+  expect(codes.length).toBeGreaterThan(7)
+  expect(html(await page('/docs/events'), 'error_code')).toEqual(codes)
+})
+
+test('the page lists every event of a webhook, and the test event', async () => {
+  expect(html(await page('/docs/events'), 'Event')).toEqual([...EVENT_TYPES, 'webhook.test'])
+})
