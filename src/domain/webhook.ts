@@ -72,7 +72,7 @@ export function webhookUrlFault(text: string, local: boolean, siteHosts: string[
   if (local && isOwnMachine(url)) return null
   if (url.protocol !== 'https:') return 'The URL must begin with https://.'
   if (url.port) return 'The URL must use port 443. Leave the port out.'
-  const host = url.hostname.replace(/\.$/, '')
+  const host = url.hostname.replace(/\.+$/, '')
   if (host.startsWith('[') || /^[\d.]+$/.test(host)) return 'Use a host name instead of an IP address.'
   if (!host.includes('.') || PRIVATE_NAMES.test(host)) return 'This host is not on the public Internet.'
   if (siteHosts.some((own) => host === own || host.endsWith(`.${own}`))) return "A webhook can't call this site."
