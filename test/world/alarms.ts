@@ -1,5 +1,6 @@
 import type { Job } from '../../src/domain/wire.ts'
 import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
+import { deliverDue } from '../../src/server/events/deliver.ts'
 import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'
 import { FAILED_LOOK_MS, FLEET, LOOK_EVERY_MS, watchFleet } from '../../src/server/fleet/look.ts'
 import { KeptStorage, storageOf } from '../../testing/stack/alarm-storage.ts'
@@ -10,6 +11,7 @@ import type { World } from './world.ts'
 const LATE_MS = 90_000
 /** An alarm whose handler was cut off rings again. */
 const AGAIN_MS = 2_000
+const SENDER = 'events of '
 
 /** The objects for each user's jobs and for the fleet: what the platform stores for them, and when it rings their alarms. */
 export class Alarms {
@@ -33,6 +35,11 @@ export class Alarms {
     const alarm = this.#create(userId)
     this.#alarms.set(userId, alarm)
     return alarm
+  }
+
+  /** The object that delivers someone's events. */
+  senderOf(userId: string): JobAlarm {
+    return this.of(`${SENDER}${userId}`)
   }
 
   /** The objects forget what they hold in memory. */
@@ -94,8 +101,14 @@ export class Alarms {
       const at = clock.ms
       return { at, wait: next === null ? null : next - at }
     }
+    const sendEvents = async (owner: string) => {
+      const next = await deliverDue(ctx, owner)
+      const at = clock.ms
+      return { at, wait: next === null ? null : next - at }
+    }
     const isFleet = userId === FLEET
-    return new JobAlarm(storageOf(kept, alive), isFleet ? () => this.#watch() : runJobs, program.log, {
+    const look = userId.startsWith(SENDER) ? sendEvents : runJobs
+    return new JobAlarm(storageOf(kept, alive), isFleet ? () => this.#watch() : look, program.log, {
       now: () => clock.ms,
       random: () => this.#world.luck.next(),
       ...(isFleet ? { retryMs: FAILED_LOOK_MS } : {}),

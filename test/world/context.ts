@@ -9,7 +9,7 @@ import type { World } from './world.ts'
 
 /** What the Worker would hand to the product's verbs, jobs and triggers. */
 export function worldContext(world: World): Context {
-  const { program, alarms, database, ec2, stripe, clock } = world
+  const { program, alarms, database, ec2, stripe, clock, receivers } = world
   const { call } = program
   return {
     db: database.wired(call),
@@ -24,8 +24,8 @@ export function worldContext(world: World): Context {
       wake: () => call('channel: wake', () => alarms.of(userId).wake(userId)),
       disconnect: () => call('channel: disconnect', async () => {}),
     }),
-    eventSender: () => ({ wake: () => call('sender: wake', async () => {}) }),
-    postWebhook: async () => ({ taken: false, status: null, text: '' }),
+    eventSender: (userId) => ({ wake: () => call('sender: wake', () => alarms.senderOf(userId).wake(userId)) }),
+    postWebhook: (...post) => call('webhook: post', () => receivers.post(...post)),
     fleetWatcher: { revive: (now) => call('watcher: revive', () => alarms.of(FLEET).revive(FLEET, now)) },
     counter: memoryCounters(),
     hasher: { derive: async ({ secret }) => secret },

@@ -20,6 +20,9 @@ export type Rows = {
   invoices: schema.InvoiceRow[]
   planPayments: schema.PlanPaymentRow[]
   outbox: schema.OutboxRow[]
+  webhooks: schema.WebhookRow[]
+  deliveries: schema.DeliveryRow[]
+  audit: schema.AuditRow[]
   /** What the triggers saw, and the id of the user, run, bill, plan or mail. */
   witnessed: { what: string; id: string }[]
 }
@@ -45,8 +48,9 @@ const WITNESSES = `
   CREATE TRIGGER start AFTER INSERT ON server_sessions BEGIN
     INSERT INTO witnessed SELECT 'start: closed', id FROM users WHERE id = new.user_id AND closed_at IS NOT NULL;
     INSERT INTO witnessed SELECT 'start: suspended', id FROM users WHERE id = new.user_id AND suspended_at IS NOT NULL;
+    INSERT INTO witnessed SELECT 'start: held', id FROM users WHERE id = new.user_id AND held_at IS NOT NULL;
     INSERT INTO witnessed SELECT 'start: unpaid', user_id FROM subscriptions WHERE user_id = new.user_id
-      AND ended_at IS NULL AND status IN ('past_due', 'unpaid') AND NOT EXISTS (SELECT 1 FROM witnessed
+      AND ended_at IS NULL AND coalesce(cancel_at, 9e15) > new.requested_at AND status IN ('past_due', 'unpaid') AND NOT EXISTS (SELECT 1 FROM witnessed
       WHERE what LIKE 'unpaid since %' AND id = user_id AND CAST(substr(what, 14) AS INTEGER) > new.requested_at - 60000);
   END;
   CREATE TRIGGER unpaid AFTER UPDATE ON subscriptions WHEN new.status IN ('past_due', 'unpaid')
@@ -64,6 +68,21 @@ const WITNESSES = `
   CREATE TRIGGER bill AFTER INSERT ON billing_records WHEN new.corrects IS NULL BEGIN
     INSERT INTO witnessed SELECT 'billed beside an open page', new.id FROM checkouts WHERE user_id = new.user_id
       AND status = 'open' AND created_at < new.period_end AND new.created_at < created_at + 25 * 3600000 - 60000; END;
+  CREATE TRIGGER event AFTER INSERT ON webhook_deliveries
+    BEGIN INSERT INTO witnessed VALUES ('event: ' || new.endpoint_id || ' ' || new.event_id, new.user_id); END;
+  CREATE TRIGGER answer_event AFTER UPDATE ON server_sessions WHEN old.billed_from IS NULL AND new.billed_from IS NOT NULL
+    BEGIN INSERT INTO witnessed SELECT 'event due: ' || id || ' server_running ' || new.id, user_id
+      FROM webhook_endpoints WHERE user_id = new.user_id AND off_at IS NULL; END;
+  CREATE TRIGGER end_event AFTER UPDATE ON server_sessions WHEN old.ended_at IS NULL AND new.ended_at IS NOT NULL
+    BEGIN INSERT INTO witnessed SELECT 'event due: ' || id || ' server_stopped|server_failed ' || new.id, user_id
+      FROM webhook_endpoints WHERE user_id = new.user_id AND off_at IS NULL; END;
+  CREATE TRIGGER bill_event AFTER INSERT ON billing_records WHEN new.corrects IS NULL
+    BEGIN INSERT INTO witnessed SELECT 'event due: ' || id || ' bill_closed ' || new.id, user_id
+      FROM webhook_endpoints WHERE user_id = new.user_id AND off_at IS NULL; END;
+  CREATE TRIGGER webhook_off AFTER UPDATE ON webhook_endpoints WHEN new.off_at IS NOT NULL
+    BEGIN INSERT INTO witnessed VALUES ('webhook off', new.id); END;
+  CREATE TRIGGER held AFTER UPDATE ON users WHEN (old.held_at IS NULL) <> (new.held_at IS NULL)
+    BEGIN INSERT INTO witnessed VALUES (CASE WHEN new.held_at IS NULL THEN 'act: lift' ELSE 'act: suspend' END, new.id); END;
   CREATE TRIGGER unseen AFTER UPDATE ON server_sessions WHEN new.unseen_looks > old.unseen_looks
     BEGIN INSERT INTO witnessed VALUES ('unseen ' || new.unseen_looks, new.id); END;
   CREATE TRIGGER old_invoice AFTER UPDATE ON invoices WHEN new.synced_at < old.synced_at
@@ -135,6 +154,9 @@ const TABLES = {
   invoices: schema.invoices,
   planPayments: schema.planPayments,
   outbox: schema.outbox,
+  webhooks: schema.webhooks,
+  deliveries: schema.webhookDeliveries,
+  audit: schema.auditLog,
 }
 
 /** Reads all rows. For an unchanged table, returns the previous ones. */

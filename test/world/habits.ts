@@ -1,4 +1,6 @@
 import type { Random } from '../../testing/random.ts'
+import { useUpABudget } from './budget-habits.ts'
+import { operate } from './console-habits.ts'
 import {
   loseAtTheEnd,
   missAllServers,
@@ -19,27 +21,47 @@ import {
   spreadTrial,
 } from './money-habits.ts'
 import type { Person } from './people.ts'
+import { changePlans } from './plan-habits.ts'
 import { repeatCalls } from './repeated-calls.ts'
+import { receiveEvents } from './webhook-habits.ts'
 import type { World } from './world.ts'
 
-const HABITS: Habit[] = [
-  startOften,
-  stopAtAnAlarm,
-  refuseWhatRuns,
-  loseAtTheEnd,
-  missAllServers,
-  startInAFullZone,
-  stopInSilence,
-  stopAfterTheTrial,
-  reopenDaily,
-  spreadTrial,
-  leavePlanUnpaid,
-  leaveBillUnpaid,
-  payAfterClosing,
-  buyWhileItRuns,
-  repeatCalls,
-]
+/** By kind of step, so that a new one makes no other rarer. */
+const HABITS = {
+  habit: [
+    startOften,
+    stopAtAnAlarm,
+    refuseWhatRuns,
+    loseAtTheEnd,
+    missAllServers,
+    startInAFullZone,
+    stopInSilence,
+    stopAfterTheTrial,
+    reopenDaily,
+    spreadTrial,
+    leavePlanUnpaid,
+    leaveBillUnpaid,
+    payAfterClosing,
+    buyWhileItRuns,
+    repeatCalls,
+  ],
+  'plan change': [changePlans],
+  budget: [useUpABudget],
+  webhook: [receiveEvents],
+  console: [operate],
+} satisfies Record<string, Habit[]>
+export type HabitKind = keyof typeof HABITS
 
-export async function habit(world: World, random: Random, person: Person, people: Person[]): Promise<void> {
-  await random.pick(HABITS)(world, random, person, people)
+export async function habit(
+  kind: HabitKind,
+  world: World,
+  random: Random,
+  person: Person,
+  people: Person[],
+): Promise<void> {
+  await random.pick<Habit>(HABITS[kind])(world, random, person, people)
+}
+
+export function isHabit(kind: string): kind is HabitKind {
+  return Object.hasOwn(HABITS, kind)
 }

@@ -1,9 +1,10 @@
 /** A second opinion on the bill, from what others saw. Shares no code with the product. Times are ms since 1970. */
 export type SeenRun = { start: number; end: number }
-export type SeenPlan = { hours: number; from: number; until: number; trial: boolean }
+/** `hoursAt` are those of the period that begins then. */
+export type SeenPlan = { hoursAt: (start: number) => number; from: number; until: number; trial: boolean }
 export type SeenBill = { start: number; seconds: number; cents: number }
 
-const CALENDAR = { hours: 0, trial: false }
+const CALENDAR = { hoursAt: () => 0, trial: false }
 
 /** Cuts a customer's time into cycles, counts whole seconds of one set at a time, and prices them in 1e-7 dollars. */
 export function independentBills(
@@ -22,8 +23,9 @@ export function independentBills(
     const end = Math.min(natural, plan?.until ?? Infinity, nextPlan, closedAt ?? Infinity)
     if (end > until) break
     const seconds = runs.reduce((sum, run) => sum + secondsIn(run, start, end), 0)
-    const { hours, trial } = plan ?? CALENDAR
-    if (seconds > 0 || (plan && !plan.trial)) bills.push({ start, seconds, cents: trial ? 0 : price(seconds, hours) })
+    const { hoursAt, trial } = plan ?? CALENDAR
+    if (seconds > 0 || (plan && !plan.trial))
+      bills.push({ start, seconds, cents: trial ? 0 : price(seconds, hoursAt(start)) })
     start = end
   }
   return bills
@@ -37,7 +39,7 @@ function secondsIn(run: SeenRun, start: number, end: number): number {
 }
 
 function price(seconds: number, hours: number): number {
-  const charged = BigInt(seconds) - BigInt(hours * 3600)
+  const charged = BigInt(seconds) - BigInt(Math.round(hours * 3600))
   if (charged <= 0n) return 0
   const units = charged * 4861n
   const cents = units / 100_000n

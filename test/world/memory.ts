@@ -1,4 +1,4 @@
-import type { BillRow, JobRow, PlaceRow, PlanRow, RunRow, UserRow } from '../../db/schema.ts'
+import type { BillRow, JobRow, PlaceRow, PlanRow, RunRow, UserRow, WebhookRow } from '../../db/schema.ts'
 import type { Job } from '../../src/domain/wire.ts'
 import type { Rows } from './database.ts'
 
@@ -10,6 +10,9 @@ export class Memory {
   readonly users = new Map<string, UserRow>()
   readonly plans = new Map<string, PlanRow>()
   readonly places = new Map<string, PlaceRow>()
+  readonly webhooks = new Map<string, WebhookRow>()
+  /** The causes of mails that are written only once. */
+  readonly causes = new Set<string>()
   /** Runs that ended for a reason of their own, such as a lost instance. */
   readonly blamed = new Set<string>()
   /** People whose plan we learned about after the end of a cycle that it changes. */
@@ -54,7 +57,12 @@ export class Memory {
       this.since(`plan ${plan.id}`, true)
       if (isNew && owner && plan.stripeSubscriptionId !== null && owner.billedUntil > plan.anchor)
         this.lateLessons.add(plan.userId)
-      if (plan.paidUntil !== null || plan.earlierPlanType !== null) this.lateLessons.add(plan.userId)
+      if (plan.paidUntil !== null) this.lateLessons.add(plan.userId)
+      const before = this.plans.get(plan.id)
+      if (!before || !owner) continue
+      const changedAt = plan.upgradedAt !== before.upgradedAt ? plan.upgradedAt : plan.earlierUntil
+      const isChanged = plan.planType !== before.planType || plan.upgradedAt !== before.upgradedAt
+      if (isChanged && owner.billedUntil > (changedAt ?? 0)) this.lateLessons.add(plan.userId)
     }
   }
 
@@ -65,6 +73,8 @@ export class Memory {
     for (const bill of rows.bills) this.bills.set(bill.id, bill)
     for (const user of rows.users) this.users.set(user.id, user)
     for (const plan of rows.plans) this.plans.set(plan.id, plan)
+    for (const { cause } of rows.outbox) if (cause !== null) this.causes.add(cause)
+    for (const webhook of rows.webhooks) this.webhooks.set(webhook.id, webhook)
     for (const place of rows.places) this.places.set(place.id, place)
   }
 }

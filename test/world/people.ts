@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { plans, runs, users } from '../../db/schema.ts'
-import type { Invoice } from '../../dev/stripe/objects.ts'
+import type { Invoice, Subscription } from '../../dev/stripe/objects.ts'
 import { DAY_MS, MINUTE_MS } from '../../src/domain/instant.ts'
 import { NO_WISHES } from '../../src/domain/run-wishes.ts'
 import { ALL_RESERVED } from '../../src/domain/server-list.ts'
@@ -13,12 +13,20 @@ import { startRun, stopRun } from '../../src/server/fleet/runs.ts'
 import type { Random } from '../../testing/random.ts'
 import type { World } from './world.ts'
 
-const PASSWORD = 'simulate simulate'
+export const PASSWORD = 'simulate simulate'
 const PASSWORD_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${createHmac('sha256', 'p').update(PASSWORD).digest('base64url')}`
 
 /** What people tend to do. Everyone does everything now and then. */
 export const BEHAVIORS = ['honest', 'forgetful', 'two tabs', 'impatient', 'cheating'] as const
 export type Behavior = (typeof BEHAVIORS)[number]
+
+/** What someone wants for their plan. `was` is their price before, at Stripe. */
+export type Decision = {
+  what: 'upgrade' | 'downgrade' | 'keep' | 'cancel'
+  subscription: string
+  was: string | null
+  at: number
+}
 
 /** What the world knows about a person, independently of the product's database. */
 export class Person {
@@ -38,6 +46,11 @@ export class Person {
   closedAt: number | null = null
   /** Support granted a plan, or someone changed one in Stripe's dashboard. */
   hasUnusualPlan = false
+  /** What they last decided about their plan, if the answer came; null if they decided nothing or we can't know. */
+  decision: Decision | null = null
+  /** The prices at which they upgraded, as we quoted them. */
+  readonly quotes: { subscription: string; cents: number; at: number }[] = []
+  #decisions = 0
   #world: World
 
   constructor(world: World, user: User, behavior: Behavior, born: number) {
@@ -143,7 +156,23 @@ export class Person {
   }
 
   async cancel(): Promise<void> {
-    await cancelAtPeriodEnd(this.#world.ctx, this.user)
+    await this.decides('cancel', () => cancelAtPeriodEnd(this.#world.ctx, this.user))
+  }
+
+  /** Changes their plan. Of two changes at once, nobody knows which one counts. */
+  async decides(what: Decision['what'], run: () => Promise<unknown>): Promise<void> {
+    this.decision = null
+    const nth = ++this.#decisions
+    const plan = this.subscription()
+    const was = plan?.items.data[0]?.price.lookup_key ?? null
+    try {
+      await run()
+      if (plan && nth === this.#decisions)
+        this.decision = { what, subscription: plan.id, was, at: this.#world.clock.ms }
+    } finally {
+      const { decision } = this as { decision: Decision | null }
+      if (decision?.what !== what) this.decision = null
+    }
   }
 
   payBill(random: Random): void {
@@ -158,7 +187,9 @@ export class Person {
   #payInvoice(invoice: Invoice | undefined): void {
     if (!invoice) return
     this.#world.stripe.payInvoice(invoice.id)
-    this.#world.note(invoice.parent ? 'plan paid late' : 'bill paid')
+    const isUpgrade = invoice.billing_reason === 'subscription_update'
+    if (isUpgrade) this.decision = null
+    this.#world.note(isUpgrade ? 'upgrade confirmed' : invoice.parent ? 'plan paid late' : 'bill paid')
   }
 
   async close(): Promise<void> {
@@ -170,6 +201,14 @@ export class Person {
     this.closes = true
     await closeAccount(this.#world.ctx, this.user, { current_password: PASSWORD })
     this.#world.note(isLive ? 'closed with a server' : 'closed')
+  }
+
+  /** Their only plan at Stripe that has not ended. */
+  subscription(): Subscription | undefined {
+    const mine = this.#world.stripe
+      .subscriptions()
+      .filter(({ metadata, status }) => metadata.user_id === this.user.id && status !== 'canceled')
+    return mine.length === 1 ? mine[0] : undefined
   }
 
   customer(): string | undefined {

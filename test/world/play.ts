@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
 import { type Random, seededRandom } from '../../testing/random.ts'
 import type { WorldDatabase } from './database.ts'
-import { habit } from './habits.ts'
+import { habit, isHabit } from './habits.ts'
 import { cloudHappening, edges, operatorDeed, stripeHappening } from './happenings.ts'
 import { Memory } from './memory.ts'
 import { Broken } from './mishaps.ts'
@@ -61,7 +61,7 @@ async function playStep(world: World, people: Person[], step: Step): Promise<voi
   if (step.kind === 'cloud') cloudHappening(world, random)
   else if (step.kind === 'stripe') stripeHappening(world, random, people)
   else if (step.kind === 'deploy') world.deploy()
-  else if (step.kind === 'habit') await habit(world, random, person, people)
+  else if (isHabit(step.kind)) await habit(step.kind, world, random, person, people)
   else if (step.kind === 'operator')
     await world.together([{ name: 'operator', run: () => operatorDeed(world, random, person) }])
   else await world.together(await person.deeds(random))

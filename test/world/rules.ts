@@ -1,9 +1,14 @@
+import { ACTS_RULES } from './rules/acts.ts'
 import { BILLS_RULES } from './rules/bills.ts'
+import { BUDGETS_RULES } from './rules/budgets.ts'
 import { DEBTS_RULES } from './rules/debts.ts'
+import { EVENTS_RULES } from './rules/events.ts'
 import { FLEET_RULES } from './rules/fleet.ts'
 import { JOBS_RULES } from './rules/jobs.ts'
 import { METERS_RULES } from './rules/meters.ts'
+import { MONEY_MAILS_RULES } from './rules/money-mails.ts'
 import { PEOPLE_RULES } from './rules/people.ts'
+import { PLAN_CHANGES_RULES } from './rules/plan-changes.ts'
 import { PLANS_RULES } from './rules/plans.ts'
 import type { Rule } from './rules/rule.ts'
 import { TRIALS_RULES } from './rules/trials.ts'
@@ -16,6 +21,11 @@ export const RULES: Rule[] = [
   ...TRIALS_RULES,
   ...BILLS_RULES,
   ...PLANS_RULES,
+  ...PLAN_CHANGES_RULES,
   ...DEBTS_RULES,
+  ...MONEY_MAILS_RULES,
+  ...BUDGETS_RULES,
+  ...EVENTS_RULES,
+  ...ACTS_RULES,
   ...PEOPLE_RULES,
 ]

@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
+import type { HabitKind } from './habits.ts'
 import { BEHAVIORS, type Behavior } from './people.ts'
 import type { Weather } from './program.ts'
 
@@ -28,12 +29,16 @@ const kind = fc.oneof(
   { weight: 4, arbitrary: fc.constant('operator' as const) },
   { weight: 3, arbitrary: fc.constant('deploy' as const) },
   { weight: 8, arbitrary: fc.constant('habit' as const) },
+  { weight: 2, arbitrary: fc.constant('plan change' as const) },
+  { weight: 2, arbitrary: fc.constant('budget' as const) },
+  { weight: 2, arbitrary: fc.constant('webhook' as const) },
+  { weight: 2, arbitrary: fc.constant('console' as const) },
 )
 
 export type Step = {
   wait: Wait
   weather: Weather
-  kind: 'person' | 'habit' | 'cloud' | 'stripe' | 'operator' | 'deploy'
+  kind: 'person' | HabitKind | 'cloud' | 'stripe' | 'operator' | 'deploy'
   who: number
   /** Decides everything else about the step, so that leaving other steps out changes nothing here. */
   luck: number

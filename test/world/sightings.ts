@@ -5,7 +5,7 @@ const EDGE_MS = 2 * 60_000
 
 /** Interesting states in the product's rows that are new since the last step. */
 export function sightings(rows: Rows, memory: Memory): string[] {
-  const { users, runs, jobs, plans, places, checkouts } = rows
+  const { users, runs, jobs, plans, places, checkouts, outbox, webhooks } = rows
   return [
     ...jobs.flatMap(({ id, errorCode }) =>
       errorCode !== null && memory.jobs.get(id)?.errorCode == null ? [`job failed: ${errorCode}`] : [],
@@ -37,11 +37,18 @@ export function sightings(rows: Rows, memory: Memory): string[] {
       return [
         ...(plan.paidUntil !== null && before?.paidUntil == null ? ['plan unpaid'] : []),
         ...(plan.cancelAtPeriodEnd && !before?.cancelAtPeriodEnd ? ['plan canceled'] : []),
+        ...(before?.planType === 'premium' && plan.planType === 'basic' ? ['downgrade took effect'] : []),
         ...(before === undefined && plan.stripeSubscriptionId !== null && checkout
           ? ['plan known before its checkout']
           : []),
       ]
     }),
+    ...webhooks.flatMap(({ id, offAt }) =>
+      offAt !== null && memory.webhooks.get(id)?.offAt == null ? ['webhook switched off'] : [],
+    ),
+    ...outbox.flatMap(({ cause }) =>
+      cause !== null && !memory.causes.has(cause) ? [`mailed ${/^hours:\d+|^\w+/.exec(cause)}`] : [],
+    ),
     ...places.flatMap(({ id, setAsideUntil }) =>
       setAsideUntil > (memory.places.get(id)?.setAsideUntil ?? 0) ? ['place set aside'] : [],
     ),

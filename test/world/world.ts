@@ -10,13 +10,16 @@ import { worldContext } from './context.ts'
 import type { WorldDatabase } from './database.ts'
 import { type Ec2World, openEc2 } from './ec2.ts'
 import { Program, type Task, type Weather } from './program.ts'
+import { Receivers } from './receivers.ts'
 import { Servers } from './servers.ts'
 import { openStripe, type StripeWorld } from './stripe.ts'
 import { Webhooks } from './webhooks.ts'
 // The product loads these when it first needs them: the first world that did would play in another order.
 import '../../src/server/billing/bills/hours-mails.ts'
 import '../../src/server/billing/bills/invoice-mails.ts'
+import '../../src/server/events/deliver.ts'
 import '../../src/server/events/renew-secrets.ts'
+import 'standardwebhooks'
 
 /** Over a longer time, alarms and triggers come this many times as late, as if the platform were down. */
 const LATE_AFTER_MS = 5 * MINUTE_MS
@@ -40,9 +43,12 @@ export class World {
   readonly alarms: Alarms
   readonly webhooks: Webhooks
   readonly servers: Servers
+  readonly receivers: Receivers
   readonly ctx: Context
   readonly database: WorldDatabase
   readonly sent: Mail[] = []
+  /** What operators did in the console, as far as it answered. */
+  readonly acts: { id: string; act: string; subject: string }[] = []
   /** How often we saw each interesting state. */
   readonly reached = new Map<string, number>()
   readonly trace: ((line: string) => void) | null
@@ -64,6 +70,7 @@ export class World {
     this.alarms = new Alarms(this)
     this.webhooks = new Webhooks(this)
     this.servers = new Servers(this)
+    this.receivers = new Receivers(this)
     this.ctx = worldContext(this)
   }
 

@@ -110,7 +110,7 @@ export const BILLS_RULES: Rule[] = [
         const all = rows.bills.filter(({ id, corrects }) => id === bill.id || corrects === bill.id)
         const seconds = all.reduce((sum, one) => sum + one.seconds, 0)
         const cents = all.reduce((sum, one) => sum + one.amountCents, 0)
-        const units = Math.max(0, seconds - bill.includedHours * 3_600) * 4_861
+        const units = Math.max(0, seconds - Math.round(bill.includedHours * 3_600)) * 4_861
         const right = bill.trial ? 0 : Math.floor((units + 50_000) / 100_000)
         return cents === right ? [] : [`${bill.id} costs ${cents} cents for ${seconds} s, it should be ${right}`]
       }),
@@ -122,7 +122,12 @@ export const BILLS_RULES: Rule[] = [
       rows.bills.flatMap((bill) => {
         if (bill.corrects !== null || memory.bills.has(bill.id)) return []
         const customer = rows.users.find(({ id }) => id === bill.userId)?.stripeCustomerId
-        const charges = world.stripe.invoices().filter((one) => one.parent !== null && one.customer === customer)
+        const charges = world.stripe
+          .invoices()
+          .filter(
+            ({ parent, customer: payer, billing_reason }) =>
+              parent !== null && payer === customer && billing_reason !== 'subscription_update',
+          )
         const own = charges.find(({ lines }) => (lines.data[0]?.period.start ?? 0) * 1000 === bill.periodStart)
         if (!own) return []
         const idOf = ({ parent }: (typeof charges)[number]) => parent?.subscription_details.subscription

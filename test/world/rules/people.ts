@@ -57,8 +57,8 @@ export const PEOPLE_RULES: Rule[] = [
           ...(closings !== (row?.closedAt === null ? 0 : 1)
             ? [`${user.name} got ${closings} mails of the closing`]
             : []),
-          ...(count(/suspended/i) !== suspensions
-            ? [`${user.name} got ${count(/suspended/i)} mails for ${suspensions} suspensions`]
+          ...(count(/^mail: Account suspended/) !== suspensions
+            ? [`${user.name} got ${count(/^mail: Account suspended/)} mails for ${suspensions} suspensions`]
             : []),
           ...(count(/stop your server/i) !== warnings
             ? [`${user.name} got ${count(/stop your server/i)} warnings instead of ${warnings}`]

@@ -1,5 +1,6 @@
 import { HOUR_MS } from '../../../src/domain/instant.ts'
 import { independentBills, type SeenPlan } from '../independent-bill.ts'
+import { paidHours } from '../paid-hours.ts'
 import type { Rule } from './rule.ts'
 
 export const QUIET_RULES: Rule[] = [
@@ -29,19 +30,18 @@ export const QUIET_RULES: Rule[] = [
         const row = rows.users.find(({ id }) => id === user.id)
         if (!row || person.hasUnusualPlan || memory.lateLessons.has(user.id)) return []
         const known = new Set(rows.plans.map(({ stripeSubscriptionId }) => stripeSubscriptionId))
-        const hours: Record<string, number> = { proving_ground_basic_monthly: 5, proving_ground_premium_monthly: 30 }
         const paid: SeenPlan[] = world.stripe
           .subscriptions()
           .filter(({ id, metadata }) => metadata.user_id === user.id && known.has(id))
           .map((plan) => ({
-            hours: hours[plan.items.data[0]?.price.lookup_key ?? ''] ?? Number.NaN,
+            hoursAt: (start: number) => paidHours(world.stripe.invoices(), plan.id, start),
             from: plan.billing_cycle_anchor * 1000,
             until: ((plan.ended_at ?? plan.cancel_at) || Infinity) * 1000,
             trial: false,
           }))
         const demo = rows.plans.find((plan) => plan.userId === user.id && plan.subType === 'demo')
         const first = Math.min(...paid.map((plan) => plan.from), Infinity)
-        const trial: SeenPlan[] = demo ? [{ hours: 0, from: demo.anchor, until: first, trial: true }] : []
+        const trial: SeenPlan[] = demo ? [{ hoursAt: () => 0, from: demo.anchor, until: first, trial: true }] : []
         const runs = rows.runs.flatMap(({ userId, billedFrom, meteredUntil }) =>
           userId === user.id && billedFrom !== null ? [{ start: billedFrom, end: meteredUntil ?? Infinity }] : [],
         )

@@ -5,7 +5,7 @@ import type { Person } from '../people.ts'
 import type { World } from '../world.ts'
 
 /** What a rule looks at: the product's rows, the vendors' records, and what the world remembers. */
-type View = { world: World; rows: Rows; people: Person[]; memory: Memory; now: number }
+export type View = { world: World; rows: Rows; people: Person[]; memory: Memory; now: number }
 
 export type Rule = {
   name: string

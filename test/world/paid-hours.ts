@@ -1,0 +1,23 @@
+import type { Invoice } from '../../dev/stripe/objects.ts'
+
+const [BASIC_HOURS, PREMIUM_HOURS] = [5, 30]
+const PREMIUM_CENTS = 25_000
+
+/** The hours that Stripe was paid for in a plan's period: those of its charge, and of an upgrade for the rest of the period. */
+export function paidHours(invoices: Invoice[], subscription: string, start: number): number {
+  const charges = invoices.filter(({ parent }) => parent?.subscription_details.subscription === subscription)
+  const upgrades = charges.filter((one) => one.billing_reason === 'subscription_update' && one.status === 'paid')
+  const charge = charges.find(
+    (one) => one.billing_reason !== 'subscription_update' && (one.lines.data[0]?.period.start ?? 0) * 1000 === start,
+  )
+  const [line] = charge?.lines.data ?? []
+  if (!line) return Number.NaN
+  const hours = line.amount === PREMIUM_CENTS ? PREMIUM_HOURS : BASIC_HOURS
+  const upgrade = upgrades.find((one) => one.lines.data[0]?.period.end === line.period.end)
+  const from = upgrade?.lines.data[0]?.period.start
+  if (from === undefined) return hours
+  // As many of the additional hours as of the additional price, rounded up to hundredths.
+  const [left, all] = [BigInt(line.period.end - from), BigInt(line.period.end - line.period.start)]
+  const hundredths = BigInt((PREMIUM_HOURS - BASIC_HOURS) * 100) * left
+  return (BASIC_HOURS * 100 + Number((hundredths + all - 1n) / all)) / 100
+}

@@ -1,0 +1,46 @@
+import type { PostWebhook, WebhookAnswer } from '../../src/server/ports/webhooks.ts'
+import type { Random } from '../../testing/random.ts'
+
+const MODES = ['up', 'up', 'up', 'failing', 'silent', 'flaky', 'gone'] as const
+type Mode = (typeof MODES)[number]
+/** As long as we wait for an answer. */
+const TIMEOUT_MS = 10_000
+
+type Surroundings = {
+  readonly clock: { ms: number }
+  readonly luck: Random
+  note: (state: string) => void
+}
+
+/** What arrived at people's endpoints, and what these answered. */
+export class Receivers {
+  readonly posts: { url: string; id: string; body: string; at: number; taken: boolean }[] = []
+  #world: Surroundings
+  #modes = new Map<string, Mode>()
+
+  constructor(world: Surroundings) {
+    this.#world = world
+  }
+
+  /** From now on, the endpoint works, or fails in one of several ways. */
+  change(url: string, random: Random): void {
+    this.#modes.set(url, random.pick(MODES))
+  }
+
+  post: PostWebhook = async (url, headers, body) => {
+    const answer = this.#answer(this.#modes.get(url) ?? 'up')
+    const { clock } = this.#world
+    this.posts.push({ url, id: headers['webhook-id'] ?? '', body, at: clock.ms, taken: answer.taken })
+    this.#world.note(answer.taken ? 'event delivered' : `event refused: ${answer.status}`)
+    return answer
+  }
+
+  #answer(mode: Mode): WebhookAnswer {
+    const { clock, luck } = this.#world
+    if (mode === 'up' || (mode === 'flaky' && luck.chance(0.5))) return { taken: true, status: 200, text: 'ok' }
+    if (mode === 'gone') return { taken: false, status: 410, text: '' }
+    if (mode !== 'silent') return { taken: false, status: 500, text: 'no' }
+    clock.ms += TIMEOUT_MS
+    return { taken: false, status: null, text: 'No answer within 10 seconds.' }
+  }
+}

@@ -1,0 +1,133 @@
+import { DAY_MS, HOUR_MS } from '../../../src/domain/instant.ts'
+import { periodAt, runSecondsWithin } from '../../../src/domain/money/billing.ts'
+import type { Rows } from '../database.ts'
+import { paidHours } from '../paid-hours.ts'
+import { isOverdue, iso, type Rule, type View } from './rule.ts'
+
+/** As the product promises: see docs/billing.md. */
+const DUE_SOON_MS = 3 * DAY_MS
+/** In this order: whoever reads that all hours are used needs no email about 80 percent of them. */
+const HOURS_MAILS = [
+  { share: 0.8, subject: '80% of your included hours are used' },
+  { share: 1, subject: 'Your included hours are used up' },
+]
+
+export const MONEY_MAILS_RULES: Rule[] = [
+  {
+    name: 'invoices-are-mailed-once',
+    sentence:
+      'We send one email when an invoice is ready, one 3 days before it is due, and one when it is paid, each within 30 quiet hours.',
+    broken: ({ world, rows, people, memory, now }) => {
+      const isTold = (cause: string) => rows.outbox.some((mail) => mail.cause === cause)
+      return [
+        ...people.flatMap(({ user }) => {
+          const theirs = rows.invoices.filter(({ userId, stripeInvoiceId }) => userId === user.id && stripeInvoiceId)
+          return [/^mail: Your invoice: /, /^mail: .* is due on /, /^mail: We received /].flatMap((subject) => {
+            const mails = rows.witnessed.filter(({ id, what }) => id === user.id && subject.test(what))
+            return mails.length > theirs.length
+              ? [`${user.name} got ${mails.length} mails "${subject.source}" for ${theirs.length} invoices`]
+              : []
+          })
+        }),
+        ...rows.invoices.flatMap(({ billId, userId, dueAt }) => {
+          const found = world.stripe.invoices().find(({ metadata }) => metadata.record_id === billId)
+          const isOpenAccount = rows.users.some(({ id, closedAt }) => id === userId && closedAt === null)
+          const due = (found?.due_date ?? 0) * 1000
+          const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due
+          const isReady = isTold(`ready:${billId}`)
+          const waits = {
+            ready: isDue && !isReady,
+            due_soon: isDue && isReady && now >= due - DUE_SOON_MS && !isTold(`due_soon:${billId}`),
+            paid: found?.status === 'paid' && found.amount_paid > 0 && isReady && !isTold(`paid:${billId}`),
+          }
+          const early = rows.outbox.find(({ cause }) => cause === `due_soon:${billId}`)
+          return [
+            ...Object.entries(waits).flatMap(([what, isWaiting]) => {
+              const since = memory.since(`${what} ${billId}`, isWaiting && isOpenAccount)
+              return since !== null && isOverdue(world, 'money', since, 30 * HOUR_MS, 4)
+                ? [`nobody wrote "${what}" of ${billId}`]
+                : []
+            }),
+            ...(early && dueAt && early.createdAt < dueAt - DUE_SOON_MS
+              ? [`"due soon" of ${billId}, due ${iso(dueAt)}, came ${iso(early.createdAt)}`]
+              : []),
+          ]
+        }),
+      ]
+    },
+  },
+  {
+    name: 'used-hours-are-mailed-once',
+    sentence:
+      "We send one email when 80% of a period's hours are used, and one when all are, within 4 quiet hours; after an upgrade, again.",
+    broken: ({ world, rows, people, memory, now }) =>
+      people.flatMap(({ user, hasUnusualPlan }) => {
+        const plan = rows.plans.find(
+          ({ userId, endedAt, stripeSubscriptionId }) => userId === user.id && endedAt === null && stripeSubscriptionId,
+        )
+        const isOpenAccount = rows.users.some(({ id, closedAt }) => id === user.id && closedAt === null)
+        const mails = rows.outbox.filter(({ recipient }) => recipient === user.email)
+        const twice = HOURS_MAILS.flatMap(({ subject }) => {
+          const times = mails.filter((mail) => mail.subject === subject).map(({ createdAt }) => createdAt)
+          return times.flatMap((at, i) =>
+            i > 0 && isSameCycle({ world, rows }, user.id, times[i - 1] as number, at)
+              ? [`${user.name} got "${subject}" ${iso(times[i - 1] as number)} and ${iso(at)}`]
+              : [],
+          )
+        })
+        if (plan?.status !== 'active' || plan.paidUntil !== null || hasUnusualPlan || !isOpenAccount) return twice
+        const { start } = periodAt(plan.anchor, now)
+        const hours = paidHours(world.stripe.invoices(), plan.stripeSubscriptionId ?? '', start)
+        const from = Math.max(start, plan.upgradedAt ?? 0)
+        const used = secondsSeen(rows, user.id, start, now)
+        const missing = HOURS_MAILS.flatMap(({ share, subject }, i) => {
+          const isTold = mails.some(
+            (mail) => mail.createdAt >= from && HOURS_MAILS.slice(i).some((one) => one.subject === mail.subject),
+          )
+          const since = memory.since(`${subject} ${user.id} ${from}`, used >= hours * 3_600 * share && !isTold)
+          return since !== null && isOverdue(world, 'money', since, 4 * HOUR_MS)
+            ? [`${user.name} used ${used} s of ${hours} h since ${iso(start)}, and got no "${subject}"`]
+            : []
+        })
+        return [...twice, ...missing]
+      }),
+  },
+]
+
+/** Whether no cycle of theirs can have ended, and none of their plans changed, between those moments. */
+export function isSameCycle(
+  { world, rows }: Pick<View, 'world' | 'rows'>,
+  userId: string,
+  from: number,
+  to: number,
+): boolean {
+  const { plans, users } = rows
+  const within = (at: number | null) => at !== null && from < at && at <= to
+  const months = (anchor: number) => periodAt(anchor, from).end <= to
+  const theirs = plans.filter((plan) => plan.userId === userId)
+  const upgrades = world.stripe
+    .invoices()
+    .filter(
+      (one) =>
+        one.billing_reason === 'subscription_update' && one.parent?.subscription_details.metadata.user_id === userId,
+    )
+    .map(({ created }) => created * 1000 + 999)
+  return (
+    new Date(from).getUTCMonth() === new Date(to).getUTCMonth() &&
+    !users.some(({ id, billedUntil }) => id === userId && within(billedUntil)) &&
+    !theirs.some((plan) => [plan.anchor, plan.endedAt, plan.cancelAt].some(within)) &&
+    !upgrades.some(within) &&
+    !theirs.some(({ anchor }) => anchor <= from && months(anchor))
+  )
+}
+
+/** The seconds that certainly count: a live run's up to when we last saw it. */
+export function secondsSeen({ runs }: Rows, userId: string, start: number, end: number): number {
+  return runs.reduce(
+    (sum, run) =>
+      run.userId === userId && run.billedFrom !== null
+        ? sum + runSecondsWithin(run.billedFrom, run.meteredUntil ?? run.confirmedAt ?? run.billedFrom, { start, end })
+        : sum,
+    0,
+  )
+}
