@@ -19,6 +19,7 @@ const ASKED: [path: string, budget: number][] = [
   ['/status', 1],
   ...SIGNED_IN_PAGES.map((path) => [path, 2] as [string, number]),
   ...POLLS.map((path) => [path, 1] as [string, number]),
+  ['/api/v1/aws/server_available', 2],
 ]
 
 /** How many database requests a page or poll makes for a signed-in user (for a visitor, if the budget is 0). */

@@ -42,7 +42,8 @@ export function suspendedError(): AppError {
   return new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
 }
 
-function toAllowance({ plan, seconds }: Usage): Allowance {
+/** From what a route has already read. */
+export function toAllowance({ plan, seconds }: Usage): Allowance {
   return {
     gpus: gpusOf(plan),
     trialSeconds: plan?.subType === 'demo' ? trialSecondsLeft(seconds) : null,

@@ -3,7 +3,7 @@ import type { BatchResponse } from 'drizzle-orm/batch'
 import { places } from '../../../db/schema.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
 import type { Availability, Machine } from '../../domain/wire.ts'
-import { getAllowance } from '../billing/allowance.ts'
+import type { Allowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { IS_FREE, isOfferedAt } from './places.ts'
 
@@ -46,8 +46,7 @@ export function toMachines(rows: BatchResponse<ReturnType<typeof machineQueries>
 }
 
 /** Checks the places that the user's plan allows, in the order in which we would reserve them. */
-export async function findAvailability(ctx: Context, userId: string): Promise<Availability> {
-  const { gpus } = await getAllowance(ctx, userId)
+export async function findAvailability(ctx: Context, { gpus }: Pick<Allowance, 'gpus'>): Promise<Availability> {
   const now = ctx.now()
   const allowed = and(isNull(places.retiredAt), lte(places.gpus, gpus))
   const order = [desc(places.gpus), places.position]

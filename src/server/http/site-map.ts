@@ -182,7 +182,7 @@ export const SITE_MAP = {
     reads: (ctx: Context, userId: SQL) => [listRunsQuery(ctx, userId)] as const,
     byItself: true,
   }),
-  'GET /api/v1/aws/server_available': call('user', { scope: 'read', byItself: true }),
+  'GET /api/v1/aws/server_available': call('user', { scope: 'read', reads: usageQueries, byItself: true }),
   'POST /api/v1/aws/auto_cloud_start_request': call('user', { scope: 'operate' }),
   'POST /api/v1/aws/start': call('user', { scope: 'operate' }),
   'POST /api/v1/aws/stop_server': call('user', { scope: 'operate' }),

@@ -1,6 +1,8 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { runWishes } from '../../domain/run-wishes.ts'
+import { toAllowance } from '../billing/allowance.ts'
+import { countUsage } from '../billing/bills/usage.ts'
 import { checkServerAddress } from '../fleet/addresses.ts'
 import { findAvailability } from '../fleet/availability.ts'
 import { firstAnswer } from '../fleet/repeats.ts'
@@ -28,7 +30,11 @@ export const servers = new Hono<AppEnv>()
     const [rows] = readAlong(c, 'GET /api/v1/servers/get_servers')
     return c.json({ servers: rows.map(toServer) })
   })
-  .get('/api/v1/aws/server_available', async (c) => c.json(await findAvailability(c.var.ctx, signedIn(c).user.id)))
+  .get('/api/v1/aws/server_available', async (c) => {
+    const { ctx } = c.var
+    const [history, rows] = readAlong(c, 'GET /api/v1/aws/server_available')
+    return c.json(await findAvailability(ctx, toAllowance(countUsage(history, rows, ctx.now()))))
+  })
   .post('/api/v1/aws/auto_cloud_start_request', body(z.object(autoWishes), { optional: true }), async (c) => {
     try {
       const wanted = requireValid(runWishes, c.req.valid('json'))

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { writeBatch } from '../../../db/client.ts'
 import { places } from '../../../db/schema.ts'
 import { machinesOf, machineText } from '../../../src/domain/machine.ts'
+import { getAllowance } from '../../../src/server/billing/allowance.ts'
 import { findAvailability, machineQueries, toMachines } from '../../../src/server/fleet/availability.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { freshPlaces, newCustomer } from '../../../testing/world/fleet.ts'
@@ -20,7 +21,7 @@ const reserve = (ids: string[]) =>
   world.db.update(places).set({ reservedBy: sql`'ses_in ' || id` }).where(inArray(places.id, ids))
 
 const offered = async (account: Parameters<typeof newCustomer>[1] = {}) =>
-  findAvailability(world.ctx, (await newCustomer(world, account)).user.id)
+  findAvailability(world.ctx, await getAllowance(world.ctx, (await newCustomer(world, account)).user.id))
 
 test('lists every place of a small fleet in the order of reserving, with why one is not offered', async () => {
   const ids = await onlyPlaces(5, 2)

@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { places } from '../../../db/schema.ts'
+import { getAllowance } from '../../../src/server/billing/allowance.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { addPlaces, listPlaces, retirePlace } from '../../../src/server/fleet/places.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
@@ -13,7 +14,9 @@ const hand = { db: world.db, now: () => world.clock.ms }
 const PLACE = { instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', gpus: 1, count: 1 }
 const placeOf = async (id = '') => (await listPlaces(hand)).find((place) => place.id === id)
 const candidatesOf = async (userId: string, ids: (string | undefined)[]) =>
-  (await findAvailability(world.ctx, userId)).candidates.filter(({ server_id }) => ids.includes(server_id))
+  (await findAvailability(world.ctx, await getAllowance(world.ctx, userId))).candidates.filter(({ server_id }) =>
+    ids.includes(server_id),
+  )
 
 test('hands out new places after the existing ones', async () => {
   const [there] = await freshPlaces(world, 1)

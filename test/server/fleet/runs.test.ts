@@ -2,6 +2,7 @@ import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { places, users } from '../../../db/schema.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
+import { getAllowance } from '../../../src/server/billing/allowance.ts'
 import { checkServerAddress } from '../../../src/server/fleet/addresses.ts'
 import { findAvailability } from '../../../src/server/fleet/availability.ts'
 import { startRun, stopRun } from '../../../src/server/fleet/runs.ts'
@@ -11,6 +12,8 @@ import { finishJobs, pressStart, pressStop, running, settle } from '../../../tes
 import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
+
+const availabilityOf = async (userId: string) => findAvailability(world.ctx, await getAllowance(world.ctx, userId))
 
 test('two clicks on Start make one run and one job', async () => {
   await freshPlaces(world, 5)
@@ -57,7 +60,7 @@ test('only one of those who want the last free place gets it', async () => {
   expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   for (const start of starts)
     if (start.status === 'rejected') expect(start.reason).toMatchObject({ code: 'unavailable' })
-  expect((await findAvailability(world.ctx, people[0]?.user.id ?? '')).ServerAvailable).toBe(false)
+  expect((await availabilityOf(people[0]?.user.id ?? '')).ServerAvailable).toBe(false)
 })
 
 test("someone else's run does not exist for you", async () => {
@@ -84,7 +87,7 @@ test('a requested place is reserved if free, refused if not, and must exist', as
 test('Premium gets a large place while one is free, then a small one', async () => {
   const [small, large] = await freshPlaces(world, 2, 1)
   const [ada, eve] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
-  const { candidates } = await findAvailability(world.ctx, ada.user.id)
+  const { candidates } = await availabilityOf(ada.user.id)
   expect(candidates.flatMap(({ available, server_id }) => (available ? [server_id] : []))).toEqual([large, small])
   expect((await pressStart(world, ada)).run).toMatchObject({ placeId: large, instanceType: 'g6.12xlarge' })
   expect((await pressStart(world, eve)).run).toMatchObject({ placeId: small, instanceType: 'g6.4xlarge' })
@@ -123,9 +126,7 @@ test('nobody gets a larger place than their plan allows, not by chance and not b
   const [large] = await freshPlaces(world, 1, 1)
   for (const account of [{}, { demo: true }]) {
     const ada = await newCustomer(world, account)
-    expect((await findAvailability(world.ctx, ada.user.id)).candidates.map((place) => place.server_id)).not.toContain(
-      large,
-    )
+    expect((await availabilityOf(ada.user.id)).candidates.map((place) => place.server_id)).not.toContain(large)
     await expect(pressStart(world, ada)).rejects.toMatchObject({ code: 'unavailable' })
     await expect(pressStart(world, ada, large)).rejects.toMatchObject({ code: 'not_found' })
   }
@@ -137,9 +138,7 @@ test('reserves nothing for someone who may not start', async () => {
   const usedUp = await newCustomer(world, { demo: true, secondsUsed: 1_800 })
   await expect(startRun(world.ctx, suspended)).rejects.toMatchObject({ code: 'payment_required' })
   await expect(startRun(world.ctx, usedUp)).rejects.toMatchObject({ code: 'payment_required' })
-  expect(
-    (await findAvailability(world.ctx, usedUp.user.id)).candidates.filter(({ available }) => available),
-  ).toHaveLength(1)
+  expect((await availabilityOf(usedUp.user.id)).candidates.filter(({ available }) => available)).toHaveLength(1)
   expect(await world.db.$count(users, sql`id = ${suspended.user.id}`)).toBe(1)
 })
 

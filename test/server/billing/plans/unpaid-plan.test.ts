@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { bills, checkouts, places, plans, runs, users } from '../../../../db/schema.ts'
 import { addMonths } from '../../../../src/domain/money/billing.ts'
 import type { User } from '../../../../src/domain/wire.ts'
+import { getAllowance } from '../../../../src/server/billing/allowance.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
 import { getUsage, toSummary } from '../../../../src/server/billing/bills/usage.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
@@ -65,7 +66,8 @@ describe('a plan that nobody pays', () => {
     return written.map(({ planType, includedHours, amountCents }) => [planType, includedHours, amountCents])
   }
   const summary = async () => toSummary(await getUsage(ctx, user.id))
-  const sizes = async () => (await findAvailability(ctx, user.id)).candidates.map(({ server_id }) => server_id).sort()
+  const sizes = async () =>
+    (await findAvailability(ctx, await getAllowance(ctx, user.id))).candidates.map(({ server_id }) => server_id).sort()
 
   async function buy(planType: string, card?: 'declined_later') {
     await stack.press((await createCheckout(ctx, user, { planType })).url, card)
