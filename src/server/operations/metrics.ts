@@ -72,7 +72,7 @@ export async function readMetrics(ctx: Context, version: string): Promise<Metric
       'time_to_ready_seconds',
       'From the request to the first answer, for starts in the last hour. No sample if there were none.',
       seconds.length
-        ? [0.5, 0.9, 0.99].map((q) => ({ labels: { quantile: String(q) }, value: quantile(seconds, q) }))
+        ? [50, 90, 99].map((p) => ({ labels: { percentile: String(p) }, value: quantile(seconds, p / 100) }))
         : [],
     ),
     gauge('runs', 'Live runs.', by(runs, 'state')),

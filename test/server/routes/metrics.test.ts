@@ -80,7 +80,7 @@ test('answers in the format that Prometheus reads', async () => {
     'succeeded g6.4xlarge us-east-1a: 100',
   ])
   expect(brief(metrics.get('stops'))).toEqual(['succeeded g6.4xlarge us-east-1a: 1'])
-  expect(brief(metrics.get('time_to_ready_seconds'))).toEqual(['0.5: 50', '0.99: 99', '0.9: 90'])
+  expect(brief(metrics.get('time_to_ready_seconds'))).toEqual(['50: 50', '90: 90', '99: 99'])
   expect(brief(metrics.get('runs'))).toEqual(['running: 1'])
   expect(brief(metrics.get('places'))).toEqual([
     'g6.4xlarge us-east-1a free: 1',
