@@ -18,6 +18,8 @@ const stack = await startStack({ dataDir, ec2BootMs: 500, fleetSize: 12, log: ()
 const browser = await openBrowser()
 if (!only.length) rmSync(FOLDER, { recursive: true, force: true })
 mkdirSync(FOLDER, { recursive: true })
+/** WebP's limit is 16,383 pixels. */
+const TALLEST = 16_000
 let failures = 0
 try {
   const cast = await gatherCast(stack)
@@ -54,7 +56,7 @@ async function picture(page: Page): Promise<Buffer> {
     await page.setViewportSize({ width, height })
     await nextFrame(page)
     const whole = await page.evaluate(() => document.documentElement.scrollHeight)
-    await page.setViewportSize({ width, height: Math.max(whole, height) })
+    await page.setViewportSize({ width, height: Math.min(Math.max(whole, height), TALLEST) })
     await nextFrame(page)
   }
   await page.bringToFront()
