@@ -24,6 +24,8 @@ export const useUpABudget: Habit = async (world, random, _person, people) => {
     if ((await spender.live()) === null) await does(world, spender, 'start', () => spender.start())
     await world.advance(2 * MINUTE_MS)
   }
+  // Some let it run on.
+  if (random.chance(0.5)) return
   await does(world, spender, 'stop', () => spender.stop())
   if (random.chance(0.5)) await world.advance(HOUR_MS)
   await does(world, spender, 'budget', () => setBudget(world.ctx, spender.user.id, { dollars: null, stops: false }))

@@ -28,8 +28,17 @@ export const EVENTS_RULES: Rule[] = [
     name: 'events-are-delivered',
     sentence:
       'An event is delivered, or we give it up after a day of tries; then it waits for no more than 3 quiet hours.',
-    broken: ({ world, rows }) =>
-      rows.deliveries.flatMap(({ webhookId, eventId, since, nextAt, takenAt, triedAt, attempts }) => {
+    broken: ({ world, rows }) => [
+      ...rows.webhooks.flatMap(({ id, offAt, offBecause }) => {
+        const mine = rows.deliveries.filter(({ webhookId }) => webhookId === id)
+        const isTried = mine.some((one) => one.takenAt === null && (offAt ?? 0) >= one.createdAt + DAY_MS - SLACK_MS)
+        // Old ones are forgotten.
+        const isWhole = mine.length === rows.witnessed.filter(({ what }) => what.startsWith(`event: ${id} `)).length
+        return isWhole && offAt !== null && offBecause === 'failing' && !isTried
+          ? [`${id} was switched off before a day of tries`]
+          : []
+      }),
+      ...rows.deliveries.flatMap(({ webhookId, eventId, since, nextAt, takenAt, triedAt, attempts }) => {
         const webhook = rows.webhooks.find(({ id }) => id === webhookId)
         const arrived = world.receivers.posts.some(
           ({ url, id, taken }) => url === webhook?.url && id === eventId && taken,
@@ -46,6 +55,7 @@ export const EVENTS_RULES: Rule[] = [
             : []),
         ]
       }),
+    ],
   },
   {
     name: 'one-id-per-event',

@@ -18,7 +18,9 @@ export const MONEY_MAILS_RULES: Rule[] = [
     sentence:
       'We send one email when an invoice is ready, one 3 days before it is due, and one when it is paid, each within 30 quiet hours.',
     broken: ({ world, rows, people, memory, now }) => {
-      const isTold = (cause: string) => rows.outbox.some((mail) => mail.cause === cause)
+      const told = new Map(rows.outbox.map((mail) => [mail.cause, mail.createdAt]))
+      const isTold = (cause: string) => told.has(cause)
+      const invoices = new Map(world.stripe.invoices().map((one) => [one.metadata.record_id, one]))
       return [
         ...people.flatMap(({ user }) => {
           const theirs = rows.invoices.filter(({ userId, stripeInvoiceId }) => userId === user.id && stripeInvoiceId)
@@ -30,7 +32,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
           })
         }),
         ...rows.invoices.flatMap(({ billId, userId, dueAt }) => {
-          const found = world.stripe.invoices().find(({ metadata }) => metadata.record_id === billId)
+          const found = invoices.get(billId)
           const isOpenAccount = rows.users.some(({ id, closedAt }) => id === userId && closedAt === null)
           const due = (found?.due_date ?? 0) * 1000
           const isDue = found?.status === 'open' && found.amount_remaining > 0 && now < due
@@ -40,7 +42,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
             due_soon: isDue && isReady && now >= due - DUE_SOON_MS && !isTold(`due_soon:${billId}`),
             paid: found?.status === 'paid' && found.amount_paid > 0 && isReady && !isTold(`paid:${billId}`),
           }
-          const early = rows.outbox.find(({ cause }) => cause === `due_soon:${billId}`)
+          const remindedAt = told.get(`due_soon:${billId}`) ?? Infinity
           return [
             ...Object.entries(waits).flatMap(([what, isWaiting]) => {
               const since = memory.since(`${what} ${billId}`, isWaiting && isOpenAccount)
@@ -48,8 +50,8 @@ export const MONEY_MAILS_RULES: Rule[] = [
                 ? [`nobody wrote "${what}" of ${billId}`]
                 : []
             }),
-            ...(early && dueAt && early.createdAt < dueAt - DUE_SOON_MS
-              ? [`"due soon" of ${billId}, due ${iso(dueAt)}, came ${iso(early.createdAt)}`]
+            ...(dueAt && remindedAt < dueAt - DUE_SOON_MS
+              ? [`"due soon" of ${billId}, due ${iso(dueAt)}, came ${iso(remindedAt)}`]
               : []),
           ]
         }),
