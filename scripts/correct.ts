@@ -1,6 +1,6 @@
 import { openDatabase } from '../db/client.ts'
 import { correctBill } from '../src/server/billing/bills/corrections.ts'
-import { readArguments } from './arguments.ts'
+import { failureOf, readArguments } from './arguments.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npx node scripts/correct.ts <bill id> <correct seconds> "<reason, for the customer>"`
@@ -8,7 +8,7 @@ const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
 try {
   console.log(await run())
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error))
+  console.error(failureOf(error))
   process.exitCode = 1
 }
 

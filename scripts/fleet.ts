@@ -1,6 +1,6 @@
 import { openDatabase } from '../db/client.ts'
 import { addPlaces, drainPlace, listPlaces, resumePlace, retirePlace } from '../src/server/fleet/places.ts'
-import { readArguments } from './arguments.ts'
+import { failureOf, readArguments } from './arguments.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npm run fleet -- add --type <instance type> --zone <availability zone> --gpus <n>
@@ -12,7 +12,7 @@ const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
 try {
   console.log(await run())
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error))
+  console.error(failureOf(error))
   process.exitCode = 1
 }
 

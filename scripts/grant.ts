@@ -1,7 +1,7 @@
 import { openDatabase } from '../db/client.ts'
 import { PLANS, type PlanType, TRIAL_MINUTES } from '../src/domain/money/plan.ts'
 import { endGrantedPlan, grantPlan, setAdmin } from '../src/server/billing/plans/grants.ts'
-import { readArguments } from './arguments.ts'
+import { failureOf, readArguments } from './arguments.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npx node scripts/grant.ts plan <email> <demo|basic|premium|enterprise> [--hours <n>] [--reason "<why>"]
@@ -13,7 +13,7 @@ try {
   await run()
   console.log('Done.')
 } catch (error) {
-  console.error(error instanceof Error ? error.message : String(error))
+  console.error(failureOf(error))
   process.exitCode = 1
 }
 

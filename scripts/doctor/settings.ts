@@ -4,7 +4,12 @@ import { type Finding, fail, ok, type Settings } from './check.ts'
 /** Settings that the Worker itself refuses, and those it would accept but shouldn't. */
 export function checkSettings(settings: Settings): Finding[] {
   const found = faultsOf(settings).map((sentence) =>
-    fail('settings', `${sentence} Change it in wrangler.toml or with "npx wrangler secret put".`),
+    fail(
+      'settings',
+      sentence.endsWith('is missing.')
+        ? `${sentence} Export it here, because nobody can read Cloudflare's secrets. The Worker needs it as well.`
+        : `${sentence} Change it in wrangler.toml or with "npx wrangler secret put".`,
+    ),
   )
   const { PASSWORD_PEPPER: pepper = '', SECRET_KEY: key = '', SITE_ORIGINS: origins = '' } = settings
   if (pepper.split(',').some((one) => one.length > 0 && one.length < 32))

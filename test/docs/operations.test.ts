@@ -18,8 +18,8 @@ function type(command: string) {
 }
 
 /** The output of either stream, and whether it succeeded. */
-async function run(program: string, words: string[]): Promise<{ ok: boolean; said: string }> {
-  const env = { ...process.env, LIBSQL_URL: database.url }
+async function run(program: string, words: string[], LIBSQL_URL = database.url) {
+  const env = { ...process.env, LIBSQL_URL }
   return promisify(execFile)(program, words, { cwd: ROOT, env }).then(
     ({ stdout }) => ({ ok: true, said: stdout.trim() }),
     (error: { stderr: string }) => ({ ok: false, said: error.stderr.trim() }),
@@ -61,6 +61,12 @@ test.each([
   expect(ok).toBe(false)
   expect(said).toContain(sentence)
   expect(said).not.toContain('    at ')
+})
+
+test('names the reason if the database does not answer, instead of the query', async () => {
+  const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', 'list'], 'http://127.0.0.1:20001')
+  expect(ok).toBe(false)
+  expect(said).toMatch(/^The database doesn't answer, or refused \(.*ECONNREFUSED.*\)\. Check LIBSQL_URL/)
 })
 
 test('its parts link to each other', () => {

@@ -339,7 +339,7 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     const { stdout, code } = await run(['--env', 'staging'], { AWS_REGION: 'us-east-1' })
     expect(code).toBe(1)
     expect(stdout).toContain('AWS_REGION must be a region')
-    expect(stdout).toContain('SECRET_KEY is missing')
+    expect(stdout).toContain('SECRET_KEY is missing. Export it here')
   })
 
   test('moves on without a plan for sale, and without a server to try termination on', async () => {
