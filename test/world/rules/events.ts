@@ -3,10 +3,11 @@ import { isOverdue, iso, type Rule } from './rule.ts'
 
 const SLACK_MS = 10_000
 
-/** The run or bill that an event is about. */
+/** The run, bill, or budget that an event is about. A newer endpoint hears of the same budget, with what it has cost by then. */
 function aboutOf(body: string): string {
   const { type, data } = JSON.parse(body)
-  return `${type} ${data.server?.id ?? data.billing?.id ?? JSON.stringify(data)}`
+  const { server, billing, budget } = data
+  return `${type} ${server?.id ?? billing?.id ?? `${budget?.period_start} ${budget?.dollars}`}`
 }
 
 export const EVENTS_RULES: Rule[] = [
