@@ -86,8 +86,15 @@ export async function changePlan(
     await ctx.payments.upgrade(found.id, change, `${row.id}:${to}:${at}`)
   }
   await atStripe(ctx, row, upgrade, isDone)
-  if (upgradeWaits(await findPlan(ctx, user.id), ctx.now())) throw confirmUpgrade()
+  const plan = await findPlan(ctx, user.id)
+  if (upgradeWaits(plan, ctx.now())) throw confirmUpgrade()
+  // Someone voided the waiting invoice, or canceled, which discards the upgrade.
+  if (plan?.planType !== to) throw justChanged()
   return kind
+}
+
+function justChanged(): AppError {
+  return new AppError('conflict', 'Your plan has just changed. Please look at it again.')
 }
 
 function confirmUpgrade(): AppError {
@@ -139,7 +146,7 @@ async function findChange(ctx: Context, user: User, planType: string): Promise<C
   if (!found) throw new AppError('invalid', 'We set up your plan for you. Contact sales to change it.')
   if (found.planType !== row.planType || found.endedAt !== null) {
     await syncPlan(ctx, found.id)
-    throw new AppError('conflict', 'Your plan has just changed. Please look at it again.')
+    throw justChanged()
   }
   if (found.upgradeUntil !== null) {
     await syncPlan(ctx, found.id)
