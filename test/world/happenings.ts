@@ -66,10 +66,10 @@ export function stripeHappening(world: World, random: Random, people: Person[]):
   } else if (subscription) {
     const owner = people.find(({ user }) => user.id === subscription.metadata.user_id)
     const what = random.between(0, 6)
-    if (what === 0) {
+    if (what <= 1) {
       stripe.cancelNow(subscription.id)
       world.note('plan ended in the dashboard')
-    } else if (what === 1 && subscription.cancel_at_period_end && owner) {
+    } else if (what === 2 && subscription.cancel_at_period_end && owner) {
       stripe.resume(subscription.id)
       owner.hasUnusualPlan = true
       world.note('plan resumed in the dashboard')
@@ -98,7 +98,9 @@ export async function operatorDeed(world: World, random: Random, person: Person)
     world.note('granted plan or trial ended by hand')
   } else if (deed === 6) {
     const rows = await world.database.read()
-    const place = random.pick(rows.places.filter(({ retiredAt }) => retiredAt === null))
+    const open = rows.places.filter(({ retiredAt }) => retiredAt === null)
+    const inUse = open.filter(({ reservedBy }) => reservedBy)
+    const place = random.pick(inUse.length ? inUse : open)
     if (!place) return
     await retirePlace(hand, place.id)
     world.note(place.reservedBy ? 'place retired in use' : 'place retired')

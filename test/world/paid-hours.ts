@@ -7,9 +7,7 @@ const PREMIUM_CENTS = 25_000
 export function paidHours(invoices: Invoice[], subscription: string, start: number): number {
   const charges = invoices.filter(({ parent }) => parent?.subscription_details.subscription === subscription)
   const upgrades = charges.filter((one) => one.billing_reason === 'subscription_update' && one.status === 'paid')
-  const charge = charges.find(
-    (one) => one.billing_reason !== 'subscription_update' && (one.lines.data[0]?.period.start ?? 0) * 1000 === start,
-  )
+  const charge = findCharge(invoices, subscription, start)
   const [line] = charge?.lines.data ?? []
   if (!line) return Number.NaN
   const hours = line.amount === PREMIUM_CENTS ? PREMIUM_HOURS : BASIC_HOURS
@@ -20,4 +18,18 @@ export function paidHours(invoices: Invoice[], subscription: string, start: numb
   const [left, all] = [BigInt(line.period.end - from), BigInt(line.period.end - line.period.start)]
   const hundredths = BigInt((PREMIUM_HOURS - BASIC_HOURS) * 100) * left
   return (BASIC_HOURS * 100 + Number((hundredths + all - 1n) / all)) / 100
+}
+
+/** When the charge of a plan's period was paid. */
+export function paidSince(invoices: Invoice[], subscription: string, start: number): number {
+  return (findCharge(invoices, subscription, start)?.status_transitions.paid_at ?? Infinity) * 1000
+}
+
+function findCharge(invoices: Invoice[], subscription: string, start: number): Invoice | undefined {
+  return invoices.find(
+    ({ parent, billing_reason, lines }) =>
+      parent?.subscription_details.subscription === subscription &&
+      billing_reason !== 'subscription_update' &&
+      (lines.data[0]?.period.start ?? 0) * 1000 === start,
+  )
 }

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from '../../../src/domain/instant.ts'
 import { periodAt, runSecondsWithin } from '../../../src/domain/money/billing.ts'
 import type { Rows } from '../database.ts'
-import { paidHours } from '../paid-hours.ts'
+import { paidHours, paidSince } from '../paid-hours.ts'
 import { isOverdue, iso, type Rule, type View } from './rule.ts'
 
 /** As the product promises: see docs/billing.md. */
@@ -82,11 +82,20 @@ export const MONEY_MAILS_RULES: Rule[] = [
         const hours = paidHours(world.stripe.invoices(), plan.stripeSubscriptionId ?? '', start)
         const from = Math.max(start, plan.upgradedAt ?? 0)
         const used = secondsSeen(rows, user.id, start, now)
+        // Only what runs is watched: hours used before a late payment are told of with the next server.
+        const paidAt = paidSince(world.stripe.invoices(), plan.stripeSubscriptionId ?? '', start)
+        const ranSince = rows.runs.some(
+          ({ userId, billedFrom, meteredUntil }) =>
+            userId === user.id && billedFrom !== null && (meteredUntil ?? Infinity) > paidAt,
+        )
         const missing = HOURS_MAILS.flatMap(({ share, subject }, i) => {
           const isTold = mails.some(
             (mail) => mail.createdAt >= from && HOURS_MAILS.slice(i).some((one) => one.subject === mail.subject),
           )
-          const since = memory.since(`${subject} ${user.id} ${from}`, used >= hours * 3_600 * share && !isTold)
+          const since = memory.since(
+            `${subject} ${user.id} ${from}`,
+            ranSince && used >= hours * 3_600 * share && !isTold,
+          )
           return since !== null && isOverdue(world, 'money', since, 4 * HOUR_MS)
             ? [`${user.name} used ${used} s of ${hours} h since ${iso(start)}, and got no "${subject}"`]
             : []
@@ -113,12 +122,14 @@ export function isSameCycle(
       (one) =>
         one.billing_reason === 'subscription_update' && one.parent?.subscription_details.metadata.user_id === userId,
     )
-    .map(({ created }) => created * 1000 + 999)
+    // A bank's question may delay it, and our hearing of it takes a while.
+    .flatMap(({ status_transitions: { paid_at } }) => (paid_at ? [paid_at * 1000 + 999] : []))
+    .filter((paid) => from - DAY_MS < paid && paid <= to)
   return (
     new Date(from).getUTCMonth() === new Date(to).getUTCMonth() &&
     !users.some(({ id, billedUntil }) => id === userId && within(billedUntil)) &&
     !theirs.some((plan) => [plan.anchor, plan.endedAt, plan.cancelAt].some(within)) &&
-    !upgrades.some(within) &&
+    !upgrades.length &&
     !theirs.some(({ anchor }) => anchor <= from && months(anchor))
   )
 }
