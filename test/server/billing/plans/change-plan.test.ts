@@ -1,5 +1,5 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { bills, planPayments, plans } from '../../../../db/schema.ts'
 import { upgradeOf } from '../../../../src/domain/money/plan-words.ts'
 import type { User } from '../../../../src/domain/wire.ts'
@@ -259,6 +259,22 @@ describe('a person changes their plan', () => {
     stack.clock.now += HOUR
     await hear()
     expect([await plan(), await fees()]).toMatchObject([{ upgradeUntil: stack.clock.now }, [[2500, 'paid']]])
+  })
+
+  test('an upgrade that somebody voids before our look is not answered as done', async () => {
+    await buy('basic', 'bank_asks')
+    const { payments } = stack.ctx
+    const upgrade = payments.upgrade.bind(payments)
+    vi.spyOn(payments, 'upgrade').mockImplementationOnce(async (...call) => {
+      await upgrade(...call)
+      const { data } = await stack.atStripe<{ data: { id: string }[] }>('invoices?status=open')
+      await stack.atStripe(`invoices/${data[0]?.id}/void`, '')
+    })
+    await expect(change('premium')).rejects.toMatchObject({
+      code: 'conflict',
+      message: 'Your plan has just changed. Please look at it again.',
+    })
+    expect([await plan(), await fees()]).toMatchObject([{ planType: 'basic' }, [[2500, 'paid']]])
   })
 
   test('a lost answer counts as done, and we find within a minute what died before the answer', async () => {
