@@ -74,6 +74,11 @@ test('a plan already paid there ends with the account, at the next trigger', asy
   expect(await listPlans()).toMatchObject([{ planType: 'basic', status: 'canceled' }])
 })
 
+test('a tab that meets the closing a moment later gets a plain refusal', async () => {
+  await close()
+  await expect(close()).rejects.toMatchObject({ code: 'invalid', field: 'current_password' })
+})
+
 test('also closes an account that has used up its cancellations for the hour', async () => {
   await stack.press((await createCheckout(ctx, user, { planType: 'basic' })).url)
   await settleCheckout(ctx, user.id)

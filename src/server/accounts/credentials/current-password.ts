@@ -1,4 +1,4 @@
-import { eq } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import { users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { CURRENT_PASSWORD_WRONG } from '../../../domain/user.ts'
@@ -14,7 +14,9 @@ import { verifyPassword } from './password.ts'
 export async function requireCurrentPassword(ctx: Context, userId: string, password: string): Promise<string> {
   let stored: string | null = null
   const right = await limitGuesses(ctx, sessionSecret(userId), async () => {
-    const [row] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(eq(users.id, userId))
+    // A closed account has none.
+    const open = and(eq(users.id, userId), isNull(users.closedAt))
+    const [row] = await ctx.db.select({ hash: users.passwordHash }).from(users).where(open)
     stored = row?.hash ?? null
     return verifyPassword(ctx, password, stored)
   })
