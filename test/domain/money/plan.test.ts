@@ -9,6 +9,7 @@ import {
   planName,
   SUBSCRIPTION_CANCELLED,
   stands,
+  upgradeWaits,
 } from '../../../src/domain/money/plan.ts'
 
 test('the plans for sale, and what they include', () => {
@@ -67,5 +68,15 @@ test('people change between Basic and Premium only', () => {
   expect(changes.filter(([, , change]) => change)).toEqual([
     ['basic', 'premium', 'upgrade'],
     ['premium', 'basic', 'downgrade'],
+  ])
+})
+
+test('an upgrade waits for the bank until it lapses', () => {
+  const waits = (upgradeUntil: number | null, now: number) => upgradeWaits({ upgradeUntil }, now)
+  expect([waits(1000, 999), waits(1000, 1000), waits(null, 0), upgradeWaits(null, 0)]).toEqual([
+    true,
+    false,
+    false,
+    false,
   ])
 })
