@@ -14,7 +14,7 @@ import type { Schedule } from './schedule.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
 /** `npm run sim` plays any number of seeds. */
-const SEEDS = 300
+const SEEDS = 200
 
 let database: WorldDatabase
 beforeAll(async () => {

@@ -33,7 +33,8 @@ export function planChanges(
           )
         } catch (error) {
           if (!bankAsks(error)) throw error
-          // A pending change takes no metadata. Readers ignore it until the price differs (`toSubscription`).
+          // Not every version of Stripe's API takes metadata with a pending change, so it is written first. Readers ignore it
+          // until the price differs (`toSubscription`).
           await s.subscriptions.update(id, { metadata }, { idempotencyKey: `${idempotencyKey}:metadata` })
           await s.subscriptions.update(
             id,
