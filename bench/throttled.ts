@@ -5,7 +5,8 @@ import { median } from './median.ts'
 import type { BenchSite } from './site.ts'
 import { atMost, type Row } from './table.ts'
 
-const RUNS = 9
+/** A frame is 0.03 of a paint row's ratio: fewer runs can't tell 1.04 from 1.06. */
+const RUNS = 15
 
 type Line = { name: string; latency: number; kilobits: number; cpu: number }
 const THROTTLED: Line = { name: 'throttled', latency: 150, kilobits: 1600, cpu: 4 }
@@ -27,7 +28,7 @@ const SHARED_PAINT_RATIO = 1.25
 
 /**
  * When a page is usable on a slow phone, and how much its scripts delay the largest paint, in a real, throttled browser with an empty cache.
- * Medians of 9, with each page compared to itself without scripts in the same run.
+ * Medians of 15, with each page compared to itself without scripts in the same run.
  */
 export async function benchThrottled(site: BenchSite, browser: Browser): Promise<Row[]> {
   const person = await newSignedInPerson(site)
