@@ -1,4 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from '../../db/client.ts'
@@ -6,12 +8,16 @@ import { checkouts, invoices, places, plans, runs, users } from '../../db/schema
 import { type StripeOptions, startStripe } from '../../dev/stripe/stand-in.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
+import { receiveStripeEvent } from '../../src/server/billing/stripe-events.ts'
 import type { Context } from '../../src/server/context.ts'
 import { BILLING_CRON, runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
 import { memoryCounters } from './counters.ts'
 import { memoryDatabase } from './memory-database.ts'
 import { recordLog } from './recorded-log.ts'
+
+/** What becomes of Stripe's webhooks: Stripe keeps them for later, we handle them, or they get lost on the way. */
+type Webhooks = 'kept' | 'handled' | 'lost'
 
 export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
 
@@ -53,6 +59,19 @@ export async function openBillingStack(
       operatorEmail: 'operator@site.test',
     },
   } as unknown as Context
+  let webhooks: Webhooks = 'kept'
+  const receiver = createServer(async (request, response) => {
+    const payload = Buffer.concat(await request.toArray()).toString()
+    const signature = String(request.headers['stripe-signature'])
+    const handled =
+      webhooks !== 'handled' ||
+      (await receiveStripeEvent(ctx, { payload, signature }).then(
+        () => true,
+        () => false,
+      ))
+    response.writeHead(handled ? 200 : 500).end()
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   await db
     .insert(places)
     .values({ id: 'srv_1', instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', position: 0 })
@@ -65,6 +84,11 @@ export async function openBillingStack(
     stripe: standIn,
     /** The users whose channels were woken, one entry per call. */
     woken,
+
+    setWebhooks(to: Webhooks) {
+      webhooks = to
+      standIn.setWebhookUrl(to === 'kept' ? '' : `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`)
+    },
 
     /** Reads from Stripe, or with a body writes to it, as its dashboard would. */
     async atStripe<T>(path: string, body?: string): Promise<T> {
@@ -135,11 +159,15 @@ export async function openBillingStack(
       while (clock.now < until) {
         clock.now = Math.min(until, clock.now + every)
         await runCron(ctx, BILLING_CRON)
+        // A webhook that was sent before the clock moved on would be too old to be believed.
+        await standIn.settle()
       }
     },
 
     async close() {
       await standIn.close()
+      receiver.closeAllConnections()
+      receiver.close()
       rmSync(dataDir, { recursive: true, force: true })
     },
   }

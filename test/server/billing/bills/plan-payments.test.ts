@@ -1,4 +1,3 @@
-import { createServer } from 'node:http'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { planPayments, plans, users } from '../../../../db/schema.ts'
@@ -10,7 +9,6 @@ import { getBillingOverview } from '../../../../src/server/billing/bills/billing
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { openPortal } from '../../../../src/server/billing/bills/portal.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
-import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
@@ -20,32 +18,18 @@ const RENEWAL = Date.UTC(2028, 1, 10, 9)
 
 let stack: BillingStack
 let user: User
-/** Whether Stripe's webhooks reach us. */
-let isHeard = true
-const webhook = createServer(async (request, response) => {
-  const payload = Buffer.concat(await request.toArray()).toString()
-  const signature = String(request.headers['stripe-signature'])
-  if (isHeard) await receiveStripeEvent(stack.ctx, { payload, signature })
-  response.writeHead(200).end()
-})
 beforeAll(async () => {
   stack = await openBillingStack(Date.UTC(2028, 0, 10, 9))
-  await new Promise<void>((resolve) => webhook.listen(0, '127.0.0.1', resolve))
-  stack.stripe.setWebhookUrl(`http://127.0.0.1:${(webhook.address() as { port: number }).port}/`)
 })
 beforeEach(async () => {
-  isHeard = true
+  stack.setWebhooks('handled')
   stack.clock.now = Date.UTC(2028, 0, 10, 9)
   await stack.forgetEverybody()
   await stack.db.update(planPayments).set({ checkAt: null })
   user = await stack.newUser()
 })
 afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))
-afterAll(async () => {
-  await stack.close()
-  webhook.closeAllConnections()
-  webhook.close()
-})
+afterAll(() => stack.close())
 
 async function buy(card?: 'declined_later') {
   await stack.press((await createCheckout(stack.ctx, user, { planType: 'basic' })).url, card)
@@ -112,7 +96,7 @@ test('the balance shows a declined payment, with the page to pay it, until it is
 })
 
 test('lost webhooks cost a day: we ask for all payments of the plan, and for an unpaid one even after its end', async () => {
-  isHeard = false
+  stack.setWebhooks('lost')
   await buy('declined_later')
   await passTo(RENEWAL)
   expect(await fees()).toEqual([])
@@ -134,18 +118,18 @@ test('if a plan ended while webhooks were lost, we ask once more for all its pay
     await stack.stripe.settle()
   }
   // It ended before we heard about it.
-  isHeard = false
+  stack.setWebhooks('lost')
   await stack.press((await createCheckout(stack.ctx, user, { planType: 'basic' })).url)
   await endPlan()
   await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
   expect((await fees()).map(({ paid }) => paid)).toEqual([true])
 
   // We hear about its end, but not its last payment.
-  isHeard = true
+  stack.setWebhooks('handled')
   await buy()
-  isHeard = false
+  stack.setWebhooks('lost')
   await passTo(Date.UTC(2028, 1, 10, 12))
-  isHeard = true
+  stack.setWebhooks('handled')
   await endPlan()
   await stack.passTime(stack.clock.now + 2 * HOUR, HOUR)
   expect((await fees()).map(({ paid }) => paid)).toEqual([true, true, true])
