@@ -32,6 +32,7 @@ async function signUpByHand(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Sign Up' }).click()
   await page.waitForURL('**/sign_in')
   await page.goto(`${world.url}/confirm_email?confirmation_token=${await confirmationToken(world.url, EMAIL)}`)
+  await page.getByText('Your email address is confirmed.').waitFor()
   await signInByHand(page, world.url, { email: EMAIL, password: PASSWORD })
 }
 
