@@ -10,29 +10,34 @@ beforeAll(async () => {
 })
 afterAll(() => browser.close())
 
-test.each(['/', '/pricing', '/contact_sales', '/sign_in', '/sign_up', '/no-such-page'])(
-  '%s loads all its scripts with the page, each once',
-  async (path) => {
-    const page = await (await browser.newContext()).newPage()
-    const complaints = complaintsOf(page)
-    await page.goto(url + path)
-    await untilHydrated(page)
-    // A request becomes an entry only after its response.
-    await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('.js')))
-    const scripts = await page.evaluate(() =>
-      performance
-        .getEntriesByType('resource')
-        .flatMap(({ name }) => (name.endsWith('.js') ? new URL(name).pathname : [])),
-    )
-    expect(scripts).toContainEqual(expect.stringMatching(/^\/assets\/public-/))
-    // The hero's workers load its stage again, so we count only the scripts that the page names.
-    const named = await page
-      .locator('script[src], link[rel=modulepreload]')
-      .evaluateAll((all) => all.map((element) => element.getAttribute('src') ?? element.getAttribute('href') ?? ''))
-    expect(named.map((name) => scripts.filter((script) => script === name).length)).toEqual(named.map(() => 1))
-    expect(complaints.filter((complaint) => !complaint.includes('404'))).toEqual([])
-  },
-)
+test.each([
+  ['/', 'public'],
+  ['/pricing', 'public'],
+  ['/contact_sales', 'public'],
+  ['/sign_in', 'client'],
+  ['/sign_up', 'client'],
+  ['/no-such-page', 'public'],
+])('%s loads all its scripts with the page, each once, and starts with one: %s', async (path, first) => {
+  const page = await (await browser.newContext()).newPage()
+  const complaints = complaintsOf(page)
+  await page.goto(url + path)
+  await untilHydrated(page)
+  // A request becomes an entry only after its response.
+  await page.waitForFunction(() => performance.getEntriesByType('resource').some(({ name }) => name.endsWith('.js')))
+  const scripts = await page.evaluate(() =>
+    performance
+      .getEntriesByType('resource')
+      .flatMap(({ name }) => (name.endsWith('.js') ? new URL(name).pathname : [])),
+  )
+  const entries = scripts.flatMap((script) => /^\/assets\/(public|client)-/.exec(script)?.[1] ?? [])
+  expect(entries).toEqual([first])
+  // The hero's workers load its stage again, so we count only the scripts that the page names.
+  const named = await page
+    .locator('script[src], link[rel=modulepreload]')
+    .evaluateAll((all) => all.map((element) => element.getAttribute('src') ?? element.getAttribute('href') ?? ''))
+  expect(named.map((name) => scripts.filter((script) => script === name).length)).toEqual(named.map(() => 1))
+  expect(complaints.filter((complaint) => !complaint.includes('404'))).toEqual([])
+})
 
 test('a text page has no script', async () => {
   const html = await (await fetch(`${url}/terms_of_service`)).text()

@@ -63,8 +63,8 @@ export const ASSETS = {
   admin: { ...appPage, styles: [...appPage.styles, address('src/styles/admin.css')] },
   /** Visitors' pages: plain HTML first. */
   public: publicPage,
-  /** Public pages whose form leads to signed-in pages. */
-  entry: { ...publicPage, next: address('src/styles/app.css') },
+  /** Public pages whose form leads to signed-in pages. Their island brings the script; a second one delays the paint. */
+  entry: { ...textPage, next: address('src/styles/app.css') },
   status: { ...publicPage, styles: [publicStyles, address('src/styles/status.css')] },
   docs: { styles: [publicStyles, address('src/styles/docs.css')], scripts: [...hotReload, copyScript] },
   /** Public pages that are only text. */

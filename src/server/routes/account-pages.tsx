@@ -38,7 +38,7 @@ export const accountPages = new Hono<AppEnv>()
   .get('/forgot_password', async (c) => {
     const { ForgotPassword } = await import('../../pages/ForgotPassword.tsx')
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
-    return renderPage(c, { title: 'Reset your password' }, <ForgotPassword {...form} />)
+    return renderPage(c, { title: 'Reset your password', assets: 'public' }, <ForgotPassword {...form} />)
   })
   .get('/reset_password', async (c) => {
     const { ResetPassword } = await import('../../pages/ResetPassword.tsx')
@@ -46,7 +46,7 @@ export const accountPages = new Hono<AppEnv>()
     const token = flash?.values?.['user[reset_password_token]'] ?? c.req.query('reset_password_token') ?? ''
     const link = token ? await findResetLink(c.var.ctx, token) : null
     const form = { csrfToken: csrfToken(c), flash, token: link?.good ? token : null, email: link?.email ?? '' }
-    return renderPage(c, { title: 'Choose a new password' }, <ResetPassword {...form} />)
+    return renderPage(c, { title: 'Choose a new password', assets: 'public' }, <ResetPassword {...form} />)
   })
   .get('/account_overview', async (c) => {
     const { user } = signedIn(c)
