@@ -10,3 +10,7 @@ export function emailBinding(env: Pick<Env, 'EMAIL' | 'MAIL_FROM'>): Mailer {
     },
   }
 }
+
+/** The address bounced before, so Cloudflare no longer sends to it. Trying again changes nothing. */
+export const isRecipientRefused = (error: unknown) =>
+  (error as { code?: unknown } | null)?.code === 'E_RECIPIENT_SUPPRESSED'

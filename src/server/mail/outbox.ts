@@ -3,6 +3,7 @@ import { type OutboxRow, outbox } from '../../../db/schema.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
+import { isRecipientRefused } from './email-binding.ts'
 import type { MailContent } from './letter.ts'
 
 const AT_ONCE = 20
@@ -71,6 +72,7 @@ async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
     await ctx.mailer.send({ to, subject, text, html, replyTo: replyTo ?? undefined })
   } catch (error) {
     ctx.log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
+    if (isRecipientRefused(error)) await ctx.db.update(outbox).set({ sendAt: null }).where(eq(outbox.id, mail.id))
     return
   }
   // A sent email may contain a link that opens an account, so don't keep its text.

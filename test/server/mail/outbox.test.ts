@@ -19,7 +19,7 @@ beforeEach(async () => {
   await db.delete(outbox)
 })
 
-function mailer(fails: (nth: number) => boolean = () => false) {
+function mailer(fails: (nth: number) => boolean = () => false, code?: string) {
   const { log, takeLines } = recordLog()
   const sent: Mail[] = []
   let nth = 0
@@ -29,7 +29,7 @@ function mailer(fails: (nth: number) => boolean = () => false) {
     log,
     mailer: {
       async send(mail: Mail) {
-        if (fails(nth++)) throw new Error('no')
+        if (fails(nth++)) throw Object.assign(new Error('no'), { code })
         sent.push(mail)
       },
     },
@@ -92,6 +92,23 @@ test('retries a refused mail, later each time, and finally gives up', async () =
     clock.ms += 3_600_000
   }
   expect(never.tries()).toBe(40)
+})
+
+test('an address that Cloudflare no longer sends to gets one try; any other refusal is retried', async () => {
+  for (const [code, tries] of [
+    ['E_RECIPIENT_SUPPRESSED', 1],
+    ['E_DELIVERY_FAILED', 2],
+  ] as const) {
+    await db.delete(outbox)
+    await write('refused')
+    const refusing = mailer(() => true, code)
+    await refusing.deliver()
+    clock.ms += 3_600_000
+    await refusing.deliver()
+    expect(refusing.tries()).toBe(tries)
+    expect(refusing.takeLines()[0]).toMatchObject({ event: 'mail_failed', error: [{ code }] })
+    expect(await rows()).toMatchObject([{ sentAt: null, sendAt: tries === 1 ? null : expect.any(Number) }])
+  }
 })
 
 test('a mail says the same as text and as HTML, and none of its words become markup', () => {
