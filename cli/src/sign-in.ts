@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TokenScope } from '../../src/domain/api-token.ts'
-import { CLIENT_ID, DEVICE_GRANT, POLL_EVERY_MS } from '../../src/domain/device-login.ts'
+import { CLIENT_ID, DEVICE_GRANT, POLL_EVERY_MS } from '../../src/domain/device-code.ts'
 import { instantText } from '../../src/domain/instant.ts'
 import { call, getUser, postForm, revokeToken } from './api.ts'
 import { openInBrowser } from './browser.ts'

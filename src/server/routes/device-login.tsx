@@ -1,7 +1,7 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import * as z from 'zod/mini'
 import { isScope, TOKEN_REVOKED } from '../../domain/api-token.ts'
-import { CLIENT_ID, DEVICE_GRANT, DEVICE_LOGIN_MS, POLL_EVERY_MS, readUserCode } from '../../domain/device-login.ts'
+import { CLIENT_ID, DEVICE_GRANT, DEVICE_LOGIN_MS, POLL_EVERY_MS, readUserCode } from '../../domain/device-code.ts'
 import { AppError } from '../../domain/error.ts'
 import type { ActivateProps } from '../../pages/Activate.tsx'
 import { getApiToken, revokeApiToken } from '../accounts/api-tokens.ts'

@@ -7,7 +7,7 @@ import {
   freeTokenName,
   newUserCode,
   readUserCode,
-} from '../../src/domain/device-login.ts'
+} from '../../src/domain/device-code.ts'
 
 test('a user code has eight letters in two groups, without vowels', () => {
   let next = 0
