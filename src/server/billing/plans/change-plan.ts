@@ -1,5 +1,5 @@
 import { and, eq, isNull, sql } from 'drizzle-orm'
-import { type PlanRow, plans } from '../../../../db/schema.ts'
+import { type PlanRow, plans, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import { upgradedHours } from '../../../domain/money/cycle.ts'
@@ -157,7 +157,19 @@ async function findChange(ctx: Context, user: User, planType: string): Promise<C
   if (!kind) throw new AppError('invalid', `You're already on ${planName(row.planType)}.`)
   if (kind === 'downgrade' && found.cancelAtPeriodEnd)
     throw new AppError('invalid', 'Your plan is set to end. Keep it first, then change it.')
+  if (kind === 'upgrade' && (await owesEarlierBill(ctx, row, found.periodStart)))
+    throw new AppError('conflict', "We're still writing your last bill. Please try again in five minutes.")
   return { row, found, kind, to }
+}
+
+/**
+ * Whether an earlier period, which had another plan, has no bill yet. The row remembers one plan before this one, and an
+ * upgrade overwrites it: that bill would lack the hours they paid for.
+ */
+async function owesEarlierBill(ctx: Context, { userId, earlierUntil }: PlanRow, periodStart: number): Promise<boolean> {
+  if (earlierUntil === null) return false
+  const unbilled = sql`id = ${userId} AND billed_until < ${Math.min(earlierUntil, periodStart)}`
+  return (await ctx.db.$count(users, unbilled)) > 0
 }
 
 /** Their paid plan, granted or from Stripe, that hasn't ended. */

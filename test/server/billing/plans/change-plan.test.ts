@@ -117,6 +117,24 @@ describe('a person changes their plan', () => {
     expect(await listBills()).toEqual([['basic', 5, 3500]])
   })
 
+  test('up again right after a downgrade waits for the bill of the period before, which keeps its hours', async () => {
+    await buy('basic')
+    stack.clock.now = anchor + PERIOD / 4
+    await change('premium')
+    await change('basic')
+    await ranOn(anchor + DAY, 23.75)
+    stack.clock.now = anchor + PERIOD + 1000
+    await hear()
+    expect(await summary()).toMatchObject({ plan_type: 'basic', hours: 5 })
+    const wait = { code: 'conflict', message: expect.stringMatching(/still writing your last bill/) }
+    await expect(quoteChange(stack.ctx, user, 'premium')).rejects.toMatchObject(wait)
+    await expect(change('premium')).rejects.toMatchObject(wait)
+    await stack.passTime(anchor + PERIOD + 5 * MINUTE, MINUTE)
+    await change('premium')
+    expect(await listBills()).toEqual([['premium', 23.75, 0]])
+    expect(await summary()).toMatchObject({ plan_type: 'premium', hours: 30 })
+  })
+
   test('up, down, and up again within a period charges once and includes its hours once', async () => {
     await buy('basic')
     stack.clock.now = anchor + PERIOD / 2
