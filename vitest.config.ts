@@ -25,6 +25,7 @@ export default defineConfig({
   test: {
     sequence: { sequencer: LongFirst },
     globalSetup: ['testing/stack/global-setup.ts'],
+    setupFiles: ['testing/stack/each-file.ts'],
     watchTriggerPatterns: [{ pattern: /./, testsToRun: testsOf }],
     reporters: ['default', ['json', { outputFile: 'test-results/vitest.json' }]],
     // Show a test's output only if it failed.

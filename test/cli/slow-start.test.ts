@@ -1,19 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { startStack } from '../../dev/stack.ts'
 import type { Server } from '../../src/domain/wire.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { hasTerminals } from '../../testing/stack/terminal.ts'
 
 /** Machines here boot for an hour, so a start doesn't change while the test looks at it. */
 const FLEET = 8
-const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-slow-'))
+const dataDir = temporaryFolder('proving-ground-slow')
 const stack = await startStack({ dataDir, ec2BootMs: 3_600_000, fleetSize: FLEET, log: () => {} })
 afterAll(async () => {
   await stack.close()
-  rmSync(dataDir, { recursive: true, force: true })
 })
 
 const { url } = stack

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { startEc2 } from '../../dev/ec2/stand-in.ts'
 import { ensureLaunchTemplate } from '../../dev/launch-template.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { deployAccount } from '../../testing/stack/deployed-account.ts'
 import { moto, startMoto } from '../../testing/stack/moto.ts'
 import { isSkipped } from '../../testing/stack/third-party.ts'
@@ -13,11 +11,10 @@ const launchTemplate = 'proving-ground'
 cloudSuite(
   'the stand-in',
   async () => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'ec2-cloud-'))
+    const dataDir = temporaryFolder('ec2-cloud')
     const ec2 = await startEc2({ dataDir, bootMs: 50, shutdownMs: 50, webPort: 0 })
     const stop = async () => {
       await ec2.close()
-      rmSync(dataDir, { recursive: true })
     }
     return { endpoint: ec2.endpoint, launchTemplate, stop }
   },

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import {
@@ -13,6 +12,7 @@ import {
 } from '@aws-sdk/client-ec2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { type DeployedAccount, deployAccount, userData } from '../../testing/stack/deployed-account.ts'
 import { type Access, allowedBy } from '../../testing/stack/iam-policy.ts'
 import { cfnLint, moto, startMoto } from '../../testing/stack/moto.ts'
@@ -24,7 +24,7 @@ const ZONE = 'us-east-1a'
 test.skipIf(isSkipped(moto))(
   'cfn-lint finds nothing in our templates, and a property that does not exist',
   async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'cfn-lint-'))
+    const folder = temporaryFolder('cfn-lint')
     const wrong = join(folder, 'wrong.yaml')
     writeFileSync(wrong, readFileSync(join(INFRA, 'zone.yaml'), 'utf8').replace('Encrypted:', 'Encryption:'))
     const files = [join(INFRA, 'account.yaml'), join(INFRA, 'zone.yaml'), wrong]
@@ -34,7 +34,6 @@ test.skipIf(isSkipped(moto))(
     )
     expect(said).toContain("'Encryption' was unexpected")
     expect(said).not.toContain(INFRA)
-    rmSync(folder, { recursive: true })
   },
 )
 

@@ -1,7 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
 import { eq } from 'drizzle-orm'
@@ -12,14 +9,14 @@ import type { Server, SignIn } from '../../src/domain/wire.ts'
 import { SITE_MAP } from '../../src/server/http/site-map.ts'
 import { newId } from '../../src/server/id.ts'
 import { Client, confirmationToken, newPerson, PASSWORD, type Reply, waitFor } from '../../testing/people/client.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
 
-const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-openapi-'))
+const dataDir = temporaryFolder('proving-ground-openapi')
 // Plans are for sale here, so that a checkout page opens.
 const stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 2, plansForSale: true, log: () => {} })
 afterAll(async () => {
   await stack.close()
-  rmSync(dataDir, { recursive: true, force: true })
 })
 const { url } = stack
 
@@ -127,7 +124,7 @@ test('says which scope opens a call, as the site map does', () => {
   }
 })
 
-test('every answer of the running product has the shape that the document gives it', { timeout: 180_000 }, async () => {
+test('every answer of the running product has the shape that the document gives it', async () => {
   const visitor = new Client(url)
   const email = `${randomUUID()}@example.com`
   await visitor.open('/sign_up')

@@ -1,20 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { startStack } from '../../dev/stack.ts'
 import { newPerson, PASSWORD } from '../../testing/people/client.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { runSchemathesis, schemathesis } from '../../testing/stack/schemathesis.ts'
 import { isSkipped } from '../../testing/stack/third-party.ts'
 
 /** Whatever someone else's program sends gets no 500, and no answer that our document doesn't promise. */
 describe.skipIf(isSkipped(schemathesis))(`against ${schemathesis.name}`, async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-schemathesis-'))
+  const dataDir = temporaryFolder('proving-ground-schemathesis')
   const stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 2, plansForSale: true, log: () => {} })
   const { url } = stack
   afterAll(async () => {
     await stack.close()
-    rmSync(dataDir, { recursive: true, force: true })
   })
 
   const document = (await (await fetch(`${url}/api/openapi.json`)).json()) as {
@@ -23,7 +20,7 @@ describe.skipIf(isSkipped(schemathesis))(`against ${schemathesis.name}`, async (
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods))
 
   // Each has its own token, because calls per token are limited.
-  test.each(['read', 'operate'])('as a program that may %s', { timeout: 300_000 }, async (scope) => {
+  test.each(['read', 'operate'])('as a program that may %s', async (scope) => {
     const ada = await newPerson(url)
     const { body } = await ada.post('/api_tokens', { name: 'CI', scope, current_password: PASSWORD })
     const headers = { Authorization: `Bearer ${body.token}` }
@@ -35,7 +32,7 @@ describe.skipIf(isSkipped(schemathesis))(`against ${schemathesis.name}`, async (
     expect((await fetch(`${url}/api/v1/users/get_session`, { headers })).status).toBe(200)
   })
 
-  test('as a browser that stays signed in', { timeout: 300_000 }, async () => {
+  test('as a browser that stays signed in', async () => {
     const eve = await newPerson(url)
     const headers = { Cookie: eve.cookieHeader, Origin: url, 'X-CSRF-Token': eve.csrf }
     // It tries every method of a path, so it would also sign out everywhere.

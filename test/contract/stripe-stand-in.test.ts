@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type StripeStandIn, startStripe } from '../../dev/stripe/stand-in.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 
 const DAY = 86_400_000
 const env = { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: 'whsec_local' }
 
 describe('the Stripe adapter against the stand-in', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'stripe-contract-'))
+  const dataDir = temporaryFolder('stripe-contract')
   let now = Date.UTC(2028, 0, 31, 9)
   let standIn: StripeStandIn
   const payments = () => stripePayments({ ...env, STRIPE_API_BASE: standIn.apiBase })
@@ -21,7 +19,6 @@ describe('the Stripe adapter against the stand-in', () => {
   beforeAll(open)
   afterAll(async () => {
     await standIn.close()
-    rmSync(dataDir, { recursive: true, force: true })
   })
 
   const checkout = (customerId: string) => ({

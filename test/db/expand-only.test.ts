@@ -1,21 +1,19 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { createClient } from '@libsql/client'
 import { afterAll, expect, test } from 'vitest'
 import { breaksRunningVersion } from '../../db/expand-only.ts'
 import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
 import { startSqld } from '../../dev/sqld.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 
-const dataDir = mkdtempSync(join(tmpdir(), 'expand-only-'))
+const dataDir = temporaryFolder('expand-only')
 const sqld = await startSqld({ dataDir })
 const client = createClient({ url: sqld.url })
 afterAll(async () => {
   client.close()
   await sqld.close()
-  rmSync(dataDir, { recursive: true })
 })
 
 const migrate = () =>

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DescribeInstancesCommand, EC2Client } from '@aws-sdk/client-ec2'
 import { expect, onTestFinished, test } from 'vitest'
@@ -9,12 +7,12 @@ import { startEc2 } from '../../dev/ec2/stand-in.ts'
 import { openMailbox } from '../../dev/mailbox.ts'
 import type { Services } from '../../dev/services.ts'
 import { startStripe } from '../../dev/stripe/stand-in.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 
 test.each([1e20, 1e300, -1, '60', null])(
   'the clock rejects %j and keeps running, even after a restart',
   async (advance_seconds) => {
-    const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-clock-'))
-    onTestFinished(() => rmSync(dataDir, { recursive: true }))
+    const dataDir = temporaryFolder('proving-ground-clock')
     const path = join(dataDir, 'clock')
     const routes = devRoutes({ clock: openClock(path) } as Services, async () => {})
     const advance = (seconds: unknown) =>
@@ -28,8 +26,7 @@ test.each([1e20, 1e300, -1, '60', null])(
 )
 
 test('one call cancels all pending faults', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-faults-'))
-  onTestFinished(() => rmSync(dataDir, { recursive: true }))
+  const dataDir = temporaryFolder('proving-ground-faults')
   const mailbox = openMailbox(join(dataDir, 'mail.jsonl'), Date.now)
   const ec2 = await startEc2({ dataDir: join(dataDir, 'ec2') })
   const stripe = await startStripe({ dataDir: join(dataDir, 'stripe') })

@@ -1,22 +1,18 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readFileSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
 import { waitFor } from '../../testing/people/client.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 
-test('`npm run dev` refuses other origins, and serves the downloads that the docs name', {
-  timeout: 60_000,
-}, async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-dev-'))
+test('`npm run dev` refuses other origins, and serves the downloads that the docs name', async () => {
+  const dataDir = temporaryFolder('proving-ground-dev')
   const url = `http://localhost:${await freePort()}`
   const env = { ...process.env, PORT: new URL(url).port, DATA_DIR: dataDir, NODE_ENV: 'development' }
   const stack = spawn(process.execPath, ['dev/main.ts', 'dev'], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   onTestFinished(async () => {
     const ended = new Promise((resolve) => stack.once('exit', resolve))
     if (stack.exitCode === null && stack.kill()) await ended
-    rmSync(dataDir, { recursive: true, force: true })
   })
   let said = ''
   for (const stream of [stack.stdout, stack.stderr]) stream.on('data', (chunk) => (said += chunk))

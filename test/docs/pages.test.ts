@@ -1,21 +1,20 @@
 import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { afterAll, describe, expect, inject, test } from 'vitest'
+import { describe, expect, inject, test } from 'vitest'
 import type { Availability, Server } from '../../src/domain/wire.ts'
 import { SITE_MAP } from '../../src/server/http/site-map.ts'
 import { waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { hasPrograms } from '../../testing/stack/programs.ts'
 
 /** Takes the documentation's examples from its pages as people see them, and runs them as people would. */
 
 const url = inject('url')
-const folder = mkdtempSync(join(tmpdir(), 'proving-ground-docs-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = temporaryFolder('proving-ground-docs')
 
 const PAGES = ['/docs', '/docs/api', '/docs/events', '/docs/cli', '/docs/billing', '/docs/images']
 const ENTITIES: Record<string, string> = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&#x27;': "'" }
@@ -94,7 +93,7 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
   })
 
-  test('every call with curl answers what its page shows', { timeout: 120_000 }, async () => {
+  test('every call with curl answers what its page shows', async () => {
     const ada = await newOperator(url)
     const page = await html('/docs/api')
     const calls = await examples('/docs/api')

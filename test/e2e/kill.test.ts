@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { childProcesses } from '../../dev/child-processes.ts'
@@ -9,17 +8,17 @@ import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import type { Server } from '../../src/domain/wire.ts'
 import { Client, waitFor } from '../../testing/people/client.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 
 /** The whole stack as a person runs it, killed without warning and restarted on what it left behind. */
 
-const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-kill-'))
+const dataDir = temporaryFolder('proving-ground-kill')
 const port = await freePort()
 const url = `http://localhost:${port}`
 let stack: ChildProcess | undefined
 
 afterAll(async () => {
   if (stack) await killed(stack)
-  rmSync(dataDir, { recursive: true, force: true })
 })
 
 async function startStack(): Promise<ChildProcess> {
@@ -63,7 +62,7 @@ function instances(): Instance[] {
 const list = async (client: Client) =>
   (await client.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
 
-test('a stack killed during a start, and during a stop, recovers', { timeout: 120_000 }, async () => {
+test('a stack killed during a start, and during a stop, recovers', async () => {
   stack = await startStack()
   const pilot = new Client(url)
   await pilot.signIn(SEED_EMAILS.pilot, SEED_PASSWORD)

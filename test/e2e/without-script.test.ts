@@ -1,18 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Stack, startStack } from '../../dev/stack.ts'
 import { openBrowser } from '../../testing/browser/chromium.ts'
 import { confirmationToken, newPerson, PASSWORD } from '../../testing/people/client.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 
 let stack: Stack
 let browser: Browser
 let dataDir: string
 
 beforeAll(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-without-script-'))
+  dataDir = temporaryFolder('proving-ground-without-script')
   stack = await startStack({ dataDir, plansForSale: true, log: () => {} })
   browser = await openBrowser()
 })
@@ -20,7 +18,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   await stack?.close()
-  rmSync(dataDir, { recursive: true, force: true })
 })
 
 /** A browser without scripts and with someone signed in, and what our policy blocked in it. */
@@ -169,13 +166,10 @@ test('starts a server, refuses a second one, shows it on Refresh, and stops it',
   await again.locator('main dialog.alert-danger').waitFor()
   const stop = page.getByRole('button', { name: /^Stop ses_/ })
   await expect
-    .poll(
-      async () => {
-        await press(page, 'Refresh')
-        return stop.isEnabled()
-      },
-      { timeout: 50_000 },
-    )
+    .poll(async () => {
+      await press(page, 'Refresh')
+      return stop.isEnabled()
+    })
     .toBe(true)
   expect(new URL(page.url()).search).toBe('')
   await stop.click()

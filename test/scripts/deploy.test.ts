@@ -1,16 +1,16 @@
 import { execFile, execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import journal from '../../db/migrations/meta/_journal.json' with { type: 'json' }
 import { startSqld } from '../../dev/sqld.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 
 const DEPLOY = resolve(import.meta.dirname, '../../scripts/deploy.ts')
-const folder = mkdtempSync(join(tmpdir(), 'deploy-'))
+const folder = temporaryFolder('deploy')
 const database = await startSqld({ dataDir: join(folder, 'libsql') })
 const repository = join(folder, 'repository')
 const programs = join(folder, 'programs')
@@ -41,7 +41,6 @@ const version = git('rev-parse', '--short', 'HEAD')
 afterAll(async () => {
   server.close()
   await database.close()
-  rmSync(folder, { recursive: true })
 })
 
 const stub = (name: string, script = '') => {

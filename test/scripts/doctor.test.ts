@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { eq, sql } from 'drizzle-orm'
@@ -14,6 +13,7 @@ import { startStripe } from '../../dev/stripe/stand-in.ts'
 import { examine } from '../../scripts/doctor/examine.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import { addPlaces } from '../../src/server/fleet/places.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { startAwsFront } from '../../testing/stack/aws-front.ts'
 import { type DeployedAccount, deployAccount } from '../../testing/stack/deployed-account.ts'
 import { startDnsServer } from '../../testing/stack/dns-server.ts'
@@ -32,7 +32,7 @@ const EVENTS = ['checkout.session.completed', 'checkout.session.expired']
 const database = await ownDatabase()
 
 describe.skipIf(isSkipped(moto))('npm run doctor', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'doctor-'))
+  const folder = temporaryFolder('doctor')
   let server: Awaited<ReturnType<typeof startMoto>>
   let account: DeployedAccount
   let aws: Awaited<ReturnType<typeof startAwsFront>>
@@ -61,7 +61,6 @@ describe.skipIf(isSkipped(moto))('npm run doctor', () => {
     aws?.close()
     await stripe?.close()
     await server?.stop()
-    rmSync(folder, { recursive: true })
   })
 
   beforeEach(async () => {

@@ -1,9 +1,10 @@
 import { eq } from 'drizzle-orm'
-import { afterAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { bills, invoices, plans, runs, users } from '../../db/schema.ts'
 import type { Context } from '../../src/server/context.ts'
 import { runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
+import { atEnd } from '../../testing/stack/at-end.ts'
 import { openBillingStack } from '../../testing/stack/billing-stack.ts'
 import { memoryDatabase } from '../../testing/stack/memory-database.ts'
 import { freshPlaces } from '../../testing/world/fleet.ts'
@@ -65,7 +66,7 @@ test('fleet: 500 overdue channels take four connections, and so do 100 orphans',
 
 test('money: 100 due invoices and 100 plans to check take four connections', async () => {
   const stack = await openBillingStack(Date.UTC(2028, 6, 1))
-  afterAll(() => stack.close())
+  atEnd(() => stack.close())
   const now = stack.clock.now
   for (let i = 0; i < 100; i++) {
     const { id: userId } = await stack.newUser()

@@ -1,11 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import type { StackOptions } from '../../dev/services.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
 import { newPerson } from '../people/client.ts'
+import { temporaryFolder } from '../stack/at-end.ts'
 import { openBrowser } from './chromium.ts'
 
 type Options = Partial<Omit<StackOptions, 'dataDir' | 'port'>> & {
@@ -16,7 +14,7 @@ type Options = Partial<Omit<StackOptions, 'dataDir' | 'port'>> & {
 /** This file's own stack with a browser in front of it, from the first test to the last. */
 export function stackAndBrowser({ prepare, ...options }: Options = {}) {
   const world = {} as { stack: Stack; url: string; browser: Browser }
-  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-e2e-'))
+  const dataDir = temporaryFolder('proving-ground-e2e')
   beforeAll(async () => {
     prepare?.(dataDir)
     world.stack = await startStack({ dataDir, ec2BootMs: 300, log: () => {}, ...options })
@@ -26,7 +24,6 @@ export function stackAndBrowser({ prepare, ...options }: Options = {}) {
   afterAll(async () => {
     await world.browser?.close()
     await world.stack?.close()
-    rmSync(dataDir, { recursive: true, force: true })
   })
   return world
 }

@@ -1,23 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { afterAll } from 'vitest'
 import type { TokenScope } from '../../src/domain/api-token.ts'
+import { temporaryFolder } from '../stack/at-end.ts'
 import { onTerminal } from '../stack/terminal.ts'
 import { newPerson, PASSWORD, waitFor } from './client.ts'
 
 export const CLI_FILE = resolve(import.meta.dirname, '../../cli/dist/proving-ground.js')
 
-const homes: string[] = []
-afterAll(() => {
-  for (const home of homes) rmSync(home, { recursive: true, force: true })
-})
-
 /** A home folder where the built command line runs as a process, with nothing else in its environment. */
 export function newComputer(env: Record<string, string> = {}) {
-  const home = mkdtempSync(join(tmpdir(), 'proving-ground-home-'))
-  homes.push(home)
+  const home = temporaryFolder('proving-ground-home')
   const bin = join(home, 'bin')
   const opened = join(home, 'opened')
   mkdirSync(bin)

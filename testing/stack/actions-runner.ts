@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
+import { temporaryFolder } from './at-end.ts'
 
 /** Runs one of our jobs like GitHub's runner: its steps in order, and then the post steps, whatever happened. */
 
@@ -42,7 +42,7 @@ export async function runWorkflow({ workflow, folder, secrets, inputs = {}, env 
   const filled = (values: Values = {}) =>
     Object.fromEntries(Object.entries(values).map(([name, text]) => [name, fill(String(text))]))
 
-  const temp = mkdtempSync(join(tmpdir(), 'proving-ground-runner-'))
+  const temp = temporaryFolder('proving-ground-runner')
   let log = ''
   let ok = true
   let current: ChildProcess | null = null
@@ -94,6 +94,5 @@ export async function runWorkflow({ workflow, folder, secrets, inputs = {}, env 
     if (step.id) outputs[step.id] = read(files.GITHUB_OUTPUT)
   }
   for (const post of posts) if (!(await post())) ok = false
-  rmSync(temp, { recursive: true })
   return { ok, log }
 }

@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Database } from '../../db/client.ts'
 import { checkouts, invoices, places, plans, runs, users } from '../../db/schema.ts'
 import { type StripeOptions, startStripe } from '../../dev/stripe/stand-in.ts'
@@ -12,6 +9,7 @@ import { receiveStripeEvent } from '../../src/server/billing/stripe-events.ts'
 import type { Context } from '../../src/server/context.ts'
 import { BILLING_CRON, runCron } from '../../src/server/cron.ts'
 import { newId } from '../../src/server/id.ts'
+import { temporaryFolder } from './at-end.ts'
 import { memoryCounters } from './counters.ts'
 import { memoryDatabase } from './memory-database.ts'
 import { recordLog } from './recorded-log.ts'
@@ -26,7 +24,7 @@ export async function openBillingStack(
   start: number,
   { timeoutMs, db = memoryDatabase(), ...stripe }: Partial<StripeOptions> & { timeoutMs?: number; db?: Database } = {},
 ) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'billing-stack-'))
+  const dataDir = temporaryFolder('billing-stack')
   const clock = { now: start }
   const standIn = await startStripe({ dataDir, now: () => clock.now, ...stripe })
   const { log, takeLines } = recordLog()
@@ -168,7 +166,6 @@ export async function openBillingStack(
       await standIn.close()
       receiver.closeAllConnections()
       receiver.close()
-      rmSync(dataDir, { recursive: true, force: true })
     },
   }
 }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -21,7 +21,10 @@ declare module 'vitest' {
  * start their own stack.
  */
 export default async function setup(project: TestProject) {
-  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-test-'))
+  // Every folder of this run is inside, so one removal suffices even for a killed worker's.
+  const folder = mkdtempSync(join(tmpdir(), 'proving-ground-test-'))
+  process.env.TMPDIR = folder
+  const dataDir = join(folder, 'shared-stack')
   let stack: Stack | null = null
   const close = async () => {
     await stack?.close()
@@ -58,7 +61,22 @@ export default async function setup(project: TestProject) {
   return async () => {
     await close()
     rmSync(dataDir, { recursive: true, force: true })
+    for (const left of leftIn(folder)) console.error(`The tests left behind ${left}`)
+    rmSync(folder, { recursive: true, force: true })
   }
+}
+
+/** What the helpers should have removed or ended by now: see at-end.ts. */
+function leftIn(folder: string): string[] {
+  const processes = existsSync('/proc') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []
+  const commands = processes.map((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+    } catch {
+      return ''
+    }
+  })
+  return [...readdirSync(folder), ...commands.filter((command) => command.includes(folder))]
 }
 
 /** Vitest's own NODE_ENV would have React built for development. */

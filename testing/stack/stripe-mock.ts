@@ -32,7 +32,7 @@ export async function startStripeMock(): Promise<{ url: string; close(): Promise
       () => false,
     )
     if (up) break
-    if (child.exitCode !== null || attempt > 200) throw new Error('stripe-mock did not become ready.')
+    if (child.exitCode !== null || attempt > 2_000) throw new Error('stripe-mock did not become ready.')
     await sleep(50)
   }
   return {

@@ -1,7 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll } from 'vitest'
 import type { Database } from '../../db/client.ts'
 import { type Ec2StandIn, startEc2 } from '../../dev/ec2/stand-in.ts'
 import { freePort } from '../../dev/free-port.ts'
@@ -16,6 +12,7 @@ import type { Log } from '../../src/server/log.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { KeptStorage, storageOf } from '../stack/alarm-storage.ts'
+import { atEnd, temporaryFolder } from '../stack/at-end.ts'
 import { throughCalls } from '../stack/database.ts'
 import { type Line, recordLog } from '../stack/recorded-log.ts'
 import { Cut, Lost, type Wire } from './wire.ts'
@@ -257,7 +254,7 @@ function wiredCloud(cloud: Cloud, call: Wire): Cloud {
 
 /** A world on that database, with its own EC2; ends with the test file. */
 export async function openWorld(db: Database, options: { bootMs?: number; shutdownMs?: number } = {}): Promise<World> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-ec2-'))
+  const dataDir = temporaryFolder('proving-ground-ec2')
   let now = () => 0
   const ec2 = await startEc2({
     dataDir,
@@ -270,10 +267,7 @@ export async function openWorld(db: Database, options: { bootMs?: number; shutdo
     now = worldNow
     return ec2
   })
-  afterAll(async () => {
-    await ec2.close()
-    rmSync(dataDir, { recursive: true, force: true })
-  })
+  atEnd(() => ec2.close())
   return world
 }
 

@@ -5,7 +5,7 @@ import { recordOf } from '../../../dev/ec2/history.ts'
 import { type InstanceState, isTokenKept, publicIp, stateOf } from '../../../dev/ec2/instance.ts'
 import { Instances } from '../../../dev/ec2/instances.ts'
 import { Store } from '../../../dev/stand-in/store.ts'
-import { temporaryFolder } from './local-ec2.ts'
+import { temporaryFolder } from '../../../testing/stack/at-end.ts'
 
 const order: InstanceState[] = ['pending', 'running', 'shutting-down', 'terminated']
 const hour = 3_600_000
@@ -27,7 +27,7 @@ const step = fc.oneof(
 )
 
 test('always: states only advance, a token starts one instance, no two share an address, history adds up', () => {
-  const folder = temporaryFolder()
+  const folder = temporaryFolder('ec2')
   let runs = 0
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {

@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { type EC2Client, type Instance, paginateDescribeInstances, RunInstancesCommand } from '@aws-sdk/client-ec2'
 import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '../../../dev/free-port.ts'
-import { clientOf, named, temporaryFolder } from './local-ec2.ts'
+import { temporaryFolder } from '../../../testing/stack/at-end.ts'
+import { clientOf, named } from './local-ec2.ts'
 
 const launches = Number(process.env.EC2_STRESS_LAUNCHES ?? 40)
 const perLaunch = Number(process.env.EC2_STRESS_PER_LAUNCH ?? 5)
@@ -48,7 +49,7 @@ async function runningAll(client: EC2Client): Promise<Instance[]> {
 }
 
 test('a kill during launches loses no instance, address, or page, and retries start nothing', async () => {
-  const [dataDir, webPort] = [temporaryFolder(), await freePort()]
+  const [dataDir, webPort] = [temporaryFolder('ec2'), await freePort()]
   const first = await start(dataDir, webPort)
   const tokens = Array.from({ length: launches }, (_, i) => `token-${i}`)
   const answered = new Map<string, string[]>()

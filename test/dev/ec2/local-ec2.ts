@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import {
   DescribeInstancesCommand,
   EC2Client,
@@ -11,6 +8,7 @@ import {
 } from '@aws-sdk/client-ec2'
 import { onTestFinished } from 'vitest'
 import { type Ec2Options, type Ec2StandIn, startEc2 } from '../../../dev/ec2/stand-in.ts'
+import { temporaryFolder } from '../../../testing/stack/at-end.ts'
 
 export const bootMs = 3000
 export const shutdownMs = 1000
@@ -34,16 +32,10 @@ export function clientOf(endpoint: string): EC2Client {
   return client
 }
 
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ec2-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
 /** A separate stand-in for the test, with a clock only the test moves. */
 export async function localEc2(options: Partial<Ec2Options> = {}): Promise<LocalEc2> {
   let now = Date.UTC(2026, 10, 21, 12)
-  const all = { dataDir: temporaryFolder(), bootMs, shutdownMs, webPort: 0, now: () => now, ...options }
+  const all = { dataDir: temporaryFolder('ec2'), bootMs, shutdownMs, webPort: 0, now: () => now, ...options }
 
   async function start(): Promise<LocalEc2> {
     const ec2 = await startEc2(all)

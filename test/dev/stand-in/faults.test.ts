@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Faults } from '../../../dev/stand-in/faults.ts'
 import { Store } from '../../../dev/stand-in/store.ts'
+import { temporaryFolder } from '../../../testing/stack/at-end.ts'
 
 type Fault = { fault: string }
 
 function openFaults() {
-  const folder = mkdtempSync(join(tmpdir(), 'faults-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder('faults')
   const path = join(folder, 'state.jsonl')
   const store = new Store(path)
   return { store, faults: new Faults<Fault>(store), again: () => new Faults<Fault>(new Store(path)) }

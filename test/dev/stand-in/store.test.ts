@@ -1,12 +1,11 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { Store } from '../../../dev/stand-in/store.ts'
+import { temporaryFolder } from '../../../testing/stack/at-end.ts'
 
 function temporaryFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'store-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder('store')
   return join(folder, 'deeper', 'state.jsonl')
 }
 

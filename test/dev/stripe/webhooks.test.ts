@@ -1,10 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { startStripe } from '../../../dev/stripe/stand-in.ts'
 import { stripePayments } from '../../../src/server/billing/stripe.ts'
+import { temporaryFolder } from '../../../testing/stack/at-end.ts'
 
 const env = { STRIPE_SECRET_KEY: 'sk_test_local', STRIPE_WEBHOOK_SECRET: 'whsec_local' }
 const closers: (() => Promise<unknown> | unknown)[] = []
@@ -28,12 +26,9 @@ async function receiver() {
 }
 
 async function standIn(options: { now: () => number; webhookUrl?: string; dataDir?: string }) {
-  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'stripe-webhooks-'))
+  const dataDir = options.dataDir ?? temporaryFolder('stripe-webhooks')
   const started = await startStripe({ ...options, dataDir })
-  closers.push(
-    () => rmSync(dataDir, { recursive: true, force: true }),
-    () => started.close(),
-  )
+  closers.push(() => started.close())
   return { ...started, dataDir, payments: stripePayments({ ...env, STRIPE_API_BASE: started.apiBase }) }
 }
 

@@ -1,16 +1,16 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePort } from '../../../dev/free-port.ts'
 import { startServices } from '../../../dev/services.ts'
 import { startWorkerd } from '../../../dev/workerd.ts'
 import { KEEPALIVE, KEEPALIVE_ANSWER, PING_EVERY_MS } from '../../../src/domain/cable.ts'
 import { jobsChannel, openSocket } from '../../../testing/people/cable.ts'
 import { newPerson, waitFor } from '../../../testing/people/client.ts'
+import { atEnd, temporaryFolder } from '../../../testing/stack/at-end.ts'
 
 /**
  * The built Worker, with an object that tells this test when it is built (again, after an eviction) and when its
@@ -37,7 +37,7 @@ async function startObservedStack() {
     response.end()
   })
   await new Promise<void>((listening) => observer.listen(0, '127.0.0.1', listening))
-  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-hibernation-'))
+  const dataDir = temporaryFolder('proving-ground-hibernation')
   const port = await freePort()
   const services = await startServices({ dataDir, port, ec2BootMs: 100, log: () => {} })
   services.vars.OBSERVER = `http://127.0.0.1:${(observer.address() as AddressInfo).port}`
@@ -61,18 +61,15 @@ async function startObservedStack() {
     assets: join(dist, 'client'),
     devRoutes: async (request) => routes.fetch(request),
   })
-  afterAll(async () => {
+  atEnd(async () => {
     await workerd.close()
     await services.close()
     observer.close()
-    rmSync(dataDir, { recursive: true, force: true })
   })
   return { url: `http://localhost:${port}`, seen }
 }
 
-test('an object with a self-pinging socket is evicted, sets no alarm, and still reports the next job', {
-  timeout: 180_000,
-}, async () => {
+test('an object with a self-pinging socket is evicted, sets no alarm, and still reports the next job', async () => {
   const { url, seen } = await startObservedStack()
   const ada = await newPerson(url)
   const cable = await openSocket(ada)

@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { bills, places, plans, runs, users } from '../../../db/schema.ts'
 import { type StripeStandIn, startStripe } from '../../../dev/stripe/stand-in.ts'
 import { signature } from '../../../dev/stripe/webhooks.ts'
 import { newId } from '../../../src/server/id.ts'
+import { temporaryFolder } from '../../../testing/stack/at-end.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { openSite, SITE } from '../../../testing/stack/site.ts'
 
 describe('the billing routes', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'billings-'))
+  const dataDir = temporaryFolder('billings')
   /** How far Stripe's clock is ahead of ours. */
   let ahead = 0
   let stripe: StripeStandIn
@@ -22,7 +20,6 @@ describe('the billing routes', () => {
   })
   afterAll(async () => {
     await stripe.close()
-    rmSync(dataDir, { recursive: true, force: true })
   })
 
   afterEach(() => expect(inBrief(site.takeLines())).toEqual([]))

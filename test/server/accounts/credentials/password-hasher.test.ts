@@ -1,20 +1,17 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { emailTokens, users } from '../../../../db/schema.ts'
 import { startStack } from '../../../../dev/stack.ts'
 import { Client } from '../../../../testing/people/client.ts'
 import { signUpFields } from '../../../../testing/people/sign-up.ts'
+import { temporaryFolder } from '../../../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../../../testing/stack/database.ts'
 
 const AT_ONCE = 50
 
-const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-hasher-'))
+const dataDir = temporaryFolder('proving-ground-hasher')
 const stack = await startStack({ dataDir, log: () => {} })
 afterAll(async () => {
   await stack.close()
-  rmSync(dataDir, { recursive: true, force: true })
 })
 
 test('50 sign-ups at once delay no page, and each makes one account or learns when to try again', async () => {

@@ -1,13 +1,11 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { Miniflare } from 'miniflare'
-import { afterAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { freePort } from '../../../../dev/free-port.ts'
 import { startServices } from '../../../../dev/services.ts'
 import { builtModules } from '../../../../dev/stack.ts'
 import { workerdOptions } from '../../../../dev/workerd.ts'
 import { readWranglerConfig } from '../../../../dev/wrangler-config.ts'
+import { atEnd, temporaryFolder } from '../../../../testing/stack/at-end.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 
@@ -71,7 +69,7 @@ test('a binding that fails, answers nonsense, or is missing admits everyone', as
 })
 
 test('the built Worker with the binding of wrangler.toml, simulated by workerd: one address is full, another is not', async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'proving-ground-outer-limit-'))
+  const dataDir = temporaryFolder('proving-ground-outer-limit')
   const port = await freePort()
   const services = await startServices({ dataDir, port, webPort: await freePort(), log: () => {} })
   const options = workerdOptions({ host: 'localhost', port, dataDir, services, modules: builtModules() })
@@ -83,10 +81,9 @@ test('the built Worker with the binding of wrangler.toml, simulated by workerd: 
   expect(binding.simple).toEqual({ limit: 1_200, period: 60 })
   binding.simple.limit = 3
   const mf = new Miniflare(options)
-  afterAll(async () => {
+  atEnd(async () => {
     await mf.dispose()
     await services.close()
-    rmSync(dataDir, { recursive: true, force: true })
   })
   await mf.ready
   const ask = async (address: string) => (await fetch(`http://localhost:${port}/sign_in`, from(address))).status
