@@ -4,21 +4,46 @@ import { testsOf } from './testing/watch.ts'
 
 const BROWSER = ['test/e2e/**/*.test.{ts,tsx}', 'test/dev/components.test.ts']
 
-/** They take a minute or more. Started last, each would run on alone at the end. */
-const LONG = [
-  'world/world',
-  'contract/schemathesis',
-  'contract/cable/stock-clients',
-  'e2e/accessibility',
-  'e2e/billing',
+/**
+ * Their modules keep nothing of a file, so a worker imports them once for all of them: half of their time. The others
+ * change the time zone or the environment, or share a helper's database.
+ */
+const MODULES = [
+  'test/{domain,pages,sim}/**/!(zones).test.{ts,tsx}',
+  'test/contract/!(third-party).test.ts',
+  'test/dev/{ec2,stand-in,stripe}/**/*.test.ts',
+  'test/server/{billing,fleet,events}/**/!(server-requests).test.ts',
 ]
 
+/** They take half a minute or more. Started last, each would run on alone at the end. */
+const LONG = [
+  'world/world',
+  'e2e/accessibility',
+  'contract/schemathesis',
+  'contract/cable/stock-clients',
+  'e2e/billing',
+  'sim/crash-points',
+  'dev/bare-path',
+]
+
+/**
+ * Browsers run beside programs, because each waits while the other computes. The quick modules come last, in one row:
+ * only then does a worker keep what it imported, and they fill what the others leave at the end.
+ */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) => LONG.some((name) => moduleId.endsWith(`/${name}.test.ts`))
     const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const rank = ({ moduleId }: TestSpecification) => LONG.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
+    const long = sorted.filter((file) => rank(file) >= 0).sort((a, b) => rank(a) - rank(b))
+    const others = (project: string) => sorted.filter((file) => rank(file) < 0 && file.project.name === project)
+    return [...long, ...spread(others('browser'), others('programs')), ...others('modules')]
   }
+}
+
+/** Both lists in one, each evenly distributed. */
+function spread<T>(...lists: T[][]): T[] {
+  const placed = lists.flatMap((list) => list.map((item, i) => ({ item, at: (i + 0.5) / list.length })))
+  return placed.sort((a, b) => a.at - b.at).map(({ item }) => item)
 }
 
 export default defineConfig({
@@ -30,23 +55,35 @@ export default defineConfig({
     reporters: ['default', ['json', { outputFile: 'test-results/vitest.json' }]],
     // Show a test's output only if it failed.
     silent: 'passed-only',
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    // For two cores. The first group mostly waits. A busy browser drops animations and reports errors.
+    // They end what hangs. A busy machine may stall for half a minute, and that is no failure.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
+    // For two cores: a test waits half of its time.
+    maxWorkers: 5,
     projects: [
       {
         extends: true,
         test: {
           name: 'programs',
           include: ['test/**/*.test.{ts,tsx}'],
-          exclude: BROWSER,
-          maxWorkers: 5,
+          exclude: [...BROWSER, ...MODULES],
           // GitHub's checker imports JSON the way bundlers do.
           server: { deps: { inline: [/@actions\//] } },
-          sequence: { groupOrder: 0 },
         },
       },
-      { extends: true, test: { name: 'browser', include: BROWSER, maxWorkers: 2, sequence: { groupOrder: 1 } } },
+      {
+        extends: true,
+        test: {
+          name: 'modules',
+          include: MODULES,
+          isolate: false,
+          restoreMocks: true,
+          unstubGlobals: true,
+          unstubEnvs: true,
+        },
+      },
+      { extends: true, test: { name: 'browser', include: BROWSER } },
     ],
   },
 })

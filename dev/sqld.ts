@@ -48,7 +48,7 @@ function binary(): string {
 }
 
 async function untilHealthy(url: string, hasExited: () => boolean, log: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 400; attempt++) {
+  for (let attempt = 0; attempt < 4_000; attempt++) {
     if (hasExited()) throw new Error(`The libSQL server exited immediately:\n${log()}`)
     const healthy = await fetch(`${url}/health`).then(
       (r) => r.ok,

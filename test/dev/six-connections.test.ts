@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 
 const ask = async (count: number) => (await (await fetch(new URL(`/?count=${count}`, url))).json()) as string[]
-const arrived = (count: number) => expect.poll(() => waiting.length, { timeout: 10_000 }).toBe(count)
+const arrived = (count: number) => expect.poll(() => waiting.length).toBe(count)
 const answerOne = () => waiting.shift()?.end()
 
 test('one invocation has six open connections and queues the seventh; another invocation has its own six', async () => {

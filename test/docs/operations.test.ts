@@ -26,7 +26,7 @@ async function run(program: string, words: string[], LIBSQL_URL = database.url) 
   )
 }
 
-test('the documented commands manage the fleet', { timeout: 60_000 }, async () => {
+test('the documented commands manage the fleet', async () => {
   expect(commands.map((command) => command.split(' ')[4])).toEqual(['list', 'add', 'add', 'retire'])
   const [list = '', addOne = '', addThree = '', retire = ''] = commands
   expect(await type(list)).toEqual({ ok: true, said: 'ID  TYPE  ZONE  GPUS  TEMPLATE  STATE  SINCE' })
@@ -56,7 +56,7 @@ test.each([
   ['retire srv_none', 'There is no place with the id srv_none'],
   ['retire', 'Usage, with LIBSQL_URL'],
   ['add --size 3', 'Usage, with LIBSQL_URL'],
-])('"%s" is refused with a sentence', { timeout: 30_000 }, async (words, sentence) => {
+])('"%s" is refused with a sentence', async (words, sentence) => {
   const { ok, said } = await run(process.execPath, ['scripts/fleet.ts', ...words.split(' ')])
   expect(ok).toBe(false)
   expect(said).toContain(sentence)

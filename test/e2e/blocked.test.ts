@@ -3,7 +3,6 @@ import { expect, test } from 'vitest'
 import { confirmStop, pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
-const LONG = { timeout: 50_000 }
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
 /** A network that answers requests but blocks WebSockets: they hang, or it refuses them. */
@@ -21,7 +20,7 @@ test.each(Object.keys(NETWORKS) as (keyof typeof NETWORKS)[])(
     await untilHydrated(page)
     await page.getByRole('button', { name: 'Start Server' }).click()
     await page.locator('.notices').getByText('Starting server!').waitFor()
-    await page.locator('.notices').getByText('Your server is running.').waitFor(LONG)
+    await page.locator('.notices').getByText('Your server is running.').waitFor()
     expect(await page.getByText('Starting server!').count()).toBe(0)
 
     await page.getByRole('button', { name: 'Stop', exact: true }).click()
@@ -29,10 +28,10 @@ test.each(Object.keys(NETWORKS) as (keyof typeof NETWORKS)[])(
     await page.locator('.notices').getByText('Stopping server...').waitFor()
     const seconds = await page.locator('.notices .progress .mono').textContent()
     expect(Number.parseInt(seconds ?? '', 10)).toBeLessThan(60)
-    await page.locator('.notices').getByText('Server stopped.').waitFor(LONG)
-    await page.getByRole('row').filter({ hasText: 'Ended by you' }).waitFor(LONG)
+    await page.locator('.notices').getByText('Server stopped.').waitFor()
+    await page.getByRole('row').filter({ hasText: 'Ended by you' }).waitFor()
 
-    await page.getByRole('status').getByText('Live updates are blocked on your network.').waitFor(LONG)
+    await page.getByRole('status').getByText('Live updates are blocked on your network.').waitFor()
     await page.context().close()
   },
 )

@@ -3,8 +3,6 @@ import { complaintsOf, pageOf, stackAndBrowser } from '../../testing/browser/e2e
 import { openSocket } from '../../testing/people/cable.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
-/** Long enough that the test's own timeout ends it first. */
-const PATIENCE = { timeout: 50_000 }
 const world = stackAndBrowser()
 
 /** The dashboard of a new person on a trial. */
@@ -43,7 +41,7 @@ test('a tab replaced by newer ones says so, keeps polling, and goes live again o
   const others = await Promise.all(Array.from({ length: 20 }, () => openSocket(person)))
   await page.getByText('Live updates are off in this tab. Updating every 10 s.').waitFor()
   await person.post('/api/v1/aws/auto_cloud_start_request')
-  await page.getByRole('row').filter({ hasText: 'running' }).waitFor(PATIENCE)
+  await page.getByRole('row').filter({ hasText: 'running' }).waitFor()
   for (const other of others) other.socket.close()
 
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
@@ -63,7 +61,7 @@ test('a running server: its meter and the trial count each second, its address c
   const minutes = async () => Number(await page.getByText('minutes left').locator('strong').textContent())
   const before = await minutes()
   expect(before).toBeLessThan(30)
-  await expect.poll(minutes, PATIENCE).toBeLessThan(before)
+  await expect.poll(minutes).toBeLessThan(before)
   const started = page.getByRole('row').filter({ hasText: 'running' }).locator('time')
   expect(await started.textContent()).toMatch(/ E[SD]T$/)
   expect(await started.getAttribute('title')).toMatch(/ UTC$/)
@@ -104,7 +102,7 @@ test('a full fleet: says how many places were checked, when to try again, and wh
   expect(await again.textContent()).toBe('Try again in 30 s')
   expect(await again.isDisabled()).toBe(true)
   for (let second = 0; second < 30; second++) await page.clock.runFor(1000)
-  await expect.poll(() => again.textContent(), PATIENCE).toBe('Try again')
+  await expect.poll(() => again.textContent()).toBe('Try again')
   expect(await page.getByRole('button', { name: 'Request More Servers' }).isDisabled()).toBe(true)
 
   await page.unroute('**/api/v1/aws/server_available')
@@ -144,7 +142,7 @@ test('makes no calls after sign-out', async () => {
   page.on('request', (request) => asked.push(request.url()))
   const pollNow = () => page.evaluate(() => window.dispatchEvent(new Event('online')))
   await pollNow()
-  await expect.poll(() => asked.length, PATIENCE).toBeGreaterThan(0)
+  await expect.poll(() => asked.length).toBeGreaterThan(0)
   await page.getByRole('button', { name: /^Hi / }).click()
   await page.getByRole('button', { name: 'Sign Out' }).click()
   asked.length = 0

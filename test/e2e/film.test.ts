@@ -24,7 +24,6 @@ async function landing(options: BrowserContextOptions = {}) {
   return { page, complaints, files, film, slider, button: film.getByRole('button') }
 }
 
-const soon = { timeout: 20_000 }
 const chapter = (page: Page) => page.locator('.film [aria-current=step] strong').innerText()
 
 test('the film starts in view, stops when paused, and can be scrubbed to its end and played again', async () => {
@@ -32,21 +31,21 @@ test('the film starts in view, stops when paused, and can be scrubbed to its end
   expect(files.filter((file) => file.endsWith('.webm'))).toEqual([])
   await film.scrollIntoViewIfNeeded()
   await film.locator('.view').hover()
-  await expect.poll(async () => Number(await slider.inputValue()), soon).toBeGreaterThan(0.2)
+  await expect.poll(async () => Number(await slider.inputValue())).toBeGreaterThan(0.2)
   expect(await button.innerText()).toBe('Pause')
   expect(await chapter(page)).toBe('Start')
   await button.click()
-  await expect.poll(() => page.evaluate(() => document.querySelector('video')?.paused), soon).toBe(true)
+  await expect.poll(() => page.evaluate(() => document.querySelector('video')?.paused)).toBe(true)
   await slider.fill('13')
   expect(await chapter(page)).toBe('Stop')
   expect(await slider.getAttribute('aria-valuetext')).toBe('13 of 21 seconds')
-  await expect.poll(() => page.evaluate(() => document.querySelector('video')?.currentTime), soon).toBe(13)
+  await expect.poll(() => page.evaluate(() => document.querySelector('video')?.currentTime)).toBe(13)
   await slider.fill('20.5')
   await button.click()
-  await expect.poll(() => slider.inputValue(), soon).toBe('21')
-  await expect.poll(() => button.innerText(), soon).toBe('Play')
+  await expect.poll(() => slider.inputValue()).toBe('21')
+  await expect.poll(() => button.innerText()).toBe('Play')
   await button.click()
-  await expect.poll(async () => Number(await slider.inputValue()), soon).toBeLessThan(20)
+  await expect.poll(async () => Number(await slider.inputValue())).toBeLessThan(20)
   expect(complaints).toEqual([])
 })
 
@@ -57,9 +56,9 @@ test('with reduced motion, a phone in the light loads its own still picture, and
     viewport: { width: 390, height: 780 },
   })
   await film.scrollIntoViewIfNeeded()
-  await expect.poll(() => files, soon).toEqual(['/film/tall-light.webp'])
+  await expect.poll(() => files).toEqual(['/film/tall-light.webp'])
   expect(await button.innerText()).toBe('Play')
   await button.click()
-  await expect.poll(() => files, soon).toEqual(['/film/tall-light.webp', '/film/tall-light.webm'])
-  await expect.poll(() => page.evaluate(() => document.querySelector('video')?.paused), soon).toBe(false)
+  await expect.poll(() => files).toEqual(['/film/tall-light.webp', '/film/tall-light.webm'])
+  await expect.poll(() => page.evaluate(() => document.querySelector('video')?.paused)).toBe(false)
 })

@@ -19,9 +19,8 @@ async function landing(options: BrowserContextOptions = {}, before = () => {}) {
 }
 
 const time = (page: Page) => page.locator('.hero dd').first().innerText()
-const soon = { timeout: 20_000 }
-const moves = (page: Page) => expect.poll(async () => (await later(page, 250)).moved, soon).toBe(true)
-const rests = (page: Page) => expect.poll(async () => (await later(page, 600)).moved, soon).toBe(false)
+const moves = (page: Page) => expect.poll(async () => (await later(page, 250)).moved).toBe(true)
+const rests = (page: Page) => expect.poll(async () => (await later(page, 600)).moved).toBe(false)
 
 async function later(page: Page, ms: number) {
   const before = await time(page)

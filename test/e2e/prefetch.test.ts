@@ -33,7 +33,7 @@ test('prefetches a public page while the pointer rests on its link, and shows th
   const { ahead, complaints } = await openWithRules(page, '/sign_in')
   const pricing = page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Pricing' })
   await pricing.hover()
-  await expect.poll(() => ahead, { timeout: 10_000 }).toEqual(['/pricing'])
+  await expect.poll(() => ahead).toEqual(['/pricing'])
   await pricing.click()
   await page.waitForURL('**/pricing')
   expect(await delivery(page)).toBe('navigational-prefetch')
@@ -48,7 +48,7 @@ test('a form that leads into the app prefetches its style sheet once the browser
   await page.locator('.hero.is-live').waitFor()
   expect(sheets).toEqual([])
   await page.goto(`${url}/sign_in`)
-  await expect.poll(() => sheets, { timeout: 10_000 }).toEqual(['stylesheet'])
+  await expect.poll(() => sheets).toEqual(['stylesheet'])
 })
 
 test('prefetches a personal page on press; the dashboard, which counts seconds, only loads when opened', async () => {
@@ -63,7 +63,7 @@ test('prefetches a personal page on press; the dashboard, which counts seconds, 
   await page.mouse.up()
   await rail.getByRole('link', { name: 'Settings' }).hover()
   await page.mouse.down()
-  await expect.poll(() => ahead, { timeout: 10_000 }).toEqual(['/account_overview'])
+  await expect.poll(() => ahead).toEqual(['/account_overview'])
   await page.mouse.up()
   await page.waitForURL('**/account_overview')
   expect(await delivery(page)).toBe('navigational-prefetch')

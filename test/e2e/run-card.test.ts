@@ -4,7 +4,6 @@ import { confirmStop, openWithServer, stackAndBrowser } from '../../testing/brow
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 const DESK = { viewport: { width: 1280, height: 800 } }
-const LONG = { timeout: 50_000 }
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
 test.each([
@@ -16,11 +15,11 @@ test.each([
   await card.getByText('Startup is free.').waitFor()
   await card.getByRole('button', { name: 'Cancel' }).waitFor()
 
-  await card.getByRole('heading', { name: 'Server running' }).waitFor(LONG)
+  await card.getByRole('heading', { name: 'Server running' }).waitFor()
   await card.getByText('1 × L4, 16 CPU, 64 GB, us-east-1').waitFor()
   await card.getByText('free trial').waitFor()
   await card.getByRole('definition').filter({ hasText: '$0.00' }).waitFor()
-  await expect.poll(() => card.getByText(/^\d+s$/).textContent(), LONG).not.toBe('0s')
+  await expect.poll(() => card.getByText(/^\d+s$/).textContent()).not.toBe('0s')
   const link = card.getByRole('link', { name: 'Open simulator' })
   expect(await link.getAttribute('href')).toMatch(/^http:\/\/127\.[\d.]+:5173$/)
 
@@ -33,14 +32,14 @@ test.each([
 
   await page.getByRole('button', { name: /^Stop ses_/ }).click()
   await confirmStop(page)
-  await page.getByText('stopped', { exact: true }).waitFor(LONG)
+  await page.getByText('stopped', { exact: true }).waitFor()
   expect(await card.count()).toBe(0)
   await page.context().close()
 })
 
 test('on touch, every button and the menu are at least 44 px high and wide', async () => {
   const { page, card } = await openWithServer(world, PHONE)
-  await card.getByRole('link', { name: 'Open simulator' }).waitFor(LONG)
+  await card.getByRole('link', { name: 'Open simulator' }).waitFor()
   const small = await page.locator('.btn:visible, .btn-close:visible, .theme button:visible').evaluateAll((all) =>
     all
       .filter((button) => !button.classList.contains('visually-hidden'))
@@ -59,7 +58,7 @@ test.each([
   const { page } = await openWithServer(world, options)
   await page.getByRole('button', { name: /^Cancel the start of ses_/ }).click()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
-  await row.waitFor(LONG)
+  await row.waitFor()
   await row.scrollIntoViewIfNeeded()
   const onScreen = await row.locator('button').evaluateAll((buttons) =>
     buttons.filter((button) => {
@@ -78,7 +77,7 @@ test('without scripts, the card shows the server as of the last load', async () 
     .poll(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click()
       return card.getByRole('heading').textContent()
-    }, LONG)
+    })
     .toBe('Server running')
   await card.getByText('1 × L4, 16 CPU, 64 GB').waitFor()
   const links = page.getByRole('link', { name: /^127\.|^Open simulator$/ })
@@ -86,7 +85,7 @@ test('without scripts, the card shows the server as of the last load', async () 
     .poll(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click()
       return links.count()
-    }, LONG)
+    })
     .toBe(2)
   for (const link of await links.all()) expect(await link.getAttribute('href')).toMatch(/^http:\/\/127\..+:5173$/)
   await page.context().close()

@@ -43,7 +43,7 @@ test('sign in, start, open, and stop, with only what is read out', async () => {
   expect(before.join('\n')).toMatch(/Free trial:.*30\.00.*minutes left\. Startup time doesn’t count\./s)
 
   await page.getByRole('button', { name: 'Start Server', description: /^You have 30\.00 free minutes/ }).click()
-  await expect.poll(said, { timeout: 50_000 }).toContain('Your server is running.')
+  await expect.poll(said).toContain('Your server is running.')
   const address = page.getByRole('row', { name: /running/ }).getByRole('link')
   await address.waitFor()
   expect(await heard(page)).toContain(`link "${await address.textContent()}"`)
@@ -53,7 +53,7 @@ test('sign in, start, open, and stop, with only what is read out', async () => {
   // Buttons with the same text are told apart by their session.
   await page.getByRole('button', { name: /^Stop ses_/ }).click()
   await confirmStop(page)
-  await expect.poll(said, { timeout: 50_000 }).toMatch(/Server stopped\. You used/)
+  await expect.poll(said).toMatch(/Server stopped\. You used/)
   await page.getByRole('row', { name: /stopped/ }).waitFor()
 
   const everything = await said()

@@ -5,7 +5,6 @@ import { complaintsOf, confirmStop, openWithServer, stackAndBrowser } from '../.
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 const DESK = { viewport: { width: 1280, height: 800 } }
-const LONG = { timeout: 50_000 }
 const world = stackAndBrowser({ ec2BootMs: 1500 })
 
 test('Stop asks once, and returns the focus if the answer is no', async () => {
@@ -13,7 +12,7 @@ test('Stop asks once, and returns the focus if the answer is no', async () => {
   const stops: string[] = []
   page.on('request', (request) => request.url().endsWith('/stop_server') && stops.push(request.url()))
   const stop = card.getByRole('button', { name: 'Stop', exact: true })
-  await card.getByRole('link', { name: 'Open simulator' }).waitFor(LONG)
+  await card.getByRole('link', { name: 'Open simulator' }).waitFor()
   const question = page.getByRole('dialog', {
     name: 'Stop this server?',
     description: /^It has run for \d+s of your free trial\. ?Stopping erases its disk\./,
@@ -34,7 +33,7 @@ test('Stop asks once, and returns the focus if the answer is no', async () => {
   await confirmStop(page)
   await page.locator('main').getByText('Stopping server...').waitFor()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
-  await row.getByText('Ended by you').waitFor(LONG)
+  await row.getByText('Ended by you').waitFor()
   await row.getByText('$0.00').waitFor()
   expect(stops).toHaveLength(1)
   await page.context().close()
@@ -44,7 +43,7 @@ test('a start is cancelled without a question, and its row keeps its date', asyn
   const { page, card } = await openWithServer(world, DESK)
   await card.getByRole('button', { name: 'Cancel', exact: true }).click()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
-  await row.getByText('Cancelled by you').waitFor(LONG)
+  await row.getByText('Cancelled by you').waitFor()
   expect(await row.locator('time').getAttribute('datetime')).toMatch(/^20\d\d-/)
   await page.context().close()
 })
@@ -56,7 +55,7 @@ test('without scripts, Stop opens a page that asks, or the dashboard if there is
     .poll(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click()
       return stop.isVisible()
-    }, LONG)
+    })
     .toBe(true)
   await stop.click()
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/stop_server')
@@ -78,13 +77,13 @@ test('without scripts, Stop opens a page that asks, or the dashboard if there is
 test('the simulator page says when its server is gone', async () => {
   const { page, card } = await openWithServer(world, DESK)
   const link = card.getByRole('link', { name: 'Open simulator' })
-  await link.waitFor(LONG)
+  await link.waitFor()
   const [simulator] = await Promise.all([page.context().waitForEvent('page'), link.click()])
   await simulator.getByRole('heading').waitFor()
   expect(await simulator.getByRole('alert').textContent()).toBe('')
   await card.getByRole('button', { name: 'Stop', exact: true }).click()
   await confirmStop(page)
-  await simulator.getByRole('alert').getByText('This server is gone').waitFor(LONG)
+  await simulator.getByRole('alert').getByText('This server is gone').waitFor()
   expect(await simulator.getByRole('link', { name: 'Your dashboard' }).getAttribute('href')).toBe(
     `${world.url}/dashboard`,
   )
@@ -93,7 +92,7 @@ test('the simulator page says when its server is gone', async () => {
 
 test('the simulator flies, drives, replays, reads its telemetry, and links to Stop', async () => {
   const { page, card } = await openWithServer(world, { ...PHONE, reducedMotion: 'reduce', acceptDownloads: true })
-  const address = await card.getByRole('link', { name: 'Open simulator' }).getAttribute('href', LONG)
+  const address = await card.getByRole('link', { name: 'Open simulator' }).getAttribute('href')
   const complaints = complaintsOf(page)
   await page.goto(address ?? '')
   await page.getByRole('heading', { name: /ses_/ }).waitFor()
@@ -104,7 +103,7 @@ test('the simulator flies, drives, replays, reads its telemetry, and links to St
   expect(await speed()).toBe('0.0 m/s')
 
   await page.keyboard.down('KeyW')
-  await expect.poll(speed, LONG).not.toBe('0.0 m/s')
+  await expect.poll(speed).not.toBe('0.0 m/s')
   await page.keyboard.up('KeyW')
   await page.getByRole('button', { name: 'Read telemetry' }).click()
   await page
@@ -118,7 +117,7 @@ test('the simulator flies, drives, replays, reads its telemetry, and links to St
   const forward = page.getByRole('button', { name: /^Forward/ })
   await forward.focus()
   await page.keyboard.down('Enter')
-  await expect.poll(speed, LONG).not.toBe('0.0 m/s')
+  await expect.poll(speed).not.toBe('0.0 m/s')
   await page.keyboard.up('Enter')
 
   await page.getByRole('button', { name: 'Pause' }).click()

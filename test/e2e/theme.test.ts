@@ -65,7 +65,7 @@ test('does not show a choice that could not be saved', async () => {
   )
   await choice(page, 'Light theme').click()
   expect(await seen).toBe('light')
-  await expect.poll(() => themeOf(page), { timeout: 10_000 }).toBe('system')
+  await expect.poll(() => themeOf(page)).toBe('system')
 })
 
 /** What the canvas itself painted, without the page behind it. */
@@ -95,7 +95,7 @@ test('visitors see their system’s theme, and the canvas follows a choice, even
   })
   expect(await painted(page)).toBe(inTheDark)
   await page.evaluate(() => document.dispatchEvent(new Event('themechange')))
-  await expect.poll(() => painted(page), { timeout: 10_000 }).not.toBe(inTheDark)
+  await expect.poll(() => painted(page)).not.toBe(inTheDark)
 })
 
 test('without a script, the page reloads in its new theme, at the switch', async () => {

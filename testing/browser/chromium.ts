@@ -19,8 +19,13 @@ const PLACES = [
 /** It opens only our own pages, so it may run as root, and without a usable /dev/shm. */
 export const CHROMIUM_FLAGS = ['--no-sandbox', '--disable-dev-shm-usage']
 
+const PATIENCE_MS = 120_000
+
+/** Its windows wait as long as a busy machine may need. */
 export async function openBrowser(): Promise<Browser> {
-  return chromium.launch({ ...(await findChromium()), args: CHROMIUM_FLAGS })
+  const browser = await chromium.launch({ ...(await findChromium()), args: CHROMIUM_FLAGS, timeout: PATIENCE_MS })
+  browser.on('context', (context) => context.setDefaultTimeout(PATIENCE_MS))
+  return browser
 }
 
 export type Chromium = { executablePath: string; env: Record<string, string | undefined> }

@@ -8,7 +8,6 @@ export type OpenScreen = { page: Page; complaints: string[] }
 /** Opens a screen in its own window, brings it into its state, and records the browser's complaints. */
 export async function openScreen(browser: Browser, url: string, screen: Screen, cast: Cast): Promise<OpenScreen> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce' })
-  context.setDefaultTimeout(15_000)
   if (screen.as) {
     const [name = '', value = ''] = cast.cookie(screen.as).split('=')
     await context.addCookies([{ name, value, url }])
@@ -22,7 +21,7 @@ export async function openScreen(browser: Browser, url: string, screen: Screen, 
   await screen.prepare?.(page, cast)
   await page.waitForLoadState('load')
   await untilHydrated(page)
-  await page.evaluate(() => new Promise((idle) => requestIdleCallback(() => setTimeout(idle, 150), { timeout: 1_000 })))
+  await page.evaluate(() => new Promise((idle) => requestIdleCallback(() => setTimeout(idle, 150))))
   if (await page.locator('.hero').count()) await page.locator('.hero.is-live').waitFor()
   return { page, complaints }
 }

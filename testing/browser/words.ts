@@ -53,7 +53,6 @@ export function walk(
     let page: Page
     beforeAll(async () => {
       const context = await world.browser.newContext({ javaScriptEnabled: !withoutScripts, reducedMotion: 'reduce' })
-      context.setDefaultTimeout(50_000)
       if (as) {
         const [name = '', value = ''] = cast.cookie(as).split('=')
         await context.addCookies([{ name, value, url: world.url }])
@@ -69,7 +68,7 @@ export function walk(
 }
 
 async function find(page: Page, [, as, text, how = {}]: Word): Promise<void> {
-  if (as === 'title') return expect.poll(() => page.title(), { timeout: 50_000 }).toContain(text)
+  if (as === 'title') return expect.poll(() => page.title()).toContain(text)
   if (as === 'gone') return place(page, 'text', text, how).first().waitFor({ state: 'detached' })
   const all = place(page, as, text, how)
   const found = all.first()

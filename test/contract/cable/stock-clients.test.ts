@@ -33,9 +33,7 @@ describe.each(STOCK_CLIENTS)('%s', (_, connect) => {
   })
 
   // Both clients back off with each attempt.
-  test('reconnects after a lost connection and gets what it missed', {
-    timeout: 180_000,
-  }, async () => {
+  test('reconnects after a lost connection and gets what it missed', async () => {
     const ada = await newPerson(url)
     const line = await openBreakableLine(url)
     const client = connect(`${line.url.replace('http', 'ws')}/cable`, ada, ada.id)
