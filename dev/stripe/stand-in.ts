@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { listenWhereBefore, type StandInOptions } from '../stand-in/server.ts'
+import { type Asked, listenWhereBefore, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
 import { moveHostedPages } from './hosted-pages.ts'
 import { type StripeCall, type StripeFault, StripeServer } from './stripe-server.ts'
@@ -26,6 +26,8 @@ export type StripeOptions = StandInOptions & {
   webhookUrl?: string
   webhookSecret?: string
   webhookOrder?: 'in_order' | 'shuffled'
+  /** Hears of each call that a fault leaves unanswered. */
+  onUnanswered?: (asked: Asked) => void
 }
 
 /** Serves the part of Stripe's API the product uses, plus the checkout and invoice pages. */
@@ -49,6 +51,7 @@ export async function startStripe(options: StripeOptions): Promise<StripeStandIn
     const outcome = stripe.answer(asked)
     store.commit()
     void webhooks.deliver()
+    if (outcome === 'unanswered') options.onUnanswered?.(asked)
     return outcome
   })
 

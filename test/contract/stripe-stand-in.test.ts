@@ -46,6 +46,15 @@ describe('the Stripe adapter against the stand-in', () => {
     await expect(other()).resolves.toMatch(/^cus_/)
   })
 
+  test('gives up on a call that is never answered', async () => {
+    standIn.inject('timeout')
+    const impatient = stripePayments({ ...env, STRIPE_API_BASE: standIn.apiBase }, { timeoutMs: 50 })
+    const call = impatient.createCustomer({ id: 'c', email: 'c@example.com' }, 'key-c')
+    await expect(call).rejects.toMatchObject({ code: 'unavailable' })
+    // A slow machine may have given up before the stand-in had read the call.
+    standIn.heal()
+  })
+
   test('checks out, renews, and cancels at the end of the period', async () => {
     now = Date.UTC(2028, 0, 31, 9)
     const customer = await payments().createCustomer({ id: 'user_1', email: 'one@example.com' }, 'customer-1')

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Database } from '../../db/client.ts'
 import { checkouts, invoices, places, plans, runs, users } from '../../db/schema.ts'
+import type { Asked } from '../../dev/stand-in/server.ts'
 import { type StripeOptions, startStripe } from '../../dev/stripe/stand-in.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
@@ -19,14 +21,31 @@ type Webhooks = 'kept' | 'handled' | 'lost'
 
 export type BillingStack = Awaited<ReturnType<typeof openBillingStack>>
 
+/** Calls that give up once the stand-in leaves them unanswered. A short limit would also fail those of a busy machine. */
+function impatientCalls() {
+  const calls = new Map<string, AbortController>()
+  const fetcher: typeof fetch = (input, init = {}) => {
+    const [id, call] = [randomUUID(), new AbortController()]
+    calls.set(id, call)
+    const headers = new Headers(init.headers)
+    headers.set('x-call', id)
+    const signal = AbortSignal.any([call.signal, ...(init.signal ? [init.signal] : [])])
+    return fetch(input, { ...init, headers, signal })
+  }
+  const onUnanswered = ({ headers }: Asked) =>
+    calls.get(String(headers['x-call']))?.abort(Object.assign(new Error('No answer.'), { code: 'ETIMEDOUT' }))
+  return { fetcher, onUnanswered }
+}
+
 /** Its own database and Stripe on one clock, because closing visits every account in a database. */
 export async function openBillingStack(
   start: number,
-  { timeoutMs, db = memoryDatabase(), ...stripe }: Partial<StripeOptions> & { timeoutMs?: number; db?: Database } = {},
+  { db = memoryDatabase(), ...stripe }: Partial<StripeOptions> & { db?: Database } = {},
 ) {
   const dataDir = temporaryFolder('billing-stack')
   const clock = { now: start }
-  const standIn = await startStripe({ dataDir, now: () => clock.now, ...stripe })
+  const { fetcher, onUnanswered } = impatientCalls()
+  const standIn = await startStripe({ dataDir, now: () => clock.now, onUnanswered, ...stripe })
   const { log, takeLines } = recordLog()
   const woken: string[] = []
   const channel = {
@@ -43,7 +62,7 @@ export async function openBillingStack(
         STRIPE_WEBHOOK_SECRET: 'whsec_local',
         STRIPE_API_BASE: standIn.apiBase,
       },
-      { timeoutMs },
+      { fetcher },
     ),
     background: () => {},
     log,

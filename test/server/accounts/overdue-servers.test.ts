@@ -28,7 +28,7 @@ describe('an overdue invoice', () => {
   let dueAt: number
 
   beforeAll(async () => {
-    stack = await openBillingStack(Date.UTC(2028, 0, 1), { timeoutMs: 1_000 })
+    stack = await openBillingStack(Date.UTC(2028, 0, 1))
     ctx = stack.ctx
   })
   afterAll(() => stack.close())

@@ -16,7 +16,7 @@ const CALLS = 8
 describe('invoicing', () => {
   let stack: BillingStack
   beforeAll(async () => {
-    stack = await openBillingStack(Date.UTC(2028, 0, 1), { timeoutMs: 1_000 })
+    stack = await openBillingStack(Date.UTC(2028, 0, 1))
   })
   afterAll(() => stack.close())
   afterEach(() => expect(inBrief(stack.takeLines())).toEqual([]))

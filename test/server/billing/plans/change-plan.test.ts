@@ -24,7 +24,7 @@ describe('a person changes their plan', () => {
   let user: User
   let anchor: number
   beforeAll(async () => {
-    stack = await openBillingStack(Date.UTC(2028, 0, 10), { timeoutMs: 1_000 })
+    stack = await openBillingStack(Date.UTC(2028, 0, 10))
   })
   beforeEach(async () => {
     await stack.forgetEverybody()

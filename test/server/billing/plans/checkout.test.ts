@@ -17,7 +17,7 @@ describe('checkout', () => {
   let stack: BillingStack
   let user: User
   beforeAll(async () => {
-    stack = await openBillingStack(Date.UTC(2028, 3, 1), { timeoutMs: 1_000 })
+    stack = await openBillingStack(Date.UTC(2028, 3, 1))
   })
   beforeEach(async () => {
     await stack.forgetEverybody()
