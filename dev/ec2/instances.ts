@@ -11,6 +11,8 @@ export type Launch = Pick<
 
 export type Termination = { instance: Instance; previous: InstanceState; current: InstanceState }
 
+const NEVER = Number.MAX_SAFE_INTEGER
+
 const hexId = (prefix: string) => prefix + randomBytes(9).toString('hex').slice(0, 17)
 
 export type InstancesOptions = {
@@ -30,6 +32,7 @@ export class Instances {
   readonly #shutdownMs: number
   readonly #firstSlot: number
   readonly #hiddenMs: () => number
+  #held = false
 
   constructor(store: Store, options: InstancesOptions) {
     this.#store = store
@@ -38,6 +41,20 @@ export class Instances {
     this.#shutdownMs = options.shutdownMs
     this.#firstSlot = options.firstSlot
     this.#hiddenMs = options.hiddenMs ?? (() => 0)
+  }
+
+  /** While held, no instance finishes booting or shutting down. */
+  hold(held: boolean): void {
+    this.#held = held
+    if (held) return
+    const now = this.#now()
+    for (const instance of this.all())
+      if (instance.runsFrom === NEVER || instance.terminatedFrom === NEVER)
+        this.#store.put('instances', instance.id, {
+          ...instance,
+          runsFrom: instance.runsFrom === NEVER ? now + this.#bootMs : instance.runsFrom,
+          terminatedFrom: instance.terminatedFrom === NEVER ? now + this.#shutdownMs : instance.terminatedFrom,
+        })
   }
 
   /** Every instance ever, in launch order. */
@@ -140,7 +157,7 @@ export class Instances {
         launchIndex,
         slot,
         launchedAt,
-        runsFrom: launchedAt + this.#bootMs,
+        runsFrom: this.#held ? NEVER : launchedAt + this.#bootMs,
         shutDownAt: null,
         terminatedFrom: null,
         stateReason: null,
@@ -153,7 +170,7 @@ export class Instances {
   #end(instance: Instance, shutdownMs: number, stateReason: string): Termination {
     const now = this.#now()
     const previous = stateOf(instance, now)
-    const terminatedFrom = now + shutdownMs
+    const terminatedFrom = this.#held ? NEVER : now + shutdownMs
     const isSooner = instance.terminatedFrom === null || terminatedFrom < instance.terminatedFrom
     if (!isSooner) return { instance, previous, current: previous }
     const ended = {

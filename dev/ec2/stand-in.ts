@@ -46,6 +46,8 @@ export type Ec2StandIn = {
   inject(fault: string, times: number, options?: { instance_id?: string; action?: string }): void
   /** Cancels all pending faults. */
   heal(): void
+  /** While held, no instance finishes booting or shutting down, so that a test can look at it as long as it needs. */
+  hold(held: boolean): void
   /** Covers every instance ever. */
   history(): InstanceRecord[]
   calls(): Ec2Call[]
@@ -99,6 +101,10 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
       void followClock()
     },
     heal: () => faults.heal(),
+    hold(held) {
+      instances.hold(held)
+      store.commit()
+    },
     history: () => instances.all().map((instance) => recordOf(instance, now())),
     calls: () => calls.latest(),
     instances: () =>

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { confirmStop, pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { confirmStop, hold, pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
 const world = stackAndBrowser({ ec2BootMs: 1500 })
@@ -18,16 +18,20 @@ test.each(Object.keys(NETWORKS) as (keyof typeof NETWORKS)[])(
     await NETWORKS[network](page)
     await page.goto(`${world.url}/dashboard`)
     await untilHydrated(page)
+    const boot = hold(world)
     await page.getByRole('button', { name: 'Start Server' }).click()
     await page.locator('.notices').getByText('Starting server!').waitFor()
+    boot.release()
     await page.locator('.notices').getByText('Your server is running.').waitFor()
     expect(await page.getByText('Starting server!').count()).toBe(0)
 
+    const end = hold(world)
     await page.getByRole('button', { name: 'Stop', exact: true }).click()
     await confirmStop(page)
     await page.locator('.notices').getByText('Stopping server...').waitFor()
     const seconds = await page.locator('.notices .progress .mono').textContent()
     expect(Number.parseInt(seconds ?? '', 10)).toBeLessThan(60)
+    end.release()
     await page.locator('.notices').getByText('Server stopped.').waitFor()
     await page.getByRole('row').filter({ hasText: 'Ended by you' }).waitFor()
 

@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { complaintsOf, pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { complaintsOf, hold, pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 
 const world = stackAndBrowser()
@@ -73,12 +73,14 @@ test('Enter on Start and on Stop keeps the focus, and gives it to Start once the
   expect(await focused()).not.toBe('Start Server')
   expect(await start.evaluate((button: HTMLButtonElement) => button.disabled)).toBe(true)
 
+  const end = hold(world)
   await page.getByRole('button', { name: /^Stop ses_/ }).focus()
   await page.keyboard.press('Enter')
   await tabTo(page, 'Stop server')
   await page.keyboard.press('Enter')
   await page.locator('main').getByText('Stopping server...').waitFor()
   expect(await focused()).toBe('Stop')
+  end.release()
   const stopped = page.locator('main').getByText(/^Server stopped\./)
   await stopped.waitFor()
   await expect.poll(focused).toBe('Start Server')

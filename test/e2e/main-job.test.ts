@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { complaintsOf, confirmStop, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { complaintsOf, confirmStop, hold, stackAndBrowser } from '../../testing/browser/e2e.ts'
 import { confirmationToken, PASSWORD } from '../../testing/people/client.ts'
 
 const SHOTS = 'test-results/main-job'
@@ -46,10 +46,12 @@ test('from sign-up to a stopped server without a reload', async () => {
   await page.getByText('No servers yet. Click "Start Server" to launch one.').waitFor()
   await page.getByText('30.00', { exact: true }).first().waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
+  const boot = hold(world)
   await page.getByRole('button', { name: 'Start Server' }).click()
   await page.locator('main').getByText('Starting server! This may take up to 30 seconds...').waitFor()
   await page.getByText('provisioning').waitFor()
   await shot(page, 'provisioning')
+  boot.release()
   await page.locator('main').getByText('Your server is running.').waitFor()
   await page.getByText('running', { exact: true }).waitFor()
   expect(await page.getByRole('button', { name: 'Start Server' }).isDisabled()).toBe(true)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { confirmStop, openWithServer, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { confirmStop, hold, openWithServer, stackAndBrowser } from '../../testing/browser/e2e.ts'
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 const DESK = { viewport: { width: 1280, height: 800 } }
@@ -10,11 +10,13 @@ test.each([
   ['phone', PHONE],
   ['desktop', DESK],
 ] as const)('on a %s, the live server comes first, on the first screen, in every state', async (_, options) => {
+  const boot = hold(world)
   const { page, card } = await openWithServer(world, options)
   await card.getByRole('heading', { name: 'Server starting' }).waitFor()
   await card.getByText('Startup is free.').waitFor()
   await card.getByRole('button', { name: 'Cancel' }).waitFor()
 
+  boot.release()
   await card.getByRole('heading', { name: 'Server running' }).waitFor()
   await card.getByText('1 × L4, 16 CPU, 64 GB, us-east-1').waitFor()
   await card.getByText('free trial').waitFor()
@@ -55,8 +57,10 @@ test.each([
   ['phone', PHONE],
   ['desktop', DESK],
 ] as const)('on a %s, the row of a run that has ended shows no button', async (_, options) => {
+  const boot = hold(world)
   const { page } = await openWithServer(world, options)
   await page.getByRole('button', { name: /^Cancel the start of ses_/ }).click()
+  boot.release()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
   await row.waitFor()
   await row.scrollIntoViewIfNeeded()
@@ -71,8 +75,10 @@ test.each([
 })
 
 test('without scripts, the card shows the server as of the last load', async () => {
+  const boot = hold(world)
   const { page, card } = await openWithServer(world, { javaScriptEnabled: false })
   await card.getByRole('heading', { name: 'Server starting' }).waitFor()
+  boot.release()
   await expect
     .poll(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { complaintsOf, confirmStop, openWithServer, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { complaintsOf, confirmStop, hold, openWithServer, stackAndBrowser } from '../../testing/browser/e2e.ts'
 
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true }
 const DESK = { viewport: { width: 1280, height: 800 } }
@@ -29,9 +29,11 @@ test('Stop asks once, and returns the focus if the answer is no', async () => {
   }
   expect(stops).toEqual([])
 
+  const end = hold(world)
   await stop.click()
   await confirmStop(page)
   await page.locator('main').getByText('Stopping server...').waitFor()
+  end.release()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
   await row.getByText('Ended by you').waitFor()
   await row.getByText('$0.00').waitFor()
@@ -40,8 +42,10 @@ test('Stop asks once, and returns the focus if the answer is no', async () => {
 })
 
 test('a start is cancelled without a question, and its row keeps its date', async () => {
+  const boot = hold(world)
   const { page, card } = await openWithServer(world, DESK)
   await card.getByRole('button', { name: 'Cancel', exact: true }).click()
+  boot.release()
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
   await row.getByText('Cancelled by you').waitFor()
   expect(await row.locator('time').getAttribute('datetime')).toMatch(/^20\d\d-/)
@@ -64,8 +68,10 @@ test('without scripts, Stop opens a page that asks, or the dashboard if there is
   await page.getByRole('link', { name: 'Keep running' }).click()
   await card.waitFor()
   await page.goto(`${world.url}/stop_server`)
+  const end = hold(world)
   await page.getByRole('button', { name: 'Stop server' }).click()
   await page.getByText('Stopping server...').waitFor()
+  end.release()
   await page.goto(`${world.url}/stop_server`)
   expect(new URL(page.url()).pathname).toBe('/dashboard')
   expect(

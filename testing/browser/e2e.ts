@@ -63,6 +63,12 @@ export async function pageOf(
   return context.newPage()
 }
 
+/** Keeps servers in the state between two others, until released: a page may show it only for a second. */
+export function hold({ stack }: { stack: Stack }): { release(): void } {
+  stack.services.ec2?.hold(true)
+  return { release: () => stack.services.ec2?.hold(false) }
+}
+
 /** The dashboard of a new person on a trial who has just requested a server, and the card of that server. */
 export async function openWithServer(world: { browser: Browser; url: string }, options: BrowserContextOptions = {}) {
   const person = await newPerson(world.url)
