@@ -1,7 +1,7 @@
 import type { PlanRow } from '../../../../db/schema.ts'
 import { periodAt } from '../../../domain/money/billing.ts'
 import type { EarlierPlan, PlanSpan, Upgrade } from '../../../domain/money/cycle.ts'
-import { PLANS } from '../../../domain/money/plan.ts'
+import { PLANS, type PlanType } from '../../../domain/money/plan.ts'
 
 /** A plan ends when it was set to end, even if Stripe hasn't told us yet or carried it out late. */
 export function toSpan(row: PlanRow): PlanSpan {
@@ -23,10 +23,12 @@ function upgradeOf({ upgradedAt: at, upgradedFrom: planType }: PlanRow): Upgrade
 
 /**
  * What a row keeps of its old plan when it changes: that plan counts for the period in which Stripe last
- * reported it. Of several changes in one period, the largest plan counts.
+ * reported it. A change that was set for the next period counts from that period's start, even if Stripe made it late
+ * and reported the old plan after it. Of several changes in one period, the largest plan counts.
  */
-export function planBeforeChange(row: PlanRow): Partial<PlanRow> {
-  const until = periodAt(row.anchor, row.syncedAt).end
+export function planBeforeChange(row: PlanRow, changed: { type: PlanType; periodStart: number }): Partial<PlanRow> {
+  const reported = periodAt(row.anchor, row.syncedAt).end
+  const until = row.nextPlanType === changed.type ? Math.min(reported, changed.periodStart) : reported
   const earlier = earlierPlan(row)
   if (earlier && earlier.until >= until && earlier.hours > row.hours) return {}
   return { earlierPlanType: row.planType, earlierHours: row.hours, earlierUntil: until }

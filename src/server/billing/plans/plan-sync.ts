@@ -90,7 +90,8 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
       })
     if (standing) return refuseSecond(ctx, found)
   }
-  const before = known && known.planType !== plan.type ? planBeforeChange(known) : {}
+  const { periodStart } = found
+  const before = known && known.planType !== plan.type ? planBeforeChange(known, { type: plan.type, periodStart }) : {}
   const paidInTime = known ? await wasPaidInTime(ctx, known, found) : false
   const unpaid = await isPeriodUnpaid(ctx, found)
   return subscriptionQueries(

@@ -361,6 +361,26 @@ describe('a person changes their plan', () => {
     expect([await charged(), await listBills()]).toEqual([[25_000, 2500], [['premium', 30, 0]]])
   })
 
+  test('a downgrade that Stripe makes late, after we asked, leaves the new period only its own hours', async () => {
+    await buy('premium')
+    await change('basic')
+    const id = (await plan())?.stripeSubscriptionId ?? ''
+    const stale = await stack.ctx.payments.findSubscription(id)
+    stack.clock.now = anchor + PERIOD + 1000
+    await syncPlan({ ...stack.ctx, payments: { ...stack.ctx.payments, findSubscription: async () => stale } }, id)
+    expect(await plan()).toMatchObject({ planType: 'premium', syncedAt: stack.clock.now })
+    stack.clock.now += MINUTE
+    await hear()
+    expect(await summary()).toMatchObject({ plan_type: 'basic', hours: 5 })
+    await ranOn(anchor + DAY, 31)
+    await ranOn(anchor + PERIOD + DAY, 12)
+    await stack.passTime(anchor + 60 * DAY + HOUR, DAY)
+    expect(await listBills()).toEqual([
+      ['premium', 30, 175],
+      ['basic', 5, 1225],
+    ])
+  })
+
   test('dying between the two calls of a downgrade changes nothing; the next try and a cancellation get through', async () => {
     await buy('premium')
     // The schedule exists, its second call failed.
