@@ -38,7 +38,7 @@ export class Person {
   /** Runs whose end this person asked for, whatever the answer was. */
   readonly asked = new Set<string>()
   /** What the API answered to each Idempotency-Key, and answers that don't fit. */
-  readonly answers = new Map<string, string>()
+  readonly answers = new Map<string, { answer: string; doneAt: number }>()
   readonly contradictions: string[] = []
   /** Has asked to close the account. */
   closes = false

@@ -38,25 +38,30 @@ async function repeat(world: World, random: Random, person: Person, name: string
 }
 
 async function callOnce(world: World, person: Person, key: string, call: Call, isLost: boolean): Promise<void> {
-  const isDone = await wasDone(world, person, key)
+  const doneAt = await whenDone(world, person, key)
+  const isDone = doneAt !== undefined && stillStands(world, doneAt)
+  const earlier = person.answers.get(key)
+  const before = earlier && stillStands(world, earlier.doneAt) ? earlier.answer : undefined
   try {
     const { run, job } = await call(key)
     const answer = `${run.id} ${job.id}`
     if (isLost) return world.note('answer to a call lost')
-    const before = person.answers.get(key)
     if (before !== undefined) world.note('call repeated')
     if (before !== undefined && before !== answer) person.contradictions.push(`${key}: ${before}, then ${answer}`)
     if (before === undefined && isDone) world.note('call repeated after a lost answer')
-    person.answers.set(key, answer)
+    person.answers.set(key, { answer, doneAt: (await whenDone(world, person, key)) ?? world.clock.ms })
   } catch (error) {
     if (isDone && !isMishap(error)) person.contradictions.push(`${key}: done, then ${(error as Error).message}`)
     throw error
   }
 }
 
-/** Whether the call has done its work, and its key still stands for it for a while. */
-async function wasDone(world: World, { user }: Person, key: string): Promise<boolean> {
+/** When the call did its work; undefined if it hasn't, or its key is forgotten. */
+async function whenDone(world: World, { user }: Person, key: string): Promise<number | undefined> {
   const isIt = and(eq(idempotencyKeys.userId, user.id), eq(idempotencyKeys.key, key))
   const [kept] = await world.database.db.select().from(idempotencyKeys).where(isIt)
-  return kept !== undefined && kept.createdAt > world.clock.ms - DAY_MS + MINUTE_MS
+  return kept?.createdAt
 }
+
+/** Whether a call that begins now must still find its key. A key stands for a day. */
+const stillStands = (world: World, doneAt: number) => doneAt > world.clock.ms - DAY_MS + MINUTE_MS

@@ -21,12 +21,20 @@ export const PLAN_CHANGES_RULES: Rule[] = [
         const found = world.stripe.subscriptions().find((one) => one.id === stripeSubscriptionId)
         const [item] = found?.items.data ?? []
         if (!found || !item || endedAt !== null) return []
-        const paid = world.stripe.invoices().flatMap((invoice) => {
-          const line = planOf(invoice) === found.id && invoice.status === 'paid' ? premiumLine(invoice) : undefined
-          return line ? [{ until: line.period.end * 1000, at: invoice.status_transitions.paid_at ?? 0 }] : []
+        const own = world.stripe.invoices().filter((invoice) => planOf(invoice) === found.id)
+        const paid = own.flatMap((invoice) => {
+          const line = invoice.status === 'paid' ? premiumLine(invoice) : undefined
+          return line ? [{ until: line.period.end * 1000, at: (invoice.status_transitions.paid_at ?? 0) * 1000 }] : []
         })
+        // The period when we last asked. Stripe may have begun another since.
+        const began = own.findLast(
+          ({ billing_reason, created }) =>
+            billing_reason !== 'subscription_update' && created * 1000 <= syncedAt + ANSWER_MS,
+        )
         // Of several unpaid periods, the last payment pays for the current one.
-        const isPaid = paid.some(({ until, at }) => until > syncedAt - ANSWER_MS || at >= item.current_period_start)
+        const isPaid = paid.some(
+          ({ until, at }) => until > syncedAt - ANSWER_MS || (began && at >= began.created * 1000),
+        )
         const isSmaller = found.status === 'active' && !item.price.lookup_key?.includes('premium')
         const isOther =
           found.status !== 'canceled' && !item.price.lookup_key?.startsWith(`proving_ground_${plan.planType}`)
