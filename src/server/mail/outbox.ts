@@ -9,6 +9,8 @@ import type { MailContent } from './letter.ts'
 const AT_ONCE = 20
 const FIRST_RETRY_MS = 30_000
 const LONGEST_RETRY_MS = HOUR_MS
+/** A claim with less time left than this is left to the next one: while we send, the email would become due again. */
+const SEND_MS = 10_000
 /** About a day and a half of trying. */
 const MOST_ATTEMPTS = 40
 
@@ -65,8 +67,7 @@ function claim(ctx: OutboxContext): Promise<OutboxRow[]> {
 }
 
 async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
-  // Earlier emails took so long that this one is due again. Leave it to the next claim.
-  if (mail.sendAt !== null && mail.sendAt <= ctx.now()) return
+  if (mail.sendAt !== null && mail.sendAt - ctx.now() < SEND_MS) return
   try {
     const { recipient: to, subject, text, html, replyTo } = mail
     await ctx.mailer.send({ to, subject, text, html, replyTo: replyTo ?? undefined })
