@@ -1,6 +1,7 @@
 import { ACTS, type AuditLine } from '../../domain/audit.ts'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { AuditDetail } from './AuditDetail.tsx'
 
 const COLUMNS: Column[] = [
   { key: 'at', label: 'When' },
@@ -16,10 +17,10 @@ export function AuditTable({ lines, caption }: { lines: AuditLine[]; caption: st
     cells: {
       at: <Time at={line.at} />,
       act: (
-        <span>
+        <div>
           {ACTS[line.act]}
-          {line.detail ? <small className="mono detail">{line.detail}</small> : null}
-        </span>
+          {line.detail ? <AuditDetail detail={line.detail} /> : null}
+        </div>
       ),
       subject: line.userId ? (
         <a className="mono address" href={`/admin/people/${line.userId}`}>

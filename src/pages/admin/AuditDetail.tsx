@@ -1,0 +1,46 @@
+import type { ReactNode } from 'react'
+import { toIso } from '../../domain/instant.ts'
+import { type PlanType, planName } from '../../domain/money/plan.ts'
+import { formatUptime } from '../../domain/server.ts'
+import { Time } from '../../ui/Time.tsx'
+
+const mono = (value: unknown) => <span className="mono">{String(value)}</span>
+const uptime = (value: unknown) => formatUptime(Number(value))
+const instant = (value: unknown) => <Time at={toIso(Number(value))} />
+
+/** What the log keeps with an act, as people would say it. */
+const FACTS: Record<string, [label: string, show: (value: unknown) => ReactNode]> = {
+  type: ['Plan', (value) => planName(value as PlanType) ?? mono(value)],
+  hours: ['Hours a month', String],
+  was: ['Billed time before', uptime],
+  seconds: ['Billed time now', uptime],
+  correction: ['Correction', mono],
+  run: ['Run', mono],
+  instance: ['Instance', mono],
+  billedFrom: ['Billed from', instant],
+  until: ['Billed until', instant],
+  meteredUntil: ['Billed until', instant],
+  instanceType: ['Instance type', mono],
+  availabilityZone: ['Zone', mono],
+  launchTemplate: ['Launch template', mono],
+  gpus: ['GPUs', String],
+  count: ['Places', String],
+}
+
+/** @param detail a JSON object */
+export function AuditDetail({ detail }: { detail: string }) {
+  const given = Object.entries(JSON.parse(detail) as Record<string, unknown>)
+  return (
+    <dl className="detail">
+      {given.map(([key, value]) => {
+        const [label, show] = FACTS[key] ?? [key, mono]
+        return (
+          <div key={key}>
+            <dt>{label}</dt>
+            <dd>{value === null || value === '' ? '—' : show(value)}</dd>
+          </div>
+        )
+      })}
+    </dl>
+  )
+}
