@@ -36,6 +36,7 @@ const summary = {
   monthlyUsage: { hoursUsed: 12.3, serverSessions: 20, runningServers: 1, amountOwedDollars: 4.02 },
   subscription: null,
   suspended: false,
+  start_refusal: null,
   as_of: new Date(now).toISOString(),
 }
 const document = (path: string, children: React.ReactNode) => (

@@ -257,6 +257,10 @@ export interface components {
             };
             subscription: components["schemas"]["Subscription"] | null;
             suspended: boolean;
+            start_refusal: {
+                error: string;
+                page: string;
+            } | null;
             /** Format: date-time */
             as_of: string;
         };

@@ -108,6 +108,7 @@ export const summaryOf = (hoursUsed: number, subscription: Subscription | null, 
   monthlyUsage: { hoursUsed, serverSessions: 12, runningServers: 1, amountOwedDollars: dollars },
   subscription,
   suspended: false,
+  start_refusal: null,
   as_of: iso(0),
 })
 export const PLANS = { premium: PREMIUM, demo: DEMO }

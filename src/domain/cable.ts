@@ -20,6 +20,10 @@ export const disconnectFrame = (reason: DisconnectReason, reconnect = false) =>
 export const jobFrame = (identifier: string, job: Job) =>
   JSON.stringify({ identifier, message: { event: 'job.updated', job } })
 
+/** Says only that something changed: the summary has it. */
+export const accountFrame = (identifier: string) =>
+  JSON.stringify({ identifier, message: { event: 'account.updated' } })
+
 /** A longer message closes its socket. */
 const MAX_MESSAGE_BYTES = 4_096
 export const MAX_MESSAGES_PER_SECOND = 20

@@ -89,11 +89,16 @@ export type MonthlyUsage = {
   amountOwedDollars: number
 }
 
+/** A sentence, and the path of the page to do something about it. */
+export type StartRefusal = { error: string; page: string }
+
 export type Summary = {
   monthlyUsage: MonthlyUsage
   subscription: Subscription | null
   /** True while an invoice is overdue: no server can start. */
   suspended: boolean
+  /** Why the account can't start a server now. A used-up trial and a live server also refuse, but show elsewhere. */
+  start_refusal: StartRefusal | null
   /** Usage is counted up to this moment. */
   as_of: string
 }

@@ -1,9 +1,9 @@
 import { useEffect, useReducer, useState } from 'react'
 import type { Bill } from '../domain/money/bill.ts'
 import { trialMinutesLeft } from '../domain/money/billing.ts'
+import { BUDGET_PAGE } from '../domain/money/budget.ts'
 import { usageAt } from '../domain/money/live-usage.ts'
-import { isUnpaid } from '../domain/money/plan.ts'
-import { PAY_PLAN, PLAN_UNPAID, SUSPENDED, startCost, startRefusal, TRIAL_OVER } from '../domain/money/start-cost.ts'
+import { startCost, startRefusal } from '../domain/money/start-cost.ts'
 import { canStop, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
 import type { Job, Machine, Server, Summary } from '../domain/wire.ts'
@@ -41,6 +41,18 @@ const USAGE_EVERY_MS = 30_000
 const UNCONNECTED_EVERY_MS = 10_000
 const UNDER_WAY_EVERY_MS = 3_000
 
+/** What the page does about a refused start. */
+const WAYS_OUT: Record<string, string> = {
+  '/contact_sales': 'Contact us',
+  '/billing_history': 'View and pay',
+  '/subscriptions/pay': 'Pay the open invoice',
+  '/subscriptions': 'See plans',
+  '/budget': 'Change your budget',
+}
+
+/** Every refusal of the account but a used-up budget has a notice. */
+const noticeOf = ({ start_refusal }: Summary) => start_refusal?.page !== BUDGET_PAGE && start_refusal?.page
+
 export function Dashboard(props: DashboardProps) {
   const [list, dispatch] = useReducer(reduceServerList, props, ({ servers, jobs }) => emptyServerList(servers, jobs))
   const [asking, setAsking] = useState(false)
@@ -52,7 +64,7 @@ export function Dashboard(props: DashboardProps) {
       dispatch({ type: 'job_updated', job })
       if (isFinished(job)) void refresh()
     },
-    onConnect: () => void refresh(),
+    onNews: () => void refresh(),
   })
   const live = list.servers.find(isLive)
   const underWay = live !== undefined && (live.stopping || !live.billed_from)
@@ -62,10 +74,9 @@ export function Dashboard(props: DashboardProps) {
     if (connection !== 'live') dispatch({ type: 'unheard' })
   }, [connection, list.servers])
 
-  // The notice at the top of the page, outside this island, depends on these: reload when one changes.
+  // The notice at the top of the page, outside this island, depends on it: reload when it changes.
   useEffect(() => {
-    const [was, is] = [props.summary, counted]
-    if (is.suspended !== was.suspended || isUnpaid(is.subscription) !== isUnpaid(was.subscription)) location.reload()
+    if (noticeOf(counted) !== noticeOf(props.summary)) location.reload()
   }, [counted])
 
   const summary = usageAt(counted, list.servers, now)
@@ -139,12 +150,10 @@ export function Dashboard(props: DashboardProps) {
           small={live !== undefined}
           canStart={canStart}
           onStart={begin}
-          hint={refusal ?? startCost(summary)}
+          hint={refusal?.error ?? startCost(summary)}
           machine={refusal ? null : <MachineChoice machines={props.machines} />}
         >
-          {refusal === SUSPENDED ? <a href="/billing_history">View and pay</a> : null}
-          {refusal === PLAN_UNPAID ? <a href={PAY_PLAN}>Pay the open invoice</a> : null}
-          {refusal === TRIAL_OVER ? <a href="/subscriptions">See plans</a> : null}
+          {refusal?.page ? <a href={refusal.page}>{WAYS_OUT[refusal.page]}</a> : null}
         </ActionsCard>
         <UsageCard usage={monthlyUsage} subscription={subscription} openInvoices={props.openInvoices} />
       </div>

@@ -13,8 +13,8 @@ const BLOCKED_AFTER_MS = 10_000
 
 type Listener = {
   onJob: (job: Job) => void
-  /** The connection is up (again): time to reload what may have changed. */
-  onConnect: () => void
+  /** The connection is up (again), or the account changed: time to reload. */
+  onNews: () => void
 }
 
 /**
@@ -59,7 +59,7 @@ export function useJobsChannel(userId: string, listener: Listener): { connection
           isBlocked = false
           clearTimeout(patience)
           setState({ connection: 'live', heardAt })
-          latest.current.onConnect()
+          latest.current.onNews()
         },
         disconnected({ willAttemptReconnect }: { willAttemptReconnect: boolean }) {
           isOff = !willAttemptReconnect
@@ -67,6 +67,7 @@ export function useJobsChannel(userId: string, listener: Listener): { connection
         },
         received(message: { event: string; job: Job }) {
           if (message.event === 'job.updated') latest.current.onJob(message.job)
+          if (message.event === 'account.updated') latest.current.onNews()
         },
       },
     )

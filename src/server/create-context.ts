@@ -57,6 +57,7 @@ function reachable(channel: JobChannelCalls): JobChannelCalls {
   return {
     arm: (userId) => answered(channel.arm(userId)),
     wake: (userId) => answered(channel.wake(userId)),
+    tellAccount: () => answered(channel.tellAccount()),
     disconnect: (signInIds) => answered(channel.disconnect(signInIds)),
   }
 }

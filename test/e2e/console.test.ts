@@ -2,7 +2,8 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import { signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { pageOf, signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { newPerson } from '../../testing/people/client.ts'
 import { keepInstances, keepRuns } from '../../testing/stack/many-instances.ts'
 
 const COUNT = 60
@@ -178,4 +179,33 @@ test("shows people's messages, in the reader’s time zone", async () => {
   await expect.poll(() => time.textContent()).toContain('GMT+9')
   expect(await time.getAttribute('title')).toMatch(/ UTC$/)
   await page.screenshot({ path: `${SHOTS}/messages.png` })
+})
+
+test('an open dashboard shows at once that we suspended the account, and that we lifted it', async () => {
+  const person = await newPerson(world.url)
+  const theirs = await pageOf(world.browser, world.url, person)
+  // A hidden page doesn't poll, so it can know only from the live connection.
+  await theirs.addInitScript(() => Object.defineProperty(document, 'hidden', { get: () => true }))
+  await theirs.goto(`${world.url}/dashboard`)
+  await theirs.getByText('Live', { exact: true }).waitFor()
+  const start = theirs.getByRole('button', { name: 'Start Server' })
+  expect(await start.isEnabled()).toBe(true)
+
+  const ours = await openConsole()
+  for (const [act, button, enabled] of [
+    ['Suspend…', 'Suspend', false],
+    ['Lift the suspension…', 'Lift the suspension', true],
+  ] as const) {
+    await ours.goto(`${world.url}/admin/people/${person.id}`)
+    const form = ours.locator('details.fold').filter({ hasText: act })
+    await form.getByText(act, { exact: true }).click()
+    await form.getByLabel('Reason').fill('They asked us to.')
+    await form.getByLabel('Yes, I want this').check()
+    await form.getByRole('button', { name: button, exact: true }).click()
+    await expect.poll(() => start.isEnabled()).toBe(enabled)
+    expect(await theirs.locator('.page-flash').count()).toBe(enabled ? 0 : 1)
+    await theirs.getByText('Live', { exact: true }).waitFor()
+  }
+  await theirs.context().close()
+  await ours.context().close()
 })

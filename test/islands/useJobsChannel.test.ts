@@ -3,6 +3,7 @@ import * as actionCable from '@rails/actioncable'
 import { act } from 'react'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import {
+  accountFrame,
   confirmFrame,
   disconnectFrame,
   jobFrame,
@@ -28,7 +29,7 @@ const subscriptions = () => socket().sent.filter((frame) => frame.includes('"sub
 const pings = () => socket().sent.filter((frame) => frame === KEEPALIVE)
 
 async function follow() {
-  const listener = { onJob: vi.fn(), onConnect: vi.fn() }
+  const listener = { onJob: vi.fn(), onNews: vi.fn() }
   const hook = await renderHook((given: typeof listener) => useJobsChannel('user_1', given), listener)
   return { ...hook, ...listener, state: () => hook.result.current.connection }
 }
@@ -66,17 +67,17 @@ test('the stock client keeps the promised times: stale after 6 s, backoff 0.15, 
 
 test('opens one socket where the page says, and is live once the server confirms the user’s own channel', async () => {
   document.head.innerHTML = '<meta name="cable-url" content="wss://cable.example/cable">'
-  const { state, onConnect } = await follow()
+  const { state, onNews } = await follow()
   expect(FakeSocket.opened.map(({ url }) => url)).toEqual(['wss://cable.example/cable'])
   expect(state()).toBe('connecting')
   await socket().accept()
   await socket().say(welcomeFrame())
   expect(subscriptions().map((frame) => JSON.parse(frame))).toEqual([{ command: 'subscribe', identifier: IDENTIFIER }])
   expect(state()).toBe('connecting')
-  expect(onConnect).not.toHaveBeenCalled()
+  expect(onNews).not.toHaveBeenCalled()
   await socket().say(confirmFrame(IDENTIFIER))
   expect(state()).toBe('live')
-  expect(onConnect).toHaveBeenCalledTimes(1)
+  expect(onNews).toHaveBeenCalledTimes(1)
 })
 
 test('passes jobs to the listener of the latest render, and no other messages', async () => {
@@ -87,7 +88,7 @@ test('passes jobs to the listener of the latest render, and no other messages', 
   await socket().say(KEEPALIVE_ANSWER)
   expect(onJob).toHaveBeenCalledTimes(1)
 
-  const later = { onJob: vi.fn(), onConnect: vi.fn() }
+  const later = { onJob: vi.fn(), onNews: vi.fn() }
   await rerender(later)
   await socket().say(jobFrame(IDENTIFIER, job))
   expect(later.onJob.mock.calls).toEqual([[job]])
@@ -95,8 +96,15 @@ test('passes jobs to the listener of the latest render, and no other messages', 
   expect(FakeSocket.opened.length).toBe(1)
 })
 
+test('hears that the account changed', async () => {
+  const { onJob, onNews } = await followLive()
+  await socket().say(accountFrame(IDENTIFIER))
+  expect(onNews).toHaveBeenCalledTimes(2)
+  expect(onJob).not.toHaveBeenCalled()
+})
+
 test('a lost socket: says so, with when it last heard the server, opens another, and reloads everything', async () => {
-  const { state, result, onConnect } = await followLive()
+  const { state, result, onNews } = await followLive()
   await pass(2000)
   await socket().say(KEEPALIVE_ANSWER)
   const heardAt = Date.now()
@@ -107,7 +115,7 @@ test('a lost socket: says so, with when it last heard the server, opens another,
   expect(FakeSocket.opened.length).toBe(2)
   await answer()
   expect(state()).toBe('live')
-  expect(onConnect).toHaveBeenCalledTimes(2)
+  expect(onNews).toHaveBeenCalledTimes(2)
 })
 
 test('an offline browser is not live; once back online, it opens another socket at once', async () => {
@@ -181,7 +189,7 @@ test('ends with its component: closes the socket, removes its listeners, leaves 
 })
 
 test('a different user: a different socket, for that user’s channel', async () => {
-  const hook = (userId: string) => useJobsChannel(userId, { onJob: () => {}, onConnect: () => {} })
+  const hook = (userId: string) => useJobsChannel(userId, { onJob: () => {}, onNews: () => {} })
   const { rerender } = await renderHook<string, unknown>(hook, 'user_1')
   await answer()
   await rerender('user_2')

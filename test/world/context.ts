@@ -23,6 +23,7 @@ export function worldContext(world: World): Context {
       arm: () => call('channel: arm', () => alarms.of(userId).arm(userId)),
       wake: () => call('channel: wake', () => alarms.of(userId).wake(userId)),
       disconnect: () => call('channel: disconnect', async () => {}),
+      tellAccount: () => call('channel: tell', async () => {}),
     }),
     eventSender: (userId) => ({ wake: () => call('sender: wake', () => alarms.senderOf(userId).wake(userId)) }),
     postWebhook: (...post) => call('webhook: post', () => receivers.post(...post)),

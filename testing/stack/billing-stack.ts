@@ -52,6 +52,7 @@ export async function openBillingStack(
     arm: async () => {},
     wake: async (userId: string) => void woken.push(userId),
     disconnect: async () => {},
+    tellAccount: async () => {},
   }
   const ctx = {
     db,

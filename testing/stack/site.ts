@@ -31,6 +31,8 @@ export type Role = 'visitor' | 'unconfirmed' | 'user' | 'suspended' | 'admin'
 /** The whole app as deployed, called in this process, on this file's own database. */
 export function openSite(overrides: Partial<Env> = {}) {
   const mails: (Mail & { from: string })[] = []
+  /** Whose open pages heard that their account changed. */
+  const told: string[] = []
   const env = {
     SITE_ORIGINS: SITE,
     SECRET_KEY: SECRET,
@@ -51,7 +53,14 @@ export function openSite(overrides: Partial<Env> = {}) {
     ASSETS: { fetch: async (address: string) => builtFile(new URL(address).pathname) },
     ATTEMPT_COUNTER: { getByName: memoryCounters() },
     PASSWORD_HASHER: { getByName: () => ({ derive: deriveKey }) },
-    JOB_CHANNEL: { getByName: () => ({ arm: async () => {}, wake: async () => {}, disconnect: async () => {} }) },
+    JOB_CHANNEL: {
+      getByName: (userId: string) => ({
+        arm: async () => {},
+        wake: async () => {},
+        disconnect: async () => {},
+        tellAccount: async () => void told.push(userId),
+      }),
+    },
     EVENT_SENDER: { getByName: () => ({ wake: async () => {} }) },
     ...overrides,
   } as unknown as Env
@@ -67,6 +76,7 @@ export function openSite(overrides: Partial<Env> = {}) {
     env,
     db: database,
     mails,
+    told,
     settle,
     takeLines,
     request: async (path: string, init: RequestInit = {}) => app.request(path, init, env, execution as never),

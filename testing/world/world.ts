@@ -147,6 +147,7 @@ export class Process {
         arm: () => call('channel: arm', () => this.alarm(userId).arm(userId)),
         wake: () => call('channel: wake', () => this.alarm(userId).wake(userId)),
         disconnect: async () => {},
+        tellAccount: async () => {},
       }),
       fleetWatcher: { revive: (now) => call('watcher: revive', () => this.alarm(FLEET).revive(FLEET, now)) },
       eventSender: () => ({ wake: () => call('sender: wake', async () => {}) }),

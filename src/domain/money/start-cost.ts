@@ -1,7 +1,7 @@
 import { isLive } from '../server.ts'
 import type { Server, Summary } from '../wire.ts'
 import { trialMinutesLeft } from './billing.ts'
-import { isUnpaid, OVERAGE_DOLLARS_PER_HOUR } from './plan.ts'
+import { OVERAGE_DOLLARS_PER_HOUR } from './plan.ts'
 
 export const SUSPENDED = 'Your account is suspended until you pay the overdue invoice.'
 export const HELD = "We suspended your account, so you can't start servers. Contact us to find out why."
@@ -11,7 +11,10 @@ export const CONFIRM_UPGRADE =
 /** Leads to Stripe's page for that invoice. */
 // Stryker disable next-line StringLiteral: an address; the route tests open it.
 export const PAY_PLAN = '/subscriptions/pay'
-export const TRIAL_OVER = 'Your trial minutes are used up. Choose a plan to start servers again.'
+const TRIAL_OVER = {
+  error: 'Your trial minutes are used up. Choose a plan to start servers again.',
+  page: '/subscriptions',
+}
 export const PER_HOUR = `$${OVERAGE_DOLLARS_PER_HOUR}/h`
 const RATE = `${PER_HOUR}, billed by the second`
 
@@ -26,12 +29,11 @@ export function startCost({ subscription, monthlyUsage }: Summary): string {
 
 /** Why the user can't start a server now; null if they can. */
 export function startRefusal(
-  { subscription, monthlyUsage, suspended }: Summary,
+  { subscription, monthlyUsage, start_refusal }: Summary,
   servers: Pick<Server, 'active' | 'pending'>[],
-): string | null {
-  if (suspended) return SUSPENDED
-  if (isUnpaid(subscription)) return PLAN_UNPAID
-  if (servers.some(isLive)) return 'One server at a time: stop this one before you start another.'
+): { error: string; page?: string } | null {
+  if (start_refusal) return start_refusal
+  if (servers.some(isLive)) return { error: 'One server at a time: stop this one before you start another.' }
   if (subscription?.sub_type === 'demo' && trialMinutesLeft(monthlyUsage.hoursUsed) <= 0) return TRIAL_OVER
   return null
 }

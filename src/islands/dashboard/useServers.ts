@@ -91,6 +91,7 @@ function complete(summary: Partial<Summary>): Summary {
   return {
     subscription: null,
     suspended: false,
+    start_refusal: null,
     as_of: '',
     ...summary,
     monthlyUsage: { ...NOTHING_USED, ...summary.monthlyUsage },

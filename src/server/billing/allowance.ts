@@ -1,10 +1,9 @@
 import { AppError } from '../../domain/error.ts'
 import { trialSecondsLeft } from '../../domain/money/billing.ts'
-import { BUDGET_PAGE, isBudgetReached, OVER_BUDGET } from '../../domain/money/budget.ts'
 import { gpusOf, isUnpaid } from '../../domain/money/plan.ts'
-import { PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../domain/money/start-cost.ts'
+import { SUSPENDED } from '../../domain/money/start-cost.ts'
 import type { Context } from '../context.ts'
-import { getUsage, type Usage } from './bills/usage.ts'
+import { getUsage, type Usage, unpaidRefusal } from './bills/usage.ts'
 import { settleCheckout } from './plans/checkout.ts'
 import { settlePlan } from './plans/pay-plan.ts'
 
@@ -24,9 +23,8 @@ export type Allowance = {
 export async function requireAllowance(ctx: Context, userId: string, suspended: boolean): Promise<Allowance> {
   const usage = await getUsageOfPayer(ctx, userId)
   if (suspended) throw suspendedError()
-  if (isUnpaid(usage.plan)) throw new AppError('payment_required', PLAN_UNPAID, { page: PAY_PLAN })
-  if (usage.budget?.stops && isBudgetReached(usage.budget, usage))
-    throw new AppError('payment_required', OVER_BUDGET, { page: BUDGET_PAGE })
+  const refusal = unpaidRefusal(usage)
+  if (refusal) throw new AppError('payment_required', refusal.error, { page: refusal.page })
   const allowance = toAllowance(usage)
   if (allowance.trialSeconds === 0)
     throw new AppError('payment_required', 'Your free trial minutes are used up. Choose a plan to start servers again.')

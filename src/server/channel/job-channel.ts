@@ -32,6 +32,10 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
     await this.jobAlarm.wake(userId)
   }
 
+  async tellAccount(): Promise<void> {
+    this.sockets.tellAccount()
+  }
+
   async disconnect(signInIds: string[] | 'all'): Promise<void> {
     this.sockets.disconnect(signInIds)
   }

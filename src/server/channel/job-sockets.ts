@@ -1,5 +1,6 @@
 import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import {
+  accountFrame,
   confirmFrame,
   isOwnJobsChannel,
   isReadable,
@@ -174,10 +175,18 @@ export class JobSockets {
   }
 
   push(job: Job): void {
+    this.tellAll((identifier) => jobFrame(identifier, job))
+  }
+
+  tellAccount(): void {
+    this.tellAll(accountFrame)
+  }
+
+  private tellAll(frameOf: (identifier: string) => string): void {
     for (const socket of this.ctx.getWebSockets()) {
       const { identifiers, expiresAt } = attachmentOf(socket)
       if (expiresAt < Date.now()) closeSocket(socket, 'remote')
-      else for (const identifier of identifiers) sendTo(socket, jobFrame(identifier, job))
+      else for (const identifier of identifiers) sendTo(socket, frameOf(identifier))
     }
   }
 

@@ -141,7 +141,7 @@ export async function suspend(operator: Operator, userId: string, why: Why): Pro
     mailQuery(ctx, email, heldMail(), isUser(open)),
     ctx.db.run(sql`UPDATE users SET held_at = ${ctx.now()} WHERE ${open}`),
   ])
-  ctx.background(deliverMail(ctx))
+  ctx.background(Promise.all([ctx.channel(userId).tellAccount(), deliverMail(ctx)]))
 }
 
 /** Lifts an operator's suspension. One for an overdue invoice ends when it is paid. */
@@ -154,6 +154,7 @@ export async function lift(operator: Operator, userId: string, why: Why): Promis
     auditQuery(hand, { act: 'lift', subject: userId, userId }, isUser(held)),
     ctx.db.run(sql`UPDATE users SET held_at = NULL WHERE ${held}`),
   ])
+  ctx.background(ctx.channel(userId).tellAccount())
 }
 
 const isUser = (condition: SQL) => sql`EXISTS (SELECT 1 FROM users WHERE ${condition})`

@@ -7,6 +7,8 @@ export type JobChannelCalls = {
   arm(userId: string): Promise<void>
   /** Call after writing: look at the jobs now. */
   wake(userId: string): Promise<void>
+  /** Call after writing: tells the user's open pages to read their account again. */
+  tellAccount(): Promise<void>
   /** Closes the sockets of these sign-ins, or all of them. */
   disconnect(signInIds: string[] | 'all'): Promise<void>
 }

@@ -34,6 +34,7 @@ function counted(at: number, before: number, started: number, plan: 'demo' | num
   const hours = plan === 'demo' ? 0.5 : (plan ?? 0)
   return {
     suspended: false,
+    start_refusal: null,
     as_of: new Date(at).toISOString(),
     monthlyUsage: {
       hoursUsed: seconds / 3600,

@@ -6,6 +6,7 @@ function summary(plan: { hours: number; demo?: boolean } | null, hoursUsed: numb
   return {
     monthlyUsage: { hoursUsed, serverSessions: 1, runningServers: 0, amountOwedDollars: owed },
     suspended: false,
+    start_refusal: null,
     as_of: '2028-01-10T00:00:00.000Z',
     subscription: plan && {
       plan_type: plan.demo ? 'demo' : 'basic',
@@ -28,19 +29,19 @@ test('before a start: says what it costs and what is still free', () => {
   expect(startCost(summary(null, 0))).toMatch(/^\$1\.75\/h/)
 })
 
-test('while Start is disabled: says why', () => {
+test('while Start is disabled: says why, and where to do something about it', () => {
   const live = { active: false, pending: true }
   const trial = (hoursUsed: number) => summary({ hours: 0.5, demo: true }, hoursUsed)
   expect(startRefusal(trial(0.25), [{ active: false, pending: false }])).toBeNull()
-  expect(startRefusal(trial(0.25), [live])).toContain('One server at a time')
-  expect(startRefusal(trial(0.5), [])).toContain('Your trial minutes are used up.')
+  expect(startRefusal(trial(0.25), [live])).toEqual({ error: expect.stringContaining('One server at a time') })
+  expect(startRefusal(trial(0.5), [])).toEqual({
+    error: 'Your trial minutes are used up. Choose a plan to start servers again.',
+    page: '/subscriptions',
+  })
   expect(startRefusal(summary({ hours: 5 }, 6), [])).toBeNull()
-  expect(startRefusal({ ...summary({ hours: 5 }, 0), suspended: true }, [])).toContain('Your account is suspended')
-  const plan = summary({ hours: 0 }, 0)
-  const inState = (status: string) => ({ ...plan, subscription: plan.subscription && { ...plan.subscription, status } })
-  for (const status of ['past_due', 'unpaid', 'incomplete', 'paused'])
-    expect(startRefusal(inState(status), [])).toContain('Your plan is unpaid.')
-  for (const status of ['active', 'trialing', 'canceled']) expect(startRefusal(inState(status), [])).toBeNull()
+  const start_refusal = { error: 'Pay first.', page: '/billing_history' }
+  for (const servers of [[], [live]])
+    expect(startRefusal({ ...trial(0.5), start_refusal }, servers)).toEqual(start_refusal)
 })
 
 test('a trial lasts until its last second, and nobody needs a plan to start', () => {

@@ -255,6 +255,7 @@ test('an answer without its optional fields means there are none', async () => {
   expect(dashboard.now().counted).toEqual({
     subscription: null,
     suspended: false,
+    start_refusal: null,
     as_of: '',
     monthlyUsage: { hoursUsed: 1, serverSessions: 0, runningServers: 0, amountOwedDollars: 0 },
   })

@@ -84,6 +84,16 @@ test('an expired sign-in receives nothing and learns that it ended', async () =>
   expect(sockets.map((socket) => socket.readyState)).toEqual([WebSocket.CLOSED, WebSocket.OPEN])
 })
 
+test('tells each open page of its own account that it changed, and an expired sign-in that it ended', async () => {
+  const { jobSockets, sockets, identifier } = await wake({ expiresAt: Date.now() - 1 }, {}, { identifiers: [] })
+  jobSockets.tellAccount()
+  expect(sockets.map((socket) => socket.frames)).toEqual([
+    [REMOTE],
+    [{ identifier, message: { event: 'account.updated' } }],
+    [],
+  ])
+})
+
 test('finds an ended sign-in within a minute, and asks the database no more often', async () => {
   const { ctx, jobSockets, sockets, revoke } = await wake({})
   await revoke()

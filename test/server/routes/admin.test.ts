@@ -53,7 +53,15 @@ test('a suspended person starts nothing and reads why, until it is lifted', asyn
   const plan = { planType: 'basic', subType: 'paid', status: 'active', anchor: now, hours: 5, createdAt: now } as const
   await db.insert(plans).values({ ...plan, id: newId('sub'), userId: ada.userId })
   const start = () => change(site, 'POST', '/api/v1/aws/auto_cloud_start_request', ada.cookie)
+  const refusal = async () => {
+    await site.settle()
+    const { text } = await open('/api/v1/billings/summary', ada.cookie)
+    return JSON.parse(text).start_refusal
+  }
+  expect([await refusal(), site.told]).toEqual([null, []])
   expect((await act(`/admin/people/${ada.userId}/suspend`)).status).toBe(200)
+  expect(await refusal()).toEqual({ error: expect.stringContaining('We suspended'), page: '/contact_sales' })
+  expect(site.told).toEqual([ada.userId])
   const refused = await start()
   expect([refused.status, await refused.json()]).toMatchObject([
     403,
@@ -62,6 +70,7 @@ test('a suspended person starts nothing and reads why, until it is lifted', asyn
   expect((await open('/account_overview', ada.cookie)).text).toContain('We suspended your account')
   expect((await act(`/admin/people/${ada.userId}/suspend`)).status).toBe(409)
   expect((await act(`/admin/people/${ada.userId}/lift`)).status).toBe(200)
+  expect([await refusal(), site.told]).toEqual([null, [ada.userId, ada.userId]])
   expect((await start()).status).toBe(202)
   expect((await act(`/admin/people/${ada.userId}/lift`)).status).toBe(409)
   expect(await actsOn(ada.userId)).toEqual([recorded('suspend'), recorded('lift')])
@@ -86,6 +95,9 @@ test('grants and ends a plan, and refuses invalid hours', async () => {
   expect((await act(`${at}/end_plan`)).status).toBe(200)
   expect(await current()).toEqual([])
   expect(await actsOn(ada.userId)).toEqual([recorded('grant_plan'), recorded('end_plan')])
+  const log = (await open(`/admin/audit?of=${ada.userId}`)).text
+  expect(log).toContain('<dt>Plan</dt><dd>Premium</dd></div><div><dt>Hours a month</dt><dd>30</dd>')
+  expect((await open(`/admin/audit.csv?of=${ada.userId}`)).text).toContain('"{""type"":""premium"",""hours"":30}"')
 })
 
 test('credits a bill, once', async () => {
@@ -105,6 +117,9 @@ test('credits a bill, once', async () => {
   const corrections = await db.select().from(bills).where(eq(bills.corrects, id))
   expect(corrections).toMatchObject([{ seconds: -3_600, amountCents: -175, reason: WHY.reason }])
   expect(await actsOn(id)).toEqual([recorded('correct_bill')])
+  expect((await open(`/admin/audit?of=${id}`)).text).toContain(
+    '<dt>Billed time now</dt><dd>1h 0m 0s</dd></div><div><dt>Billed time before</dt><dd>2h 0m 0s</dd>',
+  )
   expect((await act('/admin/bills/correct', { bill: id, seconds: '' })).status).toBe(422)
 })
 
@@ -135,6 +150,9 @@ test('adds, drains, resumes, and retires places', async () => {
     'resume_place',
     'retire_place',
   ])
+  expect((await open(`/admin/audit?of=${id}`)).text).toContain(
+    '<dt>Launch template</dt><dd>—</dd></div><div><dt>GPUs</dt><dd>4</dd></div><div><dt>Places</dt><dd>2</dd>',
+  )
   expect((await act('/admin/places/change', { place: 'srv_none', act: 'drain' })).status).toBe(404)
   const { text } = await open(`/admin/places?q=${id.toLowerCase()}`)
   expect(text).toContain('badge-gray">retired<')

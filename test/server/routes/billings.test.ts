@@ -273,12 +273,28 @@ describe('the billing routes', () => {
       const page = await (await get('/budget', cookie)).text()
       return /This month&#x27;s budget is used up[^<]*/.exec(page)?.[0] ?? null
     }
+    const refusal = async () => (await (await get('/api/v1/billings/summary', cookie)).json()).start_refusal
+    const startButton = async () => {
+      const page = (await (await get('/dashboard', cookie)).text()).replaceAll('<!-- -->', '')
+      const [button = ''] = /<button[^>]*id="start-server"[^>]*>/.exec(page) ?? []
+      return { disabled: /disabled=""/.test(button), hint: /id="start-hint".*?<\/p>/.exec(page)?.[0] }
+    }
     // 99.5 cents round up to the whole dollar.
     await spend(2046)
-    expect([await says(true), await says(false)]).toEqual([null, null])
+    expect([await says(true), await refusal(), await says(false)]).toEqual([null, null, null])
     await spend(2047)
-    expect(await says(true)).toContain('you can&#x27;t start servers')
     expect(await says(false)).toContain('You can still start servers')
+    expect([await refusal(), (await startButton()).disabled]).toEqual([null, false])
+    expect(await says(true)).toContain('you can&#x27;t start servers')
+    const error = 'Your budget for this month is used up. Raise it to start servers.'
+    expect(await refusal()).toEqual({ error, page: '/budget' })
+    // Without script, the dashboard says so as well.
+    expect(await startButton()).toEqual({
+      disabled: true,
+      hint: `id="start-hint">${error}</span> <a href="/budget">Change your budget</a></p>`,
+    })
+    const refused = await post('/api/v1/aws/auto_cloud_start_request', cookie, {})
+    expect([refused.status, await refused.json()]).toMatchObject([402, { error, page: '/budget' }])
   })
 
   test('gives visitors nothing', async () => {

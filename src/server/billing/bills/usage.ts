@@ -2,10 +2,11 @@ import { and, desc, eq, gt, isNotNull, isNull, or, type SQL, sql } from 'drizzle
 import { type PlanRow, plans, type RunRow, runs, users } from '../../../../db/schema.ts'
 import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import { meterEnd, overageUnits, recordCents, runSeconds, runSecondsWithin } from '../../../domain/money/billing.ts'
-import type { Budget } from '../../../domain/money/budget.ts'
+import { BUDGET_PAGE, type Budget, isBudgetReached, OVER_BUDGET } from '../../../domain/money/budget.ts'
 import { type Cycle, cycleAt } from '../../../domain/money/cycle.ts'
-import { PLANS, stands } from '../../../domain/money/plan.ts'
-import type { Summary } from '../../../domain/wire.ts'
+import { isUnpaid, PLANS, stands } from '../../../domain/money/plan.ts'
+import { HELD, PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../../domain/money/start-cost.ts'
+import type { StartRefusal, Summary } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { toSpan } from './plan-spans.ts'
 
@@ -22,6 +23,7 @@ export function usageQueries(ctx: Context, userId: string | SQL) {
         billedUntil: users.billedUntil,
         createdAt: users.createdAt,
         suspendedAt: users.suspendedAt,
+        heldAt: users.heldAt,
         budgetCents: users.budgetCents,
         budgetStops: users.budgetStops,
       })
@@ -49,6 +51,7 @@ type PlanHistory = {
   billedUntil: number
   createdAt: number
   suspendedAt: number | null
+  heldAt: number | null
   budgetCents: number | null
   budgetStops: boolean
 }[]
@@ -56,6 +59,8 @@ type PlanHistory = {
 export type Usage = {
   plan: PlanRow | null
   suspended: boolean
+  /** An operator suspended them. */
+  held: boolean
   budget: Budget | null
   cycle: Cycle
   /** Counted up to this moment. */
@@ -77,6 +82,7 @@ export function countUsage(history: PlanHistory, runRows: RunRow[], now: number)
   return {
     plan: planRows.find((plan) => stands(plan, now)) ?? null,
     suspended: history.some((row) => row.suspendedAt !== null),
+    held: history.some((row) => row.heldAt !== null),
     budget: cents === null ? null : { cents, stops: history[0]?.budgetStops ?? false },
     cycle,
     at: now,
@@ -124,8 +130,19 @@ export function toSummary(usage: Usage): Summary {
       ...nextOf(plan),
     },
     suspended: usage.suspended,
+    start_refusal: usage.held ? { error: HELD, page: '/contact_sales' } : unpaidRefusal(usage),
     as_of: toIso(usage.at),
   }
+}
+
+/** What they must pay, or which limit they must raise, before they can start a server. */
+export function unpaidRefusal(
+  usage: Pick<Usage, 'suspended' | 'plan' | 'budget' | 'seconds' | 'cycle'>,
+): StartRefusal | null {
+  if (usage.suspended) return { error: SUSPENDED, page: '/billing_history' }
+  if (isUnpaid(usage.plan)) return { error: PLAN_UNPAID, page: PAY_PLAN }
+  if (usage.budget?.stops && isBudgetReached(usage.budget, usage)) return { error: OVER_BUDGET, page: BUDGET_PAGE }
+  return null
 }
 
 /** A plan that ends has no next period, and a trial has no periods. */

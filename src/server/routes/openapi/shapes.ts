@@ -87,6 +87,7 @@ export const summary = z.object({
   }),
   subscription: z.nullable(subscription),
   suspended: z.boolean(),
+  start_refusal: z.nullable(z.object({ error: z.string(), page: z.string() })),
   as_of: instant,
 }) satisfies z.ZodMiniType<wire.Summary>
 
