@@ -29,7 +29,7 @@ export function AuditTable({ lines, caption }: { lines: AuditLine[]; caption: st
       ) : (
         <span className="mono address">{line.subject}</span>
       ),
-      actor: <bdi>{line.actor}</bdi>,
+      actor: <bdi className="address">{line.actor}</bdi>,
       reason: <bdi>{line.reason || '—'}</bdi>,
     },
   }))
