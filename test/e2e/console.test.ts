@@ -203,7 +203,7 @@ test('an open dashboard shows at once that we suspended the account, and that we
     await form.getByLabel('Yes, I want this').check()
     await form.getByRole('button', { name: button, exact: true }).click()
     await expect.poll(() => start.isEnabled()).toBe(enabled)
-    expect(await theirs.locator('.page-flash').count()).toBe(enabled ? 0 : 1)
+    await expect.poll(() => theirs.locator('.page-flash').count()).toBe(enabled ? 0 : 1)
     await theirs.getByText('Live', { exact: true }).waitFor()
   }
   await theirs.context().close()
