@@ -207,17 +207,23 @@ function wiredClient(client: Client, call: Wire, known: Map<string, Known>): Cli
     known.set(text, one)
     return one
   }
-  const textOf = (statement: InStatement) => (typeof statement === 'string' ? statement : statement.sql)
-  const seeded = (statement: InStatement): InStatement =>
-    typeof statement === 'string' ? look(statement).sql : { ...statement, sql: look(statement.sql).sql }
-  const name = (statement: InStatement | undefined) => look(textOf(statement ?? '')).name
+  // To find a text that was just put together, it must be read: once for each statement.
+  const seeded = (statement: InStatement): { name: string; statement: InStatement } => {
+    const { name, sql } = look(typeof statement === 'string' ? statement : statement.sql)
+    return { name, statement: typeof statement === 'string' ? sql : { ...statement, sql } }
+  }
   return {
     ...client,
-    execute: ((statement: InStatement) =>
-      call(`db: ${name(statement)}`, () => client.execute(seeded(statement)))) as Client['execute'],
-    batch: ((statements: InStatement[], mode) =>
-      call(`db: ${mode === 'write' ? 'batch' : 'select'} ${name(statements[0])}`, () =>
-        client.batch(statements.map(seeded), mode),
-      )) as Client['batch'],
+    execute: ((given: InStatement) => {
+      const { name, statement } = seeded(given)
+      return call(`db: ${name}`, () => client.execute(statement))
+    }) as Client['execute'],
+    batch: ((given: InStatement[], mode) => {
+      const all = given.map(seeded)
+      const statements = all.map(({ statement }) => statement)
+      return call(`db: ${mode === 'write' ? 'batch' : 'select'} ${all[0]?.name ?? ''}`, () =>
+        client.batch(statements, mode),
+      )
+    }) as Client['batch'],
   } as Client
 }

@@ -119,7 +119,7 @@ export function memoryClient(engine: Engine): MemoryClient {
     execute: async (statement: InStatement) => run(statement),
     async batch(statements: InStatement[]) {
       // Nothing happens between two reads: everything here is synchronous.
-      if (statements.every((one) => changedTable(typeof one === 'string' ? one : one.sql) === null))
+      if (statements.every((one) => statementOf(typeof one === 'string' ? one : one.sql).changes === null))
         return statements.map(run)
       database.exec('BEGIN IMMEDIATE')
       try {
