@@ -77,11 +77,15 @@ export class Instances {
 
   /** The named instances, in that order. Throws EC2's error if an id is malformed or unknown. */
   named(ids: string[], region = ''): Instance[] {
+    return this.#find(ids, this.described(region))
+  }
+
+  #find(ids: string[], among: Instance[]): Instance[] {
     const malformed = ids.find((id) => !/^i-([0-9a-f]{8}|[0-9a-f]{17})$/.test(id))
     if (malformed !== undefined) {
       throw new Ec2Error('InvalidInstanceID.Malformed', `Invalid id: "${malformed}" (expecting "i-...")`)
     }
-    const byId = new Map(this.described(region).map((instance) => [instance.id, instance]))
+    const byId = new Map(among.map((instance) => [instance.id, instance]))
     const unknown = ids.filter((id) => !byId.has(id))
     if (unknown.length === 1) {
       throw new Ec2Error('InvalidInstanceID.NotFound', `The instance ID '${unknown[0]}' does not exist`)
@@ -114,9 +118,9 @@ export class Instances {
     )
   }
 
-  /** Terminates an instance without warning, skipping shutting-down. */
+  /** Terminates an instance without warning, skipping shutting-down, even one that EC2 doesn't show yet. */
   vanish(id: string): void {
-    for (const instance of this.named([id])) this.#end(instance, 0, 'Client.InstanceInitiatedShutdown')
+    for (const instance of this.#find([id], this.#remembered())) this.#end(instance, 0, 'Client.InstanceInitiatedShutdown')
   }
 
   #remembered(): Instance[] {
