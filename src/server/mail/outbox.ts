@@ -1,6 +1,6 @@
-import { asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, lte, type SQL, sql } from 'drizzle-orm'
 import { type OutboxRow, outbox } from '../../../db/schema.ts'
-import { HOUR_MS } from '../../domain/instant.ts'
+import { HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 import { newId } from '../id.ts'
 import { isRecipientRefused } from './email-binding.ts'
@@ -9,8 +9,10 @@ import type { MailContent } from './letter.ts'
 const AT_ONCE = 20
 const FIRST_RETRY_MS = 30_000
 const LONGEST_RETRY_MS = HOUR_MS
-/** A claim with less time left than this is left to the next one: while we send, the email would become due again. */
-const SEND_MS = 10_000
+/** A claimed email is due again after this, in case its program ends before it was sent. */
+const CLAIM_MS = 2 * MINUTE_MS
+/** The longest that sending one may take: with less time left, we leave it to the next claim. */
+const SEND_MS = MINUTE_MS
 /** About a day and a half of trying. */
 const MOST_ATTEMPTS = 40
 
@@ -55,12 +57,11 @@ function claim(ctx: OutboxContext): Promise<OutboxRow[]> {
     .where(lte(outbox.sendAt, now))
     .orderBy(asc(outbox.sendAt))
     .limit(AT_ONCE)
-  const retryIn = sql`min(${LONGEST_RETRY_MS}, ${FIRST_RETRY_MS} << min(attempts, 10))`
   return ctx.db
     .update(outbox)
     .set({
       attempts: sql`attempts + 1`,
-      sendAt: sql`CASE WHEN attempts + 1 >= ${MOST_ATTEMPTS} THEN NULL ELSE ${now} + ${retryIn} END`,
+      sendAt: sql`CASE WHEN attempts + 1 >= ${MOST_ATTEMPTS} THEN NULL ELSE ${now + CLAIM_MS} END`,
     })
     .where(inArray(outbox.id, due))
     .returning()
@@ -73,7 +74,11 @@ async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
     await ctx.mailer.send({ to, subject, text, html, replyTo: replyTo ?? undefined })
   } catch (error) {
     ctx.log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
-    if (isRecipientRefused(error)) await ctx.db.update(outbox).set({ sendAt: null }).where(eq(outbox.id, mail.id))
+    const retryAt = ctx.now() + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (mail.attempts - 1))
+    const sendAt = isRecipientRefused(error) || mail.sendAt === null ? null : retryAt
+    // Unless it took so long that another run has claimed it since.
+    const isOurs = and(eq(outbox.id, mail.id), eq(outbox.attempts, mail.attempts))
+    await ctx.db.update(outbox).set({ sendAt }).where(isOurs)
     return
   }
   // A sent email may contain a link that opens an account, so don't keep its text.

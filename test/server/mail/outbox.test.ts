@@ -52,13 +52,13 @@ test('a mail that is sent slowly, or waits for slow ones, is sent once, however 
   const { sent, deliver, context } = mailer()
   const { send } = context.mailer
   context.mailer.send = async (mail) => {
-    clock.ms += 9_999
+    clock.ms += 59_999
     await deliver()
     await send(mail)
   }
   for (let i = 0; i < 3; i++) {
     await deliver()
-    clock.ms += 60_000
+    clock.ms += 120_000
   }
   expect(sent.map((mail) => mail.subject).sort()).toEqual(Array.from({ length: 5 }, (_, i) => `mail ${i}`).sort())
 })
@@ -107,6 +107,22 @@ test('an address that Cloudflare no longer sends to gets one try; any other refu
     expect(refusing.takeLines()[0]).toMatchObject({ event: 'mail_failed', error: [{ code }] })
     expect(await rows()).toMatchObject([{ sentAt: null, sendAt: tries === 1 ? null : expect.any(Number) }])
   }
+})
+
+test('a try that fails after another run has sent the mail changes nothing', async () => {
+  await write('slow')
+  const { sent, deliver, context } = mailer()
+  const { send } = context.mailer
+  context.mailer.send = async () => {
+    context.mailer.send = send
+    clock.ms += 120_000
+    await deliver()
+    throw new Error('no')
+  }
+  await deliver()
+  clock.ms += 3_600_000
+  await deliver()
+  expect(sent).toHaveLength(1)
 })
 
 test('a mail says the same as text and as HTML, and none of its words become markup', () => {
