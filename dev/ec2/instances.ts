@@ -120,7 +120,8 @@ export class Instances {
 
   /** Terminates an instance without warning, skipping shutting-down, even one that EC2 doesn't show yet. */
   vanish(id: string): void {
-    for (const instance of this.#find([id], this.#remembered())) this.#end(instance, 0, 'Client.InstanceInitiatedShutdown')
+    for (const instance of this.#find([id], this.#remembered()))
+      this.#end(instance, 0, 'Client.InstanceInitiatedShutdown')
   }
 
   #remembered(): Instance[] {
