@@ -38,11 +38,21 @@ export function answerApi(account: Account, request: ApiRequest): ApiAnswer {
     const before = key ? replay(account, key, asked) : null
     if (before) return { ...before, headers: { ...headers, 'idempotent-replayed': 'true' } }
     const params = parseForm(request.method === 'GET' ? request.query : request.body)
-    const answer = { status: 200, body: JSON.stringify(found.call(account, params, found.id)) }
+    const answer = outcomeOf(() => found.call(account, params, found.id))
     if (key) remember(account, key, asked, answer)
     return { ...answer, headers: key ? { ...headers, 'idempotency-key': key } : headers }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return { status: error.status, body: JSON.stringify(error.body), headers }
+  }
+}
+
+/** Stripe keeps a declined card's answer under the call's key, like a success. It forgets calls that it never began. */
+function outcomeOf(call: () => unknown): Answer {
+  try {
+    return { status: 200, body: JSON.stringify(call()) }
+  } catch (error) {
+    if (!(error instanceof Failure) || error.status !== 402) throw error
+    return { status: 402, body: JSON.stringify(error.body) }
   }
 }

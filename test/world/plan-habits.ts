@@ -49,8 +49,7 @@ async function decide(world: World, random: Random, person: Person): Promise<voi
     cancel: () => person.cancel(),
   }
   const one = { name: `${person.user.name} ${what}`, run: async () => acts[what]() }
-  // Stripe answers a repeated key as before even if it refused; our stand-in refuses anew, which voids what waits for the bank.
-  const isTwice = random.chance(0.3) && card !== 'bank_asks'
+  const isTwice = random.chance(0.3)
   await world.together(isTwice ? [one, one] : [one])
   if (what !== 'upgrade' || !stripeId) return
   if (card === 'bank_asks' && random.chance(0.7)) {

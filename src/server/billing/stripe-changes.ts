@@ -3,7 +3,7 @@ import { AppError } from '../../domain/error.ts'
 import { addMonths } from '../../domain/money/billing.ts'
 import { PLANS, type PlanType } from '../../domain/money/plan.ts'
 import type { Payments, Upgrade } from '../ports/payments.ts'
-import { bankAsks } from './stripe-errors.ts'
+import { bankAsks, declinedEarlier } from './stripe-errors.ts'
 import { priceLookupKey } from './stripe-objects.ts'
 
 type Ask = <T>(call: (stripe: Stripe) => Promise<T>) => Promise<T>
@@ -23,14 +23,20 @@ export function planChanges(
       ask(async (s) => {
         const change = { ...(await prorated(s, id, upgrade)), cancel_at_period_end: false }
         const metadata = { upgraded_at: String(seconds(upgrade.at)), upgraded_from: upgrade.from }
-        try {
-          // All or nothing: if the card is declined, the plan stays as it was. The metadata is part of the change itself,
-          // so that a reader sees both or neither.
-          await s.subscriptions.update(
+        // All or nothing: if the card is declined, the plan stays as it was. The metadata is part of the change itself,
+        // so that a reader sees both or neither.
+        const pay = (key: string) =>
+          s.subscriptions.update(
             id,
             { ...change, payment_behavior: 'error_if_incomplete', metadata: { ...metadata, plan_type: upgrade.to } },
-            { idempotencyKey },
+            { idempotencyKey: key },
           )
+        try {
+          // They may have another card by now.
+          await pay(idempotencyKey).catch((error) => {
+            if (!declinedEarlier(error)) throw error
+            return pay(`${idempotencyKey}:${crypto.randomUUID()}`)
+          })
         } catch (error) {
           if (!bankAsks(error)) throw error
           // Not every version of Stripe's API takes metadata with a pending change, so it is written first. Readers ignore it

@@ -11,6 +11,15 @@ export function bankAsks(error: unknown): boolean {
 
 const ASKING = ['subscription_payment_intent_requires_action', 'authentication_required']
 
+/** Stripe repeats what it answered to this key before, without trying the card again. */
+export function declinedEarlier(error: unknown): boolean {
+  return (
+    error instanceof Stripe.errors.StripeCardError &&
+    !bankAsks(error) &&
+    error.headers?.['idempotent-replayed'] === 'true'
+  )
+}
+
 /** Null if Stripe has no such object. */
 export async function orNull<T>(find: () => Promise<T>): Promise<T | null> {
   try {

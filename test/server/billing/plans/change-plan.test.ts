@@ -170,9 +170,10 @@ describe('a person changes their plan', () => {
     })
   })
 
-  test('a declined card changes nothing and says so; another card can try at once', async () => {
+  test('a declined card changes nothing and says so; another card can pay the same quote at once, and pays once', async () => {
     await buy('basic', 'declined_later')
-    await expect(change('premium')).rejects.toMatchObject({
+    const { quotedAt } = await quoteChange(stack.ctx, user, 'premium')
+    await expect(change('premium', quotedAt)).rejects.toMatchObject({
       code: 'payment_required',
       message: expect.stringContaining("Your card was declined, so nothing changed and you weren't charged."),
     })
@@ -184,8 +185,8 @@ describe('a person changes their plan', () => {
     })
     await stack.press(portal)
     stack.clock.now += 1000
-    await change('premium')
-    expect((await charged()).length).toBe(2)
+    await Promise.all([change('premium', quotedAt), change('premium', quotedAt)])
+    expect(await charged()).toEqual([2500, 22_500])
   })
 
   const confirm = { code: 'payment_required', message: expect.stringContaining('confirm'), page: '/subscriptions/pay' }
