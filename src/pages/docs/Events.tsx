@@ -43,17 +43,18 @@ const started = await fetch(\`\${url}/api/v1/aws/auto_cloud_start_request\`, { m
 const { job_id, error } = await started.json()
 if (error) throw new Error(error)
 
-jobs.on('message', ({ job }) => {
-  if (job.id !== job_id) return
+jobs.on('message', ({ event, job }) => {
+  if (event !== 'job.updated' || job.id !== job_id) return
   console.log(job.status, job.progress ?? job.result ?? job.error_message)
   if (job.status === 'succeeded' || job.status === 'failed') cable.disconnect()
 })`}</Code>
 
       <Heading id="messages">What you receive</Heading>
       <p>
-        Each message is <code>{'{"event": "job.updated", "job": {…}}'}</code>, with the job's server inside. Starting
-        and stopping are jobs: each goes from <code>queued</code> to <code>running</code> to <code>succeeded</code> or{' '}
-        <code>failed</code>.
+        A message is <code>{'{"event": "job.updated", "job": {…}}'}</code>, with the job's server inside. Starting and
+        stopping are jobs: each goes from <code>queued</code> to <code>running</code> to <code>succeeded</code> or{' '}
+        <code>failed</code>. When we suspend your account or lift that, it is{' '}
+        <code>{'{"event": "account.updated"}'}</code>. Skip events that you don't know: we may add some.
       </p>
       <Rows
         caption="Why a job failed"
