@@ -14,7 +14,7 @@ type Surroundings = {
 
 /** What arrived at people's endpoints, and what these answered. */
 export class Receivers {
-  readonly posts: { url: string; id: string; body: string; at: number; taken: boolean }[] = []
+  readonly posts: { url: string; id: string; body: string; at: number; taken: boolean; isSilent: boolean }[] = []
   #world: Surroundings
   #modes = new Map<string, Mode>()
 
@@ -30,9 +30,21 @@ export class Receivers {
   post: PostWebhook = async (url, headers, body) => {
     const answer = this.#answer(this.#modes.get(url) ?? 'up')
     const { clock } = this.#world
-    this.posts.push({ url, id: headers['webhook-id'] ?? '', body, at: clock.ms, taken: answer.taken })
+    this.posts.push({
+      url,
+      id: headers['webhook-id'] ?? '',
+      body,
+      at: clock.ms,
+      taken: answer.taken,
+      isSilent: answer.status === null,
+    })
     this.#world.note(answer.taken ? 'event delivered' : `event refused: ${answer.status}`)
     return answer
+  }
+
+  /** How long silent endpoints held up the world between two moments. They hold up nobody else's servers: only our one clock. */
+  silence(from: number, until: number): number {
+    return this.posts.filter(({ isSilent, at }) => isSilent && at > from && at <= until).length * TIMEOUT_MS
   }
 
   #answer(mode: Mode): WebhookAnswer {

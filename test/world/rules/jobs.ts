@@ -69,7 +69,8 @@ export const JOBS_RULES: Rule[] = [
         const [, ms] = rows.witnessed
           .filter(({ id }) => id === job.id)
           .flatMap(({ what }) => /^taken up after (\d+)/.exec(what) ?? [])
-        return Number(ms ?? 0) > 20_000 ? [`${job.kind} ${job.id} began after ${ms} ms`] : []
+        const silence = world.receivers.silence(job.createdAt, job.createdAt + Number(ms ?? 0))
+        return Number(ms ?? 0) > 20_000 + silence ? [`${job.kind} ${job.id} began after ${ms} ms`] : []
       }),
   },
 ]
