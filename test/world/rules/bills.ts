@@ -51,7 +51,11 @@ export const BILLS_RULES: Rule[] = [
         const end = Math.min(cycleFrom(spans, from).end, user.closedAt ?? Infinity)
         const isHeld = rows.checkouts.some(({ userId, status }) => userId === user.id && status === 'open')
         const heldUntil = Math.min(end + 25 * HOUR_MS, memory.since(`no open page ${user.id}`, !isHeld) ?? Infinity)
-        const due = Math.max(quietSince, end, heldUntil)
+        // Stripe may have ended the plan, and with it the cycle, long before we heard of it.
+        const heard = rows.plans.flatMap((plan) =>
+          plan.userId === user.id && plan.endedAt === end ? [plan.syncedAt] : [],
+        )
+        const due = Math.max(quietSince, end, heldUntil, ...heard)
         return isOverdue(world, 'money', due, 3 * HOUR_MS) ? [`${user.name} waits for the bill of ${iso(end)}`] : []
       }),
   },
