@@ -103,7 +103,7 @@ function confirmUpgrade(): AppError {
 
 /**
  * Keeps the plan: undoes its cancellation, or its change with the next period. Safe to repeat.
- * @throws not_found (no plan, or it has ended), too_many, unavailable, provider_failed
+ * @throws not_found (no plan, or it has ended), conflict (it has just changed), too_many, unavailable, provider_failed
  */
 export async function keepPlan(ctx: Context, user: User): Promise<void> {
   await limitPerson(ctx, 'change_plan', user.id)
@@ -117,7 +117,10 @@ export async function keepPlan(ctx: Context, user: User): Promise<void> {
       if (found?.cancelAtPeriodEnd) await ctx.payments.resume(stripeId, newId('req'))
     })
   else await keepGranted(ctx, row)
-  if (!(await findPlan(ctx, user.id))) throw nothingToKeep()
+  const kept = await findPlan(ctx, user.id)
+  if (!kept) throw nothingToKeep()
+  // Its change took effect first, even if we hadn't heard.
+  if (kept.planType !== row.planType) throw justChanged()
 }
 
 function nothingToKeep(): AppError {

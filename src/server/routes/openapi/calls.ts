@@ -172,7 +172,7 @@ export const CALLS: Record<JsonCall, Description> = {
   'POST /api/v1/subscriptions/keep_subscription': {
     summary: 'Keep your plan: undo its cancellation, or its change with the next period',
     answer: [200, z.object({ subscription: shape.subscription, message: z.string() })],
-    refusals: [404, 502],
+    refusals: [404, 409, 502],
   },
   'POST /api/v1/subscriptions/change_plan': {
     summary: 'Upgrade at once, or switch to the smaller plan with the next period',

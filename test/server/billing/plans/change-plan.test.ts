@@ -356,7 +356,8 @@ describe('a person changes their plan', () => {
     await ranOn(anchor + 6 * DAY, 30)
     // We haven't heard about the renewal yet when they change their mind, but the change has happened.
     stack.clock.now = anchor + PERIOD
-    await keepPlan(stack.ctx, user)
+    const changed = { code: 'conflict', message: 'Your plan has just changed. Please look at it again.' }
+    await expect(keepPlan(stack.ctx, user)).rejects.toMatchObject(changed)
     expect(await summary()).toMatchObject({ plan_type: 'basic', hours: 5, next_plan_type: 'basic' })
     await stack.passTime(anchor + PERIOD + DAY, HOUR)
     expect([await charged(), await listBills()]).toEqual([[25_000, 2500], [['premium', 30, 0]]])
