@@ -1,6 +1,7 @@
 import { and, desc, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { type LaunchRow, launches, places, type RunRow } from '../../../../db/schema.ts'
+import { MINUTE_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { vendorErrorOf } from '../../log.ts'
@@ -10,6 +11,8 @@ import { nextLookIn, takeLook } from './sight.ts'
 
 /** If an instance still runs this long after EC2 agreed to terminate it, ask again, doubling the wait each time. */
 const ASK_AGAIN_MS = 30_000
+/** But no longer than this: a stop may wait for days before it reaches EC2, and a lost request then costs minutes. */
+const ASK_AGAIN_MOST_MS = 10 * MINUTE_MS
 
 /** The current attempt, if any. */
 export async function findOpenLaunch(ctx: Context, run: RunRow): Promise<LaunchRow | null> {
@@ -117,7 +120,8 @@ async function endInstance(ctx: Context, run: RunRow, launch: LaunchRow): Promis
   if (instance.state === 'terminated') return null
   if (!instanceId) await recordInstance(ctx, launch, instance.id)
   if (terminateAskedAt === null) return askAgain(ctx, launch, instance.id)
-  const askAgainMs = Math.max(ASK_AGAIN_MS, terminateAskedAt - (run.stopRequestedAt ?? terminateAskedAt))
+  const waited = terminateAskedAt - (run.stopRequestedAt ?? terminateAskedAt)
+  const askAgainMs = Math.min(Math.max(ASK_AGAIN_MS, waited), ASK_AGAIN_MOST_MS)
   if (instance.state !== 'shutting-down' && ctx.now() >= terminateAskedAt + askAgainMs)
     return askAgain(ctx, launch, instance.id)
   return nextLookIn(ctx, terminateAskedAt)

@@ -1,4 +1,6 @@
+import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
+import { launches } from '../../../../db/schema.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running } from '../../../../testing/world/play.ts'
@@ -73,5 +75,20 @@ test('if an instance keeps running after EC2 agreed to end it, asks again after 
   expect(asked.length).toBeLessThanOrEqual(7)
   world.ctx.cloud.terminate = real
   await finishJobs(world, ada)
+  expect(aliveOf(world, ada.user.id)).toEqual([])
+})
+
+test('a request that never reached EC2 is repeated after 10 minutes, however long the stop had waited before', async () => {
+  const world = await openWorld(db)
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  const { run } = await pressStop(world, ada)
+  world.clock.ms += 50 * 86_400_000
+  // The program wrote it down, and ended.
+  await db.update(launches).set({ terminateAskedAt: world.clock.ms }).where(eq(launches.runId, run.id))
+  const from = world.clock.ms
+  while (world.clock.ms < from + 11 * 60_000 && aliveOf(world, ada.user.id).length > 0) await world.ring(ada.user.id)
+  expect(world.clock.ms - from).toBeGreaterThanOrEqual(600_000)
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
