@@ -7,8 +7,9 @@ import type { PaidSubscription } from '../../ports/payments.ts'
 /**
  * What Stripe says about a plan, whether an unpaid period was paid in time, and whether its current or last
  * period is unpaid.
+ * @property endedPaid its last period was paid in time, although an earlier one was not
  */
-export type Heard = PaidSubscription & { userId: string; paidInTime: boolean; unpaid: boolean }
+export type Heard = PaidSubscription & { userId: string; paidInTime: boolean; endedPaid: boolean; unpaid: boolean }
 
 /** Whether a period that we believed unpaid was in fact paid before it, or the plan, ended. */
 export async function wasPaidInTime(
@@ -20,6 +21,16 @@ export async function wasPaidInTime(
   // A later payment is for the next period, even if the plan has ended since.
   const end = paidUntil < found.periodStart ? found.periodStart : (found.endedAt ?? found.periodStart)
   return paidUntil < end && ctx.payments.wasPaidWithin(found.id, { start: paidUntil, end })
+}
+
+/** Whether a plan that we believed unpaid was paid again, and has ended since. */
+export async function hasEndedPaid(
+  ctx: Context,
+  { paidUntil }: { paidUntil: number | null },
+  { id, periodStart, endedAt }: PaidSubscription,
+): Promise<boolean> {
+  if (paidUntil === null || paidUntil >= periodStart || endedAt === null) return false
+  return ctx.payments.wasPaidWithin(id, { start: periodStart, end: endedAt })
 }
 
 /**
@@ -38,17 +49,17 @@ export async function isPeriodUnpaid(ctx: Context, found: PaidSubscription): Pro
  * first counts. A late payment pays for the next period: the unpaid one is first billed without its hours.
  */
 export function paidUntilQuery(found: Heard) {
-  const { periodStart, endedAt } = found
+  const { periodStart, endedAt, endedPaid } = found
   const before = unpaidBefore(found)
   if (found.unpaid) return sql`min(coalesce(${before}, ${periodStart}), ${periodStart})`
-  if (endedAt !== null) return before
+  if (endedAt !== null && !endedPaid) return before
   return sql`(CASE WHEN ${isUnbilledUnpaid(found)} THEN ${before} END)`
 }
 
 /** The plan is paid again, but an earlier unpaid period has no bill yet. */
 export function isUnbilledUnpaid(found: Heard) {
-  const { periodStart, userId } = found
-  return sql`(${found.endedAt === null && !found.unpaid ? 1 : 0} AND ${unpaidBefore(found)} < ${periodStart}
+  const { periodStart, userId, endedAt, endedPaid, unpaid } = found
+  return sql`(${(endedAt === null || endedPaid) && !unpaid ? 1 : 0} AND ${unpaidBefore(found)} < ${periodStart}
     AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND billed_until < ${periodStart}))`
 }
 

@@ -272,6 +272,30 @@ describe('a plan that nobody pays', () => {
     ])
   })
 
+  test('paid again in its last period, which we learn after its end: that period has its hours', async () => {
+    const { stripeId, anchor } = await buy('premium', 'declined_later')
+    const [unpaid, last, end] = [addMonths(anchor, 1), addMonths(anchor, 2), addMonths(anchor, 3)]
+    for (const from of [unpaid + DAY, last + DAY]) await stack.insertRun(user.id, { from, until: from + 10 * HOUR })
+    for (const at of [unpaid + HOUR, unpaid + 15 * DAY, last + HOUR]) {
+      stack.clock.now = at
+      await syncPlan(ctx, stripeId)
+      await closeDueCycles(ctx)
+    }
+    expect(await plan()).toMatchObject({ status: 'unpaid', paidUntil: unpaid })
+    stack.clock.now = last + 2 * DAY
+    await stack.press((await findPlanPayPage(ctx, user.id)).page)
+    await ctx.payments.cancelAtPeriodEnd(stripeId, 'portal')
+    stack.clock.now = end + HOUR
+    await syncPlan(ctx, stripeId)
+    expect(await plan()).toMatchObject({ status: 'canceled', paidUntil: null })
+    await closeDueCycles(ctx)
+    expect(await listBills()).toEqual([
+      ['premium', 30, 0],
+      ['premium', 0, 1750],
+      ['premium', 30, 0],
+    ])
+  })
+
   test.each(['renewed', 'canceled'])(
     'paid in its last second, which we learn when it is %s: it has its hours',
     async (then) => {
