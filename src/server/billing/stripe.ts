@@ -105,7 +105,8 @@ export function stripePayments(
 
     ...planChanges(ask),
 
-    cancelNow: (id) => ask(async (s) => void (await s.subscriptions.cancel(id))),
+    // Stripe no longer finds a plan that has ended.
+    cancelNow: async (id) => void (await orNull(() => ask((s) => s.subscriptions.cancel(id)))),
 
     findInvoiceOf: (customer, billId) =>
       ask(async (s) => {

@@ -130,6 +130,7 @@ export type Payments = {
   scheduleChange(id: string, to: PlanType, key: string): Promise<void>
   /** Undoes that. */
   releaseSchedule(scheduleId: string): Promise<void>
+  /** Ends it at once. Safe to repeat. */
   cancelNow(id: string): Promise<void>
 
   /** The invoice for a billing record, found by the id that we wrote on it. */

@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { limitPerson } from '../../limits/limits.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
+import { releaseSchedule } from './change-plan.ts'
 import { settleCheckout } from './checkout.ts'
 import { syncPlan } from './plan-sync.ts'
 
@@ -67,16 +68,12 @@ async function cancelOrRelease(ctx: Context, stripeId: string): Promise<void> {
   try {
     await cancel()
   } catch (error) {
-    const schedule = await findSchedule(ctx, stripeId, error)
-    if (!schedule) throw error
-    await ctx.payments.releaseSchedule(schedule)
+    if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
+    const schedule = (await ctx.payments.findSubscription(stripeId))?.scheduleId
+    if (schedule) await releaseSchedule(ctx, stripeId, schedule)
+    // Without one, another click may have taken the change back.
     await cancel()
   }
-}
-
-async function findSchedule(ctx: Context, stripeId: string, error: unknown): Promise<string | null> {
-  if (!(error instanceof AppError && error.code === 'provider_failed')) return null
-  return (await ctx.payments.findSubscription(stripeId))?.scheduleId ?? null
 }
 
 function nothingToCancel(): AppError {

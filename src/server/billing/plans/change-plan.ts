@@ -67,9 +67,17 @@ export async function changePlan(
   await limitPerson(ctx, 'change_plan', user.id)
   const { row, found, kind, to } = await findChange(ctx, user, planType)
   if (kind === 'downgrade') {
-    await atStripe(ctx, row, async () => {
-      if (found.scheduleId) await ctx.payments.releaseSchedule(found.scheduleId)
+    const schedule = async () => {
+      // Taking it back and scheduling it again could end between the two.
+      if (found.nextPlanType === to) return
+      if (found.scheduleId) await releaseSchedule(ctx, found.id, found.scheduleId)
       await ctx.payments.scheduleChange(found.id, to, newId('req'))
+    }
+    await atStripe(ctx, row, schedule, (plan) => plan?.nextPlanType === to).catch(async (error) => {
+      if (!(error instanceof AppError && error.code === 'provider_failed')) throw error
+      // Another click is scheduling it, in two calls.
+      const scheduleId = (await ctx.payments.findSubscription(found.id))?.scheduleId ?? null
+      throw scheduleId === null || scheduleId === found.scheduleId ? error : justChanged()
     })
     return kind
   }
@@ -82,7 +90,7 @@ export async function changePlan(
   const isDone = (plan: PlanRow | null) => plan?.planType === to || upgradeWaits(plan, ctx.now())
   // Two clicks on one quote share a key, and Stripe charges nothing for the plan that it already has.
   const upgrade = async () => {
-    if (found.scheduleId) await ctx.payments.releaseSchedule(found.scheduleId)
+    if (found.scheduleId) await releaseSchedule(ctx, found.id, found.scheduleId)
     await ctx.payments.upgrade(found.id, change, `${row.id}:${to}:${at}`)
   }
   await atStripe(ctx, row, upgrade, isDone)
@@ -113,7 +121,7 @@ export async function keepPlan(ctx: Context, user: User): Promise<void> {
   if (stripeId)
     await atStripe(ctx, row, async () => {
       const found = await ctx.payments.findSubscription(stripeId)
-      if (found?.scheduleId) await ctx.payments.releaseSchedule(found.scheduleId)
+      if (found?.scheduleId) await releaseSchedule(ctx, stripeId, found.scheduleId)
       if (found?.cancelAtPeriodEnd) await ctx.payments.resume(stripeId, newId('req'))
     })
   else await keepGranted(ctx, row)
@@ -151,6 +159,8 @@ async function findChange(ctx: Context, user: User, planType: string): Promise<C
     await syncPlan(ctx, found.id)
     throw justChanged()
   }
+  if (found.periodEnd <= ctx.now())
+    throw new AppError('conflict', 'Stripe is renewing your plan right now. Please try again in five minutes.')
   if (found.upgradeUntil !== null) {
     await syncPlan(ctx, found.id)
     throw confirmUpgrade()
@@ -182,6 +192,15 @@ async function findPlan(ctx: Context, userId: string): Promise<PlanRow | null> {
     .from(plans)
     .where(and(eq(plans.userId, userId), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
   return row && stands(row, ctx.now()) ? row : null
+}
+
+/** Leaves the plan without a change ahead, even if another click was faster. */
+export async function releaseSchedule(ctx: Context, stripeId: string, scheduleId: string): Promise<void> {
+  try {
+    await ctx.payments.releaseSchedule(scheduleId)
+  } catch (error) {
+    if ((await ctx.payments.findSubscription(stripeId))?.scheduleId === scheduleId) throw error
+  }
 }
 
 /**

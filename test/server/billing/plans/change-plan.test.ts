@@ -363,6 +363,51 @@ describe('a person changes their plan', () => {
     expect([await charged(), await listBills()]).toEqual([[25_000, 2500], [['premium', 30, 0]]])
   })
 
+  test('a second click on the smaller plan takes nothing back, and two at once never blame Stripe', async () => {
+    await buy('premium')
+    await change('basic')
+    const calls = await schedules()
+    await change('basic')
+    expect(await schedules()).toBe(calls)
+    await keepPlan(stack.ctx, user)
+    const clicks = await Promise.allSettled([change('basic'), change('basic')])
+    const refused = clicks.flatMap((one) => (one.status === 'rejected' ? one.reason.message : []))
+    expect(refused).toEqual(refused.map(() => 'Your plan has just changed. Please look at it again.'))
+    expect(refused.length).toBeLessThan(2)
+    await hear()
+    expect(await summary()).toMatchObject({ next_plan_type: 'basic' })
+  })
+
+  test('two clicks at once take a change back, and cancel a plan that was set to change', async () => {
+    await buy('premium')
+    await change('basic')
+    await Promise.all([keepPlan(stack.ctx, user), keepPlan(stack.ctx, user)])
+    expect(await summary()).toMatchObject({ next_plan_type: 'premium' })
+    await change('basic')
+    await Promise.all([cancelPlan(stack.ctx, user), cancelPlan(stack.ctx, user)])
+    expect(await summary()).toMatchObject({ cancel_at_period_end: true, next_plan_type: null })
+  })
+
+  test('while Stripe is late with a renewal, a change waits for it', async () => {
+    await buy('basic')
+    const found = await stack.ctx.payments.findSubscription((await plan())?.stripeSubscriptionId ?? '')
+    const late = { ...stack.ctx, payments: { ...stack.ctx.payments, findSubscription: async () => found } }
+    stack.clock.now = anchor + PERIOD
+    const renewing = { code: 'conflict', message: expect.stringContaining('renewing your plan right now') }
+    await expect(quoteChange(late, user, 'premium')).rejects.toMatchObject(renewing)
+    await expect(changePlan(late, user, { planType: 'premium', quotedAt: null })).rejects.toMatchObject(renewing)
+    await change('premium')
+    expect(await charged()).toEqual([2500, 2500, 22_500])
+  })
+
+  test('ending a plan twice is no error', async () => {
+    await buy('basic')
+    const id = (await plan())?.stripeSubscriptionId ?? ''
+    await stack.ctx.payments.cancelNow(id)
+    await stack.ctx.payments.cancelNow(id)
+    expect(await stack.ctx.payments.findSubscription(id)).toMatchObject({ status: 'canceled' })
+  })
+
   test('a downgrade that Stripe makes late, after we asked, leaves the new period only its own hours', async () => {
     await buy('premium')
     await change('basic')
