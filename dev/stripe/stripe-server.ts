@@ -29,6 +29,8 @@ export class StripeServer {
   readonly account: Account
   readonly calls = new Calls<StripeCall>()
   readonly faults: Faults<{ fault: StripeFault }>
+  /** How long after the end of a period its renewal happens, in seconds. */
+  renewsLateBy = 0
 
   constructor(store: Store, apiBase: string, now: () => number) {
     this.account = new Account(store, apiBase, now)
@@ -45,7 +47,7 @@ export class StripeServer {
   /** Processes renewals, expirations, and overdue invoices. */
   passTime(): void {
     expirePendingUpdates(this.account)
-    renewSubscriptions(this.account)
+    renewSubscriptions(this.account, this.renewsLateBy)
     expireCheckouts(this.account)
     announceOverdue(this.account)
     forgetOldKeys(this.account)

@@ -107,22 +107,33 @@ export function cancelSubscription(account: Account, id: string, at = account.no
   return subscription
 }
 
-/** Ends periods that are over: starts and charges the next one, or cancels the subscription. */
-export function renewSubscriptions(account: Account): void {
-  for (const subscription of account.store.all<Subscription>('subscriptions'))
+/**
+ * Ends periods that are over: starts and charges the next one, or cancels the subscription.
+ * @param lateBy as Stripe may be: in seconds
+ */
+export function renewSubscriptions(account: Account, lateBy: number): void {
+  const { store } = account
+  const now = account.now()
+  for (const subscription of store.all<Subscription>('subscriptions'))
     while (subscription.status !== 'canceled') {
       const item = subscription.items.data[0]
       if (!item) break
-      const at = item.current_period_end
-      giveUp(account, subscription, Math.min(at, account.now()))
-      if (at > account.now()) break
-      if (subscription.cancel_at_period_end) {
-        cancelSubscription(account, subscription.id, at)
+      const end = item.current_period_end
+      giveUp(account, subscription, Math.min(end, now))
+      if (end > now) break
+      if (end > now - lateBy) {
+        store.put('late_renewals', subscription.id, { end })
         break
       }
-      item.current_period_start = at
-      item.current_period_end = monthsAfter(subscription.billing_cycle_anchor, monthsSince(subscription, at) + 1)
-      advanceSchedule(account, subscription, at)
+      // What nobody could see yet may as well have happened in time.
+      const at = store.get<{ end: number }>('late_renewals', subscription.id)?.end === end ? now : end
+      if (subscription.cancel_at_period_end) {
+        cancelSubscription(account, subscription.id, end)
+        break
+      }
+      item.current_period_start = end
+      item.current_period_end = monthsAfter(subscription.billing_cycle_anchor, monthsSince(subscription, end) + 1)
+      advanceSchedule(account, subscription, end)
       chargePlan(account, subscription, 'subscription_cycle', at)
       save(account, subscription, 'customer.subscription.updated', at)
     }
