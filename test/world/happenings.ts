@@ -47,11 +47,13 @@ export function cloudHappening(world: World, random: Random): void {
 /** What happens at Stripe without the customer, or at its edge. */
 export function stripeHappening(world: World, random: Random, people: Person[]): void {
   const { stripe } = world
+  const happening = random.between(0, 10)
+  // Until the next happening at Stripe, our endpoint is down, or renewals take up to an hour.
+  stripe.conditions.losesWebhooks = happening === 8
+  stripe.conditions.renewsLateBy = happening === 10 ? random.between(60, 3_600) : 0
+  stripe.passTime()
   const subscription = random.pick(stripe.subscriptions().filter(({ status }) => status !== 'canceled'))
   const open = random.pick(stripe.invoices().filter(({ status, parent }) => status === 'open' && parent === null))
-  const happening = random.between(0, 9)
-  // Our endpoint is down until the next happening at Stripe.
-  stripe.conditions.losesWebhooks = happening === 8
   if (happening <= 1) {
     stripe.inject(random.pick(['error', 'lost_response']), random.between(1, 6))
   } else if (happening === 2) {

@@ -60,6 +60,8 @@ export class Memory {
       if (plan.paidUntil !== null) this.lateLessons.add(plan.userId)
       const before = this.plans.get(plan.id)
       if (!before || !owner) continue
+      if (before.endedAt === null && plan.endedAt !== null && owner.billedUntil > plan.endedAt)
+        this.lateLessons.add(plan.userId)
       const changedAt = plan.upgradedAt !== before.upgradedAt ? plan.upgradedAt : plan.earlierUntil
       const isChanged = plan.planType !== before.planType || plan.upgradedAt !== before.upgradedAt
       if (isChanged && owner.billedUntil > (changedAt ?? 0)) this.lateLessons.add(plan.userId)

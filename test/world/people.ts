@@ -51,6 +51,8 @@ export class Person {
   /** The prices at which they upgraded, as we quoted them. */
   readonly quotes: { subscription: string; cents: number; at: number }[] = []
   #decisions = 0
+  /** The checkout pages that we gave them. */
+  #pages = new Set<string>()
   #world: World
 
   constructor(world: World, user: User, behavior: Behavior, born: number) {
@@ -143,7 +145,8 @@ export class Person {
 
   async openCheckout(planType: string): Promise<void> {
     const before = this.#openPages().length
-    await createCheckout(this.#world.ctx, this.user, { planType })
+    const { url } = await createCheckout(this.#world.ctx, this.user, { planType })
+    this.#pages.add(url)
     if (before > 0) this.#world.note('checkout reopened')
   }
 
@@ -216,8 +219,7 @@ export class Person {
   }
 
   #openPages() {
-    const customer = this.customer()
-    return this.#world.stripe.checkouts().filter((one) => one.customer === customer && one.status === 'open')
+    return this.#world.stripe.checkouts().filter(({ url, status }) => status === 'open' && this.#pages.has(url ?? ''))
   }
 
   #openInvoices() {

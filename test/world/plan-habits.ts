@@ -97,6 +97,8 @@ async function wait(world: World, random: Random, person: Person): Promise<void>
     end + random.between(0, 3 * MINUTE_MS),
     end + random.between(HOUR_MS, 2 * DAY_MS),
   ])
+  // Changes of plan and late renewals meet here.
+  if (random.chance(0.2)) world.stripe.conditions.renewsLateBy = random.between(30, 900)
   await at(world, moment)
 }
 

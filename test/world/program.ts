@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { MINUTE_MS } from '../../src/domain/instant.ts'
 import { toAppError } from '../../src/server/http/error-response.ts'
 import type { Log } from '../../src/server/log.ts'
 import type { Random } from '../../testing/random.ts'
@@ -13,6 +14,9 @@ const WEATHER = {
   storm: { lost: 0.12, cut: 0.05, slowMs: 4_000 },
 } as const
 export type Weather = keyof typeof WEATHER
+
+/** AWS refuses a request that was signed longer ago. */
+const REQUEST_EXPIRES_MS = 5 * MINUTE_MS
 
 type Invocation = { name: string; dead: boolean }
 export type Task = { name: string; run: () => Promise<unknown> }
@@ -33,7 +37,7 @@ type Surroundings = {
 /** The product's invocations, and the calls that leave them: each waits for its turn, and may be lost or cut off. */
 export class Program {
   /** Launches that EC2 carries out after we stopped waiting. */
-  readonly late: (() => Promise<unknown>)[] = []
+  #late: { launch: () => Promise<unknown>; until: number }[] = []
   #world: Surroundings
   #turns = new Turns()
   #current = new AsyncLocalStorage<Invocation>()
@@ -78,6 +82,13 @@ export class Program {
   /** Whether the calling invocation has ended. What is left of it reaches nothing. */
   isDead(): boolean {
     return this.#current.getStore()?.dead ?? false
+  }
+
+  /** The next launch that EC2 may still carry out. */
+  takeLateLaunch(): (() => Promise<unknown>) | null {
+    const { ms } = this.#world.clock
+    this.#late = this.#late.filter(({ until }) => until > ms)
+    return this.#late.shift()?.launch ?? null
   }
 
   /** Asks later whether the invocation that runs now has ended. */
@@ -129,7 +140,7 @@ export class Program {
     if (!mishap) return effect()
     world.disturb()
     if (name === 'ec2: launch' && world.luck.chance(0.4)) {
-      this.late.push(effect)
+      this.#late.push({ launch: effect, until: world.clock.ms + REQUEST_EXPIRES_MS })
       throw unanswered(name)
     }
     if (!before && name.startsWith('stripe: ') && world.luck.chance(0.3)) {

@@ -29,6 +29,7 @@ export const REACH = [
   'plan granted',
   'plan unpaid',
   'plan paid late',
+  'renewal late',
   'mailed budget',
   'budget that stops set',
   'event delivered',

@@ -26,7 +26,7 @@ export type StripeWorld = ReturnType<typeof openStripe>
 
 /** The stand-in's Stripe and the product's own adapter with Stripe's SDK, without a network between them. */
 /** @param failed called when a call fails at Stripe */
-export function openStripe(now: () => number, failed: () => void) {
+export function openStripe(now: () => number, note: (state: string) => void, failed: () => void) {
   const store = new Store(null)
   const server = new StripeServer(store, BASE, now)
   const { account } = server
@@ -61,7 +61,17 @@ export function openStripe(now: () => number, failed: () => void) {
     getCheckout: read('checkout', adapter.getCheckout),
     listPlanInvoices: read('plan invoices', adapter.listPlanInvoices),
   }
-  const conditions = { losesWebhooks: false }
+  const lateRenewals = () =>
+    store
+      .entries('late_renewals')
+      .map((one) => JSON.stringify(one))
+      .join()
+  const conditions = {
+    losesWebhooks: false,
+    set renewsLateBy(seconds: number) {
+      server.renewsLateBy = seconds
+    },
+  }
   /** Someone acts at Stripe: the customer on its pages, or the operator in its dashboard. */
   function act<T>(what: () => T): T {
     server.passTime()
@@ -77,8 +87,13 @@ export function openStripe(now: () => number, failed: () => void) {
     heal() {
       server.faults.heal()
       conditions.losesWebhooks = false
+      conditions.renewsLateBy = 0
     },
-    passTime: () => act(() => {}),
+    passTime() {
+      const before = lateRenewals()
+      act(() => {})
+      if (lateRenewals() !== before) note('renewal late')
+    },
     /** Events since the last call, in order. */
     takeEvents(): StripeEvent[] {
       const ids = store.entries<{ event: string }>('deliveries').map(([id]) => id)

@@ -65,7 +65,11 @@ export class World {
       (state) => this.note(state),
       () => this.calm.disturb('fleet'),
     )
-    this.stripe = openStripe(now, () => this.calm.disturb())
+    this.stripe = openStripe(
+      now,
+      (state) => this.note(state),
+      () => this.calm.disturb(),
+    )
     this.program = new Program(this)
     this.alarms = new Alarms(this)
     this.webhooks = new Webhooks(this)

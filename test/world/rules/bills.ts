@@ -1,3 +1,4 @@
+import type { Invoice } from '../../../dev/stripe/objects.ts'
 import { HOUR_MS } from '../../../src/domain/instant.ts'
 import { runSecondsWithin } from '../../../src/domain/money/billing.ts'
 import { cycleFrom } from '../../../src/domain/money/cycle.ts'
@@ -134,16 +135,22 @@ export const BILLS_RULES: Rule[] = [
           )
         const own = charges.find(({ lines }) => (lines.data[0]?.period.start ?? 0) * 1000 === bill.periodStart)
         if (!own) return []
-        const idOf = ({ parent }: (typeof charges)[number]) => parent?.subscription_details.subscription
+        const idOf = ({ parent }: Invoice) => parent?.subscription_details.subscription
+        const paidAtOf = ({ status_transitions }: Invoice) => (status_transitions.paid_at ?? Infinity) * 1000
+        const next = charges.find(({ lines }) => lines.data[0]?.period.start === own.lines.data[0]?.period.end)
+        const renewedAt = Math.max(own.lines.data[0]?.period.end ?? 0, next?.created ?? 0) * 1000
         const plan = world.stripe.subscriptions().find(({ id }) => id === idOf(own))
         // Ended in the dashboard in the second of its renewal: that bill has no plan.
         if ((plan?.ended_at ?? Infinity) * 1000 <= bill.periodStart) return []
         // Stripe drafts no further charge for an unpaid plan until an earlier one is paid, which pays for this period.
         const payments = (own.status === 'draft' ? charges.filter((one) => idOf(one) === idOf(own)) : [own])
-          .map(({ status_transitions }) => (status_transitions.paid_at ?? Infinity) * 1000)
+          .map(paidAtOf)
           .filter((at) => at >= bill.periodStart)
         const paidAt = Math.min(...payments, Infinity)
         const isPaid = paidAt < bill.periodEnd
+        // Someone paid an older charge meanwhile, or after closing the account, or before a late renewal: it may count here.
+        const others = charges.filter((one) => idOf(one) === idOf(own)).map(paidAtOf)
+        if (!isPaid && others.some((at) => at >= bill.periodStart && at < renewedAt)) return []
         // Only if a trigger in that period learned about the payment, or its failure.
         const heardFrom = Math.max(isPaid ? paidAt : bill.periodStart, world.calm.since.money) + 26 * HOUR_MS
         if (!world.calm.rounds.some((at) => heardFrom < at && at < bill.periodEnd)) return []
