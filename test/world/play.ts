@@ -65,7 +65,6 @@ async function playStep(world: World, people: Person[], step: Step): Promise<voi
   else if (step.kind === 'operator')
     await world.together([{ name: 'operator', run: () => operatorDeed(world, random, person) }])
   else await world.together(await person.deeds(random))
-  if (random.chance(0.3)) await carryOutLate(world)
   // Even where nothing failed, calls took seconds.
   if (step.weather !== 'calm') world.calm.disturb()
 }
@@ -79,18 +78,6 @@ async function toEdge(world: World, random: Random): Promise<number> {
   return Math.max(0, at + off - world.clock.ms)
 }
 
-async function carryOutLate(world: World): Promise<boolean> {
-  const launch = world.program.takeLateLaunch()
-  if (!launch) return false
-  const run = async () => {
-    await launch().catch(() => {})
-    world.calm.disturb('fleet')
-    world.note('launch carried out late')
-  }
-  await world.together([{ name: 'late launch', run }])
-  return true
-}
-
 /** The faults stop and everyone stops; then two days pass, and then the rest of everyone's cycle. */
 async function becomeQuiet(world: World, people: Person[], checkRules: () => Promise<void>): Promise<void> {
   world.luck = seededRandom(1)
@@ -98,7 +85,6 @@ async function becomeQuiet(world: World, people: Person[], checkRules: () => Pro
   world.trace?.(`${new Date(world.clock.ms).toISOString()} everything becomes quiet`)
   world.ec2.heal()
   world.stripe.heal()
-  while (await carryOutLate(world));
   for (let tries = 0; tries < 4; tries++) {
     await world.together(
       people

@@ -37,7 +37,7 @@ type Surroundings = {
 /** The product's invocations, and the calls that leave them: each waits for its turn, and may be lost or cut off. */
 export class Program {
   /** Launches that EC2 carries out after we stopped waiting. */
-  #late: { launch: () => Promise<unknown>; until: number }[] = []
+  #late: { launch: () => Promise<unknown>; at: number }[] = []
   #world: Surroundings
   #turns = new Turns()
   #current = new AsyncLocalStorage<Invocation>()
@@ -84,11 +84,22 @@ export class Program {
     return this.#current.getStore()?.dead ?? false
   }
 
-  /** The next launch that EC2 may still carry out. */
-  takeLateLaunch(): (() => Promise<unknown>) | null {
-    const { ms } = this.#world.clock
-    this.#late = this.#late.filter(({ until }) => until > ms)
-    return this.#late.shift()?.launch ?? null
+  /** When EC2 carries out a launch that we no longer wait for. */
+  moments(): number[] {
+    return this.#late.map(({ at }) => at)
+  }
+
+  /** The late launches until then. */
+  due(until: number): Task[] {
+    const due = this.#late.filter(({ at }) => at <= until)
+    this.#late = this.#late.filter(({ at }) => at > until)
+    return due.map(({ launch }) => ({ name: 'late launch', run: () => this.#carryOut(launch) }))
+  }
+
+  async #carryOut(launch: () => Promise<unknown>): Promise<void> {
+    await launch().catch(() => {})
+    this.#world.disturb()
+    this.#world.note('launch carried out late')
   }
 
   /** Asks later whether the invocation that runs now has ended. */
@@ -140,7 +151,7 @@ export class Program {
     if (!mishap) return effect()
     world.disturb()
     if (name === 'ec2: launch' && world.luck.chance(0.4)) {
-      this.#late.push({ launch: effect, until: world.clock.ms + REQUEST_EXPIRES_MS })
+      this.#late.push({ launch: effect, at: world.clock.ms + world.luck.between(1, REQUEST_EXPIRES_MS) })
       throw unanswered(name)
     }
     if (!before && name.startsWith('stripe: ') && world.luck.chance(0.3)) {

@@ -114,7 +114,7 @@ export class World {
       if (next > until) break
       this.#passTime(next)
       const soon = this.clock.ms + TOGETHER_MS
-      const tasks = [...this.alarms.due(soon, lateBy), ...this.webhooks.due(soon)]
+      const tasks = [...this.alarms.due(soon, lateBy), ...this.webhooks.due(soon), ...this.program.due(soon)]
       if (cronAt <= soon) {
         tasks.push(...this.#crons())
         cronAt = this.clock.ms + cronEvery
@@ -146,12 +146,12 @@ export class World {
     await this.advance(Math.max(0, next - 1 - this.clock.ms))
     this.clock.ms = Math.max(this.clock.ms, next)
     const soon = this.clock.ms + TOGETHER_MS
-    return [...this.alarms.due(soon), ...this.webhooks.due(soon)]
+    return [...this.alarms.due(soon), ...this.webhooks.due(soon), ...this.program.due(soon)]
   }
 
-  /** When an alarm or a webhook comes. */
+  /** When an alarm, a webhook, or a late launch comes. */
   #moments(): number[] {
-    return [...this.alarms.moments(), ...this.webhooks.moments()]
+    return [...this.alarms.moments(), ...this.webhooks.moments(), ...this.program.moments()]
   }
 
   #passTime(until: number): void {
