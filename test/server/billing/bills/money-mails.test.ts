@@ -235,6 +235,11 @@ describe('emails about money', () => {
       await running(closed)
       await lookAfter(0)
       expect(await subjects()).toEqual(['Your included hours are used up', '80% of your included hours are used'])
+      // A downgrade that took effect with this period, and that we heard of late.
+      await stack.db.$client.execute(`UPDATE subscriptions SET hours = 0.4 WHERE user_id = '${user.id}'`)
+      await running(closed)
+      await lookAfter(0)
+      expect(await subjects()).toHaveLength(2)
     })
   })
 
