@@ -5,14 +5,28 @@ import type { Context } from '../../context.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
 
 /**
- * What Stripe says about a plan, whether an unpaid period was paid in time, and whether its current or last
- * period is unpaid.
- * @property endedPaid its last period was paid in time, although an earlier one was not
+ * What we heard about a plan's payments.
+ * @property paidInTime an unpaid period was paid after all
+ * @property endedPaid its last period was paid, although an earlier one was not
+ * @property unpaid its current or last period is unpaid
  */
-export type Heard = PaidSubscription & { userId: string; paidInTime: boolean; endedPaid: boolean; unpaid: boolean }
+type Payments = { paidInTime: boolean; endedPaid: boolean; unpaid: boolean }
+
+/** What Stripe says about a plan. */
+export type Heard = PaidSubscription & Payments & { userId: string }
+
+export async function hearOfPayments(
+  ctx: Context,
+  known: { paidUntil: number | null } | undefined,
+  found: PaidSubscription,
+): Promise<Payments> {
+  const paidInTime = known ? await wasPaidInTime(ctx, known, found) : false
+  const endedPaid = known && !paidInTime ? await hasEndedPaid(ctx, known, found) : false
+  return { paidInTime, endedPaid, unpaid: await isPeriodUnpaid(ctx, found) }
+}
 
 /** Whether a period that we believed unpaid was in fact paid before it, or the plan, ended. */
-export async function wasPaidInTime(
+async function wasPaidInTime(
   ctx: Context,
   { paidUntil }: { paidUntil: number | null },
   found: PaidSubscription,
@@ -24,7 +38,7 @@ export async function wasPaidInTime(
 }
 
 /** Whether a plan that we believed unpaid was paid again, and has ended since. */
-export async function hasEndedPaid(
+async function hasEndedPaid(
   ctx: Context,
   { paidUntil }: { paidUntil: number | null },
   { id, periodStart, endedAt }: PaidSubscription,
@@ -37,7 +51,7 @@ export async function hasEndedPaid(
  * Whether the plan's current or last period is unpaid. Stripe charges for a renewal about an hour after it, and a bank
  * debit may take days. A plan that ends before that is never reported as unpaid, so we look for the payment.
  */
-export async function isPeriodUnpaid(ctx: Context, found: PaidSubscription): Promise<boolean> {
+async function isPeriodUnpaid(ctx: Context, found: PaidSubscription): Promise<boolean> {
   const { status, endedAt, anchor, periodStart } = found
   if (endedAt === null || status === 'incomplete_expired') return isUnpaid(found)
   const start = periodStart === anchor ? 0 : periodStart

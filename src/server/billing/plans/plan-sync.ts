@@ -10,7 +10,7 @@ import type { PaidSubscription } from '../../ports/payments.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
 import { planBeforeChange, toSpan } from '../bills/plan-spans.ts'
 import { endGrantedQuery, liftTrialEndQuery } from './grants.ts'
-import { type Heard, hasEndedPaid, isPeriodUnpaid, isUnbilledUnpaid, paidUntilQuery, wasPaidInTime } from './paid-until.ts'
+import { type Heard, hearOfPayments, isUnbilledUnpaid, paidUntilQuery } from './paid-until.ts'
 import { alertIgnored, alertNotRecorded, alertSecond } from './plan-alerts.ts'
 
 /**
@@ -92,12 +92,10 @@ async function takeOver(ctx: Context, found: PaidSubscription, askedAt: number):
   }
   const { periodStart } = found
   const before = known && known.planType !== plan.type ? planBeforeChange(known, { type: plan.type, periodStart }) : {}
-  const paidInTime = known ? await wasPaidInTime(ctx, known, found) : false
-  const endedPaid = known && !paidInTime ? await hasEndedPaid(ctx, known, found) : false
-  const unpaid = await isPeriodUnpaid(ctx, found)
+  const payments = await hearOfPayments(ctx, known, found)
   return subscriptionQueries(
     ctx,
-    { ...found, ...upgradeOf(found, known, askedAt), userId, paidInTime, endedPaid, unpaid },
+    { ...found, ...upgradeOf(found, known, askedAt), ...payments, userId },
     { ...plan, before },
     askedAt,
   )
