@@ -93,8 +93,10 @@ export async function stopServersOfClosed(ctx: Context): Promise<void> {
     .where(and(isNull(runs.endedAt), isNull(runs.stopRequestedAt), isNotNull(users.closedAt)))
     .limit(MOST_AT_ONCE)
   await fourAtOnce(left, async (run) => {
+    const channel = ctx.channel(run.userId)
+    await channel.arm(run.userId)
     await requestStop(ctx, run, ctx.now())
-    await ctx.channel(run.userId).wake(run.userId)
+    await channel.wake(run.userId)
   })
 }
 

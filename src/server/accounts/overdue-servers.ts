@@ -86,8 +86,10 @@ async function stopRun(ctx: Context, run: Run): Promise<void> {
   const now = ctx.now()
   const failure = { code: 'suspended', message: STOPPED_OVERDUE }
   const due = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND ${isToBeStopped(now)})`
+  const channel = ctx.channel(userId)
+  await channel.arm(userId)
   await requestStop(ctx, run, now, { failure, when: due })
-  await ctx.channel(userId).wake(userId)
+  await channel.wake(userId)
 }
 
 /**

@@ -131,8 +131,15 @@ test('the next trigger stops a server that survived because the process died whi
   const left = await stack.insertRun(user.id, { from: until, until: null })
   await stack.db.update(users).set({ closedAt: until }).where(eq(users.id, user.id))
   stack.clock.now += MINUTE
-  await runCron({ ...ctx, fleetWatcher: { revive: async () => {} } } as Context, '* * * * *')
   const stops = async (id: string) => (await stack.db.select().from(runs).where(eq(runs.id, id)))[0]?.stopRequestedAt
+  const armed: unknown[] = []
+  const channel: Context['channel'] = (id) => ({
+    ...ctx.channel(id),
+    arm: async () => void armed.push(await stops(left)),
+  })
+  await runCron({ ...ctx, channel, fleetWatcher: { revive: async () => {} } } as Context, '* * * * *')
   expect([await stops(left), await stops(alive)]).toEqual([stack.clock.now, null])
+  // Set before the stop is written down: its job begins even if nobody hears of that.
+  expect(armed).toEqual([null])
   expect(stack.woken).toContain(user.id)
 })

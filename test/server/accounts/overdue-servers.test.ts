@@ -375,7 +375,14 @@ describe('an overdue invoice', () => {
     const { ms } = world.clock
     const marks = { suspendedAt: ms - 3 * DAY, stopWarnedAt: ms - DAY }
     await world.db.update(users).set(marks).where(eq(users.id, ada.user.id))
+    // The alarm is set before the stop is written down, so that its job begins even if nobody hears of it.
+    const armed: unknown[] = []
+    world.wire = async (call, effect) => {
+      if (call === 'channel: arm') armed.push((await latestRun(world, ada.user.id)).stopRequestedAt)
+      return effect()
+    }
     await stopOverdueServers(world.ctx)
+    expect(armed).toEqual([null])
     await settle(world, ada)
     const job = (await jobsOf(world, ada.user.id)).find(({ kind }) => kind === 'server_stop')
     expect(job).toMatchObject({ status: 'failed', errorCode: 'suspended' })
