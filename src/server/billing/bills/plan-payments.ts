@@ -1,5 +1,5 @@
 import { and, asc, desc, eq, lte, ne, type SQL, sql } from 'drizzle-orm'
-import { type Query, writeBatch } from '../../../../db/client.ts'
+import type { Query } from '../../../../db/client.ts'
 import { type PlanPaymentRow, planPayments } from '../../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, toDay } from '../../../domain/instant.ts'
 import type { Bill } from '../../../domain/money/bill.ts'
@@ -38,16 +38,10 @@ export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: n
   })
 }
 
-/** Asks Stripe for every payment of a plan, in case we missed a webhook. After this, a plan that has ended needs no more checks. */
-export async function syncPlanPayments(ctx: Context, subscriptionId: string): Promise<void> {
+/** Stores every payment of a plan as Stripe has it now, in case we missed a webhook. */
+export async function findPlanPayments(ctx: Context, subscriptionId: string): Promise<Query[]> {
   const askedAt = ctx.now()
-  const invoices = await ctx.payments.listPlanInvoices(subscriptionId)
-  await writeBatch(ctx.db, [
-    ...planPaymentQueries(ctx, invoices, askedAt),
-    ctx.db.run(
-      sql`UPDATE subscriptions SET check_at = NULL WHERE stripe_subscription_id = ${subscriptionId} AND ended_at <= ${askedAt}`,
-    ),
-  ])
+  return planPaymentQueries(ctx, await ctx.payments.listPlanInvoices(subscriptionId), askedAt)
 }
 
 /** Unpaid ones that we haven't checked with Stripe for a day. People may still pay for a plan that has ended. */

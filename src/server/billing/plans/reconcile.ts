@@ -5,11 +5,11 @@ import type { Context } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import type { LogFields } from '../../log.ts'
 import { syncInvoice } from '../bills/invoice-sync.ts'
-import { duePaymentsQuery, postponeCheck, syncPlanPayments } from '../bills/plan-payments.ts'
+import { duePaymentsQuery, postponeCheck } from '../bills/plan-payments.ts'
 import { closeUnopened } from './checkout.ts'
 import { syncCheckout } from './checkout-sync.ts'
 import { alertPaidAfterClosing } from './plan-alerts.ts'
-import { syncPlan } from './plan-sync.ts'
+import { checkPlan } from './plan-sync.ts'
 
 const BATCH = 100
 
@@ -46,8 +46,7 @@ export async function reconcilePlans(ctx: Context): Promise<void> {
         if (plan.createdAt > closedAt) await alertPaidAfterClosing(ctx, stripeId)
         await ctx.payments.cancelNow(stripeId)
       }
-      await syncPlan(ctx, stripeId)
-      await syncPlanPayments(ctx, stripeId)
+      await checkPlan(ctx, stripeId)
     },
   )
   await eachOf(

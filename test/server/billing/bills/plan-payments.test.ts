@@ -9,6 +9,8 @@ import { getBillingOverview } from '../../../../src/server/billing/bills/billing
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { openPortal } from '../../../../src/server/billing/bills/portal.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
+import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
+import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
@@ -109,6 +111,24 @@ test('lost webhooks cost a day: we ask for all payments of the plan, and for an 
   expect((await fees()).map(({ paid }) => paid)).toEqual([true, true])
   const rows = await stack.db.select().from(planPayments).where(eq(planPayments.userId, user.id))
   expect(rows.map(({ checkAt }) => checkAt)).toEqual([null, null])
+})
+
+test('what we hear about the plan postpones no question about its payments, and neither does a failed one', async () => {
+  await buy()
+  const plan = async () => (await stack.db.select().from(plans).where(eq(plans.userId, user.id)))[0]
+  const { checkAt, stripeSubscriptionId } = (await plan()) ?? {}
+  expect(checkAt).toBe(stack.clock.now + DAY)
+  stack.clock.now += 23 * HOUR
+  await syncPlan(stack.ctx, stripeSubscriptionId ?? '')
+  expect(await plan()).toMatchObject({ checkAt, syncedAt: stack.clock.now })
+  stack.clock.now = checkAt ?? 0
+  const listPlanInvoices = () => Promise.reject(new Error('Stripe is busy'))
+  await reconcilePlans({ ...stack.ctx, payments: { ...stack.ctx.payments, listPlanInvoices } })
+  expect(inBrief(stack.takeLines())).toEqual(['reconcile_failed'])
+  expect((await plan())?.checkAt).toBe(stack.clock.now + HOUR)
+  stack.clock.now += HOUR
+  await reconcilePlans(stack.ctx)
+  expect((await plan())?.checkAt).toBe(stack.clock.now + DAY)
 })
 
 test('if a plan ended while webhooks were lost, we ask once more for all its payments', async () => {
