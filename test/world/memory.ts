@@ -15,7 +15,7 @@ export class Memory {
   readonly causes = new Set<string>()
   /** Runs that ended for a reason of their own, such as a lost instance. */
   readonly blamed = new Set<string>()
-  /** People whose plan we learned about after the end of a cycle that it changes. */
+  /** People whose plan was unpaid, or of whose plan we learned after the end of a cycle that it changes. */
   readonly lateLessons = new Set<string>()
   #since = new Map<string, number>()
   #told = new Map<string, string>()
@@ -51,6 +51,7 @@ export class Memory {
   /** Call it before the rules are checked. */
   count(rows: Rows): void {
     for (const job of rows.jobs) if (job.errorCode === 'instance_lost') this.blamed.add(job.runId)
+    for (const { what, id } of rows.witnessed) if (what.startsWith('unpaid since ')) this.lateLessons.add(id)
     for (const plan of rows.plans) {
       const owner = rows.users.find(({ id }) => id === plan.userId)
       const isNew = !this.#since.has(`plan ${plan.id}`)

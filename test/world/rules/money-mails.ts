@@ -105,7 +105,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
   },
 ]
 
-/** Whether no cycle of theirs can have ended, and none of their plans changed, between those moments. */
+/** Whether no cycle of theirs can have ended, and we heard of no change of their plans, between those moments. */
 export function isSameCycle(
   { world, rows }: Pick<View, 'world' | 'rows'>,
   userId: string,
@@ -128,7 +128,7 @@ export function isSameCycle(
   return (
     new Date(from).getUTCMonth() === new Date(to).getUTCMonth() &&
     !users.some(({ id, billedUntil }) => id === userId && within(billedUntil)) &&
-    !theirs.some((plan) => [plan.anchor, plan.endedAt, plan.cancelAt].some(within)) &&
+    !theirs.some((plan) => [plan.anchor, plan.createdAt, plan.endedAt, plan.cancelAt].some(within)) &&
     !upgrades.length &&
     !theirs.some(({ anchor }) => anchor <= from && months(anchor))
   )
