@@ -83,11 +83,11 @@ async function stopRun(ctx: Context, run: Run): Promise<void> {
   const { userId, suspendedAt, stopWarnedAt } = run
   const since = stopTime(suspendedAt ?? 0, stopWarnedAt ?? 0)
   if (!(await askAgain(ctx, userId)) && ctx.now() < since + PATIENCE_MS) return
+  const channel = ctx.channel(userId)
+  await channel.arm(userId)
   const now = ctx.now()
   const failure = { code: 'suspended', message: STOPPED_OVERDUE }
   const due = sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND ${isToBeStopped(now)})`
-  const channel = ctx.channel(userId)
-  await channel.arm(userId)
   await requestStop(ctx, run, now, { failure, when: due })
   await channel.wake(userId)
 }
