@@ -152,6 +152,7 @@ export class Person {
 
   /** On Stripe's page, which knows nothing about us. */
   pay(random: Random, declinedLater: boolean): void {
+    this.#world.stripe.passTime()
     const page = random.pick(this.#openPages())
     if (!page) return
     this.#world.stripe.pay(page.id, declinedLater ? 'declined_later' : 'good')
