@@ -53,7 +53,7 @@ export const PLANS_RULES: Rule[] = [
         const fits = own?.userId === plan.userId && own.amountCents === total && own.status === status
         // An upgrade that waited for the bank, and lapsed: nobody owed it.
         const isLapsed = reason === 'subscription_update' && (status === 'void' || status === 'open')
-        const since = memory.since(`books ${id}`, !fits && !isLapsed)
+        const since = memory.since(`books ${id} ${status} ${total}`, !fits && !isLapsed)
         return [
           ...(kept.length > 1 ? [`${id} of ${customer} is in ${kept.length} rows`] : []),
           ...(since !== null && owner.closedAt === null && isOverdue(world, 'money', since, 26 * HOUR_MS, 4)
