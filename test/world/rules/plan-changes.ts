@@ -38,7 +38,7 @@ export const PLAN_CHANGES_RULES: Rule[] = [
         const isSmaller = found.status === 'active' && !item.price.lookup_key?.includes('premium')
         const isOther =
           found.status !== 'canceled' && !item.price.lookup_key?.startsWith(`proving_ground_${plan.planType}`)
-        const since = memory.since(`other plan ${id}`, isOther)
+        const since = memory.since(`other plan ${id} ${planType} ${item.price.lookup_key}`, isOther)
         return [
           ...(planType === 'premium' && status === 'active' && paidUntil === null && !isPaid
             ? [`${id} is Premium since ${iso(syncedAt)}, and Stripe was not paid for it`]

@@ -33,7 +33,10 @@ export const PLANS_RULES: Rule[] = [
         const paying = world.stripe
           .subscriptions()
           .filter(({ metadata, status }) => metadata.user_id === user.id && status !== 'canceled')
-        const since = memory.since(`pays ${user.id}`, paying.length > (closedAt === null ? 1 : 0))
+        const since = memory.since(
+          `pays ${user.id} ${paying.map(({ id }) => id)}`,
+          paying.length > (closedAt === null ? 1 : 0),
+        )
         return since !== null && isOverdue(world, 'money', since, 3 * HOUR_MS, 4)
           ? [`${user.name} pays for ${paying.map(({ id }) => id)}, closed ${iso(closedAt)}`]
           : []
