@@ -21,6 +21,7 @@ import { limitPerson } from '../../limits/limits.ts'
 import type { PaidSubscription } from '../../ports/payments.ts'
 import { settleCheckout } from './checkout.ts'
 import { syncPlan } from './plan-sync.ts'
+import { releaseSchedule } from './release-schedule.ts'
 
 /** An upgrade may be confirmed at its quoted price for this long. */
 const QUOTE_HOLDS_MS = 10 * MINUTE_MS
@@ -192,15 +193,6 @@ async function findPlan(ctx: Context, userId: string): Promise<PlanRow | null> {
     .from(plans)
     .where(and(eq(plans.userId, userId), eq(plans.subType, 'paid'), isNull(plans.endedAt)))
   return row && stands(row, ctx.now()) ? row : null
-}
-
-/** Leaves the plan without a change ahead, even if another click was faster. */
-export async function releaseSchedule(ctx: Context, stripeId: string, scheduleId: string): Promise<void> {
-  try {
-    await ctx.payments.releaseSchedule(scheduleId)
-  } catch (error) {
-    if ((await ctx.payments.findSubscription(stripeId))?.scheduleId === scheduleId) throw error
-  }
 }
 
 /**
