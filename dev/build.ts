@@ -100,7 +100,7 @@ export const plainDynamicImports: Plugin = {
 
 /** Code that few requests need, loaded on demand, in one chunk because small ones compress badly. */
 const RARE =
-  /src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ForgotPassword|Help|Privacy|ResetPassword|StatusPage|StopServer|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.(webhook|money.budget-form)|src.server.routes.webhooks.answers|node_modules.standardwebhooks|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|personal-data|webhooks)|billing.(plans.change-plan|bills.(budget|hours-mails|invoice-mails))|mail.money-letters|operations.(metrics|prometheus))/
+  /src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ForgotPassword|Help|Privacy|ResetPassword|StatusPage|StopServer|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.(webhook|money.budget-form)|src.server.routes.webhooks.answers|node_modules.standardwebhooks|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|overdue-servers|personal-data|webhooks)|billing.(plans.(change-plan|reconcile)|bills.(budget|hours-mails|invoice-mails))|mail.money-letters|operations.(metrics|prometheus))/
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },

@@ -1,9 +1,7 @@
 import { freeClosedAddresses, stopServersOfClosed } from './accounts/close-account.ts'
-import { stopOverdueServers } from './accounts/overdue-servers.ts'
 import { forgetTraces } from './accounts/retention.ts'
 import { closeDueCycles } from './billing/bills/close-cycles.ts'
 import { advanceInvoices } from './billing/bills/invoicing.ts'
-import { reconcilePlans } from './billing/plans/reconcile.ts'
 import { type Context, withLogFields } from './context.ts'
 import { wakeSenders } from './events/sweep.ts'
 import { reviveWatcher, wakeOverdue } from './fleet/sweep.ts'
@@ -15,7 +13,10 @@ import { checkStarts } from './operations/status.ts'
 /** Everything that billing does on a schedule. */
 export const BILLING_CRON = '0-58 * * * *'
 
-/** Loaded when due, so that it doesn't weigh on the Worker's start. */
+// Loaded when due, so that they don't weigh on the Worker's start.
+const reconcilePlans = async (ctx: Context) => (await import('./billing/plans/reconcile.ts')).reconcilePlans(ctx)
+const stopOverdueServers = async (ctx: Context) =>
+  (await import('./accounts/overdue-servers.ts')).stopOverdueServers(ctx)
 const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hours-mails.ts')).mailUsedHours(ctx)
 
 /**
