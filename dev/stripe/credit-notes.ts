@@ -4,7 +4,7 @@ import { integer, list, type Params, record, text } from './form.ts'
 import { creditInvoice, getInvoice } from './invoices.ts'
 import type { CreditNote, Customer } from './objects.ts'
 
-/** Reduces an open invoice, or credits the customer's balance if the invoice is paid. */
+/** Reduces what is left to pay of an invoice. The rest goes to the customer's balance. */
 export function createCreditNote(account: Account, params: Params): CreditNote {
   const id = text(params, 'invoice')
   if (!id) throw missing('invoice')
@@ -18,12 +18,11 @@ export function createCreditNote(account: Account, params: Params): CreditNote {
   if (!(amount > 0)) throw missing('lines')
   if (invoice.status !== 'open' && invoice.status !== 'paid')
     throw invalid(`A ${invoice.status} invoice cannot be credited.`, 'invoice')
-  if (invoice.status === 'open' && (toBalance !== 0 || amount > invoice.amount_remaining))
-    throw invalid('An open invoice is credited by what is left to pay at most, and nothing goes to the balance.')
   const before = account.store.all<CreditNote>('credit_notes').filter((note) => note.invoice === id)
   const creditable = invoice.total - before.reduce((sum, note) => sum + note.amount, 0)
-  if (invoice.status === 'paid' && (toBalance !== amount || amount > creditable))
-    throw invalid('What is credited of a paid invoice must go somewhere, and cannot be more than was paid.')
+  const reduced = Math.min(amount, invoice.amount_remaining)
+  if (toBalance !== amount - reduced || amount > creditable)
+    throw invalid('What is more than is left to pay must go somewhere, and no more than the total can be credited.')
   const note: CreditNote = {
     id: account.newId('cn'),
     object: 'credit_note',
@@ -35,7 +34,9 @@ export function createCreditNote(account: Account, params: Params): CreditNote {
     currency: 'usd',
     memo: text(params, 'memo') ?? null,
     status: 'issued',
-    type: invoice.status === 'paid' ? 'post_payment' : 'pre_payment',
+    type: reduced === 0 ? 'post_payment' : reduced === amount ? 'pre_payment' : 'mixed',
+    pre_payment_amount: reduced,
+    post_payment_amount: toBalance,
     metadata: record(params, 'metadata'),
     lines: { object: 'list', data: lines.map((line) => ({ description: text(line, 'description') ?? '' })) },
   }
@@ -45,9 +46,10 @@ export function createCreditNote(account: Account, params: Params): CreditNote {
     customer.balance -= toBalance
     account.store.put('customers', customer.id, customer)
     account.announce('customer.updated', customer)
-    invoice.post_payment_credit_notes_amount += amount
+    invoice.post_payment_credit_notes_amount += toBalance
     account.store.put('invoices', invoice.id, invoice)
-  } else creditInvoice(account, invoice, amount)
+  }
+  if (reduced) creditInvoice(account, invoice, reduced)
   account.announce('credit_note.created', note)
   return note
 }

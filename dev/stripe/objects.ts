@@ -203,7 +203,10 @@ export type CreditNote = {
   currency: 'usd'
   memo: string | null
   status: 'issued'
-  type: 'pre_payment' | 'post_payment'
+  type: 'pre_payment' | 'post_payment' | 'mixed'
+  /** What it took off the amount left to pay, and what it gave to the balance. */
+  pre_payment_amount: number
+  post_payment_amount: number
   metadata: Metadata
   lines: { object: 'list'; data: { description: string }[] }
 }

@@ -133,10 +133,11 @@ describe.skipIf(isSkipped(stripeMock))('the Stripe adapter against stripe-mock',
     await payments.findInvoiceOf('cus_1', 'bill_1')
   })
 
-  test('credits open and paid invoices', async () => {
+  test('credits open, partly paid, and paid invoices', async () => {
     const credit = { invoiceId: 'in_1', billId: 'bill_2', cents: 88, description: '1800 s less than billed: x' }
-    expect(await payments.creditInvoice({ ...credit, paid: false }, 'key-9')).toMatch(/^cn_/)
-    expect(await payments.creditInvoice({ ...credit, paid: true }, 'key-10')).toMatch(/^cn_/)
+    expect(await payments.creditInvoice({ ...credit, toBalanceCents: 0 }, 'key-9')).toMatch(/^cn_/)
+    expect(await payments.creditInvoice({ ...credit, toBalanceCents: 8 }, 'key-9b')).toMatch(/^cn_/)
+    expect(await payments.creditInvoice({ ...credit, toBalanceCents: 88 }, 'key-10')).toMatch(/^cn_/)
     await payments.findCredit('in_1', 'bill_2')
   })
 

@@ -157,14 +157,13 @@ export function stripePayments(
         return null
       }),
 
-    creditInvoice: ({ invoiceId, billId, cents, paid, description }, idempotencyKey) =>
+    creditInvoice: ({ invoiceId, billId, cents, toBalanceCents, description }, idempotencyKey) =>
       ask(async (s) => {
         const note = await s.creditNotes.create(
           {
             invoice: invoiceId,
             lines: [{ type: 'custom_line_item', description, quantity: 1, unit_amount: cents }],
-            // A paid amount is credited to the customer's next invoices.
-            ...(paid ? { credit_amount: cents } : {}),
+            ...(toBalanceCents ? { credit_amount: toBalanceCents } : {}),
             metadata: { record_id: billId },
           },
           { idempotencyKey },

@@ -151,11 +151,11 @@ export type Payments = {
   /** The credit for a correcting record, found by the id that we wrote on it. */
   findCredit(invoiceId: string, billId: string): Promise<string | null>
   /**
-   * Takes `cents` off an open invoice. If it is paid, keeps them for the customer's next invoices. `paid`
-   * says which.
+   * Takes `cents` off an invoice. What is more than is left to pay, `toBalanceCents`, is for the customer's next
+   * invoices. @throws payment_refused if another amount is left to pay
    */
   creditInvoice(
-    credit: { invoiceId: string; billId: string; cents: number; paid: boolean; description: string },
+    credit: { invoiceId: string; billId: string; cents: number; toBalanceCents: number; description: string },
     key: string,
   ): Promise<string>
 

@@ -20,16 +20,18 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
     throw new AppError('unavailable', "The invoice to credit hasn't been sent yet.", { retryable: true })
   if (invoice.status === 'void') return { step: 'credited' }
   const before = attempts > 1 ? await ctx.payments.findCredit(invoice.id, record.id) : null
-  const paid = invoice.status === 'paid'
+  const cents = -record.amountCents
   const credit = {
     invoiceId: invoice.id,
     billId: record.id,
-    cents: -record.amountCents,
-    paid,
+    cents,
+    // Nothing is left to pay of a paid invoice, and earlier credits may have paid a part of an open one.
+    toBalanceCents: Math.max(0, cents - invoice.remainingCents),
     description: chargeText(record).line,
   }
-  // If it has been paid since, this is a different request and needs a different key.
-  const id = before ?? (await ctx.payments.creditInvoice(credit, `${record.id}:credit:${paid ? 'paid' : 'open'}`))
+  // If something has been paid since, this is a different request and needs a different key.
+  const key = `${record.id}:credit:${credit.toBalanceCents}`
+  const id = before ?? (await ctx.payments.creditInvoice(credit, key))
   // Updates what is left to pay, and whether the owner may start servers again.
   await syncInvoice(ctx, invoice.id)
   return { step: 'credited', stripeInvoiceId: id }

@@ -92,6 +92,27 @@ describe('a correction', () => {
     expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(1.75)
   })
 
+  test('downward by more than is left to pay: the rest reduces the invoice after it', async () => {
+    const { user, billId, url } = await billed()
+    await stack.press(url)
+    await stack.passTime(stack.clock.now + 2 * DAY, DAY)
+    await correct(billId, 0)
+    await stack.insertRun(user.id, { from: stack.clock.now + HOUR, until: stack.clock.now + 4 * HOUR })
+    await stack.passTime(stack.clock.now + 40 * DAY, DAY)
+    const [next] = await listBills(stack.ctx, user.id)
+    // The first credit has paid half of it.
+    expect(await billsAtStripe(next?.id ?? '')).toMatchObject([{ total: 350, amount_remaining: 175 }])
+    const correction = await correct(next?.id ?? '', 5400)
+    await advanceInvoices(stack.ctx)
+    expect(await creditsAtStripe(correction?.id ?? '')).toMatchObject([
+      { amount: 263, type: 'mixed', pre_payment_amount: 175, post_payment_amount: 88 },
+    ])
+    const [invoice] = await billsAtStripe(next?.id ?? '')
+    expect(invoice).toMatchObject({ status: 'paid', amount_remaining: 0 })
+    expect(await stack.atStripe(`customers/${invoice?.customer}`)).toMatchObject({ balance: -88 })
+    expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(0)
+  })
+
   test('of everything overdue: lifts the suspension', async () => {
     const { user, billId } = await billed()
     await stack.passTime(stack.clock.now + 16 * DAY, DAY)
