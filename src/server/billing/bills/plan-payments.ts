@@ -38,7 +38,7 @@ export function planPaymentQueries(ctx: Context, invoices: Invoice[], askedAt: n
   })
 }
 
-/** Stores every payment of a plan as Stripe has it now, in case we missed a webhook. */
+/** What stores every payment of a plan as Stripe has it now, in case we missed a webhook. */
 export async function findPlanPayments(ctx: Context, subscriptionId: string): Promise<Query[]> {
   const askedAt = ctx.now()
   return planPaymentQueries(ctx, await ctx.payments.listPlanInvoices(subscriptionId), askedAt)
