@@ -17,7 +17,7 @@ export class Memory {
   readonly blamed = new Set<string>()
   /** People whose plan was unpaid, or of whose plan we learned after the end of a cycle that it changes. */
   readonly lateLessons = new Set<string>()
-  #since = new Map<string, number>()
+  #since = new Map<string, { at: number; matter: string }>()
   #told = new Map<string, string>()
   #published = 0
   #now: () => number
@@ -26,15 +26,16 @@ export class Memory {
     this.#now = now
   }
 
-  /** Since when that is so, in ms since 1970; null if it is not. */
-  since(what: string, isSo: boolean): number | null {
+  /** Since when that is so about the same matter, in ms since 1970; null if it is not. */
+  since(what: string, isSo: boolean, matter = ''): number | null {
     if (!isSo) {
       this.#since.delete(what)
       return null
     }
-    const since = this.#since.get(what) ?? this.#now()
+    const known = this.#since.get(what)
+    const since = known?.matter === matter ? known : { at: this.#now(), matter }
     this.#since.set(what, since)
-    return since
+    return since.at
   }
 
   /** What was published since the last call, with the status told before. */

@@ -1,9 +1,12 @@
-import type { Invoice } from '../../dev/stripe/objects.ts'
+import type { Invoice, Subscription } from '../../dev/stripe/objects.ts'
 
 const [BASIC_HOURS, PREMIUM_HOURS] = [5, 30]
 const PREMIUM_CENTS = 25_000
 
-/** The hours that Stripe was paid for in a plan's period: those of its charge, and of an upgrade for the rest of the period. */
+/**
+ * The hours that Stripe was paid for in a plan's period: those of its charge, and of an upgrade for the rest of the period.
+ * Not a number if Stripe charged nothing: it was late, and the plan ended before.
+ */
 export function paidHours(invoices: Invoice[], subscription: string, start: number): number {
   const charges = invoices.filter(({ parent }) => parent?.subscription_details.subscription === subscription)
   const upgrades = charges.filter((one) => one.billing_reason === 'subscription_update' && one.status === 'paid')
@@ -18,6 +21,16 @@ export function paidHours(invoices: Invoice[], subscription: string, start: numb
   const [left, all] = [BigInt(line.period.end - from), BigInt(line.period.end - line.period.start)]
   const hundredths = BigInt((PREMIUM_HOURS - BASIC_HOURS) * 100) * left
   return (BASIC_HOURS * 100 + Number((hundredths + all - 1n) / all)) / 100
+}
+
+/**
+ * Those of a plan that ended before Stripe, which was late, began and charged its next period: we count the plan's hours
+ * until then, an hour at most. Not a number for any other period, which must have a charge.
+ */
+export function unchargedHours({ items, ended_at: endedAt }: Subscription, start: number): number {
+  const [item] = items.data
+  if (!item || endedAt === null || item.current_period_end * 1000 !== start) return Number.NaN
+  return item.price.unit_amount === PREMIUM_CENTS ? PREMIUM_HOURS : BASIC_HOURS
 }
 
 /** When the charge of a plan's period was paid. */

@@ -150,7 +150,7 @@ export const BILLS_RULES: Rule[] = [
         const isPaid = paidAt < bill.periodEnd
         // Someone paid an older charge meanwhile, or after closing the account, or before a late renewal: it may count here.
         const others = charges.filter((one) => idOf(one) === idOf(own)).map(paidAtOf)
-        if (!isPaid && others.some((at) => at >= bill.periodStart && at < renewedAt)) return []
+        if (!isPaid && others.some((at) => at >= bill.periodStart && at <= renewedAt)) return []
         // Only if a trigger in that period learned about the payment, or its failure.
         const heardFrom = Math.max(isPaid ? paidAt : bill.periodStart, world.calm.since.money) + 26 * HOUR_MS
         if (!world.calm.rounds.some((at) => heardFrom < at && at < bill.periodEnd)) return []

@@ -17,8 +17,9 @@ export const DEBTS_RULES: Rule[] = [
           .map(({ due_date }) => (due_date ?? Infinity) * 1000)
           .filter((due) => due <= world.clock.ms)
         const since = memory.since(
-          `debtor ${user.id} ${user.suspendedAt} ${overdue}`,
+          `debtor ${user.id}`,
           overdue.length > 0 !== (user.suspendedAt !== null),
+          `${user.suspendedAt} ${overdue}`,
         )
         return since !== null && user.closedAt === null && isOverdue(world, 'money', since, 26 * HOUR_MS, 4)
           ? [`${user.name} has ${overdue.length} overdue invoices, suspended ${iso(user.suspendedAt)}`]

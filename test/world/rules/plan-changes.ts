@@ -8,7 +8,7 @@ const CENTS: Record<string, number> = { proving_ground_basic_monthly: 2_500, pro
 
 const planOf = ({ parent }: Invoice) => parent?.subscription_details.subscription
 const premiumLine = ({ lines }: Invoice) =>
-  lines.data.find(({ amount, description }) => amount > 0 && /premium/i.test(description ?? ''))
+  lines.data.find(({ amount, description }) => amount >= 0 && /premium/i.test(description ?? ''))
 
 export const PLAN_CHANGES_RULES: Rule[] = [
   {
@@ -28,8 +28,7 @@ export const PLAN_CHANGES_RULES: Rule[] = [
         })
         // The period when we last asked. Stripe may have begun another since.
         const began = own.findLast(
-          ({ billing_reason, created }) =>
-            billing_reason !== 'subscription_update' && created * 1000 <= syncedAt + ANSWER_MS,
+          ({ billing_reason, created }) => billing_reason !== 'subscription_update' && created * 1000 <= syncedAt,
         )
         // Of several unpaid periods, the last payment pays for the current one.
         const isPaid = paid.some(
@@ -38,7 +37,11 @@ export const PLAN_CHANGES_RULES: Rule[] = [
         const isSmaller = found.status === 'active' && !item.price.lookup_key?.includes('premium')
         const isOther =
           found.status !== 'canceled' && !item.price.lookup_key?.startsWith(`proving_ground_${plan.planType}`)
-        const since = memory.since(`other plan ${id} ${planType} ${item.price.lookup_key}`, isOther)
+        const since = memory.since(
+          `other plan ${id}`,
+          isOther,
+          `${planType} ${item.price.lookup_key} ${item.current_period_start}`,
+        )
         return [
           ...(planType === 'premium' && status === 'active' && paidUntil === null && !isPaid
             ? [`${id} is Premium since ${iso(syncedAt)}, and Stripe was not paid for it`]

@@ -34,8 +34,9 @@ export const PLANS_RULES: Rule[] = [
           .subscriptions()
           .filter(({ metadata, status }) => metadata.user_id === user.id && status !== 'canceled')
         const since = memory.since(
-          `pays ${user.id} ${paying.map(({ id }) => id)}`,
+          `pays ${user.id}`,
           paying.length > (closedAt === null ? 1 : 0),
+          `${paying.map(({ id }) => id)}`,
         )
         return since !== null && isOverdue(world, 'money', since, 3 * HOUR_MS, 4)
           ? [`${user.name} pays for ${paying.map(({ id }) => id)}, closed ${iso(closedAt)}`]
@@ -56,7 +57,7 @@ export const PLANS_RULES: Rule[] = [
         const fits = own?.userId === plan.userId && own.amountCents === total && own.status === status
         // An upgrade that waited for the bank, and lapsed: nobody owed it.
         const isLapsed = reason === 'subscription_update' && (status === 'void' || status === 'open')
-        const since = memory.since(`books ${id} ${status} ${total}`, !fits && !isLapsed)
+        const since = memory.since(`books ${id}`, !fits && !isLapsed, `${status} ${total}`)
         return [
           ...(kept.length > 1 ? [`${id} of ${customer} is in ${kept.length} rows`] : []),
           ...(since !== null && owner.closedAt === null && isOverdue(world, 'money', since, 26 * HOUR_MS, 4)
