@@ -1,24 +1,53 @@
 import fc from 'fast-check'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/instant.ts'
+import { seededRandom } from '../../testing/random.ts'
 import type { WorldDatabase } from './database.ts'
 import { Broken } from './mishaps.ts'
 import { play } from './play.ts'
 import { SCENARIOS, type Scenario, type Schedule } from './schedule.ts'
 
 const SHRINK_MS = 60_000
+const VARY_MS = 5 * MINUTE_MS
+const WAITS = ['edge', 0, 5_000, MINUTE_MS, 10 * MINUTE_MS, HOUR_MS, 12 * HOUR_MS, 3 * DAY_MS, 30 * DAY_MS] as const
 
-/** The outcome of one seed's world. */
-export type Outcome = { seed: number; reached: [string, number][]; broken: { rule: string; seen: string } | null }
+/** The outcome of a world: of a seed, or of a schedule that we kept. */
+export type Outcome = {
+  seed: number | null
+  reached: [string, number][]
+  broken: { rule: string; seen: string } | null
+}
 
 export function scheduleOf(seed: number, scenario: Scenario = 'crowd'): Schedule {
   return fc.sample(SCENARIOS[scenario], { seed, numRuns: 1 })[0] as Schedule
 }
 
 export async function runSeed(database: WorldDatabase, seed: number, scenario: Scenario = 'crowd'): Promise<Outcome> {
+  return { ...(await runSchedule(database, scheduleOf(seed, scenario))), seed }
+}
+
+export async function runSchedule(database: WorldDatabase, schedule: Schedule): Promise<Outcome> {
   try {
-    return { seed, reached: [...(await play(database, scheduleOf(seed, scenario)))], broken: null }
+    return { seed: null, reached: [...(await play(database, schedule))], broken: null }
   } catch (error) {
-    return { seed, reached: [], broken: asBroken(error) }
+    return { seed: null, reached: [], broken: asBroken(error) }
   }
+}
+
+/** Changes steps here and there until a rule breaks, for five minutes at most. @returns null if none did */
+export async function vary(database: WorldDatabase, schedule: Schedule): Promise<Schedule | null> {
+  const random = seededRandom(1)
+  for (const until = Date.now() + VARY_MS; Date.now() < until; ) {
+    const candidate = structuredClone(schedule)
+    for (let times = random.between(1, 5); times > 0; times--) {
+      const step = random.pick(candidate.steps)
+      const what = random.between(0, 4)
+      if (what === 0) step.wait = random.pick(WAITS)
+      else if (what === 1) step.weather = random.pick(['calm', 'rough', 'storm'])
+      else step.luck = random.between(0, 0x7fffffff)
+    }
+    if ((await runSchedule(database, candidate)).broken) return candidate
+  }
+  return null
 }
 
 /** Leaves out and simplifies steps while the same rule still breaks, for a minute at most. */

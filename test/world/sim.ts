@@ -4,13 +4,15 @@ import { parseArgs } from 'node:util'
 import './faster-drizzle.ts'
 import { applyInMemory, listMutants, type Mutant } from './mutants.ts'
 import { REACH, whatIsMissing } from './reach.ts'
+import regressions from './regressions.json' with { type: 'json' }
 import type { Outcome } from './run-seed.ts'
-import type { Scenario } from './schedule.ts'
+import type { Scenario, Schedule } from './schedule.ts'
 import { takeOverRandomness } from './seeded-crypto.ts'
 
 /**
  * `npm run sim -- --seeds N --from SEED` plays N worlds, `--seed S --trace` one with its log, `--seed S --shrink` finds
  * its shortest failing schedule, `--scenario year` plays years, and `--mutants` shows which rule catches each planted mistake.
+ * `--mutant NAME --vary` looks for a schedule that catches it, near the one that no longer does.
  */
 const { values } = parseArgs({
   options: {
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     shrink: { type: 'boolean', default: false },
     mutants: { type: 'boolean', default: false },
     mutant: { type: 'string' },
+    vary: { type: 'boolean', default: false },
     scenario: { type: 'string', default: 'crowd' },
   },
 })
@@ -31,9 +34,10 @@ const MUTANT_SEEDS = 2_000
 /** A long run reports its progress now and then. */
 const REPORT_EVERY = 1_000
 
-type Task = { seeds: number[]; mutant?: string }
+type Task = { seeds: number[]; schedules?: Schedule[]; mutant?: string }
 
 if (process.send) process.once('message', (task: Task) => playTask(task))
+else if (values.mutant && values.vary) await varySchedules(values.mutant)
 else if (values.seed) await playOne(Number(values.seed))
 else if (values.mutants || values.mutant) await catchMutants()
 else await playMany(Number(values.from), Number(values.seeds))
@@ -91,7 +95,7 @@ async function catchMutants(): Promise<void> {
     if (outcome) caught.set(mutant.name, outcome)
     console.log(
       outcome
-        ? `caught  ${mutant.name}: seed ${outcome.seed}, ${outcome.broken?.rule}`
+        ? `caught  ${mutant.name}: ${outcome.seed === null ? 'its schedule' : `seed ${outcome.seed}`}, ${outcome.broken?.rule}`
         : `MISSED  ${mutant.name}: ${mutant.mistake}`,
     )
   })
@@ -99,10 +103,16 @@ async function catchMutants(): Promise<void> {
   if (caught.size < all.length) process.exitCode = 1
 }
 
+/** A mistake with schedules of its own must be caught by each of them: they are the tests that it doesn't return. */
 async function firstBroken(mutant: Mutant): Promise<Outcome | null> {
   const tasks = chunks(1, MUTANT_SEEDS).map((task) => ({ ...task, mutant: mutant.name }))
   const child = fork(import.meta.filename, ['--scenario', scenario])
   try {
+    const schedules = schedulesOf(mutant.name)
+    if (schedules.length) {
+      const outcomes = await ask(child, { seeds: [], schedules, mutant: mutant.name })
+      return outcomes.every(({ broken }) => broken) ? (outcomes[0] ?? null) : null
+    }
     for (const task of tasks) {
       const outcomes = await ask(child, task)
       const broken = outcomes.find((outcome) => outcome.broken)
@@ -114,15 +124,36 @@ async function firstBroken(mutant: Mutant): Promise<Outcome | null> {
   }
 }
 
+function schedulesOf(mutant: string): Schedule[] {
+  return (regressions as { mistake: string; schedule: Schedule }[])
+    .filter(({ mistake }) => mistake === mutant)
+    .map(({ schedule }) => schedule)
+}
+
+async function varySchedules(mutant: string): Promise<void> {
+  applyInMemory(mutant)
+  takeOverRandomness()
+  const { openWorldDatabase } = await import('./database.ts')
+  const { runSchedule, vary } = await import('./run-seed.ts')
+  const database = await openWorldDatabase()
+  for (const schedule of schedulesOf(mutant)) {
+    const { broken } = await runSchedule(database, schedule)
+    const found = broken ? null : await vary(database, schedule)
+    if (broken) console.log(`It still breaks: ${broken.seen}`)
+    else console.log(found ? JSON.stringify(found, null, 1) : 'No schedule near it breaks a rule.')
+  }
+}
+
 /** In a process of its own: a mutant's code must be loaded after its patch. */
 async function playTask(task: Task): Promise<void> {
   if (task.mutant) applyInMemory(task.mutant)
   takeOverRandomness()
   const { openWorldDatabase } = await import('./database.ts')
-  const { runSeed } = await import('./run-seed.ts')
+  const { runSchedule, runSeed } = await import('./run-seed.ts')
   const database = await openWorldDatabase()
-  const answer = async ({ seeds, mutant }: Task) => {
+  const answer = async ({ seeds, schedules = [], mutant }: Task) => {
     const outcomes: Outcome[] = []
+    for (const schedule of schedules) outcomes.push(await runSchedule(database, schedule))
     for (const seed of seeds) {
       const outcome = await runSeed(database, seed, scenario)
       outcomes.push(outcome)

@@ -41,9 +41,14 @@ test('a state that was seen too rarely is missing, and so is one that was never 
   expect(whatIsMissing(reached, 100)).toHaveLength(1)
 })
 
-test.each(regressions as { found: string; schedule: Schedule }[])('never again: $found', async ({ schedule }) => {
-  await play(database, schedule)
-})
+/** `npm run sim -- --mutants` checks that each still breaks with its mistake. */
+test.each(regressions as { found: string; mistake: string; schedule: Schedule }[])(
+  'never again: $found',
+  async ({ mistake, schedule }) => {
+    expect(listMutants().map(({ name }) => name)).toContain(mistake)
+    await play(database, schedule)
+  },
+)
 
 test('no rule breaks in a year of twelve people', async () => {
   expect((await runSeed(database, 1, 'year')).broken).toBeNull()
