@@ -1,6 +1,6 @@
 import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
-import { bills, checkouts, plans, runs, signIns, users } from '../../../db/schema.ts'
+import { bills, checkouts, outbox, plans, runs, signIns, users } from '../../../db/schema.ts'
 import type { User } from '../../../src/domain/wire.ts'
 import { closeAccount } from '../../../src/server/accounts/close-account.ts'
 import { hashPassword } from '../../../src/server/accounts/credentials/password.ts'
@@ -106,6 +106,39 @@ test('every sign-in ends with the account', async () => {
   await close()
   const rows = await stack.db.select().from(signIns).where(eq(signIns.userId, user.id))
   expect(rows.map((row) => row.revokedAt)).toEqual([stack.clock.now, stack.clock.now])
+})
+
+test('a process that dies right after closing has already stopped the server', async () => {
+  const id = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
+  const client = ctx.db.$client
+  const { batch } = client
+  client.batch = (async (...args: Parameters<typeof batch>) => {
+    const answer = await batch.apply(client, args)
+    if (!JSON.stringify(args[0]).includes('UPDATE users SET closed_at')) return answer
+    client.batch = batch
+    throw new Error('killed')
+  }) as typeof batch
+  await expect(close()).rejects.toThrow('killed')
+  expect((await account())?.closedAt).toBe(stack.clock.now)
+  const [run] = await stack.db.select().from(runs).where(eq(runs.id, id))
+  expect(run?.stopRequestedAt).toBe(stack.clock.now)
+})
+
+test('closed twice at once, an account is closed at the earlier moment', async () => {
+  const client = ctx.db.$client
+  const { batch } = client
+  const first = stack.clock.now
+  stack.clock.now += 1_000
+  client.batch = (async (...args: Parameters<typeof batch>) => {
+    if (JSON.stringify(args[0]).includes('UPDATE users SET closed_at')) {
+      client.batch = batch
+      await closeAccount({ ...ctx, now: () => first }, user, { current_password: PASSWORD })
+    }
+    return batch.apply(client, args)
+  }) as typeof batch
+  await close()
+  expect((await account())?.closedAt).toBe(first)
+  expect(await stack.db.$count(outbox, eq(outbox.recipient, user.email))).toBe(1)
 })
 
 test('also stops a server that started while the account was closing', async () => {

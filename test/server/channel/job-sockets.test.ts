@@ -70,7 +70,7 @@ const told = (identifier: string) => ({ identifier, message: { event: 'job.updat
 
 vi.stubGlobal('WebSocketRequestResponsePair', class {})
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] }))
-afterEach(() => void vi.useRealTimers())
+afterEach(() => void vi.useRealTimers().restoreAllMocks())
 
 test('an expired sign-in receives nothing and learns that it ended', async () => {
   const { jobSockets, sockets, identifier } = await wake({ expiresAt: Date.now() + MINUTE }, {})
@@ -114,6 +114,45 @@ test('checks a live sign-in again a minute later', async () => {
   vi.setSystemTime(Date.now() + MINUTE + 1)
   await jobSockets.endSignedOut(ctx)
   expect(sockets[0]?.frames).toEqual([REMOTE])
+})
+
+test('asks the database about a live sign-in once a minute', async () => {
+  const { ctx, jobSockets } = await wake({ checkedAt: 0 })
+  await jobSockets.endSignedOut(ctx)
+  const asked = vi.spyOn(ctx.db.$client, 'execute')
+  vi.setSystemTime(Date.now() + MINUTE)
+  await jobSockets.endSignedOut(ctx)
+  expect(asked).not.toHaveBeenCalled()
+})
+
+test('a subscriber whose jobs cannot be read is asked to connect again', async () => {
+  const { ctx, jobSockets, sockets, identifier } = await wake({ identifiers: [] })
+  vi.spyOn(ctx.db, 'batch').mockRejectedValueOnce(new Error('the database is away'))
+  await jobSockets.receive(sockets[0] as never, JSON.stringify({ command: 'subscribe', identifier }))
+  expect(sockets[0]).toMatchObject({
+    frames: [
+      { type: 'confirm_subscription', identifier },
+      { type: 'disconnect', reason: 'server_restart', reconnect: true },
+    ],
+    readyState: WebSocket.CLOSED,
+  })
+})
+
+test('someone who unsubscribes while we read their jobs hears nothing of them', async () => {
+  const { ctx, jobSockets, sockets, identifier, userId } = await wake({ identifiers: [] })
+  await unfinishedJob(ctx, userId)
+  const say = (command: string) => jobSockets.receive(sockets[0] as never, JSON.stringify({ command, identifier }))
+  await Promise.all([say('subscribe'), say('unsubscribe')])
+  expect(sockets[0]?.frames).toEqual([{ type: 'confirm_subscription', identifier }])
+})
+
+test('disconnects the sockets of one sign-in, or all of them', async () => {
+  const { jobSockets, sockets } = await wake({ signInId: 'in_1' }, { signInId: 'in_2' }, { signInId: 'in_3' })
+  const frames = () => sockets.map((socket) => socket.frames)
+  jobSockets.disconnect(['in_2'])
+  expect(frames()).toEqual([[], [REMOTE], []])
+  jobSockets.disconnect('all')
+  expect(frames()).toEqual([[REMOTE], [REMOTE], [REMOTE]])
 })
 
 test('drops someone who signed out between the upgrade and the subscription', async () => {

@@ -83,6 +83,7 @@ test('notices a vanished instance within a minute and wakes its user; the run en
   await world.watch()
   await world.process.settle()
   expect(world.nextAlarm(ben.user.id)).toBeNull()
+  expect(world.nextAlarm(ada.user.id)).toBeLessThanOrEqual(world.clock.ms)
   await settle(world, ada)
   const run = await latestRun(world, ada.user.id)
   expect(run.meteredUntil).toBe(confirmedAt)

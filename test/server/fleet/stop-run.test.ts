@@ -1,8 +1,9 @@
 import { afterEach, expect, test } from 'vitest'
+import { startRun } from '../../../src/server/fleet/runs.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
-import { pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
+import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
 import { Cut } from '../../../testing/world/wire.ts'
 import { onlyMishaps, openWorld } from '../../../testing/world/world.ts'
 
@@ -36,6 +37,18 @@ test('a stop after the end of the trial is metered up to that end', async () => 
   world.advance(160)
   expect(world.clock.ms).toBeGreaterThan(mustStopAt ?? Number.NaN)
   expect((await pressStop(world, ada)).run.meteredUntil).toBe(mustStopAt)
+  await settle(world, ada)
+})
+
+test('a stop after the end that the user set is metered up to that end', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await startRun(world.process.ctx, ada, null, null, { name: null, stopAfterMs: 600_000, maxGpus: null })
+  await world.process.settle()
+  await finishJobs(world, ada)
+  const { endsAt } = await latestRun(world, ada.user.id)
+  world.advance(700)
+  expect((await pressStop(world, ada)).run.meteredUntil).toBe(endsAt)
   await settle(world, ada)
 })
 

@@ -176,6 +176,23 @@ describe('closing cycles', () => {
     expect(await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))).toHaveLength(1)
   })
 
+  test('two at once on an account years behind: the slower one closes nothing again', async () => {
+    at('2029-03-10T00:00:00')
+    await stack.forgetEverybody()
+    const user = await stack.newUser()
+    await stack.insertPlan(user.id)
+    at('2034-01-01T00:00:00')
+    // What is left is due at once, so both find it due at the same time, before and after the faster one.
+    await closeDueCycles(stack.ctx)
+    let faster = 0
+    await closingBeside(async () => {
+      if (faster++ === 0) await closeDueCycles(stack.ctx)
+    })
+    expect(await recordsOf(user.id)).toHaveLength(48)
+    const [row] = await stack.db.select().from(users).where(eq(users.id, user.id))
+    expect(row).toMatchObject({ billedUntil: utc('2033-03-10T00:00:00'), billingDueAt: stack.clock.now })
+  })
+
   test.each<[string, (user: User) => Promise<unknown>]>([
     ['canceled', (user) => cancelAtPeriodEnd(stack.ctx, user)],
     ['ended', (user) => endGrantedPlan(stack.ctx, user.email)],
@@ -292,6 +309,24 @@ describe('closing cycles', () => {
     stack.clock.now += 31 * MINUTE
     expect(await closeDueCycles(stack.ctx)).toBe(1)
     expect(await recordsOf(broken.id)).toHaveLength(1)
+  })
+
+  test('an account that changes while it cannot be read is not set aside', async () => {
+    at('2029-08-05T12:00:00')
+    await stack.forgetEverybody()
+    const user = await stack.newUser()
+    await stack.insertPlan(user.id)
+    const { $client } = stack.db
+    const batch = async (...[statements, mode]: Parameters<typeof $client.batch>) => {
+      if (mode === 'write') return $client.batch(statements, mode)
+      await writeBatch(stack.db, [dueQuery(stack.db, user.id, stack.clock.now)])
+      throw new RangeError('integer too large')
+    }
+    at('2029-09-05T12:05:00')
+    await closeDueCycles({ ...stack.ctx, db: throughCalls(stack.db, { batch }) })
+    expect(inBrief(stack.takeLines())).toEqual(['alert closing_failed'])
+    await closeDueCycles(stack.ctx)
+    expect(await recordsOf(user.id)).toHaveLength(1)
   })
 
   test('an account whose bill cannot be computed does not delay the others', async () => {

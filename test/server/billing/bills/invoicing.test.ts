@@ -2,6 +2,7 @@ import { eq } from 'drizzle-orm'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { bills, invoices, outbox, users } from '../../../../db/schema.ts'
 import { closeDueCycles } from '../../../../src/server/billing/bills/close-cycles.ts'
+import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { receiveStripeEvent } from '../../../../src/server/billing/stripe-events.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
@@ -50,6 +51,16 @@ describe('invoicing', () => {
   const whole = { customers: 1, bills: [['open', 175]], lines: 1, sent: 1 }
   const billOf = async (userId: string) =>
     (await stack.db.select().from(invoices).where(eq(invoices.userId, userId)))[0]
+  const suspensionOf = async (userId: string) =>
+    (await stack.db.select().from(users).where(eq(users.id, userId)))[0]?.suspendedAt
+
+  /** A user with an invoice that they got and have not paid. */
+  async function invoicedUser() {
+    const user = await billedUser()
+    await advanceInvoices(stack.ctx)
+    const { dueAt, stripeInvoiceId, hostedUrl } = (await billOf(user.id)) ?? {}
+    return { user, dueAt: dueAt ?? Number.NaN, invoiceId: stripeInvoiceId ?? '', payPage: hostedUrl }
+  }
 
   test('one record becomes one invoice, due in 15 days', async () => {
     const user = await billedUser()
@@ -162,8 +173,7 @@ describe('invoicing', () => {
     const user = await billedUser()
     await advanceInvoices(stack.ctx)
     const bill = await billOf(user.id)
-    const suspended = async () =>
-      (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.suspendedAt !== null
+    const suspended = async () => (await suspensionOf(user.id)) !== null
     await stack.passTime((bill?.dueAt ?? 0) - 60_000)
     expect(await suspended()).toBe(false)
     await stack.passTime((bill?.dueAt ?? 0) + 60_000, 60_000)
@@ -174,6 +184,67 @@ describe('invoicing', () => {
     expect(await billOf(user.id)).toMatchObject({ status: 'paid', nextAt: null })
   })
 
+  test('is checked on its due date, whenever the last daily check was', async () => {
+    const { user, dueAt } = await invoicedUser()
+    stack.clock.now = dueAt - 5 * HOUR
+    await advanceInvoices(stack.ctx)
+    stack.clock.now = dueAt
+    await advanceInvoices(stack.ctx)
+    expect(await suspensionOf(user.id)).toBe(dueAt)
+  })
+
+  test('is checked on its due date, however long Stripe was down before', async () => {
+    const { user, dueAt } = await invoicedUser()
+    stack.stripe.inject('error', 10_000)
+    for (stack.clock.now = dueAt - DAY; stack.clock.now < dueAt; stack.clock.now += HOUR)
+      await advanceInvoices(stack.ctx)
+    const tried = (await billOf(user.id))?.attempts ?? 0
+    expect(inBrief(stack.takeLines())).toEqual(Array(tried).fill('invoice_step_failed unavailable'))
+    stack.stripe.heal()
+    await advanceInvoices(stack.ctx)
+    expect([stack.clock.now, await suspensionOf(user.id)]).toEqual([dueAt, dueAt])
+  })
+
+  test('one that Stripe calls uncollectible suspends on its due date, until it is paid', async () => {
+    const { user, dueAt, invoiceId, payPage } = await invoicedUser()
+    await stack.atStripe(`invoices/${invoiceId}/mark_uncollectible`, '')
+    for (stack.clock.now = dueAt; stack.clock.now <= dueAt + 2 * DAY; stack.clock.now += DAY) {
+      await advanceInvoices(stack.ctx)
+      expect(await billOf(user.id)).toMatchObject({ status: 'uncollectible', syncedAt: stack.clock.now })
+      expect(await suspensionOf(user.id)).toBe(dueAt)
+    }
+    await stack.press(payPage)
+    await advanceInvoices(stack.ctx)
+    expect(await suspensionOf(user.id)).toBeNull()
+  })
+
+  test('an event about an invoice that we have not sent yet does not put its next step off', async () => {
+    const user = await billedUser()
+    // Stripe is down when it is to be sent.
+    stack.stripe.inject('error', 1, CALLS - 2)
+    await advanceInvoices(stack.ctx)
+    stack.takeLines()
+    const before = await billOf(user.id)
+    expect(before).toMatchObject({ step: 'send', status: null })
+    await syncInvoice(stack.ctx, before?.stripeInvoiceId ?? '')
+    expect(await billOf(user.id)).toMatchObject({ step: 'send', status: 'open', nextAt: before?.nextAt })
+  })
+
+  test('an older answer never overwrites a newer one', async () => {
+    const { user, invoiceId, payPage } = await invoicedUser()
+    const { payments } = stack.ctx
+    const unpaid = await payments.findInvoice(invoiceId)
+    const askedAt = ++stack.clock.now
+    await stack.press(payPage)
+    stack.clock.now += 1
+    await syncInvoice(stack.ctx, invoiceId)
+    await syncInvoice(
+      { ...stack.ctx, payments: { ...payments, findInvoice: async () => unpaid }, now: () => askedAt },
+      invoiceId,
+    )
+    expect(await billOf(user.id)).toMatchObject({ status: 'paid', remainingCents: 0, nextAt: null })
+  })
+
   test('a payment just before the due time prevents the suspension, even without a webhook', async () => {
     const user = await billedUser()
     await advanceInvoices(stack.ctx)
@@ -181,8 +252,7 @@ describe('invoicing', () => {
     stack.clock.now = (bill?.dueAt ?? 0) - 60_000
     await stack.press(bill?.hostedUrl)
     await stack.passTime(stack.clock.now + 2 * DAY)
-    const [row] = await stack.db.select().from(users).where(eq(users.id, user.id))
-    expect(row?.suspendedAt).toBeNull()
+    expect(await suspensionOf(user.id)).toBeNull()
   })
 
   test('with two overdue, paying one does not lift it', async () => {
@@ -191,14 +261,15 @@ describe('invoicing', () => {
     await stack.passTime(stack.clock.now + 60 * DAY)
     const billRows = await stack.db.select().from(invoices).where(eq(invoices.userId, user.id))
     expect(billRows.map((bill) => bill.status)).toEqual(['open', 'open'])
-    const suspendedAt = async () => (await stack.db.select().from(users).where(eq(users.id, user.id)))[0]?.suspendedAt
-    expect(await suspendedAt()).not.toBeNull()
+    const suspendedAt = await suspensionOf(user.id)
+    expect(suspendedAt).not.toBeNull()
     await stack.press(billRows[0]?.hostedUrl)
     await stack.passTime(stack.clock.now + 1.5 * DAY)
-    expect(await suspendedAt()).not.toBeNull()
+    // Not even for a moment.
+    expect(await suspensionOf(user.id)).toBe(suspendedAt)
     await stack.press(billRows[1]?.hostedUrl)
     await stack.passTime(stack.clock.now + 1.5 * DAY)
-    expect(await suspendedAt()).toBeNull()
+    expect(await suspensionOf(user.id)).toBeNull()
   })
 
   test('refuses an unsigned webhook', async () => {

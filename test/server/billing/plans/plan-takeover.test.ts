@@ -76,7 +76,8 @@ describe('a paid plan that meets another one', () => {
     ])
   })
 
-  test('neither a plan that is over at Stripe nor an older answer ends what was granted later', async () => {
+  /** A plan that ended a day ago. `late` asks about it, and gets the answer from before its end. */
+  async function endedEarlier(): Promise<{ id: string; late: Context }> {
     await pay('basic')
     const id = await stripeId()
     await settleCheckout(stack.ctx, user.id)
@@ -86,14 +87,15 @@ describe('a paid plan that meets another one', () => {
     await stack.ctx.payments.cancelNow(id)
     await syncPlan(stack.ctx, id)
     stack.clock.now += DAY
+    const payments = { ...stack.ctx.payments, findSubscription: async () => old }
+    return { id, late: { ...stack.ctx, now: () => askedThen, payments } }
+  }
+
+  test('neither a plan that is over at Stripe nor an older answer ends what was granted later', async () => {
+    const { id, late } = await endedEarlier()
     await grantPlan(stack.ctx, user.email, { type: 'enterprise', hours: 100 })
     await syncPlan(stack.ctx, id)
-    const late = {
-      ...stack.ctx,
-      now: () => askedThen,
-      payments: { ...stack.ctx.payments, findSubscription: async () => old },
-    }
-    await syncPlan(late as Context, id)
+    await syncPlan(late, id)
     expect(await shown()).toEqual([
       ['basic', 'canceled', false],
       ['enterprise', 'active', true],
@@ -218,6 +220,18 @@ describe('a paid plan that meets another one', () => {
     const ignored = ['sub_of_nobody', 'sub_at_no_price'].map((id) => `alert subscription_ignored:${id}`)
     expect(inBrief(stack.takeLines())).toEqual(ignored)
     expect(await listPlans()).toEqual([])
+  })
+
+  test('neither a plan that is over at Stripe nor an older answer lifts the end of a later trial', async () => {
+    const { id, late } = await endedEarlier()
+    await grantPlan(stack.ctx, user.email, { type: 'demo', hours: 0.5 })
+    const run = await stack.insertRun(user.id, { from: stack.clock.now, until: null })
+    const mustStopAt = stack.clock.now + HOUR / 2
+    await stack.db.update(runs).set({ mustStopAt }).where(eq(runs.id, run))
+    await syncPlan(stack.ctx, id)
+    await syncPlan(late, id)
+    const [kept] = await stack.db.select().from(runs).where(eq(runs.id, run))
+    expect(kept?.mustStopAt).toBe(mustStopAt)
   })
 
   test("a run that is over keeps its trial's end", async () => {

@@ -78,6 +78,28 @@ test('if an instance keeps running after EC2 agreed to end it, asks again after 
   expect(aliveOf(world, ada.user.id)).toEqual([])
 })
 
+test.each(['throttles', 'does not know the instance for'])(
+  'a termination that EC2 %s is requested again within seconds',
+  async (how) => {
+    const world = await openWorld(db)
+    await freshPlaces(world, 1)
+    const ada = await newCustomer(world)
+    await running(world, ada)
+    const real = world.ctx.cloud.terminate
+    if (how === 'throttles') world.ec2.inject('RequestLimitExceeded', 2, { action: 'TerminateInstances' })
+    else {
+      let left = 3
+      world.ctx.cloud.terminate = async (id) => (left-- > 0 ? 'unknown' : real(id))
+    }
+    const from = world.clock.ms
+    await pressStop(world, ada)
+    await world.ringUntil(ada.user.id, async () => aliveOf(world, ada.user.id).length === 0)
+    expect(world.clock.ms - from).toBeLessThan(10_000)
+    world.ctx.cloud.terminate = real
+    await finishJobs(world, ada)
+  },
+)
+
 test('a request that never reached EC2 is repeated after 10 minutes, however long the stop had waited before', async () => {
   const world = await openWorld(db)
   await freshPlaces(world, 1)

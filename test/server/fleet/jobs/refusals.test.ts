@@ -1,6 +1,7 @@
 import { eq, inArray } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { places } from '../../../../db/schema.ts'
+import { drainPlace } from '../../../../src/server/fleet/places.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { alertsOf } from '../../../../testing/stack/operator.ts'
 import { freshPlaces, holders, instancesOf, jobsOf, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
@@ -85,6 +86,16 @@ test('a zone that EC2 does not know concerns only its own place', async () => {
   await finishJobs(world, ada)
   expect(await latestRun(world, ada.user.id)).toMatchObject({ placeId: second, runningAt: expect.any(Number) })
   expect((await setAsideUntil([first]))[0]).toBeGreaterThan(world.clock.ms)
+})
+
+test('a drained place that refuses stays drained', async () => {
+  const [drained] = await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await pressStart(world, ada)
+  const { setAsideUntil: until } = await drainPlace(world.ctx, drained ?? '')
+  world.ec2.inject('InsufficientInstanceCapacity', 1)
+  await settle(world, ada)
+  expect(await setAsideUntil([drained])).toEqual([until])
 })
 
 test('the last place to refuse is also set aside, and released', async () => {

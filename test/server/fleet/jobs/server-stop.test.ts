@@ -183,6 +183,8 @@ test.each([
   expect(stopped).toBe(true)
   await expectNothingLeft(ada)
   expect(await latestRun(world, ada.user.id)).toMatchObject({ billedFrom: null, meteredUntil: null })
+  const [start] = await jobsOf(world, ada.user.id)
+  expect(start).toMatchObject({ kind: 'server_start', status: 'failed', errorCode: 'stopped' })
 })
 
 test('a start that fails while a stop is accepted keeps the reason already reported: it was stopped', async () => {

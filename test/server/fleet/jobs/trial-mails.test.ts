@@ -74,6 +74,30 @@ test('a plan that comes in time, or a stop, sends nothing', async () => {
   expect([...(await written(ada)), ...(await written(bob.ada))]).toEqual([])
 })
 
+test.each(['a plan', 'a stop'])(
+  '%s that comes while we write the email about the last minutes keeps it back',
+  async (what) => {
+    const { ada, run } = await trial(22)
+    world.clock.ms = (run.mustStopAt ?? 0) - 61_000
+    await wakeOverdue(world.ctx)
+    let came = false
+    world.wire = async (name, effect) => {
+      if (name.startsWith('db: batch') && !came) {
+        came = true
+        if (what === 'a stop') await pressStop(world, ada)
+        else await liftTrialEndQuery(world.db, ada.user.id)
+      }
+      return effect()
+    }
+    await world.ring(ada.user.id)
+    world.wire = (_, effect) => effect()
+    expect([came, await written(ada)]).toEqual([true, []])
+    expect(await latestRun(world, ada.user.id)).toMatchObject({ trialWarnedAt: null })
+    if (what === 'a plan') await pressStop(world, ada)
+    await settle(world, ada)
+  },
+)
+
 test('if a process dies while it writes, we still send one of each', async () => {
   const { ada } = await trial(24)
   let deaths = 0

@@ -37,6 +37,15 @@ test('a server of a trial wakes its user only at the end of the trial', async ()
   await settle(world, ada)
 })
 
+test('a trial that begins after a long start wakes its user at its end', async () => {
+  world.answerMs = 60_000
+  const { ada, run } = await lastMinute()
+  world.answerMs = 0
+  expect(world.nextAlarm(ada.user.id)).toBeGreaterThanOrEqual(run.mustStopAt ?? Number.NaN)
+  expect(world.nextAlarm(ada.user.id)).toBeLessThan((run.mustStopAt ?? 0) + 100)
+  await settle(world, ada)
+})
+
 test('a trial ends to the second while EC2 throttles every call, and is not billed beyond its minutes', async () => {
   const { ada, run } = await lastMinute()
   world.ec2.inject('RequestLimitExceeded', 12, { action: 'DescribeInstances' })
