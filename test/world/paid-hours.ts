@@ -3,10 +3,7 @@ import type { Invoice, Subscription } from '../../dev/stripe/objects.ts'
 const [BASIC_HOURS, PREMIUM_HOURS] = [5, 30]
 const PREMIUM_CENTS = 25_000
 
-/**
- * The hours that Stripe was paid for in a plan's period: those of its charge, and of an upgrade for the rest of the period.
- * Not a number if Stripe charged nothing: it was late, and the plan ended before.
- */
+/** The hours that Stripe was paid for in a plan's period: those of its charge, and of an upgrade for the rest of the period. */
 export function paidHours(invoices: Invoice[], subscription: string, start: number): number {
   const charges = invoices.filter(({ parent }) => parent?.subscription_details.subscription === subscription)
   const upgrades = charges.filter((one) => one.billing_reason === 'subscription_update' && one.status === 'paid')
@@ -23,14 +20,10 @@ export function paidHours(invoices: Invoice[], subscription: string, start: numb
   return (BASIC_HOURS * 100 + Number((hundredths + all - 1n) / all)) / 100
 }
 
-/**
- * Those of a plan that ended before Stripe, which was late, began and charged its next period: we count the plan's hours
- * until then, an hour at most. Not a number for any other period, which must have a charge.
- */
-export function unchargedHours({ items, ended_at: endedAt }: Subscription, start: number): number {
-  const [item] = items.data
-  if (!item || endedAt === null || item.current_period_end * 1000 !== start) return Number.NaN
-  return item.price.unit_amount === PREMIUM_CENTS ? PREMIUM_HOURS : BASIC_HOURS
+/** Until when a plan was paid for, in ms since 1970. Stripe may end or renew it late: nobody paid for the time since. */
+export function paidFor({ items, ended_at: endedAt, cancel_at: cancelAt }: Subscription): number {
+  const ends = endedAt === null ? [] : [endedAt, ...items.data.map((item) => item.current_period_end)]
+  return Math.min(...ends, cancelAt ?? Infinity) * 1000
 }
 
 /** When the charge of a plan's period was paid. */

@@ -43,8 +43,13 @@ export function toSubscription(s: Stripe.Subscription): PaidSubscription {
     nextPlanType: planNamed(schedule?.metadata?.next_plan),
     cancelAtPeriodEnd: s.cancel_at_period_end,
     cancelAt: msOrNull(s.cancel_at),
-    endedAt: msOrNull(s.ended_at),
+    endedAt: toEnd(s),
   }
+}
+
+/** The end of its last period at the latest: Stripe may renew a plan late, and nobody paid for the time between. */
+function toEnd({ ended_at: endedAt, items }: Stripe.Subscription): number | null {
+  return endedAt && ms(Math.min(endedAt, items.data[0]?.current_period_end ?? endedAt))
 }
 
 export function toCheckout(s: Stripe.Checkout.Session): Checkout {

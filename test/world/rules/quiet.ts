@@ -1,6 +1,6 @@
 import { HOUR_MS } from '../../../src/domain/instant.ts'
 import { independentBills, type SeenPlan } from '../independent-bill.ts'
-import { paidHours, unchargedHours } from '../paid-hours.ts'
+import { paidFor, paidHours } from '../paid-hours.ts'
 import type { Rule } from './rule.ts'
 
 export const QUIET_RULES: Rule[] = [
@@ -34,11 +34,9 @@ export const QUIET_RULES: Rule[] = [
           .subscriptions()
           .filter(({ id, metadata }) => metadata.user_id === user.id && known.has(id))
           .map((plan) => ({
-            hoursAt: (start: number) =>
-              paidHours(world.stripe.invoices(), plan.id, start) || unchargedHours(plan, start),
+            hoursAt: (start: number) => paidHours(world.stripe.invoices(), plan.id, start),
             from: plan.billing_cycle_anchor * 1000,
-            // Stripe may end it late: nobody paid for the time beyond its end.
-            until: Math.min(plan.ended_at ?? Infinity, plan.cancel_at ?? Infinity) * 1000,
+            until: paidFor(plan),
             trial: false,
           }))
         const demo = rows.plans.find((plan) => plan.userId === user.id && plan.subType === 'demo')
