@@ -56,6 +56,15 @@ const WITNESSES = `
   CREATE TRIGGER unpaid AFTER UPDATE ON subscriptions WHEN new.status IN ('past_due', 'unpaid')
     AND old.status NOT IN ('past_due', 'unpaid')
     BEGIN INSERT INTO witnessed VALUES ('unpaid since ' || new.synced_at, new.user_id); END;
+  CREATE TRIGGER late_plan AFTER INSERT ON subscriptions WHEN new.stripe_subscription_id IS NOT NULL
+    BEGIN INSERT INTO witnessed SELECT 'late lesson', id FROM users
+      WHERE id = new.user_id AND (billed_until > new.anchor OR new.paid_until IS NOT NULL); END;
+  CREATE TRIGGER late_change AFTER UPDATE ON subscriptions
+    BEGIN INSERT INTO witnessed SELECT 'late lesson', id FROM users WHERE id = new.user_id AND (new.paid_until IS NOT NULL
+      OR (old.ended_at IS NULL AND billed_until > new.ended_at)
+      OR (new.upgraded_at IS NOT old.upgraded_at AND billed_until > coalesce(new.upgraded_at, 0))
+      OR (new.plan_type <> old.plan_type AND new.upgraded_at IS old.upgraded_at
+        AND billed_until > coalesce(new.earlier_until, 0))); END;
   CREATE TRIGGER loss AFTER INSERT ON jobs WHEN new.error_code = 'instance_lost' BEGIN
     INSERT INTO witnessed SELECT 'loss after ' || unseen_looks || ' looks, ' || (SELECT count(*) FROM server_sessions
       WHERE ended_at IS NULL AND unseen_since < new.created_at - 60000) || ' unseen', id

@@ -47,7 +47,7 @@ export function cloudHappening(world: World, random: Random): void {
 /** What happens at Stripe without the customer, or at its edge. */
 export function stripeHappening(world: World, random: Random, people: Person[]): void {
   const { stripe } = world
-  const happening = random.between(0, 10)
+  const happening = random.between(0, 11)
   // Until the next happening at Stripe, our endpoint is down, or renewals take up to an hour.
   stripe.conditions.losesWebhooks = happening === 8
   stripe.conditions.renewsLateBy = happening === 10 ? random.between(60, 3_600) : 0

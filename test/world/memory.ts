@@ -52,22 +52,8 @@ export class Memory {
   /** Call it before the rules are checked. */
   count(rows: Rows): void {
     for (const job of rows.jobs) if (job.errorCode === 'instance_lost') this.blamed.add(job.runId)
-    for (const { what, id } of rows.witnessed) if (what.startsWith('unpaid since ')) this.lateLessons.add(id)
-    for (const plan of rows.plans) {
-      const owner = rows.users.find(({ id }) => id === plan.userId)
-      const isNew = !this.#since.has(`plan ${plan.id}`)
-      this.since(`plan ${plan.id}`, true)
-      if (isNew && owner && plan.stripeSubscriptionId !== null && owner.billedUntil > plan.anchor)
-        this.lateLessons.add(plan.userId)
-      if (plan.paidUntil !== null) this.lateLessons.add(plan.userId)
-      const before = this.plans.get(plan.id)
-      if (!before || !owner) continue
-      if (before.endedAt === null && plan.endedAt !== null && owner.billedUntil > plan.endedAt)
-        this.lateLessons.add(plan.userId)
-      const changedAt = plan.upgradedAt !== before.upgradedAt ? plan.upgradedAt : plan.earlierUntil
-      const isChanged = plan.planType !== before.planType || plan.upgradedAt !== before.upgradedAt
-      if (isChanged && owner.billedUntil > (changedAt ?? 0)) this.lateLessons.add(plan.userId)
-    }
+    for (const { what, id } of rows.witnessed)
+      if (what === 'late lesson' || what.startsWith('unpaid since ')) this.lateLessons.add(id)
   }
 
   /** Call it after the rules are checked. */

@@ -100,6 +100,8 @@ async function wait(world: World, random: Random, person: Person): Promise<void>
   // Changes of plan and late renewals meet here.
   if (random.chance(0.2)) world.stripe.conditions.renewsLateBy = random.between(30, 900)
   await at(world, moment)
+  const { id } = person.subscription() ?? {}
+  if (id && world.stripe.isRenewalLate(id) && random.chance(0.3)) world.stripe.cancelNow(id)
 }
 
 async function nextPeriod(world: World, person: Person): Promise<number> {

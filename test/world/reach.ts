@@ -30,6 +30,7 @@ export const REACH = [
   'plan unpaid',
   'plan paid late',
   'renewal late',
+  'plan ended before its late renewal',
   'mailed budget',
   'budget that stops set',
   'event delivered',

@@ -12,7 +12,7 @@ import type {
 } from '../../dev/stripe/objects.ts'
 import { type Card, payInvoice, setCard } from '../../dev/stripe/plan-invoices.ts'
 import { type StripeFault, StripeServer } from '../../dev/stripe/stripe-server.ts'
-import { cancelSubscription, updateSubscription } from '../../dev/stripe/subscriptions.ts'
+import { cancelSubscription, getSubscription, updateSubscription } from '../../dev/stripe/subscriptions.ts'
 import { signature } from '../../dev/stripe/webhooks.ts'
 import { stripePayments } from '../../src/server/billing/stripe.ts'
 import type { Payments } from '../../src/server/ports/payments.ts'
@@ -24,8 +24,10 @@ const BASE = 'http://stripe'
 
 export type StripeWorld = ReturnType<typeof openStripe>
 
-/** The stand-in's Stripe and the product's own adapter with Stripe's SDK, without a network between them. */
-/** @param failed called when a call fails at Stripe */
+/**
+ * The stand-in's Stripe and the product's own adapter with Stripe's SDK, without a network between them.
+ * @param failed called when a call fails at Stripe
+ */
 export function openStripe(now: () => number, note: (state: string) => void, failed: () => void) {
   const store = new Store(null)
   const server = new StripeServer(store, BASE, now)
@@ -79,6 +81,8 @@ export function openStripe(now: () => number, note: (state: string) => void, fai
     store.commit()
     return result
   }
+  const isRenewalLate = (id: string) =>
+    act(() => getSubscription(account, id).items.data.some((item) => item.current_period_end * 1000 <= now()))
   return {
     payments,
     inject: (fault: StripeFault, times: number, after = 0) => server.faults.add({ fault }, times, after),
@@ -114,7 +118,12 @@ export function openStripe(now: () => number, note: (state: string) => void, fai
     payInvoice: (id: string) => act(() => payInvoice(account, id)),
     voidInvoice: (id: string) => act(() => voidInvoice(account, id)),
     markUncollectible: (id: string) => act(() => markUncollectible(account, id)),
-    cancelNow: (id: string) => act(() => cancelSubscription(account, id)),
+    /** Its period is over, and Stripe has not begun the next one yet. */
+    isRenewalLate,
+    cancelNow(id: string) {
+      if (isRenewalLate(id)) note('plan ended before its late renewal')
+      act(() => cancelSubscription(account, id))
+    },
     resume: (id: string) => act(() => updateSubscription(account, id, { cancel_at_period_end: 'false' })),
     setCard: (subscription: string, card: Card) => setCard(account, subscription, card),
     customers: () => store.all<Customer>('customers'),
