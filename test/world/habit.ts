@@ -7,6 +7,7 @@ export type Habit = (world: World, random: Random, person: Person, people: Perso
 
 export const at = (world: World, moment: number) => world.advance(Math.max(0, moment - world.clock.ms))
 
-export function does(world: World, person: Person, name: string, run: () => unknown): Promise<void> {
-  return world.together([{ name: `${person.user.name} ${name}`, run: async () => run() }])
+export async function does(world: World, person: Person, name: string, run: () => unknown): Promise<void> {
+  await world.together([{ name: `${person.user.name} ${name}`, run: async () => run() }])
+  await world.watch()
 }

@@ -38,11 +38,12 @@ export async function play(
   for (const [i, { behavior, trial }] of seeds.entries())
     people.push(await newPerson(world, NAMES[i] as string, behavior, trial))
   const memory = new Memory(() => world.clock.ms)
+  world.watch = () => check(RULES, world, people, memory)
   for (const step of steps) {
     await playStep(world, people, step)
-    await check(RULES, world, people, memory)
+    await world.watch()
   }
-  await becomeQuiet(world, people, async () => check(RULES, world, people, memory))
+  await becomeQuiet(world, people)
   await check(QUIET_RULES, world, people, memory)
   return world.reached
 }
@@ -79,7 +80,7 @@ async function toEdge(world: World, random: Random): Promise<number> {
 }
 
 /** The faults stop and everyone stops; then two days pass, and then the rest of everyone's cycle. */
-async function becomeQuiet(world: World, people: Person[], checkRules: () => Promise<void>): Promise<void> {
+async function becomeQuiet(world: World, people: Person[]): Promise<void> {
   world.luck = seededRandom(1)
   world.weather = 'calm'
   world.trace?.(`${new Date(world.clock.ms).toISOString()} everything becomes quiet`)
@@ -92,12 +93,9 @@ async function becomeQuiet(world: World, people: Person[], checkRules: () => Pro
         .map((one) => ({ name: `${one.user.name} stop`, run: () => one.stop() })),
     )
     await world.advance(5 * MINUTE_MS)
-    await checkRules()
   }
-  for (const wait of [8 * HOUR_MS, 2 * DAY_MS, 3 * DAY_MS, 33 * DAY_MS, 2 * DAY_MS, 5 * MINUTE_MS]) {
+  for (const wait of [8 * HOUR_MS, 2 * DAY_MS, 3 * DAY_MS, 33 * DAY_MS, 2 * DAY_MS, 5 * MINUTE_MS])
     await world.advance(wait)
-    await checkRules()
-  }
 }
 
 async function check(rules: Rule[], world: World, people: Person[], memory: Memory): Promise<void> {

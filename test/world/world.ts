@@ -56,6 +56,8 @@ export class World {
   readonly trace: ((line: string) => void) | null
   luck: Random = seededRandom(0)
   weather: Weather = 'calm'
+  /** Checks the rules: after every wait, and whatever someone did. @throws Broken */
+  watch = async (): Promise<void> => {}
 
   constructor(database: WorldDatabase, trace: ((line: string) => void) | null = null) {
     this.database = database
@@ -125,6 +127,7 @@ export class World {
     }
     this.#passTime(until)
     if (lateBy || !this.ec2.isUsual()) this.calm.disturb('fleet')
+    await this.watch()
   }
 
   /** A new version is deployed: every program ends, and the objects forget what they hold in memory. */
