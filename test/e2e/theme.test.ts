@@ -68,6 +68,16 @@ test('does not show a choice that could not be saved', async () => {
   await expect.poll(() => themeOf(page)).toBe('system')
 })
 
+/** In the page: the canvas has its size, has heard that it is in view, and has painted since. */
+async function atRest() {
+  const canvas = document.querySelector('.hero canvas') as HTMLCanvasElement
+  await document.fonts.ready
+  // Observers hear in the order in which they began to look: the page's own have heard by now.
+  await new Promise((heard) => new ResizeObserver(heard).observe(canvas))
+  await new Promise((heard) => new IntersectionObserver(heard).observe(canvas))
+  for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame)
+}
+
 /** What the canvas itself painted, without the page behind it. */
 const painted = (page: Page) =>
   page.evaluate(() => {
@@ -87,7 +97,7 @@ test('visitors see their system’s theme, and the canvas follows a choice, even
   await page.emulateMedia({ colorScheme: 'dark' })
   expect(await background()).toBe(dark)
   await page.locator('.hero.is-live').waitFor()
-  await page.evaluate(() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next))))
+  await page.evaluate(atRest)
   const inTheDark = await painted(page)
   expect(inTheDark.length).toBeGreaterThan(2_000)
   await page.evaluate(() => {
