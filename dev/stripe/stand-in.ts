@@ -16,6 +16,8 @@ export type StripeStandIn = {
   /** Cancels all pending faults. */
   heal(): void
   setWebhookUrl(url: string): void
+  /** Renews plans this long after the end of a period, as Stripe may. */
+  renewLateBy(seconds: number): void
   /** Processes renewals, expirations, and overdue invoices, then sends due webhooks. Also runs every second. */
   settle(): Promise<void>
   calls(): StripeCall[]
@@ -70,6 +72,9 @@ export async function startStripe(options: StripeOptions): Promise<StripeStandIn
     setWebhookUrl(url) {
       webhookUrl = url
       void webhooks.deliver()
+    },
+    renewLateBy(seconds) {
+      stripe.renewsLateBy = seconds
     },
     settle,
     calls: () => stripe.calls.latest(),

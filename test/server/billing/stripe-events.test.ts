@@ -136,6 +136,30 @@ describe('webhooks of a subscription', () => {
     ])
   })
 
+  test('a plan that ends before a late renewal ended with its last period, and nobody gets hours for the time since', async () => {
+    const user = await demoUser()
+    await live(user)
+    for (const event of await eventsOf(user)) await deliver(event)
+    const planRows = await stack.db.select().from(plans).where(eq(plans.userId, user.id))
+    const id = planRows.find((plan) => plan.subType === 'paid')?.stripeSubscriptionId ?? ''
+    const end = (await stack.ctx.payments.findSubscription(id))?.periodEnd ?? 0
+    stack.stripe.renewLateBy(3600)
+    stack.clock.now = end + HOUR / 2
+    await stack.ctx.payments.cancelNow(id)
+    stack.stripe.renewLateBy(0)
+    expect(await stack.atStripe(`subscriptions/${id}`)).toMatchObject({ ended_at: (end + HOUR / 2) / 1000 })
+    await syncPlan(stack.ctx, id)
+    expect(await stack.ctx.payments.findSubscription(id)).toMatchObject({ endedAt: end })
+    await stack.insertRun(user.id, { from: end + 60_000, until: end + 60_000 + HOUR / 4 })
+    await stack.passTime(end + 35 * DAY)
+    const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+    expect(records.map((r) => [r.planType, r.seconds, r.amountCents])).toEqual([
+      ['demo', 60, 0],
+      ['basic', 0, 0],
+      [null, 900, 44],
+    ])
+  })
+
   test('a plan whose price we no longer know stays what it was, and ends when Stripe ends it', async () => {
     const user = await demoUser()
     await live(user)
