@@ -21,6 +21,7 @@ export class Alarms {
   #kept = new Map<string, KeptStorage>()
   #alarms = new Map<string, JobAlarm>()
   #notBefore = new Map<string, number>()
+  #waits: { userId: string; from: number; until: number }[] = []
 
   constructor(world: World) {
     this.#world = world
@@ -61,12 +62,22 @@ export class Alarms {
   due(until: number, lateBy = 0): Task[] {
     const { clock, luck } = this.#world
     return [...this.#kept].flatMap(([userId, kept]) => {
-      if (kept.alarm === null || (this.#momentOf(userId, kept) ?? 0) > until) return []
+      const moment = this.#momentOf(userId, kept)
+      if (kept.alarm === null || moment === null || moment > until) return []
+      if (moment < clock.ms) this.#waits.push({ userId, from: moment, until: clock.ms })
       if (clock.ms - kept.alarm > LATE_MS) this.#world.note('alarm came late')
       this.#notBefore.set(userId, lateBy ? clock.ms + luck.between(0, lateBy) : 0)
       kept.alarm = null
       return [{ name: `alarm of ${userId}`, run: () => this.#ring(userId, kept) }]
     })
+  }
+
+  /** How long someone's alarm was due between two moments, but waited for what others did. It would not: we have only one clock. */
+  heldUp(userId: string, from: number, until: number): number {
+    const due = this.#momentOf(userId, this.#kept.get(userId) ?? new KeptStorage())
+    const waits = this.#waits.filter((wait) => wait.userId === userId)
+    if (due !== null) waits.push({ userId, from: due, until: this.#world.clock.ms })
+    return waits.reduce((sum, wait) => sum + Math.max(0, Math.min(wait.until, until) - Math.max(wait.from, from)), 0)
   }
 
   #momentOf(userId: string, { alarm }: KeptStorage): number | null {

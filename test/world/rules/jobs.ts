@@ -1,4 +1,6 @@
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
+import { FLEET } from '../../../src/server/fleet/look.ts'
+import type { World } from '../world.ts'
 import { isOverdue, iso, isTerminal, type Rule } from './rule.ts'
 
 export const JOBS_RULES: Rule[] = [
@@ -45,7 +47,7 @@ export const JOBS_RULES: Rule[] = [
     sentence: 'We look at a due job within 90 quiet seconds, without the sweep.',
     broken: ({ world, rows }) =>
       rows.jobs.flatMap((job) =>
-        job.runAt !== null && world.calm.forMs('fleet', job.runAt) > 90_000
+        job.runAt !== null && isNeglected(world, job.userId, job.runAt, 90_000)
           ? [`${job.kind} ${job.id} is ${job.status}, due ${iso(job.runAt)}`]
           : [],
       ),
@@ -57,7 +59,7 @@ export const JOBS_RULES: Rule[] = [
       rows.runs.flatMap((run) => {
         if (run.runningAt === null || run.stopRequestedAt !== null || run.endedAt !== null) return []
         const since = Math.max(run.runningAt, world.ec2.looked.at)
-        return world.calm.forMs('fleet', since) > 2 * MINUTE_MS ? [`${run.id} was last looked at ${iso(since)}`] : []
+        return isNeglected(world, FLEET, since, 2 * MINUTE_MS) ? [`${run.id} was last looked at ${iso(since)}`] : []
       }),
   },
   {
@@ -69,8 +71,17 @@ export const JOBS_RULES: Rule[] = [
         const [, ms] = rows.witnessed
           .filter(({ id }) => id === job.id)
           .flatMap(({ what }) => /^taken up after (\d+)/.exec(what) ?? [])
-        const silence = world.receivers.silence(job.createdAt, job.createdAt + Number(ms ?? 0))
-        return Number(ms ?? 0) > 20_000 + silence ? [`${job.kind} ${job.id} began after ${ms} ms`] : []
+        const until = job.createdAt + Number(ms ?? 0)
+        const waited =
+          world.receivers.silence(job.createdAt, until) + world.alarms.heldUp(job.userId, job.createdAt, until)
+        return Number(ms ?? 0) > 20_000 + waited ? [`${job.kind} ${job.id} began after ${ms} ms`] : []
       }),
   },
 ]
+
+/** Whether it has been calm for longer than the bound, not counting how long someone's alarm waited for others. */
+function isNeglected(world: World, userId: string, since: number, boundMs: number): boolean {
+  const now = world.clock.ms
+  const ms = world.calm.forMs('fleet', since)
+  return ms > boundMs && ms - world.alarms.heldUp(userId, now - ms, now) > boundMs
+}

@@ -61,7 +61,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
   {
     name: 'used-hours-are-mailed-once',
     sentence:
-      "We send one email when 80% of a period's hours are used, and one when all are, within 4 quiet hours; after an upgrade, again.",
+      "We send one email when 80% of a period's hours are used, and one when all are, within 4 quiet hours; with the next server after an upgrade, again.",
     broken: ({ world, rows, people, memory, now }) =>
       people.flatMap(({ user, hasUnusualPlan }) => {
         const plan = rows.plans.find(
@@ -82,11 +82,11 @@ export const MONEY_MAILS_RULES: Rule[] = [
         const hours = paidHours(world.stripe.invoices(), plan.stripeSubscriptionId ?? '', start)
         const from = Math.max(start, plan.upgradedAt ?? 0)
         const used = secondsSeen(rows, user.id, start, now)
-        // Only what runs is watched: hours used before a late payment are told of with the next server.
+        // Only what runs is watched: hours used before a late payment or an upgrade are told of with the next server.
         const paidAt = paidSince(world.stripe.invoices(), plan.stripeSubscriptionId ?? '', start)
         const ranSince = rows.runs.some(
           ({ userId, billedFrom, meteredUntil }) =>
-            userId === user.id && billedFrom !== null && (meteredUntil ?? Infinity) > paidAt,
+            userId === user.id && billedFrom !== null && (meteredUntil ?? Infinity) > Math.max(paidAt, from),
         )
         const missing = HOURS_MAILS.flatMap(({ share, subject }, i) => {
           const isTold = mails.some(
