@@ -67,7 +67,7 @@ export const JOBS_RULES: Rule[] = [
     sentence: 'In quiet times, we begin a start or a stop within 20 seconds.',
     broken: ({ world, rows }) =>
       rows.jobs.flatMap((job) => {
-        if (world.calm.since.fleet > job.createdAt) return []
+        if (world.weather !== 'calm' || world.calm.since.fleet > job.createdAt) return []
         const [, ms] = rows.witnessed
           .filter(({ id }) => id === job.id)
           .flatMap(({ what }) => /^taken up after (\d+)/.exec(what) ?? [])
@@ -83,5 +83,5 @@ export const JOBS_RULES: Rule[] = [
 function isNeglected(world: World, userId: string, since: number, boundMs: number): boolean {
   const now = world.clock.ms
   const ms = world.calm.forMs('fleet', since)
-  return ms > boundMs && ms - world.alarms.heldUp(userId, now - ms, now) > boundMs
+  return world.weather === 'calm' && ms > boundMs && ms - world.alarms.heldUp(userId, now - ms, now) > boundMs
 }
