@@ -11,7 +11,8 @@ import type { World } from './world.ts'
 const LATE_MS = 90_000
 /** An alarm whose handler was cut off rings again. */
 const AGAIN_MS = 2_000
-const SENDER = 'events of '
+/** Before a user's id: the name of the object that delivers their events. */
+export const SENDER = 'events of '
 
 /** The objects for each user's jobs and for the fleet: what the platform stores for them, and when it rings their alarms. */
 export class Alarms {
@@ -21,7 +22,7 @@ export class Alarms {
   #kept = new Map<string, KeptStorage>()
   #alarms = new Map<string, JobAlarm>()
   #notBefore = new Map<string, number>()
-  #waits: { userId: string; from: number; until: number }[] = []
+  #waits: { name: string; from: number; until: number }[] = []
 
   constructor(world: World) {
     this.#world = world
@@ -64,7 +65,7 @@ export class Alarms {
     return [...this.#kept].flatMap(([userId, kept]) => {
       const moment = this.#momentOf(userId, kept)
       if (kept.alarm === null || moment === null || moment > until) return []
-      if (moment < clock.ms) this.#waits.push({ userId, from: moment, until: clock.ms })
+      if (kept.alarm < clock.ms) this.#waits.push({ name: userId, from: kept.alarm, until: clock.ms })
       if (clock.ms - kept.alarm > LATE_MS) this.#world.note('alarm came late')
       this.#notBefore.set(userId, lateBy ? clock.ms + luck.between(0, lateBy) : 0)
       kept.alarm = null
@@ -72,11 +73,11 @@ export class Alarms {
     })
   }
 
-  /** How long someone's alarm was due between two moments, but waited for what others did. It would not: we have only one clock. */
-  heldUp(userId: string, from: number, until: number): number {
-    const due = this.#momentOf(userId, this.#kept.get(userId) ?? new KeptStorage())
-    const waits = this.#waits.filter((wait) => wait.userId === userId)
-    if (due !== null) waits.push({ userId, from: due, until: this.#world.clock.ms })
+  /** How long an object's alarm was due between two moments, but late, or waiting for others on our one clock. */
+  heldUp(name: string, from: number, until: number): number {
+    const due = this.#kept.get(name)?.alarm ?? null
+    const waits = this.#waits.filter((wait) => wait.name === name)
+    if (due !== null) waits.push({ name, from: due, until: this.#world.clock.ms })
     return waits.reduce((sum, wait) => sum + Math.max(0, Math.min(wait.until, until) - Math.max(wait.from, from)), 0)
   }
 

@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS } from '../../../src/domain/instant.ts'
+import { SENDER } from '../alarms.ts'
 import { isOverdue, iso, type Rule } from './rule.ts'
 
 const SLACK_MS = 10_000
@@ -29,7 +30,7 @@ export const EVENTS_RULES: Rule[] = [
     name: 'events-are-delivered',
     sentence:
       'An event is delivered, or we give it up after a day of tries; then it waits for no more than 3 quiet hours.',
-    broken: ({ world, rows }) => [
+    broken: ({ world, rows, now }) => [
       ...rows.webhooks.flatMap(({ id, offAt, offBecause }) => {
         const mine = rows.deliveries.filter(({ webhookId }) => webhookId === id)
         const isTried = mine.some((one) => one.takenAt === null && (offAt ?? 0) >= one.createdAt + DAY_MS - SLACK_MS)
@@ -39,19 +40,22 @@ export const EVENTS_RULES: Rule[] = [
           ? [`${id} was switched off before a day of tries`]
           : []
       }),
-      ...rows.deliveries.flatMap(({ webhookId, eventId, since, nextAt, takenAt, triedAt, attempts }) => {
+      ...rows.deliveries.flatMap(({ webhookId, eventId, userId, since, nextAt, takenAt, triedAt, attempts }) => {
         const webhook = rows.webhooks.find(({ id }) => id === webhookId)
         const arrived = world.receivers.posts.some(
           ({ url, id, taken }) => url === webhook?.url && id === eventId && taken,
         )
         const wasOff = rows.witnessed.some(({ what, id }) => id === webhookId && what === 'webhook off')
         const isGivenUp = nextAt === null && takenAt === null && !wasOff
+        // Its last try comes at the end of that day, but a late alarm may find a newer event due, which is tried first.
+        const end = since + DAY_MS
+        const lateMs = () => world.alarms.heldUp(`${SENDER}${userId}`, end, now)
         return [
           ...(takenAt !== null && !arrived ? [`${eventId} counts as delivered to ${webhook?.url}, and never was`] : []),
           ...(isGivenUp && (triedAt ?? 0) < since + DAY_MS - SLACK_MS
             ? [`${eventId} of ${iso(since)} was given up at ${iso(triedAt)}, after ${attempts} tries`]
             : []),
-          ...(nextAt !== null && webhook?.offAt === null && isOverdue(world, 'money', since + DAY_MS, 3 * HOUR_MS)
+          ...(nextAt !== null && webhook?.offAt === null && isOverdue(world, 'money', end + lateMs(), 3 * HOUR_MS)
             ? [`${eventId} of ${iso(since)} still waits`]
             : []),
         ]
