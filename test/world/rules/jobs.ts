@@ -79,9 +79,9 @@ export const JOBS_RULES: Rule[] = [
   },
 ]
 
-/** Whether it has been calm for longer than the bound, not counting how long someone's alarm waited for others. */
+/** Whether it has been calm for longer than the bound, not counting how long an alarm was late or waited for others. */
 function isNeglected(world: World, userId: string, since: number, boundMs: number): boolean {
   const now = world.clock.ms
   const ms = world.calm.forMs('fleet', since)
-  return world.weather === 'calm' && ms > boundMs && ms - world.alarms.heldUp(userId, now - ms, now) > boundMs
+  return ms > boundMs && ms - world.alarms.heldUp(userId, now - ms, now) > boundMs
 }

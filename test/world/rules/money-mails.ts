@@ -82,7 +82,7 @@ export const MONEY_MAILS_RULES: Rule[] = [
         const hours = paidHours(world.stripe.invoices(), plan.stripeSubscriptionId ?? '', start)
         const from = Math.max(start, plan.upgradedAt ?? 0)
         const used = secondsSeen(rows, user.id, start, now)
-        // Only what runs is watched: hours used before a late payment or an upgrade wait for the next server.
+        // We look at hours only while a server runs: after a late payment or an upgrade, the next server brings the email.
         const paidAt = paidSince(world.stripe.invoices(), plan.stripeSubscriptionId ?? '', start)
         const ranSince = rows.runs.some(
           ({ userId, billedFrom, meteredUntil }) =>
