@@ -5,6 +5,7 @@ import { endGrantedPlan, grantPlan } from '../../src/server/billing/plans/grants
 import { addPlaces, retirePlace } from '../../src/server/fleet/places.ts'
 import type { Random } from '../../testing/random.ts'
 import type { Person } from './people.ts'
+import { LATEST_RENEWAL_S } from './stripe.ts'
 import type { World } from './world.ts'
 
 const MOST_LOST = 2
@@ -50,7 +51,7 @@ export function stripeHappening(world: World, random: Random, people: Person[]):
   const happening = random.between(0, 11)
   // Until the next happening at Stripe, our endpoint is down, or renewals take up to an hour.
   stripe.conditions.losesWebhooks = happening === 8
-  stripe.conditions.renewsLateBy = happening === 10 ? random.between(60, 3_600) : 0
+  stripe.conditions.renewsLateBy = happening === 10 ? random.between(60, LATEST_RENEWAL_S) : 0
   stripe.passTime()
   const subscription = random.pick(stripe.subscriptions().filter(({ status }) => status !== 'canceled'))
   const open = random.pick(stripe.invoices().filter(({ status, parent }) => status === 'open' && parent === null))

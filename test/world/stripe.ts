@@ -21,6 +21,8 @@ import { Recall } from './recall.ts'
 
 const SECRET = 'whsec_local'
 const BASE = 'http://stripe'
+/** As late as Stripe renews or ends a plan here. */
+export const LATEST_RENEWAL_S = 3_600
 
 export type StripeWorld = ReturnType<typeof openStripe>
 

@@ -3,6 +3,7 @@ import { HOUR_MS } from '../../../src/domain/instant.ts'
 import { runSecondsWithin } from '../../../src/domain/money/billing.ts'
 import { cycleFrom } from '../../../src/domain/money/cycle.ts'
 import { toSpan } from '../../../src/server/billing/bills/plan-spans.ts'
+import { LATEST_RENEWAL_S } from '../stripe.ts'
 import { isOverdue, iso, type Rule } from './rule.ts'
 
 export const BILLS_RULES: Rule[] = [
@@ -140,7 +141,9 @@ export const BILLS_RULES: Rule[] = [
         const next = charges.find(({ lines }) => lines.data[0]?.period.start === own.lines.data[0]?.period.end)
         const plan = world.stripe.subscriptions().find(({ id }) => id === idOf(own))
         const paidFor = (own.lines.data[0]?.period.end ?? 0) * 1000
-        const renewedAt = next ? Math.max(paidFor, next.created * 1000) : paidFor + (plan?.ended_at ? HOUR_MS : 0)
+        const renewedAt = next
+          ? Math.max(paidFor, next.created * 1000)
+          : paidFor + (plan?.ended_at ? LATEST_RENEWAL_S * 1000 : 0)
         // Ended in the dashboard in the second of its renewal: that bill has no plan.
         if ((plan?.ended_at ?? Infinity) * 1000 <= bill.periodStart) return []
         // Stripe drafts no further charge for an unpaid plan until an earlier one is paid, which pays for this period.
@@ -150,7 +153,7 @@ export const BILLS_RULES: Rule[] = [
         const paidAt = Math.min(...payments, Infinity)
         const isPaid = paidAt < bill.periodEnd
         // Someone paid an older charge meanwhile, or after closing the account, or before a late renewal: it may count here.
-        // So it may before a late end. That is at most an hour late, and Stripe doesn't tell how late.
+        // So it may before a late end: Stripe doesn't tell how late that was.
         const others = charges.filter((one) => idOf(one) === idOf(own)).map(paidAtOf)
         if (!isPaid && others.some((at) => at >= bill.periodStart && at <= renewedAt)) return []
         // Only if a trigger in that period learned about the payment, or its failure.
