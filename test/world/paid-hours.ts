@@ -31,11 +31,12 @@ export function paidSince(invoices: Invoice[], subscription: string, start: numb
   return (findCharge(invoices, subscription, start)?.status_transitions.paid_at ?? Infinity) * 1000
 }
 
+/** Stripe counts in whole seconds: a plan may begin up to one before its owner's account, and thus before the first cycle. */
 function findCharge(invoices: Invoice[], subscription: string, start: number): Invoice | undefined {
   return invoices.find(
     ({ parent, billing_reason, lines }) =>
       parent?.subscription_details.subscription === subscription &&
       billing_reason !== 'subscription_update' &&
-      (lines.data[0]?.period.start ?? 0) * 1000 === start,
+      lines.data[0]?.period.start === Math.floor(start / 1000),
   )
 }
