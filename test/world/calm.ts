@@ -17,14 +17,19 @@ export class Calm {
     if (what === 'all') this.since.money = this.#now()
   }
 
+  /** That moment, or the last disturbance if it is later. */
+  from(what: 'money' | 'fleet', since: number): number {
+    return Math.max(this.since[what], since)
+  }
+
   /** How long it has been calm since that moment, in ms. */
   forMs(what: 'money' | 'fleet', since: number): number {
-    return this.#now() - Math.max(this.since[what], since)
+    return this.#now() - this.from(what, since)
   }
 
   /** How many undisturbed rounds of triggers, at least this many ms apart, began since that moment and the last disturbance. */
   roundsSince(what: 'money' | 'fleet', since: number, apartMs: number): number {
-    const from = Math.max(since, this.since[what])
+    const from = this.from(what, since)
     let last = from - apartMs
     let rounds = 0
     for (const at of this.rounds) {

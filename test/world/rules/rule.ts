@@ -32,7 +32,8 @@ export function wasUnseen(rows: Rows, runId: string, looks: number): boolean {
 
 /**
  * Whether it has been quiet long enough since then for this to be over. Triggers are rarer here than in reality, so
- * enough of them must have had their chance.
+ * enough of them must have had their chance. Where a look comes only once a day, one must have begun after that day:
+ * for money, after the bound.
  */
 export function isOverdue(
   world: World,
@@ -43,5 +44,6 @@ export function isOverdue(
   apartMs?: number,
 ): boolean {
   const apart = apartMs ?? (what === 'money' ? Math.min(6 * HOUR_MS, ms / 4) : 0)
-  return world.calm.forMs(what, since) > ms && world.calm.roundsSince(what, since, apart) >= rounds
+  const isOver = world.calm.forMs(what, since) > ms && world.calm.roundsSince(what, since, apart) >= rounds
+  return isOver && (what === 'fleet' || world.calm.roundsSince(what, world.calm.from(what, since) + ms, 0) > 0)
 }
