@@ -67,7 +67,7 @@ const WITNESSES = `
         AND billed_until > coalesce(new.earlier_until, 0))); END;
   CREATE TRIGGER loss AFTER INSERT ON jobs WHEN new.error_code = 'instance_lost' BEGIN
     INSERT INTO witnessed SELECT 'loss after ' || unseen_looks || ' looks, ' || (SELECT count(*) FROM server_sessions
-      WHERE ended_at IS NULL AND unseen_since < new.created_at - 60000) || ' unseen', id
+      WHERE ended_at IS NULL AND instance_id IS NOT NULL AND unseen_since < new.created_at - 60000) || ' unseen', id
       FROM server_sessions WHERE id = new.session_id; END;
   CREATE TRIGGER debt_stop AFTER INSERT ON jobs WHEN new.error_code = 'suspended' BEGIN
     INSERT INTO witnessed SELECT 'stopped for debt ' || (new.created_at - coalesce(stop_warned_at, new.created_at)),

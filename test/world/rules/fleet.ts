@@ -66,7 +66,8 @@ export const FLEET_RULES: Rule[] = [
   },
   {
     name: 'only-lost-servers-count-as-lost',
-    sentence: 'A server counts as lost if EC2 ended it, or if EC2 failed to find it three times while it found others.',
+    sentence:
+      'A server counts as lost if EC2 ended it, or if EC2 failed to find it three times, and at most two servers at once.',
     broken: ({ world, rows }) =>
       rows.witnessed.flatMap(({ what, id }) => {
         const [, looks, unseen] = /^loss after (\d+) looks, (\d+) unseen/.exec(what) ?? []
