@@ -17,7 +17,6 @@ const MODULES = [
 
 /** They take half a minute or more. Started last, each would run on alone at the end. */
 const LONG = [
-  'world/world',
   'e2e/accessibility',
   'contract/schemathesis',
   'contract/cable/stock-clients',
