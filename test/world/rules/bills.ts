@@ -159,6 +159,17 @@ export const BILLS_RULES: Rule[] = [
         // Only if a trigger in that period learned about the payment, or its failure.
         const heardFrom = Math.max(isPaid ? paidAt : bill.periodStart, world.calm.since.money) + 26 * HOUR_MS
         if (!world.calm.rounds.some((at) => heardFrom < at && at < bill.periodEnd)) return []
+        // Hours return only once the unpaid period before them has its bill: it takes a trigger an hour after that bill,
+        // or one after this period that asks Stripe before it bills. Of two at once, one bills without having asked.
+        const unpaid = rows.bills.find(
+          ({ userId, corrects, includedHours, periodEnd }) =>
+            userId === bill.userId && corrects === null && includedHours === 0 && periodEnd === bill.periodStart,
+        )
+        const returnFrom = isPaid && unpaid ? unpaid.createdAt + HOUR_MS : 0
+        const wasAsked = rows.plans.some(
+          ({ stripeSubscriptionId, syncedAt }) => stripeSubscriptionId === idOf(own) && syncedAt < bill.createdAt,
+        )
+        if (!wasAsked && !world.calm.rounds.some((at) => returnFrom < at && at < bill.periodEnd)) return []
         return isPaid === bill.includedHours > 0
           ? []
           : [`${bill.id} includes ${bill.includedHours} hours, its period was paid ${iso(paidAt)}`]
