@@ -114,12 +114,17 @@ const CALLS: Record<string, Call> = {
   'GET /v1/events/:id': (account, _, id) => find<StripeEvent>(account, 'events', 'event', id),
 }
 
+/** The calls on one object, whose path names it. */
+const BY_ID = Object.entries(CALLS)
+  .filter(([key]) => key.includes(':id'))
+  .map(([key, call]) => ({ pattern: new RegExp(`^${key.replace(':id', '([^/]+)')}$`), call }))
+
 export function findCall(method: string, path: string): { call: Call; id: string } | null {
-  const exact = CALLS[`${method} ${path}`]
+  const asked = `${method} ${path}`
+  const exact = CALLS[asked]
   if (exact) return { call: exact, id: '' }
-  for (const [key, call] of Object.entries(CALLS)) {
-    const pattern = key.replace(':id', '([^/]+)')
-    const id = `${method} ${path}`.match(new RegExp(`^${pattern}$`))?.[1]
+  for (const { pattern, call } of BY_ID) {
+    const id = pattern.exec(asked)?.[1]
     if (id) return { call, id: decodeURIComponent(id) }
   }
   return null
