@@ -146,6 +146,8 @@ async function varySchedules(mutant: string): Promise<void> {
 
 /** In a process of its own: a mutant's code must be loaded after its patch. */
 async function playTask(task: Task): Promise<void> {
+  // Stripe's SDK notes where each call came from. Whoever replays a seed sees its stack.
+  Error.stackTraceLimit = 0
   if (task.mutant) applyInMemory(task.mutant)
   takeOverRandomness()
   const { openWorldDatabase } = await import('./database.ts')
