@@ -1,6 +1,6 @@
 import type { Invoice } from '../../../dev/stripe/objects.ts'
 import { HOUR_MS } from '../../../src/domain/instant.ts'
-import { runSecondsWithin } from '../../../src/domain/money/billing.ts'
+import { periodAt, runSecondsWithin } from '../../../src/domain/money/billing.ts'
 import { cycleFrom } from '../../../src/domain/money/cycle.ts'
 import { toSpan } from '../../../src/server/billing/bills/plan-spans.ts'
 import { LATEST_RENEWAL_S } from '../stripe.ts'
@@ -173,6 +173,27 @@ export const BILLS_RULES: Rule[] = [
         return isPaid === bill.includedHours > 0
           ? []
           : [`${bill.id} includes ${bill.includedHours} hours, its period was paid ${iso(paidAt)}`]
+      }),
+  },
+  {
+    name: 'hours-come-once',
+    sentence: 'A period of a plan gives its hours to one bill.',
+    broken: ({ rows }) =>
+      rows.plans.flatMap((plan) => {
+        if (plan.stripeSubscriptionId === null) return []
+        const { anchor } = plan
+        // A granted plan that begins later may have ended where it began. It cuts no period then.
+        const later = rows.plans.filter(
+          (one) => one.userId === plan.userId && one.stripeSubscriptionId !== null && one.anchor > anchor,
+        )
+        const until = Math.min(toSpan(plan).endsAt ?? Infinity, ...later.map((one) => one.anchor))
+        const periods = rows.bills
+          .filter((bill) => bill.userId === plan.userId && bill.corrects === null && bill.includedHours > 0)
+          .filter((bill) => anchor <= bill.periodStart && bill.periodStart < until)
+          .map((bill) => periodAt(anchor, bill.periodStart).start)
+        return periods
+          .filter((start, i) => periods.indexOf(start) !== i)
+          .map((start) => `two bills have the hours of ${plan.stripeSubscriptionId} from ${iso(start)}`)
       }),
   },
   {

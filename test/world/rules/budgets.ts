@@ -1,8 +1,9 @@
-import { MINUTE_MS } from '../../../src/domain/instant.ts'
+import type { PlanRow, RunRow } from '../../../db/schema.ts'
+import { DAY_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
 import { periodAt, runSecondsWithin } from '../../../src/domain/money/billing.ts'
 import type { Rows } from '../database.ts'
 import { isSameCycle, secondsSeen } from './money-mails.ts'
-import { isOverdue, iso, type Rule } from './rule.ts'
+import { isOverdue, iso, type Rule, type View } from './rule.ts'
 
 const BUDGET_MAIL = /^Your budget of \$(\d+)/
 
@@ -37,7 +38,7 @@ export const BUDGETS_RULES: Rule[] = [
       ...rows.users.flatMap(({ id, name, budgetCents, budgetStops, createdAt, billedUntil }) => {
         const run = rows.runs.find((one) => one.userId === id && one.endedAt === null && one.stopRequestedAt === null)
         // With a plan, the month's hours come first: the dearest months have none.
-        const hasPlan = rows.plans.some((plan) => plan.userId === id && (plan.endedAt ?? now) > now - 32 * 86_400_000)
+        const hasPlan = rows.plans.some((plan) => plan.userId === id && (plan.endedAt ?? now) > now - 32 * DAY_MS)
         const start = Math.max(billedUntil || createdAt, monthStart(now))
         const spent = hasPlan || !run ? 0 : centsOf(secondsSeen(rows, id, start, now))
         const isUp = run !== undefined && budgetStops && budgetCents !== null && spent >= budgetCents
@@ -53,7 +54,35 @@ export const BUDGETS_RULES: Rule[] = [
       }),
     ],
   },
+  {
+    name: 'used-up-budgets-start-nothing',
+    sentence: 'Nobody starts a server while a budget that stops servers is used up.',
+    broken: (view) =>
+      view.rows.runs
+        .filter((run) => !view.memory.runs.has(run.id) && wasUsedUp(view, run))
+        .map(({ id }) => `${id} started beyond its owner's budget`),
+  },
 ]
+
+/** Whether they had already used up their budget when we last looked, and have kept it: without a plan, from ended meters alone. */
+function wasUsedUp({ rows, memory }: View, run: RunRow): boolean {
+  const user = rows.users.find(({ id }) => id === run.userId)
+  const before = memory.users.get(run.userId)
+  if (!user || !before?.budgetStops || before.budgetCents === null) return false
+  if (!user.budgetStops || user.budgetCents !== before.budgetCents) return false
+  const { requestedAt } = run
+  const hadPlan = (plan: PlanRow) => plan.userId === user.id && (plan.endedAt ?? Infinity) > requestedAt - 32 * DAY_MS
+  if (rows.plans.some(hadPlan)) return false
+  const start = Math.max(before.billedUntil || before.createdAt, monthStart(requestedAt))
+  const seconds = [...memory.runs.values()]
+    .filter(({ userId, endedAt }) => userId === user.id && endedAt !== null)
+    .reduce(
+      (sum, { billedFrom, meteredUntil }) =>
+        sum + runSecondsWithin(billedFrom ?? 0, meteredUntil ?? 0, { start, end: requestedAt }),
+      0,
+    )
+  return centsOf(seconds) >= before.budgetCents
+}
 
 /** The most that a month can have cost at that moment: without a plan's hours, and meters not yet set back. */
 function mostCents({ runs, plans }: Rows, userId: string, at: number): number {

@@ -1,5 +1,9 @@
+import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import { runSeconds, runSecondsWithin } from '../../../src/domain/money/billing.ts'
-import { iso, type Rule, wasUnseen } from './rule.ts'
+import { isOverdue, iso, type Rule, wasUnseen } from './rule.ts'
+
+/** As the product promises: see docs/billing.md. */
+const ANSWERS_WITHIN_MS = 10 * MINUTE_MS
 
 export const METERS_RULES: Rule[] = [
   {
@@ -95,6 +99,20 @@ export const METERS_RULES: Rule[] = [
         run.mustStopAt !== null &&
         rows.plans.some((plan) => plan.userId === run.userId && plan.endedAt === null && plan.subType === 'paid')
           ? [`${run.id} is to stop ${iso(run.mustStopAt)}`]
+          : [],
+      ),
+  },
+  {
+    name: 'silent-servers-are-stopped',
+    sentence: 'A server that has not answered 10 minutes after its machine ran is stopped within 3 quiet minutes.',
+    broken: ({ world, rows }) =>
+      rows.runs.flatMap(({ id, runningAt, billedFrom, stopRequestedAt, endedAt }) =>
+        runningAt !== null &&
+        billedFrom === null &&
+        stopRequestedAt === null &&
+        endedAt === null &&
+        isOverdue(world, 'fleet', runningAt + ANSWERS_WITHIN_MS, 3 * MINUTE_MS, 1)
+          ? [`${id} runs since ${iso(runningAt)} and never answered`]
           : [],
       ),
   },
