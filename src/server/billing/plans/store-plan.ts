@@ -6,7 +6,7 @@ import { type PlanType, upgradeWaits } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
-import { endGrantedQuery, liftTrialEndQuery } from './grants.ts'
+import { endGrantedQuery, liftTrialEndQuery, voidGrantsQuery } from './grants.ts'
 import { type Heard, isUnbilledUnpaid, paidUntilQuery } from './paid-until.ts'
 
 /** When we asked for the plan, and for its payments if we did. */
@@ -55,6 +55,12 @@ export function storePlanQueries(
     // after the paid one began, it never counted. A plan that is over at Stripe ends nothing that began
     // later, and an outdated answer ends nothing at all.
     endGrantedQuery(ctx.db, userId, found.anchor, sql`(anchor <= ${found.anchor} OR ${isNow}) AND NOT ${newer}`),
+    voidGrantsQuery(
+      ctx.db,
+      userId,
+      { from: found.anchor, until: endedAt ?? Number.MAX_SAFE_INTEGER },
+      sql`NOT ${newer}`,
+    ),
     ctx.db
       .insert(plans)
       .values({

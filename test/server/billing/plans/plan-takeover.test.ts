@@ -59,6 +59,32 @@ describe('a paid plan that meets another one', () => {
     await expect(createCheckout(stack.ctx, user, { planType: 'premium' })).rejects.toMatchObject({ code: 'invalid' })
   })
 
+  test('granted twice while the webhook is late: neither grant splits a period of the paid plan', async () => {
+    await pay('basic')
+    const paidAt = Math.floor(stack.clock.now / 1000) * 1000
+    for (const type of ['premium', 'enterprise'] as const) {
+      stack.clock.now += HOUR
+      await grantPlan(stack.ctx, user.email, { type, hours: 30 })
+    }
+    stack.clock.now += HOUR
+    await settleCheckout(stack.ctx, user.id)
+    await stack.insertRun(user.id, { from: paidAt + DAY, until: paidAt + DAY + 7 * HOUR })
+    await stack.passTime(paidAt + 32 * DAY, DAY)
+    const records = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+    expect(records.map((r) => [r.planType, r.includedHours, r.amountCents])).toEqual([['basic', 5, 350]])
+  })
+
+  test('a plan that was granted and replaced after a paid one had ended keeps its time', async () => {
+    const { id } = await endedEarlier()
+    for (const type of ['premium', 'enterprise'] as const) {
+      await grantPlan(stack.ctx, user.email, { type, hours: 30 })
+      stack.clock.now += HOUR
+    }
+    await syncPlan(stack.ctx, id)
+    const granted = (await listPlans()).filter((plan) => plan.stripeSubscriptionId === null)
+    expect(granted.map(({ anchor, endedAt }) => endedAt && endedAt - anchor)).toEqual([HOUR, null])
+  })
+
   test.each([
     ['a granted plan', true],
     ['the trial', false],
