@@ -189,6 +189,8 @@ export const BILLS_RULES: Rule[] = [
         const until = Math.min(toSpan(plan).endsAt ?? Infinity, ...later.map((one) => one.anchor))
         const periods = rows.bills
           .filter((bill) => bill.userId === plan.userId && bill.corrects === null && bill.includedHours > 0)
+          // Before we heard of this plan, a bill's hours were those of a granted one.
+          .filter((bill) => bill.createdAt >= plan.createdAt)
           .filter((bill) => anchor <= bill.periodStart && bill.periodStart < until)
           .map((bill) => periodAt(anchor, bill.periodStart).start)
         return periods
