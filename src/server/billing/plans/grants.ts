@@ -103,18 +103,10 @@ export function endGrantedQuery(db: Database, userId: string, at: number, when: 
     WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL AND ${when}`)
 }
 
-/**
- * Grants that another one replaced between these moments, while we hadn't heard of a paid plan: they never counted.
- * @param when an SQL condition on their rows
- */
-export function voidGrantsQuery(
-  db: Database,
-  userId: string,
-  { from, until }: { from: number; until: number },
-  when: SQL,
-) {
+/** Grants that another one replaced since then, before we heard of a paid plan: they never counted. @param when an SQL condition */
+export function voidGrantsQuery(db: Database, userId: string, since: number, when: SQL) {
   return db.run(sql`UPDATE subscriptions SET ended_at = anchor WHERE user_id = ${userId} AND stripe_subscription_id IS NULL
-    AND ended_at > anchor AND anchor >= ${from} AND anchor < ${until} AND ${when}`)
+    AND ended_at > anchor AND anchor >= ${since} AND ${when}`)
 }
 
 /** Running servers no longer belong to a trial, so they don't stop when its minutes are used up. */

@@ -31,6 +31,7 @@ export function storePlanQueries(
   const isOver = endedAt !== null && checkedAt !== null && endedAt <= checkedAt
   const isNow = endedAt === null ? 1 : 0
   const newer = sql`EXISTS (SELECT 1 FROM subscriptions WHERE stripe_subscription_id = ${found.id} AND synced_at > ${askedAt})`
+  const known = sql`EXISTS (SELECT 1 FROM subscriptions WHERE stripe_subscription_id = ${found.id})`
   const row = {
     planType: plan.type,
     status: found.status,
@@ -55,12 +56,7 @@ export function storePlanQueries(
     // after the paid one began, it never counted. A plan that is over at Stripe ends nothing that began
     // later, and an outdated answer ends nothing at all.
     endGrantedQuery(ctx.db, userId, found.anchor, sql`(anchor <= ${found.anchor} OR ${isNow}) AND NOT ${newer}`),
-    voidGrantsQuery(
-      ctx.db,
-      userId,
-      { from: found.anchor, until: endedAt ?? Number.MAX_SAFE_INTEGER },
-      sql`NOT ${newer}`,
-    ),
+    voidGrantsQuery(ctx.db, userId, found.anchor, sql`${isNow} AND NOT ${known}`),
     ctx.db
       .insert(plans)
       .values({

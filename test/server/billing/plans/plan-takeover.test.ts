@@ -74,6 +74,21 @@ describe('a paid plan that meets another one', () => {
     expect(records.map((r) => [r.planType, r.includedHours, r.amountCents])).toEqual([['basic', 5, 350]])
   })
 
+  test('a grant beside a paid plan that was over when we heard of it keeps its time, whatever we hear later', async () => {
+    await pay('basic')
+    const id = await stripeId()
+    stack.clock.now += HOUR
+    await grantPlan(stack.ctx, user.email, { type: 'enterprise', hours: 100 })
+    stack.clock.now += HOUR
+    await stack.ctx.payments.cancelNow(id)
+    await syncPlan(stack.ctx, id)
+    stack.clock.now += HOUR
+    await grantPlan(stack.ctx, user.email, { type: 'premium', hours: 30 })
+    await syncPlan(stack.ctx, id)
+    const granted = (await listPlans()).filter((plan) => plan.stripeSubscriptionId === null)
+    expect(granted.map(({ anchor, endedAt }) => endedAt && endedAt - anchor)).toEqual([2 * HOUR, null])
+  })
+
   test('a plan that was granted and replaced after a paid one had ended keeps its time', async () => {
     const { id } = await endedEarlier()
     for (const type of ['premium', 'enterprise'] as const) {
