@@ -64,7 +64,7 @@ export const BUDGETS_RULES: Rule[] = [
   },
 ]
 
-/** Whether they had already used up their budget when we last looked, and have kept it: without a plan, from ended meters alone. */
+/** Whether their budget, unchanged since, was used up at our last look. Counts only ended runs of people without a plan. */
 function wasUsedUp({ rows, memory }: View, run: RunRow): boolean {
   const user = rows.users.find(({ id }) => id === run.userId)
   const before = memory.users.get(run.userId)

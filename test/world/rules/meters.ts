@@ -104,7 +104,8 @@ export const METERS_RULES: Rule[] = [
   },
   {
     name: 'silent-servers-are-stopped',
-    sentence: 'A server that has not answered 10 minutes after its machine ran is stopped within 3 quiet minutes.',
+    sentence:
+      "A server that hasn't answered 10 minutes after its machine started running is stopped within 3 quiet minutes.",
     broken: ({ world, rows }) =>
       rows.runs.flatMap(({ id, runningAt, billedFrom, stopRequestedAt, endedAt }) =>
         runningAt !== null &&
@@ -112,7 +113,7 @@ export const METERS_RULES: Rule[] = [
         stopRequestedAt === null &&
         endedAt === null &&
         isOverdue(world, 'fleet', runningAt + ANSWERS_WITHIN_MS, 3 * MINUTE_MS, 1)
-          ? [`${id} runs since ${iso(runningAt)} and never answered`]
+          ? [`${id} has run since ${iso(runningAt)} and never answered`]
           : [],
       ),
   },
