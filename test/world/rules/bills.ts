@@ -181,12 +181,15 @@ export const BILLS_RULES: Rule[] = [
     broken: ({ rows }) =>
       rows.plans.flatMap((plan) => {
         if (plan.stripeSubscriptionId === null) return []
-        const { anchor } = plan
-        // A granted plan that begins later may have ended where it began. It cuts no period then.
+        const { anchor, endsAt } = toSpan(plan)
+        // A grant beside a plan that was over when we heard of it outlives the plan. Other grants since its start never counted.
         const later = rows.plans.filter(
-          (one) => one.userId === plan.userId && one.stripeSubscriptionId !== null && one.anchor > anchor,
+          (one) =>
+            one.userId === plan.userId &&
+            one.anchor > anchor &&
+            (one.stripeSubscriptionId !== null || (toSpan(one).endsAt ?? Infinity) > (endsAt ?? Infinity)),
         )
-        const until = Math.min(toSpan(plan).endsAt ?? Infinity, ...later.map((one) => one.anchor))
+        const until = Math.min(endsAt ?? Infinity, ...later.map((one) => one.anchor))
         const periods = rows.bills
           .filter((bill) => bill.userId === plan.userId && bill.corrects === null && bill.includedHours > 0)
           // Before we heard of this plan, a bill's hours were those of a granted one.
