@@ -1,4 +1,4 @@
-import type { PlanRow, RunRow } from '../../../db/schema.ts'
+import type { RunRow } from '../../../db/schema.ts'
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/instant.ts'
 import { periodAt, runSecondsWithin } from '../../../src/domain/money/billing.ts'
 import type { Rows } from '../database.ts'
@@ -38,9 +38,8 @@ export const BUDGETS_RULES: Rule[] = [
       ...rows.users.flatMap(({ id, name, budgetCents, budgetStops, createdAt, billedUntil }) => {
         const run = rows.runs.find((one) => one.userId === id && one.endedAt === null && one.stopRequestedAt === null)
         // With a plan, the month's hours come first: the dearest months have none.
-        const hasPlan = rows.plans.some((plan) => plan.userId === id && (plan.endedAt ?? now) > now - 32 * DAY_MS)
         const start = Math.max(billedUntil || createdAt, monthStart(now))
-        const spent = hasPlan || !run ? 0 : centsOf(secondsSeen(rows, id, start, now))
+        const spent = hadPlan(rows, id, now) || !run ? 0 : centsOf(secondsSeen(rows, id, start, now))
         const isUp = run !== undefined && budgetStops && budgetCents !== null && spent >= budgetCents
         const since = memory.since(`budget ${id} ${budgetCents} ${start}`, isUp)
         return since !== null && isOverdue(world, 'money', since, 15 * MINUTE_MS, 2)
@@ -71,8 +70,7 @@ function wasUsedUp({ rows, memory }: View, run: RunRow): boolean {
   if (!user || !before?.budgetStops || before.budgetCents === null) return false
   if (!user.budgetStops || user.budgetCents !== before.budgetCents) return false
   const { requestedAt } = run
-  const hadPlan = (plan: PlanRow) => plan.userId === user.id && (plan.endedAt ?? Infinity) > requestedAt - 32 * DAY_MS
-  if (rows.plans.some(hadPlan)) return false
+  if (hadPlan(rows, user.id, requestedAt)) return false
   const start = Math.max(before.billedUntil || before.createdAt, monthStart(requestedAt))
   const seconds = [...memory.runs.values()]
     .filter(({ userId, endedAt }) => userId === user.id && endedAt !== null)
@@ -82,6 +80,11 @@ function wasUsedUp({ rows, memory }: View, run: RunRow): boolean {
       0,
     )
   return centsOf(seconds) >= before.budgetCents
+}
+
+/** Whether they had a plan in the longest month before that moment. */
+function hadPlan({ plans }: Rows, userId: string, at: number): boolean {
+  return plans.some((plan) => plan.userId === userId && (plan.endedAt ?? Infinity) > at - 32 * DAY_MS)
 }
 
 /** The most that a month can have cost at that moment: without a plan's hours, and meters not yet set back. */
