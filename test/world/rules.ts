@@ -4,6 +4,7 @@ import { BUDGETS_RULES } from './rules/budgets.ts'
 import { DEBTS_RULES } from './rules/debts.ts'
 import { EVENTS_RULES } from './rules/events.ts'
 import { FLEET_RULES } from './rules/fleet.ts'
+import { INCLUDED_HOURS_RULES } from './rules/included-hours.ts'
 import { JOBS_RULES } from './rules/jobs.ts'
 import { METERS_RULES } from './rules/meters.ts'
 import { MONEY_MAILS_RULES } from './rules/money-mails.ts'
@@ -20,6 +21,7 @@ export const RULES: Rule[] = [
   ...METERS_RULES,
   ...TRIALS_RULES,
   ...BILLS_RULES,
+  ...INCLUDED_HOURS_RULES,
   ...PLANS_RULES,
   ...PLAN_CHANGES_RULES,
   ...DEBTS_RULES,
