@@ -89,6 +89,7 @@ async function playOne(seed: number): Promise<void> {
 
 async function catchMutants(): Promise<void> {
   const all = listMutants().filter(({ name }) => values.mutant === undefined || name === values.mutant)
+  if (!all.length) throw new Error(`test/world/mutants has no mistake called "${values.mutant}".`)
   const caught = new Map<string, Outcome>()
   await eachAtOnce(all, async (mutant) => {
     const outcome = await firstBroken(mutant)
