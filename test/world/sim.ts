@@ -2,7 +2,7 @@ import { fork } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import './faster-drizzle.ts'
-import { applyInMemory, listMutants, type Mutant } from './mutants.ts'
+import { applyInMemory, findMutant, listMutants, type Mutant } from './mutants.ts'
 import { REACH, whatIsMissing } from './reach.ts'
 import regressions from './regressions.json' with { type: 'json' }
 import type { Outcome } from './run-seed.ts'
@@ -88,8 +88,7 @@ async function playOne(seed: number): Promise<void> {
 }
 
 async function catchMutants(): Promise<void> {
-  const all = listMutants().filter(({ name }) => values.mutant === undefined || name === values.mutant)
-  if (!all.length) throw new Error(`test/world/mutants has no mistake called "${values.mutant}".`)
+  const all = values.mutant === undefined ? listMutants() : [findMutant(values.mutant)]
   const caught = new Map<string, Outcome>()
   await eachAtOnce(all, async (mutant) => {
     const outcome = await firstBroken(mutant)
