@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { runSeconds, runSecondsWithin } from '../../../src/domain/money/billing.ts'
 import {
-  CHECKOUT_HOLDS_MS,
   CLOSING_GRACE_MS,
   type ClosedCycle,
   closeCycles,
@@ -191,8 +190,8 @@ describe('closing', () => {
         if (closeCycles(account, now).billedUntil > born) return now - cycleEnd
       return null
     }
-    expect(closedAt(cycleEnd - HOUR)).toBe(CHECKOUT_HOLDS_MS - HOUR)
-    expect(closedAt(cycleEnd - 1)).toBe(CHECKOUT_HOLDS_MS)
+    expect(closedAt(cycleEnd - HOUR)).toBe(24 * HOUR)
+    expect(closedAt(cycleEnd - 1)).toBe(25 * HOUR)
     for (const openedAt of [cycleEnd, cycleEnd + HOUR, cycleEnd - 30 * HOUR])
       expect(closedAt(openedAt)).toBe(CLOSING_GRACE_MS)
   })
@@ -210,7 +209,7 @@ describe('closing', () => {
           const checkoutOpenedAt = current !== undefined && now < current + openFor ? current : null
           const next = closeCycles({ from, closedAt: null, spans: [], runs: [], checkoutOpenedAt }, now)
           for (let { end } = cycleFrom([], from); end <= next.billedUntil; end = cycleFrom([], end).end)
-            expect(now - end).toBeLessThanOrEqual(CHECKOUT_HOLDS_MS + 5 * 60_000)
+            expect(now - end).toBeLessThanOrEqual(25 * HOUR + 5 * 60_000)
           from = next.billedUntil
           dueAt = next.dueAt
         }
