@@ -272,6 +272,27 @@ describe('a plan that nobody pays', () => {
     ])
   })
 
+  test('ended unpaid, and paid after that: that period still has no hours', async () => {
+    const { stripeId, anchor } = await buy('premium', 'declined_later')
+    const unpaid = addMonths(anchor, 1)
+    await stack.insertRun(user.id, { from: unpaid + DAY, until: unpaid + DAY + 10 * HOUR })
+    stack.clock.now = unpaid + 2 * DAY
+    await syncPlan(ctx, stripeId)
+    const { page } = await findPlanPayPage(ctx, user.id)
+    await ctx.payments.cancelNow(stripeId)
+    await syncPlan(ctx, stripeId)
+    expect(await plan()).toMatchObject({ status: 'canceled', paidUntil: unpaid })
+    stack.clock.now += HOUR
+    await stack.press(page)
+    await syncPlan(ctx, stripeId)
+    expect(await plan()).toMatchObject({ status: 'canceled', paidUntil: unpaid })
+    await closeDueCycles(ctx)
+    expect((await listBills()).slice(0, 2)).toEqual([
+      ['premium', 30, 0],
+      ['premium', 0, 1750],
+    ])
+  })
+
   test('paid again in its last period, which we learn after its end: that period has its hours', async () => {
     const { stripeId, anchor } = await buy('premium', 'declined_later')
     const [unpaid, last, end] = [addMonths(anchor, 1), addMonths(anchor, 2), addMonths(anchor, 3)]
