@@ -2,6 +2,9 @@ import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { testsOf } from './testing/watch.ts'
 
+/** What takes long by nature: `npm run test:deep` runs them, `npm test` doesn't. */
+const DEEP = 'test/**/*.deep.test.ts'
+
 const BROWSER = ['test/e2e/**/*.test.{ts,tsx}', 'test/dev/components.test.ts']
 
 /**
@@ -17,12 +20,12 @@ const MODULES = [
 
 /** They take half a minute or more. Started last, each would run on alone at the end. */
 const LONG = [
-  'e2e/accessibility',
-  'contract/schemathesis',
+  'e2e/accessibility.deep',
+  'contract/schemathesis.deep',
+  'world/sim.deep',
   'contract/cable/stock-clients',
   'e2e/billing',
   'sim/crash-points',
-  'dev/bare-path',
 ]
 
 /**
@@ -35,7 +38,7 @@ class LongFirst extends BaseSequencer {
     const rank = ({ moduleId }: TestSpecification) => LONG.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`))
     const long = sorted.filter((file) => rank(file) >= 0).sort((a, b) => rank(a) - rank(b))
     const others = (project: string) => sorted.filter((file) => rank(file) < 0 && file.project.name === project)
-    return [...long, ...spread(others('browser'), others('programs')), ...others('modules')]
+    return [...long, ...others('deep'), ...spread(others('browser'), others('programs')), ...others('modules')]
   }
 }
 
@@ -51,7 +54,8 @@ export default defineConfig({
     globalSetup: ['testing/stack/global-setup.ts'],
     setupFiles: ['testing/stack/each-file.ts'],
     watchTriggerPatterns: [{ pattern: /./, testsToRun: testsOf }],
-    reporters: ['default', ['json', { outputFile: 'test-results/vitest.json' }]],
+    reporters: ['default', 'json'],
+    outputFile: { json: 'test-results/vitest.json' },
     // Show a test's output only if it failed.
     silent: 'passed-only',
     // They end what hangs. A busy machine may stall for half a minute, and that is no failure.
@@ -66,7 +70,7 @@ export default defineConfig({
         test: {
           name: 'programs',
           include: ['test/**/*.test.{ts,tsx}'],
-          exclude: [...BROWSER, ...MODULES],
+          exclude: [...BROWSER, ...MODULES, DEEP],
           // GitHub's checker imports JSON the way bundlers do.
           server: { deps: { inline: [/@actions\//] } },
         },
@@ -76,13 +80,15 @@ export default defineConfig({
         test: {
           name: 'modules',
           include: MODULES,
+          exclude: [DEEP],
           isolate: false,
           restoreMocks: true,
           unstubGlobals: true,
           unstubEnvs: true,
         },
       },
-      { extends: true, test: { name: 'browser', include: BROWSER } },
+      { extends: true, test: { name: 'browser', include: BROWSER, exclude: [DEEP] } },
+      { extends: true, test: { name: 'deep', include: [DEEP] } },
     ],
   },
 })

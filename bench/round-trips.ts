@@ -8,6 +8,7 @@ const SIGNED_IN_PAGES = [
   '/subscriptions',
   '/account_overview',
   '/billing_history',
+  '/servers',
   '/devices',
   '/close_account',
 ]

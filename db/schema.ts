@@ -13,8 +13,9 @@ import type { TokenScope } from '../src/domain/api-token.ts'
 import type { Act } from '../src/domain/audit.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
+import type { RunActor, RunEventKind } from '../src/domain/run-event.ts'
 import type { EventType } from '../src/domain/webhook.ts'
-import type { JobKind, JobStatus, MessageKind } from '../src/domain/wire.ts'
+import type { JobKind, JobStatus, MessageKind, Vehicle } from '../src/domain/wire.ts'
 
 /** Every time is an integer: milliseconds since 1970 in UTC. Every id is text with a readable prefix. */
 
@@ -35,6 +36,11 @@ export const users = sqliteTable(
     /** Set while an operator suspends the account for a reason other than a bill: we refuse starts. */
     heldAt: integer('held_at'),
     closedAt: integer('closed_at'),
+    /**
+     * An HMAC of the mailbox that the address delivers to, once it is confirmed. Null for accounts from before we kept
+     * it until a trigger records it, and forgotten with the address.
+     */
+    mailbox: text(),
     stripeCustomerId: text('stripe_customer_id').unique(),
     /**
      * Every second before this is in a billing record or was free; the open cycle begins here. 0: at
@@ -52,9 +58,25 @@ export const users = sqliteTable(
   (t) => [
     index('users_billing_due').on(t.billingDueAt),
     index('users_closed').on(t.closedAt).where(sql`closed_at IS NOT NULL`),
+    index('users_by_mailbox').on(t.mailbox).where(sql`mailbox IS NOT NULL`),
+    index('users_without_mailbox')
+      .on(t.confirmedAt)
+      .where(sql`mailbox IS NULL AND confirmed_at IS NOT NULL AND password_hash <> ''`),
   ],
 )
 export type UserRow = typeof users.$inferSelect
+
+/** The mailboxes that had their trial. Outlives the account, and names nobody: see `src/server/accounts/mailboxes.ts`. */
+export const trials = sqliteTable('trials_given', {
+  mailbox: text().primaryKey(),
+  givenAt: integer('given_at').notNull(),
+})
+
+/** Random keys that must survive a rotation of SECRET_KEY, encrypted with it. */
+export const keptKeys = sqliteTable('kept_keys', {
+  purpose: text().$type<'mailbox'>().primaryKey(),
+  sealed: text().notNull(),
+})
 
 /** Who is signed in: the row that a cookie's JWT names, so that we can revoke it. */
 export const signIns = sqliteTable(
@@ -192,6 +214,37 @@ export const places = sqliteTable(
 )
 export type PlaceRow = typeof places.$inferSelect
 
+/** What a server can simulate: the operator's catalog, and the images that accounts bring. */
+export const environments = sqliteTable(
+  'environments',
+  {
+    id: text().primaryKey(),
+    /** Unique in the catalog, and in an account. Travels to the machine: `isEnvironmentName`. */
+    name: text().notNull(),
+    /** One sentence. */
+    description: text().notNull(),
+    /** A container image, or `:tag` for a tag of the machine's own; null: the machine's own as it is. */
+    image: text(),
+    /** The plans that include it. */
+    plans: text({ mode: 'json' }).$type<PlanType[]>().notNull(),
+    /** Whose it is; null: everyone's. */
+    userId: text('user_id').references(() => users.id),
+    /** The lowest first. */
+    position: integer().notNull(),
+    createdAt: integer('created_at').notNull(),
+    /** Starts nothing new from then on. What runs keeps running. */
+    retiredAt: integer('retired_at'),
+  },
+  (t) => [
+    index('environments_by_user').on(t.userId),
+    uniqueIndex('one_environment_per_name')
+      // Not coalesce: drizzle-kit splits an expression at its commas.
+      .on(sql`(CASE WHEN user_id IS NULL THEN '' ELSE user_id END)`, sql`lower(name)`)
+      .where(sql`retired_at IS NULL`),
+  ],
+)
+export type EnvironmentRow = typeof environments.$inferSelect
+
 /** A run, from the request to the end of its instance. */
 export const runs = sqliteTable(
   'server_sessions',
@@ -206,12 +259,23 @@ export const runs = sqliteTable(
     instanceType: text('instance_type').notNull(),
     /** Its place's zone. Null for runs from before we kept it. */
     availabilityZone: text('availability_zone'),
+    /** Its environment's name and image, as they were at the start. Null for runs from before people could choose. */
+    environment: text(),
+    image: text(),
+    vehicle: text().$type<Vehicle>(),
     /** What its user calls it. */
     name: text(),
     /** When its user wants it to end. */
     endsAt: integer('ends_at'),
+    /** After how many seconds its start was to end it: the dashboard offers the same again. Null: no end. */
+    stopAfter: integer('stop_after'),
+    /** When `endsAt` was last set, if that was after the request: an end that is near when it's set needs no warning. */
+    endsSetAt: integer('ends_set_at'),
     /** The most GPUs its user wants; null: as many as their plan includes. */
     maxGpus: integer('max_gpus'),
+    /** A smaller plan set `endsAt`, in place of the end that its user had set. `src/domain/money/plan-end.ts` */
+    planEnds: integer('plan_ends', { mode: 'boolean' }).notNull().default(false),
+    ownEndsAt: integer('own_ends_at'),
     /** Their budget, if that set `endsAt`. */
     budgetCents: integer('budget_cents'),
     requestedAt: integer('requested_at').notNull(),
@@ -228,6 +292,8 @@ export const runs = sqliteTable(
     mustStopAt: integer('must_stop_at'),
     /** When we said that it ends in a few minutes: because of its trial, or of `endsAt`. */
     trialWarnedAt: integer('trial_warned_at'),
+    /** The end that we said this of: of each end, once. */
+    warnedEnd: integer('warned_end'),
     /** When we accepted its end: we bill nothing from then on. */
     stopRequestedAt: integer('stop_requested_at'),
     /** The meter's end. At most stopRequestedAt; earlier for an instance that vanished. */
@@ -241,20 +307,78 @@ export const runs = sqliteTable(
     costUnits: integer('cost_units'),
     instanceId: text('instance_id'),
     ipAddress: text('ip_address'),
+    /** Inside our network, where only the door reaches it. */
+    privateAddress: text('private_address'),
+    /** The name of its own host on the door's domain: random, new for each run, no secret. Null without a door. */
+    doorLabel: text('door_label').unique(),
     errorMessage: text('error_message'),
     /** When to check how much of the plan's hours is used; null once it has ended and we checked. */
     hoursLookAt: integer('hours_look_at'),
+    /** Whole seconds that we metered, and that its machine didn't run by EC2's record. Nobody pays for them. */
+    shortSeconds: integer('short_seconds').notNull().default(0),
+    /** Those of them in written bills, which corrections credit. The others came off the meter. */
+    creditSeconds: integer('credit_seconds').notNull().default(0),
+    /** When to write these corrections; null if none are left to write. */
+    creditAt: integer('credit_at'),
+    /** Whole seconds from its meter's end to EC2's, below 0 if EC2's came first. Null if EC2 gave no time. */
+    ec2Difference: integer('ec2_difference'),
   },
   (t) => [
+    index('server_sessions_to_credit').on(t.creditAt).where(sql`credit_at IS NOT NULL`),
+    index('server_sessions_differing').on(t.endedAt).where(sql`(abs(ec2_difference) > 60 OR short_seconds > 60)`),
     index('server_sessions_hours').on(t.hoursLookAt).where(sql`hours_look_at IS NOT NULL`),
     uniqueIndex('one_live_session_per_user').on(t.userId).where(sql`ended_at IS NULL`),
     index('server_sessions_by_user').on(t.userId, t.requestedAt),
     index('server_sessions_by_meter').on(t.userId, t.meteredUntil),
     index('server_sessions_by_instance').on(t.instanceId),
+    index('server_sessions_by_private_address').on(t.privateAddress).where(sql`ended_at IS NULL`),
     index('server_sessions_live').on(t.endedAt).where(sql`ended_at IS NULL`),
   ],
 )
 export type RunRow = typeof runs.$inferSelect
+
+/** What happened to a run and no other row says: its end was set, moved, or removed, or it got another name. */
+export const runEvents = sqliteTable(
+  'run_events',
+  {
+    id: text().primaryKey(),
+    runId: text('session_id')
+      .notNull()
+      .references(() => runs.id),
+    at: integer().notNull(),
+    what: text().$type<RunEventKind>().notNull(),
+    /** For an end, the new one as ISO 8601; for a name, the new one. */
+    detail: text(),
+    by: text().$type<RunActor>().notNull(),
+  },
+  (t) => [index('run_events_by_session').on(t.runId, t.at)],
+)
+export type RunEventRow = typeof runEvents.$inferSelect
+
+/**
+ * A link through a run's door. A ticket takes its owner's browser in, once. A guest's link takes anyone in until it
+ * ends. We store only the SHA-256 of its secret.
+ */
+export const doorLinks = sqliteTable(
+  'door_links',
+  {
+    id: text().primaryKey(),
+    hash: text().notNull().unique(),
+    runId: text('session_id')
+      .notNull()
+      .references(() => runs.id),
+    /** The sign-in that a ticket was given to, and whose end closes the door. Null: a guest's link. */
+    signInId: text('sign_in_id'),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+    /** When someone last came in with it. */
+    usedAt: integer('used_at'),
+    /** How many browsers came in with it. */
+    uses: integer().notNull().default(0),
+    revokedAt: integer('revoked_at'),
+  },
+  (t) => [index('door_links_by_session').on(t.runId)],
+)
 
 /** One attempt to launch an instance in one place, recorded before we call EC2. */
 export const launches = sqliteTable(
@@ -280,6 +404,11 @@ export const launches = sqliteTable(
     refusalRequestId: text('refusal_request_id'),
     /** When we last asked EC2 to terminate its instance. */
     terminateAskedAt: integer('terminate_asked_at'),
+    /** EC2's LaunchTime of its instance, in whole seconds. */
+    launchedAt: integer('launched_at'),
+    /** When EC2 says that its instance ended, and why, read once it was terminated. EC2 forgets both after an hour. */
+    endedAt: integer('ended_at'),
+    endReason: text('end_reason'),
   },
   (t) => [index('launches_by_session').on(t.runId)],
 )
@@ -345,6 +474,8 @@ export const plans = sqliteTable(
     upgradeUntil: integer('upgrade_until'),
     /** What it becomes with its next period, if that's scheduled. */
     nextPlanType: text('next_plan_type').$type<PlanType>(),
+    /** When that period begins. */
+    nextPlanAt: integer('next_plan_at'),
     cancelAtPeriodEnd: integer('cancel_at_period_end', { mode: 'boolean' }).notNull().default(false),
     /** When it will end, if that's scheduled. */
     cancelAt: integer('cancel_at'),
@@ -414,11 +545,14 @@ export const bills = sqliteTable(
     /** The record that this one corrects, and why. Null for a cycle's own record. */
     corrects: text().references((): AnySQLiteColumn => bills.id),
     reason: text(),
+    /** The run whose missing seconds a correction credits: see `shortSeconds`. */
+    runId: text('session_id'),
     createdAt: integer('created_at').notNull(),
   },
   (t) => [
     uniqueIndex('one_record_per_period').on(t.userId, t.periodStart).where(sql`corrects IS NULL`),
     index('billing_records_by_user').on(t.userId, t.periodStart),
+    uniqueIndex('one_credit_per_run').on(t.runId, t.corrects).where(sql`session_id IS NOT NULL`),
   ],
 )
 export type BillRow = typeof bills.$inferSelect

@@ -15,7 +15,7 @@ export const clientOptions: Rolldown.RolldownOptions = {
     'src/client.tsx',
     'src/public.ts',
     'src/copy.ts',
-    ...['admin', 'app', 'billing', 'docs', 'public', 'status'].map((name) => `src/styles/${name}.css`),
+    ...['admin', 'app', 'billing', 'docs', 'public', 'runs', 'status'].map((name) => `src/styles/${name}.css`),
   ],
   // Action Cable's log, which we never turn on.
   treeshake: { manualPureFunctions: ['logger'] },
@@ -98,9 +98,12 @@ export const plainDynamicImports: Plugin = {
   configResolved: (config) => void Object.assign(config.build, { lib: {} }),
 }
 
+/** What a request through a door needs, and no other. */
+const DOOR = /src.server.door.(?!routes|door-keeper)|src.domain.forward/
+
 /** Code that few requests need, loaded on demand, in one chunk because small ones compress badly. */
 const RARE =
-  /src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ForgotPassword|Help|Privacy|ResetPassword|StatusPage|StopServer|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.(webhook|money.budget-form)|src.server.routes.webhooks.answers|node_modules.standardwebhooks|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|overdue-servers|personal-data|webhooks)|billing.(plans.(change-plan|reconcile)|bills.(budget|hours-mails|invoice-mails))|mail.money-letters|operations.(metrics|prometheus))/
+  /src.ui.BarChart|src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ForgotPassword|Help|Privacy|ResetPassword|Runs?|run.\w+|StatusPage|StopServer|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.(webhook|run-list|run-timeline|money.(budget-form|correction|cost-chart|ec2-credit))|src.server.routes.webhooks.answers|node_modules.standardwebhooks|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|overdue-servers|personal-data|webhooks)|billing.(plans.(change-plan|reconcile)|bills.(budget|corrections|ec2-credit|hours-mails|invoice-mails|run-bill|settle-meter))|mail.money-letters|operations.(metrics|prometheus|run-page)|fleet.run-(facts|list))/
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },
@@ -125,7 +128,8 @@ export const workerBuild: EnvironmentOptions = {
         // One chunk for shared code: many small ones compress badly.
         codeSplitting: {
           groups: [
-            { name: 'common', test: (id) => !RARE.test(id), minShareCount: 2, priority: 2 },
+            { name: 'common', test: (id) => !RARE.test(id) && !DOOR.test(id), minShareCount: 2, priority: 2 },
+            { name: 'door', test: DOOR, minShareCount: 1, priority: 1 },
             { name: 'rare', test: RARE, minShareCount: 1, priority: 1 },
           ],
         },

@@ -25,12 +25,13 @@ export type Mailbox = {
 /** Stores what the `send_email` binding sent, across restarts. */
 export function openMailbox(path: string, now: () => number): Mailbox {
   mkdirSync(dirname(path), { recursive: true })
-  const mails: CapturedMail[] = existsSync(path)
-    ? readFileSync(path, 'utf8')
-        .split('\n')
-        .filter(isWhole)
-        .map((line) => JSON.parse(line))
-    : []
+  const kept = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  // A kill may have cut off the last line. The next mail needs a line of its own.
+  if (!/(^|\n)$/.test(kept)) appendFileSync(path, '\n')
+  const mails: CapturedMail[] = kept
+    .split('\n')
+    .filter(isWhole)
+    .map((line) => JSON.parse(line))
   let faults = 0
   return {
     accept(mail) {
@@ -57,7 +58,6 @@ export function openMailbox(path: string, now: () => number): Mailbox {
   }
 }
 
-/** A kill may have cut off the last line. */
 function isWhole(line: string): boolean {
   try {
     JSON.parse(line)

@@ -15,6 +15,7 @@ const options: StackOptions = {
   stripeApiBase: process.env.STRIPE_API_BASE,
   plansForSale: process.env.PLANS_FOR_SALE === 'true',
   libsqlUrl: process.env.LIBSQL_URL,
+  doorDomain: process.env.DOOR_DOMAIN,
 }
 
 await portMustBeFree(port)

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Keys for this local stack only, created once and stored with its data so sign-ins survive a restart. */
@@ -16,6 +16,8 @@ export function localSecrets(dataDir: string): {
     STRIPE_WEBHOOK_SECRET: `whsec_${randomBytes(24).toString('hex')}`,
   }
   mkdirSync(dataDir, { recursive: true })
-  writeFileSync(path, JSON.stringify(secrets), { mode: 0o600 })
+  // A kill must not leave half of them.
+  writeFileSync(`${path}.new`, JSON.stringify(secrets), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
   return secrets
 }

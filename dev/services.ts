@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import { migrateDatabase } from '../db/migrate.ts'
 import { hashPassword } from '../src/server/accounts/credentials/password.ts'
-import { deriveKey } from '../src/server/accounts/credentials/scrypt.ts'
+import type { deriveKey } from '../src/server/accounts/credentials/scrypt.ts'
 import { openClock, type StackClock } from './clock.ts'
 import { firstSlotOf } from './ec2/addresses.ts'
 import { type Ec2StandIn, startEc2 } from './ec2/stand-in.ts'
 import { startGuard } from './guard.ts'
+import { type Hashers, openHashers } from './hashing.ts'
 import { ensureLaunchTemplate } from './launch-template.ts'
 import { type Mailbox, openMailbox } from './mailbox.ts'
 import { localSecrets } from './secrets.ts'
@@ -29,6 +30,10 @@ export type StackOptions = {
   /** Whether Basic and Premium are for sale; otherwise their buttons read 'Coming Soon!'. */
   plansForSale?: boolean
   libsqlUrl?: string | undefined
+  /** The domain of the doors, such as door.localhost; without it there are none. */
+  doorDomain?: string | undefined
+  /** Hashes passwords at another cost than the real one. */
+  derive?: typeof deriveKey
   log?: (sentence: string) => void
 }
 
@@ -44,6 +49,7 @@ const AWS = {
 export type Services = {
   clock: StackClock
   mailbox: Mailbox
+  hashers: Hashers
   ec2: Ec2StandIn | null
   stripe: StripeStandIn | null
   vars: Record<string, string>
@@ -59,13 +65,14 @@ export async function startServices(options: StackOptions): Promise<Services> {
   const guard = startGuard()
   const clock = openClock(join(dataDir, 'clock'))
   const mailbox = openMailbox(join(dataDir, 'mail.jsonl'), clock.now)
+  const hashers = openHashers(options.derive)
   const sqld = options.libsqlUrl ? null : await startSqld({ dataDir: join(dataDir, 'libsql') })
   if (sqld) guard.watch(sqld.pid)
   const libsqlUrl = options.libsqlUrl ?? (sqld?.url as string)
   const secrets = localSecrets(dataDir)
   await migrateDatabase(libsqlUrl)
   const passwordHash = await hashPassword(
-    { hasher: { derive: deriveKey }, config: { passwordPepper: secrets.PASSWORD_PEPPER } },
+    { hasher: hashers.getByName('seed'), config: { passwordPepper: secrets.PASSWORD_PEPPER } },
     SEED_PASSWORD,
   )
   await seed({ libsqlUrl, passwordHash, now: clock.now(), fleetSize: options.fleetSize ?? 8 })
@@ -103,6 +110,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
   return {
     clock,
     mailbox,
+    hashers,
     ec2,
     stripe,
     vars: {
@@ -114,6 +122,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
       STRIPE_SECRET_KEY: 'sk_test_local',
       STRIPE_API_BASE: stripeApiBase,
       STRIPE_CHECKOUT_ORIGIN: new URL(stripeApiBase).origin,
+      ...(options.doorDomain ? { DOOR_DOMAIN: options.doorDomain } : {}),
       PLANS_FOR_SALE: String(options.plansForSale ?? false),
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',

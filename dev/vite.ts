@@ -4,11 +4,14 @@ import devServer from '@hono/vite-dev-server'
 import { build, createServer, type Plugin, type Rolldown, type ViteDevServer } from 'vite'
 import { awsXmlInWorkerd, type WorkerModule, workerBuild } from './build.ts'
 import { devRoutes } from './dev-routes.ts'
+import { isDoorHost, passToWorkerd } from './door-proxy.ts'
 import { downloads } from './downloads.ts'
+import { nodeFleetNetwork } from './fleet-network.ts'
 import { freePort } from './free-port.ts'
 import { type Services, type StackOptions, startServices } from './services.ts'
 import { STYLES, startCrons } from './stack.ts'
-import { startWorkerd, type Workerd, workerdOptions } from './workerd.ts'
+import { startWorkerd, type Workerd } from './workerd.ts'
+import { readWranglerConfig } from './wrangler-config.ts'
 
 /**
  * The stack with hot reload. Pages and calls run in Node under Vite. The Durable Object, its sockets, and the bindings
@@ -18,9 +21,14 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
   // Otherwise Vite's build sets it to production for this whole process.
   process.env.NODE_ENV = 'development'
   const services = await startServices(options)
-  const workerdAt = { host: '127.0.0.1', port: await freePort(), dataDir: options.dataDir, services }
-  const workerd = await startWorkerd({ ...workerdAt, modules: await buildInMemory() })
-  let bindings = nodeBindings(workerd, services)
+  const workerdPort = await freePort()
+  const workerd = await startWorkerd({
+    host: '127.0.0.1',
+    port: workerdPort,
+    dataDir: options.dataDir,
+    services,
+    modules: await buildInMemory(),
+  })
   const routes = devRoutes(
     services,
     (cron) => workerd.runCron(cron),
@@ -32,14 +40,18 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
   const localStack: Plugin = {
     name: 'local-stack',
     configureServer(server) {
+      const passOn = passToWorkerd(workerdPort)
+      server.httpServer?.prependListener('upgrade', (req, socket, head) => {
+        if (isDoorHost(req, options.doorDomain)) passOn.upgrade(req, socket, head)
+      })
       server.middlewares.use((req, res, next) => {
-        if (req.url?.startsWith('/dev/')) void serveDevRoutes(req, res)
+        if (isDoorHost(req, options.doorDomain)) passOn.request(req, res)
+        else if (req.url?.startsWith('/dev/')) void serveDevRoutes(req, res)
         else if (req.url?.startsWith('/cli/')) void serveDownloads(req, res)
         else next()
       })
       const rebuild = debounce(async () => {
-        await workerd.mf.setOptions(workerdOptions({ ...workerdAt, modules: await buildInMemory() }))
-        bindings = nodeBindings(workerd, services)
+        await workerd.reload(await buildInMemory())
         server.config.logger.info('workerd has the new code')
       })
       server.watcher.on('change', (file) => {
@@ -61,7 +73,9 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
       strictPort: true,
       // The Worker itself refuses all cross-origin requests.
       cors: false,
-      proxy: { '^/cable$': { target: `http://127.0.0.1:${workerdAt.port}`, ws: true } },
+      proxy: {
+        '^/(cable$|api/v1/servers/[^/]+/tcp/)': { target: `http://127.0.0.1:${workerdPort}`, ws: true },
+      },
     },
     plugins: [
       localStack,
@@ -72,7 +86,7 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
         injectClientScript: false,
         exclude: [/^\/@.+/, /^\/src\/.+/, /^\/node_modules\/.+/, /\?t=\d+$/, /^\/dev\/.+/],
         adapter: async () => ({
-          env: (await bindings) as never,
+          env: (await nodeBindings(workerd, services)) as never,
           executionContext: { waitUntil() {}, passThroughOnException() {}, props: undefined } as never,
         }),
       }),
@@ -95,15 +109,16 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
   }
 }
 
-/** Binds the stand-ins in this process directly, and the Durable Object through workerd. */
-async function nodeBindings(workerd: Workerd, services: Awaited<ReturnType<typeof startServices>>) {
-  const inWorkerd = await workerd.mf.getBindings('app')
+const OBJECTS = Object.keys(readWranglerConfig().durableObjects)
+
+/** Binds what is in this process directly, and the other Durable Objects through workerd. */
+async function nodeBindings(workerd: Workerd, services: Services) {
+  const inWorkerd = await workerd.bindings()
   return {
     ...services.vars,
-    ATTEMPT_COUNTER: inWorkerd.ATTEMPT_COUNTER,
-    JOB_CHANNEL: inWorkerd.JOB_CHANNEL,
-    EVENT_SENDER: inWorkerd.EVENT_SENDER,
-    PASSWORD_HASHER: inWorkerd.PASSWORD_HASHER,
+    ...Object.fromEntries(OBJECTS.map((name) => [name, inWorkerd[name]])),
+    PASSWORD_HASHER: services.hashers,
+    FLEET: nodeFleetNetwork,
     EMAIL: { send: async (mail: Parameters<typeof services.mailbox.accept>[0]) => services.mailbox.accept(mail) },
     CLOCK: { fetch: async () => new Response(String(services.clock.offset())) },
   }

@@ -1,12 +1,17 @@
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import type { WorkerModule } from './build.ts'
 import { childProcesses } from './child-processes.ts'
+import { FLEET_NETWORK } from './fleet-network.ts'
+import { hash, hashingInNode } from './hashing.ts'
 import type { Services } from './services.ts'
 import { sixConnections } from './six-connections.ts'
 import { readWranglerConfig } from './wrangler-config.ts'
 
 export type Workerd = {
-  mf: Miniflare
+  /** The Worker's bindings, for use in this process. Read them for each use: a restarted workerd has new ones. */
+  bindings(): Promise<Record<string, unknown>>
+  /** Replaces the Worker's code. */
+  reload(modules: WorkerModule[]): Promise<void>
   runCron(cron: string): Promise<void>
   close(): Promise<void>
 }
@@ -26,25 +31,27 @@ type Options = {
 
 /**
  * The Worker in workerd, with its Durable Objects stored in `dataDir` and every binding from `wrangler.toml` and its
- * secrets. A workerd has one thread, so the hashing objects get a second workerd. Deployed, they run on other
- * machines than most pages.
+ * secrets.
  */
 export async function startWorkerd(options: Options): Promise<Workerd> {
-  const hashing = new Miniflare(hashingOptions(options))
-  await hashing.ready
-  const mf = new Miniflare(workerdOptions(options))
+  const watchChildren = () => {
+    for (const { pid } of childProcesses()) options.services.watch(pid)
+  }
+  // Miniflare starts a crashed workerd again, as another process.
+  const mf = new Miniflare({ ...workerdOptions(options), unsafeHandleRuntimeRestart: watchChildren })
   await mf.ready
-  for (const { pid } of childProcesses()) options.services.watch(pid)
+  watchChildren()
   return {
-    mf,
+    bindings: () => mf.getBindings('app'),
+    async reload(modules) {
+      await mf.setOptions(workerdOptions({ ...options, modules }))
+      watchChildren()
+    },
     async runCron(cron) {
       const worker = await mf.getWorker('app')
       await worker.scheduled({ cron, scheduledTime: new Date(options.services.clock.now()) })
     },
-    async close() {
-      await mf.dispose()
-      await hashing.dispose()
-    },
+    close: () => mf.dispose(),
   }
 }
 
@@ -57,7 +64,6 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
     cf: false,
     log: new Log(LogLevel.WARN),
     resourcePersistencePath: `${dataDir}/workerd`,
-    unsafeDevRegistryPath: registryPath(dataDir),
     workers: [
       ...(devRoutes
         ? [
@@ -72,18 +78,29 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
       {
         ...shared,
         name: 'app',
-        modules: sixConnections(modules),
-        durableObjects: { ...durableObjects, PASSWORD_HASHER: { className: 'PasswordHasher', scriptName: HASHING } },
+        modules: hashingInNode(sixConnections(modules)),
+        durableObjects,
         ratelimits: rateLimits,
         bindings: services.vars,
         serviceBindings: {
+          HASHERS: (request: Request) => hash(services.hashers, request),
           CLOCK: () => new Response(String(services.clock.offset())),
           EMAIL: { name: 'mail', entrypoint: 'SendEmail' },
+          ...(services.vars.DOOR_DOMAIN ? { FLEET: 'fleet-network' } : {}),
         },
         ...(assets
           ? { assets: { directory: assets, binding: 'ASSETS', routerConfig: { has_user_worker: true } } }
           : {}),
       },
+      ...(services.vars.DOOR_DOMAIN
+        ? [
+            {
+              ...shared,
+              name: 'fleet-network',
+              modules: [{ type: 'ESModule' as const, path: 'fleet-network.js', contents: FLEET_NETWORK }],
+            },
+          ]
+        : []),
       {
         ...shared,
         name: 'mail',
@@ -91,23 +108,6 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
         serviceBindings: { MAILBOX: (request: Request) => acceptMail(services, request) },
       },
     ],
-  })
-}
-
-const HASHING = 'hashing'
-
-/** How the two workerds find each other. */
-const registryPath = (dataDir: string) => `${dataDir}/workerd-registry`
-
-function hashingOptions({ dataDir, modules }: Options) {
-  const { compatibilityDate, durableObjects } = readWranglerConfig()
-  return convertV4MiniflareOptions({
-    host: '127.0.0.1',
-    port: 0,
-    cf: false,
-    log: new Log(LogLevel.WARN),
-    unsafeDevRegistryPath: registryPath(dataDir),
-    workers: [{ name: HASHING, compatibilityDate, modules, durableObjects }],
   })
 }
 

@@ -1,13 +1,33 @@
 import { openDatabase } from '../db/client.ts'
 import { addPlaces, drainPlace, listPlaces, resumePlace, retirePlace } from '../src/server/fleet/places.ts'
 import { failureOf, readArguments } from './arguments.ts'
+import { ENVIRONMENT_COMMANDS, environmentRows } from './fleet-environments.ts'
 
 const USAGE = `Usage, with LIBSQL_URL (and LIBSQL_AUTH_TOKEN) set:
   npm run fleet -- add --type <instance type> --zone <availability zone> --gpus <n>
     [--template <launch template>] [--count <n>]
   npm run fleet -- drain|resume|retire <place id>
   npm run fleet -- list
-  All except list take --reason "<why>" for the audit log.`
+  npm run fleet -- environments
+  npm run fleet -- add-environment <name> --description "<one sentence>" [--image <reference, or :tag>]
+    [--from demo|basic|premium|enterprise] [--position <n>]
+  npm run fleet -- change-environment <name>   with any of these; --image machine: the machine's own again
+  npm run fleet -- retire-environment <name>
+  All except list and environments take --reason "<why>" for the audit log.`
+
+const ENVIRONMENT = ['description', 'image', 'from', 'position', 'reason']
+/** How many words each command takes, itself included, and which options. */
+const COMMANDS: Record<string, { words: number; options: string[] }> = {
+  add: { words: 1, options: ['type', 'zone', 'gpus', 'template', 'count', 'reason'] },
+  drain: { words: 2, options: ['reason'] },
+  resume: { words: 2, options: ['reason'] },
+  retire: { words: 2, options: ['reason'] },
+  list: { words: 1, options: [] },
+  environments: { words: 1, options: [] },
+  'add-environment': { words: 2, options: ENVIRONMENT },
+  'change-environment': { words: 2, options: ENVIRONMENT },
+  'retire-environment': { words: 2, options: ['reason'] },
+}
 
 try {
   console.log(await run())
@@ -45,25 +65,29 @@ async function run(): Promise<string> {
     if (command === 'resume') return `We offer ${id} again.`
     return `${id} is drained.${reservedBy ? ' Its server keeps running until it is stopped.' : ''}`
   }
-  return table(await listPlaces(hand))
+  if (command in ENVIRONMENT_COMMANDS)
+    return ENVIRONMENT_COMMANDS[command as keyof typeof ENVIRONMENT_COMMANDS](hand, id, values)
+  return table(command === 'environments' ? await environmentRows(hand) : placeRows(await listPlaces(hand)))
 }
 
 function readCommand() {
   const text = { type: 'string' } as const
   const { positionals, values } = readArguments(USAGE, {
     allowPositionals: true,
-    options: { type: text, zone: text, gpus: text, template: text, count: text, reason: text },
+    options: {
+      ...{ type: text, zone: text, gpus: text, template: text, count: text },
+      ...{ description: text, image: text, from: text, position: text, reason: text },
+    },
   })
   const [command = '', id = ''] = positionals
-  const wants = { add: 1, drain: 2, resume: 2, retire: 2, list: 1 }[command]
-  const stray = Object.keys(values).some((name) => command !== 'add' && (name !== 'reason' || command === 'list'))
-  if (positionals.length !== wants || stray) throw new Error(USAGE)
+  const takes = COMMANDS[command]
+  const stray = Object.keys(values).some((name) => !takes?.options.includes(name))
+  if (positionals.length !== takes?.words || stray) throw new Error(USAGE)
   return { command, id, values }
 }
 
-/** Pads each column to its widest cell. */
-function table(places: Awaited<ReturnType<typeof listPlaces>>): string {
-  const rows = [
+function placeRows(places: Awaited<ReturnType<typeof listPlaces>>): string[][] {
+  return [
     ['ID', 'TYPE', 'ZONE', 'GPUS', 'TEMPLATE', 'STATE', 'SINCE'],
     ...places.map(({ id, type, zone, gpus, template, state, since }) => [
       id,
@@ -75,6 +99,10 @@ function table(places: Awaited<ReturnType<typeof listPlaces>>): string {
       since ?? '',
     ]),
   ]
+}
+
+/** Pads each column to its widest cell. */
+function table(rows: string[][]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? []
   return rows
     .map((row) =>

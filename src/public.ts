@@ -4,6 +4,7 @@ type Enhancement = { mount: (element: HTMLElement) => void }
 const load: Record<string, () => Promise<Enhancement>> = {
   hours: () => import('./islands/pricing/hours.ts'),
   count: () => import('./islands/contact/count.ts'),
+  times: () => import('./islands/local-times.ts'),
   back: () => import('./islands/not-found/back.ts'),
 }
 

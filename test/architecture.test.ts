@@ -30,7 +30,12 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
       'objects',
       'http',
       'routes',
+      'door',
     ],
+  },
+  door: {
+    path: 'src/server/door/',
+    looksInto: ['domain', 'db', 'server', 'accounts', 'objects', 'http'],
   },
   routes: {
     path: 'src/server/routes/',
@@ -101,13 +106,14 @@ test('the table allows no import that no file uses', () => {
 })
 
 /**
- * Billing tells the fleet what someone may start and what their meter reads. It can't reach checkouts,
- * invoices, or subscriptions.
+ * Billing tells the fleet what someone may start, what their meter reads, and what EC2's record takes off it. It can't
+ * reach checkouts, invoices, or subscriptions.
  */
-test('the fleet imports only the allowance and the usage from billing', () => {
+test('the fleet imports only the allowance, the usage, and the settled meter from billing', () => {
   const asked = arrows.filter(({ from, to }) => roomOf(from) === 'fleet' && roomOf(to) === 'billing')
   expect([...new Set(asked.map(({ to }) => to))].sort()).toEqual([
     'src/server/billing/allowance.ts',
+    'src/server/billing/bills/settle-meter.ts',
     'src/server/billing/bills/usage.ts',
   ])
 })

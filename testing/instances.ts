@@ -25,6 +25,8 @@ export function manyInstances(count: number, now: number): Instance[] {
       run_id: runId(i),
       owner_id: `user_pilot-${i}`,
       owner_email: ownerEmail(i),
+      environment: 'Blocks',
+      vehicle: 'uav',
       cost_dollars: (i * 7 * 60 * 4861) / 1e7,
     }
   })

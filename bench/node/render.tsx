@@ -1,6 +1,8 @@
 import { renderToString } from 'react-dom/server'
+import { SAMPLE_SERVER } from '../../dev/sample-server.ts'
 import { NEWEST_FIRST, pageInstances } from '../../src/domain/instance-view.ts'
 import type { Server } from '../../src/domain/wire.ts'
+import { worldsFor } from '../../src/domain/worlds.ts'
 import { Console } from '../../src/pages/Console.tsx'
 import { Dashboard } from '../../src/pages/Dashboard.tsx'
 import { Layout } from '../../src/pages/Layout.tsx'
@@ -13,23 +15,15 @@ const HOUR = 3_600_000
 const servers = Array.from({ length: 20 }, (_, i): Server => {
   const startedAt = now - (i + 1) * 5 * HOUR
   return {
+    ...SAMPLE_SERVER,
     id: `ses_run-${i}`,
     server_id: `srv_place-${i}`,
     active: i === 0,
     pending: false,
-    stopping: false,
-    requested_at: '2020-01-01T00:00:00Z',
     startedAt: new Date(startedAt).toISOString(),
     billed_from: new Date(startedAt).toISOString(),
     end_time: i ? new Date(startedAt + HOUR).toISOString() : null,
     ip_address: i ? null : '127.0.0.9',
-    instance_type: 'g6.4xlarge',
-    availability_zone: 'us-east-1a',
-    cost_dollars: null,
-    name: null,
-    ends_at: null,
-    ended_because: null,
-    error_message: null,
   }
 })
 const summary = {
@@ -75,6 +69,8 @@ const dashboard = (
     summary={summary}
     openInvoices={[]}
     machines={[]}
+    worlds={worldsFor('basic', [])}
+    stopAfter={14_400}
     restart={null}
   />
 )

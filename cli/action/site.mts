@@ -86,7 +86,12 @@ export async function insist<T>(what: () => Promise<T>): Promise<T> {
 
 /** The same key gets the same server, however often we send it. */
 export async function startServer(key: string): Promise<Server> {
-  const body = { name: input('name'), stop_after: seconds(input('stop-after')) }
+  const body = {
+    environment: input('environment'),
+    vehicle: input('vehicle'),
+    name: input('name'),
+    stop_after: seconds(input('stop-after')),
+  }
   const started = await insist(() => call<{ server: Server }>(START, key, body))
   return started.server
 }

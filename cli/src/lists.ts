@@ -1,8 +1,9 @@
 import { instantText } from '../../src/domain/instant.ts'
 import { costText, dollars } from '../../src/domain/money/money.ts'
-import { planName } from '../../src/domain/money/plan.ts'
+import { type PlanType, planName } from '../../src/domain/money/plan.ts'
 import { endedBecause, formatUptime, serverStatus } from '../../src/domain/server.ts'
 import type { Server } from '../../src/domain/wire.ts'
+import { smallestPlan, titleOf, worldText } from '../../src/domain/worlds.ts'
 import { call, getSummary, getText, listServers } from './api.ts'
 import { currentSite, type SiteOptions } from './site.ts'
 import { say, sayJson, table } from './terminal.ts'
@@ -16,18 +17,35 @@ export async function runs(options: Options): Promise<void> {
   const rows = servers.map((run) => [
     instantText(run.requested_at, true),
     serverStatus(run),
+    worldText(run) ?? '',
     run.instance_type,
     run.name ?? '',
     ranFor(run),
     run.cost_dollars === null ? '' : costText(run.cost_dollars),
     run.error_message ?? endedBecause(run) ?? '',
   ])
-  say(table(['REQUESTED', 'STATE', 'TYPE', 'NAME', 'RAN', 'COST', 'NOTE'], rows))
+  say(table(['REQUESTED', 'STATE', 'WORLD', 'TYPE', 'NAME', 'RAN', 'COST', 'NOTE'], rows))
 }
 
 /** How long an ended run was on. */
 function ranFor({ startedAt, end_time }: Server): string {
   return startedAt && end_time ? formatUptime((Date.parse(end_time) - Date.parse(startedAt)) / 1000) : ''
+}
+
+export async function environments(options: Options): Promise<void> {
+  const worlds = await call(currentSite(options), (client) => client.GET('/api/v1/environments'))
+  if (options.json) return sayJson(worlds)
+  const included = (choice: { available: boolean; plans: PlanType[] }) =>
+    choice.available ? 'yes' : `needs ${smallestPlan(choice)}`
+  const rows = worlds.environments.map((each) => [each.name, included(each), each.description])
+  say(table(['ENVIRONMENT', 'INCLUDED', 'DESCRIPTION'], rows))
+  say('')
+  say(
+    table(
+      ['VEHICLE', 'INCLUDED', 'DESCRIPTION'],
+      worlds.vehicles.map((each) => [each.name, included(each), titleOf(each)]),
+    ),
+  )
 }
 
 export async function usage(options: Options): Promise<void> {

@@ -1,9 +1,11 @@
 import { Argument, Command, CommanderError, Option } from 'commander'
 import type { TokenScope } from '../../src/domain/api-token.ts'
+import type { Vehicle } from '../../src/domain/wire.ts'
 import { version } from '../package.json'
 import { completion, SHELLS } from './completion.ts'
+import { end, extend, whenText } from './end.ts'
 import { EXIT, Failure } from './failure.ts'
-import { bills, runs, usage } from './lists.ts'
+import { bills, environments, runs, usage } from './lists.ts'
 import { login, logout, token } from './sign-in.ts'
 import type { SiteOptions } from './site.ts'
 import { count, duration, start } from './start.ts'
@@ -30,6 +32,8 @@ Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 
 type Everything = SiteOptions & {
   scope: TokenScope
   browser: boolean
+  environment: string
+  vehicle: Vehicle
   stopAfter: number
   maxGpus: number
   name: string
@@ -49,6 +53,8 @@ command('login', 'sign in through your browser', login)
   .option('--with-token', 'read an API token from the terminal or stdin instead')
 command('start', 'start a server', start)
   .option('--wait', 'wait until it runs')
+  .option('--environment <name>', 'where it flies or drives (default: your last choice)')
+  .addOption(new Option('--vehicle <vehicle>', 'in what (default: your last choice)').choices(['uav', 'ugv', 'multi']))
   .option('--stop-after <time>', 'stop it after a time like 2h or 45m, from now', duration)
   .option('--max-gpus <count>', "take a machine with at most this many GPUs (default: your plan's largest)", count)
   .option('--name <name>', 'what to call it')
@@ -60,7 +66,20 @@ command('open', 'print the address of your server, and open it in the browser', 
 command('stop', 'stop the server', stop)
   .option('--all', 'stop everything, and succeed if nothing runs')
   .option(...JSON_OUTPUT)
+program
+  .command('extend')
+  .description('keep the server for longer')
+  .addArgument(new Argument('<time>', 'like 1h or 30m, after the time it stops now').argParser(duration))
+  .option(...JSON_OUTPUT)
+  .action((time: number, _options, self: Command) => extend(time, self.optsWithGlobals<Everything>()))
+program
+  .command('end')
+  .description('set when the server stops')
+  .argument('<when>', 'a time like 18:00 or 2026-11-24T18:00, your time, or never', whenText)
+  .option(...JSON_OUTPUT)
+  .action((when: string, _options, self: Command) => end(when, self.optsWithGlobals<Everything>()))
 command('runs', 'list your latest runs', runs).option(...JSON_OUTPUT)
+command('environments', 'list the environments and vehicles you can start', environments).option(...JSON_OUTPUT)
 command('usage', "show this month's usage and your plan", usage).option(...JSON_OUTPUT)
 command('bills', 'list your bills', bills)
   .option('--csv', 'write CSV')

@@ -1,14 +1,9 @@
 import { InvalidArgumentError } from 'commander'
 import { instantText } from '../../src/domain/instant.ts'
-import {
-  ANSWER_DEADLINE_MS,
-  formatUptime,
-  isLive,
-  SERVER_WEB_PORT,
-  START_DEADLINE_MS,
-} from '../../src/domain/server.ts'
+import { ANSWER_DEADLINE_MS, formatUptime, isLive, START_DEADLINE_MS, webAddress } from '../../src/domain/server.ts'
 import { isNoCapacity, jobFailure } from '../../src/domain/server-list.ts'
-import type { Job, Server } from '../../src/domain/wire.ts'
+import type { Job, Server, Vehicle } from '../../src/domain/wire.ts'
+import { worldText } from '../../src/domain/worlds.ts'
 import { call, getUser, repeatable, stopServer } from './api.ts'
 import { EXIT, type ExitCode, Failure } from './failure.ts'
 import { follow } from './follow.ts'
@@ -20,7 +15,15 @@ const DEADLINE_MS = START_DEADLINE_MS + ANSWER_DEADLINE_MS + 60_000
 
 type Started = { server: Server; job_id: string }
 
-type StartOptions = SiteOptions & { wait?: true; json?: true; name?: string; stopAfter?: number; maxGpus?: number }
+type StartOptions = SiteOptions & {
+  wait?: true
+  json?: true
+  environment?: string
+  vehicle?: Vehicle
+  name?: string
+  stopAfter?: number
+  maxGpus?: number
+}
 
 export async function start(options: StartOptions): Promise<void> {
   const site = currentSite(options)
@@ -28,6 +31,8 @@ export async function start(options: StartOptions): Promise<void> {
   try {
     const user = options.wait ? await getUser(site) : null
     const body = {
+      ...(options.environment !== undefined && { environment: options.environment }),
+      ...(options.vehicle !== undefined && { vehicle: options.vehicle }),
       ...(options.name !== undefined && { name: options.name }),
       ...(options.stopAfter !== undefined && { stop_after: options.stopAfter }),
       ...(options.maxGpus !== undefined && { max_gpus: options.maxGpus }),
@@ -38,12 +43,12 @@ export async function start(options: StartOptions): Promise<void> {
     if (!user || !interrupts) {
       if (options.json) return sayJson({ server, job_id })
       return say(
-        `Starting a ${server.instance_type}.${untilText(server)} Follow it with: proving-ground status --watch`,
+        `Starting ${worldText(server) ?? 'a server'} on a ${server.instance_type}.${untilText(server)} Follow it with: proving-ground status --watch`,
       )
     }
     const running = await untilRunning(site, user.id, { server, job_id }, interrupts)
     if (options.json) return sayJson({ server: running, job_id })
-    say(`${paint('Your server is running:', 'green')} ${addressOf(running)}`)
+    say(`${paint('Your server is running:', 'green')} ${webAddress(running)}`)
     if (running.ends_at) note(untilText(running).trim())
   } finally {
     interrupts?.release()
@@ -69,10 +74,6 @@ export function duration(text: string): number {
 export function count(text: string): number {
   if (!/^[1-9]\d*$/.test(text)) throw new InvalidArgumentError('Write it like 1 or 4.')
   return Number(text)
-}
-
-export function addressOf({ ip_address }: Pick<Server, 'ip_address'>): string {
-  return `http://${ip_address}:${SERVER_WEB_PORT}`
 }
 
 /** Follows a start to its end. @throws Failure if it fails, takes too long, or is interrupted */

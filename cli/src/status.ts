@@ -1,15 +1,15 @@
 import { isIP } from 'node:net'
 import { runCost, usageAt } from '../../src/domain/money/live-usage.ts'
 import { costText, UNITS_PER_DOLLAR } from '../../src/domain/money/money.ts'
-import { canStop, formatUptime, isLive, serverStatus } from '../../src/domain/server.ts'
+import { canStop, formatUptime, isLive, serverStatus, webAddress } from '../../src/domain/server.ts'
 import { isFinished, jobFailure } from '../../src/domain/server-list.ts'
 import type { Job, Server, Summary } from '../../src/domain/wire.ts'
+import { worldText } from '../../src/domain/worlds.ts'
 import { getSummary, getUser, listServers, stopServer } from './api.ts'
 import { openInBrowser } from './browser.ts'
 import { EXIT, Failure } from './failure.ts'
 import { follow } from './follow.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
-import { addressOf } from './start.ts'
 import { isTerminal, liveLine, paint, say, sayJson } from './terminal.ts'
 
 const NONE_RUNS = 'No server is running.'
@@ -29,7 +29,7 @@ export async function open(options: SiteOptions): Promise<void> {
   if (!server) throw new Failure(EXIT.refused, `${NONE_RUNS} Start one with: proving-ground start --wait`)
   if (!server.billed_from || !isIP(server.ip_address ?? ''))
     throw new Failure(EXIT.refused, 'Your server is still starting. Follow it with: proving-ground status --watch')
-  const address = addressOf(server)
+  const address = webAddress(server)
   say(address)
   openInBrowser(address)
 }
@@ -52,11 +52,13 @@ function describe(server: Server, summary: Summary, now: number, progress: strin
   const until = server.end_time ? Date.parse(server.end_time) : now
   const since = formatUptime((until - Date.parse(server.startedAt ?? server.requested_at)) / 1000)
   const parts = [`${paint(state, COLOR[state])} ${since}`, server.instance_type]
+  const world = worldText(server)
+  if (world) parts.splice(1, 0, world)
   if (server.name) parts.unshift(server.name)
   if (server.availability_zone) parts.push(server.availability_zone)
   if (server.billed_from) {
     const { free, units } = runCost(server, usageAt(summary, [server], now), now)
-    parts.push(free ?? costText(units / UNITS_PER_DOLLAR), addressOf(server))
+    parts.push(free ?? costText(units / UNITS_PER_DOLLAR), webAddress(server))
   } else if (progress) parts.push(progress)
   if (server.ends_at && !server.stopping)
     parts.push(`stops in ${formatUptime((Date.parse(server.ends_at) - now) / 1000)}`)
@@ -83,7 +85,7 @@ async function watch(site: Site, json: boolean): Promise<void> {
       line.show(run ? describe(run, summary, Date.now() + ahead, progress) : NONE_RUNS)
     } else {
       // Outside a terminal, nobody wants a line every second.
-      const text = run ? [serverStatus(run), progress, run.billed_from && addressOf(run)] : [NONE_RUNS]
+      const text = run ? [serverStatus(run), progress, run.billed_from && webAddress(run)] : [NONE_RUNS]
       line.show(text.filter(Boolean).join('  '))
     }
   }

@@ -1,11 +1,16 @@
 import type { Bill } from '../../src/domain/money/bill.ts'
+import type { PlanType } from '../../src/domain/money/plan.ts'
 import { SUSPENDED } from '../../src/domain/money/start-cost.ts'
 import { ALL_RESERVED, STARTING, STOPPING } from '../../src/domain/server-list.ts'
 import type { Job, Server, Subscription, Summary } from '../../src/domain/wire.ts'
+import { worldsFor } from '../../src/domain/worlds.ts'
 import { ActionsCard } from '../../src/islands/dashboard/ActionsCard.tsx'
 import { Address } from '../../src/islands/dashboard/Address.tsx'
 import { ByForm } from '../../src/islands/dashboard/ByForm.tsx'
 import { ConnectionLine } from '../../src/islands/dashboard/ConnectionLine.tsx'
+import { EndChoice } from '../../src/islands/dashboard/EndChoice.tsx'
+import { EndForm, MoveForm, To } from '../../src/islands/dashboard/EndForm.tsx'
+import { EndingAlert } from '../../src/islands/dashboard/EndingAlert.tsx'
 import { MachineChoice } from '../../src/islands/dashboard/MachineChoice.tsx'
 import { NoCapacity } from '../../src/islands/dashboard/NoCapacity.tsx'
 import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
@@ -16,7 +21,9 @@ import { SteadyButton } from '../../src/islands/dashboard/SteadyButton.tsx'
 import { StopDialogAs } from '../../src/islands/dashboard/StopDialog.tsx'
 import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
 import { UsageCard } from '../../src/islands/dashboard/UsageCard.tsx'
+import { WorldChoice } from '../../src/islands/dashboard/WorldChoice.tsx'
 import type { Connection } from '../../src/islands/useJobsChannel.ts'
+import { SAMPLE_SERVER } from '../sample-server.ts'
 import { nothing, type Specimen } from './specimen.ts'
 
 const FOLDER = 'src/islands/dashboard'
@@ -24,23 +31,15 @@ const NOW = Date.parse('2026-11-21T09:30:00.000Z')
 const iso = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString()
 
 const RUNNING: Server = {
+  ...SAMPLE_SERVER,
   id: 'ses_01kahq3v8x4m2n6p7r9t',
   server_id: 'srv_place-1',
   active: true,
   pending: false,
-  stopping: false,
   requested_at: iso(3_900),
-  end_time: null,
   startedAt: iso(3_725),
   billed_from: iso(3_605),
   ip_address: '203.0.113.24',
-  instance_type: 'g6.4xlarge',
-  availability_zone: 'us-east-1a',
-  cost_dollars: null,
-  name: null,
-  ends_at: null,
-  ended_because: null,
-  error_message: null,
 }
 const ended = { active: false, end_time: iso(60) }
 
@@ -128,8 +127,26 @@ const JOB: Job = {
 
 const line = (connection: Connection) => <ConnectionLine connection={connection} knownAt={Date.now() - 12_000} />
 const runCard = (server: Server, summary: Summary, reachable = true) => (
-  <RunCard server={server} summary={summary} now={NOW} reachable={reachable} onStop={nothing} />
+  <RunCard
+    server={server}
+    summary={summary}
+    now={NOW}
+    csrfToken=""
+    reachable={reachable}
+    onStop={nothing}
+    onMove={nothing}
+    latest={null}
+  />
 )
+const EVERY: PlanType[] = ['demo', 'basic', 'premium', 'enterprise']
+const CATALOG = [
+  ...['Blocks', 'Neighborhood', 'Mountains'].map((name) => ({ name, description: 'Made up.', plans: EVERY })),
+  { name: 'Harbor', description: 'Made up.', plans: EVERY.slice(2) },
+]
+const world = (plan: PlanType, last: Pick<Server, 'environment' | 'vehicle'>[]) => (
+  <WorldChoice worlds={worldsFor(plan, CATALOG)} servers={last.map((each) => ({ ...RUNNING, ...each }))} />
+)
+const endForm = (server: Server) => <EndForm server={server} now={NOW} csrfToken="" onMove={nothing} latest={null} />
 const SMALL = { instance_type: 'g6.4xlarge', availability_zone: 'us-east-1a' }
 const LARGE = { instance_type: 'g6.12xlarge', availability_zone: 'us-east-1b' }
 const usage = ({ monthlyUsage, subscription }: Summary, openInvoices: Bill[] = []) => (
@@ -174,6 +191,66 @@ export const DASHBOARD: Specimen[] = [
       state,
       runCard(server, summaryOf(3, state === 'stopping' ? PREMIUM : null), state !== 'running, connecting'),
     ]),
+  },
+  {
+    name: 'EndForm',
+    file: `${FOLDER}/EndForm.tsx`,
+    states: [
+      ['no end', endForm(RUNNING)],
+      ['in hours', endForm({ ...RUNNING, ends_at: iso(-10_740) })],
+      ['in days', endForm({ ...RUNNING, ends_at: iso(-200_000) })],
+    ],
+  },
+  {
+    name: 'MoveForm',
+    file: `${FOLDER}/EndForm.tsx`,
+    states: [
+      [
+        'one button',
+        <MoveForm key="f" server={RUNNING} csrfToken="" onMove={nothing}>
+          <To at={NOW}>Add an hour</To>
+        </MoveForm>,
+      ],
+    ],
+  },
+  {
+    name: 'To',
+    file: `${FOLDER}/EndForm.tsx`,
+    states: [
+      [
+        'button',
+        <To key="t" at={null}>
+          No end
+        </To>,
+      ],
+    ],
+  },
+  {
+    name: 'EndChoice',
+    file: `${FOLDER}/EndChoice.tsx`,
+    states: [
+      ['last choice', <EndChoice key="c" last={14_400} freeMinutes={null} />],
+      ['set with the API', <EndChoice key="c" last={5_400} freeMinutes={null} />],
+      ['no end', <EndChoice key="c" last={null} freeMinutes={null} />],
+      ['trial', <EndChoice key="c" last={null} freeMinutes={29.15} />],
+    ],
+  },
+  {
+    name: 'EndingAlert',
+    file: `${FOLDER}/EndingAlert.tsx`,
+    states: [
+      [
+        'minutes left',
+        <EndingAlert
+          key="a"
+          server={{ ...RUNNING, ends_at: iso(-582) }}
+          now={NOW}
+          csrfToken=""
+          onMove={nothing}
+          latest={null}
+        />,
+      ],
+    ],
   },
   {
     name: 'SteadyButton',
@@ -286,6 +363,15 @@ export const DASHBOARD: Specimen[] = [
       ['one size', <MachineChoice key="m" machines={[SMALL]} />],
       ['a smaller one to choose', <MachineChoice key="m" machines={[LARGE, SMALL]} />],
       ['none free', <MachineChoice key="m" machines={[]} />],
+    ],
+  },
+  {
+    name: 'WorldChoice',
+    file: `${FOLDER}/WorldChoice.tsx`,
+    states: [
+      ['on Basic', world('basic', [])],
+      ['on Premium, the last choice', world('premium', [{ environment: 'Harbor', vehicle: 'multi' }])],
+      ['the last choice is no longer included', world('basic', [{ environment: 'Harbor', vehicle: 'multi' }])],
     ],
   },
   {

@@ -72,6 +72,8 @@ const INSTANCES = STATES.map(
     run_id: i === 4 ? null : `ses_${i}`,
     owner_id: i === 4 ? null : 'user_ada',
     owner_email: i === 4 ? null : 'ada@example.com',
+    environment: i === 4 ? null : 'Mountains',
+    vehicle: i === 4 ? null : 'ugv',
     cost_dollars: i === 4 ? null : i * 1.75,
   }),
 )

@@ -1,4 +1,4 @@
-import type { Instance } from './instance.ts'
+import { type Instance, toldEnd, toldTime } from './instance.ts'
 
 /** When an instance ran, in ms of the stack's clock. Null means not yet, or never. */
 export type InstanceRecord = {
@@ -12,6 +12,9 @@ export type InstanceRecord = {
   /** When it stopped running and AWS would stop billing. */
   shuttingDownAt: number | null
   terminatedAt: number | null
+  /** What EC2 writes about it, by its own clock. */
+  toldLaunch: number
+  toldEnd: number | null
 }
 
 /** The instance's history up to now. */
@@ -28,5 +31,7 @@ export function recordOf(instance: Instance, now: number): InstanceRecord {
     runningAt: shutDownAt === null || shutDownAt >= runsFrom ? past(runsFrom) : null,
     shuttingDownAt: past(shutDownAt),
     terminatedAt: past(instance.terminatedFrom),
+    toldLaunch: toldTime(instance.launchedAt, instance),
+    toldEnd: toldEnd(instance),
   }
 }

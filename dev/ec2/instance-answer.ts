@@ -1,10 +1,20 @@
-import { type Instance, type InstanceState, privateIp, publicIp, stateCodes, stateOf } from './instance.ts'
+import {
+  type Instance,
+  type InstanceState,
+  privateIp,
+  publicIp,
+  stateCodes,
+  stateOf,
+  toldEnd,
+  toldTime,
+} from './instance.ts'
 import type { Xml } from './xml.ts'
 
 const ownerId = '123456789012'
 const reasons: Record<string, string> = {
   'Client.UserInitiatedShutdown': 'User initiated shutdown',
   'Client.InstanceInitiatedShutdown': 'Instance initiated shutdown',
+  'Server.InternalError': 'Internal error',
 }
 
 export const stateAnswer = (state: InstanceState) => ({ code: stateCodes[state], name: state })
@@ -25,12 +35,12 @@ function domains(availabilityZone: string): { inside: string; outside: string } 
 
 function stateReason({ stateReason: code }: Instance, state: InstanceState): Xml {
   if (state === 'pending') return { code: 'pending', message: 'pending' }
-  return code === null ? undefined : { code, message: `${code}: ${reasons[code] ?? ''}` }
+  return code === null || state === 'running' ? undefined : { code, message: `${code}: ${reasons[code] ?? ''}` }
 }
 
-function transitionReason({ stateReason: code, shutDownAt }: Instance): string {
-  if (code !== 'Client.UserInitiatedShutdown' || shutDownAt === null) return ''
-  return `User initiated (${isoTime(shutDownAt).slice(0, 19).replace('T', ' ')} GMT)`
+function transitionReason(instance: Instance): string {
+  const end = toldEnd(instance)
+  return end === null ? '' : `User initiated (${isoTime(end).slice(0, 19).replace('T', ' ')} GMT)`
 }
 
 function describeInstance(instance: Instance, now: number): Xml {
@@ -46,7 +56,7 @@ function describeInstance(instance: Instance, now: number): Xml {
     reason: transitionReason(instance),
     amiLaunchIndex: instance.launchIndex,
     instanceType: instance.instanceType,
-    launchTime: isoTime(instance.launchedAt),
+    launchTime: isoTime(toldTime(instance.launchedAt, instance)),
     placement: { availabilityZone: instance.availabilityZone, groupName: '', tenancy: 'default' },
     monitoring: { state: 'disabled' },
     privateIpAddress: ip.private,

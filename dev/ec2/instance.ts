@@ -30,14 +30,32 @@ export type Instance = {
   shutDownAt: number | null
   terminatedFrom: number | null
   stateReason: string | null
+  /** How far the clock that EC2 writes its times with is from the stack's. */
+  clockOffsetMs?: number
 }
 
 const hour = 3_600_000
+
+/** A time as EC2 writes it: in whole seconds, by its own clock. */
+export function toldTime(at: number, { clockOffsetMs = 0 }: Instance): number {
+  return Math.floor((at + clockOffsetMs) / 1000) * 1000
+}
+
+/** When EC2 says that the instance ended. It gives a time only for ends that someone requested. */
+export function toldEnd(instance: Instance): number | null {
+  const { stateReason, shutDownAt } = instance
+  return stateReason !== 'Client.UserInitiatedShutdown' || shutDownAt === null ? null : toldTime(shutDownAt, instance)
+}
 
 export function stateOf(instance: Instance, now: number): InstanceState {
   if (instance.terminatedFrom !== null && now >= instance.terminatedFrom) return 'terminated'
   if (instance.shutDownAt !== null && now >= instance.shutDownAt) return 'shutting-down'
   return now >= instance.runsFrom ? 'running' : 'pending'
+}
+
+/** The container image that its unit pulls, as infra/image/simulator.sh does. Nobody can register a name under `.invalid`. */
+export function hasMissingImage({ tags }: Pick<Instance, 'tags'>): boolean {
+  return /^[^/]+\.invalid(:\d+)?\//.test(tags.image ?? '')
 }
 
 /** EC2 keeps describing a terminated instance for about an hour. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Store } from '../stand-in/store.ts'
 import { lowestFreeSlot } from './addresses.ts'
 import { Ec2Error } from './ec2-error.ts'
-import { type Instance, type InstanceState, isDescribed, isTokenKept, stateOf } from './instance.ts'
+import { hasMissingImage, type Instance, type InstanceState, isDescribed, isTokenKept, stateOf } from './instance.ts'
 
 export type Launch = Pick<
   Instance,
@@ -12,6 +12,8 @@ export type Launch = Pick<
 export type Termination = { instance: Instance; previous: InstanceState; current: InstanceState }
 
 const NEVER = Number.MAX_SAFE_INTEGER
+/** How long a machine tries to pull an image that is missing. */
+const PULL_MS = 1_500
 
 const hexId = (prefix: string) => prefix + randomBytes(9).toString('hex').slice(0, 17)
 
@@ -22,6 +24,8 @@ export type InstancesOptions = {
   firstSlot: number
   /** EC2 is eventually consistent: it may not find a new instance for this many ms. */
   hiddenMs?: () => number
+  /** How far EC2's clock is from ours for an instance launched now. */
+  clockOffsetMs?: () => number
 }
 
 /** All instances and the operations on them. Nothing here awaits, so every change is atomic. */
@@ -32,6 +36,7 @@ export class Instances {
   readonly #shutdownMs: number
   readonly #firstSlot: number
   readonly #hiddenMs: () => number
+  readonly #clockOffsetMs: () => number
   #held = false
 
   constructor(store: Store, options: InstancesOptions) {
@@ -41,6 +46,7 @@ export class Instances {
     this.#shutdownMs = options.shutdownMs
     this.#firstSlot = options.firstSlot
     this.#hiddenMs = options.hiddenMs ?? (() => 0)
+    this.#clockOffsetMs = options.clockOffsetMs ?? (() => 0)
   }
 
   /** While held, no instance finishes booting or shutting down. */
@@ -52,9 +58,18 @@ export class Instances {
       if (instance.runsFrom === NEVER || instance.terminatedFrom === NEVER)
         this.#store.put('instances', instance.id, {
           ...instance,
-          runsFrom: instance.runsFrom === NEVER ? now + this.#bootMs : instance.runsFrom,
-          terminatedFrom: instance.terminatedFrom === NEVER ? now + this.#shutdownMs : instance.terminatedFrom,
+          ...(instance.runsFrom === NEVER && this.#course(instance, now + this.#bootMs)),
+          ...(instance.terminatedFrom === NEVER && { terminatedFrom: now + this.#shutdownMs }),
         })
+  }
+
+  /** When it runs, and when it ends if nobody ends it. */
+  #course(launch: Pick<Instance, 'tags'>, runsFrom: number) {
+    if (runsFrom === NEVER || !hasMissingImage(launch))
+      return { runsFrom, shutDownAt: null, terminatedFrom: null, stateReason: null }
+    const shutDownAt = runsFrom + PULL_MS
+    const stateReason = 'Client.InstanceInitiatedShutdown'
+    return { runsFrom, shutDownAt, terminatedFrom: shutDownAt + this.#shutdownMs, stateReason }
   }
 
   /** Every instance ever, in launch order. */
@@ -120,8 +135,7 @@ export class Instances {
 
   /** Terminates an instance without warning, skipping shutting-down, even one that EC2 doesn't show yet. */
   vanish(id: string): void {
-    for (const instance of this.#find([id], this.#remembered()))
-      this.#end(instance, 0, 'Client.InstanceInitiatedShutdown')
+    for (const instance of this.#find([id], this.#remembered())) this.#end(instance, 0, 'Server.InternalError')
   }
 
   #remembered(): Instance[] {
@@ -162,10 +176,8 @@ export class Instances {
         launchIndex,
         slot,
         launchedAt,
-        runsFrom: this.#held ? NEVER : launchedAt + this.#bootMs,
-        shutDownAt: null,
-        terminatedFrom: null,
-        stateReason: null,
+        ...this.#course(launch, this.#held ? NEVER : launchedAt + this.#bootMs),
+        clockOffsetMs: this.#clockOffsetMs(),
       })
     }
     for (const instance of started) this.#store.put('instances', instance.id, instance)
@@ -178,12 +190,8 @@ export class Instances {
     const terminatedFrom = this.#held ? NEVER : now + shutdownMs
     const isSooner = instance.terminatedFrom === null || terminatedFrom < instance.terminatedFrom
     if (!isSooner) return { instance, previous, current: previous }
-    const ended = {
-      ...instance,
-      shutDownAt: instance.shutDownAt ?? now,
-      stateReason: instance.stateReason ?? stateReason,
-      terminatedFrom,
-    }
+    const isEnding = instance.shutDownAt !== null && instance.shutDownAt <= now
+    const ended = { ...instance, ...(isEnding ? {} : { shutDownAt: now, stateReason }), terminatedFrom }
     this.#store.put('instances', ended.id, ended)
     return { instance: ended, previous, current: stateOf(ended, now) }
   }

@@ -5,7 +5,7 @@ import { listenWhereBefore, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
 import { type Ec2Fault, expectKnown } from './faults.ts'
 import { type InstanceRecord, recordOf } from './history.ts'
-import { type InstanceState, privateIp, publicIp, stateOf } from './instance.ts'
+import { hasMissingImage, type InstanceState, privateIp, publicIp, stateOf } from './instance.ts'
 import { Instances } from './instances.ts'
 import { type Ec2Call, Protocol } from './protocol.ts'
 import { WebListeners } from './web-listeners.ts'
@@ -75,7 +75,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
   const calls = new Calls<Ec2Call>()
 
   const web = new WebListeners({ port: webPort, page: { now, siteUrl }, log })
-  const followClock = () => web.follow(instances.running())
+  const followClock = () => web.follow(instances.running().filter((instance) => !hasMissingImage(instance)))
   await followClock()
   const timer = setInterval(followClock, 50)
 

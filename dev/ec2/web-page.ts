@@ -4,6 +4,7 @@ import { machineText } from '../../src/domain/machine.ts'
 import { fineDollars, UNITS_PER_DOLLAR, UNITS_PER_SECOND } from '../../src/domain/money/money.ts'
 import { PER_HOUR } from '../../src/domain/money/start-cost.ts'
 import { formatUptime } from '../../src/domain/server.ts'
+import { worldText } from '../../src/domain/worlds.ts'
 import type { Instance } from './instance.ts'
 import { escapeXml } from './xml.ts'
 
@@ -57,11 +58,16 @@ function runOf(instance: Instance, now: number): { up: string; cost: string } {
 
 function pageOf(instance: Instance, { now, siteUrl }: PageContext): string {
   const dashboard = siteUrl ? `${siteUrl}/dashboard` : ''
+  const world = worldText(instance.tags)
   const values: Record<string, string> = {
     name: instance.tags.Name || instance.id,
     id: instance.id,
     machine: machineText(instance.instanceType, instance.availabilityZone),
     rate: PER_HOUR,
+    // What the container gets as ENVIRONMENT and VEHICLE.
+    environment: instance.tags.environment ?? '',
+    vehicle: instance.tags.vehicle ?? '',
+    world: world ? `${world} · ` : '',
     dashboard,
     ...runOf(instance, now()),
   }

@@ -157,6 +157,7 @@ async function faultOfTemplate(ec2: EC2Client, data: ResponseLaunchTemplateData,
   if ((subnet.AvailableIpAddressCount ?? 1) < 1) return 'has no free address left in its subnet.'
   if (!network.AssociatePublicIpAddress) return 'gives its machines no public address.'
   if (data.MetadataOptions?.HttpTokens !== 'required') return 'allows version 1 of the metadata service.'
+  if (data.MetadataOptions.InstanceMetadataTags !== 'enabled') return "doesn't let a machine read what to run."
   if (data.KeyName) return 'names a key pair.'
   if (!data.UserData) return 'starts nothing at the first boot.'
   return data.BlockDeviceMappings?.every(({ Ebs }) => Ebs?.Encrypted) ? null : 'has a disk that is not encrypted.'

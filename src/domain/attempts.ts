@@ -50,10 +50,11 @@ export function takeExactlyFrom(
   return oldest === undefined ? { taken: [...recent, now], waitMs: 0 } : { taken: recent, waitMs: oldest + perMs - now }
 }
 
-/** How many more `takeFrom` allows right now. */
-export function leftOf(paidOffAt: number, { count, perMs }: Rate, now: number): number {
+/** How many more `takeFrom` allows right now, and in how many ms it allows all of them again. */
+export function leftOf(paidOffAt: number, { count, perMs }: Rate, now: number): { left: number; fullInMs: number } {
   // The same half a millisecond of grace.
-  return Math.max(0, Math.floor(((now + perMs + 0.5 - paidOffAt) * count) / perMs))
+  const left = Math.max(0, Math.floor(((now + perMs + 0.5 - paidOffAt) * count) / perMs))
+  return { left, fullInMs: paidOffAt - now }
 }
 
 /**

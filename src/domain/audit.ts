@@ -1,3 +1,5 @@
+import { csvLine } from './csv.ts'
+
 /** What an operator can do, in the words of the audit log. */
 export const ACTS = {
   stop_run: 'Stopped a server',
@@ -13,6 +15,9 @@ export const ACTS = {
   drain_place: 'Drained a place',
   resume_place: 'Resumed a place',
   retire_place: 'Retired a place',
+  add_environment: 'Added an environment',
+  change_environment: 'Changed an environment',
+  retire_environment: 'Retired an environment',
   make_admin: 'Made an admin',
   end_admin: 'Ended an admin’s rights',
   adopt_run: 'Adopted a server after a restore',
@@ -47,11 +52,5 @@ const CSV_COLUMNS = ['at', 'actor', 'act', 'subject', 'userId', 'reason', 'detai
 export const AUDIT_CSV_HEAD = `${CSV_COLUMNS.join(',')}\r\n`
 
 export function auditCsv(lines: AuditLine[]): string {
-  return lines.map((line) => `${CSV_COLUMNS.map((column) => cell(line[column] ?? '')).join(',')}\r\n`).join('')
-}
-
-/** Quoted. A leading sign would make a spreadsheet run it as a formula. */
-function cell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
-  return `"${safe.replaceAll('"', '""')}"`
+  return lines.map((line) => csvLine(CSV_COLUMNS.map((column) => line[column] ?? ''))).join('')
 }

@@ -1,4 +1,4 @@
-import type { Job } from './wire.ts'
+import type { Job, Server } from './wire.ts'
 
 /** The part of the ActionCable wire protocol that this product speaks. */
 export const SUB_PROTOCOL = 'actioncable-v1-json'
@@ -23,6 +23,11 @@ export const jobFrame = (identifier: string, job: Job) =>
 /** Says only that something changed: the summary has it. */
 export const accountFrame = (identifier: string) =>
   JSON.stringify({ identifier, message: { event: 'account.updated' } })
+
+/** Why a page hears of its server outside a job: its end or its name changed, or it will end in a few minutes. */
+export type ServerFrame = 'server.updated' | 'server.ending'
+export const serverFrame = (identifier: string, event: ServerFrame, server: Server) =>
+  JSON.stringify({ identifier, message: { event, server } })
 
 /** A longer message closes its socket. */
 const MAX_MESSAGE_BYTES = 4_096

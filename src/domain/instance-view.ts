@@ -126,8 +126,9 @@ function byCode(a: Value, b: Value): number {
 
 function searchText(instance: Instance): string {
   const { name, instance_id, instance_type, state, status_check, private_ip, public_ip } = instance
-  const { run_id, owner_id, owner_email } = instance
-  return [name, instance_id, instance_type, state, status_check, private_ip, public_ip, run_id, owner_id, owner_email]
+  const { run_id, owner_id, owner_email, environment, vehicle } = instance
+  const itsRun = [run_id, owner_id, owner_email, environment, vehicle]
+  return [name, instance_id, instance_type, state, status_check, private_ip, public_ip, ...itsRun]
     .join('\n')
     .toLowerCase()
 }

@@ -13,6 +13,8 @@ const LAYOUTS = {
   brief: { month: 'short', day: 'numeric', ...MINUTE },
   /** 02:17:09 UTC */
   clock: { ...MINUTE, second: '2-digit', ...ZONE },
+  /** 18:00 UTC: for a moment in the next hours */
+  time: { ...MINUTE, ...ZONE },
   day: DAY,
 } satisfies Record<string, Intl.DateTimeFormatOptions>
 
@@ -35,6 +37,7 @@ export function instantText(at: string, local: boolean, layout: InstantLayout = 
 
 /** The same text as Intl's in an eighth of the time: the server writes thousands of them. */
 function utcText(at: string, layout: InstantLayout): string {
+  if (layout === 'time') return `${at.slice(11, 16)} UTC`
   if (layout === 'clock') return `${at.slice(11, 19)} UTC`
   const day = `${MONTHS[Number(at.slice(5, 7)) - 1]} ${Number(at.slice(8, 10))}`
   const minute = at.slice(11, 16)
@@ -46,6 +49,12 @@ function utcText(at: string, layout: InstantLayout): string {
 /** The instant to the second, in UTC. */
 export function instantTitle(at: string): string {
   return at.length === 10 ? `${at} (UTC)` : `${at.slice(0, 19).replace('T', ' ')} UTC`
+}
+
+/** A calendar month in UTC, YYYY-MM, as a half-open period. */
+export function monthPeriod(month: string): { start: number; end: number } {
+  const [year = 0, number = 1] = month.split('-').map(Number)
+  return { start: Date.UTC(year, number - 1, 1), end: Date.UTC(year, number, 1) }
 }
 
 /** The calendar day in UTC: YYYY-MM-DD. */

@@ -2,3 +2,11 @@
 export function isOwnMachine({ protocol, hostname }: { protocol: string; hostname: string }): boolean {
   return /^https?:$/.test(protocol) && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 }
+
+/** Names that never lead to the public Internet, by their last label. */
+const PRIVATE_NAMES = /\.(localhost|local|internal|intranet|lan|corp|home|arpa|onion)$/
+
+/** Whether the public DNS may know this name, in lower case. It isn't an IP address. */
+export function isPublicName(host: string): boolean {
+  return host.includes('.') && !PRIVATE_NAMES.test(host) && !/^[\d.]+$/.test(host)
+}

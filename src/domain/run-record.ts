@@ -1,3 +1,5 @@
+import type { RunEvent } from './wire.ts'
+
 /** A run for the console, with everything we tried for it. Times are ISO 8601. */
 export type RunRecord = {
   id: string
@@ -5,6 +7,9 @@ export type RunRecord = {
   owner: { id: string; name: string; email: string }
   instance_type: string
   availability_zone: string | null
+  /** `Mountains, UGV`, and the container image if it isn't the machine's own. */
+  world: string | null
+  image: string | null
   place_id: string
   instance_id: string | null
   ip_address: string | null
@@ -12,16 +17,19 @@ export type RunRecord = {
   /** Whole seconds on the meter, and what they cost at list price. */
   seconds: number
   cost_dollars: number
-  /** What happened when, oldest first. */
-  times: { what: string; at: string }[]
+  /** What happened when, oldest first, with what EC2 said. */
+  events: RunEvent[]
+  /** When we last saw its machine running. */
+  seen_at: string | null
   launches: {
     token: string
     place_id: string
-    created_at: string
     outcome: string
     instance_id: string | null
-    refusal_code: string | null
-    refusal_request_id: string | null
+    /** EC2's own record of it. */
+    launched_at: string | null
+    ended_at: string | null
+    end_reason: string | null
   }[]
   jobs: {
     id: string

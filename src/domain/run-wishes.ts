@@ -3,7 +3,7 @@ import { rule } from './form.ts'
 import { DAY_MS } from './instant.ts'
 import { characters, normalName, usableName } from './person.ts'
 
-/** What a start may set: the run's name, when it ends, and how large its machine may be. */
+/** What a start may set: the run's name, its world, when it ends, and how large its machine may be. */
 
 const number = v.nullable(v.union([v.number(), v.nan()]))
 
@@ -14,11 +14,26 @@ const MAX_RUN_NAME = 50
 /** More than any machine has. The database's client can't read back a number beyond 2^53. */
 export const MAX_GPUS = 64
 
-/** `stop_after` null: it runs until its user stops it. `max_gpus` null: as many as their plan includes. */
+export function runNameRules<Form extends { name?: string | null | undefined }>() {
+  return [
+    rule<Form>(
+      'name',
+      (f) => characters(normalName(f.name ?? '')) <= MAX_RUN_NAME,
+      `Name cannot exceed ${MAX_RUN_NAME} characters.`,
+    ),
+    rule<Form>('name', (f) => usableName(f.name ?? ''), "Name contains characters we can't display."),
+  ] as const
+}
+
+type Form = { name: string; stop_after: number | null; max_gpus: number | null; environment: string; vehicle: string }
+
+/**
+ * `stop_after` null: it runs until its user stops it. `max_gpus` null: as many as their plan includes. Without an
+ * `environment` or `vehicle`: the last choice. Their plan and the catalog say which exist.
+ */
 export const runWishes = v.pipe(
-  v.object({ name: v.string(), stop_after: number, max_gpus: number }),
-  rule('name', (f) => characters(normalName(f.name)) <= MAX_RUN_NAME, `Name cannot exceed ${MAX_RUN_NAME} characters.`),
-  rule('name', (f) => usableName(f.name), "Name contains characters we can't display."),
+  v.object({ name: v.string(), stop_after: number, max_gpus: number, environment: v.string(), vehicle: v.string() }),
+  ...runNameRules<Form>(),
   rule(
     'stop_after',
     ({ stop_after: s }) => s === null || (Number.isInteger(s) && s >= MIN_STOP_AFTER && s <= MAX_STOP_AFTER),
@@ -33,8 +48,16 @@ export const runWishes = v.pipe(
     name: normalName(f.name) || null,
     stopAfterMs: f.stop_after === null ? null : f.stop_after * 1000,
     maxGpus: f.max_gpus,
+    environment: f.environment.trim() || null,
+    vehicle: f.vehicle.trim().toLowerCase() || null,
   })),
 )
 
 export type RunWishes = v.InferOutput<typeof runWishes>
-export const NO_WISHES: RunWishes = { name: null, stopAfterMs: null, maxGpus: null }
+export const NO_WISHES: RunWishes = {
+  name: null,
+  stopAfterMs: null,
+  maxGpus: null,
+  environment: null,
+  vehicle: null,
+}

@@ -22,6 +22,8 @@ export type ServerListAction =
   | { type: 'fetch_failed'; message: string }
   | { type: 'started'; server: Server; jobId: string }
   | { type: 'stopped'; server: Server; jobId: string }
+  /** Its end or its name changed. */
+  | { type: 'changed'; server: Server }
   | { type: 'told'; notice: Notice }
   | { type: 'job_updated'; job: Job }
   /** Without live updates, the list must end a notice that still waits for its job. */
@@ -60,6 +62,8 @@ export function reduceServerList(state: ServerList, action: ServerListAction): S
       return queued(state, action, 'server_start', STARTING, action.server.requested_at)
     case 'stopped':
       return queued(state, action, 'server_stop', STOPPING, action.server.end_time)
+    case 'changed':
+      return { ...state, servers: putServer(state.servers, action.server) }
     case 'told':
       return { ...state, notice: action.notice }
     case 'job_updated':

@@ -8,6 +8,14 @@ export const START_DEADLINE_MS = 10 * MINUTE_MS
 /** We stop a running server that has not answered by then. */
 export const ANSWER_DEADLINE_MS = 10 * MINUTE_MS
 
+/** How long before the end that its user set we warn, if it was set earlier than that. */
+export const ENDING_MS = 10 * MINUTE_MS
+
+/** The address of a live server's own page. */
+export function webAddress({ door_url, ip_address }: Pick<Server, 'door_url' | 'ip_address'>): string {
+  return door_url ?? `http://${ip_address}:${SERVER_WEB_PORT}`
+}
+
 export type ServerStatus = 'running' | 'provisioning' | 'stopping' | 'stopped' | 'error'
 export type BadgeColor = 'green' | 'gray' | 'yellow' | 'red' | 'dark'
 
@@ -30,6 +38,7 @@ export function endedBecause({ ended_because, startedAt }: Pick<Server, 'ended_b
   if (ended_because === 'trial_over') return 'Free minutes used up'
   if (ended_because === 'time_up') return 'Ended at the time you set'
   if (ended_because === 'budget') return 'Your budget was used up'
+  if (ended_because === 'plan') return 'Your plan no longer includes it'
   if (ended_because !== 'you') return null
   return startedAt ? 'Ended by you' : 'Cancelled by you'
 }
@@ -49,4 +58,16 @@ export function formatUptime(seconds: number): string {
   const part = (unit: number, sign: string, rolls = Number.POSITIVE_INFINITY) =>
     s < unit ? '' : `${Math.floor(s / unit) % rolls}${sign} `
   return `${part(86_400, 'd')}${part(3600, 'h', 24)}${part(60, 'm', 60)}${s % 60}s`
+}
+
+/** Whether the server's own end is near, wasn't when it started, and comes before that of its trial. */
+export function isEnding(
+  { ends_at, requested_at, stopping }: Pick<Server, 'ends_at' | 'requested_at' | 'stopping'>,
+  now: number,
+  latest: number | null,
+): boolean {
+  const end = Date.parse(ends_at ?? '')
+  const warnAt = end - ENDING_MS
+  const isFirst = latest === null || end < latest
+  return !stopping && now >= warnAt && warnAt > Date.parse(requested_at) && isFirst
 }

@@ -18,6 +18,8 @@ export const SIGNED_UP = 'Account created but you need to confirm you email!'
 export const CONFIRMATION_SENT = 'Confirmation email sent. Please check your inbox.'
 export const CONFIRMATION_FAILED = 'Invalid or expired confirmation link.'
 export const CONFIRMED = 'Your email address is confirmed. You can sign in now.'
+export const CONFIRMED_NO_TRIAL =
+  'Your email address is confirmed. This mailbox already had its free trial, so your new account has none. Sign in and choose a plan to start servers.'
 export const SIGNED_OUT = 'You are signed out.'
 export const PROFILE_UPDATED = 'Profile updated successfully!'
 export const CURRENT_PASSWORD_REQUIRED = 'Please enter your current password.'

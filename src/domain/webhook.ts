@@ -1,12 +1,13 @@
 import * as v from 'valibot'
 import { rule } from './form.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './instant.ts'
-import { isOwnMachine } from './own-machine.ts'
+import { isOwnMachine, isPublicName } from './own-machine.ts'
 import { CURRENT_PASSWORD_REQUIRED } from './user.ts'
 
 /** What a webhook can report, in the page's order. */
 export const EVENT_TYPES = [
   'server.running',
+  'server.ending',
   'server.ending_soon',
   'server.stopped',
   'server.failed',
@@ -55,9 +56,6 @@ function isEventType(type: string): type is EventType {
   return (EVENT_TYPES as readonly string[]).includes(type)
 }
 
-/** Names that never lead to the public Internet, by their last label. */
-const PRIVATE_NAMES = /\.(localhost|local|internal|intranet|lan|corp|home|arpa|onion)$/
-
 /**
  * Why we never send anything to this URL, as a sentence; null if we may. It judges the name, not its address:
  * that can change, so the sender checks it each time.
@@ -74,7 +72,7 @@ export function webhookUrlFault(text: string, local: boolean, siteHosts: string[
   if (url.port) return 'The URL must use port 443. Leave the port out.'
   const host = url.hostname.replace(/\.+$/, '')
   if (host.startsWith('[') || /^[\d.]+$/.test(host)) return 'Use a host name instead of an IP address.'
-  if (!host.includes('.') || PRIVATE_NAMES.test(host)) return 'This host is not on the public Internet.'
+  if (!isPublicName(host)) return 'This host is not on the public Internet.'
   if (siteHosts.some((own) => host === own || host.endsWith(`.${own}`))) return "A webhook can't call this site."
   return null
 }

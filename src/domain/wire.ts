@@ -1,5 +1,6 @@
 import type { TokenScope } from './api-token.ts'
 import type { PlanType } from './money/plan.ts'
+import type { RunEventKind } from './run-event.ts'
 import type { EventType } from './webhook.ts'
 
 /** What crosses the wire, spelled as clients know it. Times are ISO 8601 in UTC; `docs/api.md` describes every call. */
@@ -22,9 +23,14 @@ export type Server = {
   /** When it first answered; everything before is free. */
   billed_from: string | null
   ip_address: string | null
+  /** Its own private address: only its owner and their guests come in. Null without a door, and while nothing answers. */
+  door_url: string | null
   instance_type: string
   /** Where it runs; null for runs from before we kept it. */
   availability_zone: string | null
+  /** What it simulates; null for runs from before people could choose. */
+  environment: string | null
+  vehicle: Vehicle | null
   /**
    * What it added to its month's bill. Null while it is live, if it spans two months, and for runs from before we
    * kept it.
@@ -35,7 +41,28 @@ export type Server = {
   error_message: string | null
 }
 
-export type EndReason = 'you' | 'time_up' | 'budget' | 'trial_over' | 'suspended' | 'failure'
+export type EndReason = 'you' | 'time_up' | 'budget' | 'plan' | 'trial_over' | 'suspended' | 'failure'
+
+/** What happened to a run, as its page and the API name it. */
+export type RunEventName =
+  | RunEventKind
+  | 'requested'
+  | 'place_refused'
+  | 'launched'
+  | 'booting'
+  | 'running'
+  | 'answered'
+  | 'stopped'
+  | 'failed'
+  | 'meter_ended'
+  | 'machine_ended'
+  | 'gone'
+
+/** `detail` is a sentence to show, where there's more to say. */
+export type RunEvent = { at: string; what: RunEventName; detail: string | null }
+
+/** EC2's own record of a machine that has ended. `reason` in its words. */
+export type ProviderRecord = { launched_at: string; ended_at: string | null; reason: string | null }
 
 export type JobKind = 'server_start' | 'server_stop'
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed'
@@ -67,6 +94,26 @@ type Candidate = Machine & {
 }
 
 export type Availability = { ServerAvailable: boolean; candidates: Candidate[] }
+
+export type Vehicle = 'uav' | 'ugv' | 'multi'
+
+/** A place to fly or drive in; `available`: the caller's plan includes it. */
+export type Environment = { name: string; description: string; plans: PlanType[]; available: boolean }
+
+/** Build Your Own: a container image that the account brings. */
+export type OwnEnvironment = {
+  name: string
+  image: string
+  /** Null if its tag decides at each start which image runs. */
+  digest: string | null
+  created_at: string
+}
+
+/** What a server can simulate. */
+export type Worlds = {
+  environments: Environment[]
+  vehicles: { name: Vehicle; plans: PlanType[]; available: boolean }[]
+}
 
 export type Subscription = {
   plan_type: PlanType
@@ -135,6 +182,9 @@ export type Instance = {
   /** The owner of its run. */
   owner_id: string | null
   owner_email: string | null
+  /** What its run simulates; null like the owner. */
+  environment: string | null
+  vehicle: Vehicle | null
   /** Its run's cost so far at list price, before included hours; null like the owner. */
   cost_dollars: number | null
 }
@@ -205,4 +255,15 @@ export type SignIn = {
   address: string | null
   created_at: string
   last_seen_at: string
+}
+
+/** A link through a run's door, for hours that its owner chose. */
+export type Guest = {
+  id: string
+  created_at: string
+  expires_at: string
+  /** When someone last came in with it. */
+  last_used_at: string | null
+  /** How many browsers came in with it. */
+  uses: number
 }

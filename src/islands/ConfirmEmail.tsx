@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { CONFIRMATION_FAILED } from '../domain/user.ts'
+import { CONFIRMATION_FAILED, CONFIRMED_NO_TRIAL } from '../domain/user.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Spinner } from '../ui/States.tsx'
@@ -17,15 +17,19 @@ export type ConfirmEmailProps = {
 }
 
 export function ConfirmEmail({ token, csrfToken, flash, email }: ConfirmEmailProps) {
-  const [state, setState] = useState<'loading' | 'success' | 'error' | 'resent'>(token ? 'loading' : 'error')
+  const [state, setState] = useState<'loading' | 'success' | 'no trial' | 'error' | 'resent'>(
+    token ? 'loading' : 'error',
+  )
   useEffect(() => {
     if (!token) return
     const path = `/users/confirmation?confirmation_token=${encodeURIComponent(token)}`
-    void request('GET', path).then((reply) => setState(reply.ok ? 'success' : 'error'))
+    void request<object>('GET', path).then(({ ok, body }) =>
+      setState(!ok ? 'error' : body.message === CONFIRMED_NO_TRIAL ? 'no trial' : 'success'),
+    )
   }, [token])
 
   if (state === 'loading') return <Spinner label="Confirming your email..." />
-  if (state === 'success') return <Confirmed />
+  if (state === 'success' || state === 'no trial') return <Confirmed hasTrial={state === 'success'} />
   return (
     <>
       {state === 'error' ? <Failure flash={flash} /> : null}

@@ -1,18 +1,21 @@
 import { useEffect, useReducer, useState } from 'react'
+import { MINUTE_MS } from '../domain/instant.ts'
 import type { Bill } from '../domain/money/bill.ts'
 import { trialMinutesLeft } from '../domain/money/billing.ts'
 import { BUDGET_PAGE } from '../domain/money/budget.ts'
 import { usageAt } from '../domain/money/live-usage.ts'
 import { startCost, startRefusal } from '../domain/money/start-cost.ts'
-import { canStop, isLive } from '../domain/server.ts'
+import { canStop, isEnding, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
-import type { Job, Machine, Server, Summary } from '../domain/wire.ts'
+import type { Job, Machine, Server, Summary, Worlds } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/States.tsx'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
 import { ByForm, instead } from './dashboard/ByForm.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
-import { chosenGpus, MachineChoice } from './dashboard/MachineChoice.tsx'
+import { chosenEnd, EndChoice } from './dashboard/EndChoice.tsx'
+import type { EndingAlert } from './dashboard/EndingAlert.tsx'
+import { chosenMachine, MachineChoice } from './dashboard/MachineChoice.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
 import { RunCard } from './dashboard/RunCard.tsx'
 import { SessionsTable } from './dashboard/SessionsTable.tsx'
@@ -20,6 +23,7 @@ import { StopDialog } from './dashboard/StopDialog.tsx'
 import { TrialBanner } from './dashboard/TrialBanner.tsx'
 import { UsageCard } from './dashboard/UsageCard.tsx'
 import { useServers } from './dashboard/useServers.ts'
+import { chosenWorld, WorldChoice } from './dashboard/WorldChoice.tsx'
 import { useJobsChannel } from './useJobsChannel.ts'
 import { usePoll } from './usePoll.ts'
 import { useReachable } from './useReachable.ts'
@@ -33,6 +37,8 @@ export type DashboardProps = {
   summary: Summary
   openInvoices: Bill[]
   machines: Machine[]
+  worlds: Worlds
+  stopAfter: number | null
   restart: { run: string; gives: string } | null
 }
 
@@ -58,12 +64,13 @@ export function Dashboard(props: DashboardProps) {
   const [asking, setAsking] = useState(false)
   const [counted, setCounted] = useState(props.summary)
   const now = useServerClock(Date.parse(counted.as_of))
-  const { start, stop, refresh, busy, readAt } = useServers(dispatch, setCounted)
+  const { start, stop, moveEnd, refresh, busy, readAt } = useServers(dispatch, setCounted)
   const { connection, heardAt } = useJobsChannel(props.userId, {
     onJob(job) {
       dispatch({ type: 'job_updated', job })
       if (isFinished(job)) void refresh()
     },
+    onServer: (server) => dispatch({ type: 'changed', server }),
     onNews: () => void refresh(),
   })
   const live = list.servers.find(isLive)
@@ -83,7 +90,16 @@ export function Dashboard(props: DashboardProps) {
   const { subscription, monthlyUsage } = summary
   const refusal = startRefusal(summary, list.servers)
   const canStart = !busy && !refusal
-  const begin = () => void start(chosenGpus())
+  const begin = () => void start({ ...chosenMachine(), ...chosenWorld(), ...chosenEnd() })
+  const isTrial = subscription?.sub_type === 'demo'
+  const freeMinutes = isTrial ? trialMinutesLeft(monthlyUsage.hoursUsed) : null
+  const latest = freeMinutes === null ? null : now + freeMinutes * MINUTE_MS
+  const ending = live && isEnding(live, now, latest) ? live : null
+  const [Ending, setEnding] = useState<typeof EndingAlert | null>(null)
+  // Loaded once it's needed: most visits end before.
+  useEffect(() => {
+    if (ending) void import('./dashboard/EndingAlert.tsx').then((file) => setEnding(() => file.EndingAlert))
+  }, [ending === null])
   const reachable = useReachable(live)
   // A start costs nothing and has no disk yet, so cancelling one needs no question.
   const askToStop = (server: Server) => (server.active ? setAsking(true) : void stop(server))
@@ -105,15 +121,30 @@ export function Dashboard(props: DashboardProps) {
         </div>
       </header>
       {live ? (
-        <RunCard server={live} summary={summary} now={now} reachable={reachable} onStop={() => askToStop(live)}>
+        <RunCard
+          server={live}
+          summary={summary}
+          now={now}
+          reachable={reachable}
+          onStop={() => askToStop(live)}
+          csrfToken={props.csrfToken}
+          onMove={(endsAt) => moveEnd(live, endsAt)}
+          latest={latest}
+        >
           {props.restart?.run === live.id && !live.stopping ? props.restart.gives : null}
         </RunCard>
       ) : null}
-      {subscription?.sub_type === 'demo' ? (
-        <TrialBanner
-          minutesLeft={trialMinutesLeft(monthlyUsage.hoursUsed)}
-          counting={live?.billed_from != null && !live.stopping}
+      {ending && Ending ? (
+        <Ending
+          server={ending}
+          now={now}
+          csrfToken={props.csrfToken}
+          onMove={(endsAt) => moveEnd(ending, endsAt)}
+          latest={latest}
         />
+      ) : null}
+      {freeMinutes !== null ? (
+        <TrialBanner minutesLeft={freeMinutes} counting={live?.billed_from != null && !live.stopping} />
       ) : null}
       {list.error ? (
         <ErrorState
@@ -151,6 +182,14 @@ export function Dashboard(props: DashboardProps) {
           canStart={canStart}
           onStart={begin}
           hint={refusal?.error ?? startCost(summary)}
+          world={
+            refusal ? null : (
+              <>
+                <WorldChoice worlds={props.worlds} servers={list.servers} />
+                <EndChoice last={props.stopAfter} freeMinutes={freeMinutes} />
+              </>
+            )
+          }
           machine={refusal ? null : <MachineChoice machines={props.machines} />}
         >
           {refusal?.page ? <a href={refusal.page}>{WAYS_OUT[refusal.page]}</a> : null}

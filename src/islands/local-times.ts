@@ -6,3 +6,6 @@ export function showLocalTimes(root: ParentNode = document): void {
     if (!time.closest('[data-island]'))
       time.textContent = instantText(time.dateTime, true, time.dataset.layout as InstantLayout | undefined)
 }
+
+/** For part of a visitors' page. */
+export const mount = (part: HTMLElement) => showLocalTimes(part)

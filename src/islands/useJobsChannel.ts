@@ -1,7 +1,7 @@
 import { adapters, createConsumer } from '@rails/actioncable'
 import { useEffect, useRef, useState } from 'react'
 import { KEEPALIVE, PING_EVERY_MS } from '../domain/cable.ts'
-import type { Job } from '../domain/wire.ts'
+import type { Job, Server } from '../domain/wire.ts'
 
 /**
  * `off`: the server closed it for good, because newer tabs took its place or the sign-in ended. `blocked`: it has never
@@ -13,6 +13,8 @@ const BLOCKED_AFTER_MS = 10_000
 
 type Listener = {
   onJob: (job: Job) => void
+  /** The server's end or name changed, or it ends soon. */
+  onServer: (server: Server) => void
   /** The connection is up (again), or the account changed: time to reload. */
   onNews: () => void
 }
@@ -65,8 +67,10 @@ export function useJobsChannel(userId: string, listener: Listener): { connection
           isOff = !willAttemptReconnect
           lost()
         },
-        received(message: { event: string; job: Job }) {
+        received(message: { event: string; job: Job; server: Server }) {
           if (message.event === 'job.updated') latest.current.onJob(message.job)
+          if (message.event === 'server.updated' || message.event === 'server.ending')
+            latest.current.onServer(message.server)
           if (message.event === 'account.updated') latest.current.onNews()
         },
       },

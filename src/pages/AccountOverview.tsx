@@ -33,6 +33,9 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
                 <a href="/webhooks">Webhooks</a>
               </li>
               <li>
+                <a href="/environments">Build Your Own</a>
+              </li>
+              <li>
                 <a href="/api/v1/users/export" download>
                   Download my data
                 </a>

@@ -14,6 +14,7 @@ import { Corrections, WhatWasCorrected } from './billing/Correction.tsx'
 
 const COLUMNS = [
   { key: 'session', label: 'Session ID', rowHeader: true },
+  { key: 'world', label: 'World' },
   { key: 'start', label: 'Start' },
   { key: 'end', label: 'End' },
   { key: 'seconds', label: 'Seconds', numeric: true },
@@ -89,7 +90,12 @@ function Runs({ statement }: { statement: Statement }) {
           rows={lines.map((line) => ({
             id: line.session_id,
             cells: {
-              session: <code>{line.session_id}</code>,
+              session: (
+                <a href={`/servers/${line.session_id}`}>
+                  <code>{line.session_id}</code>
+                </a>
+              ),
+              world: line.world ?? '—',
               start: instantText(line.start, false),
               end: instantText(line.end, false),
               ...columnsOf(line.seconds, line.included, line.dollars),

@@ -1,6 +1,7 @@
 import { instantText, toDay, toIso } from '../domain/instant.ts'
 import { dollars } from '../domain/money/money.ts'
 import { PLANS, type PlanType, planName } from '../domain/money/plan.ts'
+import { LARGE_SERVERS_END } from '../domain/money/plan-words.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
@@ -95,7 +96,9 @@ function Downgrade({ from, to, periodEnd, hours }: ChangePlanProps) {
           {dollars(plan?.dollarsPerMonth ?? 0)} a month, {plan?.hours} hours, servers with {plan?.features.gpu}
         </dd>
       </dl>
-      <p className="hint">We charge and refund nothing today. You can change your mind until {day}.</p>
+      <p className="hint">
+        We charge and refund nothing today. You can change your mind until {day}. {LARGE_SERVERS_END}
+      </p>
     </>
   )
 }

@@ -30,6 +30,16 @@ const KEPT: [what: string, why: string, until: string][] = [
     'To bill you, and because the law requires it',
     'As long as the law requires',
   ],
+  [
+    'That your mailbox had its free trial: a code made from its address with a secret key, which names nobody',
+    'There is one free trial per mailbox',
+    'For good, even after you close your account',
+  ],
+  [
+    'Which unpaid bill of a closed account your mailbox owes, by the same code',
+    'To collect it if you sign up again',
+    'Until it is paid',
+  ],
   ['Emails we sent you', 'To answer your questions about them', `${TRACE_DAYS} days`],
   ['Messages, feedback, and requests you sent us', 'To answer them', `${TRACE_DAYS} days`],
 ]
@@ -112,7 +122,8 @@ export function Privacy() {
         <li>Correct it: change your name under Settings. To change your email address, ask us.</li>
         <li>
           Delete it: close your account under Settings. {CLOSED_DAYS} days later we delete your name, email address,
-          password, devices, API tokens, and messages. We must keep bills.
+          password, devices, API tokens, and messages. We must keep bills, and we keep the code of your mailbox, so that
+          it gets no second free trial.
         </li>
       </ul>
       <p>

@@ -1,7 +1,7 @@
 import { toIso } from '../domain/instant.ts'
 import { PLANS, PREMIUM, planName } from '../domain/money/plan.ts'
 import { CONFIRM_UPGRADE, PAY_PLAN } from '../domain/money/start-cost.ts'
-import type { Subscription } from '../domain/wire.ts'
+import type { Subscription, Worlds } from '../domain/wire.ts'
 import { checkoutFailure } from '../islands/CheckoutButton.tsx'
 import { Alert } from '../ui/Alert.tsx'
 import { Badge } from '../ui/Badge.tsx'
@@ -11,6 +11,7 @@ import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Time } from '../ui/Time.tsx'
 import { PlanChoice } from './billing/PlanChoice.tsx'
 import { HardwareTable } from './pricing/HardwareTable.tsx'
+import { WorldTable } from './pricing/WorldTable.tsx'
 
 type SubscriptionsProps = {
   subscription: Subscription | null
@@ -20,11 +21,14 @@ type SubscriptionsProps = {
   upgrade: { until: number; waits: boolean } | null
   /** Until sales open, Basic and Premium are for display only. */
   forSale: boolean
+  /** What servers can simulate today. */
+  worlds: Worlds
   csrfToken: string
   flash: FlashMessage | null
 }
 
-export function Subscriptions({ subscription, changeable, upgrade, forSale, csrfToken, flash }: SubscriptionsProps) {
+export function Subscriptions(props: SubscriptionsProps) {
+  const { subscription, changeable, upgrade, forSale, worlds, csrfToken, flash } = props
   return (
     <div className="page stack">
       <div className="page-head">
@@ -75,6 +79,7 @@ export function Subscriptions({ subscription, changeable, upgrade, forSale, csrf
         ))}
       </div>
       <HardwareTable />
+      <WorldTable worlds={worlds} />
     </div>
   )
 }

@@ -1,6 +1,7 @@
 import { Hono, type Context as HonoContext } from 'hono'
 import type { Context } from './context.ts'
 import { createContext } from './create-context.ts'
+import { doorRoutes } from './door/routes.ts'
 import { checkAccess } from './http/access.ts'
 import type { AppEnv } from './http/app-env.ts'
 import { csrf } from './http/middleware/csrf.ts'
@@ -22,6 +23,8 @@ import { cable } from './routes/cable.ts'
 import { contact } from './routes/contact.ts'
 import { deviceLogin } from './routes/device-login.tsx'
 import { docs } from './routes/docs.tsx'
+import { environments } from './routes/environments.tsx'
+import { extend } from './routes/extend.tsx'
 import { failed } from './routes/failed.tsx'
 import { health } from './routes/health.ts'
 import { metrics } from './routes/metrics.ts'
@@ -31,6 +34,7 @@ import { pages } from './routes/pages.tsx'
 import { passwords } from './routes/passwords.ts'
 import { prefetch } from './routes/prefetch.ts'
 import { robots } from './routes/robots.ts'
+import { runs } from './routes/runs.tsx'
 import { servers } from './routes/servers.ts'
 import { status } from './routes/status.tsx'
 import { stripeWebhook } from './routes/stripe-webhook.ts'
@@ -69,6 +73,10 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', deviceLogin)
     .route('/', webhooks)
     .route('/', servers)
+    .route('/', extend)
+    .route('/', runs)
+    .route('/', doorRoutes)
+    .route('/', environments)
     .route('/', billings)
     .route('/', subscriptions)
     .route('/', stripeWebhook)

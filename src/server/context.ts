@@ -1,9 +1,11 @@
 import type { Database } from '../../db/client.ts'
 import { bindLog, type Log, type LogFields } from './log.ts'
 import type { Cloud } from './ports/cloud.ts'
+import type { Machine } from './ports/machine.ts'
 import type { Mailer } from './ports/mailer.ts'
 import type {
   CounterCalls,
+  DoorCalls,
   EventSenderCalls,
   FleetWatcherCalls,
   HasherCalls,
@@ -24,10 +26,13 @@ export type Context = {
   cloud: Cloud
   payments: Payments
   mailer: Mailer
+  /** Null without a door: then only the internet leads to a machine. */
+  machine: Machine | null
   reach: Reach
   channel: (userId: string) => JobChannelCalls
   fleetWatcher: FleetWatcherCalls
   eventSender: (userId: string) => EventSenderCalls
+  door: (userId: string) => DoorCalls
   postWebhook: PostWebhook
   /** One exact counter per name. */
   counter: (name: string) => CounterCalls

@@ -1,6 +1,7 @@
 import { freeClosedAddresses, stopServersOfClosed } from './accounts/close-account.ts'
 import { forgetTraces } from './accounts/retention.ts'
 import { closeDueCycles } from './billing/bills/close-cycles.ts'
+import { suspendDebtors } from './billing/bills/debts.ts'
 import { advanceInvoices } from './billing/bills/invoicing.ts'
 import { type Context, withLogFields } from './context.ts'
 import { wakeSenders } from './events/sweep.ts'
@@ -15,8 +16,12 @@ export const BILLING_CRON = '0-58 * * * *'
 
 // Loaded when due, so that they don't weigh on the Worker's start.
 const reconcilePlans = async (ctx: Context) => (await import('./billing/plans/reconcile.ts')).reconcilePlans(ctx)
+const creditDueRuns = async (ctx: Context) => (await import('./billing/bills/ec2-credit.ts')).creditDueRuns(ctx)
 const stopOverdueServers = async (ctx: Context) =>
   (await import('./accounts/overdue-servers.ts')).stopOverdueServers(ctx)
+const recordMailboxes = async (ctx: Context) => (await import('./accounts/mailboxes.ts')).recordMailboxes(ctx)
+const renewMailboxKey = async (ctx: Context) => (await import('./accounts/mailboxes.ts')).renewMailboxKey(ctx)
+const endLargeServers = async (ctx: Context) => (await import('./fleet/large-servers.ts')).endLargeServers(ctx)
 const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hours-mails.ts')).mailUsedHours(ctx)
 
 /**
@@ -26,11 +31,19 @@ const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hou
  * them, so they may run late, twice or at once.
  */
 export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unknown>>> = {
-  '* * * * *': { reviveWatcher, wakeOverdue, stopServersOfClosed, wakeSenders },
+  '* * * * *': { reviveWatcher, endLargeServers, wakeOverdue, stopServersOfClosed, wakeSenders },
   // Ordered: each feeds the next.
-  [BILLING_CRON]: { reconcilePlans, closeDueCycles, advanceInvoices, stopOverdueServers, mailUsedHours },
-  '1-59 * * * *': { checkStarts, watchMatters, deliverMail, freeClosedAddresses },
-  '17 4 * * *': { forgetTraces, renewSecrets },
+  [BILLING_CRON]: {
+    reconcilePlans,
+    closeDueCycles,
+    creditDueRuns,
+    advanceInvoices,
+    suspendDebtors,
+    stopOverdueServers,
+    mailUsedHours,
+  },
+  '1-59 * * * *': { checkStarts, watchMatters, deliverMail, recordMailboxes, freeClosedAddresses },
+  '17 4 * * *': { forgetTraces, renewSecrets, renewMailboxKey },
 }
 
 /** Loaded with the other code of webhooks, which few isolates need. */

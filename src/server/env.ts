@@ -1,6 +1,7 @@
 import type { Fetcher, RateLimit, SendEmail } from '@cloudflare/workers-types'
 import type {
   CounterCalls,
+  DoorCalls,
   EventSenderCalls,
   FleetWatcherCalls,
   HasherCalls,
@@ -37,6 +38,12 @@ export type Env = {
   OPERATOR_EMAIL: string
   /** What Prometheus sends to read /metrics; without it there is no such page. `new,old` during a rotation. */
   METRICS_TOKEN?: string
+  /** The domain of the doors, apart from the site's own; without it there are none. docs/operations.md, "The door" */
+  DOOR_DOMAIN?: string
+  /** The machine's further HTTP and WebSocket ports with a host of their own. */
+  DOOR_PORTS?: string
+  /** The machine's ports that programs reach by raw TCP. */
+  DOOR_TCP_PORTS?: string
   /** The commit; `npm run deploy` sets it. */
   VERSION?: string
   EMAIL: SendEmail
@@ -48,6 +55,9 @@ export type Env = {
   JOB_CHANNEL: { getByName(userId: string): JobChannelCalls & Pick<Fetcher, 'fetch'> }
   FLEET_WATCHER: { getByName(name: string): FleetWatcherCalls }
   EVENT_SENDER: { getByName(userId: string): EventSenderCalls }
+  DOOR_KEEPER: { getByName(userId: string): DoorCalls & Pick<Fetcher, 'fetch'> }
+  /** The private network of the machines. Bound with DOOR_DOMAIN. */
+  FLEET?: Pick<Fetcher, 'fetch' | 'connect'>
   /** Local stack only: the movable clock. */
   CLOCK?: Fetcher
 }

@@ -1,3 +1,5 @@
+import { LABEL_LENGTH } from '../domain/door.ts'
+
 /** An opaque id with a readable prefix: `srv_` and 120 random bits. */
 export function newId(
   prefix:
@@ -18,13 +20,23 @@ export function newId(
     | 'dev'
     | 'inc'
     | 'act'
+    | 'env'
     | 'whk'
-    | 'evt',
+    | 'evt'
+    | 'rev'
+    | 'tkt'
+    | 'gst',
 ): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15))
   return `${prefix}_${btoa(String.fromCharCode(...bytes))
     .replaceAll('+', '-')
     .replaceAll('/', '_')}`
+}
+
+/** A name for one run's host: 124 random bits in letters and digits. It is no secret. */
+export function newDoorLabel(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(LABEL_LENGTH))
+  return Array.from(bytes, (byte) => (byte % 36).toString(36)).join('')
 }
 
 /** Equal content gives an equal id, so that writing a record twice, or concurrently, writes one. */

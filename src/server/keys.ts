@@ -1,6 +1,16 @@
 import { createHash, hkdfSync } from 'node:crypto'
 
-export type KeyPurpose = 'sign-in' | 'csrf' | 'flash' | 'back' | 'device' | 'device-token' | 'webhook'
+export type KeyPurpose =
+  | 'sign-in'
+  | 'csrf'
+  | 'flash'
+  | 'back'
+  | 'device'
+  | 'device-token'
+  | 'webhook'
+  | 'extend'
+  | 'door'
+  | 'mailbox'
 export type DerivedKey = { id: string; key: Uint8Array }
 
 const derived = new Map<string, [DerivedKey, ...DerivedKey[]]>()

@@ -1,3 +1,4 @@
+import type { Door } from '../domain/door.ts'
 import { AppError } from '../domain/error.ts'
 import { isOwnMachine } from '../domain/own-machine.ts'
 import { isEmail } from '../domain/person.ts'
@@ -20,6 +21,8 @@ export type Config = {
   checkoutOrigin: string
   /** The origin of Stripe's customer portal. Your own domain for the checkout serves it as well. */
   portalOrigin: string
+  /** Null: every machine is open to the internet at its own address. */
+  door: Door | null
 }
 
 type Setting = { [Name in keyof Env]-?: Env[Name] extends string | undefined ? Name : never }[keyof Env]
@@ -29,6 +32,11 @@ const present: Rule = { must: 'must have a value without spaces and line breaks'
 const url: Rule = {
   must: 'must be an http(s) address',
   holds: (value) => /^https?:\/\/[^\s/]/.test(value) && URL.canParse(value),
+}
+
+const portList: Rule = {
+  must: 'must list ports from 1 to 65535, separated by commas',
+  holds: (value) => parsePorts(value).every((port) => Number.isInteger(port) && port >= 1 && port <= 65_535),
 }
 
 /** What each setting must be, in words that complete the sentence "SECRET_KEY …". */
@@ -77,6 +85,13 @@ const RULES: Record<Setting, Rule> = {
     must: 'must have 32 characters or more without spaces; while it is rotated, both tokens, separated by a comma',
     holds: (value) => value.split(',').every((token) => /^\S{32,}$/.test(token)),
   },
+  DOOR_DOMAIN: {
+    optional: true,
+    must: "must be a domain like door.example, and not the site's own",
+    holds: (value) => /^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]+$/.test(value),
+  },
+  DOOR_PORTS: { ...portList, optional: true },
+  DOOR_TCP_PORTS: { ...portList, optional: true },
   VERSION: { ...present, optional: true },
 }
 
@@ -91,6 +106,7 @@ export function readConfig(env: Env, log: Log): Config {
   const known = configs.get(env)
   if (known) return known
   const faults = faultsOf(env)
+  if (env.DOOR_DOMAIN && !env.FLEET) faults.push('DOOR_DOMAIN needs the binding FLEET.')
   if (faults.length) {
     log('settings_wrong', { message: faults.join(' ') })
     throw new AppError('unavailable', "This site isn't set up correctly. The operator can find the reason in the log.")
@@ -107,10 +123,28 @@ export function readConfig(env: Env, log: Log): Config {
     metricsTokens: env.METRICS_TOKEN?.split(',') ?? [],
     checkoutOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://checkout.stripe.com',
     portalOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://billing.stripe.com',
+    door: doorOf(env, origins[0] ?? ''),
   }
   configs.set(env, config)
   return config
 }
+
+const DOOR_PORTS = '9090,8765'
+const DOOR_TCP_PORTS = '41451,5760,9090,8765'
+
+function doorOf({ DOOR_DOMAIN, DOOR_PORTS: web, DOOR_TCP_PORTS: tcp }: Env, site: string): Door | null {
+  if (!DOOR_DOMAIN) return null
+  const { protocol, port } = new URL(site)
+  return {
+    domain: DOOR_DOMAIN,
+    scheme: protocol === 'https:' ? 'https' : 'http',
+    port: port && `:${port}`,
+    webPorts: parsePorts(web ?? DOOR_PORTS),
+    tcpPorts: parsePorts(tcp ?? DOOR_TCP_PORTS),
+  }
+}
+
+const parsePorts = (list: string): number[] => list.split(',').map((port) => Number(port.trim()))
 
 /** A sentence for each setting that is missing or malformed. It names the setting, never its value. */
 export function faultsOf(settings: Partial<Record<Setting, unknown>>): string[] {

@@ -13,6 +13,7 @@ declare module 'cloudflare:workers' {
   }
 }
 
+declare const IdentityTransformStream: new () => TransformStream<Uint8Array, Uint8Array>
 declare const WebSocketPair: new () => {
   0: import('@cloudflare/workers-types').WebSocket
   1: import('@cloudflare/workers-types').WebSocket

@@ -6,6 +6,8 @@ type BarChartProps = {
   caption: string
   /** Shown when every bar is zero. */
   empty: string
+  /** The most decimals of a figure. */
+  digits?: number
 }
 
 const WIDTH = 440
@@ -19,7 +21,7 @@ function niceCeiling(n: number): number {
 }
 
 /** Bars drawn on the server, with the same figures in a table for people who can't or don't want to read bars. */
-export function BarChart({ bars, unit, caption, empty }: BarChartProps) {
+export function BarChart({ bars, unit, caption, empty, digits = 2 }: BarChartProps) {
   if (bars.every(({ value }) => value === 0))
     return (
       <figure className="chart">
@@ -31,7 +33,7 @@ export function BarChart({ bars, unit, caption, empty }: BarChartProps) {
   const step = WIDTH / Math.max(1, bars.length)
   const width = Math.min(36, step * 0.7)
   const every = Math.ceil(bars.length / 5)
-  const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 })
+  const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: digits })
   const format = (value: number) => `${number.format(value)} ${unit}`
   return (
     <figure className="chart stack">

@@ -10,6 +10,7 @@ const PATHS = {
   'circle-check': `${CIRCLE}M9 12l2 2 4-4`,
   copy: 'M9 9h12v12H9ZM5 15H3V3h12v2',
   info: `${CIRCLE}M12 16v-4M12 8h.01`,
+  lock: 'M5 11h14v10H5ZM8 11V7a4 4 0 0 1 8 0v4',
   play: 'M6 4l14 8-14 8Z',
   'triangle-alert': 'M12 3 2 21h20ZM12 9v5M12 17h.01',
   x: 'M18 6 6 18M6 6l12 12',

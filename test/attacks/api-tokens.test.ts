@@ -90,6 +90,7 @@ test('an admin’s token has no admin rights, and even public pages and forms re
 
 test('a program sends JSON or nothing', async () => {
   const { userId } = await site.signInAs('user')
+  await site.giveEndedTrial(userId)
   const { headers } = await site.tokenOf(userId, 'operate')
   const send = async (type: string) =>
     (await site.request(START, { method: 'POST', headers: { ...headers, 'Content-Type': type }, body: '{}' })).status

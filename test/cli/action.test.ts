@@ -46,12 +46,14 @@ test
   .runIf(hasPrograms('curl'))
   .concurrent('starts a server, gives its address to the next steps, and stops it', async () => {
     const ada = await newOperator(url)
-    const { ok, log } = await fly(ada)
+    const world = 'environment: Mountains\n          vehicle: ugv'
+    const { ok, log } = await fly(ada, { workflow: smoke.replace('stop-after: 15m', `$&\n          ${world}`) })
     expect([ok, log]).toEqual([true, expect.stringMatching(/::add-mask::pg_\w+\n[\s\S]*is running: http:\S+:5173\n/)])
     expect(log).toContain('Stopping the server.')
     const [server, ...others] = await serversOf(ada)
     expect(others).toEqual([])
-    expect(server).toMatchObject({ name: 'Smoke 42', end_time: expect.any(String) })
+    expect(server).toMatchObject({ name: 'Smoke 42', environment: 'Mountains', vehicle: 'ugv' })
+    expect(server?.end_time).toEqual(expect.any(String))
     expect(Date.parse(server?.ends_at ?? '') - Date.parse(server?.requested_at ?? '')).toBe(15 * 60_000)
   })
 

@@ -31,6 +31,8 @@ test('lists runs and bills as a table, as JSON, and as CSV', async () => {
     placeId: 'srv_place-1',
     instanceType: 'g6.4xlarge',
     name: 'Night',
+    environment: 'Mountains',
+    vehicle: 'ugv' as const,
   }
   const times = { requestedAt: at, runningAt: at, billedFrom: at, confirmedAt: at + 90_000, endedAt: at + 90_000 }
   await db.insert(runs).values({ ...run1, ...times, stopRequestedAt: at + 90_000, meteredUntil: at + 90_000 })
@@ -56,12 +58,23 @@ test('lists runs and bills as a table, as JSON, and as CSV', async () => {
   })
 
   const listed = await run(['runs'])
-  expect(listed.out).toMatch(/^REQUESTED +STATE +TYPE +NAME +RAN +COST +NOTE\n/)
-  expect(listed.out).toMatch(/\nJan 5, 2026, 12:00 UTC {2}stopped {2}g6\.4xlarge {2}Night {2}1m 30s /)
+  expect(listed.out).toMatch(/^REQUESTED +STATE +WORLD +TYPE +NAME +RAN +COST +NOTE\n/)
+  expect(listed.out).toMatch(/\nJan 5, 2026, 12:00 UTC {2}stopped {2}Mountains, UGV {2}g6\.4xlarge {2}Night {2}1m 30s /)
   expect(JSON.parse((await run(['runs', '--json'])).out)).toMatchObject({ servers: [{ id: run1.id }] })
   expect((await run(['bills'])).out.split('\n')[1]).toBe('Jan 5, 2026  Jan 6, 2026  5h 30m 0s  $1,234.56  overdue')
   expect(JSON.parse((await run(['bills', '--json'])).out).billings).toMatchObject([{ id: bill.id, overdue: true }])
   expect((await run(['bills', '--csv'])).out.split('\n')[1]).toContain('2026-01-05,2026-01-06,1234.56')
+})
+
+test('lists what a server can simulate, and which plan has the rest', async () => {
+  const { run } = await newOperator(url, 'read')
+  const { out } = await run(['environments'])
+  expect(out).toMatch(/^ENVIRONMENT +INCLUDED +DESCRIPTION\nBlocks +yes +Boxes and an arch on a level floor\.\n/)
+  expect(out).toMatch(/\nmulti +needs Premium +Multi-vehicle\n$/)
+  expect(JSON.parse((await run(['environments', '--json'])).out)).toMatchObject({
+    environments: [{ name: 'Blocks', available: true }, { name: 'Neighborhood' }, { name: 'Mountains' }],
+    vehicles: [{ name: 'uav' }, { name: 'ugv' }, { name: 'multi', available: false }],
+  })
 })
 
 test('wrong usage exits with 2 and writes nothing to stdout', async () => {
@@ -132,7 +145,9 @@ test('completes commands and their options in bash', async () => {
       .toString()
       .trim()
   expect(complete('st')).toBe('start status stop')
-  expect(complete('start', '--')).toBe('--wait --stop-after --max-gpus --name --json --base-url --help')
+  expect(complete('start', '--')).toBe(
+    '--wait --environment --vehicle --stop-after --max-gpus --name --json --base-url --help',
+  )
   expect(complete('--base-url', 'https://a.example', 'bills', '--c')).toBe('--csv')
   expect(complete('completion', '')).toMatch(/^bash zsh fish /)
 })

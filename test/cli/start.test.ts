@@ -23,7 +23,9 @@ test.concurrent('starts, follows the job to the address, opens the page, and sto
   expect((await fetch(address)).status).toBe(200)
 
   const status = await ada.run(['status'])
-  expect(status.out).toMatch(/^running \d+s {2}g6\.4xlarge {2}us-east-1[a-z] {2}free trial {2}http:\S+:5173\n$/)
+  expect(status.out).toMatch(
+    /^running \d+s {2}Blocks, UAV {2}g6\.4xlarge {2}us-east-1[a-z] {2}free trial {2}http:\S+:5173\n$/,
+  )
   expect(JSON.parse((await ada.run(['status', '--json'])).out).servers).toMatchObject([{ active: true }])
   expect(await ada.run(['open'])).toEqual({ code: 0, out: `${address}\n`, err: '' })
   expect(await ada.untilOpened()).toBe(address)
@@ -39,13 +41,19 @@ test.concurrent('starts, follows the job to the address, opens the page, and sto
 
 test.concurrent('speaks JSON to scripts: one document on stdout', async () => {
   const ada = await newOperator(url)
-  const wishes = ['--stop-after', '1h30m', '--name', 'Night flight', '--max-gpus', '1']
+  const world = ['--environment', 'mountains', '--vehicle', 'ugv']
+  const wishes = ['--stop-after', '1h30m', '--name', 'Night flight', '--max-gpus', '1', ...world]
+  expect(await ada.run(['start', '--vehicle', 'multi'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('Multi-vehicle needs Premium.'),
+  })
+  expect(await ada.run(['start', '--vehicle', 'boat'])).toMatchObject({ code: 2 })
   expect(await ada.run(['start', '--max-gpus', '65'])).toMatchObject({
     code: 1,
     err: expect.stringContaining('The number of GPUs must be'),
   })
   const waited = JSON.parse((await ada.run(['start', '--wait', '--json', ...wishes])).out)
-  expect(waited.server.name).toBe('Night flight')
+  expect(waited.server).toMatchObject({ name: 'Night flight', environment: 'Mountains', vehicle: 'ugv' })
   expect(Date.parse(waited.server.ends_at) - Date.parse(waited.server.requested_at)).toBe(5_400_000)
   expect((await ada.run(['status'])).out).toMatch(/^Night flight {2}running .* {2}stops in 1h 29m \d+s\n$/)
   expect(waited).toMatchObject({ server: { active: true, pending: false }, job_id: expect.stringMatching(/^job_/) })

@@ -1,12 +1,6 @@
 import { startEc2 } from '../../dev/ec2/stand-in.ts'
-import { ensureLaunchTemplate } from '../../dev/launch-template.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
-import { deployAccount } from '../../testing/stack/deployed-account.ts'
-import { moto, startMoto } from '../../testing/stack/moto.ts'
-import { isSkipped } from '../../testing/stack/third-party.ts'
 import { cloudSuite } from './ec2-cloud.ts'
-
-const launchTemplate = 'proving-ground'
 
 cloudSuite(
   'the stand-in',
@@ -16,30 +10,7 @@ cloudSuite(
     const stop = async () => {
       await ec2.close()
     }
-    return { endpoint: ec2.endpoint, launchTemplate, stop }
+    return { endpoint: ec2.endpoint, launchTemplate: 'proving-ground', stop }
   },
   { idempotentTokens: true },
-)
-
-cloudSuite(
-  'moto',
-  async () => {
-    const server = await startMoto()
-    const credentials = { accessKeyId: 'local', secretAccessKey: 'local' }
-    await ensureLaunchTemplate({ endpoint: server.endpoint, region: 'us-east-1', credentials }, launchTemplate)
-    return { ...server, launchTemplate }
-  },
-  // moto stores client tokens, but launches again anyway.
-  { idempotentTokens: false, skip: isSkipped(moto) },
-)
-
-cloudSuite(
-  'moto with the account of infra/, and permissions enforced',
-  async () => {
-    const server = await startMoto()
-    const { key, templates, enforce } = await deployAccount(server.endpoint, ['a'])
-    await enforce()
-    return { ...server, key, launchTemplate: templates.a ?? '' }
-  },
-  { idempotentTokens: false, skip: isSkipped(moto) },
 )

@@ -45,9 +45,13 @@ export function cloudSuite(
     afterAll(() => server?.stop())
 
     test('launches in the requested place, with our name and tags', async () => {
-      const instance = await launched('launch_a')
-      expect(instance).toMatchObject({ type: 'g6.4xlarge', name: 'server launch_a' })
-      expect(instance.tags).toMatchObject({ app: 'proving-ground', session: 'launch_a' })
+      const image = `ghcr.io/example/harbor@sha256:${'0'.repeat(64)}`
+      const tags = { session: 'launch_a', environment: 'Mountains', vehicle: 'ugv', image }
+      const instance = await cloud.launch({ ...launch('launch_a'), tags })
+      if ('refused' in instance) throw instance.error
+      expect(instance).toMatchObject({ type: 'g6.4xlarge', name: 'server launch_a', shutItselfDown: false })
+      expect(instance.tags).toMatchObject({ app: 'proving-ground', ...tags })
+      expect((await cloud.findInstance(instance.id))?.tags).toMatchObject(tags)
     })
 
     test.runIf(idempotentTokens)('the same token never launches twice', async () => {

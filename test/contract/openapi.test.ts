@@ -13,8 +13,15 @@ import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
 
 const dataDir = temporaryFolder('proving-ground-openapi')
-// Plans are for sale here, so that a checkout page opens.
-const stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 2, plansForSale: true, log: () => {} })
+// Plans are for sale here, so that a checkout page opens, and servers have doors, so that guests can come.
+const stack = await startStack({
+  dataDir,
+  ec2BootMs: 300,
+  fleetSize: 2,
+  plansForSale: true,
+  doorDomain: 'door.localhost',
+  log: () => {},
+})
 afterAll(async () => {
   await stack.close()
 })
@@ -77,7 +84,7 @@ function check(route: string, reply: Pick<Reply, 'status' | 'body' | 'text'>): v
 async function ask(who: Client, route: string, body?: unknown, id = '') {
   const [method = '', pattern = ''] = route.split(' ')
   const [path = '', query = ''] = pattern.split('?')
-  const reply = await who.request(method, path.replace(':id', id) + (query && `?${query}`), body)
+  const reply = await who.request(method, path.replace(/:\w+$|:id/, id) + (query && `?${query}`), body)
   check(`${method} ${path}`, reply)
   return reply
 }
@@ -92,6 +99,7 @@ const fields = (email: string) => ({
 
 test('describes every call that answers JSON, and no other', () => {
   const OTHER = [
+    'POST /servers/:id/extend',
     'POST /theme',
     'GET /healthz',
     'GET /readyz',
@@ -107,7 +115,10 @@ test('describes every call that answers JSON, and no other', () => {
   const calls = Object.entries(SITE_MAP).filter(([, { kind }]) => kind === 'call')
   const expected = calls
     .map(([route]) => route)
-    .filter((route) => ![...OTHER, 'GET /cable', 'GET /api/openapi.json'].includes(route))
+    .filter(
+      (route) =>
+        ![...OTHER, 'GET /cable', 'GET /api/v1/servers/:id/tcp/:port', 'GET /api/openapi.json'].includes(route),
+    )
     // The console's forms aren't part of the API.
     .filter((route) => !route.startsWith('POST /admin/'))
   expect(operations.map(({ route }) => route).sort()).toEqual(expected.sort())
@@ -194,6 +205,7 @@ test('every answer of the running product has the shape that the document gives 
   await ask(ada, 'GET /api/v1/api_token')
   await callAs('GET /api/v1/servers/get_servers')
   const { body: free } = await callAs('GET /api/v1/aws/server_available')
+  await callAs('GET /api/v1/environments')
   await callAs('POST /api/v1/aws/start', { server_id: 'srv_none' })
   await callAs('POST /api/v1/aws/start', {})
   const place = (free.candidates as { available: boolean; server_id: string }[]).find(({ available }) => available)
@@ -207,6 +219,20 @@ test('every answer of the running product has the shape that the document gives 
   await callAs('POST /api/v1/aws/check_server_ip_status', { ip_address: '203.0.113.1' })
   await ask(ada, 'GET /api/v1/users/export')
   const run = { server_id: server.server_id, session_id: server.id }
+  await ask(ada, 'PUT /api/v1/servers/:id', { name: 'first flight' }, server.id)
+  await ask(ada, 'PUT /api/v1/servers/:id', { ends_at: 'tomorrow' }, server.id)
+  await ask(ada, 'PUT /api/v1/servers/:id', {}, 'ses_none')
+  for (const page of ['GET /api/v1/servers', 'GET /api/v1/servers?page=0']) await ask(ada, page)
+  for (const id of [server.id, 'ses_none']) {
+    await ask(ada, 'GET /api/v1/servers/:id', undefined, id)
+    await ask(ada, 'GET /api/v1/servers/:id/guests', undefined, id)
+    const { body: invited } = await ask(ada, 'POST /api/v1/servers/:id/guests', { hours: 1 }, id)
+    const guest = (invited.guest as { id: string } | undefined)?.id ?? 'guest_none'
+    check(
+      'DELETE /api/v1/servers/:id/guests/:guest',
+      await ada.request('DELETE', `/api/v1/servers/${id}/guests/${guest}`),
+    )
+  }
   await callAs('POST /api/v1/aws/stop_server', run)
   await callAs('POST /api/v1/aws/stop_server', { ...run, session_id: 'ses_none' })
   await waitFor(async () => (await callAs('POST /api/v1/aws/stop_server', run)).status === 409)
@@ -246,6 +272,9 @@ test('every answer of the running product has the shape that the document gives 
     const changed = await ask(ada, 'POST /api/v1/subscriptions/change_plan', { plan_type: 'premium' })
     return changed.status === 200
   })
+  const own = { name: 'Harbor', image: 'ghcr.io/ada/harbor:1' }
+  for (let i = 0; i < 2; i++) await ask(ada, 'POST /api/v1/environments', own)
+  for (let i = 0; i < 2; i++) await ask(ada, 'DELETE /api/v1/environments/:name', undefined, own.name)
 
   await ask(ada, 'GET /api/v1/instances')
   await db.update(users).set({ admin: true }).where(eq(users.id, ada.id))

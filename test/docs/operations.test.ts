@@ -2,13 +2,16 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { places } from '../../db/schema.ts'
+import { environments, places } from '../../db/schema.ts'
 import { ownDatabase } from '../../testing/stack/own-database.ts'
 
 const ROOT = resolve(import.meta.dirname, '../..')
 const operations = readFileSync(resolve(ROOT, 'docs/operations.md'), 'utf8')
-const commands = operations.split('\n').filter((line) => line.startsWith('npm run fleet -- '))
+const all = operations.split('\n').filter((line) => line.startsWith('npm run fleet -- '))
+const isAboutWorlds = (line: string) => line.includes('environment')
+const commands = all.filter((line) => !isAboutWorlds(line))
 const database = await ownDatabase()
 
 /** As an operator types it. */
@@ -49,7 +52,30 @@ test('the documented commands manage the fleet', async () => {
   expect(large).toEqual(Array.from({ length: 3 }, () => ['proving-ground-us-east-1b', 'free']))
 })
 
+test('the documented commands manage the environments', async () => {
+  const told = []
+  for (const command of all.filter(isAboutWorlds))
+    told.push((await run('sh', ['-c', command.replace('npm run', 'npm --silent run')])).said)
+  expect(told).toEqual([
+    expect.stringMatching(
+      /^NAME +PLANS +IMAGE +POSITION +RETIRED +DESCRIPTION\nBlocks +demo,basic,premium,enterprise +\(machine\) +1 +Boxes/,
+    ),
+    'Added Harbor. People can choose it now.',
+    'Harbor is changed, from the next start on.',
+    'Harbor is retired. What runs in it keeps running.',
+  ])
+  const [harbor] = await database.select().from(environments).where(eq(environments.name, 'Harbor'))
+  expect(harbor).toMatchObject({ image: ':1.3', plans: ['premium', 'enterprise'], retiredAt: expect.any(Number) })
+})
+
 test.each([
+  ['add-environment Two words', 'Usage, with LIBSQL_URL'],
+  ['add-environment Harbor --gpus 1', 'Usage, with LIBSQL_URL'],
+  ['add-environment 2nd --description x.', 'A name begins with a letter'],
+  ['change-environment Harbor', 'Please enter what to change.'],
+  ['change-environment Moon --position 2', 'There is no environment called Moon'],
+  ['retire-environment Moon', 'There is no environment called Moon'],
+  ['environments --reason x', 'Usage, with LIBSQL_URL'],
   ['add --type g6 --zone us-east-1a --gpus 1', 'The type must be an EC2 instance type'],
   ['add --type g6.4xlarge --zone us-east-1a', 'The GPUs must be the number'],
   ['add --type g6.4xlarge --zone us-east-1a --gpus 1 --template x', 'The template must be the name'],

@@ -1,14 +1,18 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { eq } from 'drizzle-orm'
 import { describe, expect, inject, test } from 'vitest'
+import { plans } from '../../db/schema.ts'
+import { freePort } from '../../dev/free-port.ts'
 import type { Availability, Server } from '../../src/domain/wire.ts'
 import { SITE_MAP } from '../../src/server/http/site-map.ts'
 import { waitFor } from '../../testing/people/client.ts'
 import { newOperator } from '../../testing/people/command-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { testDatabase } from '../../testing/stack/database.ts'
 import { hasPrograms } from '../../testing/stack/programs.ts'
 
 /** Takes the documentation's examples from its pages as people see them, and runs them as people would. */
@@ -56,7 +60,8 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     const ada = await newOperator(url)
     const { curl = '' } = await examples('/docs')
     const { read } = await bash(curl, ada)
-    expect(JSON.parse(read('started.json')).server).toMatchObject({ name: 'first flight', pending: true })
+    const chosen = { environment: 'Mountains', vehicle: 'ugv' }
+    expect(JSON.parse(read('started.json')).server).toMatchObject({ name: 'first drive', pending: true, ...chosen })
     expect(read('page.html')).toContain('<')
     expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
   })
@@ -65,7 +70,7 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     const ada = await newOperator(url)
     const { get = '', cli = '' } = await examples('/docs')
     const { out } = await bash(`${get}\n${cli}`, ada)
-    expect(out).toMatch(/Your server is running: http:\S+:5173\nfirst flight {2}running /)
+    expect(out).toMatch(/Your server is running: http:\S+:5173\nfirst drive {2}running .* {2}Mountains, UGV /)
     expect(out).toContain('Stopping the server.')
   })
 
@@ -119,13 +124,24 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     const server = await waitFor(async () => (await serversOf(ada)).find(({ billed_from }) => billed_from))
     await call('post-api-v1-aws-check-server-ip-status', ada, { ADDRESS: server.ip_address ?? '' })
     await call('get-api-v1-servers-get-servers', ada)
+    await call('put-api-v1-servers-id', ada, {
+      SESSION_ID: server.id,
+      ENDS_AT: new Date(Date.parse(server.requested_at) + 600_000).toISOString(),
+    })
+    await call('get-api-v1-servers-id', ada, { SESSION_ID: server.id })
     await call('post-api-v1-aws-stop-server', ada, { SERVER_ID: server.server_id, SESSION_ID: server.id })
     const { candidates } = (await eve.person.get<Availability>('/api/v1/aws/server_available')).body
     const free = candidates.find(({ available }) => available)
     await call('post-api-v1-aws-start', eve, { SERVER_ID: free?.server_id ?? '' })
     delete calls['client.mjs']
+    // Only then does their plan include images of their own.
+    const paid = { planType: 'premium', subType: 'paid', status: 'active' } as const
+    await testDatabase().update(plans).set(paid).where(eq(plans.userId, ada.person.id))
     for (const id of Object.keys(calls)) if (!done.has(id) && !id.startsWith('delete')) await call(id, ada)
-    for (const id of Object.keys(calls)) if (!done.has(id)) await call(id, ada)
+    // Afterward, the token is gone.
+    const last = 'delete-api-v1-api-token'
+    for (const id of Object.keys(calls)) if (!done.has(id) && id !== last) await call(id, ada)
+    await call(last, ada)
     expect([...done].sort()).toEqual(Object.keys(calls).sort())
   })
 })
@@ -198,4 +214,22 @@ test('search engines and language models find them', async () => {
   }
   expect(llms).toMatch(/^# Proving Ground\n\n> /)
   expect(await html('/')).toContain('href="/docs"')
+})
+
+test('the Dockerfile of an image of your own has ten lines, and what it runs answers with its environment and vehicle', async () => {
+  const { dockerfile = '' } = await examples('/docs/images')
+  expect(dockerfile.split('\n')).toHaveLength(10)
+  const [, file = '', script = ''] = /^COPY <<'EOF' (\S+)\n(.*?)\nEOF$/ms.exec(dockerfile) ?? []
+  const [program, ...words] = JSON.parse(/^CMD (.*)$/m.exec(dockerfile)?.[1] ?? '[]')
+  expect([program, ...words]).toEqual(['node', file])
+  expect(script).toContain('.listen(5173)')
+  const port = await freePort()
+  const path = join(temporaryFolder('own-image'), 'simulator.cjs')
+  writeFileSync(path, script.replace('5173', `${port}`))
+  const container = spawn(process.execPath, [path], { env: { ENVIRONMENT: 'Harbor', VEHICLE: 'ugv' } })
+  const ended = new Promise((resolve) => container.once('exit', resolve))
+  const text = await waitFor(async () => (await fetch(`http://127.0.0.1:${port}`).catch(() => null))?.text())
+  expect(text).toBe('ugv in Harbor\n')
+  container.kill('SIGTERM')
+  expect(await ended).toBe(0)
 })

@@ -113,7 +113,7 @@ test('says how many more calls fit right now', () => {
       for (const gap of gaps) {
         now += gap
         paidOffAt = takeFrom(paidOffAt, rate, now).paidOffAt
-        const left = leftOf(paidOffAt, rate, now)
+        const { left } = leftOf(paidOffAt, rate, now)
         let more = 0
         for (let next = takeFrom(paidOffAt, rate, now); next.waitMs === 0; next = takeFrom(next.paidOffAt, rate, now))
           more++
@@ -122,6 +122,14 @@ test('says how many more calls fit right now', () => {
     }),
     { numRuns: 50 },
   )
+})
+
+test('a rate says when all of it is available again', () => {
+  const rate = { count: 300, perMs: 60_000 }
+  const once = takeFrom(null, rate, START)
+  expect(leftOf(once.paidOffAt, rate, START)).toEqual({ left: 299, fullInMs: 200 })
+  const twice = takeFrom(once.paidOffAt, rate, START + 50)
+  expect(leftOf(twice.paidOffAt, rate, START + 50)).toEqual({ left: 298, fullInMs: 350 })
 })
 
 const SIX_AN_HOUR = { count: 6, perMs: 3_600_000 }

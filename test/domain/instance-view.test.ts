@@ -28,6 +28,8 @@ const instance: fc.Arbitrary<Instance> = fc.record({
   run_id: word,
   owner_id: word,
   owner_email: word,
+  environment: word,
+  vehicle: fc.constantFrom(null, 'uav', 'ugv'),
   cost_dollars: fc.option(fc.nat(1000)),
 })
 const view: fc.Arbitrary<InstanceView> = fc.record({

@@ -8,6 +8,7 @@ const LAYOUTS: Record<InstantLayout, Intl.DateTimeFormatOptions> = {
   full: { ...DAY, ...MINUTE, timeZoneName: 'short' },
   brief: { month: 'short', day: 'numeric', ...MINUTE },
   clock: { ...MINUTE, second: '2-digit', timeZoneName: 'short' },
+  time: { ...MINUTE, timeZoneName: 'short' },
   day: DAY,
 }
 const LAYOUT_NAMES = Object.keys(LAYOUTS) as InstantLayout[]

@@ -2,15 +2,20 @@ import { expect, test } from 'vitest'
 import { checkForm } from '../../src/domain/form.ts'
 import { NO_WISHES, runWishes } from '../../src/domain/run-wishes.ts'
 
-const check = (name: string, stop_after: number | null, max_gpus: number | null = null) =>
-  checkForm(runWishes, { name, stop_after, max_gpus })
+const check = (
+  name: string,
+  stop_after: number | null,
+  max_gpus: number | null = null,
+  environment = '',
+  vehicle = '',
+) => checkForm(runWishes, { name, stop_after, max_gpus, environment, vehicle })
 
 test('takes a name and an end, or neither', () => {
   expect(check(' Night flight ', 60)).toEqual({
     ok: true,
-    value: { name: 'Night flight', stopAfterMs: 60_000, maxGpus: null },
+    value: { ...NO_WISHES, name: 'Night flight', stopAfterMs: 60_000 },
   })
-  expect(check('', null)).toEqual({ ok: true, value: { name: null, stopAfterMs: null, maxGpus: null } })
+  expect(check('', null)).toEqual({ ok: true, value: NO_WISHES })
   expect(check('x'.repeat(50), 2_592_000)).toMatchObject({ ok: true })
 })
 
@@ -36,6 +41,14 @@ test.each([
   expect(check(name, stopAfter)).toMatchObject({ ok: false, faults: [{ field, message }] })
 })
 
-test('no wishes are none of the three', () => {
-  expect(NO_WISHES).toEqual({ name: null, stopAfterMs: null, maxGpus: null })
+test('takes an environment and a vehicle as people type them, or neither', () => {
+  expect(check('', null, null, ' Mountains ', ' UGV')).toMatchObject({
+    ok: true,
+    value: { environment: 'Mountains', vehicle: 'ugv' },
+  })
+  expect(check('', null, null, ' ', ' ')).toMatchObject({ ok: true, value: { environment: null, vehicle: null } })
+})
+
+test('no wishes are none at all', () => {
+  expect(NO_WISHES).toEqual({ name: null, stopAfterMs: null, maxGpus: null, environment: null, vehicle: null })
 })

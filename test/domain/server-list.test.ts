@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { SAMPLE_SERVER } from '../../dev/sample-server.ts'
 import {
   ALL_RESERVED,
   emptyServerList,
@@ -16,26 +17,7 @@ import type { Job, Server } from '../../src/domain/wire.ts'
 
 const at = (second: number) => new Date(Date.UTC(2026, 10, 20, 12, 0, second)).toISOString()
 
-const server = (id: string, change: Partial<Server> = {}): Server => ({
-  id,
-  server_id: 'srv_1',
-  active: false,
-  pending: true,
-  stopping: false,
-  requested_at: '2020-01-01T00:00:00Z',
-  end_time: null,
-  startedAt: null,
-  billed_from: null,
-  ip_address: null,
-  instance_type: 'g6.4xlarge',
-  availability_zone: 'us-east-1a',
-  cost_dollars: null,
-  name: null,
-  ends_at: null,
-  ended_because: null,
-  error_message: null,
-  ...change,
-})
+const server = (id: string, change: Partial<Server> = {}): Server => ({ ...SAMPLE_SERVER, id, ...change })
 
 const job = (id: string, change: Partial<Job> = {}): Job => ({
   id,

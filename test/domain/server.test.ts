@@ -5,6 +5,7 @@ import {
   canStop,
   endedBecause,
   formatUptime,
+  isEnding,
   isLive,
   START_DEADLINE_MS,
   serverStatus,
@@ -83,4 +84,20 @@ test('an uptime can be parsed back to the second', () => {
 
 test('a start gives up after ten minutes, as does a server that runs but does not answer', () => {
   expect([START_DEADLINE_MS, ANSWER_DEADLINE_MS]).toEqual([600_000, 600_000])
+})
+
+test('an end is near in its last ten minutes, unless it was near from the start or a trial ends first', () => {
+  const at = (minutes: number) => Date.parse('2026-11-24T15:00:00.000Z') + minutes * 60_000
+  const server = (minutes: number | null, stopping = false) => ({
+    requested_at: new Date(at(0)).toISOString(),
+    ends_at: minutes === null ? null : new Date(at(minutes)).toISOString(),
+    stopping,
+  })
+  expect(isEnding(server(60), at(50) - 1, null)).toBe(false)
+  expect(isEnding(server(60), at(50), null)).toBe(true)
+  expect(isEnding(server(60, true), at(50), null)).toBe(false)
+  expect(isEnding(server(10), at(5), null)).toBe(false)
+  expect(isEnding(server(null), at(50), null)).toBe(false)
+  expect(isEnding(server(60), at(50), at(60))).toBe(false)
+  expect(isEnding(server(60), at(50), at(61))).toBe(true)
 })

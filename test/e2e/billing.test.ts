@@ -26,6 +26,9 @@ async function advance(seconds: number): Promise<void> {
   }
 }
 
+/** A first start would end after four hours. */
+const runUntilStopped = (page: Page) => page.getByLabel('Stop after').selectOption('Until I stop it')
+
 /** The subjects of their mails about money, oldest first. */
 async function moneyMails(email: string): Promise<string[]> {
   const mails: { to: string; subject: string }[] = await (await fetch(`${world.url}/dev/mailbox.json`)).json()
@@ -65,6 +68,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
 
   await open(page, '/dashboard')
   await page.getByText(/^5\.00 hours left in your plan/).waitFor()
+  await runUntilStopped(page)
   await page.getByRole('button', { name: 'Start Server' }).click()
   await page.getByText('running', { exact: true }).waitFor()
   await page.getByText(/covered by your plan$/).waitFor()
@@ -191,7 +195,7 @@ test('upgrade during a run, choose a machine, use it up, and pay, to the last ma
   const machine = page.getByText('Machine', { exact: true })
   const start = page.getByRole('button', { name: 'Start Server' })
   const stop = async () => {
-    await card.getByRole('button', { name: 'Stop' }).click()
+    await card.getByRole('button', { name: 'Stop', exact: true }).click()
     await confirmStop(page)
     await page.getByText(/^Server stopped\. You used /).waitFor()
   }
@@ -203,7 +207,7 @@ test('upgrade during a run, choose a machine, use it up, and pay, to the last ma
   await open(page, '/dashboard')
   await machine.click()
   await page.getByText(/^1 × L4, 16 CPU, 64 GB, us-east-1\w$/).waitFor()
-  expect(await page.getByRole('radio').count()).toBe(0)
+  expect(await page.getByRole('group', { name: 'Machine' }).count()).toBe(0)
   await start.click()
   await card.getByRole('heading', { name: 'Server running' }).waitFor()
 
@@ -230,6 +234,7 @@ test('upgrade during a run, choose a machine, use it up, and pay, to the last ma
   expect(await page.getByRole('radio', { name: /^4 × L4/ }).isChecked()).toBe(true)
   expect(await axeFaults(page)).toEqual([])
   await page.getByRole('radio', { name: /^1 × L4/ }).check()
+  await runUntilStopped(page)
   await shot(page, 'machine')
   await start.click()
   await card.getByText(/^1 × L4, 16 CPU, 64 GB/).waitFor()

@@ -44,7 +44,7 @@ test('sign in, start, open, and stop, with only what is read out', async () => {
 
   await page.getByRole('button', { name: 'Start Server', description: /^You have 30\.00 free minutes/ }).click()
   await expect.poll(said).toContain('Your server is running.')
-  const address = page.getByRole('row', { name: /running/ }).getByRole('link')
+  const address = page.getByRole('row', { name: /running/ }).getByRole('link', { name: /^127/ })
   await address.waitFor()
   expect(await heard(page)).toContain(`link "${await address.textContent()}"`)
   const start = page.getByRole('button', { name: 'Start Server', description: /^One server at a time/ })

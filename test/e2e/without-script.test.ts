@@ -4,6 +4,7 @@ import { type Stack, startStack } from '../../dev/stack.ts'
 import { openBrowser } from '../../testing/browser/chromium.ts'
 import { confirmationToken, newPerson, PASSWORD } from '../../testing/people/client.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { quickHasher } from '../../testing/stack/quick-hasher.ts'
 
 let stack: Stack
 let browser: Browser
@@ -11,7 +12,7 @@ let dataDir: string
 
 beforeAll(async () => {
   dataDir = temporaryFolder('proving-ground-without-script')
-  stack = await startStack({ dataDir, plansForSale: true, log: () => {} })
+  stack = await startStack({ dataDir, plansForSale: true, log: () => {}, ...quickHasher })
   browser = await openBrowser()
 })
 
@@ -206,7 +207,10 @@ test("a plan is bought on Stripe's own page, switched, and kept", async () => {
   expect(await page.getByRole('button', { name: 'Current plan: Premium' }).isDisabled()).toBe(true)
   await page.getByRole('link', { name: 'Switch to Basic' }).click()
   await page.getByRole('button', { name: /^Switch on / }).click()
-  await reads(page, 'Then your plan becomes Basic.')
+  await reads(
+    page,
+    'Then your plan becomes Basic. We stop a server that your plan no longer includes then, and email you a day and an hour before.',
+  )
   await press(page, 'Keep Premium')
   await reads(page, 'You keep Premium. It renews on')
   expect(stopped).toEqual([])

@@ -29,7 +29,7 @@ const subscriptions = () => socket().sent.filter((frame) => frame.includes('"sub
 const pings = () => socket().sent.filter((frame) => frame === KEEPALIVE)
 
 async function follow() {
-  const listener = { onJob: vi.fn(), onNews: vi.fn() }
+  const listener = { onJob: vi.fn(), onServer: vi.fn(), onNews: vi.fn() }
   const hook = await renderHook((given: typeof listener) => useJobsChannel('user_1', given), listener)
   return { ...hook, ...listener, state: () => hook.result.current.connection }
 }
@@ -88,7 +88,7 @@ test('passes jobs to the listener of the latest render, and no other messages', 
   await socket().say(KEEPALIVE_ANSWER)
   expect(onJob).toHaveBeenCalledTimes(1)
 
-  const later = { onJob: vi.fn(), onNews: vi.fn() }
+  const later = { onJob: vi.fn(), onServer: vi.fn(), onNews: vi.fn() }
   await rerender(later)
   await socket().say(jobFrame(IDENTIFIER, job))
   expect(later.onJob.mock.calls).toEqual([[job]])
@@ -189,7 +189,7 @@ test('ends with its component: closes the socket, removes its listeners, leaves 
 })
 
 test('a different user: a different socket, for that user’s channel', async () => {
-  const hook = (userId: string) => useJobsChannel(userId, { onJob: () => {}, onNews: () => {} })
+  const hook = (userId: string) => useJobsChannel(userId, { onJob: () => {}, onServer: () => {}, onNews: () => {} })
   const { rerender } = await renderHook<string, unknown>(hook, 'user_1')
   await answer()
   await rerender('user_2')

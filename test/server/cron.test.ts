@@ -11,10 +11,21 @@ test('every trigger has its tasks, and every task its trigger', () => {
 })
 
 test.each([
-  ['* * * * *', ['reviveWatcher', 'wakeOverdue', 'stopServersOfClosed', 'wakeSenders']],
-  ['0-58 * * * *', ['reconcilePlans', 'closeDueCycles', 'advanceInvoices', 'stopOverdueServers', 'mailUsedHours']],
-  ['1-59 * * * *', ['checkStarts', 'watchMatters', 'deliverMail', 'freeClosedAddresses']],
-  ['17 4 * * *', ['forgetTraces', 'renewSecrets']],
+  ['* * * * *', ['reviveWatcher', 'endLargeServers', 'wakeOverdue', 'stopServersOfClosed', 'wakeSenders']],
+  [
+    '0-58 * * * *',
+    [
+      'reconcilePlans',
+      'closeDueCycles',
+      'creditDueRuns',
+      'advanceInvoices',
+      'suspendDebtors',
+      'stopOverdueServers',
+      'mailUsedHours',
+    ],
+  ],
+  ['1-59 * * * *', ['checkStarts', 'watchMatters', 'deliverMail', 'recordMailboxes', 'freeClosedAddresses']],
+  ['17 4 * * *', ['forgetTraces', 'renewSecrets', 'renewMailboxKey']],
 ])('%s runs all of its own tasks, even when each of them fails', async (cron, expected) => {
   const { log, takeLines } = recordLog()
   await runCron({ log, now: Date.now } as Context, cron)
@@ -56,7 +67,7 @@ test('without a database, a failed task reaches the log, and the tasks after it 
   const broken = { ...ctx, db: { run: () => ({}), $client: {} } as never }
   await runCron(broken, '17 4 * * *')
   expect(takeLines().map(({ event, task }) => [event, task])).toEqual(
-    ['forgetTraces', 'renewSecrets'].flatMap((task) =>
+    ['forgetTraces', 'renewSecrets', 'renewMailboxKey'].flatMap((task) =>
       ['cron_task_failed', 'alert', 'alert_not_mailed'].map((event) => [event, task]),
     ),
   )

@@ -34,7 +34,7 @@ test('a log line names the request, the trigger and its task, or the user whose 
 
   const worker = await mf.getWorker('app')
   await worker.scheduled({ cron: '* * * * *' })
-  expect(await line('cron_task_failed')).toMatchObject({ cron: '* * * * *', task: 'wakeOverdue' })
+  expect(await line('cron_task_failed')).toMatchObject({ cron: '* * * * *', task: 'endLargeServers' })
 
   const channels = await mf.getDurableObjectNamespace('JOB_CHANNEL')
   await (channels.getByName('user_1') as unknown as JobChannelCalls).wake('user_1')

@@ -105,9 +105,12 @@ export class Alarms {
     const alive = () => {
       if (program.isDead()) throw new Cut('a dead object keeps nothing')
     }
-    const run = jobRunner((job) => {
-      if (!program.isDead()) this.published.push({ userId, job })
-    })
+    const run = jobRunner(
+      (job) => {
+        if (!program.isDead()) this.published.push({ userId, job })
+      },
+      () => {},
+    )
     const runJobs = async () => {
       const next = await run(ctx, userId)
       const at = clock.ms

@@ -1,4 +1,7 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { environments } from '../../db/schema.ts'
 import { MINUTE_MS } from '../../src/domain/instant.ts'
+import { addEnvironment, retireEnvironment } from '../../src/server/fleet/catalog.ts'
 import { endGrant, forceStop, grant, lift, once, suspend } from '../../src/server/operations/acts.ts'
 import type { Random } from '../../testing/random.ts'
 import { does, type Habit } from './habit.ts'
@@ -12,6 +15,7 @@ const REASON = 'Asked by support'
 export const operate: Habit = async (world, random, person) => {
   if (random.chance(0.8)) await does(world, person, 'start', () => person.start())
   await world.advance(2 * MINUTE_MS)
+  if (world.clock.ms % 2) await retireOrBringBack(world)
   for (let times = random.between(2, 6); times > 0; times--) {
     await act(world, random, person)
     if (random.chance(0.5)) await does(world, person, 'start', () => person.start())
@@ -19,6 +23,18 @@ export const operate: Habit = async (world, random, person) => {
   }
   // Nobody stays suspended forever.
   await submit(world, random, person, 'lift')
+}
+
+/** The environment of the larger plans. Without a random choice, which would change every seed. */
+async function retireOrBringBack({ database: { db }, clock }: World): Promise<void> {
+  const hand = { db, now: () => clock.ms }
+  const [offered] = await db
+    .select()
+    .from(environments)
+    .where(and(eq(environments.name, 'Harbor'), isNull(environments.retiredAt)))
+  if (offered) await retireEnvironment(hand, 'Harbor')
+  else
+    await addEnvironment(hand, { name: 'Harbor', description: 'Ships.', image: null, from: 'premium', position: null })
 }
 
 type ActName = 'suspend' | 'lift' | 'stop_run' | 'grant_plan' | 'end_plan'

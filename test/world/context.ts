@@ -18,14 +18,17 @@ export function worldContext(world: World): Context {
     cloud: everyCall('ec2', ec2.cloud, call),
     payments: everyCall('stripe', stripe.payments, call),
     mailer: { send: (mail) => call('mail: send', async () => void world.sent.push(mail)) },
+    machine: null,
     reach: (host) => call('reach', async () => world.servers.reach(host)),
     channel: (userId) => ({
       arm: () => call('channel: arm', () => alarms.of(userId).arm(userId)),
       wake: () => call('channel: wake', () => alarms.of(userId).wake(userId)),
       disconnect: () => call('channel: disconnect', async () => {}),
       tellAccount: () => call('channel: tell', async () => {}),
+      tellServer: () => call('channel: tell', async () => {}),
     }),
     eventSender: (userId) => ({ wake: () => call('sender: wake', () => alarms.senderOf(userId).wake(userId)) }),
+    door: () => ({ recheck: () => call('door: recheck', async () => {}) }),
     postWebhook: (...post) => call('webhook: post', () => receivers.post(...post)),
     fleetWatcher: { revive: (now) => call('watcher: revive', () => alarms.of(FLEET).revive(FLEET, now)) },
     counter: memoryCounters(),
@@ -43,6 +46,7 @@ export function worldContext(world: World): Context {
       metricsTokens: [],
       checkoutOrigin: 'https://checkout.stripe.com',
       portalOrigin: 'https://billing.stripe.com',
+      door: null,
     },
   }
 }

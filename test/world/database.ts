@@ -39,7 +39,7 @@ const WITNESSES = `
     AND new.closed_at IS NULL BEGIN INSERT INTO witnessed VALUES ('warning', new.id); END;
   CREATE TRIGGER trial_warning AFTER UPDATE ON server_sessions
     WHEN new.trial_warned_at IS NOT NULL AND new.trial_warned_at IS NOT old.trial_warned_at
-    AND new.must_stop_at < coalesce(new.ends_at, 9e15) BEGIN
+    AND new.must_stop_at <= coalesce(new.ends_at, 9e15) BEGIN
     INSERT INTO witnessed SELECT 'trial warning', id FROM users WHERE id = new.user_id AND closed_at IS NULL; END;
   CREATE TRIGGER mail AFTER INSERT ON outbox
     BEGIN INSERT INTO witnessed SELECT 'mail: ' || new.subject, id FROM users WHERE email = new.recipient; END;
@@ -48,10 +48,21 @@ const WITNESSES = `
   CREATE TRIGGER start AFTER INSERT ON server_sessions BEGIN
     INSERT INTO witnessed SELECT 'start: closed', id FROM users WHERE id = new.user_id AND closed_at IS NOT NULL;
     INSERT INTO witnessed SELECT 'start: suspended', id FROM users WHERE id = new.user_id AND suspended_at IS NOT NULL;
+    INSERT INTO witnessed SELECT 'start: debtor', me.id FROM users AS me
+      JOIN users AS closed ON closed.mailbox = me.mailbox AND closed.closed_at IS NOT NULL
+      JOIN invoices ON invoices.user_id = closed.id AND invoices.created_at < me.confirmed_at - 3600000
+      WHERE me.id = new.user_id AND invoices.status IN ('open', 'uncollectible');
     INSERT INTO witnessed SELECT 'start: held', id FROM users WHERE id = new.user_id AND held_at IS NOT NULL;
     INSERT INTO witnessed SELECT 'start: unpaid', user_id FROM subscriptions WHERE user_id = new.user_id
       AND ended_at IS NULL AND coalesce(cancel_at, 9e15) > new.requested_at AND status IN ('past_due', 'unpaid') AND NOT EXISTS (SELECT 1 FROM witnessed
       WHERE what LIKE 'unpaid since %' AND id = user_id AND CAST(substr(what, 14) AS INTEGER) > new.requested_at - 60000);
+  END;
+  CREATE TRIGGER world_at_start AFTER INSERT ON server_sessions BEGIN
+    INSERT INTO witnessed SELECT 'beyond ' || plan || ': ' || new.environment || ', ' || new.vehicle, new.id FROM (
+      SELECT coalesce((SELECT plan_type FROM subscriptions WHERE user_id = new.user_id AND ended_at IS NULL), 'none') AS plan)
+      WHERE (new.vehicle = 'multi' AND plan NOT IN ('premium', 'enterprise')) OR NOT EXISTS (
+        SELECT 1 FROM environments WHERE name = new.environment AND retired_at IS NULL AND instr(plans,
+          '"' || CASE plan WHEN 'none' THEN 'basic' ELSE plan END || '"') > 0);
   END;
   CREATE TRIGGER unpaid AFTER UPDATE ON subscriptions WHEN new.status IN ('past_due', 'unpaid')
     AND old.status NOT IN ('past_due', 'unpaid')
@@ -100,6 +111,15 @@ const WITNESSES = `
     BEGIN INSERT INTO witnessed VALUES ('older answer', new.id); END;
 `
 
+const HARBOR = {
+  id: 'env_harbor',
+  name: 'Harbor',
+  description: 'Ships.',
+  plans: ['premium' as const, 'enterprise' as const],
+  position: 4,
+  createdAt: 0,
+}
+
 export type WorldDatabase = Awaited<ReturnType<typeof openWorldDatabase>>
 
 /** SQLite in memory, with the product's own schema and SQL. One serves many worlds, one after the other. */
@@ -122,6 +142,7 @@ export async function openWorldDatabase(engine: Engine = 'node') {
       client.values(`SELECT "table" FROM pragma_foreign_key_list('${table}')`).map(([parent]) => String(parent)),
   )
   const db = drizzle(client, { schema }) as Database
+  const catalog = await db.select().from(schema.environments)
   const known = new Map<string, Known>()
   return {
     /** For the world's own reads and writes: never lost, never cut. */
@@ -134,6 +155,8 @@ export async function openWorldDatabase(engine: Engine = 'node') {
         names.map((name) => `DELETE FROM ${name}`),
         'write',
       )
+      // What the migrations seed, and an environment that only larger plans include.
+      await db.insert(schema.environments).values([...catalog, HARBOR])
     },
     read: reader(client),
   }

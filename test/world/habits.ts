@@ -12,6 +12,7 @@ import {
   stopInSilence,
 } from './fleet-habits.ts'
 import type { Habit } from './habit.ts'
+import { outgrowThePlan } from './large-server-habits.ts'
 import {
   buyWhileItRuns,
   leaveBillUnpaid,
@@ -23,6 +24,7 @@ import {
 import type { Person } from './people.ts'
 import { changePlans } from './plan-habits.ts'
 import { repeatCalls } from './repeated-calls.ts'
+import { signUpAgain } from './sign-up-habits.ts'
 import { receiveEvents } from './webhook-habits.ts'
 import type { World } from './world.ts'
 
@@ -49,6 +51,8 @@ const HABITS = {
   budget: [useUpABudget],
   webhook: [receiveEvents],
   console: [operate],
+  'sign-up': [signUpAgain],
+  'large server': [outgrowThePlan],
 } satisfies Record<string, Habit[]>
 export type HabitKind = keyof typeof HABITS
 

@@ -14,7 +14,7 @@ import type { Random } from '../../testing/random.ts'
 import type { World } from './world.ts'
 
 export const PASSWORD = 'simulate simulate'
-const PASSWORD_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${createHmac('sha256', 'p').update(PASSWORD).digest('base64url')}`
+export const PASSWORD_HASH = `scrypt$16384$8$5$${'A'.repeat(22)}$${createHmac('sha256', 'p').update(PASSWORD).digest('base64url')}`
 
 /** What people tend to do. Everyone does everything now and then. */
 export const BEHAVIORS = ['honest', 'forgetful', 'two tabs', 'impatient', 'cheating'] as const
@@ -33,6 +33,8 @@ export class Person {
   readonly user: User
   readonly behavior: Behavior
   readonly born: number
+  /** All addresses with this name deliver to one mailbox. */
+  readonly mailbox: string
   /** When a stop was accepted, by run. */
   readonly stopped = new Map<string, number>()
   /** Runs whose end this person asked for, whatever the answer was. */
@@ -60,6 +62,7 @@ export class Person {
     this.user = user
     this.behavior = behavior
     this.born = born
+    this.mailbox = user.email.split(/[+@]/)[0] ?? ''
   }
 
   /** One thing that this person does now, or two at once, often just as an alarm rings or a webhook arrives. */
@@ -120,7 +123,11 @@ export class Person {
     // Now and then they choose a small machine, or an end. A random choice would change every seed.
     const { ms } = this.#world.clock
     const stopAfterMs = ms % 7 ? null : (1 + (ms % 20)) * MINUTE_MS
-    const wishes = { ...NO_WISHES, maxGpus: ms % 3 ? null : 1, stopAfterMs }
+    const world = {
+      environment: ms % 5 ? null : (['Harbor', 'Mountains', 'Moon'][ms % 3] ?? null),
+      vehicle: ms % 11 ? null : ms % 2 ? 'ugv' : 'multi',
+    }
+    const wishes = { ...NO_WISHES, maxGpus: ms % 3 ? null : 1, stopAfterMs, ...world }
     const starter = { user: this.user, suspended: row?.suspendedAt != null }
     await startRun(ctx, starter, null, null, wishes).catch((error: Error) => {
       if (error.message === ALL_RESERVED) this.#world.note('fleet full')
@@ -231,13 +238,24 @@ export class Person {
   }
 }
 
-/** Someone who has just confirmed their address, and so has a trial, or had one a day ago. */
+/** Someone who has just confirmed their address, and so has a trial, or had a plan that has ended. */
 export async function newPerson(world: World, name: string, behavior: Behavior, trial = true): Promise<Person> {
   const { db } = world.database
   const id = `user_${name}`
   const born = world.clock.ms - (trial ? 0 : DAY_MS)
   const user = { id, name, email: `${name.toLowerCase()}@example.com`, admin: false }
   await db.insert(users).values({ ...user, passwordHash: PASSWORD_HASH, createdAt: born, confirmedAt: born })
+  if (!trial)
+    await db.insert(plans).values({
+      id: `sub_${name}`,
+      userId: id,
+      planType: 'basic',
+      subType: 'paid',
+      status: 'canceled',
+      anchor: born - 31 * DAY_MS,
+      createdAt: born - 31 * DAY_MS,
+      endedAt: born - 1,
+    })
   if (trial)
     await db.insert(plans).values({
       id: `sub_${name}`,

@@ -33,6 +33,8 @@ const kind = fc.oneof(
   { weight: 2, arbitrary: fc.constant('budget' as const) },
   { weight: 2, arbitrary: fc.constant('webhook' as const) },
   { weight: 2, arbitrary: fc.constant('console' as const) },
+  { weight: 2, arbitrary: fc.constant('sign-up' as const) },
+  { weight: 1, arbitrary: fc.constant('large server' as const) },
 )
 
 export type Step = {

@@ -1,5 +1,6 @@
 import type { Rows } from './database.ts'
 import type { Memory } from './memory.ts'
+import { debtsOf } from './rules/debts.ts'
 
 const EDGE_MS = 2 * 60_000
 
@@ -20,12 +21,18 @@ export function sightings(rows: Rows, memory: Memory): string[] {
         ? ['trial over']
         : [],
     ),
+    ...runs.flatMap(({ id, planEnds, stopRequestedAt }) =>
+      planEnds && stopRequestedAt !== null && memory.runs.get(id)?.stopRequestedAt == null ? ['outgrew its plan'] : [],
+    ),
     ...users.flatMap((user) => {
       const before = memory.users.get(user.id)
       if (!before) return []
       const isEdge = Math.abs((user.closedAt ?? 0) - before.billingDueAt + EDGE_MS) < EDGE_MS
       return [
         ...(user.suspendedAt !== null && before.suspendedAt === null ? ['suspended'] : []),
+        ...(user.suspendedAt !== null && before.suspendedAt === null && debtsOf(user, rows).length > 0
+          ? ['suspended for a debt']
+          : []),
         ...(user.suspendedAt === null && before.suspendedAt !== null ? ['suspension lifted'] : []),
         ...(user.stopWarnedAt !== null && before.stopWarnedAt === null ? ['warned'] : []),
         ...(user.closedAt !== null && before.closedAt === null && isEdge ? ['closed at the edge of a cycle'] : []),

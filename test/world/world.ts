@@ -15,12 +15,18 @@ import { Servers } from './servers.ts'
 import { openStripe, type StripeWorld } from './stripe.ts'
 import { Webhooks } from './webhooks.ts'
 // The product loads these when it first needs them: the first world that did would play in another order.
+import '../../src/server/accounts/mailboxes.ts'
 import '../../src/server/accounts/overdue-servers.ts'
+import '../../src/server/fleet/large-servers.ts'
+import '../../src/server/billing/bills/ec2-credit.ts'
 import '../../src/server/billing/bills/hours-mails.ts'
 import '../../src/server/billing/bills/invoice-mails.ts'
+import '../../src/server/billing/bills/settle-meter.ts'
 import '../../src/server/billing/plans/reconcile.ts'
 import '../../src/server/events/deliver.ts'
 import '../../src/server/events/renew-secrets.ts'
+import '../../src/server/fleet/jobs/warn.ts'
+import '../../src/server/mail/trial-letters.ts'
 import 'standardwebhooks'
 
 /** Over a longer time, alarms and triggers come this many times as late, as if the platform were down. */

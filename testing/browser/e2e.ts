@@ -4,6 +4,7 @@ import type { StackOptions } from '../../dev/services.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
 import { newPerson } from '../people/client.ts'
 import { temporaryFolder } from '../stack/at-end.ts'
+import { quickHasher } from '../stack/quick-hasher.ts'
 import { openBrowser } from './chromium.ts'
 
 type Options = Partial<Omit<StackOptions, 'dataDir' | 'port'>> & {
@@ -17,7 +18,7 @@ export function stackAndBrowser({ prepare, ...options }: Options = {}) {
   const dataDir = temporaryFolder('proving-ground-e2e')
   beforeAll(async () => {
     prepare?.(dataDir)
-    world.stack = await startStack({ dataDir, ec2BootMs: 300, log: () => {}, ...options })
+    world.stack = await startStack({ dataDir, ec2BootMs: 300, log: () => {}, ...quickHasher, ...options })
     world.url = world.stack.url
     world.browser = await openBrowser()
   })

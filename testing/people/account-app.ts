@@ -1,10 +1,10 @@
 import { afterEach } from 'vitest'
-import { deriveKey } from '../../src/server/accounts/credentials/scrypt.ts'
 import { createApp } from '../../src/server/app.ts'
 import type { Context } from '../../src/server/context.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { memoryCounters } from '../stack/counters.ts'
 import { memoryDatabase } from '../stack/memory-database.ts'
+import { quickHasher } from '../stack/quick-hasher.ts'
 import { recordLog } from '../stack/recorded-log.ts'
 
 export const ORIGIN = 'http://localhost:8787'
@@ -42,7 +42,7 @@ export function accountContext(secretKey = SECRET) {
     }),
     eventSender: () => ({ async wake() {} }),
     counter: memoryCounters(),
-    hasher: { derive: deriveKey },
+    hasher: quickHasher,
     background: (work: Promise<unknown>) => pending.push(work),
     log,
     config: {

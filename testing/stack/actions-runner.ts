@@ -46,7 +46,7 @@ export async function runWorkflow({ workflow, folder, secrets, inputs = {}, env 
   let log = ''
   let ok = true
   let current: ChildProcess | null = null
-  interrupt?.then((signal) => current?.kill(signal))
+  void interrupt?.then((signal) => current?.kill(signal))
   const run = (program: string, args: string[], own: Values) => {
     const runner = { PATH: process.env.PATH ?? '', HOME: temp, RUNNER_TEMP: temp, CI: 'true', GITHUB_ACTIONS: 'true' }
     const child = spawn(program, args, { cwd: folder, env: { ...runner, ...env, ...own } })

@@ -53,6 +53,7 @@ export async function openBillingStack(
     wake: async (userId: string) => void woken.push(userId),
     disconnect: async () => {},
     tellAccount: async () => {},
+    tellServer: async () => {},
   }
   const ctx = {
     db,
@@ -73,6 +74,7 @@ export async function openBillingStack(
     config: {
       origins: ['http://site.test'],
       plansForSale: true,
+      door: null,
       mailFrom: 'hello@site.test',
       operatorEmail: 'operator@site.test',
     },

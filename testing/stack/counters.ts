@@ -37,7 +37,7 @@ export function memoryCounters(): (name: string) => CounterCalls {
     async spend(rate, now) {
       const { paidOffAt, waitMs } = takeFrom(taken.get(name) ?? null, rate, now)
       taken.set(name, paidOffAt)
-      return { waitMs, left: leftOf(paidOffAt, rate, now), fullInMs: paidOffAt - now }
+      return { waitMs, ...leftOf(paidOffAt, rate, now) }
     },
     async takeExactly(rate, now) {
       const next = takeExactlyFrom(moments.get(name) ?? [], rate, now)

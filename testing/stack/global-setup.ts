@@ -6,6 +6,9 @@ import { promisify } from 'node:util'
 import type { TestProject } from 'vitest/node'
 import { DIST, type Stack, startStack } from '../../dev/stack.ts'
 import { drivesWorker, isBuilt } from '../watch.ts'
+import { hasMachineTools, hasNamespaces } from './machine-tools.ts'
+import { quickHasher } from './quick-hasher.ts'
+import { hasTerminals } from './terminal.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -31,11 +34,15 @@ export default async function setup(project: TestProject) {
     stack = null
   }
   const open = async () => {
-    stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 200, log: () => {} })
+    stack = await startStack({ dataDir, ec2BootMs: 300, fleetSize: 200, log: () => {}, ...quickHasher })
     project.provide('url', stack.url)
     project.provide('databaseUrl', stack.services.vars.LIBSQL_URL as string)
     project.provide('ec2Endpoint', stack.services.vars.EC2_ENDPOINT as string)
   }
+  if (!hasTerminals) console.log("The command line's tests on a terminal are skipped: `script` can't open one here.")
+  if (!hasMachineTools) console.log("The tests of a machine's start are skipped: they need bash and curl.")
+  if (!hasNamespaces)
+    console.log("The test of a machine's firewall is skipped: it needs curl, ip, iptables, and network namespaces.")
   if (project.config.watch) await build()
   await open()
 

@@ -9,7 +9,7 @@ export type Statement = {
 }
 
 /** What IAM looks at: one call on one resource, with the condition keys that AWS documents for it. */
-export type Access = { action: string; resource?: string; keys?: Record<string, string> }
+export type Access = { action: string; resource?: string; keys?: Record<string, Values> }
 
 const OPERATORS: Record<string, (wanted: string, actual: string) => boolean> = {
   StringEquals: (wanted, actual) => wanted === actual,
@@ -19,7 +19,7 @@ const OPERATORS: Record<string, (wanted: string, actual: string) => boolean> = {
 
 /**
  * The Sid of the statement that allows an access, otherwise null. Only the IAM rules that our policy uses: only
- * Allow, three operators, and a missing key fails its condition.
+ * Allow, three operators, and a missing key fails its condition, except with `ForAllValues:`.
  */
 export function allowedBy(policy: Statement[], { action, resource = '*', keys = {} }: Access): string | null {
   const allows = ({ Action, Resource, Condition = {} }: Statement) =>
@@ -27,10 +27,12 @@ export function allowedBy(policy: Statement[], { action, resource = '*', keys = 
     list(Resource).some((pattern) => like(pattern, resource)) &&
     Object.entries(Condition).every(([operator, wants]) =>
       Object.entries(wants).every(([key, values]) => {
-        const holds = OPERATORS[operator]
+        const [, forAll, name = ''] = /^(ForAllValues:)?(.*)$/.exec(operator) ?? []
+        const holds = OPERATORS[name]
         if (!holds) throw new Error(`The condition operator ${operator} is unknown here.`)
-        const actual = keys[key]
-        return actual !== undefined && list(values).some((value) => holds(value, actual))
+        const actual = list(keys[key] ?? [])
+        const isWanted = (one: string) => list(values).some((value) => holds(value, one))
+        return forAll ? actual.every(isWanted) : actual.length === 1 && actual.every(isWanted)
       }),
     )
   return policy.find(allows)?.Sid ?? null

@@ -3,11 +3,10 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
 import { afterAll } from 'vitest'
-import { apiTokens, signIns, users } from '../../db/schema.ts'
+import { apiTokens, plans, signIns, users } from '../../db/schema.ts'
 import { DIST } from '../../dev/stack.ts'
 import { newApiToken, type TokenScope } from '../../src/domain/api-token.ts'
 import { hashApiToken } from '../../src/server/accounts/api-tokens.ts'
-import { deriveKey } from '../../src/server/accounts/credentials/scrypt.ts'
 import { issueSignInToken } from '../../src/server/accounts/credentials/sign-in-token.ts'
 import { createApp } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/env.ts'
@@ -15,6 +14,7 @@ import { newId } from '../../src/server/id.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
+import { quickHasher } from './quick-hasher.ts'
 import { recordLog } from './recorded-log.ts'
 
 export const SITE = 'http://localhost:8787'
@@ -52,15 +52,17 @@ export function openSite(overrides: Partial<Env> = {}) {
     EMAIL: { send: async (mail: (typeof mails)[number]) => mails.push(mail) },
     ASSETS: { fetch: async (address: string) => builtFile(new URL(address).pathname) },
     ATTEMPT_COUNTER: { getByName: memoryCounters() },
-    PASSWORD_HASHER: { getByName: () => ({ derive: deriveKey }) },
+    PASSWORD_HASHER: { getByName: () => quickHasher },
     JOB_CHANNEL: {
       getByName: (userId: string) => ({
         arm: async () => {},
         wake: async () => {},
         disconnect: async () => {},
         tellAccount: async () => void told.push(userId),
+        tellServer: async () => void told.push(userId),
       }),
     },
+    DOOR_KEEPER: { getByName: () => ({ recheck: async () => {} }) },
     EVENT_SENDER: { getByName: () => ({ wake: async () => {} }) },
     ...overrides,
   } as unknown as Env
@@ -102,6 +104,18 @@ export function openSite(overrides: Partial<Env> = {}) {
       )
       return { userId, signInId, cookie: `sign_in=${token}` }
     },
+    /** Without a plan, people may start servers only if they had one, or a trial, before. */
+    async giveEndedTrial(userId: string): Promise<void> {
+      const now = Date.now()
+      const trial = {
+        planType: 'demo',
+        subType: 'demo',
+        status: 'trialing',
+        anchor: now - 2,
+        createdAt: now - 2,
+      } as const
+      await database.insert(plans).values({ id: newId('sub'), userId, ...trial, endedAt: now - 1 })
+    },
     /** An API token of this person, as its row and its header. */
     async tokenOf(userId: string, scope: TokenScope, row: Partial<typeof apiTokens.$inferInsert> = {}) {
       const [id, token, now] = [newId('tok'), newApiToken(randomInt), Date.now()]
@@ -141,9 +155,13 @@ export async function openPage(site: Site, cookie = ''): Promise<{ cookie: strin
   return { cookie: [cookie, browser].filter(Boolean).join('; '), token }
 }
 
+/** Its token serves every change: rendering a page for each took half of their time. */
+const pages = new WeakMap<Site, ReturnType<typeof openPage>>()
+
 /** A change, requested as our own pages do. */
 export async function change(site: Site, method: string, path: string, cookie: string, body: unknown = {}) {
-  const page = await openPage(site)
+  if (!pages.has(site)) pages.set(site, openPage(site))
+  const page = await (pages.get(site) as ReturnType<typeof openPage>)
   return site.request(path, {
     method,
     headers: {

@@ -1,8 +1,9 @@
 import type { Database } from '../../db/client.ts'
 import { type Ec2StandIn, startEc2 } from '../../dev/ec2/stand-in.ts'
 import { freePort } from '../../dev/free-port.ts'
+import type { ServerFrame } from '../../src/domain/cable.ts'
 import { AppError } from '../../src/domain/error.ts'
-import type { Job } from '../../src/domain/wire.ts'
+import type { Job, Server } from '../../src/domain/wire.ts'
 import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
 import type { Context } from '../../src/server/context.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
@@ -29,6 +30,8 @@ export type Published = { userId: string; job: Job; at: number }
 export class World {
   readonly clock = { ms: Date.UTC(2026, 10, 20, 12) + 137 }
   readonly published: Published[] = []
+  /** What open pages heard about their server, outside a job. */
+  readonly told: { userId: string; event: ServerFrame; server: Server }[] = []
   readonly mails: Mail[] = []
   readonly reached: string[] = []
   /** How long a machine in this world runs before something answers on it, as while an image loads. */
@@ -138,6 +141,7 @@ export class Process {
       random: () => world.random(),
       cloud: wiredCloud(cloud, call),
       mailer: { send: async (mail) => void world.mails.push(mail) },
+      machine: null,
       reach: (host) =>
         call('reach', async () => {
           world.reached.push(host)
@@ -148,9 +152,11 @@ export class Process {
         wake: () => call('channel: wake', () => this.alarm(userId).wake(userId)),
         disconnect: async () => {},
         tellAccount: async () => {},
+        tellServer: async () => {},
       }),
       fleetWatcher: { revive: (now) => call('watcher: revive', () => this.alarm(FLEET).revive(FLEET, now)) },
       eventSender: () => ({ wake: () => call('sender: wake', async () => {}) }),
+      door: absent('door'),
       postWebhook: absent('webhooks'),
       payments: absent('payments'),
       counter: absent('counter'),
@@ -168,6 +174,7 @@ export class Process {
         metricsTokens: [],
         checkoutOrigin: 'https://checkout.stripe.com',
         portalOrigin: 'https://billing.stripe.com',
+        door: null,
       },
     }
   }
@@ -191,7 +198,9 @@ export class Process {
     const publish = (job: Job) => {
       if (!this.killed) world.published.push({ userId, job, at: world.clock.ms })
     }
-    const run = jobRunner(publish)
+    const run = jobRunner(publish, (event, server) => {
+      if (!this.killed) world.told.push({ userId, event, server })
+    })
     const runJobs = async () => {
       const next = await run(this.ctx, userId)
       const at = this.ctx.now()

@@ -21,7 +21,12 @@ const stillWanted = matchMedia('(prefers-reduced-motion: reduce)')
 
 let palette = new Palette()
 const camera = new Camera()
-const session = new Session(worlds.blocks, 'uav', !stillWanted.matches)
+/** What the server was started with. Several vehicles take turns: the UAV begins. */
+const { environment = '', vehicle: started } = document.body.dataset
+const firstWorld = worlds[environment.toLowerCase() as World['id']] ?? worlds.blocks
+const session = new Session(firstWorld, started === 'ugv' ? 'ugv' : 'uav', !stillWanted.matches)
+for (const value of [session.world.id, session.kind])
+  for (const input of find('pick').querySelectorAll('input')) if (input.value === value) input.checked = true
 const controls = new Controls(find('sim'), () => {
   if (session.mode === 'fly' && session.onAutopilot) setAutopilot(false)
 })

@@ -9,12 +9,16 @@ export type Bill = BillingRecord & {
   /** The bill that this one corrects, and why. Its amount and seconds are the difference; below 0 it is a credit. */
   corrects: string | null
   reason: string | null
+  /** Left unpaid by an account with the same mailbox, which is closed: it has no statement here. */
+  of_closed_account?: boolean
 }
 
 /** One run's part of a bill. Times are ISO 8601. The columns of all lines add up to the bill. */
 type StatementLine = {
   session_id: string
   instance_type: string
+  /** What it simulated: `Mountains, UGV`. */
+  world: string | null
   start: string
   end: string
   seconds: number

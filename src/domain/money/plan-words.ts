@@ -1,6 +1,6 @@
 import { DAY_MS, instantText } from '../instant.ts'
 import type { Subscription } from '../wire.ts'
-import { PLANS, planName, upgradeWaits } from './plan.ts'
+import { gpusOf, PLANS, planName, upgradeWaits } from './plan.ts'
 
 /** `5 hours per month`; while the current period differs: `24.36 hours until Dec 22, 2026, then 30 per month`. */
 export function hoursText({ hours, next_hours, current_period_end }: Subscription): string {
@@ -17,10 +17,17 @@ export function haveNow(subscription: Subscription): string {
   return `You're on ${planName(plan_type)} now: ${hoursText(subscription)}${servers}.${renews}`
 }
 
+/** On the page that confirms a smaller plan, and after it. */
+export const LARGE_SERVERS_END =
+  'We stop a server that your plan no longer includes then, and email you a day and an hour before.'
+
 /** After a change that waits for the next period. */
 export function haveThen({ plan_type, next_plan_type, current_period_end }: Subscription): string {
   if (!next_plan_type || !current_period_end) return 'Your plan has changed.'
-  return `You keep ${planName(plan_type)} until ${day(current_period_end)}. Then your plan becomes ${planName(next_plan_type)}.`
+  const larger =
+    gpusOf({ planType: plan_type, status: 'active' }) > gpusOf({ planType: next_plan_type, status: 'active' })
+  const ends = larger ? ` ${LARGE_SERVERS_END}` : ''
+  return `You keep ${planName(plan_type)} until ${day(current_period_end)}. Then your plan becomes ${planName(next_plan_type)}.${ends}`
 }
 
 /** After they undo a cancellation or such a change. */

@@ -87,6 +87,11 @@ export function gpusOf(current: { planType: PlanType; status: string } | null): 
   return PLANS.find((plan) => plan.type === current?.planType)?.gpus ?? BASIC.gpus
 }
 
+/** The plan whose environments and vehicles a user may choose. An unpaid plan, or no plan, counts as Basic. */
+export function planOf(current: { planType: PlanType; status: string } | null): PlanType {
+  return current === null || isUnpaid(current) ? BASIC.type : current.planType
+}
+
 /** Stripe's states of an unpaid subscription: no hours, no starts. */
 export const UNPAID_STATUSES = ['past_due', 'unpaid', 'incomplete', 'paused']
 

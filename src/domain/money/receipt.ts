@@ -14,6 +14,8 @@ export type ReceiptOf = {
   mustStopAt: number | null
   /** When its user wanted it to end; null: they didn't say. */
   endsAt: number | null
+  /** A smaller plan ended it. */
+  planEnds: boolean
   /** Their budget, if that ended it. */
   budgetCents: number | null
   stopRequestedAt: number | null
@@ -21,6 +23,9 @@ export type ReceiptOf = {
   costUnits: number | null
   /** Launches that EC2 refused before one succeeded. */
   refused: number
+  /** What EC2's record takes off: in all, and in bills that are already written. Whole seconds. */
+  shortSeconds: number
+  creditSeconds: number
 }
 
 /** Whether it ended because the time its user set ran out. */
@@ -28,14 +33,26 @@ export function isTimeUp({ endsAt, stopRequestedAt }: Pick<ReceiptOf, 'endsAt' |
   return endsAt !== null && stopRequestedAt !== null && stopRequestedAt >= endsAt
 }
 
+/** Where its meter ended before EC2's record took anything off: that decides why it ended. */
+export function meterBeforeEc2(run: Pick<ReceiptOf, 'meteredUntil' | 'shortSeconds' | 'creditSeconds'>): number | null {
+  return run.meteredUntil === null ? null : run.meteredUntil + (run.shortSeconds - run.creditSeconds) * 1000
+}
+
 /** What the user used and what it cost, and what was free: everything before the server answered. */
 export function receipt(run: ReceiptOf): string {
   const { billedFrom, meteredUntil, mustStopAt } = run
+  const ranUntil = meterBeforeEc2(run)
   const timeUp = isTimeUp(run)
-  const why = !timeUp ? '' : run.budgetCents === null ? ' at the time you set' : ' because your budget was used up'
+  const why = !timeUp
+    ? ''
+    : run.planEnds
+      ? ' because your plan no longer includes it'
+      : run.budgetCents === null
+        ? ' at the time you set'
+        : ' because your budget was used up'
   if (billedFrom === null || meteredUntil === null)
     return `${timeUp ? TIME_UP_EARLY : 'Server stopped before it was ready.'} ${NOT_CHARGED}`
-  if (mustStopAt !== null && meteredUntil >= mustStopAt)
+  if (mustStopAt !== null && (ranUntil ?? 0) >= mustStopAt)
     return `Your ${TRIAL_MINUTES} free minutes are used up, so we stopped the server. You owe nothing. Pick a plan to keep flying.`
   return `Server stopped${why}. ${whatWasUsed({ ...run, billedFrom, meteredUntil })}`
 }
@@ -54,7 +71,18 @@ function whatWasUsed(run: ReceiptOf & { billedFrom: number; meteredUntil: number
   const used = `You used ${formatUptime(seconds)}${priceOf(run, seconds)}.`
   const startup = formatUptime(runSeconds(requestedAt, billedFrom))
   const launches = refused ? `, ${refused} refused ${refused === 1 ? 'launch' : 'launches'}` : ''
-  return `${used} Startup (${startup}${launches}) was free.`
+  return `${used} Startup (${startup}${launches}) was free.${creditText(run)}`
+}
+
+/** What EC2's record took off the meter, and what we credit because its bill is already written. */
+function creditText({ shortSeconds, creditSeconds }: Pick<ReceiptOf, 'shortSeconds' | 'creditSeconds'>): string {
+  const taken = shortSeconds - creditSeconds
+  const off = taken
+    ? ` By our cloud provider's record, it ran ${formatUptime(taken)} less than our meter said: we took that off.`
+    : ''
+  return creditSeconds
+    ? `${off} We credit ${formatUptime(creditSeconds)} on a bill that was already written, because it didn't run then.`
+    : off
 }
 
 function priceOf({ mustStopAt, costUnits }: ReceiptOf, seconds: number): string {

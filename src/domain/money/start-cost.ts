@@ -6,6 +6,7 @@ import { OVERAGE_DOLLARS_PER_HOUR } from './plan.ts'
 export const SUSPENDED = 'Your account is suspended until you pay the overdue invoice.'
 export const HELD = "We suspended your account, so you can't start servers. Contact us to find out why."
 export const PLAN_UNPAID = 'Your plan is unpaid. Pay the open invoice to start servers again.'
+export const NO_TRIAL = 'Your account has no free trial. Choose a plan to start servers.'
 export const CONFIRM_UPGRADE =
   "Your bank wants you to confirm this payment. Confirm it on Stripe's page, and your plan changes at once."
 /** Leads to Stripe's page for that invoice. */

@@ -3,6 +3,7 @@ import { healthColor, instanceStateColor, instanceUptime } from '../../domain/in
 import { dollars } from '../../domain/money/money.ts'
 import { formatUptime } from '../../domain/server.ts'
 import type { Instance } from '../../domain/wire.ts'
+import { worldText } from '../../domain/worlds.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { TimeIn } from '../../ui/Time.tsx'
 
@@ -24,7 +25,10 @@ export const InstanceRow = memo(function InstanceRow({ instance, now, local }: P
         )}
       </th>
       <td>{instance.instance_id}</td>
-      <td>{instance.instance_type}</td>
+      <td title={worldText(instance) ?? undefined}>
+        {instance.instance_type}
+        {instance.environment ? <small> {worldText(instance)}</small> : null}
+      </td>
       <td>
         <Badge color={instanceStateColor(instance.state)}>{instance.state}</Badge>
       </td>

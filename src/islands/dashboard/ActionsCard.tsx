@@ -12,13 +12,14 @@ type ActionsCardProps = {
   onStart: () => void
   /** What a start costs, or why you can't start now. */
   hint: string
-  /** Which machine would start. */
+  /** What would start, and on which machine. */
+  world?: ReactNode
   machine?: ReactNode
   /** What to do about it. */
   children?: ReactNode
 }
 
-export function ActionsCard({ small = false, canStart, onStart, hint, machine, children }: ActionsCardProps) {
+export function ActionsCard({ small = false, canStart, onStart, hint, world, machine, children }: ActionsCardProps) {
   return (
     <Card title="Actions">
       <div className={small ? 'row' : 'actions'}>
@@ -33,6 +34,7 @@ export function ActionsCard({ small = false, canStart, onStart, hint, machine, c
         >
           <Icon name="play" /> Start Server
         </SteadyButton>
+        {world}
         <Button small={small} disabled>
           Request More Servers
         </Button>

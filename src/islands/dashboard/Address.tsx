@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { SERVER_WEB_PORT } from '../../domain/server.ts'
+import { webAddress } from '../../domain/server.ts'
 import type { Server } from '../../domain/wire.ts'
 import { Icon, type IconName } from '../../ui/Icon.tsx'
 import { Spinner } from '../../ui/States.tsx'
@@ -13,7 +13,7 @@ export function Address({ server, reachable }: { server: Server; reachable: bool
   if (!reachable || !ip_address) return <Spinner label="Connecting..." />
   return (
     <span className="address">
-      <a className="mono" href={`http://${ip_address}:${SERVER_WEB_PORT}`} target="_blank" rel="noreferrer">
+      <a className="mono" href={webAddress(server)} target="_blank" rel="noreferrer">
         {ip_address}
       </a>
       <CopyButton text={ip_address} />

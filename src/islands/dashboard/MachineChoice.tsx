@@ -6,9 +6,10 @@ import { FORM } from './ByForm.tsx'
 
 const NAME = 'max_gpus'
 
-/** The smaller machine that the user chose; null for the largest. */
-export function chosenGpus(): number | null {
-  return Number(document.querySelector<HTMLInputElement>(`[name=${NAME}]:checked`)?.value) || null
+/** The smaller machine that the user chose; nothing for the largest. */
+export function chosenMachine(): { max_gpus?: number } {
+  const gpus = Number(document.querySelector<HTMLInputElement>(`[name=${NAME}]:checked`)?.value)
+  return gpus ? { max_gpus: gpus } : {}
 }
 
 /** What would start now. If the plan includes several sizes, users may choose a smaller one. Checks again when opened. */

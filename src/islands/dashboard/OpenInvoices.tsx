@@ -11,6 +11,7 @@ export function OpenInvoices({ bills }: { bills: Bill[] }) {
         <li key={bill.id}>
           <strong>{dollars(bill.dollars_due)}</strong> for {bill.kind === 'plan' ? `the ${bill.plan} plan` : 'usage'},{' '}
           <Time at={bill.start_date} /> – <Time at={bill.end_date} />
+          {bill.of_closed_account ? ' in the account you closed' : null}
           {bill.due_date ? (
             <>
               , {bill.overdue ? 'overdue since' : 'due'} <Time at={bill.due_date} />

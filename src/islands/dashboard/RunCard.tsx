@@ -4,12 +4,13 @@ import { runSeconds } from '../../domain/money/billing.ts'
 import { type RunCost, runCost } from '../../domain/money/live-usage.ts'
 import { dollars, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
 import { PER_HOUR } from '../../domain/money/start-cost.ts'
-import { type BadgeColor, canStop, formatUptime, SERVER_WEB_PORT } from '../../domain/server.ts'
+import { type BadgeColor, canStop, formatUptime, webAddress } from '../../domain/server.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
+import { worldText } from '../../domain/worlds.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
-import { Time } from '../../ui/Time.tsx'
 import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
+import { EndForm, type MoveEnd } from './EndForm.tsx'
 import { SteadyButton } from './SteadyButton.tsx'
 
 type Props = {
@@ -21,12 +22,17 @@ type Props = {
   reachable: boolean
   /** Cancels a start at once; asks before it stops a server. */
   onStop: () => void
+  csrfToken: string
+  /** Moves its end. */
+  onMove: MoveEnd
+  /** When its trial ends at the latest; null outside one. */
+  latest: number | null
   /** Another hint about it. */
   children?: ReactNode
 }
 
 /** The live server, first on the dashboard: its state, machine, time, and cost, and what to do with it. */
-export function RunCard({ server, summary, now, reachable, onStop, children }: Props) {
+export function RunCard({ server, summary, now, csrfToken, reachable, onStop, onMove, latest, children }: Props) {
   const { title, color } = stateOf(server)
   const cost = runCost(server, summary, now)
   return (
@@ -40,16 +46,15 @@ export function RunCard({ server, summary, now, reachable, onStop, children }: P
             <bdi>{server.name}</bdi>
           </p>
         ) : null}
+        {server.environment ? <p>{worldText(server)}</p> : null}
         <p className="mono hint">{machineText(server.instance_type, server.availability_zone)}</p>
-        {server.ends_at && !server.stopping ? (
-          <p className="hint">
-            Stops at <Time at={server.ends_at} layout="brief" />
-          </p>
-        ) : null}
         {children ? <p className="hint">{children}</p> : null}
       </div>
       <DefinitionStats stats={[timeOf(server, cost, now), costOf(server, cost)]} />
       <div className="row">{buttonsOf(server, reachable, onStop)}</div>
+      {server.stopping ? null : (
+        <EndForm server={server} now={now} csrfToken={csrfToken} onMove={onMove} latest={latest} />
+      )}
     </section>
   )
 }
@@ -83,7 +88,7 @@ function buttonsOf(server: Server, reachable: boolean, onStop: () => void): Reac
     )
   return (
     <>
-      {open ? <OpenSimulator address={reachable ? server.ip_address : null} /> : null}
+      {open ? <OpenSimulator address={reachable ? webAddress(server) : null} /> : null}
       <SteadyButton {...(open && ASK_TO_STOP)} key="stop" look="danger" disabled={!open} onClick={instead(onStop)}>
         Stop
       </SteadyButton>
@@ -95,7 +100,7 @@ function buttonsOf(server: Server, reachable: boolean, onStop: () => void): Reac
 function OpenSimulator({ address }: { address: string | null }) {
   if (!address) return <Button disabled>Open simulator</Button>
   return (
-    <ButtonLink look="primary" href={`http://${address}:${SERVER_WEB_PORT}`} target="_blank" rel="noreferrer">
+    <ButtonLink look="primary" href={address} target="_blank" rel="noreferrer">
       Open simulator
     </ButtonLink>
   )

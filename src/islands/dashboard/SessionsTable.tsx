@@ -2,6 +2,7 @@ import { runSeconds } from '../../domain/money/billing.ts'
 import { costText } from '../../domain/money/money.ts'
 import { canStop, endedBecause, formatUptime, isLive, serverStatus, serverStatusColor } from '../../domain/server.ts'
 import type { Server, Summary } from '../../domain/wire.ts'
+import { worldText } from '../../domain/worlds.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -50,7 +51,10 @@ export function SessionsTable({ servers, summary, loading, now, reachable, onSto
                 <th scope="row" data-label="Session ID">
                   <span className="session-id">
                     {server.name ? <bdi>{server.name}</bdi> : null}
-                    <code>{server.id}</code>
+                    <a href={`/servers/${server.id}`}>
+                      <code>{server.id}</code>
+                    </a>
+                    {server.environment ? <small>{worldText(server)}</small> : null}
                     {dateOf(server, local)}
                   </span>
                 </th>

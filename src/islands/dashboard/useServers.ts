@@ -9,6 +9,8 @@ const NOTHING_USED = { hoursUsed: 0, serverSessions: 0, runningServers: 0, amoun
 const START = 'start'
 const OFFLINE = 'You seem to be offline.'
 
+type StartWishes = { max_gpus?: number; environment?: string; vehicle?: string; stop_after?: number }
+
 type Dispatches = Dispatch<ServerListAction>
 
 /** What the dashboard's buttons do, and the reads that show the result. */
@@ -43,8 +45,8 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     else setReadAt(Date.now())
   }
 
-  /** @param maxGpus the chosen size; null: the plan's largest */
-  async function start(maxGpus: number | null = null): Promise<void> {
+  /** @param wishes what the user chose */
+  async function start(wishes: StartWishes = {}): Promise<void> {
     if (underWay.current.has(START)) return
     underWay.current.add(START)
     setBusy(true)
@@ -57,7 +59,7 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
       const started = await request<{ server: Server; job_id: string; errors: string[] }>(
         'POST',
         '/api/v1/aws/auto_cloud_start_request',
-        maxGpus ? { max_gpus: maxGpus } : undefined,
+        wishes,
       )
       const { ok, body } = started
       if (body.errors?.length) return danger(body.errors.join(', '))
@@ -83,7 +85,14 @@ export function useServers(dispatch: Dispatches, setSummary: (summary: Summary) 
     await refresh()
   }
 
-  return { busy, readAt, refresh, start, stop }
+  /** @param endsAt ISO 8601; null: no end */
+  async function moveEnd({ id }: Server, endsAt: string | null): Promise<void> {
+    const moved = await request<{ server: Server }>('PUT', `/api/v1/servers/${id}`, { ends_at: endsAt })
+    if (!moved.ok) return danger(sentence(moved, 'Failed to change when the server stops'))
+    dispatch({ type: 'changed', server: moved.body.server })
+  }
+
+  return { busy, readAt, refresh, start, stop, moveEnd }
 }
 
 /** A missing field means that there is none. */

@@ -25,6 +25,11 @@ const FACTS: Record<string, [label: string, show: (value: unknown) => ReactNode]
   launchTemplate: ['Launch template', mono],
   gpus: ['GPUs', String],
   count: ['Places', String],
+  name: ['Name', String],
+  description: ['Description', String],
+  image: ['Image', mono],
+  plans: ['Plans', (value) => (value as PlanType[]).map(planName).join(', ')],
+  position: ['Position', String],
 }
 
 /** @param detail a JSON object */

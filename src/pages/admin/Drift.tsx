@@ -18,6 +18,14 @@ type Drifted = {
     due_at: string
     progress: string | null
   }[]
+  differing: {
+    id: string
+    user: string
+    ended_at: string
+    difference: number | null
+    taken_off: number
+    credited: boolean
+  }[]
 }
 
 const INSTANCES: Column[] = [
@@ -41,6 +49,14 @@ const JOBS: Column[] = [
   { key: 'due', label: 'Due' },
   { key: 'tries', label: 'Tries', numeric: true },
   { key: 'progress', label: 'Progress' },
+]
+
+const DIFFERING: Column[] = [
+  { key: 'id', label: 'Run', rowHeader: true },
+  { key: 'user', label: 'User' },
+  { key: 'ended', label: 'Ended' },
+  { key: 'difference', label: 'EC2’s end − ours, s', numeric: true },
+  { key: 'taken', label: 'Not billed, s', numeric: true },
 ]
 
 /** @param drift null: EC2 didn't answer, and `error` says so */
@@ -76,7 +92,7 @@ export function Drift({ drift, error, acting }: { drift: Drifted | null; error: 
   )
 }
 
-function Tables({ instances, runs, jobs }: Drifted) {
+function Tables({ instances, runs, jobs, differing }: Drifted) {
   return (
     <>
       <Part title="Instances without a run" columns={INSTANCES} none="Every instance has its run.">
@@ -102,6 +118,22 @@ function Tables({ instances, runs, jobs }: Drifted) {
             due: time(due_at),
             tries: attempts,
             progress: progress ?? '—',
+          },
+        }))}
+      </Part>
+      <Part
+        title="EC2’s record differs from our meter"
+        columns={DIFFERING}
+        none="No run differs by more than a minute."
+      >
+        {differing.map(({ id, user, ended_at, difference, taken_off, credited }) => ({
+          id,
+          cells: {
+            id: run(id),
+            user: person(user),
+            ended: time(ended_at),
+            difference: difference ?? '—',
+            taken: credited ? taken_off : `${taken_off}, credit pending`,
           },
         }))}
       </Part>

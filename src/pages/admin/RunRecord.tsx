@@ -7,6 +7,7 @@ import { Card } from '../../ui/Card.tsx'
 import { DataTable } from '../../ui/DataTable.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { Time } from '../../ui/Time.tsx'
+import { Timeline } from '../run/Timeline.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
 import { ForceStop } from './ForceStop.tsx'
 
@@ -44,6 +45,7 @@ export function RunRecord({ run, acting, self }: Props) {
             hint: run.owner.email,
           },
           { label: 'Machine', value: run.instance_type, hint: machineText(run.instance_type, run.availability_zone) },
+          { label: 'World', value: run.world ?? '—', hint: run.image ?? "the machine's own image" },
           { label: 'On the meter', value: formatUptime(run.seconds), hint: seconds(run.seconds) },
           { label: 'Cost', value: dollars(run.cost_dollars), hint: 'at list price' },
         ]}
@@ -54,19 +56,17 @@ export function RunRecord({ run, acting, self }: Props) {
           <ForceStop runId={run.id} acting={acting} />
         </Card>
       ) : null}
-      <Rows
-        caption="What happened"
-        columns={[
-          { key: 'what', label: 'What', rowHeader: true },
-          { key: 'at', label: 'When' },
-        ]}
-        rows={run.times.map(({ what, at }) => ({ id: what, cells: { what, at: <Time at={at} /> } }))}
-      />
+      <Timeline events={run.events} />
       {run.launches.length ? <Launches {...run} /> : null}
       {run.jobs.length ? <Jobs {...run} /> : null}
       <p className="hint">
-        Instance {run.instance_id ?? '—'}, address {run.ip_address ?? '—'}, place {run.place_id}. The log has every
-        call's code and request ID: search it for a job's ID.
+        Instance {run.instance_id ?? '—'}, address {run.ip_address ?? '—'}, place {run.place_id}
+        {run.seen_at ? (
+          <>
+            , last seen running <Time at={run.seen_at} layout="clock" />
+          </>
+        ) : null}
+        . The log has every call's code and request ID: search it for a job's ID.
       </p>
     </AdminPage>
   )
@@ -86,23 +86,26 @@ function Launches({ launches }: Run) {
       caption="Launches"
       columns={[
         { key: 'token', label: 'Client token', rowHeader: true },
-        { key: 'at', label: 'When' },
         { key: 'place', label: 'Place' },
         { key: 'instance', label: 'Instance ID' },
         { key: 'outcome', label: 'Outcome' },
-        { key: 'said', label: 'EC2 said' },
+        { key: 'ec2', label: "EC2's record" },
       ]}
       rows={launches.map((launch) => ({
         id: launch.token,
         cells: {
           token: <code>{launch.token}</code>,
-          at: <Time at={launch.created_at} />,
           place: launch.place_id,
           instance: launch.instance_id ?? '—',
           outcome: launch.outcome,
-          said: launch.refusal_code
-            ? `${launch.refusal_code}, request ID ${launch.refusal_request_id ?? 'unknown'}`
-            : '—',
+          ec2: launch.launched_at ? (
+            <span>
+              <Time at={launch.launched_at} /> {launch.ended_at ? <Time at={launch.ended_at} /> : null}{' '}
+              {launch.end_reason}
+            </span>
+          ) : (
+            '—'
+          ),
         },
       }))}
     />

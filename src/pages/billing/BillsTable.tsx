@@ -34,6 +34,7 @@ function cellsOf(bill: Bill) {
     start: (
       <div>
         <BillLink bill={bill} />
+        {bill.of_closed_account ? <div className="hint">From the account you closed</div> : null}
         {bill.kind === 'usage' ? null : (
           <div className="hint">{bill.kind === 'plan' ? `Plan: ${bill.plan}` : 'Correction'}</div>
         )}
@@ -59,9 +60,9 @@ function cellsOf(bill: Bill) {
   }
 }
 
-/** Usage links to our statement, a plan payment to Stripe's invoice. */
+/** Usage links to our statement, a plan payment or a closed account's bill to Stripe's invoice. */
 function BillLink({ bill }: { bill: Bill }) {
-  const at = bill.kind === 'plan' ? bill.invoice_url : `/billing_history/${bill.id}`
+  const at = bill.kind === 'plan' || bill.of_closed_account ? bill.invoice_url : `/billing_history/${bill.id}`
   const date = <Time at={bill.start_date} />
   return at ? <a href={at}>{date}</a> : date
 }

@@ -1,5 +1,5 @@
-import { planName } from '../../domain/money/plan.ts'
-import { hoursText } from '../../domain/money/plan-words.ts'
+import { BASIC, gpusOf, planName } from '../../domain/money/plan.ts'
+import { hoursText, LARGE_SERVERS_END } from '../../domain/money/plan-words.ts'
 import type { Subscription } from '../../domain/wire.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
@@ -52,7 +52,10 @@ export function SubscriptionCard({ subscription, csrfToken, flash }: Subscriptio
             <summary>Cancel subscription</summary>
             <form method="post" action="/api/v1/subscriptions/cancel_subscription_at_period_end" className="stack">
               <HiddenFields csrfToken={csrfToken} />
-              <p>You keep your plan until this period ends. It won't renew after that.</p>
+              <p>
+                You keep your plan until this period ends. It won't renew after that.{' '}
+                {gpusOf({ planType: subscription.plan_type, status: 'active' }) > BASIC.gpus ? LARGE_SERVERS_END : null}
+              </p>
               <Button type="submit" look="danger">
                 Cancel at period end
               </Button>

@@ -82,7 +82,11 @@ export function Billing() {
         <li>
           Set when a server stops: <code>--stop-after 2h</code> on <a href="/docs/cli">the command line</a>, or{' '}
           <code>stop_after</code> in <a href="/docs/api">the API</a>. We stop it then, even if your script has died, and
-          bill nothing afterward.
+          bill nothing afterward. Until then you can move the end or remove it.
+        </li>
+        <li>
+          Ten minutes before that end we email you, with a link that adds an hour. You don't have to sign in, and
+          opening the link alone changes nothing.
         </li>
         <li>
           The dashboard and <code>proving-ground status</code> show the cost of the running server, second by second.

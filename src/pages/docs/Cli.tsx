@@ -30,7 +30,8 @@ export function Cli({ origin }: { origin: string }) {
       <Code>{`proving-ground login --base-url ${origin}`}</Code>
 
       <Heading id="first">Your first server</Heading>
-      <Code run="cli">{`proving-ground start --wait --stop-after 2h --name nightly
+      <Code run="cli">{`proving-ground environments
+proving-ground start --wait --environment Mountains --vehicle ugv --stop-after 2h --name nightly
 proving-ground status
 proving-ground runs
 proving-ground usage
@@ -50,13 +51,21 @@ proving-ground stop`}</Code>
           [
             code('start'),
             said(
-              'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --stop-after 2h stops it after two hours; --max-gpus 1 takes a machine with one GPU; --name names it',
+              'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --environment and --vehicle choose what it simulates; --stop-after 2h stops it after two hours; --max-gpus 1 takes a machine with one GPU; --name names it',
             ),
           ],
           [code('status'), said('Shows your running server: state, time, cost, address. --watch follows it')],
           [code('open'), "Prints your server's address and opens it in the browser"],
           [code('stop'), said('Stops your server. --all also succeeds if none runs')],
+          [code('extend 1h'), 'Adds an hour to the time your server stops'],
+          [
+            code('end 18:00'),
+            said(
+              "Sets the time your server stops, in your computer's zone; also 2026-11-24T18:00, or never to remove it",
+            ),
+          ],
           [code('runs'), 'Lists your latest 100 runs'],
+          [code('environments'), 'Lists the environments and vehicles, and whether your plan includes them'],
           [code('usage'), "Shows this month's usage and your plan"],
           [code('bills'), said('Lists your bills; --csv writes CSV')],
           [

@@ -53,7 +53,9 @@ jobs.on('message', ({ event, job }) => {
       <p>
         A message is <code>{'{"event": "job.updated", "job": {…}}'}</code>, with the job's server inside. Starting and
         stopping are jobs: each goes from <code>queued</code> to <code>running</code> to <code>succeeded</code> or{' '}
-        <code>failed</code>. When we suspend your account or lift that, it is{' '}
+        <code>failed</code>. When a server's end or its name changes, it is{' '}
+        <code>{'{"event": "server.updated", "server": {…}}'}</code>, and ten minutes before the end that you set{' '}
+        <code>{'{"event": "server.ending", "server": {…}}'}</code>. When we suspend your account or lift that, it is{' '}
         <code>{'{"event": "account.updated"}'}</code>. Skip events that you don't know: we may add some.
       </p>
       <Rows
@@ -68,6 +70,7 @@ jobs.on('message', ({ event, job }) => {
           ],
           [<code key="c">timeout</code>, "The machine wasn't running after 10 minutes"],
           [<code key="c">no_answer</code>, 'The machine ran, but nothing answered on port 5173 for 10 minutes'],
+          [<code key="c">image_failed</code>, "The machine couldn't pull the image of its environment"],
           [<code key="c">instance_lost</code>, 'The server ended unexpectedly'],
           [<code key="c">stopped_by_us</code>, 'We stopped it. Contact us to find out why'],
           [<code key="c">suspended</code>, 'We stopped it because an invoice is overdue'],

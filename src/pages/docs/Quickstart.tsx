@@ -24,8 +24,8 @@ export function Quickstart({ origin }: { origin: string }) {
           free. We don't ask for a card.
         </li>
         <li>
-          Press <strong>Start Server</strong> on your dashboard, and watch it boot. That takes about 30 seconds and is
-          free.
+          On your dashboard, choose where to fly or drive and with what, such as Mountains with a UGV. Press{' '}
+          <strong>Start Server</strong> and watch it boot. That takes about 30 seconds and is free.
         </li>
         <li>
           Press <strong>Open simulator</strong>. The page comes from your server, on port 5173.
@@ -46,14 +46,15 @@ export PROVING_GROUND_TOKEN=pg_…`}</Code>
 
       <Heading id="curl">With curl</Heading>
       <p>
-        Start a server that stops after an hour, whatever happens to your script. The key makes the call safe to repeat:
-        the same key never starts a second server. These examples also use <code>jq</code>.
+        Start a server in Mountains with a UGV. It stops after an hour, whatever happens to your script.
+        <code>GET /api/v1/environments</code> lists what else you can start. The key makes the call safe to repeat: the
+        same key never starts a second server. These examples also use <code>jq</code>.
       </p>
       <Code run="curl">{`api() { curl -sS --fail-with-body -H "Authorization: Bearer $PROVING_GROUND_TOKEN" "$@"; }
 
 api -X POST "$PROVING_GROUND_URL/api/v1/aws/auto_cloud_start_request" \\
   -H "Content-Type: application/json" -H "Idempotency-Key: first-$(date +%s)" \\
-  -d '{"name": "first flight", "stop_after": 3600}' > started.json`}</Code>
+  -d '{"environment": "Mountains", "vehicle": "ugv", "name": "first drive", "stop_after": 3600}' > started.json`}</Code>
       <p>
         Wait until it answers. <code>billed_from</code> is set from then on. A start that failed is neither{' '}
         <code>pending</code> nor <code>active</code>.
@@ -85,7 +86,7 @@ done`}</Code>
         set, you can skip this.
       </p>
       <Code>{`proving-ground login --base-url ${origin}`}</Code>
-      <Code run="cli">{`proving-ground start --wait --name "first flight" --stop-after 1h
+      <Code run="cli">{`proving-ground start --wait --environment Mountains --vehicle ugv --name "first drive" --stop-after 1h
 proving-ground status
 proving-ground stop`}</Code>
 
@@ -112,6 +113,8 @@ jobs:
         with:
           url: ${origin}
           token: \${{ secrets.PROVING_GROUND_TOKEN }}
+          environment: Mountains
+          vehicle: ugv
           stop-after: 45m
       - name: Fly the mission
         env:

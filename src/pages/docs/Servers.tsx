@@ -1,7 +1,9 @@
 import { MINUTE_MS } from '../../domain/instant.ts'
 import { machineText } from '../../domain/machine.ts'
-import { BASIC, PREMIUM } from '../../domain/money/plan.ts'
+import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
+import { MAX_OWN_ENVIRONMENTS } from '../../domain/own-environment.ts'
 import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT } from '../../domain/server.ts'
+import { VEHICLES } from '../../domain/worlds.ts'
 import { Code, Doc, Heading, Rows } from './parts.tsx'
 
 /** The machines that the plans come with, smallest first. */
@@ -9,6 +11,17 @@ const MACHINES: [plan: string, type: string][] = [
   [BASIC.name, 'g6.4xlarge'],
   [PREMIUM.name, 'g6.12xlarge'],
 ]
+
+const DOCKERFILE = `FROM node:24-slim
+COPY <<'EOF' /simulator.js
+const text = \`\${process.env.VEHICLE} in \${process.env.ENVIRONMENT}\\n\`
+require('node:http').createServer((_, answer) => answer.end(text)).listen(${SERVER_WEB_PORT})
+process.on('SIGTERM', () => process.exit())
+EOF
+# For Vulkan and OpenGL, not only CUDA
+ENV NVIDIA_DRIVER_CAPABILITIES=all
+USER node
+CMD ["node", "/simulator.js"]`
 
 export function Servers() {
   return (
@@ -31,7 +44,63 @@ export function Servers() {
       <Heading id="image">What runs on it</Heading>
       <p>
         NVIDIA's driver, Docker with NVIDIA's container runtime, and one container: the simulator, with all GPUs. If it
-        exits, it starts again after 2 seconds. You can't bring an image of your own yet.
+        exits, it starts again after 2 seconds. On {PREMIUM.name}, it can also be{' '}
+        <a href="#own">an image of your own</a>.
+      </p>
+
+      <Heading id="world">Environment and vehicle</Heading>
+      <p>
+        Each start chooses an environment and a vehicle: beside <strong>Start Server</strong>, with{' '}
+        <code>environment</code> and <code>vehicle</code> in <a href="/docs/api">the API</a>, or with{' '}
+        <code>proving-ground start --environment Mountains --vehicle ugv</code>. Without a choice, you get your last
+        one. The simulator receives them as <code>ENVIRONMENT</code> and <code>VEHICLE</code>.
+      </p>
+      <Rows
+        caption="Vehicles"
+        head={['Vehicle', 'What moves', 'Plans']}
+        rows={[
+          [<code key="v">uav</code>, 'One aircraft', 'All, and the free trial'],
+          [<code key="v">ugv</code>, 'One ground vehicle', 'All, and the free trial'],
+          [<code key="v">multi</code>, 'Several, of both kinds', `${PREMIUM.name} and ${ENTERPRISE.name}`],
+        ]}
+      />
+      <p>
+        <code>proving-ground environments</code>, or <code>GET /api/v1/environments</code>, lists what exists today and
+        what your plan includes. Once we retire an environment, nothing new starts in it; a server that runs in it keeps
+        running. If that was your last choice, you get the first one that your plan includes, and your dashboard says
+        so.
+      </p>
+
+      <Heading id="own">An image of your own</Heading>
+      <p>
+        {`With Build Your Own, which ${PREMIUM.name} and Enterprise include, your container image runs instead of ours. Add it under `}
+        <a href="/environments">Build Your Own</a>
+        {`, or with POST /api/v1/environments, by its reference in a public registry: at most ${MAX_OWN_ENVIRONMENTS} per account. Then choose its name at a start, like any environment. With a digest (@sha256:…), every start runs the same image. This one works:`}
+      </p>
+      <Code run="dockerfile">{DOCKERFILE}</Code>
+      <Rows
+        caption="What your container gets"
+        head={['It gets', 'How']}
+        rows={[
+          ['All GPUs of the machine', "NVIDIA's driver and its container runtime"],
+          [<code key="e">ENVIRONMENT</code>, 'The name that you gave the image'],
+          [<code key="v">VEHICLE</code>, `${VEHICLES.join(', ')}: as chosen at the start`],
+          [`Port ${SERVER_WEB_PORT}`, 'Open to everyone, over plain HTTP. Answer there once people can use it'],
+          ['The internet', 'Outgoing connections over IPv4'],
+        ]}
+      />
+      <p>It doesn't get:</p>
+      <ul>
+        <li>Credentials of any kind. Don't put your own into the image: it's public.</li>
+        <li>EC2's metadata service, the machine itself, or any private network. Connections there are refused.</li>
+        <li>
+          Linux capabilities, or ways to gain privileges: <code>sudo</code> doesn't work, and a start as root can't
+          change to another user. Set <code>USER</code> in the Dockerfile.
+        </li>
+        <li>A disk that lasts. It is erased when the server ends.</li>
+      </ul>
+      <p>
+        {`If we can't pull the image, the start fails within minutes and says so. If nothing answers on port ${SERVER_WEB_PORT} within ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes of the boot, we stop the server. Both are free.`}
       </p>
 
       <Heading id="port">Port {SERVER_WEB_PORT}</Heading>
@@ -44,6 +113,16 @@ export function Servers() {
       </p>
       <Code>{`address=$(proving-ground status --json | jq -r '.servers[0].ip_address')
 curl "http://$address:${SERVER_WEB_PORT}"`}</Code>
+      <p>
+        Your own code connects in the same way, from your laptop or your CI: find the server that runs, then talk to it.
+      </p>
+      <Code>{`import { createProvingGround } from 'proving-ground/client'
+
+const { PROVING_GROUND_URL: url = '', PROVING_GROUND_TOKEN: token = '' } = process.env
+const { data } = await createProvingGround({ url, token }).GET('/api/v1/servers/get_servers')
+const server = data?.servers.find(({ billed_from, stopping }) => billed_from && !stopping)
+const simulator = await fetch(\`http://\${server?.ip_address}:${SERVER_WEB_PORT}/\`)
+console.log(server?.environment, server?.vehicle, simulator.status)`}</Code>
       <p>
         To check from anywhere whether it answers, use <code>check_server_ip_status</code> in{' '}
         <a href="/docs/api">the API</a>.

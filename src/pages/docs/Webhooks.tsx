@@ -20,11 +20,18 @@ export function Webhooks() {
         rows={[
           [code('server.running'), 'The server answered for the first time; its meter starts', code('server')],
           [
+            code('server.ending'),
+            <>
+              We will stop it at <code>ends_at</code>: in 10 minutes because the time you set is up, or in 5 because its
+              trial ends. You get one for each end, so another one if it moves. We send none for an end that is nearer
+              than that when you set it
+            </>,
+            code('server, ends_at'),
+          ],
+          [
             code('server.ending_soon'),
             <>
-              We will stop it at <code>ends_at</code>, 5 minutes from now: its trial ends, or the time you set is up.
-              You get one for each end: a plan that lifts the trial's end leaves yours. We send none if it had less than
-              5 minutes to begin with
+              The earlier name of <code>server.ending</code>, for endpoints that don't receive that
             </>,
             code('server, ends_at'),
           ],

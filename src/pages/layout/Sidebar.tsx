@@ -12,7 +12,8 @@ type Link = {
 }
 
 const LINKS: Link[] = [
-  { href: '/dashboard', label: 'Dashboard', icon: 'gauge' },
+  { href: '/dashboard', label: 'Dashboard', icon: 'gauge', parts: ['/environments'] },
+  { href: '/servers', label: 'Servers', icon: 'server' },
   { href: '/billing_history', label: 'Billing', icon: 'receipt' },
   {
     href: '/docs',

@@ -32,6 +32,10 @@ const QUESTIONS: [question: string, answer: ReactNode][] = [
     `You pay for a plan at the start of its month. We invoice extra hours at its end, due within ${PAYMENT_DAYS} days. While an invoice is overdue, you can't start servers, and after ${STOP_AFTER_DAYS} days we stop any that is running.`,
   ],
   [
+    'Which environments can I start today?',
+    'Every plan and the free trial include Blocks, Neighborhood, and Mountains. We add more as they are finished: once you are signed in, Subscriptions lists each one with the plan that includes it, before you pay.',
+  ],
+  [
     'How many servers can I run?',
     <>
       One at a time. Need more? <a href="/contact_sales">Tell us</a> what you have in mind.

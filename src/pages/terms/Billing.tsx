@@ -43,7 +43,11 @@ export function Billing() {
           no hours from that month on, and you cannot start servers until you pay. A server that is already running
           keeps running and is billed by the second. Once you pay, the current month's hours are included again.
         </li>
-        <li>{`The free trial is ${TRIAL_MINUTES} minutes of server time, once per person. It ends automatically and never becomes a paid plan.`}</li>
+        <li>{`The free trial is ${TRIAL_MINUTES} minutes of server time, once per mailbox, however many addresses it has and even if you close your account. It ends automatically and never becomes a paid plan.`}</li>
+        <li>
+          If your plan becomes smaller or ends, a server that it no longer includes is stopped when the billing month
+          ends. We email you a day and an hour before.
+        </li>
         <li>
           You can cancel your subscription at any time. It then runs to the end of its billing month and does not renew.
         </li>

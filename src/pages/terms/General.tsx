@@ -50,7 +50,12 @@ export function General() {
         </li>
         <li>
           {CLOSED_DAYS} days later we delete your name, your email address, your password, and the lists of your devices
-          and API tokens. We keep billing records for as long as the law requires.
+          and API tokens. We keep billing records for as long as the law requires, and a code that tells us that your
+          mailbox had its free trial.
+        </li>
+        <li>
+          If you close an account and leave a bill unpaid, a new account with the same mailbox is suspended until you
+          pay it.
         </li>
         <li>We may close an account that breaks these terms. If the breach can be fixed, we'll warn you first.</li>
       </ol>

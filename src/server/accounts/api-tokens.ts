@@ -150,6 +150,7 @@ export async function findByApiToken<T extends Reads>(
       id: apiTokens.id,
       expiresAt: apiTokens.expiresAt,
       scope: apiTokens.scope,
+      tokenName: apiTokens.name,
       lastUsedAt: apiTokens.lastUsedAt,
       lastAddress: apiTokens.lastAddress,
       ...holderColumns(ctx),
@@ -159,9 +160,9 @@ export async function findByApiToken<T extends Reads>(
     .where(and(eq(apiTokens.hash, hashApiToken(token)), isLiveToken(ctx.now()), isUsableAccount()))
   const [[row], ...rows] = await ctx.db.batch([found, ...along])
   if (!row) return null
-  const { id, expiresAt, scope, lastUsedAt, lastAddress } = row
+  const { id, expiresAt, scope, tokenName, lastUsedAt, lastAddress } = row
   return {
-    signIn: { id, expiresAt, scope, passwordAt: 0, ...toHolder(row) },
+    signIn: { id, expiresAt, scope, tokenName, passwordAt: 0, ...toHolder(row) },
     use: { at: lastUsedAt, address: lastAddress },
     along: rows as unknown as BatchResponse<T>,
   }

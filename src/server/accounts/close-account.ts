@@ -1,13 +1,14 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { runs, users } from '../../../db/schema.ts'
+import { environments, runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { CLOSED_DAYS } from '../../domain/retention.ts'
 import { closeAccountForm } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
 import { dueQuery } from '../billing/bills/close-cycles.ts'
+import { IS_UNPAID } from '../billing/bills/debts.ts'
 import { cancelAtPeriodEnd } from '../billing/plans/cancel-plan.ts'
 import { closeOpenCheckout } from '../billing/plans/checkout.ts'
 import type { Context } from '../context.ts'
@@ -24,7 +25,7 @@ const MOST_AT_ONCE = 100
 
 /**
  * Sets the plan to end with its period, stops the user's server, ends every sign-in, API token, and link, deletes
- * the webhooks, and closes the account. Bills stay; usage so far is billed within minutes.
+ * the webhooks and own environments, and closes the account. Bills stay; usage so far is billed within minutes.
  * @throws invalid, too_many; unavailable or provider_failed if we couldn't close a checkout page or cancel
  * the plan: then nothing is closed
  */
@@ -58,6 +59,7 @@ export async function closeAccount(
     ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${user.id} AND revoked_at IS NULL`),
     revokeTokensQuery(ctx, user.id),
     ...deleteWebhooksQueries(ctx, sql`user_id = ${user.id}`),
+    ctx.db.delete(environments).where(eq(environments.userId, user.id)),
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${now} WHERE user_id = ${user.id} AND used_at IS NULL`),
   ])
   await stopLiveServer(ctx, user.id)
@@ -102,15 +104,21 @@ export async function stopServersOfClosed(ctx: Context): Promise<void> {
 
 /**
  * 30 days after an account is closed, deletes its name, address and password, the emails and sales messages
- * of that address, its sign-ins, and its API tokens. Keeps its billing records. Run by cron.
+ * of that address, its sign-ins, and its API tokens. Keeps its billing records, and that its mailbox had a trial; while
+ * a bill is unpaid, also whose mailbox owes it. Run by cron, after `recordMailboxes`.
  */
 export async function freeClosedAddresses(ctx: Pick<Context, 'db' | 'now'>): Promise<void> {
-  const due = sql`closed_at < ${ctx.now() - CLOSED_DAYS * DAY_MS} AND email NOT LIKE 'closed:%'`
+  const due = sql`closed_at < ${ctx.now() - CLOSED_DAYS * DAY_MS} AND email NOT LIKE 'closed:%'
+    AND (mailbox IS NOT NULL OR confirmed_at IS NULL)`
+  const owes = sql`EXISTS (SELECT 1 FROM invoices WHERE user_id = users.id AND ${IS_UNPAID})`
   await writeBatch(ctx.db, [
     ctx.db.run(sql`DELETE FROM outbox WHERE recipient IN (SELECT email FROM users WHERE ${due})`),
     ctx.db.run(sql`DELETE FROM contact_messages WHERE email IN (SELECT email FROM users WHERE ${due})`),
     ctx.db.run(sql`DELETE FROM sign_ins WHERE user_id IN (SELECT id FROM users WHERE ${due})`),
     ctx.db.run(sql`DELETE FROM api_tokens WHERE user_id IN (SELECT id FROM users WHERE ${due})`),
-    ctx.db.run(sql`UPDATE users SET email = 'closed:' || id, name = '', password_hash = '' WHERE ${due}`),
+    ctx.db.run(
+      sql`UPDATE users SET email = 'closed:' || id, name = '', password_hash = '',
+      mailbox = CASE WHEN ${owes} THEN mailbox END WHERE ${due}`,
+    ),
   ])
 }

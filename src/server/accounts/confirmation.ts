@@ -1,35 +1,39 @@
 import { and, eq, exists, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { emailTokens, users } from '../../../db/schema.ts'
+import { emailTokens, plans, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { CONFIRMATION_FAILED, emailForm } from '../../domain/user.ts'
+import { findDebt, suspendDebtorQueries } from '../billing/bills/debts.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
-import { newId } from '../id.ts'
 import { type Caller, limitCalls } from '../limits/limits.ts'
 import { confirmEmailMail, confirmLatestMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { hashEmailToken, hasKilledLinks, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
+import { hashMailbox, trialQueries } from './mailboxes.ts'
 
 /**
- * Confirms the address of the link's sign-up and starts the free trial. Opening the link again before it
- * expires succeeds and changes nothing: mail scanners open links before people do.
+ * Confirms the address of the link's sign-up and starts the free trial, unless its mailbox had one. Suspends the
+ * account if its owner owes for a closed one. Opening the link
+ * again before it expires succeeds and changes nothing: mail scanners open links before people do.
+ * @returns whether the account got a trial
  * @throws invalid
  */
-export async function confirmEmail(ctx: Context, token: string): Promise<void> {
+export async function confirmEmail(ctx: Context, token: string): Promise<{ hasTrial: boolean }> {
   const now = ctx.now()
   const hash = hashEmailToken(token)
   const isGood = isGoodLink(hash, 'confirm', now)
   const [found] = await ctx.db
-    .select({ userId: users.id, confirmedAt: users.confirmedAt })
+    .select({ id: users.id, email: users.email, confirmedAt: users.confirmedAt })
     .from(emailTokens)
     .innerJoin(users, eq(users.id, emailTokens.userId))
     .where(and(isGood, isNull(users.closedAt)))
   if (!found) throw new AppError('invalid', CONFIRMATION_FAILED)
-  if (found.confirmedAt !== null) return
-  const { userId } = found
+  const { id, email } = found
+  if (found.confirmedAt !== null) return { hasTrial: await hasTrial(ctx, id) }
+  const mailbox = await hashMailbox(ctx, email)
+  const cents = await findDebt(ctx, mailbox)
   const [confirmed] = await writeBatch(ctx.db, [
     // Another sign-up with this address may have come in between: it killed this link and set its own
     // password.
@@ -38,24 +42,22 @@ export async function confirmEmail(ctx: Context, token: string): Promise<void> {
       .set({ confirmedAt: sql`coalesce(confirmed_at, ${now})` })
       .where(
         and(
-          eq(users.id, userId),
+          eq(users.id, id),
           isNull(users.closedAt),
           exists(ctx.db.select({ alive: sql`1` }).from(emailTokens).where(isGood)),
         ),
       ),
     ctx.db.update(emailTokens).set({ usedAt: now }).where(isGood),
-    trialQuery(ctx, userId, now),
+    ...trialQueries(ctx, { id, email, mailbox }, now),
+    ...(cents ? suspendDebtorQueries(ctx, { id, email, cents }) : []),
   ])
   if (!confirmed?.rowsAffected) throw new AppError('invalid', CONFIRMATION_FAILED)
+  ctx.background(deliverMail(ctx))
+  return { hasTrial: await hasTrial(ctx, id) }
 }
 
-/** Starts the trial, one per person. For the batch that confirms the address at `now`. */
-export function trialQuery(ctx: Pick<Context, 'db'>, userId: string, now: number) {
-  return ctx.db.run(sql`
-    INSERT INTO subscriptions (id, user_id, plan_type, sub_type, status, anchor, hours, created_at)
-    SELECT ${newId('sub')}, ${userId}, 'demo', 'demo', 'trialing', ${now}, ${TRIAL_MINUTES / 60}, ${now}
-    WHERE EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND confirmed_at = ${now} AND closed_at IS NULL)
-    AND NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId})`)
+async function hasTrial(ctx: Context, userId: string): Promise<boolean> {
+  return (await ctx.db.$count(plans, and(eq(plans.userId, userId), eq(plans.subType, 'demo')))) > 0
 }
 
 /**

@@ -7,6 +7,8 @@ import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import { COOKIE_S } from '../../domain/retention.ts'
 import { ACCOUNT_CLOSED, SESSION_ENDED, SESSION_IDLE, SESSION_REVOKED } from '../../domain/user.ts'
 import type { User } from '../../domain/wire.ts'
+import { isDebtOf } from '../billing/bills/debts.ts'
+import { isOverdue } from '../billing/bills/suspension.ts'
 import type { Context } from '../context.ts'
 
 /** The sign-in that the request's cookie names, or its API token; and the user. */
@@ -15,6 +17,8 @@ export type CurrentSignIn = Holder & {
   expiresAt: number
   /** What the API token may do; null for a browser's sign-in. */
   scope: TokenScope | null
+  /** The API token's name; null for a browser's sign-in. */
+  tokenName: string | null
   /** When they last typed their password in this browser; 0 for an API token. */
   passwordAt: number
 }
@@ -53,7 +57,7 @@ export async function findSignIn<T extends Reads>(
   if (!row) return null
   const { expiresAt, lastSeenAt, passwordAt } = row
   return {
-    signIn: { id: row.id, expiresAt, scope: null, passwordAt, ...toHolder(row) },
+    signIn: { id: row.id, expiresAt, scope: null, tokenName: null, passwordAt, ...toHolder(row) },
     lastSeenAt,
     along: rows as unknown as BatchResponse<T>,
   }
@@ -74,8 +78,8 @@ export function holderColumns(ctx: Pick<Context, 'db' | 'now'>) {
 
 function overdue(ctx: Pick<Context, 'now'>, what: SQL) {
   return sql`CASE WHEN ${users.suspendedAt} IS NOT NULL THEN
-    (SELECT ${what} FROM invoices WHERE user_id = ${users.id} AND status IN ('open', 'uncollectible')
-      AND due_at <= ${ctx.now()}) END`
+    (SELECT ${what} FROM invoices WHERE (user_id = ${users.id} AND ${isOverdue(ctx.now())})
+      OR (${isDebtOf(sql`${users.id}`)})) END`
 }
 
 type HolderRow = {

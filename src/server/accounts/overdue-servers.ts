@@ -1,8 +1,9 @@
-import { and, asc, eq, isNull, type SQL, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, or, type SQL, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import { invoices, runs, users } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS } from '../../domain/instant.ts'
 import { STOP_AFTER_DAYS, STOP_WARNING_DAYS, STOPPED_OVERDUE } from '../../domain/money/invoice.ts'
+import { isDebtOf } from '../billing/bills/debts.ts'
 import { syncInvoice } from '../billing/bills/invoice-sync.ts'
 import { billsUrl, isOverdue } from '../billing/bills/suspension.ts'
 import type { Context } from '../context.ts'
@@ -107,9 +108,10 @@ async function askAgain(ctx: Context, userId: string): Promise<boolean> {
   }
 }
 
+/** Including what an account of theirs left unpaid when they closed it. */
 function overdueBills(ctx: Context, userId: string) {
   return ctx.db
     .select()
     .from(invoices)
-    .where(and(eq(invoices.userId, userId), isOverdue(ctx.now())))
+    .where(or(and(eq(invoices.userId, userId), isOverdue(ctx.now())), isDebtOf(userId)))
 }

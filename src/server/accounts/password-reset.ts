@@ -4,13 +4,13 @@ import { writeBatch } from '../../../db/client.ts'
 import { emailTokens, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { emailForm, newPasswordForm, RESET_FAILED } from '../../domain/user.ts'
+import { findDebt, suspendDebtorQueries } from '../billing/bills/debts.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
 import { type Caller, forgiveGuesses, limitCalls, sessionSecret, signInSecret } from '../limits/limits.ts'
 import { passwordChangedMail, resetPasswordMail } from '../mail/account-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 import { revokeTokensQuery } from './api-tokens.ts'
-import { trialQuery } from './confirmation.ts'
 import { hashPassword } from './credentials/password.ts'
 import { refuseCommonPassword } from './credentials/password-rule.ts'
 import { hashEmailToken, isGoodLink, keepLinkQuery, newEmailToken } from './email-tokens.ts'
@@ -76,6 +76,10 @@ export async function resetPassword(
     .innerJoin(users, eq(users.id, emailTokens.userId))
     .where(and(isGood, isNull(users.closedAt)))
   if (!found) throw new AppError('invalid', RESET_FAILED)
+  // Loaded when needed, because resets are rare.
+  const { hashMailbox, trialQueries } = await import('./mailboxes.ts')
+  const mailbox = await hashMailbox(ctx, found.email)
+  const cents = await findDebt(ctx, mailbox)
   const passwordHash = await hashPassword(ctx, password)
   const changed = sql`EXISTS (SELECT 1 FROM users WHERE id = ${found.userId} AND password_hash = ${passwordHash})`
   const [update] = await writeBatch(ctx.db, [
@@ -83,7 +87,8 @@ export async function resetPassword(
     ctx.db.run(sql`
       UPDATE users SET password_hash = ${passwordHash}, confirmed_at = coalesce(confirmed_at, ${now}) WHERE id = ${found.userId} AND closed_at IS NULL
       AND EXISTS (SELECT 1 FROM ${emailTokens} WHERE ${isGood})`),
-    trialQuery(ctx, found.userId, now),
+    ...trialQueries(ctx, { id: found.userId, email: found.email, mailbox }, now),
+    ...(cents ? suspendDebtorQueries(ctx, { id: found.userId, email: found.email, cents }) : []),
     ctx.db.run(sql`
       UPDATE email_tokens SET used_at = ${now}
       WHERE user_id = ${found.userId} AND purpose = 'reset' AND used_at IS NULL AND ${changed}`),

@@ -6,6 +6,7 @@ import {
   jobs,
   outbox,
   plans,
+  runEvents,
   runs,
   serverRequests,
   signIns,
@@ -19,6 +20,7 @@ import { billsQuery, toBills } from '../billing/bills/billing-history.ts'
 import { planPaymentsQuery } from '../billing/bills/plan-payments.ts'
 import type { Context } from '../context.ts'
 import { toDelivery, toWebhook } from '../events/wire.ts'
+import { ownEnvironmentsQuery, toOwnEnvironment } from '../fleet/own-environments.ts'
 import { toJob, toServer } from '../fleet/wire.ts'
 import { toApiToken } from './api-tokens.ts'
 
@@ -33,11 +35,13 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     planRows,
     visits,
     runRows,
+    happened,
     work,
     wishes,
     messages,
     mails,
     hooks,
+    images,
     told,
     bills,
     payments,
@@ -48,11 +52,17 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     db.select().from(plans).where(eq(plans.userId, own)).orderBy(asc(plans.createdAt)),
     db.select().from(checkouts).where(eq(checkouts.userId, own)).orderBy(asc(checkouts.createdAt)),
     db.select().from(runs).where(eq(runs.userId, own)).orderBy(asc(runs.requestedAt)),
+    db
+      .select()
+      .from(runEvents)
+      .where(sql`session_id IN (SELECT id FROM server_sessions WHERE user_id = ${own})`)
+      .orderBy(asc(runEvents.at)),
     db.select().from(jobs).where(eq(jobs.userId, own)).orderBy(asc(jobs.createdAt)),
     db.select().from(serverRequests).where(eq(serverRequests.userId, own)).orderBy(asc(serverRequests.createdAt)),
     db.select().from(contactMessages).where(eq(contactMessages.email, user.email)),
     db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt)),
     db.select().from(webhooks).where(eq(webhooks.userId, own)).orderBy(asc(webhooks.createdAt)),
+    ownEnvironmentsQuery({ db }, own),
     db
       .select()
       .from(webhookDeliveries)
@@ -69,6 +79,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       confirmed_at: toIso(account?.confirmedAt ?? null),
       suspended_at: toIso(account?.suspendedAt ?? null),
       stop_warned_at: toIso(account?.stopWarnedAt ?? null),
+      mailbox_code: account?.mailbox ?? null,
     },
     sign_ins: devices.map((row) => ({
       id: row.id,
@@ -80,6 +91,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     })),
     api_tokens: tokens.map((row) => ({ ...toApiToken(row), revoked_at: toIso(row.revokedAt) })),
     webhooks: hooks.map((row) => toWebhook({ ...row, waiting: 0 })),
+    environments: images.map(toOwnEnvironment),
     webhook_deliveries: told.map((row) => ({ webhook_id: row.webhookId, ...toDelivery(row) })),
     subscriptions: planRows.map((row) => ({
       plan_type: row.planType,
@@ -95,7 +107,14 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       created_at: toIso(row.createdAt),
     })),
     billings: toBills(bills, payments, ctx.now()),
-    servers: runRows.map(toServer),
+    servers: runRows.map((row) => toServer(row, ctx.config)),
+    server_events: happened.map(({ runId, at, what, detail, by }) => ({
+      server: runId,
+      at: toIso(at),
+      what,
+      detail,
+      by,
+    })),
     jobs: work.map((row) => toJob(row, null)),
     server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),
     // Subjects only: a link that opens the account belongs only in its mailbox.

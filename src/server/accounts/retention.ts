@@ -1,4 +1,4 @@
-import { and, isNotNull, isNull, lt } from 'drizzle-orm'
+import { and, isNotNull, isNull, lt, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
 import {
   alerts,
@@ -14,6 +14,7 @@ import {
 } from '../../../db/schema.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { DELIVERY_DAYS, TRACE_DAYS } from '../../domain/retention.ts'
+import { IS_UNPAID } from '../billing/bills/debts.ts'
 import type { Context } from '../context.ts'
 import { forgetKeys } from '../fleet/repeats.ts'
 import { forgetLinks } from './email-tokens.ts'
@@ -31,6 +32,9 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
   const traces = daysAgo(TRACE_DAYS)
   await writeBatch(ctx.db, [
     forgetKeys(ctx),
+    // They have paid since: only the trial still counts.
+    ctx.db.run(sql`UPDATE users SET mailbox = NULL WHERE mailbox IS NOT NULL AND closed_at IS NOT NULL AND email LIKE 'closed:%'
+      AND NOT EXISTS (SELECT 1 FROM invoices WHERE user_id = users.id AND ${IS_UNPAID})`),
     forgetLinks(ctx, daysAgo(LINK_DAYS)),
     ctx.db.delete(deviceLogins).where(lt(deviceLogins.expiresAt, daysAgo(DEVICE_LOGIN_DAYS))),
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),

@@ -1,6 +1,9 @@
+import { eq } from 'drizzle-orm'
+import { plans } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { trialSecondsLeft } from '../../domain/money/billing.ts'
-import { gpusOf, isUnpaid } from '../../domain/money/plan.ts'
+import { gpusOf, isUnpaid, type PlanType, planOf } from '../../domain/money/plan.ts'
+import { planEndOf } from '../../domain/money/plan-end.ts'
 import { SUSPENDED } from '../../domain/money/start-cost.ts'
 import type { Context } from '../context.ts'
 import { getUsage, type Usage, unpaidRefusal } from './bills/usage.ts'
@@ -11,6 +14,8 @@ import { settlePlan } from './plans/pay-plan.ts'
 export type Allowance = {
   /** The largest server of their plan. */
   gpus: number
+  /** Which environments and vehicles they may choose. */
+  plan: PlanType
   /** Seconds that their free trial still covers; null without a trial. */
   trialSeconds: number | null
 }
@@ -40,10 +45,16 @@ export function suspendedError(): AppError {
   return new AppError('payment_required', SUSPENDED, { page: '/billing_history' })
 }
 
+/** When their plan stops including a server of this size; null: as far as we know, never. */
+export async function findPlanEnd(ctx: Pick<Context, 'db'>, userId: string, gpus: number): Promise<number | null> {
+  return planEndOf(gpus, await ctx.db.select().from(plans).where(eq(plans.userId, userId)))
+}
+
 /** From what a route has already read. */
 export function toAllowance({ plan, seconds }: Usage): Allowance {
   return {
     gpus: gpusOf(plan),
+    plan: planOf(plan),
     trialSeconds: plan?.subType === 'demo' ? trialSecondsLeft(seconds) : null,
   }
 }

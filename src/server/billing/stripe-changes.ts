@@ -85,7 +85,10 @@ export function planChanges(
         )
       }),
 
-    releaseSchedule: (id) => ask(async (s) => void (await s.subscriptionSchedules.release(id))),
+    releaseSchedule: (id) =>
+      ask(async (s) => {
+        await s.subscriptionSchedules.release(id)
+      }),
   }
 }
 

@@ -101,12 +101,16 @@ export function stripePayments(
       ),
 
     resume: (id, idempotencyKey) =>
-      ask(async (s) => void (await s.subscriptions.update(id, { cancel_at_period_end: false }, { idempotencyKey }))),
+      ask(async (s) => {
+        await s.subscriptions.update(id, { cancel_at_period_end: false }, { idempotencyKey })
+      }),
 
     ...planChanges(ask),
 
     // Stripe no longer finds a plan that has ended.
-    cancelNow: async (id) => void (await orNull(() => ask((s) => s.subscriptions.cancel(id)))),
+    cancelNow: async (id) => {
+      await orNull(() => ask((s) => s.subscriptions.cancel(id)))
+    },
 
     findInvoiceOf: (customer, billId) =>
       ask(async (s) => {

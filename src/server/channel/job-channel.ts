@@ -1,5 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
+import type { ServerFrame } from '../../domain/cable.ts'
+import type { Server } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { createContext } from '../create-context.ts'
 import type { Env } from '../env.ts'
@@ -16,7 +18,10 @@ import { JobSockets } from './job-sockets.ts'
 export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   private readonly jobAlarm: JobAlarm
   private readonly sockets: JobSockets
-  private readonly runJobs = jobRunner((job) => this.sockets.push(job))
+  private readonly runJobs = jobRunner(
+    (job) => this.sockets.push(job),
+    (event, server) => this.sockets.tellServer(event, server),
+  )
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -33,10 +38,16 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
   }
 
   async tellAccount(): Promise<void> {
+    this.recheckDoor()
     this.sockets.tellAccount()
   }
 
+  async tellServer(event: ServerFrame, server: Server): Promise<void> {
+    this.sockets.tellServer(event, server)
+  }
+
   async disconnect(signInIds: string[] | 'all'): Promise<void> {
+    this.recheckDoor()
     this.sockets.disconnect(signInIds)
   }
 
@@ -59,10 +70,18 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
 
   private async look(userId: string) {
     const ctx = await this.openContext()
+    this.recheckDoor(userId)
     await this.sockets.endSignedOut(ctx)
     const next = await this.runJobs(ctx, userId)
     const at = ctx.now()
     return { at, wait: next === null ? null : next - at }
+  }
+
+  /** Whatever we hear of may have ended someone's access: a sign-out, a suspension, the run's end. */
+  private recheckDoor(userId = this.ctx.id.name): void {
+    if (!this.env.DOOR_DOMAIN || userId === undefined) return
+    const asked = this.env.DOOR_KEEPER.getByName(userId).recheck()
+    this.ctx.waitUntil(asked.catch((error) => log('door_recheck_failed', { userId }, error)))
   }
 
   private openContext(): Promise<Context> {

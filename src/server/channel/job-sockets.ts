@@ -12,11 +12,13 @@ import {
   parseCommand,
   pingFrame,
   rejectFrame,
+  type ServerFrame,
   SUB_PROTOCOL,
+  serverFrame,
   welcomeFrame,
 } from '../../domain/cable.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
-import type { Job } from '../../domain/wire.ts'
+import type { Job, Server } from '../../domain/wire.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
 import { currentJobsQuery } from '../fleet/dashboard.ts'
@@ -132,7 +134,7 @@ export class JobSockets {
         }
         // Skip those that have unsubscribed since.
         for (const identifier of subscribed.filter((one) => identifiers.has(one)))
-          for (const { job, run } of current) sendTo(socket, jobFrame(identifier, toJob(job, run)))
+          for (const { job, run } of current) sendTo(socket, jobFrame(identifier, toJob(job, run, ctx.config)))
       }
     } catch (error) {
       this.log('socket_failed', { userId }, error)
@@ -180,6 +182,10 @@ export class JobSockets {
 
   tellAccount(): void {
     this.tellAll(accountFrame)
+  }
+
+  tellServer(event: ServerFrame, server: Server): void {
+    this.tellAll((identifier) => serverFrame(identifier, event, server))
   }
 
   private tellAll(frameOf: (identifier: string) => string): void {

@@ -3,6 +3,7 @@ import { runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import type { Context } from '../context.ts'
+import { addressOf } from './machine.ts'
 
 /**
  * Whether the user's own running server answers yet.
@@ -10,7 +11,7 @@ import type { Context } from '../context.ts'
  */
 export async function checkServerAddress(ctx: Context, userId: string, address: string) {
   const [own] = await ctx.db
-    .select({ ipAddress: runs.ipAddress })
+    .select({ ipAddress: runs.ipAddress, privateAddress: runs.privateAddress, doorLabel: runs.doorLabel })
     .from(runs)
     .where(
       and(
@@ -21,7 +22,8 @@ export async function checkServerAddress(ctx: Context, userId: string, address: 
         isNull(runs.endedAt),
       ),
     )
-  if (!own?.ipAddress) throw new AppError('not_found', 'None of your running servers has this address.')
-  const answer = await ctx.reach(own.ipAddress, SERVER_WEB_PORT)
+  const at = own && addressOf(ctx, own)
+  if (!at) throw new AppError('not_found', 'None of your running servers has this address.')
+  const answer = await ctx.reach(at, SERVER_WEB_PORT)
   return { code: null, ...answer }
 }

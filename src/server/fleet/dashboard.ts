@@ -2,44 +2,55 @@ import { and, asc, desc, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { jobs, type PlanRow, type RunRow, runs } from '../../../db/schema.ts'
 import { gpusOfType, restartGives } from '../../domain/machine.ts'
-import { gpusOf } from '../../domain/money/plan.ts'
-import type { Job, Machine, Server, Summary } from '../../domain/wire.ts'
+import { gpusOf, planOf } from '../../domain/money/plan.ts'
+import type { Job, Machine, Server, Summary, Worlds } from '../../domain/wire.ts'
 import { countUsage, toSummary, usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 import { machineQueries, toMachines } from './availability.ts'
 import { listRunsQuery } from './runs.ts'
 import { toJob, toServer } from './wire.ts'
+import { catalogQuery, toWorlds } from './worlds.ts'
 
 export type DashboardData = {
   servers: Server[]
   jobs: Job[]
   summary: Summary
   machines: Machine[]
+  worlds: Worlds
+  /** After how many seconds a start ends it, as they last chose; null: it runs until they stop it. */
+  stopAfter: number | null
   /** What a restart would get, if the user's plan has become larger since the live run started. */
   restart: { run: string; gives: string } | null
 }
+
+/** A new account's first server ends after 4 hours, unless they choose otherwise. */
+const FIRST_STOP_AFTER = 4 * 3600
 
 /** The reads for everything on the dashboard. */
 export function dashboardQueries(ctx: Context, userId: string | SQL) {
   return [
     listRunsQuery(ctx, userId),
     currentJobsQuery(ctx, userId),
+    catalogQuery(ctx, userId),
     ...machineQueries(ctx),
     ...usageQueries(ctx, userId),
   ] as const
 }
 
 export function toDashboard(
-  [servers, current, ...rest]: BatchResponse<ReturnType<typeof dashboardQueries>>,
-  now: number,
+  [servers, current, catalog, ...rest]: BatchResponse<ReturnType<typeof dashboardQueries>>,
+  { now: clock, config }: Pick<Context, 'now' | 'config'>,
 ): DashboardData {
+  const now = clock()
   const [any, four, one, history, runRows] = rest
   const usage = countUsage(history, runRows, now)
   return {
-    servers: servers.map(toServer),
-    jobs: current.map((row) => toJob(row.job, row.run)),
+    servers: servers.map((row) => toServer(row, config)),
+    jobs: current.map((row) => toJob(row.job, row.run, config)),
     summary: toSummary(usage),
+    worlds: toWorlds(catalog, planOf(usage.plan)),
     machines: toMachines([any, four, one], gpusOf(usage.plan)),
+    stopAfter: servers[0] ? servers[0].stopAfter : FIRST_STOP_AFTER,
     restart: restartOf(
       servers.find(({ endedAt }) => endedAt === null),
       usage.plan,

@@ -144,12 +144,15 @@ function toInstance(instance: Ec2Instance): CloudInstance {
     launchTime: instance.LaunchTime?.getTime() ?? null,
     token: tags[TOKEN_TAG] ?? null,
     endedAt: endOf(instance.StateTransitionReason),
+    endReason: instance.StateTransitionReason || null,
+    shutItselfDown: instance.StateReason?.Code === 'Client.InstanceInitiatedShutdown',
     tags,
   }
 }
 
-/** EC2 writes `User initiated (2026-11-22 10:33:12 GMT)`. */
+/** EC2 writes `User initiated (2026-11-22 10:33:12 GMT)`, sometimes words without a time, or nothing. */
 function endOf(reason: string | undefined): number | null {
   const [, day, time] = /\((\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) (?:GMT|UTC)\)/.exec(reason ?? '') ?? []
-  return day && time ? Date.parse(`${day}T${time}Z`) : null
+  const at = day && time ? Date.parse(`${day}T${time}Z`) : Number.NaN
+  return Number.isNaN(at) ? null : at
 }

@@ -1,11 +1,9 @@
-import { eq, inArray } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { type RunRow, runs, users } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
 import type { Instance } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
-
-const AT_ONCE = 500
 
 /**
  * All our cloud instances, newest first, with their owners, for the admin console.
@@ -31,6 +29,8 @@ export async function listInstances(ctx: Context, withinMs?: number): Promise<In
         run_id: run?.run.id ?? null,
         owner_id: run?.run.userId ?? null,
         owner_email: run?.email ?? null,
+        environment: run?.run.environment ?? null,
+        vehicle: run?.run.vehicle ?? null,
         // A run's cost belongs to its final instance.
         cost_dollars: run && run.run.instanceId === instance.id ? costSoFar(run.run, ctx.now()) : null,
       }
@@ -38,18 +38,13 @@ export async function listInstances(ctx: Context, withinMs?: number): Promise<In
 }
 
 async function findRuns(ctx: Context, sessionIds: string[]) {
-  const queries = []
-  for (let i = 0; i < sessionIds.length; i += AT_ONCE)
-    queries.push(
-      ctx.db
-        .select({ run: runs, email: users.email })
-        .from(runs)
-        .innerJoin(users, eq(users.id, runs.userId))
-        .where(inArray(runs.id, sessionIds.slice(i, i + AT_ONCE))),
-    )
-  const [first, ...rest] = queries
-  const found = first ? await ctx.db.batch([first, ...rest]) : []
-  return new Map(found.flat().map((row) => [row.run.id, row]))
+  const found = await ctx.db
+    .select({ run: runs, email: users.email })
+    .from(runs)
+    .innerJoin(users, eq(users.id, runs.userId))
+    // As one parameter, however many there are.
+    .where(sql`${runs.id} IN (SELECT value FROM json_each(${JSON.stringify(sessionIds)}))`)
+  return new Map(found.map((row) => [row.run.id, row]))
 }
 
 function costSoFar(run: RunRow, now: number): number {

@@ -1,8 +1,10 @@
 import { type SQL, sql } from 'drizzle-orm'
+import { type RunRow, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import type { CloudInstance, InstanceState } from '../ports/cloud.ts'
+import { imageFailure } from './jobs/images.ts'
 import { alertIfRefused } from './jobs/refusals.ts'
 import { areManyUnseen, ENDED, isLongUnseen } from './jobs/sight.ts'
 import { requestStop } from './runs.ts'
@@ -18,8 +20,6 @@ export const FAILED_LOOK_MS = { first: 30_000, latest: 60_000 }
 const MOST_PAGES = 100
 /** The others wait for the next look. */
 const LOST_AT_ONCE = 200
-
-type Lost = { id: string; userId: string; confirmedAt: number }
 
 /** Runs that we watch. Starts and stops look for their instances themselves. */
 const IS_WATCHED = sql`ended_at IS NULL AND stop_requested_at IS NULL AND confirmed_at IS NOT NULL AND running_at IS NOT NULL`
@@ -50,11 +50,17 @@ async function lookAtFleet(ctx: Context): Promise<void> {
   }
   const others = found.filter(({ state }) => state !== 'running')
   const ended = others.filter(({ state }) => ENDED.has(state))
+  const byThemselves = ended.filter(({ shutItselfDown }) => shutItselfDown)
+  // One that runs can end like this for many reasons. Before it answers, only what it should run can be missing.
+  if (byThemselves.length)
+    await endLost(ctx, sql`billed_from IS NULL AND instance_id IN ${idsOf(byThemselves)}`, {
+      failureOf: (run) => imageFailure(ctx, run),
+    })
   if (ended.length) await endLost(ctx, sql`instance_id IN ${idsOf(ended)}`)
   // Only a look that saw every page proves that an instance is missing.
   if (after === null) {
     await noteUnseen(ctx, others, at)
-    await endLost(ctx, isLongUnseen(ctx.now()), () => areManyUnseen(ctx))
+    await endLost(ctx, isLongUnseen(ctx.now()), { isMistake: () => areManyUnseen(ctx) })
   }
   await endOrphans(ctx, found).catch((error) => {
     // If EC2 refused once, it will refuse again. That must not delay the next look.
@@ -97,19 +103,29 @@ async function noteUnseen(ctx: Context, others: CloudInstance[], at: number): Pr
       AND instance_id NOT IN ${idsOf(others)}`)
 }
 
+const LOST = {
+  code: 'instance_lost',
+  message: 'Your server stopped unexpectedly. We only count the time until we last saw it running.',
+}
+
 /** Ends these runs, as of the moment we last saw them, unless they've been seen since or all of this is a mistake. */
-async function endLost(ctx: Context, isLost: SQL, isMistake = async () => false): Promise<void> {
-  const lost = await ctx.db.all<Lost>(sql`SELECT id, user_id AS userId, confirmed_at AS confirmedAt FROM server_sessions
-    WHERE ${IS_WATCHED} AND ${isLost} ORDER BY confirmed_at LIMIT ${LOST_AT_ONCE}`)
+async function endLost(
+  ctx: Context,
+  isLost: SQL,
+  { isMistake = async () => false, failureOf = async (_: RunRow) => LOST } = {},
+): Promise<void> {
+  const lost = await ctx.db
+    .select()
+    .from(runs)
+    .where(sql`${IS_WATCHED} AND ${isLost}`)
+    .orderBy(runs.confirmedAt)
+    .limit(LOST_AT_ONCE)
   if (!lost.length || (await isMistake())) return
-  const failure = {
-    code: 'instance_lost',
-    message: 'Your server stopped unexpectedly. We only count the time until we last saw it running.',
-  }
   await fourAtOnce(lost, async (run) => {
     const channel = ctx.channel(run.userId)
     await channel.arm(run.userId)
-    await requestStop(ctx, run, run.confirmedAt, { failure, when: sql`confirmed_at = ${run.confirmedAt}` })
+    const failure = await failureOf(run)
+    await requestStop(ctx, run, run.confirmedAt ?? 0, { failure, when: sql`confirmed_at = ${run.confirmedAt}` })
     ctx.background(channel.wake(run.userId))
   })
 }

@@ -2,6 +2,7 @@ import { and, desc, eq, isNull, lte, or, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import { type JobRow, jobs, places, type RunRow, runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
+import { toIso } from '../../domain/instant.ts'
 import { NOT_CHARGED } from '../../domain/money/receipt.ts'
 import { HELD } from '../../domain/money/start-cost.ts'
 import { NO_WISHES, type RunWishes } from '../../domain/run-wishes.ts'
@@ -9,13 +10,16 @@ import { ALL_RESERVED } from '../../domain/server-list.ts'
 import { tooEarly, tooLongUnanswered, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
 import { requireAllowance, suspendedError } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
-import { newId } from '../id.ts'
+import { newDoorLabel, newId } from '../id.ts'
+import { actorOf, runEventQuery } from '../run-events.ts'
 import { IS_FREE, isOfferedAt } from './places.ts'
 import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
 import { countedStartsQuery, isWithinLimits, unansweredQuery } from './start-limits.ts'
+import { isIncluded, requireWorld, worldQueries } from './worlds.ts'
 
 const LIST_LIMIT = 100
 const SMALLER_RESERVED = 'No smaller machine is free right now. Choose the larger one, or try again in a minute.'
+const CHANGED = 'Your plan, or the environment that you chose, just changed. Please try again.'
 const START_CANCELLED = `Start cancelled. ${NOT_CHARGED}`
 
 /** The user's latest runs, newest first. */
@@ -23,15 +27,18 @@ export function listRunsQuery(ctx: Context, userId: string | SQL) {
   return ctx.db.select().from(runs).where(eq(runs.userId, userId)).orderBy(desc(runs.requestedAt)).limit(LIST_LIMIT)
 }
 
+/** A user, and the API token that they use, if any. */
+export type Starter = { user: { id: string }; suspended: boolean; tokenName?: string | null }
+
 /**
  * Reserves the given place, or the largest free one that the user's plan and wish allow, and queues the job that
  * launches an instance in it. A repeated call does so once.
- * @throws payment_required, conflict (one is live already), not_found (no such place for this plan),
- * too_many, unavailable (none is free)
+ * @throws payment_required, invalid (its plan doesn't include this world), conflict (one is live already), not_found (no
+ * such place for this plan), too_many, unavailable (none is free)
  */
 export function startRun(
   ctx: Context,
-  starter: { user: { id: string }; suspended: boolean },
+  starter: Starter,
   placeId: string | null = null,
   repeat: Repeatable | null = null,
   wishes = NO_WISHES,
@@ -41,13 +48,19 @@ export function startRun(
 
 async function reserveAndQueue(
   ctx: Context,
-  { user: { id: userId }, suspended }: { user: { id: string }; suspended: boolean },
+  starter: Starter,
   placeId: string | null,
   repeat: Repeatable | null,
-  { name, stopAfterMs, maxGpus }: RunWishes,
+  wishes: RunWishes,
 ): Promise<{ run: RunRow; job: JobRow }> {
-  const allowed = await requireAllowance(ctx, userId, suspended)
+  const userId = starter.user.id
+  const { name, stopAfterMs, maxGpus } = wishes
+  const [allowed, catalog] = await Promise.all([
+    requireAllowance(ctx, userId, starter.suspended),
+    ctx.db.batch([...worldQueries(ctx, userId)]),
+  ])
   const gpus = Math.min(allowed.gpus, maxGpus ?? allowed.gpus)
+  const world = requireWorld(catalog, allowed.plan, wishes)
 
   // Not earlier: we may have asked Stripe first, and the alarm must still lie ahead when the batch is
   // written.
@@ -56,6 +69,8 @@ async function reserveAndQueue(
   const runId = newId('ses')
   const jobId = newId('job')
   const now = ctx.now()
+  const endsAt = stopAfterMs === null ? null : now + stopAfterMs
+  const included = isIncluded(userId, allowed.plan, world, now)
   const wanted = placeId === null ? sql`` : sql`AND id = ${placeId}`
   const mine = and(eq(runs.id, runId), eq(runs.userId, userId))
   await writeBatch(ctx.db, [
@@ -63,13 +78,17 @@ async function reserveAndQueue(
       WHERE id = (SELECT id FROM servers WHERE ${IS_FREE} AND ${isOfferedAt(now)} AND gpus <= ${gpus} ${wanted}
         ORDER BY gpus DESC, position LIMIT 1)
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
-      AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)}
+      AND ${included} AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL
         AND held_at IS NULL)`),
-    ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, name, ends_at,
-        max_gpus, requested_at, hours_look_at)
-      SELECT ${runId}, ${userId}, id, instance_type, availability_zone, ${name},
-        ${stopAfterMs === null ? null : now + stopAfterMs}, ${maxGpus}, ${now}, ${now} FROM servers WHERE reserved_by = ${runId}`),
+    ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, environment, image,
+        vehicle, name, ends_at, stop_after, max_gpus, requested_at, hours_look_at, door_label)
+      SELECT ${runId}, ${userId}, servers.id, instance_type, availability_zone, environments.name, image,
+        ${world.vehicle}, ${name}, ${endsAt}, ${stopAfterMs === null ? null : stopAfterMs / 1000}, ${maxGpus}, ${now}, ${now}, ${ctx.config.door && newDoorLabel()}
+      FROM servers, environments WHERE reserved_by = ${runId} AND environments.id = ${world.environmentId}`),
+    ...(endsAt === null
+      ? []
+      : [runEventQuery(ctx, runId, { what: 'end_set', detail: toIso(endsAt), by: actorOf(starter) })]),
     ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
       SELECT ${jobId}, ${userId}, id, 'server_start', 'queued', 'Reserving a server…', ${now}, ${now}, ${now}
       FROM server_sessions WHERE id = ${runId}`),
@@ -79,7 +98,8 @@ async function reserveAndQueue(
     ctx.db.select().from(runs).where(mine),
     ctx.db.select().from(jobs).where(eq(jobs.id, jobId)),
   ])
-  if (!run || !job) throw await whyNotStarted(ctx, userId, { placeId, gpus, isSmaller: gpus < allowed.gpus, now })
+  if (!run || !job)
+    throw await whyNotStarted(ctx, userId, { placeId, gpus, isSmaller: gpus < allowed.gpus, included, now })
   ctx.background(channel.wake(userId))
   return { run, job }
 }
@@ -87,7 +107,13 @@ async function reserveAndQueue(
 async function whyNotStarted(
   ctx: Context,
   userId: string,
-  { placeId, gpus, isSmaller, now }: { placeId: string | null; gpus: number; isSmaller: boolean; now: number },
+  {
+    placeId,
+    gpus,
+    isSmaller,
+    included,
+    now,
+  }: { placeId: string | null; gpus: number; isSmaller: boolean; included: SQL; now: number },
 ): Promise<AppError> {
   const [[live], place, [account], starts, [unanswered]] = await ctx.db.batch([
     ctx.db
@@ -99,7 +125,12 @@ async function whyNotStarted(
       .from(places)
       .where(and(eq(places.id, placeId ?? ''), isNull(places.retiredAt), lte(places.gpus, gpus))),
     ctx.db
-      .select({ closedAt: users.closedAt, suspendedAt: users.suspendedAt, heldAt: users.heldAt })
+      .select({
+        closedAt: users.closedAt,
+        suspendedAt: users.suspendedAt,
+        heldAt: users.heldAt,
+        included: sql<0 | 1>`${included}`,
+      })
       .from(users)
       .where(eq(users.id, userId)),
     countedStartsQuery(ctx, userId, now),
@@ -109,6 +140,7 @@ async function whyNotStarted(
   if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
   if (account.suspendedAt !== null) return suspendedError()
   if (account.heldAt !== null) return new AppError('forbidden', HELD)
+  if (!account.included) return new AppError('conflict', CHANGED)
   if (placeId !== null && !place.length) return new AppError('not_found', "Your plan doesn't include this server.")
   if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
   const early =

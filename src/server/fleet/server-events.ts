@@ -1,9 +1,15 @@
 import type { RunRow } from '../../../db/schema.ts'
 import type { EventType } from '../../domain/webhook.ts'
+import type { Context } from '../context.ts'
 import type { OutgoingEvent } from '../events/outbox.ts'
 import { toServer } from './wire.ts'
 
 /** @param run as it is once the change is written */
-export function serverEvent(type: EventType, run: RunRow, more: Record<string, unknown> = {}): OutgoingEvent {
-  return { type, about: run.id, data: { server: toServer(run), ...more } }
+export function serverEvent(
+  { config }: Pick<Context, 'config'>,
+  type: EventType,
+  run: RunRow,
+  more: Record<string, unknown> = {},
+): OutgoingEvent {
+  return { type, about: run.id, data: { server: toServer(run, config), ...more } }
 }

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { alertOnce } from '../mail/alerts.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
-import { isEndDue } from './jobs/trial.ts'
+import { isEndDue } from './jobs/ends.ts'
 
 const WAKES_AT_ONCE = 500
 const INSTANCES_PER_STATEMENT = 1_000

@@ -1,12 +1,16 @@
 import type { JobRow, RunRow } from '../../../db/schema.ts'
+import { doorUrl } from '../../domain/door.ts'
 import { toIso } from '../../domain/instant.ts'
 import { STOPPED_OVERDUE } from '../../domain/money/invoice.ts'
 import { UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
-import { isTimeUp } from '../../domain/money/receipt.ts'
+import { isTimeUp, meterBeforeEc2 } from '../../domain/money/receipt.ts'
 import type { EndReason, Job, Server } from '../../domain/wire.ts'
+import type { Config } from '../settings.ts'
 
-export function toServer(row: RunRow): Server {
+/** Without the settings, as if doors were switched off. */
+export function toServer(row: RunRow, { door }: Pick<Config, 'door'> = { door: null }): Server {
   const live = row.endedAt === null
+  const answers = live && row.billedFrom !== null && row.stopRequestedAt === null && row.privateAddress !== null
   return {
     id: row.id,
     name: row.name,
@@ -20,8 +24,11 @@ export function toServer(row: RunRow): Server {
     startedAt: toIso(row.runningAt),
     billed_from: toIso(row.billedFrom),
     ip_address: live ? row.ipAddress : null,
+    door_url: door && answers && row.doorLabel ? doorUrl(door, row.doorLabel) : null,
     instance_type: row.instanceType,
     availability_zone: row.availabilityZone,
+    environment: row.environment,
+    vehicle: row.vehicle,
     cost_dollars: row.costUnits === null ? null : row.costUnits / UNITS_PER_DOLLAR,
     ended_because: live ? null : endReason(row),
     error_message: row.errorMessage,
@@ -29,15 +36,17 @@ export function toServer(row: RunRow): Server {
 }
 
 function endReason(run: RunRow): EndReason {
-  const { errorMessage, meteredUntil, mustStopAt } = run
+  const { errorMessage, mustStopAt } = run
+  const meteredUntil = meterBeforeEc2(run)
   if (errorMessage === STOPPED_OVERDUE) return 'suspended'
   if (errorMessage !== null) return 'failure'
   if (meteredUntil !== null && mustStopAt !== null && meteredUntil >= mustStopAt) return 'trial_over'
   if (!isTimeUp(run)) return 'you'
+  if (run.planEnds) return 'plan'
   return run.budgetCents === null ? 'time_up' : 'budget'
 }
 
-export function toJob(row: JobRow, run: RunRow | null): Job {
+export function toJob(row: JobRow, run: RunRow | null, config?: Pick<Config, 'door'>): Job {
   const finished = row.status === 'succeeded' || row.status === 'failed'
   return {
     id: row.id,
@@ -48,7 +57,7 @@ export function toJob(row: JobRow, run: RunRow | null): Job {
     // A job that failed shows its message only after it has cleaned up.
     error_message: row.status === 'failed' ? row.errorMessage : null,
     error_code: row.status === 'failed' ? row.errorCode : null,
-    server: run && toServer(run),
+    server: run && toServer(run, config),
     created_at: toIso(row.createdAt),
     updated_at: toIso(row.updatedAt),
   }

@@ -57,6 +57,8 @@ export const ASSETS = {
   app: appPage,
   /** Their pages about money. */
   billing: { ...appPage, styles: [...appPage.styles, address('src/styles/billing.css')] },
+  /** The pages of their runs. */
+  runs: { ...appPage, styles: [...appPage.styles, address('src/styles/runs.css')] },
   /** Their pages that show something to copy. */
   secrets: { ...appPage, scripts: [...appPage.scripts, copyScript] },
   /** The console. */

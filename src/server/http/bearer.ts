@@ -14,14 +14,18 @@ export async function signInByToken(c: HonoContext<AppEnv>, token: string): Prom
   const found = await findByApiToken(ctx, token, factsOf(c)?.reads?.(ctx, userOfApiToken(token)) ?? [])
   if (!found) return
   const { signIn, along, use } = found
-  const { waitMs, left, fullInMs } = await spendCall(ctx, signIn.id)
+  if (!factsOf(c)?.connections) await countCall(c, signIn.id)
+  c.set('signIn', signIn)
+  c.set('readAlong', along)
+  if (c.req.method !== 'HEAD') ctx.background(noteTokenUse(ctx, signIn.id, use, deviceOf(c).address))
+}
+
+async function countCall(c: HonoContext<AppEnv>, tokenId: string): Promise<void> {
+  const { waitMs, left, fullInMs } = await spendCall(c.var.ctx, tokenId)
   const seconds = (ms: number) => Math.max(0, Math.ceil(ms / 1000))
   c.header('RateLimit-Policy', `"token";q=${TOKEN_RATE.count};w=${seconds(TOKEN_RATE.perMs)}`)
   c.header('RateLimit', `"token";r=${left};t=${seconds(fullInMs)}`)
   refuseCall(waitMs)
-  c.set('signIn', signIn)
-  c.set('readAlong', along)
-  if (c.req.method !== 'HEAD') ctx.background(noteTokenUse(ctx, signIn.id, use, deviceOf(c).address))
 }
 
 /**

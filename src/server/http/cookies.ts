@@ -9,11 +9,10 @@ import type { AppEnv } from './app-env.ts'
  */
 export type CookieName = keyof typeof COOKIE_S | 'flash_1' | 'flash_2'
 
-const HOST_ONLY = { secure: true, prefix: 'host' } as const
-
 function attributes(c: HonoContext<AppEnv>) {
-  const secure = c.var.ctx.config.origins[0]?.startsWith('https:') ?? false
-  return { path: '/', httpOnly: true, sameSite: 'Lax', ...(secure && HOST_ONLY) } as const
+  const isHttps = c.var.ctx.config.origins[0]?.startsWith('https:') ?? false
+  // The prefix implies Secure.
+  return { path: '/', httpOnly: true, sameSite: 'Lax', ...(isHttps && ({ prefix: 'host' } as const)) } as const
 }
 
 export function readCookie(c: HonoContext<AppEnv>, name: CookieName): string | undefined {

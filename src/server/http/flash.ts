@@ -1,9 +1,9 @@
 import type { Context as HonoContext } from 'hono'
 import { COOKIE_S } from '../../domain/retention.ts'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
+import { readSigned, sign } from '../signed-cookie.ts'
 import type { AppEnv } from './app-env.ts'
 import { clearCookie, readCookie, writeCookie } from './cookies.ts'
-import { readSigned, sign } from './signed-cookie.ts'
 
 /** A browser allows 4096 bytes per cookie, attributes included; a long contact message takes three. */
 const NAMES = ['flash', 'flash_1', 'flash_2'] as const
@@ -15,8 +15,8 @@ const PART = 3_800
  */
 export function setFlash(c: HonoContext<AppEnv>, flash: FlashMessage): void {
   const expires = c.var.ctx.now() + COOKIE_S.flash * 1000
-  let cookie = sign(c, 'flash', { ...flash, expires })
-  if (cookie.length > PART * NAMES.length) cookie = sign(c, 'flash', { ...flash, values: {}, expires })
+  let cookie = sign(c.var.ctx, 'flash', { ...flash, expires })
+  if (cookie.length > PART * NAMES.length) cookie = sign(c.var.ctx, 'flash', { ...flash, values: {}, expires })
   NAMES.forEach((name, i) => {
     const part = cookie.slice(i * PART, (i + 1) * PART)
     if (part) writeCookie(c, name, part)
@@ -35,7 +35,7 @@ export function takeFlash(c: HonoContext<AppEnv>): FlashMessage | null {
   NAMES.forEach((name, i) => {
     if (parts[i]) clearCookie(c, name)
   })
-  return readSigned<FlashMessage>(c, 'flash', parts.join(''))
+  return readSigned<FlashMessage>(c.var.ctx, 'flash', parts.join(''))
 }
 
 /** Whether a person sees the answer, not only their browser or a mail scanner. */

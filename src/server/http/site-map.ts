@@ -10,6 +10,7 @@ import { usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 import { dashboardQueries } from '../fleet/dashboard.ts'
 import { listRunsQuery } from '../fleet/runs.ts'
+import { catalogQuery } from '../fleet/worlds.ts'
 import { vendorErrorOf } from '../log.ts'
 import type { AppEnv } from './app-env.ts'
 import { bearerOf } from './caller.ts'
@@ -53,6 +54,8 @@ export type RouteFacts = {
   ownToken?: true
   /** Stripe signs it: none of our pages sends it, and its bursts are not rate limited. */
   signedBySender?: true
+  /** Each call is a connection that a program makes, often many at once: they don't count as API calls. */
+  connections?: true
   /** Extra fields in a refusal. */
   errorFields?: (error: AppError) => Record<string, unknown>
   /** Open pages poll it, so it doesn't mean that anyone is there. */
@@ -97,26 +100,40 @@ export const SITE_MAP = {
     reads: (ctx: Context, userId: SQL) =>
       [...openInvoiceQueries(ctx, userId), ...dashboardQueries(ctx, userId)] as const,
   }),
+  'GET /servers/:id/extend': page('public', {}),
+  'POST /servers/:id/extend': call('public', {
+    form: { at: '/servers/:id/extend', done: '/servers/:id/extend' },
+  }),
   'GET /stop_server': page('user', { reads: dashboardQueries }),
-  'GET /subscriptions': page('user', { reads: usageQueries, ahead: 'press' }),
+  'GET /servers/:id/open': page('user', {}),
+  'GET /subscriptions': page('user', {
+    reads: (ctx: Context, userId: SQL) => [...usageQueries(ctx, userId), catalogQuery(ctx, userId)] as const,
+    ahead: 'press',
+  }),
   'GET /subscriptions/pay': page('user', {}),
   'GET /subscriptions/change': page('user', {}),
   'GET /account_overview': page('user', { ahead: 'press' }),
   'GET /billing_history': page('user', { ahead: 'press' }),
   'GET /billing_history/:id': page('user', { ahead: 'press' }),
   'GET /billing_history.csv': page('user', { scope: 'read', file: true }),
+  'GET /servers': page('user', { ahead: 'press' }),
+  'GET /servers.csv': page('user', { scope: 'read', file: true }),
+  // It counts seconds.
+  'GET /servers/:id': page('user', {}),
   'GET /budget': page('user', { ahead: 'press' }),
   'GET /devices': page('user', { ahead: 'press' }),
   'GET /api_tokens': page('user', { ahead: 'press' }),
   'GET /activate': page('user', {}),
   'GET /webhooks': page('user', { ahead: 'press' }),
   'GET /webhooks/:id': page('user', { ahead: 'press' }),
+  'GET /environments': page('user', { ahead: 'press' }),
   'GET /close_account': page('user', { ahead: 'press' }),
   'GET /console': page('admin', {}),
   'GET /console/messages': page('admin', {}),
   'GET /admin/people': page('admin', {}),
   'GET /admin/people/:id': page('admin', {}),
   'GET /admin/places': page('admin', {}),
+  'GET /admin/environments': page('admin', {}),
   'GET /admin/drift': page('admin', {}),
   'GET /admin/audit': page('admin', {}),
   'GET /admin/audit.csv': page('admin', { file: true }),
@@ -132,6 +149,9 @@ export const SITE_MAP = {
   'POST /admin/bills/correct': act('/admin/people'),
   'POST /admin/places': act('/admin/places'),
   'POST /admin/places/change': act('/admin/places'),
+  'POST /admin/environments': act('/admin/environments'),
+  'POST /admin/environments/change': act('/admin/environments'),
+  'POST /admin/environments/retire': act('/admin/environments'),
   'GET /admin/runs/:id': page('admin', {}),
 
   'POST /users': call('public', { form: { at: '/sign_up', done: '/sign_in' }, givesToken: true }),
@@ -182,12 +202,34 @@ export const SITE_MAP = {
     reads: (ctx: Context, userId: SQL) => [listRunsQuery(ctx, userId)] as const,
     byItself: true,
   }),
+  'GET /api/v1/servers': call('user', { scope: 'read', byItself: true }),
+  'GET /api/v1/servers/:id': call('user', { scope: 'read', byItself: true }),
   'GET /api/v1/aws/server_available': call('user', { scope: 'read', reads: usageQueries, byItself: true }),
+  'GET /api/v1/environments': call('user', {
+    scope: 'read',
+    reads: (ctx: Context, userId: SQL) => [catalogQuery(ctx, userId), ...usageQueries(ctx, userId)] as const,
+  }),
+  'POST /api/v1/environments': call('user', {
+    scope: 'operate',
+    form: { at: '/environments', done: '/environments' },
+  }),
+  'DELETE /api/v1/environments/:name': call('user', {
+    scope: 'operate',
+    form: { at: '/environments', done: '/environments' },
+  }),
   'POST /api/v1/aws/auto_cloud_start_request': call('user', { scope: 'operate' }),
   'POST /api/v1/aws/start': call('user', { scope: 'operate' }),
   'POST /api/v1/aws/stop_server': call('user', { scope: 'operate' }),
+  'PUT /api/v1/servers/:id': call('user', {
+    scope: 'operate',
+    form: { at: '/dashboard', done: '/dashboard', back: true },
+  }),
   'POST /api/v1/aws/check_server_ip_status': call('user', { scope: 'read', byItself: true }),
   'POST /api/servers/request_more': call('user', { scope: 'operate' }),
+  'GET /api/v1/servers/:id/tcp/:port': call('user', { scope: 'operate', connections: true }),
+  'GET /api/v1/servers/:id/guests': call('user', {}),
+  'POST /api/v1/servers/:id/guests': call('user', {}),
+  'DELETE /api/v1/servers/:id/guests/:guest': call('user', {}),
   'GET /api/v1/instances': call('admin', { byItself: true, errorFields: vendorErrorOf }),
 
   'GET /api/v1/billings/summary': call('user', { scope: 'read', reads: usageQueries, byItself: true }),

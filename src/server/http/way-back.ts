@@ -1,9 +1,9 @@
 import type { Context as HonoContext } from 'hono'
 import { COOKIE_S } from '../../domain/retention.ts'
 import type { User } from '../../domain/wire.ts'
+import { readSigned, sign } from '../signed-cookie.ts'
 import type { AppEnv } from './app-env.ts'
 import { clearCookie, readCookie, writeCookie } from './cookies.ts'
-import { readSigned, sign } from './signed-cookie.ts'
 import { pageAt } from './site-map.ts'
 
 /** Long enough to look for a password, too short to surprise anyone the next day. */
@@ -19,7 +19,7 @@ export function keepWayBack(c: HonoContext<AppEnv>, path: string | null, userId:
   // The console sends visitors on to the dashboard, which must not forget where they came from.
   if (path === '/dashboard' && leadsTo(read(c)?.path ?? '')?.access === 'admin') return
   const expires = c.var.ctx.now() + COOKIE_S.back * 1000
-  writeCookie(c, 'back', sign(c, 'back', { path, userId, expires }))
+  writeCookie(c, 'back', sign(c.var.ctx, 'back', { path, userId, expires }))
 }
 
 /** Where this person was when they had to sign in, if they may go there. Null: the dashboard. */
@@ -32,7 +32,7 @@ export function takeWayBack(c: HonoContext<AppEnv>, user: User): string | null {
 }
 
 function read(c: HonoContext<AppEnv>): WayBack | null {
-  return readSigned<WayBack>(c, 'back', readCookie(c, 'back') ?? '')
+  return readSigned<WayBack>(c.var.ctx, 'back', readCookie(c, 'back') ?? '')
 }
 
 /** The page at this path, if people must sign in to see it. */

@@ -41,7 +41,7 @@ export class AttemptCounter extends DurableObject<Env> implements CounterCalls {
   async spend(rate: Rate, now: number): Promise<Spent> {
     const { paidOffAt, waitMs } = takeFrom((await this.ctx.storage.get<number>('paidOffAt')) ?? null, rate, now)
     if (waitMs === 0) await this.keep('paidOffAt', paidOffAt, rate.perMs)
-    return { waitMs, left: leftOf(paidOffAt, rate, now), fullInMs: paidOffAt - now }
+    return { waitMs, ...leftOf(paidOffAt, rate, now) }
   }
 
   async takeExactly(rate: Rate, now: number): Promise<number> {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
 import { AppError } from '../../domain/error.ts'
 import { HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
-import { answered } from '../answered.ts'
 import type { Context } from '../context.ts'
 import type { Spent } from '../ports/objects.ts'
 import { connectionOf, networkOf } from './network.ts'
@@ -23,6 +22,7 @@ const RATES = {
   resend: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
   reset: { email: 5, address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
   device: { address: 20, network: 100, perPerson: 0.5, perMs: HOUR_MS },
+  extend: { address: 30, network: 150, perPerson: 0.5, perMs: HOUR_MS },
   contact: { email: 5, address: 10, network: 50, perPerson: 0.25, perMs: HOUR_MS },
 } satisfies Record<string, Limits>
 
@@ -64,6 +64,9 @@ export const TOKEN_RATE = { count: 300, perMs: MINUTE_MS } satisfies Rate
 
 type LimitContext = Pick<Context, 'now' | 'counter'>
 
+/** What has a limit: a test calls each beyond it. */
+export type Limited = keyof typeof RATES | keyof typeof PERSONAL
+
 /** @throws too_many, with the seconds to wait; the same whether or not the email address has an account */
 export async function limitCalls(
   ctx: LimitContext & Pick<Context, 'db'>,
@@ -74,7 +77,7 @@ export async function limitCalls(
   const limits: Limits = RATES[call]
   const now = ctx.now()
   const take = (kind: string, who: string, count: number) =>
-    answered(ctx.counter(counterName(call, kind, who)).take({ count, perMs: limits.perMs }, now))
+    ctx.counter(counterName(call, kind, who)).take({ count, perMs: limits.perMs }, now)
   const takeFrom = async (place: 'address' | 'network', who: string) => {
     const wait = await take(place, who, limits[place])
     if (wait === 0) return 0
@@ -103,17 +106,17 @@ export async function limitGuesses(
   isRight: () => Promise<boolean>,
 ): Promise<boolean> {
   const counter = guessCounter(ctx, secret)
-  refuseFor(await answered(counter.guess(ctx.now())))
+  refuseFor(await counter.guess(ctx.now()))
   const right = await isRight().catch(async (error) => {
-    await answered(counter.takeBack()).catch((cause) => ctx.log('guess_not_taken_back', {}, cause))
+    await counter.takeBack().catch((cause) => ctx.log('guess_not_taken_back', {}, cause))
     throw error
   })
-  if (right) await answered(counter.forgive())
+  if (right) await counter.forgive()
   return right
 }
 
 export function forgiveGuesses(ctx: Pick<Context, 'counter'>, secret: string): Promise<void> {
-  return answered(guessCounter(ctx, secret).forgive())
+  return guessCounter(ctx, secret).forgive()
 }
 
 function guessCounter(ctx: Pick<Context, 'counter'>, secret: string) {
@@ -132,7 +135,7 @@ export function sessionSecret(userId: string): string {
 
 /** Counts a call with this API token, and says how much of its rate is left. */
 export function spendCall(ctx: LimitContext, tokenId: string): Promise<Spent> {
-  return answered(ctx.counter(counterName('call', 'token', tokenId)).spend(TOKEN_RATE, ctx.now()))
+  return ctx.counter(counterName('call', 'token', tokenId)).spend(TOKEN_RATE, ctx.now())
 }
 
 /** @throws too_many, with the seconds to wait */
@@ -153,7 +156,7 @@ export async function mayStill(ctx: LimitContext, act: keyof typeof PERSONAL, pe
 
 function waitOf(ctx: LimitContext, act: keyof typeof PERSONAL, person: string): Promise<number> {
   const { count, perMs } = PERSONAL[act]
-  return answered(ctx.counter(counterName(act, 'user', person)).takeExactly({ count, perMs }, ctx.now()))
+  return ctx.counter(counterName(act, 'user', person)).takeExactly({ count, perMs }, ctx.now())
 }
 
 /** Hashed, so that names in the platform's logs reveal no email address. */

@@ -7,7 +7,7 @@ import { composeMail, type MailContent } from './letter.ts'
 
 export function confirmEmailMail(origin: string, token: string): MailContent {
   return composeMail('Confirm your email address', [
-    'Welcome to Proving Ground. Confirm your email address to start your free trial of 30 minutes:',
+    'Welcome to Proving Ground. Confirm your email address to start. Your free trial of 30 minutes begins then, unless this mailbox already had one:',
     confirmLink(origin, token),
     "The link works for 24 hours. If you didn't sign up, you can ignore this email.",
   ])

@@ -72,7 +72,10 @@ export async function alertOnce(
       .insert(alerts)
       .values(matters.map((matter) => ({ matter, toldAt: now })))
       .onConflictDoUpdate({ target: alerts.matter, set: { toldAt: now } })
-    if (!fresh.length) return void (await seen)
+    if (!fresh.length) {
+      await seen
+      return
+    }
     const { subject, sentences, fields } = alert(fresh)
     ctx.log('alert', { matter: fresh[0], matters: fresh.length, subject, ...fields })
     // Two triggers at once: only the first finds them all untold.

@@ -23,6 +23,17 @@ export function suspendedMail(bill: Overdue & { periodStart: number; periodEnd: 
   ])
 }
 
+/** For an account whose owner closed another one and left a bill. */
+export function debtMail(origin: string, cents: number): MailContent {
+  const owed = dollars(cents / 100)
+  return composeMail(`Account suspended: ${owed} is unpaid`, [
+    `You closed an account with this mailbox, and ${owed} of it is still unpaid. You can't start servers until it's paid.`,
+    { link: `${origin}/billing_history`, label: 'See the open invoice' },
+    `If you have a server running, we'll stop it if the invoice is still unpaid ${STOP_AFTER_DAYS} days from now, and email you the day before.`,
+    'Once you pay, your account works right away.',
+  ])
+}
+
 export function stopWarningMail(overdue: Overdue & { stopAt: number }): MailContent {
   const { payUrl, stopAt } = overdue
   return composeMail(`We'll stop your server tomorrow: ${sum(overdue)} is overdue`, [

@@ -18,6 +18,16 @@ export function trialEndingMail(origin: string, minutes: number): MailContent {
   ])
 }
 
+export function noTrialMail(origin: string): MailContent {
+  return composeMail('Your account has no free trial', [
+    'Your email address is confirmed, and you can sign in. Your account has no free trial, because this mailbox already had one.',
+    'There is one free trial per mailbox, whatever address of it you sign up with, and even after you close an account.',
+    'Choose a plan to start servers.',
+    OFFER,
+    plansLink(origin),
+  ])
+}
+
 export function trialOverMail(origin: string): MailContent {
   return composeMail('Your free trial is over', [
     `Your ${TRIAL_MINUTES} free minutes are used up, so we stopped your server. You owe nothing.`,

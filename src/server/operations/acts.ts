@@ -11,6 +11,8 @@ import { auditQuery, type Hand, isDoneAlready } from '../audit.ts'
 import { correctBill } from '../billing/bills/corrections.ts'
 import { endGrantedPlan, grantPlan } from '../billing/plans/grants.ts'
 import type { Context } from '../context.ts'
+import type { EnvironmentChange, NewEnvironment } from '../fleet/catalog.ts'
+import * as catalog from '../fleet/catalog.ts'
 import { addPlaces, drainPlace, type NewPlaces, resumePlace, retirePlace } from '../fleet/places.ts'
 import { requestStop } from '../fleet/runs.ts'
 import { heldMail, stoppedByUsMail } from '../mail/operator-letters.ts'
@@ -222,4 +224,21 @@ export function isPlaceAct(text: string): text is PlaceAct {
 
 export async function changePlace(operator: Operator, placeId: string, act: PlaceAct, why: Why): Promise<void> {
   await PLACE_ACTS[act](handOf(operator, why), placeId)
+}
+
+export async function newEnvironment(operator: Operator, input: NewEnvironment, why: Why): Promise<void> {
+  await catalog.addEnvironment(handOf(operator, why), input)
+}
+
+export async function changeEnvironment(
+  operator: Operator,
+  name: string,
+  change: EnvironmentChange,
+  why: Why,
+): Promise<void> {
+  await catalog.changeEnvironment(handOf(operator, why), name, change)
+}
+
+export async function retireEnvironment(operator: Operator, name: string, why: Why): Promise<void> {
+  await catalog.retireEnvironment(handOf(operator, why), name)
 }

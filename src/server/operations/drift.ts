@@ -23,6 +23,24 @@ export type Drift = {
     due_at: string
     progress: string | null
   }[]
+  /** Ended runs whose meter and EC2's record differ by more than a minute, newest first. */
+  differing: {
+    id: string
+    user: string
+    ended_at: string
+    difference: number | null
+    taken_off: number
+    credited: boolean
+  }[]
+}
+
+type Differing = {
+  id: string
+  user_id: string
+  ended_at: number
+  ec2_difference: number | null
+  short_seconds: number
+  credit_at: number | null
 }
 
 type LiveRun = {
@@ -47,7 +65,7 @@ export async function findDrift(ctx: Context): Promise<Drift> {
   const now = ctx.now()
   // The database last, so that a server that has just started doesn't count as drift.
   const seen = await ctx.cloud.listInstances(WAIT_MS)
-  const [live, tokens, late] = await ctx.db.batch([
+  const [live, tokens, late, differing] = await ctx.db.batch([
     ctx.db.all<LiveRun>(
       sql`SELECT id, user_id, instance_id, running_at, confirmed_at FROM server_sessions
         WHERE ended_at IS NULL AND stop_requested_at IS NULL`,
@@ -57,6 +75,8 @@ export async function findDrift(ctx: Context): Promise<Drift> {
     ctx.db.all<LateJob>(sql`SELECT id, user_id, session_id, kind, attempts, run_at, progress FROM jobs
       WHERE run_at IS NOT NULL AND (run_at < ${now - LATE_MS} OR attempts > ${MOST_TRIES})
       ORDER BY run_at LIMIT ${MOST_SHOWN}`),
+    ctx.db.all<Differing>(sql`SELECT id, user_id, ended_at, ec2_difference, short_seconds, credit_at FROM server_sessions
+      WHERE (abs(ec2_difference) > 60 OR short_seconds > 60) ORDER BY ended_at DESC LIMIT ${MOST_SHOWN}`),
   ])
   const alive = seen.filter(({ state }) => state === 'pending' || state === 'running')
   const owned = new Set(tokens.map(({ token }) => token))
@@ -89,6 +109,14 @@ export async function findDrift(ctx: Context): Promise<Drift> {
       attempts: job.attempts,
       due_at: toIso(job.run_at),
       progress: job.progress,
+    })),
+    differing: differing.map((run) => ({
+      id: run.id,
+      user: run.user_id,
+      ended_at: toIso(run.ended_at),
+      difference: run.ec2_difference,
+      taken_off: run.short_seconds,
+      credited: run.credit_at === null,
     })),
   }
 }

@@ -1,6 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import { HOUR_MS, MINUTE_MS } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
+import { isPastEnd } from '../fleet/jobs/ends.ts'
 import { IS_FREE, isOfferedAt } from '../fleet/places.ts'
 import { alertOnce, type Lasting } from '../mail/alerts.ts'
 
@@ -10,6 +11,8 @@ const SHOWN = 10
 const MOST_TRIES = 5
 const MOST_INVOICE_TRIES = 3
 const STOPPING_MS = 10 * MINUTE_MS
+/** The sweep comes each minute. */
+const END_MISSED_MS = 3 * MINUTE_MS
 
 type Kind = {
   matter: string
@@ -38,6 +41,16 @@ const KINDS: Kind[] = [
     sentences: [
       "We asked EC2 to end these more than 10 minutes ago, and it hasn't confirmed. The customer pays nothing, but we pay EC2, and the place stays reserved.",
       'Check the instance in the AWS console, and search the log for the run.',
+    ],
+  },
+  {
+    matter: 'end_missed',
+    query: (now) => sql`SELECT id FROM server_sessions WHERE ended_at IS NULL AND stop_requested_at IS NULL
+        AND ${isPastEnd(now - END_MISSED_MS)} ORDER BY requested_at`,
+    subject: (count) => `${many(count, 'server')} outlived its end`,
+    sentences: [
+      'Their end has passed: the one their user set, or that of their trial. Neither their alarm nor the sweep stopped them. The customer pays nothing from then on, but we pay EC2.',
+      'Search the log for alarm_failed and the user. In the console, the run has a button that stops it.',
     ],
   },
   {

@@ -216,9 +216,10 @@ function insertRun({ db, now }: Hand, instance: CloudInstance, { billedFrom, mus
   const isOver = until !== null
   const meteredUntil = isOver && billedFrom !== null ? meterEnd({ mustStopAt }, billedFrom, until) : null
   return db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, requested_at, running_at, billed_from,
-      confirmed_at, must_stop_at, stop_requested_at, metered_until, ended_at, instance_id, ip_address)
+      confirmed_at, must_stop_at, stop_requested_at, metered_until, ended_at, instance_id, ip_address, environment, vehicle)
     SELECT ${tags.session}, ${users.id}, place.id, ${type}, ${launchTime}, ${billedFrom}, ${billedFrom},
-      ${billedFrom === null ? null : (until ?? now())}, ${mustStopAt}, ${until}, ${meteredUntil}, ${until}, ${id}, ${publicIp}
+      ${billedFrom === null ? null : (until ?? now())}, ${mustStopAt}, ${until}, ${meteredUntil}, ${until}, ${id}, ${publicIp},
+      ${tags.environment ?? null}, ${tags.vehicle ?? null}
     FROM ${users}, (SELECT id FROM servers ORDER BY instance_type = ${type} DESC, reserved_by IS NULL DESC, retired_at IS NULL DESC,
       position LIMIT 1) AS place
     WHERE ${users.id} = ${tags.user} AND (${isOver ? 1 : 0}
@@ -226,8 +227,11 @@ function insertRun({ db, now }: Hand, instance: CloudInstance, { billedFrom, mus
     ON CONFLICT DO NOTHING`)
 }
 
-function insertLaunch({ db, now }: Hand, { id, token, tags, launchTime }: CloudInstance, outcome: 'launched' | 'gone') {
-  return db.run(sql`INSERT INTO launches (token, session_id, server_id, created_at, instance_id, outcome)
-    SELECT ${token ?? id}, id, server_id, ${launchTime ?? now()}, ${id}, ${outcome} FROM server_sessions
+function insertLaunch({ db, now }: Hand, instance: CloudInstance, outcome: 'launched' | 'gone') {
+  const { id, token, tags, launchTime, endedAt, endReason } = instance
+  return db.run(sql`INSERT INTO launches (token, session_id, server_id, created_at, instance_id, outcome, launched_at,
+      ended_at, end_reason)
+    SELECT ${token ?? id}, id, server_id, ${launchTime ?? now()}, ${id}, ${outcome}, ${launchTime},
+      ${outcome === 'gone' ? endedAt : null}, ${outcome === 'gone' ? endReason : null} FROM server_sessions
     WHERE id = ${tags.session} ON CONFLICT DO NOTHING`)
 }

@@ -4,6 +4,7 @@ import { incidents, statusChecks } from '../../../db/schema.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
 import { type Incident, type IncidentKind, SILENT_MS, STATUS_DAYS } from '../../domain/status.ts'
 import type { Context } from '../context.ts'
+import { HAS_OWN_IMAGE } from '../fleet/jobs/images.ts'
 import { IS_FREE, isOfferedAt } from '../fleet/places.ts'
 import { newId } from '../id.ts'
 
@@ -17,7 +18,7 @@ const PEOPLE = 2
 const MOST_SHOWN = 2_000
 
 /** The reasons for failed starts that aren't the user's doing. */
-const OUR_FAULTS = new Set(['launch_refused', 'timeout', 'no_answer', 'instance_lost'])
+const OUR_FAULTS = new Set(['launch_refused', 'timeout', 'no_answer', 'instance_lost', 'image_failed'])
 
 type EndedStart = { user_id: string; status: string; error_code: string | null }
 
@@ -34,6 +35,7 @@ export async function checkStarts(ctx: Context): Promise<void> {
     ctx.db.all<EndedStart>(sql`SELECT user_id, status, error_code FROM jobs
       WHERE run_at IS NULL AND updated_at > ${now - RECENT_MS} AND kind = 'server_start'
       AND coalesce(error_code, '') NOT IN ('stopped', 'no_capacity', 'suspended', 'stopped_by_us')
+      AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE id = session_id AND ${HAS_OWN_IMAGE})
       ORDER BY updated_at DESC LIMIT ${IN_A_ROW}`),
     ctx.db.select().from(statusChecks),
   ])

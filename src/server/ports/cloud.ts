@@ -12,8 +12,12 @@ export type CloudInstance = {
   launchTime: number | null
   /** The token of the launch that made it; null if it isn't ours. */
   token: string | null
-  /** When we asked the cloud to end it, if it says so: it forgets after an hour. */
-  endedAt?: number | null
+  /** When it ended, in whole seconds, if the cloud says so: it forgets after an hour. */
+  endedAt: number | null
+  /** Why its state changed last, in the cloud's words. */
+  endReason: string | null
+  /** Whether the machine itself ended it. */
+  shutItselfDown: boolean
   tags: Record<string, string>
 }
 

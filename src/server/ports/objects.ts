@@ -1,5 +1,7 @@
 import type { ScryptOptions } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
+import type { ServerFrame } from '../../domain/cable.ts'
+import type { Server } from '../../domain/wire.ts'
 
 /** The calls that the rest of the server may make to a user's JobChannel object. */
 export type JobChannelCalls = {
@@ -9,8 +11,16 @@ export type JobChannelCalls = {
   wake(userId: string): Promise<void>
   /** Call after writing: tells the user's open pages to read their account again. */
   tellAccount(): Promise<void>
+  /** Call after writing: shows the user's open pages their server as it is now, and why. */
+  tellServer(event: ServerFrame, server: Server): Promise<void>
   /** Closes the sockets of these sign-ins, or all of them. */
   disconnect(signInIds: string[] | 'all'): Promise<void>
+}
+
+/** The calls to the object that holds a user's open connections through their door. */
+export type DoorCalls = {
+  /** Call after writing: closes the connections of everyone who may no longer come in. */
+  recheck(): Promise<void>
 }
 
 /** The calls to the object that watches the whole fleet. */

@@ -3,7 +3,6 @@ import { haveNow } from '../../domain/money/plan-words.ts'
 import { SignIn } from '../../pages/SignIn.tsx'
 import { SignUp } from '../../pages/SignUp.tsx'
 import type { FlashMessage } from '../../ui/FlashAlert.tsx'
-import { findAddressOfLink } from '../accounts/confirmation.ts'
 import { findResetLink } from '../accounts/password-reset.ts'
 import { listSignIns } from '../accounts/sign-ins.ts'
 import { getBillingOverview } from '../billing/bills/billing-overview.ts'
@@ -29,7 +28,10 @@ export const accountPages = new Hono<AppEnv>()
     return renderPage(c, { title: 'Sign In', description: SIGN_IN }, <SignIn {...form} />)
   })
   .get('/confirm_email', async (c) => {
-    const { ConfirmEmailPage } = await import('../../pages/ConfirmEmailPage.tsx')
+    const [{ ConfirmEmailPage }, { findAddressOfLink }] = await Promise.all([
+      import('../../pages/ConfirmEmailPage.tsx'),
+      import('../accounts/confirmation.ts'),
+    ])
     const token = c.req.query('confirmation_token') || null
     const email = token ? await findAddressOfLink(c.var.ctx, token) : null
     const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token, email: email ?? '' }

@@ -5,6 +5,7 @@ import { body, checkbox, text } from '../http/body.ts'
 
 const why = { reason: text, confirmed: checkbox, act_id: text }
 const whyOnly = z.object(why)
+const environment = { name: text, description: text, image: text, from: text, position: text }
 
 /** Few isolates ever show the console, so its pages and acts load on demand. */
 const screens = () => import('./admin/screens.tsx')
@@ -19,6 +20,7 @@ export const admin = new Hono<AppEnv>()
   .get('/admin/people/:id', async (c) => (await screens()).person(c, c.req.param('id')))
   .get('/admin/runs/:id', async (c) => (await screens()).run(c, c.req.param('id')))
   .get('/admin/places', async (c) => (await screens()).places(c))
+  .get('/admin/environments', async (c) => (await screens()).environments(c))
   .get('/admin/drift', async (c) => (await screens()).drift(c))
   .get('/admin/audit', async (c) => (await screens()).audit(c))
   .get('/admin/audit.csv', async (c) => (await screens()).auditFile(c))
@@ -58,4 +60,13 @@ export const admin = new Hono<AppEnv>()
   )
   .post('/admin/places/change', body(z.object({ ...why, place: text, act: text })), async (c) =>
     (await acts()).changePlace(c, c.req.valid('json')),
+  )
+  .post('/admin/environments', body(z.object({ ...why, ...environment })), async (c) =>
+    (await acts()).addEnvironment(c, c.req.valid('json')),
+  )
+  .post('/admin/environments/change', body(z.object({ ...why, ...environment })), async (c) =>
+    (await acts()).changeEnvironment(c, c.req.valid('json')),
+  )
+  .post('/admin/environments/retire', body(z.object({ ...why, name: text })), async (c) =>
+    (await acts()).retireEnvironment(c, c.req.valid('json')),
   )

@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { toIso } from '../../domain/instant.ts'
 import { billMonth } from '../../domain/money/bill.ts'
-import { planName, upgradeWaits } from '../../domain/money/plan.ts'
+import { planName, planOf, upgradeWaits } from '../../domain/money/plan.ts'
 import { haveNow, upgradeOf } from '../../domain/money/plan-words.ts'
 import { PAY_PLAN } from '../../domain/money/start-cost.ts'
 import { dollarsPerMonth, hoursPerDay } from '../../domain/money/usage-chart.ts'
@@ -9,6 +9,7 @@ import { findStatement, getBillingHistory } from '../billing/bills/billing-histo
 import { countUsage, getUsage, toSummary } from '../billing/bills/usage.ts'
 import { findPlanPayPage, settlePlan } from '../billing/plans/pay-plan.ts'
 import { siteOrigin } from '../context.ts'
+import { toWorlds } from '../fleet/worlds.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { logError, statusOf, toAppError } from '../http/error-response.ts'
 import { setFlash, takeFlash } from '../http/flash.ts'
@@ -90,7 +91,7 @@ export const billingPages = new Hono<AppEnv>()
   .get('/subscriptions', async (c) => {
     const { Subscriptions } = await import('../../pages/Subscriptions.tsx')
     const { ctx } = c.var
-    const [history, runs] = readAlong(c, 'GET /subscriptions')
+    const [history, runs, catalog] = readAlong(c, 'GET /subscriptions')
     let usage = countUsage(history, runs, ctx.now())
     // They may come from Stripe's page, before its webhook.
     if (
@@ -111,6 +112,7 @@ export const billingPages = new Hono<AppEnv>()
         changeable={Boolean(usage.plan?.stripeSubscriptionId)}
         upgrade={upgradeOf(usage.plan, ctx.now())}
         forSale={forSale}
+        worlds={toWorlds(catalog, planOf(usage.plan))}
         csrfToken={csrfToken(c)}
         flash={takeFlash(c)}
       />,

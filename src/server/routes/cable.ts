@@ -1,8 +1,8 @@
 import { Hono } from 'hono'
 import { disconnectFrame, SUB_PROTOCOL } from '../../domain/cable.ts'
-import { answered } from '../answered.ts'
 import type { AppEnv } from '../http/app-env.ts'
 import { bearerOf } from '../http/caller.ts'
+import { openSocket } from '../objects.ts'
 
 /**
  * Connects to a user's JobChannel. As in Rails, a foreign origin or protocol gets a 404, and a missing
@@ -22,8 +22,7 @@ export const cable = new Hono<AppEnv>().get('/cable', async (c) => {
   headers.set('x-user-id', signIn.user.id)
   headers.set('x-sign-in-id', signIn.id)
   headers.set('x-expires-at', String(signIn.expiresAt))
-  const channel = c.env.JOB_CHANNEL.getByName(signIn.user.id)
-  return (await answered(channel.fetch(new Request(c.req.raw, { headers }) as never))) as unknown as Response
+  return openSocket(c.env, signIn.user.id, () => new Request(c.req.raw, { headers }))
 })
 
 function refuse(): Response {

@@ -55,7 +55,7 @@ export const pages = new Hono<AppEnv>()
     const now = c.var.ctx.now()
     const [bills, payments, ...rows] = readAlong(c, 'GET /dashboard')
     const data = {
-      ...toDashboard(rows, now),
+      ...toDashboard(rows, c.var.ctx),
       openInvoices: toOpenInvoices(bills, payments, now),
     }
     return renderPage(c, { title: 'Dashboard' }, <Dashboard userId={user.id} csrfToken={csrfToken(c)} {...data} />)
@@ -63,7 +63,7 @@ export const pages = new Hono<AppEnv>()
   .get('/stop_server', async (c) => {
     const { StopServer } = await import('../../pages/StopServer.tsx')
     const now = c.var.ctx.now()
-    const { servers, summary } = toDashboard(readAlong(c, 'GET /stop_server'), now)
+    const { servers, summary } = toDashboard(readAlong(c, 'GET /stop_server'), c.var.ctx)
     const server = servers.find(canStop)
     if (!server) return c.redirect('/dashboard', 303)
     return renderPage(

@@ -9,6 +9,7 @@ import { firstAnswer } from '../fleet/repeats.ts'
 import { startRun, stopRun } from '../fleet/runs.ts'
 import { requestMoreServers } from '../fleet/server-requests.ts'
 import { toServer } from '../fleet/wire.ts'
+import { toWorlds } from '../fleet/worlds.ts'
 import { requireValid } from '../form-rules.ts'
 import type { AppEnv } from '../http/app-env.ts'
 import { signedIn } from '../http/app-env.ts'
@@ -19,8 +20,10 @@ import { answer } from '../http/reply.ts'
 import { readAlong } from '../http/site-map.ts'
 import { valid } from '../http/valid.ts'
 
+/** Left out, it stays as it is. */
+const optionalText = z.optional(z.nullable(z.string()))
 /** What both starts take. */
-const wishes = { name: text, stop_after: optionalNumber }
+const wishes = { name: text, stop_after: optionalNumber, environment: text, vehicle: text }
 /** What the start in a given place takes. */
 const autoWishes = { ...wishes, max_gpus: optionalNumber }
 
@@ -28,19 +31,24 @@ const autoWishes = { ...wishes, max_gpus: optionalNumber }
 export const servers = new Hono<AppEnv>()
   .get('/api/v1/servers/get_servers', (c) => {
     const [rows] = readAlong(c, 'GET /api/v1/servers/get_servers')
-    return c.json({ servers: rows.map(toServer) })
+    return c.json({ servers: rows.map((row) => toServer(row, c.var.ctx.config)) })
   })
   .get('/api/v1/aws/server_available', async (c) => {
     const { ctx } = c.var
     const [history, rows] = readAlong(c, 'GET /api/v1/aws/server_available')
     return c.json(await findAvailability(ctx, toAllowance(countUsage(history, rows, ctx.now()))))
   })
+  .get('/api/v1/environments', (c) => {
+    const [catalog, history, rows] = readAlong(c, 'GET /api/v1/environments')
+    const { plan } = toAllowance(countUsage(history, rows, c.var.ctx.now()))
+    return c.json(toWorlds(catalog, plan))
+  })
   .post('/api/v1/aws/auto_cloud_start_request', body(z.object(autoWishes), { optional: true }), async (c) => {
     try {
       const wanted = requireValid(runWishes, c.req.valid('json'))
       const repeat = await repeatableOf(c)
       const { run, job } = await startRun(c.var.ctx, signedIn(c), null, repeat, wanted)
-      const body = { server: toServer(run), job_id: job.id, errors: [] }
+      const body = { server: toServer(run, c.var.ctx.config), job_id: job.id, errors: [] }
       return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
     } catch (error) {
       return errorResponse(error, c, { server: null, job_id: null })
@@ -58,8 +66,14 @@ export const servers = new Hono<AppEnv>()
     const repeat = await repeatableOf(c)
     const wanted = { placeId: server_id, runId: session_id }
     const { run, job } = await stopRun(c.var.ctx, signedIn(c).user.id, wanted, repeat)
-    const body = { job_id: job.id, server: toServer(run) }
+    const body = { job_id: job.id, server: toServer(run, c.var.ctx.config) }
     return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
+  })
+  .put('/api/v1/servers/:id', body(z.object({ ends_at: optionalText, name: optionalText })), async (c) => {
+    const { ctx } = c.var
+    const { changeRun } = await import('../fleet/change-run.ts')
+    const run = await changeRun(ctx, signedIn(c), c.req.param('id'), c.req.valid('json'))
+    return answer(c, { server: toServer(run, c.var.ctx.config), message: 'Saved.' })
   })
   .post('/api/v1/aws/check_server_ip_status', valid('json', z.object({ ip_address: z.string() })), async (c) =>
     c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),

@@ -1,8 +1,14 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
 import { normalEmail } from '../../domain/person.ts'
-import { CONFIRMATION_SENT, CONFIRMED, PROFILE_UPDATED, SIGNED_OUT, SIGNED_UP } from '../../domain/user.ts'
-import { confirmEmail, resendConfirmation } from '../accounts/confirmation.ts'
+import {
+  CONFIRMATION_SENT,
+  CONFIRMED,
+  CONFIRMED_NO_TRIAL,
+  PROFILE_UPDATED,
+  SIGNED_OUT,
+  SIGNED_UP,
+} from '../../domain/user.ts'
 import { issueSignInToken } from '../accounts/credentials/sign-in-token.ts'
 import { updateProfile } from '../accounts/profile.ts'
 import { signIn, signOut } from '../accounts/sign-in.ts'
@@ -29,6 +35,9 @@ const profile = z.object({
   }),
 })
 
+/** Loaded when needed, because most isolates confirm nobody. */
+const confirmation = () => import('../accounts/confirmation.ts')
+
 /** Sign-up, sign-in, sign-out and your own profile. */
 export const users = new Hono<AppEnv>()
   .post('/users', body(account), async (c) => {
@@ -41,10 +50,12 @@ export const users = new Hono<AppEnv>()
     if (c.req.method === 'HEAD') return c.body(null)
     // A browser that opened the link without our script goes to a page, as after a form.
     if (c.req.header('Accept')?.includes('text/html')) c.set('form', new URLSearchParams())
-    await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
-    return answer(c, { message: CONFIRMED })
+    const { confirmEmail } = await confirmation()
+    const { hasTrial } = await confirmEmail(c.var.ctx, c.req.query('confirmation_token') ?? '')
+    return answer(c, { message: hasTrial ? CONFIRMED : CONFIRMED_NO_TRIAL })
   })
   .post('/users/confirmation', body(emailOnly), async (c) => {
+    const { resendConfirmation } = await confirmation()
     await resendConfirmation(c.var.ctx, c.req.valid('json').user, callerOf(c))
     return answer(c, { message: CONFIRMATION_SENT })
   })

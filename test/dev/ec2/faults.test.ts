@@ -88,7 +88,7 @@ test('can terminate an instance at once, without warning', async () => {
   const gone = await find(id)
   expect(gone).toMatchObject({
     State: { Name: 'terminated' },
-    StateReason: { Code: 'Client.InstanceInitiatedShutdown' },
+    StateReason: { Code: 'Server.InternalError' },
   })
   expect(gone?.PublicIpAddress).toBeUndefined()
 })

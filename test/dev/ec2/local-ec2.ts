@@ -68,6 +68,8 @@ export async function localEc2(options: Partial<Ec2Options> = {}): Promise<Local
   return start()
 }
 
-export const named = (name: string): Partial<RunInstancesCommandInput> => ({
-  TagSpecifications: [{ ResourceType: 'instance', Tags: [{ Key: 'Name', Value: name }] }],
+export const tagged = (tags: Record<string, string>): Partial<RunInstancesCommandInput> => ({
+  TagSpecifications: [{ ResourceType: 'instance', Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })) }],
 })
+
+export const named = (Name: string) => tagged({ Name })

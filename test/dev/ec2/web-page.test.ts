@@ -1,7 +1,7 @@
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { freePort } from '../../../dev/free-port.ts'
-import { bootMs, localEc2, named } from './local-ec2.ts'
+import { bootMs, localEc2, named, tagged } from './local-ec2.ts'
 
 const open = (url: string) => fetch(url, { signal: AbortSignal.timeout(5000) })
 const answers = (url: string) =>
@@ -29,6 +29,19 @@ test('serves an instance’s page only while it runs', async () => {
   expect(html).not.toMatch(/https?:\/\//)
   await terminate(id)
   expect(await answers(url)).toBe(false)
+})
+
+test('the page shows the environment and the vehicle that the instance was started with', async () => {
+  const webPort = await freePort()
+  const { launchOne, find, advance } = await localEc2({ webPort })
+  const tags = { environment: 'Mountains', vehicle: 'ugv' }
+  const Tags = Object.entries(tags).map(([Key, Value]) => ({ Key, Value }))
+  const id = await launchOne({ TagSpecifications: [{ ResourceType: 'instance', Tags }] })
+  advance(bootMs)
+  await find(id)
+  const html = await (await open(`http://127.64.0.1:${webPort}/`)).text()
+  expect(html).toContain('Mountains, UGV · ')
+  expect(html).toContain('data-environment="Mountains" data-vehicle="ugv"')
 })
 
 test('the instance serves everything its page loads', async () => {
@@ -132,4 +145,25 @@ test('reports an unavailable address once, and still runs the instance', async (
     `EC2 stand-in: ${id} runs but http://127.64.0.1:${webPort} cannot be opened (EADDRINUSE): end the program that listens on port ${webPort} there.`,
   ])
   await new Promise((resolve) => other.close(resolve))
+})
+
+test('a machine whose image is missing serves nothing, and shuts itself down', async () => {
+  const webPort = await freePort()
+  const { launchOne, find, advance, terminate, ec2 } = await localEc2({ webPort })
+  const id = await launchOne(tagged({ image: 'registry.invalid/sim:1' }))
+  const early = await launchOne(tagged({ image: 'registry.invalid/sim:1' }))
+  advance(bootMs)
+  expect(await find(id)).toMatchObject({ State: { Name: 'running' }, PublicIpAddress: '127.64.0.1' })
+  expect((await find(id))?.StateReason).toBeUndefined()
+  expect(await answers(`http://127.64.0.1:${webPort}/`)).toBe(false)
+  await terminate(early)
+  advance(5_000)
+  expect(await find(id)).toMatchObject({
+    State: { Name: 'terminated' },
+    StateReason: { Code: 'Client.InstanceInitiatedShutdown' },
+  })
+  expect(await find(early)).toMatchObject({ StateReason: { Code: 'Client.UserInitiatedShutdown' } })
+  expect(ec2.history().map(({ shuttingDownAt, runningAt }) => (shuttingDownAt ?? 0) - (runningAt ?? 0))).toEqual([
+    1_500, 0,
+  ])
 })

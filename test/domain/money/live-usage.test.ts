@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { SAMPLE_SERVER } from '../../../dev/sample-server.ts'
 import { overageUnits, recordCents, runSeconds, trialMinutesLeft } from '../../../src/domain/money/billing.ts'
 import { runCost, usageAt } from '../../../src/domain/money/live-usage.ts'
 import type { Server, Summary } from '../../../src/domain/wire.ts'
@@ -8,23 +9,12 @@ const START = Date.UTC(2026, 10, 21, 2) + 437
 
 function run(billedFrom: number, end: number | null = null): Server {
   return {
-    id: 'ses_1',
-    server_id: 'srv_1',
+    ...SAMPLE_SERVER,
     active: end === null,
     pending: false,
-    stopping: false,
-    requested_at: '2020-01-01T00:00:00Z',
     startedAt: new Date(billedFrom - 180_000).toISOString(),
     billed_from: new Date(billedFrom).toISOString(),
     end_time: end === null ? null : new Date(end).toISOString(),
-    ip_address: null,
-    instance_type: 'g6.4xlarge',
-    availability_zone: 'us-east-1a',
-    cost_dollars: null,
-    name: null,
-    ends_at: null,
-    ended_because: null,
-    error_message: null,
   }
 }
 

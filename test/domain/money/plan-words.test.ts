@@ -46,7 +46,7 @@ test('says what a plan brings right after they pay', () => {
 
 test('says what follows a change that waits', () => {
   expect(haveThen(plan({ plan_type: 'premium', next_plan_type: 'basic' }))).toBe(
-    'You keep Premium until Dec 22, 2026. Then your plan becomes Basic.',
+    'You keep Premium until Dec 22, 2026. Then your plan becomes Basic. We stop a server that your plan no longer includes then, and email you a day and an hour before.',
   )
   for (const change of [{ next_plan_type: null }, { next_plan_type: 'basic', current_period_end: null }] as const)
     expect(haveThen(plan(change))).toBe('Your plan has changed.')

@@ -8,9 +8,12 @@ const run = {
   mustStopAt: null,
   endsAt: null,
   budgetCents: null,
+  planEnds: false,
   stopRequestedAt: null,
   costUnits: 300_000,
   refused: 0,
+  shortSeconds: 0,
+  creditSeconds: 0,
 }
 
 test('says what was used and what was free', () => {

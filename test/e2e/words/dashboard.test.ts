@@ -1,5 +1,6 @@
 import type { Page, WebSocketRoute } from 'playwright-core'
 import { openDatabase } from '../../../db/client.ts'
+import { SAMPLE_SERVER } from '../../../dev/sample-server.ts'
 import type { Job, Server } from '../../../src/domain/wire.ts'
 import { confirmStop } from '../../../testing/browser/e2e.ts'
 import { answer, cut, hold, press, type Scene, type Word, walk } from '../../../testing/browser/words.ts'
@@ -29,25 +30,7 @@ const newcomer = (at: string, act: (page: Page) => Promise<unknown>, words: Word
   words,
 })
 
-const SERVER: Server = {
-  id: 'ses_x',
-  server_id: 'srv_x',
-  active: false,
-  pending: true,
-  stopping: false,
-  requested_at: new Date().toISOString(),
-  end_time: null,
-  startedAt: null,
-  billed_from: null,
-  ip_address: null,
-  instance_type: 'g6.4xlarge',
-  availability_zone: 'us-east-1a',
-  cost_dollars: null,
-  name: null,
-  ends_at: null,
-  ended_because: null,
-  error_message: null,
-}
+const SERVER = { ...SAMPLE_SERVER, requested_at: new Date().toISOString() }
 const AVAILABLE = { ServerAvailable: true, candidates: [] }
 const RUNNING = {
   ...SERVER,

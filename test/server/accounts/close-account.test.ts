@@ -4,7 +4,6 @@ import { bills, checkouts, outbox, plans, runs, signIns, users } from '../../../
 import type { User } from '../../../src/domain/wire.ts'
 import { closeAccount } from '../../../src/server/accounts/close-account.ts'
 import { hashPassword } from '../../../src/server/accounts/credentials/password.ts'
-import { deriveKey } from '../../../src/server/accounts/credentials/scrypt.ts'
 import { cancelPlan } from '../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../src/server/billing/plans/checkout.ts'
 import { reconcilePlans } from '../../../src/server/billing/plans/reconcile.ts'
@@ -13,6 +12,7 @@ import { runCron } from '../../../src/server/cron.ts'
 import { newId } from '../../../src/server/id.ts'
 import { openBillingStack } from '../../../testing/stack/billing-stack.ts'
 import { memoryCounters } from '../../../testing/stack/counters.ts'
+import { quickHasher } from '../../../testing/stack/quick-hasher.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 
 const MINUTE = 60_000
@@ -26,7 +26,7 @@ const ctx = {
   ...stack.ctx,
   counter: memoryCounters(),
   mailer: { send: async () => {} },
-  hasher: { derive: deriveKey },
+  hasher: quickHasher,
   config: { ...stack.ctx.config, passwordPepper: 'pepper' },
 } as Context
 

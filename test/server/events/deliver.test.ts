@@ -1,4 +1,4 @@
-import { and, eq, sql } from 'drizzle-orm'
+import { and, eq, type SQL, sql } from 'drizzle-orm'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { outbox, users, webhookDeliveries, webhooks } from '../../../db/schema.ts'
@@ -275,4 +275,40 @@ test('a secret belongs to its endpoint, and survives a rotation of SECRET_KEY on
   expect(renewed).toHaveLength(1)
   expect(openSecret(NEXT, id, renewed[0]?.sealed ?? '')).toBe(SECRET)
   await db.delete(webhooks).where(and(eq(webhooks.id, id)))
+})
+
+test('a replaced secret is deleted at the moment when it ends, and not before', async () => {
+  const id = await endpoint()
+  const [current] = (await hookOf(id))?.secrets ?? []
+  const replaced = { sealed: sealSecret(KEY, id, 'whsec_b2xk'), endsAt: clock.ms + 1 }
+  const secrets = [current as NonNullable<typeof current>, replaced]
+  await db.update(webhooks).set({ secrets }).where(eq(webhooks.id, id))
+  await renewSecrets(ctx)
+  expect((await hookOf(id))?.secrets).toEqual(secrets)
+  clock.ms += 1
+  await renewSecrets(ctx)
+  expect((await hookOf(id))?.secrets).toEqual([current])
+  await db.delete(webhooks).where(eq(webhooks.id, id))
+})
+
+test('renewing secrets overwrites no secret that was made meanwhile', async () => {
+  const id = await endpoint()
+  const ended = { sealed: sealSecret(KEY, id, 'whsec_b2xk'), endsAt: clock.ms }
+  const made = { sealed: sealSecret(KEY, id, 'whsec_bmV3'), endsAt: null }
+  await db
+    .update(webhooks)
+    .set({ secrets: [ended] })
+    .where(eq(webhooks.id, id))
+  const rotateAfterRead = async (query: SQL) => {
+    const rows = await db.all(query)
+    await db
+      .update(webhooks)
+      .set({ secrets: [made] })
+      .where(eq(webhooks.id, id))
+    return rows
+  }
+  const racing = { all: rotateAfterRead, run: (query: SQL) => db.run(query) } as unknown as typeof db
+  await renewSecrets({ ...ctx, db: racing })
+  expect((await hookOf(id))?.secrets).toEqual([made])
+  await db.delete(webhooks).where(eq(webhooks.id, id))
 })

@@ -1,7 +1,8 @@
 import { asc, eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { outbox, webhookDeliveries, webhooks } from '../../../db/schema.ts'
-import { EVENT_TYPES } from '../../../src/domain/webhook.ts'
+import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
+import { EVENT_TYPES, type EventType } from '../../../src/domain/webhook.ts'
 import { liftTrialEndQuery } from '../../../src/server/billing/plans/grants.ts'
 import { startRun } from '../../../src/server/fleet/runs.ts'
 import { wakeOverdue } from '../../../src/server/fleet/sweep.ts'
@@ -17,11 +18,14 @@ afterEach(() => void world.takeLines())
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 
-async function customer(demo: object = {}) {
+async function customer(
+  demo: object = {},
+  events: EventType[] = EVENT_TYPES.filter((type) => type !== 'server.ending_soon'),
+) {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, demo)
   const [id, userId] = [newId('whk'), ada.user.id]
-  const row = { id, userId, url: 'https://example.com/', events: [...EVENT_TYPES], secrets: [], createdAt: 0 }
+  const row = { id, userId, url: 'https://example.com/', events, secrets: [], createdAt: 0 }
   await world.db.insert(webhooks).values(row)
   return ada
 }
@@ -85,29 +89,33 @@ test('reports a trial before it ends, and once it has', async () => {
   const run = await running(world, ada)
   await settle(world, ada)
   const events = await told(ada)
-  expect(events.map(({ type }) => type)).toEqual(['server.running', 'server.ending_soon', 'server.stopped'])
+  expect(events.map(({ type }) => type)).toEqual(['server.running', 'server.ending', 'server.stopped'])
   expect(events[1].ends_at).toBe(new Date(run.mustStopAt ?? 0).toISOString())
   expect(events[2].server.ended_because).toBe('trial_over')
   expect(inBrief(world.takeLines())).toEqual([])
 })
 
 test.each([
-  [301, ['server.ending_soon', 'server.running', 'server.stopped']],
-  [300, ['server.running', 'server.stopped']],
+  [['server.ending_soon'], ['server.ending_soon']],
+  [['server.ending', 'server.ending_soon'], ['server.ending']],
+] as [EventType[], string[]][])('an endpoint for %j hears of an end as %j', async (wanted, heard) => {
+  const ada = await customer({ demo: true, secondsUsed: 22 * 60 }, wanted)
+  await running(world, ada)
+  await settle(world, ada)
+  expect((await told(ada)).map(({ type }) => type)).toEqual(heard)
+})
+
+test.each([
+  [601, ['server.ending', 'server.running', 'server.stopped']],
+  [600, ['server.running', 'server.stopped']],
 ])(
-  'warns before the end of a run that ends %d s after its start, if that is more than 5 minutes',
+  'warns before the end of a run that ends %d s after its start, if that is more than 10 minutes',
   async (seconds, types) => {
     const ada = await customer()
     const { ctx } = world.process
-    const { run } = await startRun(ctx, ada, null, null, {
-      name: null,
-      stopAfterMs: seconds * 1000,
-      maxGpus: null,
-    })
+    const { run } = await startRun(ctx, ada, null, null, { ...NO_WISHES, stopAfterMs: seconds * 1000 })
     await world.process.settle()
     await finishJobs(world, ada)
-    const mails = async () => (await world.db.select().from(outbox).where(eq(outbox.recipient, ada.user.email))).length
-    const before = await mails()
     await settle(world, ada)
     const events = await told(ada)
     expect(events.map(({ type }) => type)).toEqual(types)
@@ -116,7 +124,8 @@ test.each([
       expect(events[0].server.id).toBe(run.id)
     }
     expect(events.at(-1).server.ended_because).toBe('time_up')
-    expect(await mails()).toBe(before)
+    const mails = await world.db.select().from(outbox).where(eq(outbox.recipient, ada.user.email))
+    expect(mails.filter(({ subject }) => subject.startsWith('Your server stops in'))).toHaveLength(types.length - 2)
   },
 )
 
@@ -124,13 +133,13 @@ test('warns once for each end: of the trial, and, once a plan has lifted it, of 
   const ada = await customer({ demo: true, secondsUsed: 22 * 60 })
   const { ctx } = world.process
   const MINUTE = 60_000
-  await startRun(ctx, ada, null, null, { name: null, stopAfterMs: 30 * MINUTE, maxGpus: null })
+  await startRun(ctx, ada, null, null, { ...NO_WISHES, stopAfterMs: 15 * MINUTE })
   await world.process.settle()
   await finishJobs(world, ada)
   const run = await latestRun(world, ada.user.id)
   const [trialEnd, end] = [run.mustStopAt ?? 0, run.endsAt ?? 0]
   const endings = async () =>
-    (await told(ada)).filter(({ type }) => type === 'server.ending_soon').map(({ ends_at }) => Date.parse(ends_at))
+    (await told(ada)).filter(({ type }) => type === 'server.ending').map(({ ends_at }) => Date.parse(ends_at))
   const lookAt = async (ms: number) => {
     world.clock.ms = ms
     for (let i = 0; i < 2; i++) {
@@ -143,14 +152,13 @@ test('warns once for each end: of the trial, and, once a plan has lifted it, of 
   }
   expect(await lookAt(trialEnd - 5 * MINUTE)).toEqual([trialEnd])
   await liftTrialEndQuery(world.db, ada.user.id)
-  expect(await lookAt(trialEnd)).toEqual([trialEnd])
-  expect(await lookAt(end - 5 * MINUTE - 1_000)).toEqual([trialEnd])
-  expect(await lookAt(end - 5 * MINUTE)).toEqual([trialEnd, end])
+  // Less than 10 minutes of it are left by then.
+  expect(await lookAt(trialEnd)).toEqual([trialEnd, end])
   await settle(world, ada)
   expect(await endings()).toEqual([trialEnd, end])
   const subjects = (await world.db.select().from(outbox).where(eq(outbox.recipient, ada.user.email))).map(
     (mail) => mail.subject,
   )
-  expect(subjects).toEqual(['5 free minutes left'])
+  expect(subjects).toEqual(['5 free minutes left', 'Your server stops in 7 minutes'])
   expect(inBrief(world.takeLines())).toEqual([])
 })

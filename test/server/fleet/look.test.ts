@@ -263,6 +263,9 @@ async function crowd(count: number) {
       publicIp: null,
       launchTime: now,
       token: null,
+      endedAt: null,
+      endReason: null,
+      shutItselfDown: false,
       tags: { session: `ses_${id}` },
     }),
   )

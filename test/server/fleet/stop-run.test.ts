@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
+import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
 import { startRun } from '../../../src/server/fleet/runs.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
@@ -43,7 +44,7 @@ test('a stop after the end of the trial is metered up to that end', async () => 
 test('a stop after the end that the user set is metered up to that end', async () => {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world)
-  await startRun(world.process.ctx, ada, null, null, { name: null, stopAfterMs: 600_000, maxGpus: null })
+  await startRun(world.process.ctx, ada, null, null, { ...NO_WISHES, stopAfterMs: 600_000 })
   await world.process.settle()
   await finishJobs(world, ada)
   const { endsAt } = await latestRun(world, ada.user.id)

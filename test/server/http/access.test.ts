@@ -73,6 +73,7 @@ test('refuses a route that is not in the site map, to everyone', async () => {
       c.set('signIn', {
         id: 'in_1',
         scope: null,
+        tokenName: null,
         suspended: false,
         held: false,
         passwordAt: 0,

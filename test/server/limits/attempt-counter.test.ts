@@ -6,10 +6,11 @@ import { delayAfter, FREE_GUESSES } from '../../../src/domain/attempts.ts'
 import { Client, newPerson, PASSWORD, waitFor } from '../../../testing/people/client.ts'
 import { temporaryFolder } from '../../../testing/stack/at-end.ts'
 import { openTestDatabase } from '../../../testing/stack/database.ts'
+import { quickHasher } from '../../../testing/stack/quick-hasher.ts'
 
 /** The real objects in workerd, on a clock that the tests move. */
 const dataDir = temporaryFolder('proving-ground-counters')
-const stack = await startStack({ dataDir, plansForSale: true, log: () => {} })
+const stack = await startStack({ dataDir, plansForSale: true, log: () => {}, ...quickHasher })
 const { url } = stack
 const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
 afterAll(async () => {

@@ -232,7 +232,13 @@ test('if a run has two instances, the living one counts, and replaces a start th
   await world.db.delete(launches).where(eq(launches.runId, run.id))
   await world.db
     .update(runs)
-    .set({ id: 'ses_before', instanceId: null, billedFrom: null, runningAt: null })
+    .set({
+      id: 'ses_before',
+      requestedAt: run.requestedAt - 60_000,
+      instanceId: null,
+      billedFrom: null,
+      runningAt: null,
+    })
     .where(eq(runs.id, run.id))
   await world.db.update(places).set({ reservedBy: 'ses_before' }).where(eq(places.reservedBy, run.id))
   const cloud = { ...world.ctx.cloud, listInstances: async () => [seen, given] }
@@ -242,6 +248,7 @@ test('if a run has two instances, the living one counts, and replaces a start th
     ['adopt', run.id],
   ])
   for (const each of repairs) await repair(hand(), each)
-  expect(await latestRun(world, person.user.id)).toMatchObject({ id: run.id, instanceId: seen.id, endedAt: null })
+  const [adopted] = await world.db.select().from(runs).where(eq(runs.id, run.id))
+  expect(adopted).toMatchObject({ instanceId: seen.id, endedAt: null })
   expect(await holders(world)).toEqual([run.id])
 })

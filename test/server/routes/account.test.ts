@@ -85,6 +85,7 @@ const EXPORTED: Record<string, string | null> = {
   server_requests: 'server_requests',
   webhook_endpoints: 'webhooks',
   webhook_deliveries: 'webhook_deliveries',
+  environments: 'environments',
 }
 
 test('the export leaves out no table that identifies a person', async () => {

@@ -1,6 +1,17 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { apiTokens, auditLog, bills, invoices, places, plans, runs, signIns, users } from '../../../db/schema.ts'
+import {
+  apiTokens,
+  auditLog,
+  bills,
+  environments,
+  invoices,
+  places,
+  plans,
+  runs,
+  signIns,
+  users,
+} from '../../../db/schema.ts'
 import { newId } from '../../../src/server/id.ts'
 import { change, openPage, openSite, SITE } from '../../../testing/stack/site.ts'
 
@@ -286,4 +297,28 @@ test('the audit log filters by act and by person, and its file is safe for sprea
   expect(lines[2]).toContain('"suspend"')
   expect(lines[2]).toContain(`"'=HYPERLINK(""http://evil"")"`)
   expect(await actsOn(ada.userId)).toHaveLength(2)
+})
+
+test('adds, changes, and retires environments, each with a reason', async () => {
+  const input = { name: 'Harbor', description: 'Ships.', image: '', from: 'premium', position: '' }
+  expect((await act('/admin/environments', { ...input, name: 'a b' })).status).toBe(422)
+  expect((await act('/admin/environments', { ...input, reason: '' })).status).toBe(422)
+  expect((await act('/admin/environments', input)).status).toBe(200)
+  expect((await act('/admin/environments', input)).status).toBe(409)
+  const change = { name: 'Harbor', description: '', from: '', position: '' }
+  expect((await act('/admin/environments/change', { ...change, image: ':2' })).status).toBe(200)
+  const { text } = await open('/admin/environments')
+  expect(text).toContain('<span class="mono address">:2</span>')
+  expect((await act('/admin/environments/change', { ...change, image: 'machine' })).status).toBe(200)
+  const [harbor] = await db.select().from(environments).where(eq(environments.name, 'Harbor'))
+  expect(harbor).toMatchObject({ description: 'Ships.', image: null, plans: ['premium', 'enterprise'] })
+  expect((await act('/admin/environments/retire', { name: 'Harbor' })).status).toBe(200)
+  expect((await act('/admin/environments/retire', { name: 'Harbor' })).status).toBe(404)
+  expect((await actsOn(harbor?.id ?? '')).map(([name]) => name)).toEqual([
+    'add_environment',
+    'change_environment',
+    'change_environment',
+    'retire_environment',
+  ])
+  expect((await open(`/admin/audit?of=${harbor?.id}`)).text).toContain('<dt>Plans</dt><dd>Premium, Enterprise</dd>')
 })

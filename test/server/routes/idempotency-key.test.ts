@@ -11,6 +11,7 @@ const STOP = '/api/v1/aws/stop_server'
 
 async function program() {
   const { userId } = await site.signInAs('user')
+  await site.giveEndedTrial(userId)
   const { headers } = await site.tokenOf(userId, 'operate')
   const placeId = newId('srv')
   await site.db.insert(places).values({ id: placeId, instanceType: 'g6', availabilityZone: 'a', position: 1 })

@@ -53,8 +53,12 @@ beforeAll(async () => {
   await newJob(refused, { kind: 'server_stop' })
   const live = await newRun(1_000, true)
   await newJob(live, { kind: 'server_stop', status: 'running', runAt: now - 60_000, attempts: 7 })
+  await newJob(await newRun(null), { kind: 'server_stop', status: 'running', runAt: now + 60_000, createdAt: now })
   const mail = { recipient: 'a', subject: 's', text: '', html: '' }
-  await site.db.insert(outbox).values({ ...mail, id: 'm', createdAt: now - 120_000, sendAt: now })
+  await site.db.insert(outbox).values([
+    { ...mail, id: 'm', createdAt: now - 120_000, sendAt: now },
+    { ...mail, id: 'new', createdAt: now, sendAt: now },
+  ])
   await site.db.insert(callCounts).values([
     { system: 'ec2', call: 'launch', outcome: 'refused', count: 3, lastAt: now },
     { system: 'webhook', call: 'stripe', outcome: 'failed', count: 2, lastAt: now },
@@ -88,9 +92,10 @@ test('answers in the format that Prometheus reads', async () => {
     'g6.4xlarge us-east-1b set_aside: 1',
   ])
   expect(brief(metrics.get('places_free'))).toEqual([': 1'])
-  expect(brief(metrics.get('jobs_waiting'))).toEqual(['server_stop: 1'])
+  expect(brief(metrics.get('jobs_waiting'))).toEqual(['server_stop: 2'])
   expect(brief(metrics.get('jobs_late'))).toEqual(['server_stop: 1'])
   expect(brief(metrics.get('job_tries'))).toEqual(['server_stop: 7'])
+  expect(Number(metrics.get('job_age_seconds')?.[0]?.value)).toBeGreaterThanOrEqual(1_800)
   expect(Number(metrics.get('outbox_age_seconds')?.[0]?.value)).toBeGreaterThanOrEqual(120)
   expect(brief(metrics.get('calls_total'))).toContain('ec2 launch refused: 3')
   expect(brief(metrics.get('webhooks_total'))).toEqual(['failed: 2'])

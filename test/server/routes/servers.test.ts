@@ -1,12 +1,13 @@
 import { expect, inject, test } from 'vitest'
-import type { Server, Summary } from '../../../src/domain/wire.ts'
+import type { Availability, Server, Summary, Worlds } from '../../../src/domain/wire.ts'
 import { newPerson, waitFor } from '../../../testing/people/client.ts'
 
 const url = inject('url')
 
 test('a server can be started, runs, is reachable, and can be stopped', async () => {
   const ada = await newPerson(url)
-  const started = await ada.post('/api/v1/aws/auto_cloud_start_request')
+  const chosen = { environment: 'Mountains', vehicle: 'ugv' }
+  const started = await ada.post('/api/v1/aws/auto_cloud_start_request', chosen)
   expect([started.status, started.body.errors]).toEqual([202, []])
   expect(started.body.server).toMatchObject({
     active: false,
@@ -14,6 +15,7 @@ test('a server can be started, runs, is reachable, and can be stopped', async ()
     stopping: false,
     startedAt: null,
     billed_from: null,
+    ...chosen,
   })
 
   const list = async () => (await ada.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
@@ -54,4 +56,33 @@ test('every refusal carries its sentence and changes nothing', async () => {
   const list = async () => (await ada.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
   await waitFor(async () => (await list()).every((server) => !server.active && !server.pending))
   expect((await ada.post('/api/v1/aws/stop_server', { server_id, session_id })).status).toBe(409)
+})
+
+test('lists what a server can simulate, and refuses the rest with the name of the plan', async () => {
+  const ada = await newPerson(url)
+  const { environments, vehicles } = (await ada.get<Worlds>('/api/v1/environments')).body
+  expect(environments.map(({ name, available }) => [name, available])).toEqual([
+    ['Blocks', true],
+    ['Neighborhood', true],
+    ['Mountains', true],
+  ])
+  expect(vehicles.map(({ name, available }) => [name, available])).toEqual([
+    ['uav', true],
+    ['ugv', true],
+    ['multi', false],
+  ])
+  const { server_id } = (await ada.get<Availability>('/api/v1/aws/server_available')).body.candidates[0] ?? {}
+  for (const [wish, error] of [
+    [{ vehicle: 'multi' }, 'Multi-vehicle needs Premium. The free trial includes UAV and UGV.'],
+    [
+      { environment: 'Moon' },
+      'There is no environment called "Moon". The free trial includes Blocks, Neighborhood, and Mountains.',
+    ],
+  ] as const) {
+    const refusal = { status: 422, body: { error, errors: [error] } }
+    expect(await ada.post('/api/v1/aws/auto_cloud_start_request', wish)).toMatchObject(refusal)
+    expect(await ada.post('/api/v1/aws/start', { server_id, ...wish })).toMatchObject(refusal)
+  }
+  expect((await ada.post('/api/v1/aws/start', { server_id, vehicle: 7 })).status).toBe(400)
+  expect((await ada.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers).toEqual([])
 })

@@ -10,6 +10,7 @@ const START = '/api/v1/aws/auto_cloud_start_request'
 /** Someone who started and canceled ten servers in a row, and a free place. */
 async function tenTimes() {
   const person = await site.signInAs('user')
+  await site.giveEndedTrial(person.userId)
   const placeId = newId('srv')
   await site.db.insert(places).values({ id: placeId, instanceType: 'g6', availabilityZone: 'a', position: 1 })
   await site.db.insert(runs).values(

@@ -1,11 +1,22 @@
+import type { InvoiceRow, UserRow } from '../../../db/schema.ts'
 import { DAY_MS, HOUR_MS } from '../../../src/domain/instant.ts'
+import type { Rows } from '../database.ts'
 import { isOverdue, iso, type Rule } from './rule.ts'
+
+/** The unpaid bills of closed accounts with this one's mailbox. */
+export function debtsOf({ id, mailbox }: UserRow, { users, invoices }: Pick<Rows, 'users' | 'invoices'>): InvoiceRow[] {
+  const closed = users.filter((one) => one.id !== id && one.closedAt !== null && mailbox && one.mailbox === mailbox)
+  return invoices.filter(
+    ({ userId, status, step }) =>
+      closed.some((one) => one.id === userId) && !/^credit/.test(step) && status !== 'paid' && status !== 'void',
+  )
+}
 
 export const DEBTS_RULES: Rule[] = [
   {
     name: 'debtors-are-suspended',
     sentence:
-      'An account is suspended within 26 quiet hours after an invoice becomes overdue, and for at most 26 after it is paid.',
+      'An account is suspended within 26 quiet hours after an invoice becomes overdue or its owner closed another account with a debt, and for at most 26 after it is paid.',
     broken: ({ world, rows, memory }) =>
       rows.users.flatMap((user) => {
         const theirs = new Set(rows.invoices.filter(({ userId }) => userId === user.id).map(({ billId }) => billId))
@@ -16,13 +27,20 @@ export const DEBTS_RULES: Rule[] = [
           )
           .map(({ due_date }) => (due_date ?? Infinity) * 1000)
           .filter((due) => due <= world.clock.ms)
+        // A paid one may still be open here.
+        const debts = debtsOf(user, rows).filter(({ stripeInvoiceId }) =>
+          world.stripe
+            .invoices()
+            .some((one) => one.id === stripeInvoiceId && /^(open|uncollectible)$/.test(one.status)),
+        )
+        const owes = overdue.length + debts.length
         const since = memory.since(
           `debtor ${user.id}`,
-          overdue.length > 0 !== (user.suspendedAt !== null),
-          `${user.suspendedAt} ${overdue}`,
+          owes > 0 !== (user.suspendedAt !== null),
+          `${user.suspendedAt} ${overdue} ${debts.length}`,
         )
         return since !== null && user.closedAt === null && isOverdue(world, 'money', since, 26 * HOUR_MS, 4)
-          ? [`${user.name} has ${overdue.length} overdue invoices, suspended ${iso(user.suspendedAt)}`]
+          ? [`${user.name} has ${owes} overdue invoices and debts, suspended ${iso(user.suspendedAt)}`]
           : []
       }),
   },
@@ -48,7 +66,8 @@ export const DEBTS_RULES: Rule[] = [
   },
   {
     name: 'suspended-while-overdue',
-    sentence: "An account is suspended exactly while an invoice is overdue by Stripe's last answer.",
+    sentence:
+      "An account is suspended exactly while an invoice is overdue by Stripe's last answer, or a closed account of its owner has an unpaid one.",
     broken: ({ rows, now }) =>
       rows.users.flatMap((user) => {
         const unpaid = rows.invoices.filter(
@@ -58,7 +77,7 @@ export const DEBTS_RULES: Rule[] = [
         const isSeen = unpaid.some(({ dueAt, syncedAt }) => (dueAt ?? Infinity) <= syncedAt)
         const isOverdue = unpaid.some(({ dueAt }) => (dueAt ?? Infinity) <= now)
         const isSuspended = user.suspendedAt !== null
-        return (isSeen && !isSuspended) || (isSuspended && !isOverdue)
+        return (isSeen && !isSuspended) || (isSuspended && !isOverdue && !debtsOf(user, rows).length)
           ? [`${user.name} is suspended ${iso(user.suspendedAt)}, overdue: ${isOverdue}`]
           : []
       }),

@@ -155,6 +155,12 @@ export const FLEET_RULES: Rule[] = [
       }),
   },
   {
+    name: 'worlds-fit-the-plan',
+    sentence: 'A server runs only the environment and the vehicle that its plan and the catalog included at its start.',
+    broken: ({ rows }) =>
+      rows.witnessed.flatMap(({ what, id }) => (what.startsWith('beyond ') ? [`${id} started ${what}`] : [])),
+  },
+  {
     name: 'no-larger-than-wished',
     sentence: 'A server has at most as many GPUs as its user chose.',
     broken: ({ rows }) =>

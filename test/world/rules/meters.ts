@@ -1,9 +1,35 @@
+import type { RunRow } from '../../../db/schema.ts'
+import type { InstanceRecord } from '../../../dev/ec2/history.ts'
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import { runSeconds, runSecondsWithin } from '../../../src/domain/money/billing.ts'
+import type { Rows } from '../database.ts'
 import { isOverdue, iso, type Rule, wasUnseen } from './rule.ts'
 
 /** As the product promises: see docs/billing.md. */
 const ANSWERS_WITHIN_MS = 10 * MINUTE_MS
+
+/** A run's whole seconds up to its end, in which the machine was there by what we know of EC2's record. */
+function toldSeconds(rows: Rows, run: RunRow, until: number, record: InstanceRecord | undefined): number {
+  const known = rows.launches.find(({ instanceId }) => instanceId !== null && instanceId === run.instanceId)
+  const from = Math.max(
+    Math.ceil((run.billedFrom ?? 0) / 1000),
+    known?.launchedAt && record ? record.toldLaunch / 1000 : 0,
+  )
+  const end = Math.min(Math.floor(until / 1000), (known?.endedAt && record?.toldEnd ? record.toldEnd : Infinity) / 1000)
+  return Math.max(0, end - from)
+}
+
+/** What is left after credits. A bill that an operator corrected to less than the credit can't give it all. */
+function paidSeconds(rows: Rows, run: RunRow): number {
+  const credits = rows.bills.filter(({ runId }) => runId === run.id)
+  const seconds = runSeconds(run.billedFrom ?? 0, run.meteredUntil ?? 0)
+  const isTampered = rows.bills.some(
+    ({ userId, corrects, runId }) => userId === run.userId && corrects !== null && runId === null,
+  )
+  return run.creditSeconds && isTampered
+    ? seconds - run.creditSeconds
+    : credits.reduce((left, credit) => left + credit.seconds, seconds)
+}
 
 export const METERS_RULES: Rule[] = [
   {
@@ -65,11 +91,30 @@ export const METERS_RULES: Rule[] = [
         const end = records.get(instanceId ?? '')?.shuttingDownAt ?? 0
         // Until its start is known and its stop is carried out, an instance may end on its own.
         const due = Math.max(billedFrom, Math.min(stopRequestedAt, mustStopAt ?? Infinity, endsAt ?? Infinity))
-        return end > due && meteredUntil !== due && !wasUnseen(rows, id, 1) && !world.ec2.vanished.has(instanceId ?? '')
-          ? [
-              `${id} ran until ${iso(end)}, was to be billed until ${iso(due)}, but is billed until ${iso(meteredUntil)}`,
-            ]
-          : []
+        if (end <= due || wasUnseen(rows, id, 1) || world.ec2.vanished.has(instanceId ?? '')) return []
+        const told = toldSeconds(rows, run, due, records.get(instanceId ?? ''))
+        if (told === runSeconds(billedFrom, due)) {
+          if (meteredUntil === due) return []
+        } else if (run.creditAt !== null || paidSeconds(rows, run) >= told) return []
+        return [
+          `${id} ran until ${iso(end)}, was to be billed until ${iso(due)}, but is billed until ${iso(meteredUntil)}`,
+        ]
+      })
+    },
+  },
+  {
+    name: 'ec2-record-counts',
+    sentence:
+      "Nobody pays for a second in which EC2's own record, once we know it, says that the machine wasn't there.",
+    broken: ({ world, rows }) => {
+      const records = new Map(world.ec2.records().map((record) => [record.instanceId, record]))
+      return rows.runs.flatMap((run) => {
+        const { id, billedFrom, meteredUntil, endedAt, creditAt, instanceId } = run
+        if (billedFrom === null || meteredUntil === null || endedAt === null || creditAt !== null) return []
+        const told = toldSeconds(rows, run, meteredUntil + run.shortSeconds * 1000, records.get(instanceId ?? ''))
+        const paid = paidSeconds(rows, run)
+        if (run.shortSeconds) world.note(run.creditSeconds ? 'credited for EC2' : 'cut for EC2')
+        return paid > told ? [`${id} pays for ${paid} s, EC2's record has ${told}`] : []
       })
     },
   },

@@ -6,7 +6,7 @@ export const PEOPLE_RULES: Rule[] = [
   {
     name: 'nobody-starts-who-may-not',
     sentence:
-      'Nobody starts a server with a closed or suspended account or an unpaid plan, or more often than the limits allow.',
+      'Nobody starts a server with a closed or suspended account, an unpaid plan, or a debt of a closed account, or more often than the limits allow.',
     broken: ({ rows }) => [
       ...rows.witnessed.flatMap(({ what, id }) => (what.startsWith('start: ') ? [`${id} started: ${what}`] : [])),
       ...rows.users.flatMap((user) => {

@@ -3,6 +3,35 @@ import { isOverdue, iso, type Rule } from './rule.ts'
 
 export const PLANS_RULES: Rule[] = [
   {
+    name: 'large-servers-end-with-their-plan',
+    sentence: 'A server that is larger than its owner pays for at Stripe is stopped within 27 quiet hours.',
+    broken: ({ world, rows, people, memory }) =>
+      people.flatMap(({ user, hasUnusualPlan }) => {
+        const large = rows.runs.find(
+          ({ userId, placeId, stopRequestedAt }) =>
+            userId === user.id &&
+            stopRequestedAt === null &&
+            rows.places.some(({ id, gpus }) => id === placeId && gpus > 1),
+        )
+        const isPremium = world.stripe.subscriptions().some(
+          ({ metadata, status, items }) =>
+            metadata.user_id === user.id &&
+            items.data.some(
+              ({ price, current_period_end }) =>
+                price.lookup_key?.includes('premium') &&
+                // One that ended within a period keeps its servers until then.
+                (status !== 'canceled' || current_period_end * 1000 > world.clock.ms),
+            ),
+        )
+        const since = memory.since(`large ${user.id}`, Boolean(large) && !isPremium, large?.id)
+        return large && since !== null && !hasUnusualPlan && isOverdue(world, 'money', since, 27 * HOUR_MS, 4)
+          ? [
+              `${large.id} of ${user.name} runs since ${iso(large.requestedAt)}, and the plan is smaller since ${iso(since)}`,
+            ]
+          : []
+      }),
+  },
+  {
     name: 'what-is-paid-is-a-plan',
     sentence:
       'A plan paid at Stripe is a plan here within 3 quiet hours, and one that ended there ends here within 26.',

@@ -6,6 +6,16 @@ const WARNED_MS = 5 * MINUTE_MS
 
 export const TRIALS_RULES: Rule[] = [
   {
+    name: 'one-trial-per-mailbox',
+    sentence: 'A mailbox has at most one trial, ever, whatever its addresses and accounts.',
+    broken: ({ rows, people }) =>
+      [...Map.groupBy(people, ({ mailbox }) => mailbox)].flatMap(([mailbox, all]) => {
+        const ids = new Set(all.map(({ user }) => user.id))
+        const trials = rows.plans.filter(({ userId, subType }) => ids.has(userId) && subType === 'demo')
+        return trials.length > 1 ? [`${mailbox} has ${trials.map(({ userId }) => userId)}`] : []
+      }),
+  },
+  {
     name: 'trial-ends-in-time',
     sentence: 'When a trial is over, its server is stopped within 3 quiet minutes.',
     broken: ({ world, rows }) =>
@@ -25,7 +35,7 @@ export const TRIALS_RULES: Rule[] = [
         const { id, billedFrom, mustStopAt, endsAt, stopRequestedAt, trialWarnedAt } = run
         if (billedFrom === null || mustStopAt === null || stopRequestedAt !== null || trialWarnedAt !== null) return []
         // It ends earlier, when its user wanted.
-        if (endsAt !== null && endsAt <= mustStopAt) return []
+        if (endsAt !== null && endsAt < mustStopAt) return []
         const from = mustStopAt - WARNED_MS
         return from > billedFrom && isOverdue(world, 'fleet', from, 2 * MINUTE_MS, 0)
           ? [`${id} ends ${iso(mustStopAt)}, nobody is warned`]

@@ -6,19 +6,23 @@ import {
   invoices,
   type PlanPaymentRow,
   planPayments,
+  type RunRow,
   runs,
 } from '../../../../db/schema.ts'
 import { DAY_MS, toDay, toIso } from '../../../domain/instant.ts'
 import { type Bill, openInvoices, type Statement } from '../../../domain/money/bill.ts'
-import { chargedSeconds, runSecondsWithin, shareBill } from '../../../domain/money/billing.ts'
+import { chargedSeconds, meterEnd } from '../../../domain/money/billing.ts'
 import { isOverdue, isPaid } from '../../../domain/money/invoice.ts'
 import { planName } from '../../../domain/money/plan.ts'
+import { shareCycle } from '../../../domain/money/run-cost.ts'
 import type { BillingRecord } from '../../../domain/wire.ts'
+import { worldText } from '../../../domain/worlds.ts'
 import type { Context } from '../../context.ts'
+import { closedAccountsOf, IS_UNPAID } from './debts.ts'
 import { planPaymentsQuery, toPlanBill } from './plan-payments.ts'
 import { customerQuery, hasPortal } from './portal.ts'
 
-type Row = { record: BillRow; invoice: InvoiceRow | null }
+type Row = { record: BillRow; invoice: InvoiceRow | null; isDebt?: number }
 
 const CHART_MS = 31 * DAY_MS
 
@@ -37,13 +41,21 @@ export function toBills(rows: Row[], payments: PlanPaymentRow[], now: number): B
   return found.sort((a, b) => b.at - a.at).map(({ bill }) => bill)
 }
 
+/** Also the unpaid ones of accounts that the user closed. */
 export function billsQuery(ctx: Context, userId: string | SQL, which?: SQL) {
+  const isDebt = sql<number>`${bills.userId} <> ${userId}`
   return ctx.db
-    .select({ record: bills, invoice: invoices })
+    .select({ record: bills, invoice: invoices, isDebt })
     .from(bills)
     .leftJoin(invoices, eq(invoices.billId, bills.id))
-    .where(and(eq(bills.userId, userId), which))
-    .orderBy(desc(bills.periodStart), desc(bills.createdAt))
+    .where(
+      and(
+        sql`${bills.userId} IN (SELECT ${userId} UNION ALL ${closedAccountsOf(userId)})`,
+        sql`(NOT ${isDebt} OR (${IS_UNPAID}))`,
+        which,
+      ),
+    )
+    .orderBy(desc(bills.periodStart), desc(bills.createdAt), desc(sql`${bills.corrects} IS NOT NULL`))
 }
 
 /** The reads for `toOpenInvoices`. */
@@ -108,35 +120,33 @@ export async function findStatement(ctx: Context, userId: string, billId: string
   if (!row) return null
   const { record } = row
   const period = { start: record.periodStart, end: record.periodEnd }
-  const lines = runRows.map(({ run }) => {
-    const start = Math.max(run.billedFrom ?? 0, period.start)
-    const end = Math.min(run.meteredUntil ?? period.end, period.end)
-    const seconds = runSecondsWithin(run.billedFrom ?? 0, run.meteredUntil ?? Infinity, period)
-    return {
-      session_id: run.id,
-      instance_type: run.instanceType,
-      start: toIso(start),
-      end: toIso(end),
-      seconds,
-    }
-  })
-  const shares = shareBill(
-    lines.map((line) => line.seconds),
-    record,
-  )
+  const lines = shareCycle(
+    { ...period, ...record },
+    runRows.map(({ run }) => spanOf(run, Infinity)),
+  ).map(({ run: { row: run }, start, end, seconds, included, cents }) => ({
+    session_id: run.id,
+    instance_type: run.instanceType,
+    world: worldText(run),
+    start: toIso(start),
+    end: toIso(end),
+    seconds,
+    included,
+    dollars: cents / 100,
+  }))
   return {
     ...toBill(row, ctx.now()),
     included_hours: record.includedHours,
     trial: record.trial,
     charged_seconds: record.trial ? 0 : chargedSeconds(record.seconds, record.includedHours),
     // A correction has no runs: they are in the bill it corrects.
-    lines: record.corrects
-      ? []
-      : lines
-          .map((line, i) => ({ ...line, included: shares[i]?.included ?? 0, dollars: (shares[i]?.cents ?? 0) / 100 }))
-          .filter((line) => line.seconds > 0),
+    lines: record.corrects ? [] : lines,
     corrections: corrections.map((correction) => toBill(correction, ctx.now())),
   }
+}
+
+/** A run's time on the meter, as of `at` while it runs. */
+export function spanOf(row: RunRow, at: number): { row: RunRow; start: number; end: number } {
+  return { row, start: row.billedFrom ?? at, end: meterEnd(row, at) }
 }
 
 /** A bill as the API shows it. */
@@ -146,7 +156,7 @@ export function toBillingRecord(bill: Bill): BillingRecord {
   return { id, kind, start_date, end_date, amount_owed, seconds_used, paid, overdue, transaction_id, plan, due_date }
 }
 
-function toBill({ record, invoice }: Row, now: number): Bill {
+function toBill({ record, invoice, isDebt }: Row, now: number): Bill {
   const bill = { amountCents: record.amountCents, invoice }
   return {
     id: record.id,
@@ -166,5 +176,6 @@ function toBill({ record, invoice }: Row, now: number): Bill {
     dollars_due: isPaid(bill) ? 0 : (invoice?.remainingCents ?? record.amountCents) / 100,
     corrects: record.corrects,
     reason: record.reason,
+    ...(isDebt ? { of_closed_account: true } : {}),
   }
 }

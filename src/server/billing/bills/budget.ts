@@ -11,6 +11,7 @@ import { eventQuery } from '../../events/outbox.ts'
 import { requireValid } from '../../form-rules.ts'
 import { budgetReachedMail } from '../../mail/money-letters.ts'
 import { mailQuery } from '../../mail/outbox.ts'
+import { endChange, runEventQuery } from '../../run-events.ts'
 import type { Usage } from './usage.ts'
 
 /** Sets or removes the budget, and looks at a running server at once. @throws invalid */
@@ -37,6 +38,8 @@ export function budgetQueries(ctx: Context, run: RunRow, email: string | null, u
   if (!budget || !isBudgetReached(budget, usage)) return []
   const { cents, stops } = budget
   const { userId } = run
+  const now = ctx.now()
+  const isOpen = sql`stop_requested_at IS NULL AND ended_at IS NULL AND coalesce(ends_at, ${now} + 1) > ${now}`
   const stands = isStill(userId, budget)
   const reached = { cents, stops, chargedCents: recordCents(seconds, cycle), from: cycle.start, until: cycle.end }
   const cause = `budget:${userId}:${cycle.start}:${cents}`
@@ -55,9 +58,14 @@ export function budgetQueries(ctx: Context, run: RunRow, email: string | null, u
     ...(email ? [mailQuery(ctx, email, budgetReachedMail(siteOrigin(ctx), reached), stands, cause)] : []),
     ...(stops
       ? [
-          ctx.db.run(sql`UPDATE server_sessions SET ends_at = ${ctx.now()}, budget_cents = ${cents}
-            WHERE id = ${run.id} AND stop_requested_at IS NULL AND ended_at IS NULL
-            AND coalesce(ends_at, ${ctx.now()} + 1) > ${ctx.now()} AND ${stands}`),
+          runEventQuery(
+            ctx,
+            run.id,
+            { what: endChange(now), detail: toIso(now), by: 'budget' },
+            sql`${isOpen} AND ${stands}`,
+          ),
+          ctx.db.run(sql`UPDATE server_sessions SET ends_at = ${now}, budget_cents = ${cents}
+            WHERE id = ${run.id} AND ${isOpen} AND ${stands}`),
         ]
       : []),
   ]

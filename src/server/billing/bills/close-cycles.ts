@@ -184,6 +184,7 @@ async function recordQueries(
     amountCents,
     corrects: null,
     reason: null,
+    runId: null,
     createdAt: now,
   }
   const record = ctx.db.run(sql`INSERT INTO billing_records

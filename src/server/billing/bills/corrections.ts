@@ -8,9 +8,15 @@ import { stableBillId } from '../../id.ts'
 
 const LONGEST_REASON = 200
 
+type Correction = {
+  reason: string
+  /** The run whose seconds it credits: that happens once. */
+  runId?: string | null
+} & ({ seconds: number } | { less: number })
+
 /**
- * Corrects a closed bill with a new record, so that both add up to `seconds`. More to pay gets its own
- * invoice; an overpayment is credited. Repeating it with the same seconds changes nothing.
+ * Corrects a closed bill with a new record, so that both add up to `seconds`, or to `less` seconds than before. More
+ * to pay gets its own invoice; an overpayment is credited. Repeating it with the same seconds changes nothing.
  * @returns the new record; null if the bill is already right
  * @throws not_found, invalid, conflict (another correction at the same time won, or the credit exceeds the
  * bill's own invoice)
@@ -18,7 +24,7 @@ const LONGEST_REASON = 200
 export async function correctBill(
   hand: Hand,
   billId: string,
-  { seconds, reason }: { seconds: number; reason: string },
+  { reason, runId = null, ...wanted }: Correction,
 ): Promise<BillRow | null> {
   const { db, now } = hand
   const rows = await db
@@ -28,6 +34,8 @@ export async function correctBill(
   const bill = rows.find((row) => row.id === billId)
   if (!bill) throw new AppError('not_found', `There is no bill ${billId}.`)
   if (bill.corrects) throw new AppError('invalid', `${billId} is a correction itself. Correct ${bill.corrects}.`)
+  const corrections = rows.filter((row) => row.id !== billId)
+  const seconds = 'seconds' in wanted ? wanted.seconds : Math.max(0, secondsOf(rows) - wanted.less)
   const longest = Math.ceil((bill.periodEnd - bill.periodStart) / 1000)
   if (!Number.isInteger(seconds) || seconds < 0 || seconds > longest)
     throw new AppError('invalid', `The corrected seconds must be a whole number from 0 to ${longest}.`)
@@ -37,7 +45,6 @@ export async function correctBill(
       'invalid',
       `Please give a reason of at most ${LONGEST_REASON} characters: the customer reads it.`,
     )
-  const corrections = rows.filter((row) => row.id !== billId)
   const change = correctionTo(seconds, bill, corrections)
   if (change.seconds === 0) return null
   const creditable = creditableCents(bill, corrections)
@@ -47,7 +54,7 @@ export async function correctBill(
       `Only ${creditable} cents of this bill's own invoice are left to credit, not ${-change.amountCents}. Credit the rest by hand at Stripe.`,
     )
   const id = await stableBillId(`${billId} correction ${corrections.length + 1}`)
-  const record = { ...bill, ...change, id, corrects: billId, reason: why, createdAt: now() }
+  const record = { ...bill, ...change, id, corrects: billId, reason: why, runId, createdAt: now() }
   try {
     await writeBatch(db, [
       db.insert(bills).values(record),
@@ -68,6 +75,8 @@ export async function correctBill(
   }
   return record
 }
+
+const secondsOf = (rows: BillRow[]) => rows.reduce((sum, { seconds }) => sum + seconds, 0)
 
 function invoiceQueries(db: Database, { id, userId, amountCents, createdAt }: BillRow): Query[] {
   if (amountCents === 0) return []

@@ -4,6 +4,7 @@ import { bills, users } from '../../../../db/schema.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { mailQuery } from '../../mail/outbox.ts'
 import { suspendedMail } from '../../mail/overdue-letters.ts'
+import { isDebtOf } from './debts.ts'
 
 /** An invoice that we know is past due. */
 type OverdueInvoice = { billId: string; remainingCents: number; dueAt: number; hostedUrl: string | null }
@@ -50,9 +51,12 @@ export async function suspendQueries(ctx: Context, invoice: OverdueInvoice): Pro
   ]
 }
 
-/** Lifts the suspension of the bill's owner once none of their invoices is overdue. */
+/** Lifts the suspension of the bill's owner, and of their other accounts, once they owe nothing. */
 export function liftQuery(ctx: Context, billId: string): Query {
+  const owner = sql`SELECT user_id FROM billing_records WHERE id = ${billId}`
   return ctx.db.run(sql`UPDATE users SET suspended_at = NULL, stop_warned_at = NULL
-    WHERE id = (SELECT user_id FROM billing_records WHERE id = ${billId}) AND suspended_at IS NOT NULL
-    AND NOT EXISTS (SELECT 1 FROM invoices WHERE user_id = users.id AND ${isOverdue(ctx.now())})`)
+    WHERE suspended_at IS NOT NULL
+    AND (id = (${owner}) OR mailbox = (SELECT owner.mailbox FROM users AS owner WHERE owner.id = (${owner})))
+    AND NOT EXISTS (SELECT 1 FROM invoices WHERE user_id = users.id AND ${isOverdue(ctx.now())})
+    AND NOT EXISTS (SELECT 1 FROM invoices WHERE ${isDebtOf(sql`users.id`)})`)
 }

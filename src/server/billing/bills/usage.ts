@@ -3,9 +3,9 @@ import { type PlanRow, plans, type RunRow, runs, users } from '../../../../db/sc
 import { DAY_MS, toIso } from '../../../domain/instant.ts'
 import { meterEnd, overageUnits, recordCents, runSeconds, runSecondsWithin } from '../../../domain/money/billing.ts'
 import { BUDGET_PAGE, type Budget, isBudgetReached, OVER_BUDGET } from '../../../domain/money/budget.ts'
-import { type Cycle, cycleAt } from '../../../domain/money/cycle.ts'
+import { type Cycle, cycleAt, type PlanSpan } from '../../../domain/money/cycle.ts'
 import { isUnpaid, PLANS, stands } from '../../../domain/money/plan.ts'
-import { HELD, PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../../domain/money/start-cost.ts'
+import { HELD, NO_TRIAL, PAY_PLAN, PLAN_UNPAID, SUSPENDED } from '../../../domain/money/start-cost.ts'
 import type { StartRefusal, Summary } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { toSpan } from './plan-spans.ts'
@@ -17,19 +17,7 @@ export function usageQueries(ctx: Context, userId: string | SQL) {
   const inDemo = sql`EXISTS (SELECT 1 FROM ${plans} WHERE ${plans.userId} = ${userId}
     AND ${plans.endedAt} IS NULL AND ${plans.subType} = 'demo')`
   return [
-    ctx.db
-      .select({
-        plan: plans,
-        billedUntil: users.billedUntil,
-        createdAt: users.createdAt,
-        suspendedAt: users.suspendedAt,
-        heldAt: users.heldAt,
-        budgetCents: users.budgetCents,
-        budgetStops: users.budgetStops,
-      })
-      .from(users)
-      .leftJoin(plans, eq(plans.userId, users.id))
-      .where(eq(users.id, userId)),
+    planHistoryQuery(ctx, userId),
     ctx.db
       .select()
       .from(runs)
@@ -45,8 +33,24 @@ export function usageQueries(ctx: Context, userId: string | SQL) {
   ] as const
 }
 
+export function planHistoryQuery(ctx: Context, userId: string | SQL) {
+  return ctx.db
+    .select({
+      plan: plans,
+      billedUntil: users.billedUntil,
+      createdAt: users.createdAt,
+      suspendedAt: users.suspendedAt,
+      heldAt: users.heldAt,
+      budgetCents: users.budgetCents,
+      budgetStops: users.budgetStops,
+    })
+    .from(users)
+    .leftJoin(plans, eq(plans.userId, users.id))
+    .where(eq(users.id, userId))
+}
+
 /** The user with each of their plans, or with none. */
-type PlanHistory = {
+export type PlanHistory = {
   plan: PlanRow | null
   billedUntil: number
   createdAt: number
@@ -58,6 +62,8 @@ type PlanHistory = {
 
 export type Usage = {
   plan: PlanRow | null
+  /** They had a plan or a trial at some time. */
+  everHadPlan: boolean
   suspended: boolean
   /** An operator suspended them. */
   held: boolean
@@ -70,17 +76,25 @@ export type Usage = {
   running: number
 }
 
+/** Where the last closed cycle ended, and the plans that cut the time since. */
+export function openTime(history: PlanHistory): { from: number; spans: PlanSpan[] } {
+  const spans = history.flatMap(({ plan }) => (plan ? [toSpan(plan)] : []))
+  return { from: history[0]?.billedUntil || history[0]?.createdAt || 0, spans }
+}
+
 /** Counts the current cycle's runs up to `now`, by the same rules that close it. A demo counts its whole trial. */
 export function countUsage(history: PlanHistory, runRows: RunRow[], now: number): Usage {
   const planRows = history.flatMap(({ plan }) => (plan ? [plan] : []))
   const cents = history[0]?.budgetCents ?? null
-  const from = history[0]?.billedUntil || history[0]?.createdAt || 0
-  const cycle = cycleAt(planRows.map(toSpan), Math.min(from, now), now)
+  const { from, spans } = openTime(history)
+  const cycle = cycleAt(spans, Math.min(from, now), now)
   const inCycle = runRows.filter(
     (run) => run.billedFrom !== null && run.billedFrom < cycle.end && meterEnd(run, now) >= cycle.start,
   )
   return {
     plan: planRows.find((plan) => stands(plan, now)) ?? null,
+    // A plan whose first payment never came ends where it began.
+    everHadPlan: planRows.some(({ anchor, endedAt }) => endedAt === null || endedAt > anchor),
     suspended: history.some((row) => row.suspendedAt !== null),
     held: history.some((row) => row.heldAt !== null),
     budget: cents === null ? null : { cents, stops: history[0]?.budgetStops ?? false },
@@ -98,13 +112,15 @@ export async function getUsage(ctx: Context, userId: string, at = ctx.now()): Pr
 }
 
 /**
- * What a run that has just ended added to its month's bill, counted at its end, in units of 1e-7 USD: nothing in a
+ * What a run that has just ended, and isn't written yet, added to its month's bill, counted at its end, in units of 1e-7 USD: nothing in a
  * trial, and only what the plan's hours don't cover. Null if it spans two months.
  */
 export async function getRunCost(ctx: Context, run: RunRow): Promise<number | null> {
   const { billedFrom, meteredUntil } = run
   if (billedFrom === null || meteredUntil === null) return 0
-  const { cycle, seconds } = await getUsage(ctx, run.userId, meteredUntil)
+  const [history, rows] = await ctx.db.batch([...usageQueries(ctx, run.userId)])
+  const asEnded = rows.map((row) => (row.id === run.id ? run : row))
+  const { cycle, seconds } = countUsage(history, asEnded, meteredUntil)
   if (billedFrom < cycle.start) return null
   const before = Math.max(0, seconds - runSeconds(billedFrom, meteredUntil))
   return cycle.trial ? 0 : overageUnits(seconds, cycle.includedHours) - overageUnits(before, cycle.includedHours)
@@ -137,10 +153,12 @@ export function toSummary(usage: Usage): Summary {
 
 /** What they must pay, or which limit they must raise, before they can start a server. */
 export function unpaidRefusal(
-  usage: Pick<Usage, 'suspended' | 'plan' | 'budget' | 'seconds' | 'cycle'>,
+  usage: Pick<Usage, 'suspended' | 'plan' | 'everHadPlan' | 'budget' | 'seconds' | 'cycle'>,
 ): StartRefusal | null {
   if (usage.suspended) return { error: SUSPENDED, page: '/billing_history' }
   if (isUnpaid(usage.plan)) return { error: PLAN_UNPAID, page: PAY_PLAN }
+  // Otherwise they would run servers on credit, without a card.
+  if (!usage.everHadPlan) return { error: NO_TRIAL, page: '/subscriptions' }
   if (usage.budget?.stops && isBudgetReached(usage.budget, usage)) return { error: OVER_BUDGET, page: BUDGET_PAGE }
   return null
 }

@@ -3,7 +3,7 @@ import { type Database, isUniqueViolation, writeBatch } from '../../../../db/cli
 import { plans, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
-import { type PlanType, TRIAL_MINUTES } from '../../../domain/money/plan.ts'
+import { gpusOf, type PlanType, TRIAL_MINUTES } from '../../../domain/money/plan.ts'
 import { auditQuery, type Hand } from '../../audit.ts'
 import { newId } from '../../id.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
@@ -113,4 +113,11 @@ export function voidGrantsQuery(db: Database, userId: string, since: number, whe
 export function liftTrialEndQuery(db: Database, userId: string, when: SQL = sql`1`) {
   return db.run(sql`UPDATE server_sessions SET must_stop_at = NULL
     WHERE user_id = ${userId} AND stop_requested_at IS NULL AND ${when}`)
+}
+
+/** A plan that stays lifts the end that a smaller one would have set: their own end counts again. */
+export function liftPlanEndQuery(db: Database, userId: string, type: PlanType, now: number, newer: SQL) {
+  return db.run(sql`UPDATE server_sessions SET ends_at = own_ends_at, own_ends_at = NULL, plan_ends = 0
+    WHERE user_id = ${userId} AND plan_ends AND stop_requested_at IS NULL AND ended_at IS NULL AND ends_at > ${now} AND NOT ${newer}
+    AND (SELECT gpus FROM servers WHERE id = server_id) <= ${gpusOf({ planType: type, status: 'active' })}`)
 }

@@ -6,7 +6,7 @@ import { type PlanType, upgradeWaits } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
-import { endGrantedQuery, liftTrialEndQuery, voidGrantsQuery } from './grants.ts'
+import { endGrantedQuery, liftPlanEndQuery, liftTrialEndQuery, voidGrantsQuery } from './grants.ts'
 import { type Heard, isUnbilledUnpaid, paidUntilQuery } from './paid-until.ts'
 
 /** When we asked for the plan, and for its payments if we did. */
@@ -45,6 +45,7 @@ export function storePlanQueries(
     upgradeUntil: found.upgradeUntil,
     // Its schedule stays attached for a while after the change.
     nextPlanType: found.nextPlanType === plan.type ? null : found.nextPlanType,
+    nextPlanAt: found.nextPlanType === null || found.nextPlanType === plan.type ? null : found.periodEnd,
     ...plan.before,
     syncedAt: askedAt,
     checkAt,
@@ -85,6 +86,9 @@ export function storePlanQueries(
       sql`UPDATE users SET stripe_customer_id = coalesce(stripe_customer_id, ${found.customerId}) WHERE id = ${userId}`,
     ),
     liftTrialEndQuery(ctx.db, userId, sql`${isNow} AND NOT ${newer}`),
+    ...(isNow && cancelAt === null && row.nextPlanType === null
+      ? [liftPlanEndQuery(ctx.db, userId, plan.type, now, newer)]
+      : []),
     // If the account was closed meanwhile, the next trigger ends the plan.
     ctx.db.run(sql`UPDATE subscriptions SET check_at = ${now} WHERE stripe_subscription_id = ${found.id} AND ended_at IS NULL
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NOT NULL)`),

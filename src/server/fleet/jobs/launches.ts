@@ -5,7 +5,7 @@ import { MINUTE_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { vendorErrorOf } from '../../log.ts'
-import type { LaunchRefusal } from '../../ports/cloud.ts'
+import type { CloudInstance, LaunchRefusal } from '../../ports/cloud.ts'
 import { IS_FREE, isOfferedAt, SET_ASIDE_MS } from '../places.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 
@@ -45,9 +45,13 @@ export async function recordRefusal(ctx: Context, launch: LaunchRow, refusal: La
   await ctx.db.update(launches).set(refused(refusal)).where(eq(launches.token, launch.token))
 }
 
-export async function recordInstance(ctx: Context, launch: LaunchRow, instanceId: string): Promise<void> {
+export async function recordInstance(ctx: Context, launch: LaunchRow, instance: CloudInstance): Promise<void> {
+  const { id: instanceId, launchTime: launchedAt } = instance
   await writeBatch(ctx.db, [
-    ctx.db.update(launches).set({ instanceId, outcome: 'launched' }).where(eq(launches.token, launch.token)),
+    ctx.db
+      .update(launches)
+      .set({ instanceId, launchedAt, outcome: 'launched' })
+      .where(eq(launches.token, launch.token)),
     ctx.db.run(sql`UPDATE server_sessions SET instance_id = ${instanceId} WHERE id = ${launch.runId}`),
   ])
 }
@@ -98,15 +102,26 @@ export async function clearLaunches(ctx: Context, run: RunRow): Promise<number |
       and(eq(launches.runId, run.id), or(isNull(launches.outcome), notInArray(launches.outcome, ['gone', 'refused']))),
     )
   for (const launch of open) {
-    const wait = await endInstance(ctx, run, launch)
-    if (wait !== null) return wait
-    await ctx.db.update(launches).set({ outcome: 'gone' }).where(eq(launches.token, launch.token))
+    const end = await endInstance(ctx, run, launch)
+    if (typeof end === 'number') return end
+    await ctx.db
+      .update(launches)
+      .set({ outcome: 'gone', ...(end && ec2Record(end)) })
+      .where(eq(launches.token, launch.token))
   }
   return null
 }
 
-/** EC2 takes a minute or more to terminate: we ask once, then look less and less often. */
-async function endInstance(ctx: Context, run: RunRow, launch: LaunchRow): Promise<number | null> {
+/** What a launch keeps of EC2's own record of its terminated instance. */
+function ec2Record({ launchTime, endedAt, endReason }: CloudInstance) {
+  return { launchedAt: launchTime, endedAt, endReason }
+}
+
+/**
+ * EC2 takes a minute or more to terminate: we ask once, then look less and less often.
+ * @returns in how many ms to look again; the instance once it is terminated; null if there is none
+ */
+async function endInstance(ctx: Context, run: RunRow, launch: LaunchRow): Promise<number | CloudInstance | null> {
   const { instanceId, terminateAskedAt } = launch
   if (instanceId && terminateAskedAt === null) {
     const wait = await askToTerminate(ctx, launch, instanceId)
@@ -117,8 +132,8 @@ async function endInstance(ctx: Context, run: RunRow, launch: LaunchRow): Promis
   const instance = await takeLook(ctx, run, found, { ended: terminateAskedAt !== null })
   if (instance === 'lost') return null
   if (instance === 'unseen') return nextLookIn(ctx, run.unseenSince)
-  if (instance.state === 'terminated') return null
-  if (!instanceId) await recordInstance(ctx, launch, instance.id)
+  if (instance.state === 'terminated') return instance
+  if (!instanceId) await recordInstance(ctx, launch, instance)
   if (terminateAskedAt === null) return askAgain(ctx, launch, instance.id)
   const waited = terminateAskedAt - (run.stopRequestedAt ?? terminateAskedAt)
   const askAgainMs = Math.min(Math.max(ASK_AGAIN_MS, waited), ASK_AGAIN_MOST_MS)

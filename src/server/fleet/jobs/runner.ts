@@ -8,7 +8,7 @@ import { alertIfRefused } from './refusals.ts'
 import { stepServerStart } from './server-start.ts'
 import { stepServerStop } from './server-stop.ts'
 import type { Step } from './step.ts'
-import { watchEnd } from './trial.ts'
+import { type Tell, watchEnd } from './trial.ts'
 
 /** To add a kind of job, add a file with its step and a line here. */
 const STEPS: Record<JobKind, Step> = { server_start: stepServerStart, server_stop: stepServerStop }
@@ -27,10 +27,10 @@ export type Publish = (job: Job) => void
  * that just runs needs no look here: the fleet's watcher looks at it. Safe to repeat and to interrupt anywhere.
  * @returns when something is due next (ms since 1970); null if nothing is
  */
-async function runDue(base: Context, userId: string, publish: Publish): Promise<number | null> {
+async function runDue(base: Context, userId: string, publish: Publish, tell: Tell): Promise<number | null> {
   const ctx = withLogFields(base, { userId })
   for (const { job, run } of await listDue(ctx, userId)) await runStep(ctx, job, run, publish)
-  const endAt = await watchEnd(ctx, userId)
+  const endAt = await watchEnd(ctx, userId, tell)
   const [next] = await ctx.db
     .select({ at: sql<number | null>`min(${jobs.runAt})` })
     .from(jobs)
@@ -43,13 +43,13 @@ async function runDue(base: Context, userId: string, publish: Publish): Promise<
  * Runs due jobs, and remembers failures: if a run may have ended a job without publishing it, the next one
  * that reaches the database publishes it.
  */
-export function jobRunner(publish: Publish) {
+export function jobRunner(publish: Publish, tell: Tell) {
   let untold = false
   return async (ctx: Context, userId: string): Promise<number | null> => {
-    const tell = untold
+    const again = untold
     untold = true
-    const next = await runDue(ctx, userId, publish)
-    if (tell) for (const { job, run } of await currentJobsQuery(ctx, userId)) publish(toJob(job, run))
+    const next = await runDue(ctx, userId, publish, tell)
+    if (again) for (const { job, run } of await currentJobsQuery(ctx, userId)) publish(toJob(job, run, ctx.config))
     untold = false
     return next
   }
@@ -93,7 +93,7 @@ async function writeUnfinished(ctx: Context, job: JobRow, change: Partial<JobRow
 
 async function publishJob(ctx: Context, id: string, publish: Publish): Promise<void> {
   const [row] = await withSessions(ctx).where(eq(jobs.id, id))
-  if (row) publish(toJob(row.job, row.run))
+  if (row) publish(toJob(row.job, row.run, ctx.config))
 }
 
 /** A stop ended the current start: tell its listeners. */
@@ -102,7 +102,7 @@ async function publishStopped(ctx: Context, run: RunRow, publish: Publish): Prom
     .where(and(eq(jobs.runId, run.id), eq(jobs.kind, 'server_start'), eq(jobs.status, 'failed')))
     .orderBy(desc(jobs.createdAt))
     .limit(1)
-  if (row) publish(toJob(row.job, row.run))
+  if (row) publish(toJob(row.job, row.run, ctx.config))
 }
 
 function listDue(ctx: Context, userId: string) {

@@ -1,13 +1,16 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { jobs, type LaunchRow } from '../../../../db/schema.ts'
+import { NOT_CHARGED } from '../../../domain/money/receipt.ts'
 import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../../domain/server.ts'
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { alertOperator } from '../../mail/alerts.ts'
+import { addressOf } from '../machine.ts'
 import { requestStop } from '../runs.ts'
 import { serverEvent } from '../server-events.ts'
+import { hasOwnImage, imageFailure, worldTags } from './images.ts'
 import {
   clearLaunches,
   findOpenLaunch,
@@ -29,7 +32,8 @@ const LAUNCH_REFUSED =
 export const stepServerStart: Step = async (input) => {
   const { ctx, job, run, report } = input
   if (job.errorCode) return clearUp(input)
-  if (run.runningAt !== null && run.ipAddress) return awaitAnswer(input, run.runningAt, run.ipAddress)
+  const address = addressOf(ctx, run)
+  if (run.runningAt !== null && address) return awaitAnswer(input, run.runningAt, address)
   if (ctx.now() - job.createdAt >= START_DEADLINE_MS)
     return fail(input, 'timeout', "Your server wasn't ready within 10 minutes. You weren't charged. Please try again.")
 
@@ -47,17 +51,24 @@ export const stepServerStart: Step = async (input) => {
     await report('Booting…')
     return { wait: LOOK_AGAIN_MS }
   }
+  if (instance !== 'lost' && instance.state !== 'running' && instance.shutItselfDown) {
+    const { code, message } = await imageFailure(ctx, run)
+    return fail(input, code, `${message} ${NOT_CHARGED}`)
+  }
   if (instance === 'lost' || instance.state !== 'running')
     return fail(
       input,
       'instance_lost',
       "Your server stopped before it was ready. You weren't charged. Please try again.",
     )
-  if (!instance.publicIp) {
+  // Behind a door, a machine needs no public address.
+  const isThroughDoor = ctx.machine !== null && run.doorLabel !== null
+  const ipAddress = instance.publicIp ?? (isThroughDoor ? instance.privateIp : null)
+  if (!ipAddress || (isThroughDoor && !instance.privateIp)) {
     await report('Getting an address…')
     return { wait: LOOK_AGAIN_MS }
   }
-  return recordRunning(input, instance.publicIp)
+  return recordRunning(input, ipAddress, instance.privateIp)
 }
 
 async function launchInstance(input: StepInput, launch: LaunchRow, isFirstRequest: boolean): Promise<Outcome> {
@@ -70,10 +81,10 @@ async function launchInstance(input: StepInput, launch: LaunchRow, isFirstReques
     availabilityZone: place.availabilityZone,
     launchTemplate: place.launchTemplate,
     name: `proving-ground ${run.id}`,
-    tags: { session: run.id, user: run.userId },
+    tags: { session: run.id, user: run.userId, ...worldTags(run) },
   })
   if (!('refused' in answer)) {
-    await recordInstance(ctx, launch, answer.id)
+    await recordInstance(ctx, launch, answer)
     await input.report('Booting…')
     return { wait: LOOK_AGAIN_MS }
   }
@@ -94,35 +105,44 @@ async function launchInstance(input: StepInput, launch: LaunchRow, isFirstReques
 }
 
 /** From now on we watch the run and count its uptime, but don't bill it yet. */
-async function recordRunning({ ctx, run }: StepInput, ipAddress: string): Promise<Outcome> {
+async function recordRunning(
+  { ctx, run }: StepInput,
+  ipAddress: string,
+  privateAddress: string | null,
+): Promise<Outcome> {
   const now = ctx.now()
-  await ctx.db.run(sql`UPDATE server_sessions SET running_at = ${now}, confirmed_at = ${now}, ip_address = ${ipAddress}
+  await ctx.db.run(sql`UPDATE server_sessions SET running_at = ${now}, confirmed_at = ${now}, ip_address = ${ipAddress},
+    private_address = ${privateAddress}
     WHERE id = ${run.id} AND running_at IS NULL AND stop_requested_at IS NULL`)
   return { wait: 0 }
 }
 
 /** The machine is on. Its image may take minutes more, which are free. */
-async function awaitAnswer(input: StepInput, runningAt: number, ipAddress: string): Promise<Outcome> {
+async function awaitAnswer(input: StepInput, runningAt: number, address: string): Promise<Outcome> {
   const { ctx, run, report } = input
   await report('Waiting for the simulator to answer…')
   const askedAt = ctx.now()
-  const answer = await ctx.reach(ipAddress, SERVER_WEB_PORT).catch((error) => {
+  const answer = await ctx.reach(address, SERVER_WEB_PORT).catch((error) => {
     ctx.log('reach_failed', {}, error)
     return { status: 'unreachable' }
   })
   if (answer.status === 'reachable') return startMeter(input)
   const now = ctx.now()
   if (now - runningAt < ANSWER_DEADLINE_MS) return { wait: Math.max(0, askedAt + LOOK_AGAIN_MS - now) }
-  await alertOperator(ctx, {
-    matter: 'no_answer',
-    subject: 'A server never answered',
-    sentences: [
-      `EC2 reports it as running, but nothing answered on port ${SERVER_WEB_PORT} for 10 minutes. We stop it and bill nothing.`,
-      "Start a server yourself. If it doesn't answer either, check the image and the security group of the launch template.",
-    ],
-    fields: { instanceId: run.instanceId },
-  })
-  const failure = { code: 'no_answer', message: 'Your server did not answer within 10 minutes, so we stopped it.' }
+  const isOwn = await hasOwnImage(ctx, run)
+  if (!isOwn)
+    await alertOperator(ctx, {
+      matter: 'no_answer',
+      subject: 'A server never answered',
+      sentences: [
+        `EC2 reports it as running, but nothing answered on port ${SERVER_WEB_PORT} for 10 minutes. We stop it and bill nothing.`,
+        `Its environment is ${run.environment ?? '(none)'}, its image ${run.image ?? 'the default one'}. Start a server yourself. If it doesn't answer either, check the image and the security group of the launch template.`,
+      ],
+      fields: { instanceId: run.instanceId },
+    })
+  const message = 'Your server did not answer within 10 minutes, so we stopped it.'
+  const advice = isOwn ? ` Check that your image listens on port ${SERVER_WEB_PORT}.` : ''
+  const failure = { code: 'no_answer', message: message + advice }
   await requestStop(ctx, run, now, { failure })
   return 'finished'
 }
@@ -135,7 +155,7 @@ async function startMeter({ ctx, job, run }: StepInput): Promise<Outcome> {
   const now = ctx.now()
   const { trialSeconds } = await getAllowance(ctx, run.userId)
   const mustStopAt = trialSeconds === null ? null : (Math.ceil(now / 1000) + trialSeconds) * 1000
-  const event = serverEvent('server.running', { ...run, billedFrom: now, confirmedAt: now })
+  const event = serverEvent(ctx, 'server.running', { ...run, billedFrom: now, confirmedAt: now })
   const isStarted = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND billed_from = ${now})`
   const [, told] = await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${now}, confirmed_at = ${now},
@@ -170,7 +190,7 @@ async function clearUp({ ctx, job, run, report }: StepInput): Promise<Outcome> {
     return { wait }
   }
   const now = ctx.now()
-  const event = serverEvent('server.failed', {
+  const event = serverEvent(ctx, 'server.failed', {
     ...run,
     endedAt: now,
     stopRequestedAt: now,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { launches } from '../../../../db/schema.ts'
+import { launches, runs } from '../../../../db/schema.ts'
 import { lostReceipt, receipt } from '../../../domain/money/receipt.ts'
 import { getRunCost } from '../../billing/bills/usage.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
@@ -20,25 +20,35 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   if (metered === 'unseen') return { wait: nextLookIn(ctx, run.unseenSince) }
   const wait = await clearLaunches(ctx, run)
   if (wait !== null) return { wait }
+  const { settleMeter } = await import('../../billing/bills/settle-meter.ts')
+  const settled = await settleMeter(ctx, metered)
   const now = ctx.now()
   const refused = await ctx.db.$count(launches, sql`session_id = ${run.id} AND outcome = 'refused'`)
-  const costUnits = await getRunCost(ctx, metered)
-  const ended = { ...metered, refused, costUnits }
-  const event = serverEvent(job.errorCode ? 'server.failed' : 'server.stopped', {
+  const costUnits = await getRunCost(ctx, settled.run)
+  const ended = { ...settled.run, refused, costUnits }
+  const event = serverEvent(ctx, job.errorCode ? 'server.failed' : 'server.stopped', {
     ...ended,
     endedAt: now,
     errorMessage: job.errorMessage,
   })
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at = ${now})`
-  const [, told] = await writeBatch(ctx.db, [
+  const results = await writeBatch(ctx.db, [
+    ...settled.queries,
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, cost_units = ${costUnits},
-      error_message = ${job.errorMessage}
-      WHERE id = ${run.id} AND ended_at IS NULL`),
-    eventQuery(ctx, run.userId, event, isEnded),
+      metered_until = ${ended.meteredUntil}, short_seconds = ${ended.shortSeconds}, credit_seconds = ${ended.creditSeconds},
+      credit_at = ${ended.creditAt}, ec2_difference = ${ended.ec2Difference}, error_message = ${job.errorMessage}
+      WHERE id = ${run.id} AND ended_at IS NULL AND ${settled.when}`),
     freePlace(ctx, run),
     ctx.db.run(sql`UPDATE jobs SET status = ${job.errorCode ? 'failed' : 'succeeded'}, result = ${receipt(ended)},
-      error_message = ${job.errorMessage && lostReceipt(job.errorMessage, ended)}, run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`),
+      error_message = ${job.errorMessage && lostReceipt(job.errorMessage, ended)}, run_at = NULL, updated_at = ${now}
+      WHERE id = ${job.id} AND run_at IS NOT NULL
+      AND EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at IS NOT NULL)`),
+    eventQuery(ctx, run.userId, event, isEnded),
   ])
+  // If a bill was written since we read EC2's record, less is left to take off the meter.
+  if (results.at(-2)?.rowsAffected === 0 && (await ctx.db.$count(runs, sql`id = ${run.id} AND ended_at IS NULL`)))
+    return { wait: 0 }
+  const told = results.at(-1)
   sendSoon(ctx, run.userId, told)
   return 'finished'
 }

@@ -88,3 +88,42 @@ export async function changePlace(
   const done = { drain: 'drained', resume: 'offered again', retire: 'retired' }[act]
   return answer(c, { message: `The place is ${done}.` })
 }
+
+type EnvironmentForm = Why & { name: string; description: string; image: string; from: string; position: string }
+
+export async function addEnvironment(c: C, form: EnvironmentForm): Promise<Response> {
+  const { name, description, image, from, position, ...why } = trimmed(form)
+  const input = { name, description, image: image || null, from, position: position ? Number(position) : null }
+  await verbs.once(verbs.newEnvironment(operatorOf(c), input, why))
+  return answer(c, { message: `Added ${name}.` })
+}
+
+/** What the form leaves empty stays as it is. */
+export async function changeEnvironment(c: C, form: EnvironmentForm): Promise<Response> {
+  const { name, description, image, from, position, ...why } = trimmed(form)
+  const change = {
+    ...(description && { description }),
+    ...(image && { image: image === 'machine' ? null : image }),
+    ...(from && { from }),
+    ...(position && { position: Number(position) }),
+  }
+  await verbs.once(verbs.changeEnvironment(operatorOf(c), name, change, why))
+  return answer(c, { message: `${name} is changed.` })
+}
+
+export async function retireEnvironment(c: C, { name, ...why }: Why & { name: string }): Promise<Response> {
+  await verbs.once(verbs.retireEnvironment(operatorOf(c), name, why))
+  return answer(c, { message: `${name} is retired.` })
+}
+
+function trimmed(form: EnvironmentForm): EnvironmentForm {
+  const { name, description, image, from, position } = form
+  return {
+    ...form,
+    name: name.trim(),
+    description: description.trim(),
+    image: image.trim(),
+    from,
+    position: position.trim(),
+  }
+}

@@ -4,10 +4,12 @@ import type { Acting } from '../../../pages/admin/AdminPage.tsx'
 import { AuditLog } from '../../../pages/admin/AuditLog.tsx'
 import { ConfirmPassword } from '../../../pages/admin/ConfirmPassword.tsx'
 import { Drift } from '../../../pages/admin/Drift.tsx'
+import { Environments } from '../../../pages/admin/Environments.tsx'
 import { People } from '../../../pages/admin/People.tsx'
 import { Person } from '../../../pages/admin/Person.tsx'
 import { Places } from '../../../pages/admin/Places.tsx'
 import { RunRecord } from '../../../pages/admin/RunRecord.tsx'
+import { listCatalog } from '../../fleet/catalog.ts'
 import { listPlaces } from '../../fleet/places.ts'
 import { type AppEnv, signedIn } from '../../http/app-env.ts'
 import { logError, toAppError } from '../../http/error-response.ts'
@@ -49,6 +51,11 @@ export async function places(c: C): Promise<Response> {
     { title: 'Places', assets: 'admin' },
     <Places places={await listPlaces(c.var.ctx)} q={q} acting={acting(c)} />,
   )
+}
+
+export async function environments(c: C): Promise<Response> {
+  const lines = await listCatalog(c.var.ctx)
+  return renderPage(c, { title: 'Environments', assets: 'admin' }, <Environments lines={lines} acting={acting(c)} />)
 }
 
 /** Shows the page even if EC2 doesn't answer. */

@@ -29,12 +29,16 @@ const EXAMPLES: Record<string, unknown> = {
   session_id: 'ses_01kahq3v8x4m2n6p7r9t',
   job_id: 'job_02mbjr4w9y5n3p7q8s0v',
   ip_address: '203.0.113.24',
+  door_url: null,
   instance_type: 'g6.4xlarge',
   availability_zone: 'us-east-1a',
   name: 'first flight',
   stop_after: 3600,
   max_gpus: 1,
+  environment: 'Mountains',
+  vehicle: 'ugv',
   email: 'ada@example.com',
+  image: 'ghcr.io/ada/harbor:1',
   active: true,
   available: true,
   ServerAvailable: true,
@@ -63,11 +67,19 @@ const EXAMPLES: Record<string, unknown> = {
 /** The same for fields with another meaning in these shapes. */
 const OF_SHAPE: Record<string, Record<string, unknown>> = {
   User: { id: 'user_03ncks5x0z6p4q8r9t1w', name: 'Ada' },
+  OwnEnvironment: { name: 'Harbor' },
   ApiToken: { id: 'tok_04pdlt6y1a7q5r9s0v2x', name: 'CI', scope: 'operate', last_address: '198.51.100.7' },
   Billing: { id: 'bill_05qemu7z2b8r6s0t1w3y', transaction_id: 'in_1Q2w3e4r5t' },
 }
+/** What a call sends, where its fields mean something else there. */
+const SENT: Record<string, Record<string, unknown>> = { '/api/v1/environments': { name: 'Harbor' } }
 /** Shell variables for values that differ for each user. */
-const VARIABLES: Record<string, string> = { server_id: '$SERVER_ID', session_id: '$SESSION_ID', ip_address: '$ADDRESS' }
+const VARIABLES: Record<string, string> = {
+  server_id: '$SERVER_ID',
+  session_id: '$SESSION_ID',
+  ip_address: '$ADDRESS',
+  ends_at: '$ENDS_AT',
+}
 
 /** Each call with an example of what to send and what comes back. */
 export function listCalls(document: Document): ApiCall[] {
@@ -99,13 +111,13 @@ function curlOf(
   schemas: Record<string, Schema>,
 ) {
   const lines = [
-    `curl -sS --fail-with-body${method === 'GET' ? '' : ` -X ${method}`} "$PROVING_GROUND_URL${path}"`,
+    `curl -sS --fail-with-body${method === 'GET' ? '' : ` -X ${method}`} "$PROVING_GROUND_URL${path.replace('/servers/{id}', '/servers/$SESSION_ID').replace('{name}', 'Harbor')}"`,
     '-H "Authorization: Bearer $PROVING_GROUND_TOKEN"',
   ]
   if (parameters.some(({ name }) => name === 'Idempotency-Key')) lines.push('-H "Idempotency-Key: $(date +%s)"')
   const sent = requestBody && (exampleOf(requestBody.content['application/json'].schema, '', schemas) as object)
   if (sent) {
-    const known = Object.entries(sent).map(([name, value]) => [name, VARIABLES[name] ?? value])
+    const known = Object.entries(sent).map(([name, value]) => [name, SENT[path]?.[name] ?? VARIABLES[name] ?? value])
     const text = JSON.stringify(Object.fromEntries(known))
     const quoted = text.includes('$') ? `"${text.replaceAll('"', '\\"')}"` : `'${text}'`
     lines.push('-H "Content-Type: application/json"', `-d ${quoted}`)
@@ -127,6 +139,8 @@ function exampleOf(schema: Schema, name: string, schemas: Record<string, Schema>
         .filter(([, value]) => value !== undefined),
     )
   if (schema.items) return schema.maxItems === 0 ? [] : [exampleOf(schema.items, name, schemas)]
+  // Elsewhere, a page is a path that most answers don't have.
+  if (name === 'page' && schema.type === 'integer') return 1
   if (name in EXAMPLES) return EXAMPLES[name]
   if (schema.const !== undefined) return schema.const
   if (schema.enum) return schema.enum[0]

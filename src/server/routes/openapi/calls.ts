@@ -8,6 +8,7 @@ type Call = { [Route in keyof Rows]: Rows[Route] extends { kind: 'call' } ? Rout
 /** Calls that browsers, search engines, Stripe, monitors, the console, or our own deployment make, and the socket. */
 type OtherCall =
   | Extract<Call, `${string} /admin/${string}`>
+  | 'POST /servers/:id/extend'
   | 'POST /theme'
   | 'GET /healthz'
   | 'GET /readyz'
@@ -18,6 +19,7 @@ type OtherCall =
   | 'GET /prefetch.json'
   | 'POST /webhooks/stripe'
   | 'GET /cable'
+  | 'GET /api/v1/servers/:id/tcp/:port'
   | 'GET /api/openapi.json'
   | 'POST /oauth/device_authorization'
   | 'POST /oauth/token'
@@ -116,7 +118,48 @@ export const CALLS: Record<JsonCall, Description> = {
     summary: 'List your latest servers, newest first',
     answer: [200, z.object({ servers: z.array(shape.server) })],
   },
+  'GET /api/v1/servers': {
+    summary: 'List all your servers, newest first, 50 a page',
+    answer: [200, z.object({ servers: z.array(shape.server), page: z.int(), pages: z.int() })],
+    query: {
+      page: 'Counts from 1',
+      q: 'Part of a name, an ID, a machine, or a zone',
+      month: 'When they were requested: YYYY-MM, in UTC',
+      status: 'running, provisioning, stopping, stopped, or error',
+    },
+  },
+  'GET /api/v1/servers/:id': {
+    summary: 'Show one server: what happened, what it cost, and when EC2 ran it',
+    answer: [200, shape.run],
+    refusals: [404],
+  },
+  'GET /api/v1/servers/:id/guests': {
+    summary: "List the guests of your server's own address",
+    answer: [200, z.object({ guests: z.array(shape.guest) })],
+    refusals: [404],
+  },
+  'POST /api/v1/servers/:id/guests': {
+    summary: 'Make a link that lets guests into your server',
+    answer: [201, z.object({ guest: z.extend(shape.guest, { url: z.string() }) })],
+    refusals: [404, 409, 422],
+  },
+  'DELETE /api/v1/servers/:id/guests/:guest': {
+    summary: "End a guest's link and close their connections",
+    answer: [200, shape.message],
+    refusals: [404],
+  },
   'GET /api/v1/aws/server_available': { summary: 'See which servers are free', answer: [200, shape.availability] },
+  'GET /api/v1/environments': { summary: 'List what a server can simulate', answer: [200, shape.worlds] },
+  'POST /api/v1/environments': {
+    summary: 'Add a container image of your own as an environment',
+    answer: [201, z.extend(shape.message, { environment: shape.ownEnvironment })],
+    refusals: [409, 422],
+  },
+  'DELETE /api/v1/environments/:name': {
+    summary: 'Remove an environment of your own',
+    answer: [200, shape.message],
+    refusals: [404],
+  },
   'POST /api/v1/aws/auto_cloud_start_request': {
     summary: 'Start a server in any free place',
     answer: [
@@ -137,6 +180,11 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [202, z.object({ job_id: z.string(), server: shape.server })],
     refusals: [404, 409, 422],
     repeatable: true,
+  },
+  'PUT /api/v1/servers/:id': {
+    summary: "Change a server's end or its name",
+    answer: [200, z.object({ server: shape.server, message: z.string() })],
+    refusals: [404, 409, 422],
   },
   'POST /api/v1/aws/check_server_ip_status': {
     summary: 'See whether your server answers',

@@ -1,6 +1,8 @@
 import * as z from 'zod/mini'
 import type { TokenScope } from '../../../domain/api-token.ts'
 import type { PlanType } from '../../../domain/money/plan.ts'
+import type { RunCostSum } from '../../../domain/money/run-cost.ts'
+import { EVENT_TITLES } from '../../../domain/run-timeline.ts'
 import { EVENT_TYPES } from '../../../domain/webhook.ts'
 import type * as wire from '../../../domain/wire.ts'
 
@@ -9,6 +11,7 @@ import type * as wire from '../../../domain/wire.ts'
 const instant = z.iso.datetime()
 const day = z.iso.date()
 const planType = z.enum(['demo', 'basic', 'premium', 'enterprise']) satisfies z.ZodMiniType<PlanType>
+const vehicle = z.enum(['uav', 'ugv', 'multi']) satisfies z.ZodMiniType<wire.Vehicle>
 const scope = z.enum(['read', 'operate']) satisfies z.ZodMiniType<TokenScope>
 
 export const message = z.object({ message: z.string() })
@@ -33,12 +36,33 @@ export const server = z.object({
   startedAt: z.nullable(instant),
   billed_from: z.nullable(instant),
   ip_address: z.nullable(z.string()),
+  door_url: z.nullable(z.string()),
   instance_type: z.string(),
   availability_zone: z.nullable(z.string()),
+  environment: z.nullable(z.string()),
+  vehicle: z.nullable(vehicle),
   cost_dollars: z.nullable(z.number()),
-  ended_because: z.nullable(z.enum(['you', 'time_up', 'budget', 'trial_over', 'suspended', 'failure'])),
+  ended_because: z.nullable(z.enum(['you', 'time_up', 'budget', 'plan', 'trial_over', 'suspended', 'failure'])),
   error_message: z.nullable(z.string()),
 }) satisfies z.ZodMiniType<wire.Server>
+
+const eventNames = Object.keys(EVENT_TITLES) as wire.RunEventName[]
+
+export const run = z.object({
+  server,
+  events: z.array(
+    z.object({ at: instant, what: z.enum(eventNames), detail: z.nullable(z.string()) }),
+  ) satisfies z.ZodMiniType<wire.RunEvent[]>,
+  cost: z.object({
+    seconds: z.int(),
+    included_seconds: z.int(),
+    billed_seconds: z.int(),
+    dollars: z.number(),
+  }) satisfies z.ZodMiniType<RunCostSum>,
+  provider: z.nullable(
+    z.object({ launched_at: instant, ended_at: z.nullable(instant), reason: z.nullable(z.string()) }),
+  ) satisfies z.ZodMiniType<wire.ProviderRecord | null>,
+})
 
 export const job = z.object({
   id: z.string(),
@@ -65,6 +89,20 @@ export const availability = z.object({
     }),
   ),
 }) satisfies z.ZodMiniType<wire.Availability>
+
+export const worlds = z.object({
+  environments: z.array(
+    z.object({ name: z.string(), description: z.string(), plans: z.array(planType), available: z.boolean() }),
+  ),
+  vehicles: z.array(z.object({ name: vehicle, plans: z.array(planType), available: z.boolean() })),
+}) satisfies z.ZodMiniType<wire.Worlds>
+
+export const ownEnvironment = z.object({
+  name: z.string(),
+  image: z.string(),
+  digest: z.nullable(z.string()),
+  created_at: instant,
+}) satisfies z.ZodMiniType<wire.OwnEnvironment>
 
 export const subscription = z.object({
   plan_type: planType,
@@ -119,6 +157,8 @@ export const instance = z.object({
   run_id: z.nullable(z.string()),
   owner_id: z.nullable(z.string()),
   owner_email: z.nullable(z.string()),
+  environment: z.nullable(z.string()),
+  vehicle: z.nullable(vehicle),
   cost_dollars: z.nullable(z.number()),
 }) satisfies z.ZodMiniType<wire.Instance>
 
@@ -160,11 +200,13 @@ export const personalData = z.object({
   sign_ins: records,
   api_tokens: records,
   webhooks: records,
+  environments: records,
   webhook_deliveries: records,
   subscriptions: records,
   checkouts: records,
   billings: z.array(billing),
   servers: z.array(server),
+  server_events: records,
   jobs: z.array(job),
   server_requests: records,
   mails: records,
@@ -178,3 +220,11 @@ export const refusal = z.looseObject({
   errors: z.array(z.string()),
   page: z.optional(z.string()),
 })
+
+export const guest = z.object({
+  id: z.string(),
+  created_at: instant,
+  expires_at: instant,
+  last_used_at: z.nullable(instant),
+  uses: z.number(),
+}) satisfies z.ZodMiniType<wire.Guest>

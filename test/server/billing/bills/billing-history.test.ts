@@ -58,6 +58,12 @@ test('history, total, CSV, statement, and balance agree', async () => {
     expect(statement?.lines.reduce((sum, line) => sum + line.included, 0)).toBe(3600)
     expect(statement?.lines.reduce((sum, line) => sum + Math.round(line.dollars * 100), 0)).toBe(bill.amount_owed * 100)
   }
+  const halves = await Promise.all(bills.map(({ id }) => findStatement(stack.ctx, user.id, id)))
+  const times = halves.map((half) => half?.lines.find((line) => line.session_id === split))
+  expect(times.map((line) => [line?.start, line?.end])).toEqual([
+    ['2028-02-29T08:30:00.000Z', '2028-02-29T11:30:00.000Z'],
+    ['2028-02-29T07:30:00.000Z', '2028-02-29T08:30:00.000Z'],
+  ])
   const stranger = await stack.newUser()
   expect(await findStatement(stack.ctx, stranger.id, bills[0]?.id ?? '')).toBeNull()
   expect(await listBills(stack.ctx, stranger.id)).toEqual([])

@@ -5,7 +5,7 @@ import type { User } from '../../../../src/domain/wire.ts'
 import { cancelAtPeriodEnd } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { grantPlan } from '../../../../src/server/billing/plans/grants.ts'
-import { syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
+import { checkPlan, syncPlan } from '../../../../src/server/billing/plans/plan-sync.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
@@ -87,6 +87,17 @@ describe('a paid plan that meets another one', () => {
     await syncPlan(stack.ctx, id)
     const granted = (await listPlans()).filter((plan) => plan.stripeSubscriptionId === null)
     expect(granted.map(({ anchor, endedAt }) => endedAt && endedAt - anchor)).toEqual([2 * HOUR, null])
+  })
+
+  test('a plan whose payments were read at the very moment of its end is checked no more', async () => {
+    await pay('basic')
+    await settleCheckout(stack.ctx, user.id)
+    const id = await stripeId()
+    stack.clock.now = Math.ceil(stack.clock.now / 1000) * 1000
+    await stack.ctx.payments.cancelNow(id)
+    await checkPlan(stack.ctx, id)
+    expect(await listPlans()).toMatchObject([{ endedAt: stack.clock.now, checkAt: null }])
+    stack.clock.now += 700
   })
 
   test('a plan that was granted and replaced after a paid one had ended keeps its time', async () => {

@@ -404,13 +404,14 @@ describe('a plan that nobody pays', () => {
       ['incomplete', false, ['incomplete', 0, 'payment_required', 'srv_1']],
       ['paused', false, ['paused', 0, 'payment_required', 'srv_1']],
       ['canceled', true, [null, null, 'started', 'srv_1']],
-      ['incomplete_expired', false, [null, null, 'started', 'srv_1']],
+      // Never paid, so it was no plan, and they had no other.
+      ['incomplete_expired', false, [null, null, 'payment_required', 'srv_1']],
     ]
 
     /** As if Stripe reported this about the plan the user bought. */
     async function hear(status: string, found: PaidSubscription, ended = false) {
-      const heard = says(found, { status, endedAt: ended ? stack.clock.now : null })
       stack.clock.now += 1000
+      const heard = says(found, { status, endedAt: ended ? stack.clock.now : null })
       await syncPlan(heard, found.id)
       return heard
     }

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
+import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { setBudget } from '../../../../src/server/billing/bills/budget.ts'
 import { mailUsedHours } from '../../../../src/server/billing/bills/hours-mails.ts'
 import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.ts'
@@ -21,9 +22,9 @@ async function start(seconds: number, account: Account = {}) {
   await freshPlaces(world, 1)
   const ada = await newCustomer(world, account)
   await startRun(world.process.ctx, ada, null, null, {
+    ...NO_WISHES,
     name: 'Night flight',
     stopAfterMs: seconds * 1000,
-    maxGpus: null,
   })
   await world.process.settle()
   const run = () => latestRun(world, ada.user.id)

@@ -9,7 +9,8 @@ const CHANGES = [
   ...new Set(app.routes.filter(({ method }) => !['ALL', 'GET'].includes(method)).map((r) => `${r.method} ${r.path}`)),
 ].filter((route) => route in SITE_MAP && !/webhooks.stripe|oauth/.test(route))
 const FROM_PROGRAMS = ['POST /oauth/device_authorization', 'POST /oauth/token']
-const NEED_TOKEN = /sign_in|sign_out|api_tokens|activate|[/]webhooks|^(PUT|DELETE) |^POST \/admin\//
+const NEED_TOKEN =
+  /sign_in|sign_out|api_tokens|activate|[/]webhooks|^(PUT|DELETE) (?!.*v1.(servers|environments))|^POST \/admin\//
 /** Now and then an answer leaves work behind. */
 const EXECUTION = { waitUntil() {}, passThroughOnException() {}, props: {} }
 const JSON_TYPE = 'application/json'

@@ -1,0 +1,1 @@
+CREATE INDEX `environments_by_user` ON `environments` (`user_id`);

@@ -1,0 +1,74 @@
+#!/bin/bash
+# Runs the simulator's container in the foreground: the command of simulator.service. The launch's tags say what to run.
+# Usage: simulator <image>   the image of launches that name none
+set -euo pipefail
+export LC_ALL=C
+default=$1
+metadata=${METADATA_URL:-http://169.254.169.254}/latest
+
+# Ends the machine, for what trying again can't help. The product sees that it shut itself down before it answered.
+give_up() {
+  # EC2 shows this as the instance's system log.
+  printf 'simulator: %s\n' "${1//[^[:print:]]/ }" >"${CONSOLE:-/dev/console}"
+  systemctl poweroff
+  exit 1
+}
+
+token=$(curl --silent --show-error --fail --max-time 5 --request PUT \
+  --header 'X-aws-ec2-metadata-token-ttl-seconds: 60' "$metadata/api/token")
+
+# Prints a tag's value, or nothing if the launch has no such tag.
+tag() {
+  local answer status
+  answer=$(curl --silent --show-error --max-time 5 --header "X-aws-ec2-metadata-token: $token" \
+    --write-out '\n%{http_code}' "$metadata/meta-data/tags/instance/$1")
+  status=${answer##*$'\n'}
+  case $status in
+    200) printf '%s' "${answer%$'\n'*}" ;;
+    404) ;;
+    *) echo "The metadata service answered $status for the tag $1." >&2; return 1 ;;
+  esac
+}
+environment=$(tag environment)
+vehicle=$(tag vehicle)
+image=$(tag image)
+
+# The product has checked them. Still, nothing else than this reaches a command line.
+[[ $environment =~ ^([A-Za-z][A-Za-z0-9_-]{0,39})?$ ]] || give_up "refused the tag environment: $environment"
+[[ $vehicle =~ ^([a-z][a-z0-9_-]{0,39})?$ ]] || give_up "refused the tag vehicle: $vehicle"
+[[ $image =~ ^([A-Za-z0-9:][A-Za-z0-9._:/@-]{0,255})?$ ]] || give_up "refused the tag image: $image"
+
+case $image in
+  '') image=$default ;;
+  # A tag of the default image's repository.
+  :*) repository=${default%%@*} && last=${repository##*/} && image=${repository%"$last"}${last%%:*}$image ;;
+esac
+
+# The container may use the internet and answer its visitors. It can't open a connection to the machine, the metadata
+# service, or a private network, and has no IPv6. Without these rules, nothing runs.
+refuse() {
+  "$1" --check "${@:2}" --jump REJECT 2>/dev/null || "$1" --insert "${@:2}" --jump REJECT
+}
+opened=(--in-interface docker0 --match conntrack ! --ctstate ESTABLISHED)
+refuse iptables INPUT "${opened[@]}"
+for network in 0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.168.0.0/16 224.0.0.0/3; do
+  refuse iptables DOCKER-USER "${opened[@]}" --destination "$network"
+done
+if [[ -e /proc/net/if_inet6 ]]; then
+  refuse ip6tables INPUT --in-interface docker0
+  refuse ip6tables FORWARD --in-interface docker0
+fi
+
+docker rm --force simulator >/dev/null 2>&1 || true
+# A machine image may bring the container's image along, even a private one.
+if ! docker image inspect "$image" >/dev/null 2>&1; then
+  # A registry may fail for a moment.
+  for pause in 5 15 0; do
+    why=$(docker pull --quiet "$image" 2>&1) && break
+    [[ $pause != 0 ]] || give_up "cannot pull $image: ${why:0:500}"
+    sleep "$pause"
+  done
+fi
+exec docker run --rm --name simulator --gpus all --publish 5173:5173 \
+  --cap-drop ALL --security-opt no-new-privileges --dns 1.1.1.1 --dns 8.8.8.8 \
+  --env "ENVIRONMENT=$environment" --env "VEHICLE=$vehicle" "$image"

@@ -1,0 +1,5 @@
+/** One line of a CSV file (RFC 4180), every cell quoted. A leading sign would make a spreadsheet run it as a formula. */
+export function csvLine(cells: string[]): string {
+  const quoted = cells.map((text) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`)
+  return `${quoted.join(',')}\r\n`
+}

@@ -1,0 +1,45 @@
+/**
+ * How raw TCP crosses a WebSocket: binary frames hold the bytes. A client that speaks this sub-protocol may also end
+ * its half with an empty frame, and both sides report in text frames how many bytes they have passed on, so that
+ * neither sends more than a window ahead of a peer that stopped reading.
+ */
+export const FORWARD_PROTOCOL = 'tcp.proving-ground'
+const WINDOW_BYTES = 1024 * 1024
+/** Reports less often than every frame. */
+const REPORT_BYTES = WINDOW_BYTES / 4
+
+/** Counts what was sent and not yet passed on by the peer. */
+export class Window {
+  #ahead = 0
+  #wake: (() => void) | null = null
+
+  /** Resolves once another frame may be sent. */
+  async room(): Promise<void> {
+    while (this.#ahead >= WINDOW_BYTES)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+  }
+
+  sent(bytes: number): void {
+    this.#ahead += bytes
+  }
+
+  /** The peer's report. */
+  passedOn(bytes: number): void {
+    this.#ahead -= bytes
+    this.#wake?.()
+    this.#wake = null
+  }
+}
+
+/** Collects what to report to the peer. */
+export function reporter(report: (bytes: number) => void): (bytes: number) => void {
+  let unsaid = 0
+  return (bytes) => {
+    unsaid += bytes
+    if (unsaid < REPORT_BYTES) return
+    report(unsaid)
+    unsaid = 0
+  }
+}

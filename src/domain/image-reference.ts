@@ -1,0 +1,37 @@
+import { isPublicName } from './own-machine.ts'
+
+/** A container image's reference, by the grammar of github.com/distribution/reference: `ghcr.io/example/sim:1.2@sha256:…`. */
+export type ImageReference = {
+  /** The registry, with its port; null: Docker Hub. */
+  registry: string | null
+  repository: string
+  tag: string | null
+  /** The only part that always names the same image. */
+  digest: string | null
+}
+
+/** An EC2 tag holds no more. */
+const MAX_REFERENCE = 256
+
+const LABEL = '[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?'
+const REGISTRY = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::[0-9]{1,5})?$`)
+const PART = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
+const TAG = '[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127}'
+const REPOSITORY = new RegExp(`^(${PART}(?:/${PART})*)(?::(${TAG}))?(?:@(sha256:[0-9a-f]{64}))?$`)
+
+/** Null if it isn't a reference that Docker would take. */
+export function parseImage(text: string): ImageReference | null {
+  if (text.length > MAX_REFERENCE) return null
+  const [first = '', ...others] = text.split('/')
+  const hasRegistry = others.length > 0 && (first === 'localhost' || /[.:A-Z]/.test(first))
+  if (hasRegistry && !REGISTRY.test(first)) return null
+  const [, repository, tag = null, digest = null] = REPOSITORY.exec(hasRegistry ? others.join('/') : text) ?? []
+  // Docker reads 64 hexadecimal digits as an image's ID.
+  if (repository === undefined || (!hasRegistry && /^[0-9a-f]{64}$/.test(repository))) return null
+  return { registry: hasRegistry ? first : null, repository, tag, digest }
+}
+
+/** Whether its registry may be on the public Internet. */
+export function isPublicRegistry({ registry }: Pick<ImageReference, 'registry'>): boolean {
+  return registry === null || isPublicName(registry.toLowerCase().replace(/:\d+$/, ''))
+}

@@ -1,0 +1,30 @@
+/** Several addresses may deliver to one mailbox. Whoever can read one of them can read them all. */
+
+/** These ignore the dots before the @. Gmail is both. */
+const GMAIL = ['gmail.com', 'googlemail.com']
+
+/**
+ * The mailbox of a valid address: without case, without a tag after a plus sign, with the domain as the DNS has it, and
+ * at Gmail without dots. Two addresses share a free trial if this is equal.
+ */
+export function mailboxOf(email: string): string {
+  const address = email.trim().toLowerCase().normalize('NFC')
+  const at = address.lastIndexOf('@')
+  const typed = domainOf(address.slice(at + 1))
+  const isGmail = GMAIL.includes(typed)
+  const name = withoutTag(address.slice(0, at))
+  const local = isGmail ? name.replaceAll('.', '') || name : name
+  return `${local}@${isGmail ? 'gmail.com' : typed}`
+}
+
+/** An address that begins with a plus sign has no name before it. */
+function withoutTag(local: string): string {
+  const plus = local.indexOf('+')
+  return plus > 0 ? local.slice(0, plus) : local
+}
+
+/** `BÜCHER.example.` is `xn--bcher-kva.example`. */
+function domainOf(typed: string): string {
+  const url = `http://${typed}`
+  return (URL.canParse(url) ? new URL(url).hostname : typed).replace(/\.+$/, '')
+}

@@ -1,0 +1,68 @@
+import { type Period, runSecondsWithin, shareBill } from './billing.ts'
+import { UNITS_PER_DOLLAR, UNITS_PER_SECOND } from './money.ts'
+
+/** The metered time of one run, in ms since 1970. It's still running if `end` lies after its cycle. */
+type MeteredTime = { start: number; end: number }
+
+export type RunShare = {
+  /** Its part of the cycle. */
+  start: number
+  end: number
+  seconds: number
+  /** Seconds that cost nothing: the plan's hours, or the trial. */
+  included: number
+  /** What the others cost: in a bill, whole cents that add up to it. */
+  cents: number
+  units: number
+}
+
+/** Splits a cycle among its runs, oldest first. Those that had no second in it get none. */
+export function shareCycle<Run extends MeteredTime>(
+  cycle: Period & { includedHours: number; trial: boolean },
+  runs: Run[],
+): (RunShare & { run: Run })[] {
+  const oldestFirst = runs.toSorted((a, b) => a.start - b.start)
+  const seconds = oldestFirst.map(({ start, end }) => runSecondsWithin(start, end, cycle))
+  const shares = shareBill(seconds, cycle)
+  return oldestFirst.flatMap((run, i) => {
+    const [used, share] = [seconds[i] ?? 0, shares[i] ?? { included: 0, cents: 0 }]
+    if (used === 0) return []
+    return {
+      run,
+      start: Math.max(run.start, cycle.start),
+      end: Math.min(run.end, cycle.end),
+      seconds: used,
+      units: (used - share.included) * UNITS_PER_SECOND,
+      ...share,
+    }
+  })
+}
+
+/** A run's part of one cycle, or what was taken off a written bill. Times are ISO 8601. */
+export type CostLine = {
+  /** Null while its bill isn't written. */
+  bill: string | null
+  correction: boolean
+  start: string
+  end: string
+  seconds: number
+  included: number
+  dollars: number
+  trial: boolean
+}
+
+/** What a run cost so far, in all its cycles. Exact below a cent while the bill isn't written. */
+export type RunCostSum = { seconds: number; included_seconds: number; billed_seconds: number; dollars: number }
+
+export function sumOfLines(lines: CostLine[]): RunCostSum {
+  const sum = (of: (line: CostLine) => number) => lines.reduce((total, line) => total + of(line), 0)
+  const seconds = sum((line) => line.seconds)
+  const included = sum((line) => line.included)
+  const units = sum((line) => Math.round(line.dollars * UNITS_PER_DOLLAR))
+  return {
+    seconds,
+    included_seconds: included,
+    billed_seconds: seconds - included,
+    dollars: units / UNITS_PER_DOLLAR,
+  }
+}

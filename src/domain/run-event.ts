@@ -1,0 +1,8 @@
+/** What happened to a run, where no other record says so. */
+export type RunEventKind = 'end_set' | 'end_moved' | 'end_removed' | 'renamed' | 'warned'
+
+/**
+ * Who did it: the user on the site, one of their API tokens by name, the link in an email, their budget, or a smaller
+ * plan; or we.
+ */
+export type RunActor = 'site' | `token:${string}` | 'mail' | 'budget' | 'plan' | 'us'

@@ -1,0 +1,67 @@
+import { csvLine } from './csv.ts'
+import { runSeconds } from './money/billing.ts'
+import { type ServerStatus, serverStatus } from './server.ts'
+import type { Server } from './wire.ts'
+
+export const RUN_STATUSES: ServerStatus[] = ['running', 'provisioning', 'stopping', 'stopped', 'error']
+
+/** Which of someone's runs to show. Null or empty: all of them. */
+export type RunFilter = { q: string; month: string | null; status: ServerStatus | null }
+
+const LONGEST_SEARCH = 100
+
+/** What doesn't exist filters nothing. */
+export function toRunFilter(query: { q?: string; month?: string; status?: string }): RunFilter {
+  return {
+    q: (query.q ?? '').trim().slice(0, LONGEST_SEARCH),
+    month: /^\d{4}-(0[1-9]|1[0-2])$/.test(query.month ?? '') ? (query.month ?? null) : null,
+    status: RUN_STATUSES.find((status) => status === query.status) ?? null,
+  }
+}
+
+/** Pages count from 1. */
+export function toPageNumber(text: string | undefined): number {
+  return /^[1-9]\d{0,5}$/.test(text ?? '') ? Number(text) : 1
+}
+
+/** The query string of a filtered list, without a page by default. */
+export function listQuery({ q, month, status }: RunFilter, page?: number): string {
+  const query = new URLSearchParams()
+  if (q) query.set('q', q)
+  if (month) query.set('month', month)
+  if (status) query.set('status', status)
+  if (page && page > 1) query.set('page', String(page))
+  return query.size ? `?${query}` : ''
+}
+
+/** Billed seconds of a run, as of `now` while it runs. */
+export function secondsOf({ billed_from, end_time }: Server, now: number): number {
+  if (!billed_from) return 0
+  return runSeconds(Date.parse(billed_from), end_time ? Date.parse(end_time) : now)
+}
+
+type Cell = (server: Server, now: number, origin: string) => string
+
+const COLUMNS: Record<string, Cell> = {
+  'Session ID': ({ id }) => id,
+  Name: ({ name }) => name ?? '',
+  Status: (server) => serverStatus(server),
+  Requested: ({ requested_at }) => requested_at,
+  'Billed From': ({ billed_from }) => billed_from ?? '',
+  End: ({ end_time }) => end_time ?? '',
+  'Billed Seconds': (server, now) => String(secondsOf(server, now)),
+  'Cost USD': ({ cost_dollars }) => (cost_dollars === null ? '' : cost_dollars.toFixed(7)),
+  'Instance Type': ({ instance_type }) => instance_type,
+  Zone: ({ availability_zone }) => availability_zone ?? '',
+  Environment: ({ environment }) => environment ?? '',
+  Vehicle: ({ vehicle }) => vehicle ?? '',
+  'Ended Because': ({ ended_because }) => ended_because ?? '',
+  Message: ({ error_message }) => error_message ?? '',
+  URL: ({ id }, _, origin) => `${origin}/servers/${id}`,
+}
+
+/** RFC 4180, one line per run. */
+export function runsToCsv(servers: Server[], now: number, origin: string): string {
+  const lines = servers.map((server) => csvLine(Object.values(COLUMNS).map((cellOf) => cellOf(server, now, origin))))
+  return [csvLine(Object.keys(COLUMNS)), ...lines].join('')
+}

@@ -1,0 +1,46 @@
+import { formatUptime } from '../../domain/server.ts'
+import { FORM } from './ByForm.tsx'
+
+const NAME = 'stop_after'
+const HOURS = [1, 2, 4, 8]
+
+/** When the next start ends its server: in seconds, and nothing if it doesn't. */
+export function chosenEnd(): { stop_after?: number } {
+  const seconds = Number(document.querySelector<HTMLSelectElement>(`select[name=${NAME}]`)?.value)
+  return seconds ? { stop_after: seconds } : {}
+}
+
+/**
+ * @param last what they chose last, in seconds; null: no end
+ * @param freeMinutes of a trial, which ends the server; null outside one
+ */
+export function EndChoice({ last, freeMinutes }: { last: number | null; freeMinutes: number | null }) {
+  if (freeMinutes !== null)
+    return (
+      <label className="choice">
+        Stop after
+        <select className="input" name={NAME} form={FORM}>
+          <option value="">{freeMinutes.toFixed(2)} free minutes</option>
+        </select>
+      </label>
+    )
+  const choices = [...new Set([...HOURS.map((hours) => hours * 3600), ...(last ? [last] : [])])].sort((a, b) => a - b)
+  return (
+    <label className="choice">
+      Stop after
+      <select className="input" name={NAME} form={FORM} defaultValue={last ?? ''}>
+        {choices.map((seconds) => (
+          <option key={seconds} value={seconds}>
+            {textOf(seconds)}
+          </option>
+        ))}
+        <option value="">Until I stop it</option>
+      </select>
+    </label>
+  )
+}
+
+/** `4 h`, or what they set with the API: `1h 30m` */
+function textOf(seconds: number): string {
+  return seconds % 3600 ? formatUptime(seconds).replace(/ 0s$/, '') : `${seconds / 3600} h`
+}

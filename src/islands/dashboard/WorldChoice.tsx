@@ -1,0 +1,59 @@
+import type { Server, Worlds } from '../../domain/wire.ts'
+import { choose, smallestPlan, titleOf } from '../../domain/worlds.ts'
+import { Icon } from '../../ui/Icon.tsx'
+import { FORM } from './ByForm.tsx'
+
+type Choices = Worlds['environments'] | Worlds['vehicles']
+
+/** The environment and the vehicle that the user chose. */
+export function chosenWorld(): { environment?: string; vehicle?: string } {
+  const checked = document.querySelectorAll<HTMLInputElement>('.world :checked')
+  return Object.fromEntries([...checked].map(({ name, value }) => [name, value]))
+}
+
+/** What would start: the last choice, if their plan still has it. What only other plans have is locked. */
+export function WorldChoice({ worlds, servers }: { worlds: Worlds; servers: Server[] }) {
+  const last = servers.find(({ environment }) => environment)
+  return (
+    <div className="world">
+      <Choice name="environment" label="Environment" choices={worlds.environments} last={last?.environment ?? null} />
+      <Choice name="vehicle" label="Vehicle" choices={worlds.vehicles} last={last?.vehicle ?? null} />
+    </div>
+  )
+}
+
+type ChoiceProps = { name: string; label: string; choices: Choices; last: string | null }
+
+function Choice({ name, label, choices, last }: ChoiceProps) {
+  const chosen = choose<Choices[number]>(choices, null, last)
+  return (
+    <fieldset>
+      <legend>{label}</legend>
+      {choices.map((choice) => (
+        <label key={choice.name} title={'description' in choice ? choice.description : undefined}>
+          <input
+            type="radio"
+            name={name}
+            form={FORM}
+            value={choice.name}
+            defaultChecked={choice === chosen}
+            disabled={!choice.available}
+          />
+          <span>
+            {choice.available ? null : <Icon name="lock" size={14} />}
+            {titleOf(choice)}
+            {choice.available ? null : (
+              <small>
+                <span className="visually-hidden">needs </span>
+                {smallestPlan(choice)}
+              </small>
+            )}
+          </span>
+        </label>
+      ))}
+      {last && chosen && last !== chosen.name ? (
+        <p className="hint">{`You can't start ${titleOf({ name: last })} anymore, so we selected ${titleOf(chosen)}.`}</p>
+      ) : null}
+    </fieldset>
+  )
+}

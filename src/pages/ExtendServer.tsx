@@ -1,0 +1,50 @@
+import { Alert } from '../ui/Alert.tsx'
+import { Button } from '../ui/Button.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { Time } from '../ui/Time.tsx'
+import { FormPage } from './account/FormPage.tsx'
+
+type ExtendServerProps = {
+  csrfToken: string
+  flash: FlashMessage | null
+  link: { id: string; key: string }
+  /** What is wrong with the link. */
+  fault?: string
+  /** `next` is the end after one more click; null if it can't move. */
+  ends?: { isLive: boolean; endsAt: string | null; next: string | null }
+}
+
+/** One button, for people who come from the email and may not be signed in. */
+export function ExtendServer({ csrfToken, flash, link, fault, ends }: ExtendServerProps) {
+  return (
+    <FormPage title="Keep your server" foot={<a href="/dashboard">Go to your dashboard</a>}>
+      <FlashAlert flash={flash} />
+      {fault ? <Alert kind="danger">{fault}</Alert> : null}
+      {ends ? <p data-enhance="times">{sentence(ends)}</p> : null}
+      {ends?.next && ends.endsAt ? (
+        <form className="stack" data-enhance="times" method="post" action={`/servers/${link.id}/extend`}>
+          <HiddenFields csrfToken={csrfToken} />
+          <input type="hidden" name="key" value={link.key} />
+          <input type="hidden" name="ends_at" value={ends.endsAt} />
+          <Button type="submit" look="primary">
+            Add an hour
+          </Button>
+          <p className="hint">
+            It then stops at <Time at={ends.next} />. You pay for the time it runs, as before.
+          </p>
+        </form>
+      ) : null}
+    </FormPage>
+  )
+}
+
+function sentence({ isLive, endsAt, next }: NonNullable<ExtendServerProps['ends']>) {
+  if (!isLive) return 'This server has stopped, so this link no longer works.'
+  if (!endsAt) return 'Your server has no end. It runs until you stop it.'
+  return (
+    <>
+      Your server stops at <Time at={endsAt} />.{next ? '' : " It can't run longer than your free minutes."}
+    </>
+  )
+}

@@ -1,0 +1,142 @@
+import { machineText } from '../domain/machine.ts'
+import { type CostLine, sumOfLines } from '../domain/money/run-cost.ts'
+import { endedBecause, formatUptime, isLive, serverStatus, serverStatusColor } from '../domain/server.ts'
+import type { ProviderRecord, RunEvent, Server } from '../domain/wire.ts'
+import { Badge } from '../ui/Badge.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { DefinitionStats } from '../ui/DefinitionStats.tsx'
+import { Field } from '../ui/Field.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { Time } from '../ui/Time.tsx'
+import { CostChart, priceText, ReceiptCard } from './run/CostCard.tsx'
+import { Ec2Card } from './run/Ec2Card.tsx'
+import { Timeline } from './run/Timeline.tsx'
+
+export type RunPageProps = {
+  server: Server
+  events: RunEvent[]
+  lines: CostLine[]
+  /** Until the meter started, or the start ended. */
+  startup: { from: string; until: string; seconds: number }
+  provider: ProviderRecord | null
+  /** What we said when it ended. */
+  said: string | null
+  /** What a start like this one sends. */
+  wishes: Record<string, string>
+  /** When this was true. */
+  asOf: string
+  csrfToken: string
+  flash: FlashMessage | null
+}
+
+/** One run in full, ready to print. */
+export function Run(props: RunPageProps) {
+  const { server, events, lines, startup, provider, said, wishes, asOf, csrfToken, flash } = props
+  const status = serverStatus(server)
+  const cost = sumOfLines(lines)
+  const live = isLive(server)
+  return (
+    <div className="page stack run-page">
+      <div className="page-head">
+        <div>
+          <p className="no-print">
+            <a href="/servers">Servers</a>
+          </p>
+          <h1>{server.name ? <bdi>{server.name}</bdi> : 'Server'}</h1>
+          <p className="hint">
+            <code>{server.id}</code>
+          </p>
+        </div>
+        <Badge color={serverStatusColor(status)}>{status}</Badge>
+      </div>
+      <FlashAlert flash={flash} />
+      <div className="row no-print">
+        {live ? (
+          <>
+            <ButtonLink href={`/servers/${server.id}`}>Refresh</ButtonLink>
+            <ButtonLink href="/dashboard">Open the dashboard</ButtonLink>
+          </>
+        ) : (
+          <form method="post" action="/api/v1/aws/auto_cloud_start_request">
+            <HiddenFields csrfToken={csrfToken} />
+            {Object.entries(wishes).map(([name, value]) => (
+              <input key={name} type="hidden" name={name} value={value} />
+            ))}
+            <Button type="submit" look="primary">
+              Start again like this one
+            </Button>
+          </form>
+        )}
+        <span className="hint">
+          As of <Time at={asOf} layout="clock" />
+        </span>
+      </div>
+      <DefinitionStats
+        stats={[
+          {
+            label: 'Time on the meter',
+            value: formatUptime(cost.seconds),
+            hint: `${cost.seconds.toLocaleString('en-US')} seconds`,
+          },
+          { label: live ? 'Cost so far' : 'Cost', value: priceText(cost.dollars), hint: freeText(lines) ?? 'USD' },
+          {
+            label: 'Machine',
+            value: server.instance_type,
+            hint: machineText(server.instance_type, server.availability_zone),
+          },
+          ...(server.environment
+            ? [{ label: 'World', value: <bdi>{server.environment}</bdi>, hint: server.vehicle?.toUpperCase() }]
+            : []),
+          {
+            label: live ? 'Requested' : 'Ended',
+            value: <Time at={(live ? null : server.end_time) ?? server.requested_at} layout="brief" />,
+            hint: live ? endText(server) : (server.error_message ?? endedBecause(server)),
+          },
+        ]}
+      />
+      <ReceiptCard lines={lines} startup={startup} said={said} />
+      <div className="grid charts">
+        <CostChart lines={lines} free={noCost(server, lines)} />
+        <Timeline events={events} />
+      </div>
+      {provider ? <Ec2Card server={server} provider={provider} /> : null}
+      <Card title="Name" className="no-print">
+        <form className="row filters" method="post" action={`/api/v1/servers/${server.id}`}>
+          <HiddenFields csrfToken={csrfToken} method="put" />
+          <Field
+            name="name"
+            label="Name of this server"
+            maxLength={50}
+            autoComplete="off"
+            defaultValue={flash?.values?.name ?? server.name ?? ''}
+          />
+          <Button type="submit">Save</Button>
+        </form>
+      </Card>
+    </div>
+  )
+}
+
+function freeText(lines: CostLine[]): string | null {
+  const { included_seconds, billed_seconds } = sumOfLines(lines)
+  if (billed_seconds || !included_seconds) return null
+  return lines.some((line) => line.trial) ? 'free trial' : 'covered by your plan'
+}
+
+function noCost({ billed_from }: Server, lines: CostLine[]): string {
+  if (!billed_from) return 'It never answered, so it cost nothing.'
+  const free = freeText(lines)
+  return free ? `Nothing to pay: ${free}.` : 'Nothing to pay yet.'
+}
+
+function endText({ ends_at }: Server) {
+  return ends_at ? (
+    <>
+      ends <Time at={ends_at} layout="brief" />
+    </>
+  ) : (
+    'no end set'
+  )
+}

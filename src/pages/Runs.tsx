@@ -1,0 +1,121 @@
+import { machineText } from '../domain/machine.ts'
+import { costText } from '../domain/money/money.ts'
+import { listQuery, RUN_STATUSES, type RunFilter, secondsOf } from '../domain/run-list.ts'
+import { endedBecause, formatUptime, serverStatus, serverStatusColor } from '../domain/server.ts'
+import type { Server } from '../domain/wire.ts'
+import { Badge } from '../ui/Badge.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { DataTable } from '../ui/DataTable.tsx'
+import { Field, Select } from '../ui/Field.tsx'
+import { EmptyState } from '../ui/States.tsx'
+import { Time } from '../ui/Time.tsx'
+
+const COLUMNS = [
+  { key: 'run', label: 'Server', rowHeader: true },
+  { key: 'requested', label: 'Requested' },
+  { key: 'machine', label: 'Machine' },
+  { key: 'status', label: 'Status' },
+  { key: 'used', label: 'Used', numeric: true },
+  { key: 'cost', label: 'Cost', numeric: true },
+]
+
+type RunsProps = {
+  servers: Server[]
+  page: number
+  pages: number
+  /** How many the filter finds. */
+  total: number
+  months: string[]
+  filter: RunFilter
+  now: number
+}
+
+/** Everything a person ever ran, 50 a page. */
+export function Runs({ servers, page, pages, total, months, filter, now }: RunsProps) {
+  return (
+    <div className="page stack">
+      <div className="page-head">
+        <h1>Servers</h1>
+        <div className="row no-print">
+          <ButtonLink href={`/servers.csv${listQuery(filter)}`} download>
+            Download CSV
+          </ButtonLink>
+        </div>
+      </div>
+      <form className="row filters no-print" action="/servers">
+        <Field name="q" label="Search" type="search" autoComplete="off" maxLength={100} defaultValue={filter.q} />
+        <Select name="month" label="Month" options={months} placeholder="All" defaultValue={filter.month ?? ''} />
+        <Select
+          name="status"
+          label="Status"
+          options={RUN_STATUSES}
+          placeholder="All"
+          defaultValue={filter.status ?? ''}
+        />
+        <Button type="submit">Show</Button>
+      </form>
+      {servers.length ? (
+        <div className="card">
+          <DataTable
+            caption="Servers, newest first"
+            hideCaption
+            columns={COLUMNS}
+            rows={servers.map((server) => ({ id: server.id, cells: cellsOf(server, now) }))}
+          />
+        </div>
+      ) : (
+        <EmptyState>
+          {total ? 'This page is empty.' : months.length ? 'No servers match.' : 'No servers yet.'}
+        </EmptyState>
+      )}
+      <nav className="row no-print" aria-label="Pages">
+        <span className="hint">
+          {total.toLocaleString('en-US')} {total === 1 ? 'server' : 'servers'}, page {page} of {pages}
+        </span>
+        {page > 1 ? (
+          <ButtonLink href={`/servers${listQuery(filter, Math.min(page - 1, pages))}`} rel="prev">
+            Newer
+          </ButtonLink>
+        ) : null}
+        {page < pages ? (
+          <ButtonLink href={`/servers${listQuery(filter, page + 1)}`} rel="next">
+            Older
+          </ButtonLink>
+        ) : null}
+      </nav>
+    </div>
+  )
+}
+
+function cellsOf(server: Server, now: number) {
+  const status = serverStatus(server)
+  const why = server.error_message ?? endedBecause(server)
+  return {
+    run: (
+      <a className="session-id" href={`/servers/${server.id}`}>
+        {server.name ? <bdi>{server.name}</bdi> : null}
+        <code>{server.id}</code>
+      </a>
+    ),
+    requested: <Time at={server.requested_at} />,
+    machine: (
+      <span className="session-id">
+        {machineText(server.instance_type, server.availability_zone)}
+        {server.environment ? (
+          <small>
+            <bdi>{server.environment}</bdi>
+            {server.vehicle ? `, ${server.vehicle.toUpperCase()}` : ''}
+          </small>
+        ) : null}
+      </span>
+    ),
+    status: (
+      <span className="session-id">
+        <Badge color={serverStatusColor(status)}>{status}</Badge>
+        {why ? <small>{why}</small> : null}
+      </span>
+    ),
+    used: server.billed_from ? formatUptime(secondsOf(server, now)) : '—',
+    cost: server.cost_dollars === null || !server.billed_from ? '—' : costText(server.cost_dollars),
+  }
+}

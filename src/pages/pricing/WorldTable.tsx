@@ -1,0 +1,36 @@
+import { planName } from '../../domain/money/plan.ts'
+import type { Worlds } from '../../domain/wire.ts'
+import { titleOf } from '../../domain/worlds.ts'
+import { DataTable } from '../../ui/DataTable.tsx'
+
+type Choice = Worlds['environments'][number] | Worlds['vehicles'][number]
+
+/** What the catalog holds today, beside what the plans' texts promise. */
+export function WorldTable({ worlds }: { worlds: Worlds }) {
+  const row = (kind: string) => (choice: Choice) => ({
+    id: `${kind} ${choice.name}`,
+    cells: {
+      name: titleOf(choice),
+      kind,
+      plans: choice.plans.map(planName).join(', '),
+      description: 'description' in choice ? choice.description : '—',
+    },
+  })
+  return (
+    <section className="compare" aria-labelledby="worlds">
+      <h2 id="worlds">What you can start today</h2>
+      <DataTable
+        caption="Environments and vehicles, with the plans that include them"
+        hideCaption
+        columns={[
+          { key: 'name', label: 'Name', rowHeader: true },
+          { key: 'kind', label: 'Kind' },
+          { key: 'plans', label: 'Plans' },
+          { key: 'description', label: 'Description' },
+        ]}
+        rows={[...worlds.environments.map(row('Environment')), ...worlds.vehicles.map(row('Vehicle'))]}
+      />
+      <p className="hint">We add environments as they are finished.</p>
+    </section>
+  )
+}

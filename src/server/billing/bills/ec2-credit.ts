@@ -1,0 +1,81 @@
+import { and, asc, desc, eq, isNull, lte, sql } from 'drizzle-orm'
+import { bills, type RunRow, runs } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { HOUR_MS } from '../../../domain/instant.ts'
+import { runSecondsWithin } from '../../../domain/money/billing.ts'
+import { creditsOn } from '../../../domain/money/ec2-credit.ts'
+import { formatUptime } from '../../../domain/server.ts'
+import type { Context } from '../../context.ts'
+import { alertOperator } from '../../mail/alerts.ts'
+import { correctBill } from './corrections.ts'
+
+const AT_ONCE = 100
+
+/** Credits what EC2's record takes off bills that were written before we knew it. Safe to repeat. */
+export async function creditDueRuns(ctx: Context): Promise<void> {
+  const due = await ctx.db
+    .select()
+    .from(runs)
+    .where(lte(runs.creditAt, ctx.now()))
+    .orderBy(asc(runs.creditAt))
+    .limit(AT_ONCE)
+  for (const run of due)
+    try {
+      await creditRun(ctx, run)
+      await lookAgain(ctx, run, null)
+    } catch (cause) {
+      if (!(cause instanceof AppError && cause.code === 'conflict')) throw cause
+      await alertOperator(
+        ctx,
+        {
+          matter: 'credit_failed',
+          subject: "We couldn't credit seconds that a server didn't run",
+          sentences: [
+            `By EC2's record, ${run.id} ran shorter than its bill says, but we couldn't correct that bill. We retry every hour.`,
+            `${cause.message}`,
+          ],
+          fields: { runId: run.id, userId: run.userId },
+        },
+        cause,
+      )
+      await lookAgain(ctx, run, ctx.now() + HOUR_MS)
+    }
+}
+
+/** Each bill in a write of its own, once. */
+async function creditRun(ctx: Context, run: RunRow): Promise<void> {
+  const meter = [run.billedFrom ?? 0, run.meteredUntil ?? 0] as const
+  const [written, credits] = await ctx.db.batch([
+    ctx.db
+      .select()
+      .from(bills)
+      .where(
+        and(
+          eq(bills.userId, run.userId),
+          isNull(bills.corrects),
+          sql`period_end > ${meter[0]} AND period_start < ${meter[1]}`,
+        ),
+      )
+      .orderBy(desc(bills.periodStart)),
+    ctx.db
+      .select()
+      .from(bills)
+      .where(and(eq(bills.userId, run.userId), eq(bills.runId, run.id))),
+  ])
+  const parts = written.map(({ id, periodStart: start, periodEnd: end }) => ({
+    id,
+    seconds: runSecondsWithin(...meter, { start, end }),
+  }))
+  for (const { id, seconds } of creditsOn(parts, run.creditSeconds)) {
+    if (credits.some(({ corrects }) => corrects === id)) continue
+    const reason = `By EC2's record, ${run.id} ran ${formatUptime(seconds)} less than our meter said.`
+    await correctBill(ctx, id, { less: seconds, reason, runId: run.id })
+  }
+}
+
+async function lookAgain(ctx: Context, { id, creditAt }: RunRow, at: number | null): Promise<void> {
+  await ctx.db
+    .update(runs)
+    .set({ creditAt: at })
+    .where(and(eq(runs.id, id), eq(runs.creditAt, creditAt ?? 0)))
+}

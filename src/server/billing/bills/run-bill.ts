@@ -1,0 +1,79 @@
+import { and, isNotNull, type SQL, sql } from 'drizzle-orm'
+import type { BatchResponse } from 'drizzle-orm/batch'
+import { type RunRow, runs } from '../../../../db/schema.ts'
+import { toIso } from '../../../domain/instant.ts'
+import { type Cycle, cycleFrom } from '../../../domain/money/cycle.ts'
+import { UNITS_PER_DOLLAR } from '../../../domain/money/money.ts'
+import { type CostLine, type RunShare, shareCycle } from '../../../domain/money/run-cost.ts'
+import type { Context } from '../../context.ts'
+import { billsQuery, spanOf } from './billing-history.ts'
+import { openTime, planHistoryQuery } from './usage.ts'
+
+/** The reads for `toCostLines`: the run's bills, every run that shares a cycle with it, and its owner's plans. */
+export function costQueries(ctx: Context, userId: string | SQL, runId: string) {
+  const run = (column: SQL) => sql`(SELECT ${column} FROM server_sessions WHERE id = ${runId})`
+  const [from, until] = [run(sql`billed_from`), run(sql`metered_until`)]
+  const theirs = sql`user_id = ${userId} AND corrects IS NULL`
+  // Without a bill, it begins in the open cycle.
+  const first = sql`coalesce((SELECT min(period_start) FROM billing_records WHERE ${theirs} AND period_end > ${from}),
+    (SELECT coalesce(nullif(billed_until, 0), created_at) FROM users WHERE id = ${userId}))`
+  const last = sql`coalesce((SELECT min(period_end) FROM billing_records WHERE ${theirs} AND period_end >= ${until}),
+    ${ctx.now()})`
+  return [
+    billsQuery(ctx, userId, sql`period_end > ${from} AND period_start < coalesce(${until}, ${ctx.now()})`),
+    ctx.db
+      .select()
+      .from(runs)
+      .where(
+        and(
+          sql`user_id = ${userId} AND coalesce(metered_until > ${first}, 1) AND billed_from <= ${last}`,
+          isNotNull(runs.billedFrom),
+        ),
+      ),
+    planHistoryQuery(ctx, userId),
+  ] as const
+}
+
+/** A run's part of each of its cycles, oldest first: as its bill says, or as the bill will say if it's closed now. */
+export function toCostLines(
+  [billRows, runRows, history]: BatchResponse<ReturnType<typeof costQueries>>,
+  run: RunRow,
+  now: number,
+): CostLine[] {
+  if (run.billedFrom === null) return []
+  const records = billRows.map(({ record }) => record).filter(({ corrects }) => corrects === null)
+  const billed = records.toReversed().flatMap((record) => {
+    const cycle = { ...record, start: record.periodStart, end: record.periodEnd }
+    const share = shareOf(run, cycle, runRows, Infinity)
+    return share ? [toLine(share, { bill: record.id, trial: record.trial, dollars: share.cents / 100 })] : []
+  })
+  const open = openCycles(history, now).flatMap((cycle) => {
+    const share = shareOf(run, cycle, runRows, now)
+    return share ? [toLine(share, { bill: null, trial: cycle.trial, dollars: share.units / UNITS_PER_DOLLAR })] : []
+  })
+  return [...billed, ...open]
+}
+
+function shareOf(run: RunRow, cycle: Parameters<typeof shareCycle>[0], runRows: RunRow[], at: number) {
+  const spans = runRows.map((row) => spanOf(row, at))
+  return shareCycle(cycle, spans).find((share) => share.run.row.id === run.id)
+}
+
+/** The cycles that have no bill yet. */
+function openCycles(history: Parameters<typeof openTime>[0], now: number): Cycle[] {
+  const { from, spans } = openTime(history)
+  const cycles: Cycle[] = []
+  for (let start = from; start <= now; ) {
+    const cycle = cycleFrom(spans, start)
+    cycles.push(cycle)
+    start = cycle.end
+  }
+  return cycles
+}
+
+function toLine(
+  { start, end, seconds, included }: RunShare,
+  of: Pick<CostLine, 'bill' | 'trial' | 'dollars'>,
+): CostLine {
+  return { ...of, correction: false, start: toIso(start), end: toIso(end), seconds, included }
+}

@@ -1,0 +1,56 @@
+import { and, eq, sql } from 'drizzle-orm'
+import type { Query } from '../../../../db/client.ts'
+import { launches, type RunRow, users } from '../../../../db/schema.ts'
+import { shortSeconds, takeOff } from '../../../domain/money/ec2-credit.ts'
+import type { Context } from '../../context.ts'
+import { dueQuery } from './close-cycles.ts'
+
+/** What EC2's record changes about a run, for the batch that ends it. */
+export type Settled = {
+  run: RunRow
+  /** Whether that batch may write this: no bill was written since. */
+  when: ReturnType<typeof sql>
+  queries: Query[]
+}
+
+/**
+ * Compares a run's meter with EC2's record of its machine. Seconds in which it wasn't there come off the meter, or, if
+ * their bill is written, are left to `creditDueRuns`. Writes nothing itself.
+ */
+export async function settleMeter(ctx: Context, run: RunRow): Promise<Settled> {
+  const { billedFrom, meteredUntil } = run
+  const asIs = { run, when: sql`1`, queries: [] }
+  if (billedFrom === null || meteredUntil === null) return asIs
+  const [found] = await ctx.db
+    .select({ launchedAt: launches.launchedAt, endedAt: launches.endedAt, billedUntil: users.billedUntil })
+    .from(launches)
+    .innerJoin(users, eq(users.id, run.userId))
+    .where(and(eq(launches.runId, run.id), eq(launches.instanceId, run.instanceId ?? '')))
+  if (!found) return asIs
+  const ec2Difference =
+    found.endedAt === null ? null : Math.floor(found.endedAt / 1000) - Math.floor(meteredUntil / 1000)
+  const short = shortSeconds({ billedFrom, meteredUntil }, found)
+  if (short === 0) return { ...asIs, run: { ...run, ec2Difference } }
+  const { left, ...cut } = takeOff({ billedFrom, meteredUntil }, short, found.billedUntil)
+  return {
+    run: {
+      ...run,
+      ...cut,
+      ec2Difference,
+      shortSeconds: short,
+      creditSeconds: left,
+      creditAt: left ? ctx.now() : null,
+    },
+    when: sql`EXISTS (SELECT 1 FROM users WHERE id = ${run.userId} AND billed_until = ${found.billedUntil})`,
+    // A closing that read the longer meter must read it again.
+    queries: [
+      dueQuery(
+        ctx.db,
+        run.userId,
+        ctx.now(),
+        sql`EXISTS (SELECT 1 FROM server_sessions
+      WHERE id = ${run.id} AND ended_at IS NULL)`,
+      ),
+    ],
+  }
+}

@@ -1,0 +1,68 @@
+import { and, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
+import { doorLinks, runs, users } from '../../../db/schema.ts'
+import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
+import type { Context } from '../context.ts'
+
+/** Why someone may come in: the owner's sign-in, a guest's link, or the owner's API token. */
+export type Pass = { kind: 'sign_in' | 'guest' | 'token'; id: string }
+
+/** `closed`: not while the account is suspended. `starting`: nothing answers yet. */
+type DoorState = 'open' | 'starting' | 'closed' | 'over'
+
+export type FoundDoor = { runId: string; userId: string; label: string; address: string; state: DoorState }
+
+/**
+ * The door of one run. Amazon gives an address to somebody else once an instance is gone: while EC2 doesn't find
+ * ours, or if a later machine has its address, we treat it as not there.
+ */
+export function doorQuery(ctx: Pick<Context, 'db'>, by: { label: string } | { runId: string }) {
+  const isOver = sql`(${runs.stopRequestedAt} IS NOT NULL OR ${runs.endedAt} IS NOT NULL)`
+  const isUsable = sql`(${users.confirmedAt} IS NOT NULL AND ${users.closedAt} IS NULL
+    AND ${users.suspendedAt} IS NULL AND ${users.heldAt} IS NULL)`
+  const isOurs = sql`(${runs.billedFrom} IS NOT NULL AND ${runs.unseenSince} IS NULL AND NOT EXISTS (
+    SELECT 1 FROM server_sessions newer WHERE newer.private_address = ${runs.privateAddress}
+      AND newer.ended_at IS NULL AND newer.id <> ${runs.id} AND newer.running_at >= ${runs.runningAt}))`
+  return ctx.db
+    .select({
+      runId: runs.id,
+      userId: runs.userId,
+      label: sql<string>`${runs.doorLabel}`,
+      address: sql<string>`coalesce(${runs.privateAddress}, '')`,
+      state: sql<DoorState>`CASE WHEN ${isOver} THEN 'over' WHEN NOT ${isUsable} THEN 'closed'
+        WHEN ${isOurs} AND ${runs.privateAddress} IS NOT NULL THEN 'open' ELSE 'starting' END`,
+    })
+    .from(runs)
+    .innerJoin(users, eq(users.id, runs.userId))
+    .where(
+      and(sql`${runs.doorLabel} IS NOT NULL`, 'label' in by ? eq(runs.doorLabel, by.label) : eq(runs.id, by.runId)),
+    )
+}
+
+/** What is left of these passes: their ids. */
+function livePassesQueries(ctx: Pick<Context, 'db' | 'now'>, passes: Pass[]) {
+  const idsOf = (guests: boolean) => passes.filter(({ kind }) => (kind === 'guest') === guests).map(({ id }) => id)
+  return [
+    liveSignInsQuery(ctx, idsOf(false)),
+    ctx.db
+      .select({ id: doorLinks.id })
+      .from(doorLinks)
+      .where(and(inArray(doorLinks.id, idsOf(true)), isLiveGuest(ctx.now()))),
+  ] as const
+}
+
+export function isLiveGuest(now: number) {
+  return and(isNull(doorLinks.signInId), isNull(doorLinks.revokedAt), gt(doorLinks.expiresAt, now))
+}
+
+/** The door, and whether this pass still counts, from one read. Each pass belongs to one run. */
+export async function findDoor(
+  ctx: Pick<Context, 'db' | 'now'>,
+  by: { label: string } | { runId: string },
+  pass: Pass | null,
+): Promise<{ door: FoundDoor | null; isIn: boolean }> {
+  const [[door], signIns, guests] = await ctx.db.batch([
+    doorQuery(ctx, by),
+    ...livePassesQueries(ctx, pass ? [pass] : []),
+  ])
+  return { door: door ?? null, isIn: signIns.length + guests.length > 0 }
+}

@@ -1,0 +1,114 @@
+import { DurableObject } from 'cloudflare:workers'
+import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
+import type { Context } from '../context.ts'
+import { createContext } from '../create-context.ts'
+import type { Env } from '../env.ts'
+import { log } from '../log.ts'
+import type { DoorCalls } from '../ports/objects.ts'
+import type { Pass } from './access.ts'
+
+/** Only our own Worker can send it: this object has no address. */
+export const KEEP_HEADER = 'x-door-keep'
+export type Held = { runId: string; pass: Pass }
+/** Closes a hold because its access ended, and not because this object restarted. */
+export const ACCESS_ENDED = 4001
+
+type Asked = Held & { to: string; path: string }
+/** Also catches what ends by itself: a guest's hours, an idle sign-in. */
+const LOOK_EVERY_MS = 10_000
+
+/**
+ * One object per user, which knows their door's open connections and closes those that lost their access. A page's
+ * WebSockets run through it, so that the runtime carries them with backpressure. Other long connections hold on to it.
+ */
+export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
+  /** By run and pass: what ends their WebSockets. */
+  private readonly sockets = new Map<string, { held: Held; stop: AbortController }>()
+  private looking = false
+
+  constructor(ctx: DurableObjectState, env: Env) {
+    super(ctx, env)
+    if (ctx.getWebSockets().length) this.keepLooking()
+  }
+
+  override async fetch(request: Request): Promise<Response> {
+    const asked = JSON.parse(request.headers.get(KEEP_HEADER) ?? '') as Asked
+    return new URL(request.url).pathname === '/hold' ? this.accept(asked) : this.open(asked, request.headers)
+  }
+
+  async recheck(): Promise<void> {
+    const all = new Map<string, Held>()
+    for (const { held } of this.sockets.values()) all.set(keyOf(held), held)
+    for (const socket of this.holding()) all.set(keyOf(heldBy(socket)), heldBy(socket))
+    if (!all.size) return
+    const ctx = await this.openContext()
+    for (const [key, held] of all) if (!(await mayStay(ctx, held))) this.end(key)
+  }
+
+  private async accept({ runId, pass }: Asked): Promise<Response> {
+    const pair = new WebSocketPair()
+    this.ctx.acceptWebSocket(pair[1])
+    pair[1].serializeAttachment({ runId, pass } satisfies Held)
+    this.keepLooking()
+    // Their access may have ended since the door was checked, before we knew of this connection.
+    this.ctx.waitUntil(this.recheck())
+    return new Response(null, { status: 101, webSocket: pair[0] } as ResponseInit)
+  }
+
+  /** Opens a WebSocket to the machine. The runtime joins both ends; only the signal can part them. */
+  private async open({ runId, pass, to, path }: Asked, given: Headers): Promise<Response> {
+    const held = { runId, pass }
+    const key = keyOf(held)
+    const entry = this.sockets.get(key) ?? { held, stop: new AbortController() }
+    this.sockets.set(key, entry)
+    this.keepLooking()
+    const ctx = await this.openContext()
+    const headers = new Headers(given)
+    headers.delete(KEEP_HEADER)
+    const [stays, answer] = await Promise.all([
+      mayStay(ctx, held),
+      ctx.machine?.fetch(to, path, { headers, signal: entry.stop.signal }).catch(() => null),
+    ])
+    if (!stays) this.end(key)
+    const { refuse } = await import('./refusals.ts')
+    if (!stays || !answer) return refuse(stays ? 'unreachable' : 'stranger')
+    const { webSocket } = answer as unknown as { webSocket: WorkerSocket | null }
+    const init = { status: answer.status, headers: answer.headers }
+    return webSocket ? new Response(null, { ...init, webSocket } as ResponseInit) : new Response(answer.body, init)
+  }
+
+  private end(key: string): void {
+    this.sockets.get(key)?.stop.abort(new Error('access ended'))
+    this.sockets.delete(key)
+    for (const socket of this.holding()) if (keyOf(heldBy(socket)) === key) socket.close(ACCESS_ENDED, 'access ended')
+  }
+
+  private holding(): WorkerSocket[] {
+    return this.ctx.getWebSockets().filter((socket) => socket.readyState === WebSocket.OPEN)
+  }
+
+  /** The timer also pins this object while it carries sockets, which it could not find again. */
+  private keepLooking(): void {
+    if (this.looking) return
+    this.looking = true
+    setTimeout(async () => {
+      await this.recheck().catch((error) => log('door_look_failed', {}, error))
+      this.looking = false
+      if (this.sockets.size || this.holding().length) this.keepLooking()
+    }, LOOK_EVERY_MS)
+  }
+
+  private openContext(): Promise<Context> {
+    return createContext(this.env, (work) => this.ctx.waitUntil(work), log)
+  }
+}
+
+const keyOf = ({ runId, pass }: Held) => `${runId} ${pass.kind} ${pass.id}`
+const heldBy = (socket: WorkerSocket) => socket.deserializeAttachment() as Held
+
+async function mayStay(ctx: Context, { runId, pass }: Held): Promise<boolean> {
+  // Loaded when needed: most isolates hold nobody's door.
+  const { findDoor } = await import('./access.ts')
+  const { door, isIn } = await findDoor(ctx, { runId }, pass)
+  return isIn && door?.state === 'open'
+}

@@ -1,0 +1,123 @@
+import { isApiToken } from '../../domain/api-token.ts'
+import { type Door, ENTER_PATH, findDoorHost } from '../../domain/door.ts'
+import { SERVER_WEB_PORT } from '../../domain/server.ts'
+import { findByApiToken } from '../accounts/api-tokens.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { doorQuery, type FoundDoor, findDoor, type Pass } from './access.ts'
+import { cookieName, passCookie, readPass } from './cookie.ts'
+import { isForeign } from './headers.ts'
+import type { Keeper } from './hold.ts'
+import { admitGuest, redeemTicket } from './links.ts'
+import { passOn } from './pass-on.ts'
+import { type Refusal, refuse } from './refusals.ts'
+
+/** Answers a request to a run's own host: lets its owner and guests through to the machine. */
+export async function answerAtDoor(
+  ctx: Context,
+  request: Request,
+  keeper: (userId: string) => Keeper,
+): Promise<Response> {
+  const { door } = ctx.config
+  const url = new URL(request.url)
+  const host = findDoorHost(door, url.host)
+  if (!door || !host?.label || (host.port !== null && !door.webPorts.includes(host.port))) return refuse('unknown')
+  try {
+    if (url.pathname === ENTER_PATH) return await enter(ctx, door, host.label, request)
+    const visitor = await findVisitor(ctx, door, host.label, request)
+    if (!visitor.door) return refuse('unknown')
+    const why = whyNot(door, visitor, request)
+    if (why === 'stranger') return turnAway(ctx, visitor.door, host.port, request)
+    if (why) return refuse(why)
+    const port = host.port ?? SERVER_WEB_PORT
+    const crossing = { door, label: host.label, port: host.port, cookie: cookieName(door) }
+    const to = { ...crossing, address: `${visitor.door.address}:${port}` }
+    return await passOn(ctx, request, { ...visitor, door: visitor.door, pass: visitor.pass as Pass, to }, keeper)
+  } catch (error) {
+    ctx.log('door_failed', { label: host.label }, error)
+    return refuse('failed')
+  }
+}
+
+type Visitor = { door: FoundDoor | null; pass: Pass | null; isIn: boolean }
+
+function whyNot(door: Door, { door: found, pass, isIn }: Visitor, request: Request): Refusal | 'stranger' | null {
+  if (found?.state === 'over') return 'over'
+  if (!isIn || !pass) return 'stranger'
+  if (found?.state === 'closed') return 'closed'
+  if (pass.kind !== 'token' && isForeign(request, door, found?.label ?? '')) return 'foreign'
+  // It could outlive the run, and answer for the door.
+  if (request.headers.has('service-worker')) return 'service_worker'
+  return found?.state === 'starting' ? 'starting' : null
+}
+
+/** How long a decision counts. Ending access takes at most a second. */
+const KEPT_MS = 500
+const MOST_KEPT = 2_000
+const kept = new Map<string, { visitor: Visitor; until: number }>()
+
+/** Who this is, from one read, or from one a moment ago: a page loads many files at once. */
+async function findVisitor(ctx: Context, door: Door, label: string, request: Request): Promise<Visitor> {
+  const bearer = /^\s*bearer\s+(pg_\S+)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? null
+  const pass = bearer === null ? readPass(ctx, door, label, request.headers.get('cookie')) : null
+  const key = `${ctx.config.secretKey} ${label} ${bearer ?? `${pass?.kind} ${pass?.id}`}`
+  const known = kept.get(key)
+  if (known && Date.now() < known.until) return known.visitor
+  const visitor =
+    bearer === null ? { pass, ...(await findDoor(ctx, { label }, pass)) } : await findProgram(ctx, label, bearer)
+  if (kept.size >= MOST_KEPT) kept.clear()
+  kept.set(key, { visitor, until: Date.now() + KEPT_MS })
+  return visitor
+}
+
+/** The owner's own program, with a token that may operate. */
+async function findProgram(ctx: Context, label: string, token: string): Promise<Visitor> {
+  const found = isApiToken(token) ? await findByApiToken(ctx, token, [doorQuery(ctx, { label })] as const) : null
+  if (!found) return { pass: null, ...(await findDoor(ctx, { label }, null)) }
+  const [[door]] = found.along
+  const { id, scope, user } = found.signIn
+  const isIn = scope === 'operate' && user.id === door?.userId
+  return { door: door ?? null, pass: isIn ? { kind: 'token', id } : null, isIn }
+}
+
+/** A browser goes to the site, which knows whose it is. A program learns how to come in. */
+function turnAway(ctx: Context, { runId }: FoundDoor, port: number | null, request: Request): Response {
+  const { headers, method } = request
+  const mode = headers.get('sec-fetch-mode')
+  const isPage = mode === null ? /\btext\/html\b/.test(headers.get('accept') ?? '') : mode === 'navigate'
+  if (!isPage || !/^(GET|HEAD)$/.test(method) || headers.has('authorization')) return refuse('stranger')
+  const { pathname, search } = new URL(request.url)
+  const to = new URL(`/servers/${runId}/open`, siteOrigin(ctx))
+  to.searchParams.set('to', pathname + search)
+  if (port !== null) to.searchParams.set('port', String(port))
+  return new Response(null, { status: 302, headers: { location: to.href, ...NOT_KEPT } })
+}
+
+const NOT_KEPT = { 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' }
+
+/** Trades a ticket or a guest's link for this host's cookie, and continues at an address without either. */
+async function enter(ctx: Context, door: Door, label: string, request: Request): Promise<Response> {
+  const { searchParams, origin } = new URL(request.url)
+  // A look ahead must not use up the ticket.
+  if (request.method !== 'GET' || request.headers.get('sec-purpose')?.startsWith('prefetch')) return refuse('not_now')
+  const ticket = searchParams.get('ticket')
+  const guest = searchParams.get('guest')
+  const pass = ticket ? await redeemTicket(ctx, label, ticket) : guest ? await admitGuest(ctx, label, guest) : null
+  if (!pass) {
+    const { door: found } = await findDoor(ctx, { label }, null)
+    return refuse(found?.state === 'over' ? 'over' : 'bad_link')
+  }
+  const to = new URL(pathOf(searchParams.get('to')), origin)
+  return new Response(null, {
+    status: 302,
+    headers: {
+      location: to.pathname + to.search,
+      'set-cookie': passCookie(ctx, door, label, pass),
+      ...NOT_KEPT,
+    },
+  })
+}
+
+/** Only a path of this host: a browser reads `//…` and `/\…` as another one. */
+function pathOf(to: string | null): string {
+  return to && /^\/(?![/\\])/.test(to) && !to.startsWith(ENTER_PATH) ? to : '/'
+}

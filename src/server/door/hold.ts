@@ -1,0 +1,48 @@
+import type { Fetcher, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
+import { ACCESS_ENDED, type Held, KEEP_HEADER } from './door-keeper.ts'
+
+/** A user's keeper (door-keeper.ts). */
+export type Keeper = Pick<Fetcher, 'fetch'>
+
+const TRIES = 5
+const AGAIN_MS = 300
+
+/**
+ * Asks the keeper to say when this access ends. If the keeper can't be asked, it counts as ended.
+ * @param openKeeper a stub of its own for each try: one whose object fell over, in a deploy for example, keeps failing
+ */
+export function hold(openKeeper: () => Keeper, held: Held): { ended: Promise<void>; release(): void } {
+  let socket: WorkerSocket | null = null
+  let released = false
+  let tell = () => {}
+  const ended = new Promise<void>((resolve) => {
+    tell = resolve
+  })
+  const connect = async (left: number): Promise<void> => {
+    if (released) return
+    try {
+      const headers = { upgrade: 'websocket', [KEEP_HEADER]: JSON.stringify(held) }
+      const answer = await openKeeper().fetch('http://keeper/hold', { headers } as never)
+      socket = (answer as unknown as { webSocket: WorkerSocket | null }).webSocket
+      if (!socket) throw new Error('no socket')
+    } catch {
+      if (left > 0) setTimeout(() => void connect(left - 1), AGAIN_MS)
+      else tell()
+      return
+    }
+    socket.accept()
+    if (released) return socket.close(1000)
+    socket.addEventListener('close', ({ code }) => {
+      if (code === ACCESS_ENDED) tell()
+      else void connect(TRIES)
+    })
+  }
+  void connect(TRIES)
+  return {
+    ended,
+    release() {
+      released = true
+      socket?.close(1000)
+    },
+  }
+}

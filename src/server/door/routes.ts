@@ -1,0 +1,69 @@
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import type { Door } from '../../domain/door.ts'
+import { AppError } from '../../domain/error.ts'
+import type { Context } from '../context.ts'
+import { type AppEnv, signedIn } from '../http/app-env.ts'
+import { body, wholeNumber } from '../http/body.ts'
+import { isPrefetch } from '../http/flash.ts'
+
+/** The site's half of the door. Each route loads its code when first asked. */
+export const doorRoutes = new Hono<AppEnv>()
+  .get('/servers/:id/open', async (c) => {
+    const { door } = c.var.ctx.config
+    if (!door) return c.notFound()
+    if (isPrefetch(c)) return c.body(null, 503)
+    const { openDoor } = await import('./links.ts')
+    const { user, id: signInId } = signedIn(c)
+    const port = Number(c.req.query('port'))
+    const wanted = {
+      runId: c.req.param('id'),
+      port: door.webPorts.includes(port) ? port : null,
+      to: c.req.query('to') ?? '/',
+    }
+    const address = await openDoor(c.var.ctx, door, { userId: user.id, signInId }, wanted)
+    if (!address) return c.notFound()
+    c.header('Referrer-Policy', 'no-referrer')
+    return c.redirect(address)
+  })
+  .get('/api/v1/servers/:id/tcp/:port', async (c) => {
+    const door = requireDoor(c.var.ctx)
+    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket')
+      throw new AppError('malformed', 'Open a WebSocket here: it carries the bytes of a TCP connection.')
+    const { openTcp } = await import('./tcp.ts')
+    const { user, id, scope } = signedIn(c)
+    // A page's WebSocket can't send a token, so that no site can open one with its visitor's cookie.
+    if (scope === null) throw new AppError('forbidden', 'Send an API token that may operate.')
+    const protocols = (c.req.header('sec-websocket-protocol') ?? '').split(',').map((one) => one.trim())
+    return openTcp(
+      c.var.ctx,
+      door,
+      { userId: user.id, pass: { kind: 'token', id } },
+      { runId: c.req.param('id'), port: Number(c.req.param('port')), protocols },
+      (userId) => c.env.DOOR_KEEPER.getByName(userId),
+    )
+  })
+  .get('/api/v1/servers/:id/guests', async (c) => {
+    requireDoor(c.var.ctx)
+    const { listGuests } = await import('./links.ts')
+    return c.json({ guests: await listGuests(c.var.ctx, signedIn(c).user.id, c.req.param('id')) })
+  })
+  .post('/api/v1/servers/:id/guests', body(z.object({ hours: wholeNumber(Number.NaN) })), async (c) => {
+    const door = requireDoor(c.var.ctx)
+    const { inviteGuest } = await import('./links.ts')
+    const { hours } = c.req.valid('json')
+    const guest = await inviteGuest(c.var.ctx, door, signedIn(c).user.id, c.req.param('id'), hours)
+    return c.json({ guest }, 201)
+  })
+  .delete('/api/v1/servers/:id/guests/:guest', async (c) => {
+    requireDoor(c.var.ctx)
+    const { endGuest } = await import('./links.ts')
+    await endGuest(c.var.ctx, signedIn(c).user.id, c.req.param('id'), c.req.param('guest'))
+    return c.json({ message: 'Guest link ended.' })
+  })
+
+/** @throws not_found while doors are switched off */
+function requireDoor({ config }: Pick<Context, 'config'>): Door {
+  if (!config.door) throw new AppError('not_found', 'Unknown endpoint.')
+  return config.door
+}

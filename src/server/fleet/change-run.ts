@@ -1,0 +1,95 @@
+import { and, eq, type SQL, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import { type RunRow, runs } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { toIso } from '../../domain/instant.ts'
+import { LATEST_END_MS, type RunChange, runChange } from '../../domain/run-change.ts'
+import type { RunActor } from '../../domain/run-event.ts'
+import type { Context } from '../context.ts'
+import { requireValid } from '../form-rules.ts'
+import { actorOf, endChange, runEventQuery } from '../run-events.ts'
+import type { Starter } from './runs.ts'
+import { toServer } from './wire.ts'
+
+export const STOPPED = 'This server is already stopping or stopped.'
+export const END_MOVED = 'The end has moved since you opened this page.'
+export const PAST_PLAN = 'Your plan no longer includes this server then. Keep your plan to keep it longer.'
+export const PAST_TRIAL = 'Your free minutes are used up before that. Choose a plan to keep your server longer.'
+
+/**
+ * Moves or removes a run's end, and names the run, and records who did it. Setting what is already set does nothing.
+ * @throws not_found (also for another user's run), conflict (it has ended, or its end has come), invalid
+ */
+export async function changeRun(ctx: Context, owner: Starter, runId: string, input: RunChange): Promise<RunRow> {
+  const { endsAt, name } = requireValid(runChange(ctx.now()), input)
+  const by = actorOf(owner)
+  const [found] = await ctx.db
+    .select()
+    .from(runs)
+    .where(and(eq(runs.id, runId), eq(runs.userId, owner.user.id)))
+  if (!found) throw new AppError('not_found', 'Server session not found.')
+  // Checked before anything is written, so that a refusal changes nothing.
+  if (endsAt !== undefined) requireMovable(found, endsAt, ctx.now())
+  const named = name === undefined ? found : await rename(ctx, found, name, by)
+  return endsAt === undefined ? named : moveEnd(ctx, found, endsAt, by)
+}
+
+async function rename(ctx: Context, { id, userId }: RunRow, name: string | null, by: RunActor): Promise<RunRow> {
+  const isNew = sql`name IS NOT ${name}`
+  await writeBatch(ctx.db, [
+    runEventQuery(ctx, id, { what: 'renamed', detail: name, by }, isNew),
+    ctx.db.run(sql`UPDATE server_sessions SET name = ${name} WHERE id = ${id} AND ${isNew}`),
+  ])
+  const run = await read(ctx, id)
+  ctx.background(ctx.channel(userId).tellServer('server.updated', toServer(run, ctx.config)))
+  return run
+}
+
+/** Sets a live run's end, unless a stop, the old end, or another move came first. @throws conflict */
+export async function moveEnd(ctx: Context, found: RunRow, endsAt: number | null, by: RunActor): Promise<RunRow> {
+  const { id, userId } = found
+  const channel = ctx.channel(userId)
+  // Not after the batch: its end may be near.
+  await channel.arm(userId)
+  const now = ctx.now()
+  const isMove = sql`${isEndOpen(now)} AND ends_at IS ${found.endsAt} AND ends_at IS NOT ${endsAt}`
+  await writeBatch(ctx.db, [
+    runEventQuery(ctx, id, { what: endChange(endsAt), detail: toIso(endsAt), by }, isMove),
+    ctx.db.run(
+      sql`UPDATE server_sessions SET ends_at = ${endsAt}, ends_set_at = ${now}, plan_ends = 0, own_ends_at = NULL WHERE id = ${id} AND ${isMove}`,
+    ),
+  ])
+  const run = await read(ctx, id)
+  if (run.endsAt !== endsAt) throw new AppError('conflict', canMoveEnd(run, now) ? END_MOVED : STOPPED)
+  ctx.background(Promise.all([channel.tellServer('server.updated', toServer(run, ctx.config)), channel.wake(userId)]))
+  return run
+}
+
+async function read(ctx: Context, id: string): Promise<RunRow> {
+  const [run] = await ctx.db.select().from(runs).where(eq(runs.id, id))
+  if (!run) throw new AppError('not_found', 'Server session not found.')
+  return run
+}
+
+function requireMovable(run: RunRow, endsAt: number | null, now: number): void {
+  if (!canMoveEnd(run, now)) throw new AppError('conflict', STOPPED)
+  if (run.planEnds && (endsAt ?? Infinity) > (run.endsAt ?? 0))
+    throw new AppError('invalid', PAST_PLAN, { field: 'ends_at', page: '/subscriptions' })
+  if (endsAt !== null && endsAt > latestEnd(run, now))
+    throw new AppError('invalid', PAST_TRIAL, { field: 'ends_at', page: '/subscriptions' })
+}
+
+/** A trial ends with its minutes, and a large server with its plan. */
+export function latestEnd({ mustStopAt, planEnds, endsAt }: RunRow, now: number): number {
+  return Math.min(mustStopAt ?? Infinity, (planEnds ? endsAt : null) ?? Infinity, now + LATEST_END_MS)
+}
+
+export function canMoveEnd({ stopRequestedAt, endedAt, endsAt, mustStopAt }: RunRow, now: number): boolean {
+  return stopRequestedAt === null && endedAt === null && (endsAt ?? Infinity) > now && (mustStopAt ?? Infinity) > now
+}
+
+/** The same in SQL: an end that has come is never taken back. */
+function isEndOpen(now: number): SQL {
+  return sql`stop_requested_at IS NULL AND ended_at IS NULL AND (ends_at IS NULL OR ends_at > ${now})
+    AND (must_stop_at IS NULL OR must_stop_at > ${now})`
+}

@@ -1,0 +1,46 @@
+import { type SQL, sql } from 'drizzle-orm'
+import type { RunRow } from '../../../../db/schema.ts'
+import { MINUTE_MS } from '../../../domain/instant.ts'
+import { ENDING_MS } from '../../../domain/server.ts'
+
+/** How long before the end of a trial we warn. A run that starts with less time left gets no warning. */
+const TRIAL_WARN_MS = 5 * MINUTE_MS
+
+const NEVER = Number.MAX_SAFE_INTEGER
+/** A run ends at the earlier of its two ends. */
+export const END = sql`min(coalesce(must_stop_at, ${NEVER}), coalesce(ends_at, ${NEVER}))`
+/** Whether that is the one that its user set. */
+const IS_OWN = sql`coalesce(ends_at, ${NEVER}) < coalesce(must_stop_at, ${NEVER})`
+const WARN_AT = sql`(${END} - CASE WHEN ${IS_OWN} THEN ${ENDING_MS} ELSE ${TRIAL_WARN_MS} END)`
+/** Before we kept the end that we warned of, a time had to do. */
+export const IS_UNWARNED = sql`CASE WHEN warned_end IS NULL THEN coalesce(trial_warned_at, 0) < ${WARN_AT} ELSE warned_end <> ${END} END`
+
+/** A condition on live rows of `server_sessions`: one of their ends has come. */
+export function isPastEnd(now: number): SQL {
+  return sql`${END} <= ${now}`
+}
+
+/** A condition on live rows of `server_sessions`: it's time to end them, or to warn that they will end. */
+export function isEndDue(now: number): SQL {
+  const since = sql`CASE WHEN ${IS_OWN} THEN coalesce(ends_set_at, requested_at) ELSE billed_from END`
+  return sql`(${isPastEnd(now)} OR (${WARN_AT} <= ${now} AND ${WARN_AT} > ${since} AND ${IS_UNWARNED}))`
+}
+
+export function endOf({ mustStopAt, endsAt }: RunRow): { end: number; isOwn: boolean } {
+  const [trial, own] = [mustStopAt ?? Infinity, endsAt ?? Infinity]
+  return { end: Math.min(trial, own), isOwn: own < trial }
+}
+
+/** Once for each end: a moved one is a new one, and a plan that lifts the trial's end leaves a later one. */
+export function warningTime(run: RunRow): number {
+  const { end, isOwn } = endOf(run)
+  const since = isOwn ? (run.endsSetAt ?? run.requestedAt) : run.billedFrom
+  const warnAt = end - (isOwn ? ENDING_MS : TRIAL_WARN_MS)
+  const isWarned = run.warnedEnd === null ? (run.trialWarnedAt ?? 0) >= warnAt : run.warnedEnd === end
+  return since !== null && warnAt > since && !isWarned ? warnAt : Infinity
+}
+
+/** We have no address left for a closed account. */
+export function isOpenAccount({ userId }: RunRow): SQL {
+  return sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL)`
+}

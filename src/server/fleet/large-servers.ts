@@ -1,0 +1,71 @@
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import { places, type RunRow, runs, users } from '../../../db/schema.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
+import { BASIC } from '../../domain/money/plan.ts'
+import { findPlanEnd } from '../billing/allowance.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { fourAtOnce } from '../four-at-once.ts'
+import { mailQuery } from '../mail/outbox.ts'
+import { largeServerMail } from '../mail/plan-letters.ts'
+import { runEventQuery } from '../run-events.ts'
+
+/**
+ * A server that is larger than the plan ends with the period in which the plan was made smaller or canceled. What the
+ * plan will be is looked up each minute, so nothing needs to be undone when its owner keeps or changes it, until shortly
+ * before the end: then it becomes the run's `ends_at`, and the user's own alarm stops it to the second.
+ */
+
+const BATCH = 100
+/** Longer than the warnings before any end take. */
+const SET_AHEAD_MS = 15 * MINUTE_MS
+/** If we hear of a smaller plan later than this, its server isn't free for that time. */
+const LATEST_MS = DAY_MS
+
+type Large = { run: RunRow; email: string | null; gpus: number }
+
+/** Warns owners of servers that their plan won't include, and sets their end. Run by cron, which may be late or double. */
+export async function endLargeServers(ctx: Context): Promise<void> {
+  const rows = await ctx.db
+    .select({
+      run: runs,
+      email: sql<string | null>`CASE WHEN ${users.closedAt} IS NULL THEN ${users.email} END`,
+      gpus: places.gpus,
+    })
+    .from(runs)
+    .innerJoin(places, and(eq(places.id, runs.placeId), gt(places.gpus, BASIC.gpus)))
+    .innerJoin(users, eq(users.id, runs.userId))
+    .where(and(isNull(runs.endedAt), isNull(runs.stopRequestedAt)))
+    .limit(BATCH)
+  await fourAtOnce(rows, (row) =>
+    look(ctx, row).catch((error) => ctx.log('large_server_failed', { runId: row.run.id }, error)),
+  )
+}
+
+async function look(ctx: Context, { run, email, gpus }: Large): Promise<void> {
+  const end = await findPlanEnd(ctx, run.userId, gpus)
+  if (end === null) return
+  const now = ctx.now()
+  if (email && now < end) await warn(ctx, run, email, { gpus, end })
+  if (now < end - SET_AHEAD_MS) return
+  const channel = ctx.channel(run.userId)
+  await channel.arm(run.userId)
+  const endsAt = Math.max(end, now - LATEST_MS)
+  const isDue = sql`stop_requested_at IS NULL AND ended_at IS NULL AND coalesce(ends_at, ${endsAt + 1}) > ${endsAt}`
+  await writeBatch(ctx.db, [
+    runEventQuery(ctx, run.id, { what: 'end_set', detail: toIso(endsAt), by: 'plan' }, isDue),
+    ctx.db.run(sql`UPDATE server_sessions SET own_ends_at = CASE WHEN plan_ends THEN own_ends_at ELSE ends_at END,
+      ends_at = ${endsAt}, ends_set_at = ${now}, plan_ends = 1 WHERE id = ${run.id} AND ${isDue}`),
+  ])
+  await channel.wake(run.userId)
+}
+
+/** One email when we know of the end, one a day before it, and one an hour before. */
+async function warn(ctx: Context, run: RunRow, email: string, { gpus, end }: { gpus: number; end: number }) {
+  const left = end - ctx.now()
+  const stage = left <= HOUR_MS ? 'hour' : left <= DAY_MS ? 'day' : 'known'
+  const isLive = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND stop_requested_at IS NULL
+    AND coalesce(ends_at, ${end}) >= ${end})`
+  const mail = largeServerMail(siteOrigin(ctx), { gpus, end })
+  await writeBatch(ctx.db, [mailQuery(ctx, email, mail, isLive, `large:${run.id}:${end}:${stage}`)])
+}

@@ -1,0 +1,82 @@
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { runs } from '../../../db/schema.ts'
+import { monthPeriod } from '../../domain/instant.ts'
+import type { RunFilter } from '../../domain/run-list.ts'
+import type { ServerStatus } from '../../domain/server.ts'
+import type { Server } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { toServer } from './wire.ts'
+
+const PAGE = 50
+
+/** `serverStatus` in SQL. */
+const HAS_STATUS: Record<ServerStatus, SQL> = {
+  running: sql`ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NOT NULL`,
+  provisioning: sql`ended_at IS NULL AND stop_requested_at IS NULL AND running_at IS NULL`,
+  stopping: sql`ended_at IS NULL AND stop_requested_at IS NOT NULL`,
+  stopped: sql`ended_at IS NOT NULL AND error_message IS NULL`,
+  error: sql`ended_at IS NOT NULL AND error_message IS NOT NULL`,
+}
+
+export type RunPage = {
+  servers: Server[]
+  page: number
+  /** At least 1. */
+  pages: number
+  total: number
+  /** Every month with a run, newest first, whatever the filter. */
+  months: string[]
+}
+
+function matching(userId: string, { q, month, status }: RunFilter) {
+  const from = month === null ? null : monthPeriod(month)
+  return and(
+    eq(runs.userId, userId),
+    // Unlike LIKE, instr() takes every character as itself.
+    q
+      ? sql`instr(lower(id || ' ' || coalesce(name, '') || ' ' || instance_type || ' ' ||
+      coalesce(availability_zone, '') || ' ' || coalesce(environment, '') || ' ' || coalesce(vehicle, '')), ${q.toLowerCase()})`
+      : undefined,
+    from ? sql`requested_at >= ${from.start} AND requested_at < ${from.end}` : undefined,
+    status ? HAS_STATUS[status] : undefined,
+  )
+}
+
+/** The user's runs, newest first, 50 a page. */
+export async function listRunPage(ctx: Context, userId: string, filter: RunFilter, page: number): Promise<RunPage> {
+  const [rows, [count], months] = await ctx.db.batch([
+    ctx.db
+      .select()
+      .from(runs)
+      .where(matching(userId, filter))
+      .orderBy(desc(runs.requestedAt), desc(runs.id))
+      .limit(PAGE)
+      .offset((page - 1) * PAGE),
+    ctx.db.select({ runs: sql<number>`count(*)` }).from(runs).where(matching(userId, filter)),
+    ctx.db
+      .select({ month: sql<string>`strftime('%Y-%m', requested_at / 1000, 'unixepoch')` })
+      .from(runs)
+      .where(eq(runs.userId, userId))
+      .groupBy(sql`1`)
+      .orderBy(sql`1 DESC`),
+  ])
+  const total = count?.runs ?? 0
+  const pages = Math.max(1, Math.ceil(total / PAGE))
+  return {
+    servers: rows.map((row) => toServer(row, ctx.config)),
+    page,
+    pages,
+    total,
+    months: months.map(({ month }) => month),
+  }
+}
+
+/** All of them, for a file. */
+export async function listAllRuns(ctx: Context, userId: string, filter: RunFilter): Promise<Server[]> {
+  const rows = await ctx.db
+    .select()
+    .from(runs)
+    .where(matching(userId, filter))
+    .orderBy(desc(runs.requestedAt), desc(runs.id))
+  return rows.map((row) => toServer(row, ctx.config))
+}

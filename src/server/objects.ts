@@ -1,0 +1,85 @@
+import { answered } from './answered.ts'
+import type { Env } from './env.ts'
+import type {
+  CounterCalls,
+  DoorCalls,
+  EventSenderCalls,
+  FleetWatcherCalls,
+  HasherCalls,
+  JobChannelCalls,
+} from './ports/objects.ts'
+
+/**
+ * Whether each call may run twice. If an object falls over, in a deploy for example, we can't know if it did its work,
+ * so only these calls are made again.
+ */
+type Repeatable<Calls> = Record<keyof Calls, boolean>
+
+/** Their second run changes nothing. At most, a page reads its account twice or draws the same server twice. */
+const CHANNEL: Repeatable<JobChannelCalls> = {
+  arm: true,
+  wake: true,
+  tellAccount: true,
+  tellServer: true,
+  disconnect: true,
+}
+const FLEET_WATCHER: Repeatable<FleetWatcherCalls> = { revive: true }
+/** It closes what lost its access, however often it looks. */
+const DOOR_KEEPER: Repeatable<DoorCalls> = { recheck: true }
+const EVENT_SENDER: Repeatable<EventSenderCalls> = { wake: true }
+
+/**
+ * What is counted twice leaves a person fewer tries, never more, and the right password clears all its guesses. A guess
+ * taken back twice would give a thief one more.
+ */
+const COUNTER: Repeatable<CounterCalls> = {
+  guess: true,
+  takeBack: false,
+  forgive: true,
+  take: true,
+  spend: true,
+  takeExactly: true,
+}
+
+/** A hash depends only on what it is given. */
+const HASHER: Repeatable<HasherCalls> = { derive: true }
+
+/**
+ * The calls to the Durable Objects. Each gets a fresh stub: one whose object fell over keeps failing.
+ * @throws unavailable, with the seconds to wait
+ */
+export function openObjects(env: Env) {
+  return {
+    channel: (userId: string) => reachable(CHANNEL, () => env.JOB_CHANNEL.getByName(userId)),
+    fleetWatcher: (name: string) => reachable(FLEET_WATCHER, () => env.FLEET_WATCHER.getByName(name)),
+    eventSender: (userId: string) => reachable(EVENT_SENDER, () => env.EVENT_SENDER.getByName(userId)),
+    door: (userId: string) => reachable(DOOR_KEEPER, () => env.DOOR_KEEPER.getByName(userId)),
+    counter: (name: string) => reachable(COUNTER, () => env.ATTEMPT_COUNTER.getByName(name)),
+    hasher: reachable(HASHER, () => env.PASSWORD_HASHER.getByName(`hasher ${nextTurn()}`)),
+  }
+}
+
+/** Passes an upgrade to the user's channel. If a first socket was lost on its way to us, it closes by itself. */
+export async function openSocket(env: Env, userId: string, upgrade: () => Request): Promise<Response> {
+  const open = () => env.JOB_CHANNEL.getByName(userId).fetch(upgrade() as never)
+  return (await answered(open, true)) as unknown as Response
+}
+
+function reachable<Calls extends object>(repeatable: Repeatable<Calls>, open: () => Calls): Calls {
+  const call = (name: string, args: unknown[]) =>
+    (open() as Record<string, (...args: unknown[]) => Promise<unknown>>)[name]?.(...args)
+  const calls = Object.entries<boolean>(repeatable).map(([name, mayRepeat]) => [
+    name,
+    (...args: unknown[]) => answered(async () => call(name, args), mayRepeat),
+  ])
+  return Object.fromEntries(calls)
+}
+
+/** How many objects hash passwords. Each isolate takes turns among them, so that no queue fills up first. */
+const HASHERS = 8
+let turn: number | undefined
+
+function nextTurn(): number {
+  turn = ((turn ?? Math.floor(Math.random() * HASHERS)) + 1) % HASHERS
+  return turn
+}

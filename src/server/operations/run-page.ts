@@ -1,0 +1,74 @@
+import { and, desc, eq, type SQL, sql } from 'drizzle-orm'
+import { type JobRow, jobs, type RunRow } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { toIso } from '../../domain/instant.ts'
+import { runSeconds } from '../../domain/money/billing.ts'
+import type { CostLine } from '../../domain/money/run-cost.ts'
+import { runTimeline } from '../../domain/run-timeline.ts'
+import type { ProviderRecord, RunEvent, Server } from '../../domain/wire.ts'
+import { costQueries, toCostLines } from '../billing/bills/run-bill.ts'
+import type { Context } from '../context.ts'
+import { runFactsQueries, toProviderRecord, toRunFacts } from '../fleet/run-facts.ts'
+import { toServer } from '../fleet/wire.ts'
+
+export type RunPage = {
+  server: Server
+  events: RunEvent[]
+  lines: CostLine[]
+  startup: { from: string; until: string; seconds: number }
+  provider: ProviderRecord | null
+  said: string | null
+  wishes: Record<string, string>
+}
+
+/** One of the user's runs with everything that we know about it, in one round trip. @throws not_found */
+export async function getRun(ctx: Context, userId: string, runId: string): Promise<RunPage> {
+  const now = ctx.now()
+  const mine: SQL = sql`user_id = ${userId}`
+  const [[run], launches, happened, bills, runRows, history, [job]] = await ctx.db.batch([
+    ...runFactsQueries(ctx, runId, mine),
+    ...costQueries(ctx, userId, runId),
+    ctx.db
+      .select()
+      .from(jobs)
+      .where(and(eq(jobs.runId, runId), mine))
+      .orderBy(desc(jobs.createdAt))
+      .limit(1),
+  ])
+  if (!run) throw new AppError('not_found', 'Server session not found.')
+  const started = run.billedFrom ?? run.endedAt ?? now
+  return {
+    server: toServer(run, ctx.config),
+    events: runTimeline(toRunFacts(run, launches, happened)),
+    lines: toCostLines([bills, runRows, history], run, now),
+    startup: { from: toIso(run.requestedAt), until: toIso(started), seconds: runSeconds(run.requestedAt, started) },
+    provider: toProviderRecord(launches),
+    said: saidOf(job),
+    wishes: wishesOf(run),
+  }
+}
+
+/** What the last job said when it ended. */
+function saidOf(job: JobRow | undefined): string | null {
+  return job?.status === 'failed' ? job.errorMessage : (job?.result ?? null)
+}
+
+/** What to send for a run like this one. A budget sets its end again by itself. */
+function wishesOf({
+  name,
+  maxGpus,
+  endsAt,
+  requestedAt,
+  budgetCents,
+  environment,
+  vehicle,
+}: RunRow): Record<string, string> {
+  const stopAfter = endsAt === null || budgetCents !== null ? null : Math.round((endsAt - requestedAt) / 1000)
+  return {
+    ...(name === null ? {} : { name }),
+    ...(environment === null ? {} : { environment }),
+    ...(vehicle === null ? {} : { vehicle }),
+    ...(maxGpus === null ? {} : { max_gpus: String(maxGpus) }),
+    ...(stopAfter === null ? {} : { stop_after: String(Math.max(60, stopAfter)) }),
+  }
+}

@@ -1,0 +1,102 @@
+import { describe, expect, test } from 'vitest'
+import { userData } from '../../testing/stack/deployed-account.ts'
+import { bootMachine, firstBoot } from '../../testing/stack/machine.ts'
+import { hasMachineTools } from '../../testing/stack/machine-tools.ts'
+
+const DEFAULT = 'ghcr.io/example/simulator:1.2'
+const DIGEST = `sha256:${'0'.repeat(64)}`
+
+type Booted = Awaited<ReturnType<typeof bootMachine>>
+const dockerRuns = ({ calls }: Booted) => calls.filter(([program, verb]) => program === 'docker' && verb === 'run')
+const pulled = ({ calls }: Booted) => calls.flatMap(([, verb, , image]) => (verb === 'pull' ? [image] : []))
+const off = ({ calls }: Booted) => calls.some((call) => call.join(' ') === 'systemctl poweroff')
+
+test('the first boot installs the script, and a unit that runs it with the default image', () => {
+  const { config, script, words } = firstBoot(DEFAULT)
+  expect(config).toMatch(/^#cloud-config\n/)
+  expect(config).not.toMatch(/@[A-Z]+@/)
+  expect(script).toMatch(/^#!\/bin\/bash\n[\s\S]+\nexec docker run /)
+  expect(words).toEqual([DEFAULT])
+})
+
+test('fits the first boot into a parameter, and refuses anything that is not an image', () => {
+  // CloudFormation's limit for a parameter.
+  expect(userData(`example.com/${'i'.repeat(170)}@sha256:${'0'.repeat(64)}`).length).toBeLessThanOrEqual(4096)
+  for (const wrong of ['', 'image; reboot', 'image\nExecStart=', '--privileged', '$(id)'])
+    expect(() => userData(wrong)).toThrow('Usage')
+})
+
+describe.skipIf(!hasMachineTools)('the script that starts the container', () => {
+  test('runs the image of the tags, with the environment and the vehicle, and nothing from the machine', async () => {
+    const tags = { environment: 'Mountains', vehicle: 'ugv', image: `ghcr.io/example/mountains@${DIGEST}` }
+    const booted = await bootMachine(DEFAULT, { tags })
+    expect(pulled(booted)).toEqual([tags.image])
+    expect(dockerRuns(booted)).toEqual([
+      [
+        ...['docker', 'run', '--rm', '--name', 'simulator', '--gpus', 'all', '--publish', '5173:5173'],
+        ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--dns', '1.1.1.1', '--dns', '8.8.8.8'],
+        ...['--env', 'ENVIRONMENT=Mountains', '--env', 'VEHICLE=ugv', tags.image],
+      ],
+    ])
+    expect(booted.code).toBe(0)
+    expect(off(booted)).toBe(false)
+  })
+
+  test.each([
+    [DEFAULT, undefined, DEFAULT],
+    [DEFAULT, ':mountains-2', 'ghcr.io/example/simulator:mountains-2'],
+    [`localhost:5000/simulator@${DIGEST}`, ':mountains', 'localhost:5000/simulator:mountains'],
+    [`simulator:1@${DIGEST}`, ':mountains', 'simulator:mountains'],
+    [DEFAULT, 'example/other', 'example/other'],
+  ])('on a machine with %s, the tag image %s runs %s', async (byDefault, image, runs) => {
+    const booted = await bootMachine(byDefault, { tags: image ? { image } : {} })
+    expect(pulled(booted)).toEqual([runs])
+    expect(dockerRuns(booted).map((call) => call.at(-1))).toEqual([runs])
+  })
+
+  test('does not pull an image that the machine already has', async () => {
+    const booted = await bootMachine(DEFAULT, { hasImage: true, failingPulls: 9 })
+    expect(pulled(booted)).toEqual([])
+    expect(dockerRuns(booted)).toHaveLength(1)
+  })
+
+  test.each([
+    ['environment', 'Mountains; reboot'],
+    ['environment', '$(reboot)'],
+    ['environment', 'a\nLD_PRELOAD=/x'],
+    ['environment', '-v/:/host'],
+    ['environment', 'Môntains'],
+    ['environment', 'M'.repeat(41)],
+    ['vehicle', 'uav --privileged'],
+    ['vehicle', 'UAV\n'],
+    ['image', '--privileged'],
+    ['image', 'example/sim --network=host'],
+    ['image', 'example/`reboot`'],
+    ['image', 'i'.repeat(257)],
+  ])('refuses the tag %s = %j: runs nothing, and ends the machine', async (tag, value) => {
+    const booted = await bootMachine(DEFAULT, { tags: { [tag]: value } })
+    expect(booted.calls).toEqual([['systemctl', 'poweroff']])
+    expect(booted.console).toMatch(new RegExp(`^simulator: refused the tag ${tag}: [ -~]*\n$`))
+    expect(booted.code).toBe(1)
+  })
+
+  test('pulls again when a registry fails for a moment', async () => {
+    const booted = await bootMachine(DEFAULT, { failingPulls: 2 })
+    expect(pulled(booted)).toEqual([DEFAULT, DEFAULT, DEFAULT])
+    expect(dockerRuns(booted)).toHaveLength(1)
+  })
+
+  test('ends the machine when the image cannot be pulled, and says why on its console', async () => {
+    const booted = await bootMachine(DEFAULT, { failingPulls: 3, tags: { image: 'example/gone:1' } })
+    expect(dockerRuns(booted)).toEqual([])
+    expect(off(booted)).toBe(true)
+    expect(booted.console).toBe('simulator: cannot pull example/gone:1: manifest for example/gone:1 not found [31m\n')
+  })
+
+  test.each(['iptables', 'ip6tables'])('runs nothing without its firewall: %s fails', async (broken) => {
+    const booted = await bootMachine(DEFAULT, { broken })
+    expect(dockerRuns(booted)).toEqual([])
+    expect(off(booted)).toBe(false)
+    expect(booted.code).not.toBe(0)
+  })
+})

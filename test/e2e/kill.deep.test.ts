@@ -1,0 +1,147 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { childProcesses } from '../../dev/child-processes.ts'
+import type { Instance } from '../../dev/ec2/instance.ts'
+import { freePort } from '../../dev/free-port.ts'
+import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
+import type { Server } from '../../src/domain/wire.ts'
+import { jobsChannel, openSocket } from '../../testing/people/cable.ts'
+import { Client, newPerson, PASSWORD, waitFor } from '../../testing/people/client.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
+
+/** The whole stack as a person runs it, killed without warning and restarted on what it left behind. */
+
+type Mode = 'start' | 'dev'
+const running = new Set<ChildProcess>()
+
+afterAll(() => Promise.all([...running].map((stack) => killed(stack))))
+
+/** A stack's address and its data, which outlive it. */
+async function newPlace(mode: Mode) {
+  const dataDir = temporaryFolder('proving-ground-kill')
+  const port = await freePort()
+  const url = `http://localhost:${port}`
+  // Miniflare's own temporary folders outlive a kill.
+  const env = { ...process.env, PORT: String(port), DATA_DIR: dataDir, TMPDIR: dataDir, EC2_BOOT_MS: '2000' }
+  return {
+    dataDir,
+    url,
+    async startStack(): Promise<ChildProcess> {
+      const options = { env, stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'], detached: true }
+      const child = spawn(process.execPath, ['dev/main.ts', mode], options)
+      running.add(child)
+      let said = ''
+      for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
+      await waitFor(async () => {
+        if (child.exitCode !== null) throw new Error(`The stack ended:\n${said}`)
+        return said.includes(`Ready: ${url}`)
+      })
+      return child
+    },
+  }
+}
+
+/** By default only the node process, as in a crash. With its group, the processes it started get the signal as well. */
+async function killed(child: ChildProcess, { group = false } = {}): Promise<void> {
+  running.delete(child)
+  const gone = new Promise((resolve) => child.once('exit', resolve))
+  process.kill(group ? -(child.pid as number) : (child.pid as number), 'SIGKILL')
+  await gone
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    // A zombie is not alive.
+    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+/** What the EC2 stand-in wrote down. */
+function instances(dataDir: string): Instance[] {
+  const path = join(dataDir, 'ec2', 'ec2.jsonl')
+  const lines = existsSync(path) ? readFileSync(path, 'utf8').split('\n').slice(0, -1) : []
+  const changes = lines.flatMap((line) => JSON.parse(line) as [string, string, Instance][])
+  const latest = new Map(changes.filter(([name]) => name === 'instances').map(([, id, instance]) => [id, instance]))
+  return [...latest.values()]
+}
+
+const list = async (client: Client) =>
+  (await client.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+
+/** Signs in with the password, which needs a hash, and listens to the cable. */
+async function arrive(url: string, email: string, password: string) {
+  const client = new Client(url)
+  const { status, body } = await client.signIn(email, password)
+  expect([status, body]).toEqual([200, expect.anything()])
+  const { id } = (body as { user: { id: string } }).user
+  const cable = await openSocket(client)
+  cable.subscribe(jobsChannel(id))
+  await cable.until(JSON.stringify({ identifier: jobsChannel(id), type: 'confirm_subscription' }))
+  return { client, cable }
+}
+
+async function stopServer(client: Client, running: Server): Promise<Server> {
+  const stop = { server_id: running.server_id, session_id: running.id }
+  const { status, body } = await client.post<{ server: Server }>('/api/v1/aws/stop_server', stop)
+  expect(status).toBe(202)
+  return body.server
+}
+
+test('a stack killed during a start, and during a stop, recovers', async () => {
+  const { dataDir, url, startStack } = await newPlace('start')
+  const crashed = await startStack()
+  const pilot = new Client(url)
+  await pilot.signIn(SEED_EMAILS.pilot, SEED_PASSWORD)
+  expect((await pilot.post('/api/v1/aws/auto_cloud_start_request')).status).toBe(202)
+  await waitFor(async () => instances(dataDir).length)
+
+  const children = childProcesses(crashed.pid).filter(({ command }) => /sqld|workerd/.test(command))
+  expect(children.map(({ command }) => command).sort()).toEqual(['sqld', 'workerd'])
+  await killed(crashed)
+  await waitFor(async () => children.every(({ pid }) => !isAlive(pid)))
+
+  const killedLater = await startStack()
+  const active = await waitFor(async () => (await list(pilot)).find((server) => server.active))
+  expect(active).toMatchObject({ pending: false, ip_address: expect.stringMatching(/^127\./) })
+  expect(instances(dataDir)).toHaveLength(1)
+
+  const { client, cable } = await arrive(url, SEED_EMAILS.pilot, SEED_PASSWORD)
+  const stopped = await stopServer(client, active)
+  await waitFor(async () => cable.jobs().length)
+  await killed(killedLater, { group: true })
+
+  const last = await startStack()
+  const ended = await waitFor(async () => (await list(pilot)).find((server) => !server.active && !server.pending))
+  expect(ended.end_time).toBe(stopped.end_time)
+  expect(instances(dataDir)).toEqual([expect.objectContaining({ terminatedFrom: expect.any(Number) })])
+  await killed(last)
+})
+
+test('`npm run dev`, killed with all its processes, continues with the same people, servers, mails, and clock', async () => {
+  const { url, startStack } = await newPlace('dev')
+  const before = await startStack()
+  const ada = await newPerson(url)
+  const moved = await fetch(`${url}/dev/clock`, { method: 'POST', body: JSON.stringify({ advance_seconds: 3600 }) })
+  const { now } = (await moved.json()) as { now: string }
+  expect((await ada.post('/api/v1/aws/auto_cloud_start_request')).status).toBe(202)
+  await waitFor(async () => (await list(ada)).find((server) => server.active))
+  const mails = await (await fetch(`${url}/dev/mailbox.json`)).text()
+  await killed(before, { group: true })
+
+  const after = await startStack()
+  const [active] = await list(ada)
+  expect(active).toMatchObject({ active: true, ip_address: expect.stringMatching(/^127\./) })
+  expect(await (await fetch(`${url}/dev/mailbox.json`)).text()).toBe(mails)
+  const clock = (await (await fetch(`${url}/dev/clock`)).json()) as { now: string }
+  expect(clock.now >= now).toBe(true)
+
+  const { client, cable } = await arrive(url, ada.email, PASSWORD)
+  await stopServer(client, active as Server)
+  await waitFor(async () => cable.jobs().find(({ status }) => status === 'succeeded'))
+  await killed(after)
+})

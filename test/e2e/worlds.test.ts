@@ -1,0 +1,79 @@
+import { eq } from 'drizzle-orm'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { environments, plans } from '../../db/schema.ts'
+import { axeFaults } from '../../testing/browser/axe.ts'
+import { complaintsOf, confirmStop, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { newPerson } from '../../testing/people/client.ts'
+import { openTestDatabase } from '../../testing/stack/database.ts'
+
+const world = stackAndBrowser()
+const database = () => openTestDatabase(world.stack.services.vars.LIBSQL_URL ?? '')
+
+const choice = (page: Page, group: string, name: string | RegExp) =>
+  page.getByRole('group', { name: group }).getByRole('radio', { name })
+
+test('on Basic, starts Mountains with a UGV, and sees both until a retirement takes the choice away', async () => {
+  const ada = await newPerson(world.url)
+  const db = database()
+  await db.update(plans).set({ planType: 'basic', subType: 'paid' }).where(eq(plans.userId, ada.id))
+  await db.insert(environments).values({
+    id: 'env_harbor',
+    name: 'Harbor',
+    description: 'Ships.',
+    plans: ['premium', 'enterprise'],
+    position: 4,
+    createdAt: 0,
+  })
+  const page = await pageOf(world.browser, world.url, ada, { viewport: { width: 360, height: 800 } })
+  const complaints = complaintsOf(page)
+  await page.goto(`${world.url}/dashboard`)
+  expect(await choice(page, 'Environment', 'Blocks').isChecked()).toBe(true)
+  expect(await choice(page, 'Environment', /^Harbor needs Premium$/).isDisabled()).toBe(true)
+  expect(await choice(page, 'Vehicle', /^Multi-vehicle needs Premium$/).isDisabled()).toBe(true)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+  expect(await axeFaults(page)).toEqual([])
+
+  // By keyboard: arrows move within a group and skip what is locked.
+  await choice(page, 'Environment', 'Blocks').focus()
+  await page.keyboard.press('ArrowLeft')
+  expect(await choice(page, 'Environment', 'Mountains').isChecked()).toBe(true)
+  await choice(page, 'Vehicle', 'UGV').check()
+  await page.getByRole('button', { name: 'Start Server' }).click()
+  const card = page.getByRole('region', { name: 'Server running' })
+  await card.getByText('Mountains, UGV').waitFor()
+  await page.getByRole('rowheader').getByText('Mountains, UGV').waitFor()
+
+  const address = await card.getByRole('link', { name: 'Open simulator' }).getAttribute('href')
+  expect(await (await fetch(address ?? '')).text()).toContain('Mountains, UGV')
+
+  await card.getByRole('button', { name: 'Stop' }).click()
+  await confirmStop(page)
+  await page.getByText(/^Server stopped\./).waitFor()
+  await page.reload()
+  expect(await choice(page, 'Environment', 'Mountains').isChecked()).toBe(true)
+  expect(await choice(page, 'Vehicle', 'UGV').isChecked()).toBe(true)
+  await db.update(environments).set({ retiredAt: 1 }).where(eq(environments.name, 'Mountains'))
+  await page.reload()
+  expect(await choice(page, 'Environment', 'Blocks').isChecked()).toBe(true)
+  await page.getByText("You can't start Mountains anymore, so we selected Blocks.").waitFor()
+  await db.update(environments).set({ retiredAt: null })
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test('without script, the choice travels with the form; a trial that asks for more is refused by name', async () => {
+  const ada = await newPerson(world.url)
+  const refused = await ada.post('/api/v1/aws/auto_cloud_start_request', { environment: 'Harbor' })
+  expect([refused.status, refused.body.error]).toEqual([
+    422,
+    'Harbor needs Premium. The free trial includes Blocks, Neighborhood, and Mountains.',
+  ])
+  const page = await pageOf(world.browser, world.url, ada, { javaScriptEnabled: false })
+  await page.goto(`${world.url}/dashboard`)
+  await choice(page, 'Environment', 'Neighborhood').check()
+  await choice(page, 'Vehicle', 'UGV').check()
+  await page.getByRole('button', { name: 'Start Server' }).click()
+  await page.getByRole('region', { name: 'Server starting' }).getByText('Neighborhood, UGV').waitFor()
+  await page.context().close()
+})

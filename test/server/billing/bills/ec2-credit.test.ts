@@ -1,0 +1,107 @@
+import { eq } from 'drizzle-orm'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeBatch } from '../../../../db/client.ts'
+import { bills, launches, runs, users } from '../../../../db/schema.ts'
+import { creditDueRuns } from '../../../../src/server/billing/bills/ec2-credit.ts'
+import { settleMeter } from '../../../../src/server/billing/bills/settle-meter.ts'
+import { newId } from '../../../../src/server/id.ts'
+import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+let stack: BillingStack
+beforeAll(async () => {
+  stack = await openBillingStack(Date.UTC(2028, 0, 31, 8))
+})
+afterAll(() => stack.close())
+
+const read = async (id: string) => {
+  const [run] = await stack.db.select().from(runs).where(eq(runs.id, id))
+  if (!run) throw new Error('There is no run.')
+  return run
+}
+
+/** A run whose machine EC2 says was there from `launchedAt` to `endedAt`. */
+async function ranAtEc2(
+  userId: string,
+  run: { from: number; until: number },
+  launchedAt: number,
+  endedAt: number | null,
+) {
+  const id = await stack.insertRun(userId, run)
+  await stack.db
+    .update(runs)
+    .set({ instanceId: `i-${id}` })
+    .where(eq(runs.id, id))
+  const launch = { token: newId('launch'), runId: id, placeId: 'srv_1', createdAt: run.from, outcome: 'gone' as const }
+  await stack.db.insert(launches).values({ ...launch, instanceId: `i-${id}`, launchedAt, endedAt })
+  return id
+}
+
+test('what EC2 ran shorter comes off the meter while no bill has it', async () => {
+  const user = await stack.newUser()
+  const from = stack.clock.now
+  const run = { from, until: from + HOUR + 700 }
+  const same = await ranAtEc2(user.id, run, from - 60_000, from + HOUR)
+  expect((await settleMeter(stack.ctx, await read(same))).run).toMatchObject({
+    meteredUntil: run.until,
+    shortSeconds: 0,
+    ec2Difference: 0,
+  })
+  await stack.db.delete(launches)
+  const short = await ranAtEc2(user.id, run, from + 2_000, from + HOUR - 90_000)
+  const settled = await settleMeter(stack.ctx, await read(short))
+  expect(settled.run).toMatchObject({
+    meteredUntil: from + HOUR - 92_000,
+    shortSeconds: 92,
+    creditSeconds: 0,
+    creditAt: null,
+    ec2Difference: -90,
+  })
+  expect(settled.queries).toHaveLength(1)
+  const unknown = await ranAtEc2(user.id, run, from - 60_000, null)
+  expect((await settleMeter(stack.ctx, await read(unknown))).run).toMatchObject({
+    meteredUntil: run.until,
+    ec2Difference: null,
+  })
+  const [before] = await stack.db.select().from(users).where(eq(users.id, user.id))
+  // The bill that may be on its way read the longer meter.
+  await stack.db.update(runs).set({ endedAt: null }).where(eq(runs.id, short))
+  await writeBatch(stack.db, settled.queries)
+  const [after] = await stack.db.select().from(users).where(eq(users.id, user.id))
+  expect(after?.billingDueAt).not.toBe(before?.billingDueAt)
+  await stack.db.delete(launches)
+  await stack.db.delete(runs)
+})
+
+test('what a written bill has is credited by one correction, whatever runs twice', async () => {
+  const user = await stack.newUser()
+  await stack.insertPlan(user.id, { hours: 1 })
+  const start = stack.clock.now
+  const run = { from: start + DAY, until: start + DAY + 3 * HOUR }
+  const id = await ranAtEc2(user.id, run, run.from - 60_000, run.until - HOUR)
+  await stack.passTime(Date.UTC(2028, 2, 1), DAY)
+  const [bill] = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  expect(bill).toMatchObject({ seconds: 10_800, amountCents: 350 })
+  const settled = (await settleMeter(stack.ctx, await read(id))).run
+  expect(settled).toMatchObject({ meteredUntil: run.until, shortSeconds: 3_600, creditSeconds: 3_600 })
+  const { shortSeconds, creditSeconds, creditAt } = settled
+  const due = () => stack.db.update(runs).set({ shortSeconds, creditSeconds, creditAt }).where(eq(runs.id, id))
+  await due()
+  await Promise.all([creditDueRuns(stack.ctx), creditDueRuns(stack.ctx)])
+  await due()
+  await creditDueRuns(stack.ctx)
+  const written = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  const credits = written.filter(({ corrects }) => corrects !== null)
+  expect(credits).toMatchObject([
+    {
+      corrects: bill?.id,
+      runId: id,
+      seconds: -3_600,
+      amountCents: -175,
+      reason: `By EC2's record, ${id} ran 1h 0m 0s less than our meter said.`,
+    },
+  ])
+  expect(written.find(({ corrects }) => corrects === null)).toEqual(bill)
+  expect((await read(id)).creditAt).toBeNull()
+})

@@ -1,0 +1,153 @@
+import { request } from 'node:http'
+import { createServer } from 'node:net'
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { WebSocketServer } from 'ws'
+import { openDatabase } from '../../../db/client.ts'
+import { runs, users } from '../../../db/schema.ts'
+import { type Client, newPerson, PASSWORD } from '../../../testing/people/client.ts'
+import { atEnd } from '../../../testing/stack/at-end.ts'
+import { ask, cookieOf, newRunner, OPENS, onMachine, openDoorStack, socketTo } from '../../../testing/stack/door.ts'
+
+const stack = await openDoorStack()
+const db = openDatabase(stack.services.vars.LIBSQL_URL as string)
+const WEB = 9090
+const TCP = 41451
+
+/** Someone whose machine echoes, and streams without an end. */
+async function newRunnerWithEcho() {
+  const { person, server } = await newRunner(stack)
+  const machine = await onMachine(server.machine, WEB, (_, res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' })
+    const timer = setInterval(() => res.write('data: x\n\n'), 50)
+    res.on('close', () => clearInterval(timer))
+  })
+  new WebSocketServer({ server: machine.server }).on('connection', (socket) =>
+    socket.on('message', (data) => socket.send(data)),
+  )
+  const echo = createServer({ allowHalfOpen: true }, (socket) => socket.on('error', () => {}).pipe(socket))
+  await new Promise<void>((resolve) => echo.listen(TCP, server.machine, resolve))
+  atEnd(() => new Promise((resolve) => echo.close(resolve)))
+  return { person, server, own: server.door_url.replace('.door', `-${WEB}.door`) }
+}
+
+/** A WebSocket and an endless answer, both open. */
+async function connectBoth(own: string, headers: Record<string, string>) {
+  const talk = await socketTo(own, headers)
+  talk.socket.send('hello')
+  await expect.poll(() => talk.received.length).toBe(1)
+  const { host, port } = new URL(own)
+  const stream = { ended: false }
+  await new Promise<void>((resolve) => {
+    const get = request({ host: '127.0.0.1', port, headers: { host, ...headers }, agent: false }, (answer) => {
+      answer.once('data', () => resolve())
+      answer.on('close', () => (stream.ended = true)).on('error', () => {})
+    })
+    get.on('error', () => {}).end()
+    atEnd(() => void get.destroy())
+  })
+  // By then the door watches this answer.
+  await new Promise((resolve) => setTimeout(resolve, 800))
+  expect([talk.state.closed, stream.ended]).toEqual([null, false])
+  return async () => {
+    await expect.poll(() => talk.state.closed !== null && stream.ended).toBe(true)
+  }
+}
+
+const tokenOf = async (person: Client) => {
+  const form = { name: `Token ${Math.random()}`, scope: 'operate', days: 1, current_password: PASSWORD }
+  return (await person.post('/api_tokens', form)).body as { token: string; id: string }
+}
+
+test('a guest comes in by a link until its owner ends it, open connections included', async () => {
+  const { person, server, own } = await newRunnerWithEcho()
+  const at = `/api/v1/servers/${server.id}/guests`
+  for (const hours of [0, 73, 1.5, 'x', null]) expect((await person.post(at, { hours })).status).toBe(422)
+  const made = await person.post(at, { hours: 1 })
+  expect(made).toMatchObject({ status: 201, body: { guest: { uses: 0 } } })
+  const { id, url, expires_at, created_at } = made.body.guest
+  expect(Date.parse(expires_at) - Date.parse(created_at)).toBe(3_600_000)
+  const entered = await ask(url, OPENS)
+  expect(entered).toMatchObject({ status: 302, headers: { location: '/' } })
+  const cookie = entered.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+  expect((await ask(server.door_url, { cookie })).status).toBe(200)
+  // The cookie is for one host; this one is the same run's.
+  const untilClosed = await connectBoth(own, { cookie })
+  expect((await person.get(at)).body).toMatchObject({ guests: [{ id, uses: 1 }] })
+
+  const eve = await newPerson(stack.url, 'Eve')
+  expect((await eve.get(at)).status).toBe(404)
+  expect((await eve.post(at, { hours: 1 })).status).toBe(404)
+  expect((await eve.request('DELETE', `${at}/${id}`)).status).toBe(404)
+  const other = await person.post(at, { hours: 72 })
+  expect((await person.request('DELETE', `${at}/${id}`)).status).toBe(200)
+  await untilClosed()
+  expect((await ask(server.door_url, { cookie })).status).toBe(401)
+  expect((await ask(url, OPENS)).status).toBe(404)
+  expect((await person.request('DELETE', `${at}/${id}`)).status).toBe(404)
+  expect((await ask(other.body.guest.url, OPENS)).status).toBe(302)
+  expect((await person.get(at)).body).toMatchObject({ guests: [{ id: other.body.guest.id, uses: 1 }] })
+})
+
+test('signing out closes the door for that browser only', async () => {
+  const { person, server, own } = await newRunnerWithEcho()
+  const cookie = await cookieOf(person, server.door_url)
+  const { token } = await tokenOf(person)
+  const untilClosed = await connectBoth(own, { cookie })
+  const stays = await socketTo(own, { authorization: `Bearer ${token}` })
+  await person.open('/dashboard')
+  expect((await person.request('DELETE', '/users/sign_out')).status).toBe(200)
+  await untilClosed()
+  expect((await ask(server.door_url, { cookie })).status).toBe(401)
+  expect(stays.state.closed).toBe(null)
+  expect((await ask(server.door_url, { authorization: `Bearer ${token}` })).status).toBe(200)
+})
+
+test.each(['new password', 'revoked token', 'suspension', 'end'] as const)('%s closes the door', async (what) => {
+  const { person, server, own } = await newRunnerWithEcho()
+  const { token, id } = await tokenOf(person)
+  const headers = { authorization: `Bearer ${token}` }
+  const untilClosed = await connectBoth(own, headers)
+  const raw = await socketTo(`${stack.url}/api/v1/servers/${server.id}/tcp/${TCP}`, headers)
+  raw.socket.send(Buffer.from('bytes'))
+  await expect.poll(() => Buffer.concat(raw.received as Buffer[]).toString()).toBe('bytes')
+  await person.open('/account_overview')
+  if (what === 'new password') {
+    const user = {
+      name: 'Ada',
+      current_password: PASSWORD,
+      password: 'another long password',
+      password_confirmation: 'another long password',
+    }
+    expect((await person.request('PUT', '/users', { user })).status).toBe(200)
+  } else if (what === 'revoked token') {
+    expect((await person.request('DELETE', `/api_tokens/${id}`)).status).toBe(200)
+  } else if (what === 'suspension') {
+    await db.update(users).set({ heldAt: Date.now() }).where(eq(users.id, person.id))
+  } else {
+    const stop = { server_id: server.server_id, session_id: server.id }
+    expect((await person.post('/api/v1/aws/stop_server', stop)).status).toBe(202)
+  }
+  await untilClosed()
+  await expect.poll(() => raw.state.closed).not.toBe(null)
+  const expected = { 'new password': 401, 'revoked token': 401, suspension: 403, end: 410 }
+  expect((await ask(server.door_url, headers)).status).toBe(expected[what])
+})
+
+test('an address that EC2 gave to a later machine is not reached, nor one that EC2 no longer finds', async () => {
+  const { person, server } = await newRunnerWithEcho()
+  const headers = { authorization: `Bearer ${(await tokenOf(person)).token}` }
+  const status = async () => (await ask(server.door_url, headers)).status
+  expect(await status()).toBe(200)
+  const bob = await newRunner(stack, 'Bob')
+  const [mine] = await db.select().from(runs).where(eq(runs.id, server.id))
+  await db
+    .update(runs)
+    .set({ privateAddress: mine?.privateAddress ?? '' })
+    .where(eq(runs.id, bob.server.id))
+  await expect.poll(status).toBe(503)
+  await db.update(runs).set({ privateAddress: '10.64.9.9' }).where(eq(runs.id, bob.server.id))
+  await expect.poll(status).toBe(200)
+  await db.update(runs).set({ unseenSince: Date.now() }).where(eq(runs.id, server.id))
+  await expect.poll(status).toBe(503)
+})

@@ -1,0 +1,101 @@
+import { randomBytes } from 'node:crypto'
+import { request } from 'node:http'
+import { expect, test } from 'vitest'
+import { WebSocketServer } from 'ws'
+import { newPerson, PASSWORD } from '../../../testing/people/client.ts'
+import { ask, cookieOf, newRunner, OPENS, onMachine, openDoorStack, socketTo } from '../../../testing/stack/door.ts'
+
+const stack = await openDoorStack()
+const ada = await newRunner(stack)
+const { door_url: url } = ada.server
+const WEB = 9090
+const own = url.replace('.door', `-${WEB}.door`)
+
+test('the owner comes in by a ticket that works once, and nobody else does', async () => {
+  expect(url).toMatch(/^http:\/\/[a-z0-9]{20,}\.door\.localhost:\d+\/$/)
+  const away = await ask(`${url}a/b?c=d`, OPENS)
+  expect(away.status).toBe(302)
+  expect(away.headers.location).toContain(`${stack.url}/servers/${ada.server.id}/open?`)
+  const open = new URL(away.headers.location as string)
+  const ticket = (await ada.person.request('GET', open.pathname + open.search)).headers.get('location') ?? ''
+  // Looking ahead uses nothing up.
+  expect((await ask(ticket, { ...OPENS, 'sec-purpose': 'prefetch' })).status).toBe(405)
+  const entered = await ask(ticket, OPENS)
+  expect(entered).toMatchObject({
+    status: 302,
+    headers: { location: '/a/b?c=d', 'referrer-policy': 'no-referrer', 'cache-control': 'no-store' },
+  })
+  expect(entered.headers['set-cookie']?.[0]).toMatch(/^door=[^;]+; Path=\/; HttpOnly; SameSite=Lax$/)
+  expect((await ask(ticket, OPENS)).status).toBe(404)
+  const cookie = entered.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+  const page = await ask(url, { ...OPENS, cookie })
+  expect(page).toMatchObject({ status: 200 })
+  expect(page.text.includes('Free camera')).toBe(true)
+  expect((await ask(url, { cookie, 'service-worker': 'script' })).status).toBe(403)
+
+  const eve = await newPerson(stack.url, 'Eve')
+  expect((await eve.request('GET', open.pathname + open.search)).status).toBe(404)
+  const bob = await newRunner(stack, 'Bob')
+  expect((await ask(bob.server.door_url, { cookie })).status).toBe(401)
+  const other = new URL(ticket)
+  other.host = new URL(bob.server.door_url).host
+  const fresh = (await ada.person.request('GET', open.pathname + open.search)).headers.get('location') ?? ''
+  other.search = new URL(fresh).search
+  expect((await ask(other.href, OPENS)).status).toBe(404)
+})
+
+test('programs need a token that may operate and belongs to the owner', async () => {
+  const tokenOf = async (person: typeof ada.person, scope: string) => {
+    const form = { name: `${scope} ${Math.random()}`, scope, days: 1, current_password: PASSWORD }
+    return (await person.post('/api_tokens', form)).body.token as string
+  }
+  const bearer = async (token: string) => (await ask(url, { authorization: `Bearer ${token}` })).status
+  expect(await ask(url)).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer' } })
+  expect(await bearer(await tokenOf(ada.person, 'operate'))).toBe(200)
+  expect(await bearer(await tokenOf(ada.person, 'read'))).toBe(401)
+  expect(await bearer(await tokenOf(await newPerson(stack.url, 'Eve'), 'operate'))).toBe(401)
+  expect(await bearer('pg_nothing')).toBe(401)
+})
+
+test('bodies, answers, ranges, events, and WebSockets pass both ways', async () => {
+  const cookie = await cookieOf(ada.person, url)
+  let asked: Record<string, unknown> = {}
+  const machine = await onMachine(ada.server.machine, WEB, async (req, res) => {
+    asked = { method: req.method, url: req.url, ...req.headers }
+    if (req.url === '/events') {
+      res.writeHead(200, { 'content-type': 'text/event-stream' })
+      return void res.write('data: first\n\n')
+    }
+    const body = Buffer.concat(await req.toArray())
+    if (req.headers.range) return void res.writeHead(206, { 'content-range': 'bytes 1-2/4' }).end('bc')
+    res.setHeader('x-method', req.method ?? '').end(body)
+  })
+  const sockets = new WebSocketServer({ server: machine.server, handleProtocols: (all) => [...all][1] ?? false })
+  sockets.on('connection', (socket) => socket.on('message', (data, binary) => socket.send(data, { binary })))
+
+  const sent = randomBytes(3_000_000).toString('base64')
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
+    const { status, headers, text } = await ask(`${own}x?y=1`, { cookie }, { method, body: sent })
+    expect([status, headers['x-method'], text === sent]).toEqual([200, method, true])
+  }
+  expect(asked).toMatchObject({ method: 'DELETE', url: '/x?y=1' })
+  expect(await ask(own, { cookie, range: 'bytes=1-2' })).toMatchObject({ status: 206, text: 'bc' })
+
+  const { host, port } = new URL(own)
+  const first = await new Promise((resolve, reject) => {
+    const get = request({ host: '127.0.0.1', port, path: '/events', headers: { host, cookie } }, (answer) =>
+      answer.once('data', (chunk) => {
+        resolve(String(chunk))
+        get.destroy()
+      }),
+    )
+    get.on('error', reject).end()
+  })
+  expect(first).toBe('data: first\n\n')
+
+  const talk = await socketTo(`${own}live`, { cookie, origin: url.slice(0, -1) }, ['one', 'two'])
+  expect(talk.socket.protocol).toBe('two')
+  talk.socket.send('text')
+  talk.socket.send(Buffer.from([0, 255]))
+  await expect.poll(() => talk.received).toEqual(['text', Buffer.from([0, 255])])
+})

@@ -1,0 +1,127 @@
+import { expect, test } from 'vitest'
+import type { Door } from '../../../src/domain/door.ts'
+import { doorUrl, findDoorHost } from '../../../src/domain/door.ts'
+import { isForeign, toBrowser, toMachine } from '../../../src/server/door/headers.ts'
+
+const door: Door = { domain: 'door.example', scheme: 'https', port: '', webPorts: [9090], tcpPorts: [41451] }
+const label = 'abcdefghij0123456789abcd'
+const crossing = { door, label, port: 9090, address: '10.42.1.5:9090', cookie: '__Host-door' }
+const there = (headers: Record<string, string>) => Object.fromEntries(toMachine(new Headers(headers), crossing))
+const back = (headers: [string, string][]) => toBrowser(new Headers(headers), crossing, 'https://site.example')
+
+test('the machine sees neither our cookie nor our token, and its own cookies', () => {
+  const cookie = 'a=1; __Host-door=ours; b=2;__Host-door=again'
+  expect(there({ cookie, authorization: 'Bearer pg_x' })).toMatchObject({ cookie: 'a=1; b=2' })
+  expect(there({ cookie, authorization: 'bearer  pg_x' })).not.toHaveProperty('authorization')
+  expect(there({ cookie: '__Host-door=ours' })).not.toHaveProperty('cookie')
+  expect(there({ authorization: 'Basic abc' })).toMatchObject({ authorization: 'Basic abc' })
+})
+
+test('headers of one connection stay there, and so do those that say who asks', () => {
+  const given = {
+    connection: 'keep-alive, X-Secret',
+    'x-secret': 'a',
+    'keep-alive': '1',
+    te: 'trailers',
+    'transfer-encoding': 'chunked',
+    'content-length': '5',
+    'proxy-authorization': 'a',
+    upgrade: 'h2c',
+    host: 'evil.example',
+    'cf-connecting-ip': '198.51.100.7',
+    'x-forwarded-for': '198.51.100.7',
+    'x-forwarded-host': 'evil.example',
+    'x-own': 'kept',
+  }
+  expect(there(given)).toEqual({
+    'x-own': 'kept',
+    'x-forwarded-host': `${label}-9090.door.example`,
+    'x-forwarded-proto': 'https',
+  })
+})
+
+test('its own pages come from the host that it sees, and other pages stay unnamed', () => {
+  const own = `https://${label}-9090.door.example`
+  expect(there({ origin: own, referer: `${own}/a?ticket=x` })).toMatchObject({
+    origin: 'http://10.42.1.5:9090',
+    referer: 'http://10.42.1.5:9090/a',
+  })
+  const foreign = there({ origin: 'https://evil.example', referer: 'https://evil.example/secret' })
+  expect(foreign.origin).toBe('https://evil.example')
+  expect(foreign).not.toHaveProperty('referer')
+})
+
+test('a page sets cookies for its own host only, and none that could pass for ours', () => {
+  const cookies = [
+    'a=1; Domain=door.example; Path=/; HttpOnly',
+    'b=2; domain=.door.example',
+    '__Host-door=evil; Secure; Path=/',
+    '__HOST-DOOR=evil',
+    '=__Host-door=evil',
+    '__Host-door',
+    '__Secure-x=1',
+  ]
+  const headers = back(cookies.map((value) => ['set-cookie', value]))
+  expect(headers.getSetCookie()).toEqual(['a=1; Path=/; HttpOnly', 'b=2'])
+})
+
+test('no shared cache keeps an answer, and no header reaches beyond this host', () => {
+  const headers = back([
+    ['cache-control', 'public, max-age=60, s-maxage=600'],
+    ['cdn-cache-control', 'max-age=600'],
+    ['cloudflare-cdn-cache-control', 'max-age=600'],
+    ['alt-svc', 'h3="evil.example:443"'],
+    ['service-worker-allowed', '/'],
+    ['strict-transport-security', 'max-age=0'],
+    ['connection', 'x-hop'],
+    ['x-hop', '1'],
+    ['content-security-policy', "default-src 'self'"],
+    ['x-own', 'kept'],
+  ])
+  expect(Object.fromEntries(headers)).toEqual({
+    'cache-control': 'private, max-age=60',
+    'content-security-policy': `default-src 'self', frame-ancestors https://${label}.door.example https://${label}-9090.door.example https://site.example`,
+    'origin-agent-cluster': '?1',
+    'strict-transport-security': 'max-age=31536000',
+    'x-own': 'kept',
+  })
+  expect(back([]).get('cache-control')).toBe('private, no-cache')
+})
+
+test('a redirect to itself stays at the door, and one elsewhere is only the browser’s to follow', () => {
+  const to = (location: string) => back([['location', location]]).get('location')
+  expect(to('http://10.42.1.5:9090/login?a=b')).toBe(`https://${label}-9090.door.example/login?a=b`)
+  expect(to('/login')).toBe('/login')
+  expect(to('http://10.42.1.6:9090/')).toBe('http://10.42.1.6:9090/')
+})
+
+test('pages of other sites and of other runs can’t use a visitor’s access', () => {
+  const own = `https://${label}.door.example`
+  const other = 'https://zzzzzzzzzz0123456789abcd.door.example'
+  const asked = (headers: Record<string, string>, method = 'GET') =>
+    isForeign(new Request(own, { method, headers }), door, label)
+  expect(asked({})).toBe(false)
+  expect(asked({ 'sec-fetch-site': 'same-origin' })).toBe(false)
+  expect(asked({ origin: own, 'sec-fetch-site': 'same-origin' }, 'POST')).toBe(false)
+  expect(asked({ origin: `https://${label}-9090.door.example`, 'sec-fetch-site': 'same-site' })).toBe(false)
+  expect(asked({ 'sec-fetch-site': 'same-site', referer: `https://${label}-9090.door.example/` })).toBe(false)
+  expect(asked({ 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' })).toBe(false)
+  for (const origin of [other, 'https://evil.example', 'null', `${own}.evil.example`])
+    expect(asked({ origin })).toBe(true)
+  for (const site of ['same-site', 'cross-site']) {
+    expect(asked({ 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors' })).toBe(true)
+    expect(asked({ 'sec-fetch-site': site, 'sec-fetch-mode': 'no-cors', referer: `${other}/` })).toBe(true)
+    expect(asked({ 'sec-fetch-site': site, 'sec-fetch-mode': 'navigate' }, 'POST')).toBe(true)
+  }
+})
+
+test('only a label with or without a port is a host of ours', () => {
+  expect(findDoorHost(door, `${label}.door.example`)).toEqual({ label, port: null })
+  expect(findDoorHost(door, `${label.toUpperCase()}-9090.DOOR.example:443`)).toEqual({ label, port: 9090 })
+  expect(findDoorHost(null, `${label}.door.example`)).toBe(null)
+  for (const host of ['door.example', `${label}.door.example.evil.example`, `${label}.evildoor.example`, ''])
+    expect(findDoorHost(door, host)).toBe(null)
+  const strange = ['short', `x.${label}`, `${label}-0`, `${label}-090`, `${label}-9090-1`, `${label}_9090`, `-${label}`]
+  for (const name of strange) expect(findDoorHost(door, `${name}.door.example`)?.label).toBe('')
+  expect(doorUrl(door, label, 9090)).toBe(`https://${label}-9090.door.example/`)
+})

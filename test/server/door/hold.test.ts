@@ -1,0 +1,32 @@
+import { expect, test, vi } from 'vitest'
+import { hold, type Keeper } from '../../../src/server/door/hold.ts'
+
+vi.mock('cloudflare:workers', () => ({ DurableObject: class {} }))
+
+/** As on the platform: a stub whose object fell over keeps failing. */
+const broken = () => ({ fetch: async () => Promise.reject(new Error('Network connection lost.')) }) as unknown as Keeper
+
+function keeperThatHolds() {
+  const socket = Object.assign(new EventTarget(), { accept: vi.fn(), close: vi.fn() })
+  return { socket, keeper: { fetch: async () => ({ webSocket: socket }) } as unknown as Keeper }
+}
+
+test('keeps an access while its keeper is replaced, and ends it if no keeper comes back', async () => {
+  vi.useFakeTimers()
+  const first = keeperThatHolds()
+  const second = keeperThatHolds()
+  const stubs = [first.keeper, broken(), second.keeper]
+  let ended = false
+  const held = { runId: 'ses_1', pass: {} } as Parameters<typeof hold>[1]
+  void hold(() => stubs.shift() ?? broken(), held).ended.then(() => {
+    ended = true
+  })
+  await vi.advanceTimersByTimeAsync(0)
+  first.socket.dispatchEvent(Object.assign(new Event('close'), { code: 1006 }))
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect([second.socket.accept.mock.calls.length, ended]).toEqual([1, false])
+
+  second.socket.dispatchEvent(Object.assign(new Event('close'), { code: 1006 }))
+  await vi.advanceTimersByTimeAsync(10_000)
+  expect(ended).toBe(true)
+})

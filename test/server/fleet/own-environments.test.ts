@@ -1,0 +1,120 @@
+import { eq } from 'drizzle-orm'
+import { afterEach, expect, test } from 'vitest'
+import { environments, plans } from '../../../db/schema.ts'
+import type { PlanType } from '../../../src/domain/money/plan.ts'
+import {
+  MAX_OWN_ENVIRONMENTS,
+  NAME_TAKEN,
+  OWN_NEEDS_PLAN,
+  TOO_MANY_ENVIRONMENTS,
+} from '../../../src/domain/own-environment.ts'
+import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
+import {
+  addOwnEnvironment,
+  ownEnvironmentsQuery,
+  removeOwnEnvironment,
+} from '../../../src/server/fleet/own-environments.ts'
+import { startRun } from '../../../src/server/fleet/runs.ts'
+import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
+import { freshPlaces, instancesOf, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
+import { finishJobs, pressStop, settle } from '../../../testing/world/play.ts'
+import { openWorld } from '../../../testing/world/world.ts'
+
+const world = await openWorld(memoryDatabase())
+afterEach(() => {
+  world.wire = (_, effect) => effect()
+})
+const IMAGE = 'ghcr.io/ada/harbor:1'
+
+type Customer = Awaited<ReturnType<typeof newCustomer>>
+const add = ({ user }: Customer, name = 'Harbor', image = IMAGE) =>
+  addOwnEnvironment(world.process.ctx, user.id, { name, image })
+const own = ({ user }: Customer) => ownEnvironmentsQuery(world.process.ctx, user.id)
+const start = (customer: Customer, environment = 'Harbor') =>
+  startRun(world.process.ctx, customer, null, null, { ...NO_WISHES, environment })
+const setPlan = ({ user }: Customer, planType: PlanType) =>
+  world.db.update(plans).set({ planType }).where(eq(plans.userId, user.id))
+
+test('someone on Premium starts an image of their own, and its machine learns the image', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { premium: true })
+  await add(ada)
+  const { run } = await start(ada, 'harbor')
+  expect(run).toMatchObject({ environment: 'Harbor', image: IMAGE })
+  await world.process.settle()
+  await finishJobs(world, ada)
+  expect(instancesOf(world, ada.user.id)[0]?.tags).toMatchObject({ environment: 'Harbor', image: IMAGE })
+  await removeOwnEnvironment(world.process.ctx, ada.user.id, 'HARBOR')
+  expect(await own(ada)).toEqual([])
+  expect((await runsOf(world, ada.user.id))[0]?.endedAt).toBeNull()
+  await pressStop(world, ada)
+  await settle(world, ada)
+  await expect(start(ada)).rejects.toMatchObject({ code: 'invalid' })
+})
+
+test.each(['demo', 'basic'] as const)('someone on %s adds none', async (plan) => {
+  const ada = await newCustomer(world, plan === 'demo' ? { demo: true } : {})
+  await expect(add(ada)).rejects.toMatchObject({ code: 'forbidden', message: OWN_NEEDS_PLAN })
+  expect(await own(ada)).toEqual([])
+})
+
+test('after a downgrade it stays listed and does not start, and starts again after an upgrade', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { premium: true })
+  await add(ada)
+  await setPlan(ada, 'basic')
+  expect(await own(ada)).toHaveLength(1)
+  await expect(start(ada)).rejects.toMatchObject({ code: 'invalid', message: /^Harbor needs Premium\. / })
+  expect(await runsOf(world, ada.user.id)).toEqual([])
+  await setPlan(ada, 'enterprise')
+  expect((await start(ada)).run.environment).toBe('Harbor')
+  await world.process.settle()
+  await pressStop(world, ada)
+  await settle(world, ada)
+})
+
+test('a downgrade just before the write starts nothing', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world, { premium: true })
+  await add(ada)
+  world.wire = async (call, effect) => {
+    if (call === 'channel: arm') await setPlan(ada, 'basic')
+    return effect()
+  }
+  await expect(start(ada)).rejects.toThrow()
+  expect(await runsOf(world, ada.user.id)).toEqual([])
+})
+
+test("someone else's image can be neither started nor removed, and its name is free", async () => {
+  await freshPlaces(world, 1)
+  const [ada, eve] = [await newCustomer(world, { premium: true }), await newCustomer(world, { premium: true })]
+  await add(ada)
+  await expect(start(eve)).rejects.toMatchObject({ code: 'invalid' })
+  await expect(removeOwnEnvironment(world.process.ctx, eve.user.id, 'Harbor')).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  await add(eve, 'Harbor', 'ghcr.io/eve/harbor:2')
+  expect(await own(ada)).toMatchObject([{ image: IMAGE }])
+})
+
+test("takes no name of the catalog, in any letters, and doesn't remove the catalog's", async () => {
+  const ada = await newCustomer(world, { premium: true })
+  for (const name of ['Mountains', 'MOUNTAINS'])
+    await expect(add(ada, name)).rejects.toMatchObject({ code: 'conflict', message: NAME_TAKEN, field: 'name' })
+  await expect(removeOwnEnvironment(world.process.ctx, ada.user.id, 'Mountains')).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  await add(ada, 'Valley')
+  await expect(add(ada, 'valley')).rejects.toMatchObject({ code: 'conflict', message: NAME_TAKEN })
+})
+
+test('ten at most, also when they arrive at once', async () => {
+  const ada = await newCustomer(world, { premium: true })
+  for (let i = 1; i < MAX_OWN_ENVIRONMENTS; i++) await add(ada, `World-${i}`)
+  const results = await Promise.allSettled(['A', 'B', 'C'].map((name) => add(ada, name)))
+  expect(results.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected'])
+  expect(await world.db.$count(environments, eq(environments.userId, ada.user.id))).toBe(MAX_OWN_ENVIRONMENTS)
+  await expect(add(ada, 'D')).rejects.toMatchObject({ code: 'conflict', message: TOO_MANY_ENVIRONMENTS })
+  await removeOwnEnvironment(world.process.ctx, ada.user.id, 'World-1')
+  await add(ada, 'D')
+})

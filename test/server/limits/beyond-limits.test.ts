@@ -1,0 +1,133 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { plans, users } from '../../../db/schema.ts'
+import { CLIENT_ID } from '../../../src/domain/device-code.ts'
+import { EVENT_TYPES } from '../../../src/domain/webhook.ts'
+import { newId } from '../../../src/server/id.ts'
+import type { Limited } from '../../../src/server/limits/limits.ts'
+import { newAddress, PASSWORD, signUpFields } from '../../../testing/people/sign-up.ts'
+import { memoryCounters } from '../../../testing/stack/counters.ts'
+import { openPage, openSite, type Role } from '../../../testing/stack/site.ts'
+
+const WAIT_MS = 61_000
+const counters = memoryCounters()
+const spent = async () => WAIT_MS
+
+/** Counters that refuse all uses but no guess, or the other way around. */
+const usesUp = { getByName: (name: string) => ({ ...counters(name), take: spent, takeExactly: spent }) }
+const guessesUp = { getByName: (name: string) => ({ ...counters(name), guess: spent }) }
+
+type Call = [route: string, body?: unknown, before?: (site: ReturnType<typeof openSite>, userId: string) => unknown]
+
+async function refusal(counter: object, role: Role, [route, body, before]: Call) {
+  const site = openSite({ ATTEMPT_COUNTER: counter as never, PLANS_FOR_SALE: 'true' })
+  const { userId, cookie } = await site.signInAs(role)
+  await before?.(site, userId)
+  const page = await openPage(site, cookie)
+  const [method = '', path = ''] = route.split(' ')
+  const isForm = typeof body === 'string'
+  const answer = await site.request(path, {
+    method,
+    headers: {
+      'CF-Connecting-IP': '203.0.113.9',
+      'Content-Type': isForm ? 'application/x-www-form-urlencoded' : 'application/json',
+      'Sec-Fetch-Site': 'same-origin',
+      'X-CSRF-Token': page.token,
+      Cookie: page.cookie,
+    },
+    ...(method === 'GET' ? {} : { body: isForm ? body : JSON.stringify(body ?? {}) }),
+  })
+  // A page says so itself, or leads to one that does.
+  const next = answer.headers.get('Location')
+  const flash = answer.headers.getSetCookie().map((line) => line.split(';')[0])
+  const shown = next ? await site.request(next, { headers: { Cookie: [page.cookie, ...flash].join('; ') } }) : answer
+  return shown.text()
+}
+
+const email = newAddress()
+const password = { current_password: PASSWORD }
+const newPassword = {
+  user: { name: 'Ada', ...password, password: 'a newer one', password_confirmation: 'a newer one' },
+}
+const webhook = { url: 'https://example.com/hook', events: [EVENT_TYPES[0]], ...password }
+const message = { name: 'Ada', email, message: 'Hello' }
+
+const isCustomer: Call[2] = ({ db }, userId) =>
+  db
+    .update(users)
+    .set({ stripeCustomerId: newId('cus' as never) })
+    .where(eq(users.id, userId))
+const owesAPlan: Call[2] = ({ db }, userId) =>
+  db.insert(plans).values({
+    id: newId('sub'),
+    userId,
+    planType: 'basic',
+    subType: 'paid',
+    status: 'past_due',
+    anchor: Date.now(),
+    stripeSubscriptionId: `sub_${userId}`,
+    createdAt: Date.now(),
+  })
+
+/**
+ * Each place that asks for the limit. Left out are what only an optional question to Stripe uses, and what a known
+ * browser uses before it counts as unknown.
+ */
+const CALLS: Record<Exclude<Limited, 'ask_stripe' | 'known_sign_in'>, [Role, ...Call[]]> = {
+  sign_in: ['visitor', ['POST /users/sign_in', { user: { email, password: PASSWORD } }]],
+  sign_up: ['visitor', ['POST /users', { user: signUpFields(email) }]],
+  resend: ['visitor', ['POST /users/confirmation', { user: { email } }]],
+  reset: ['visitor', ['POST /users/password', { user: { email } }]],
+  device: ['visitor', ['POST /oauth/device_authorization', `client_id=${CLIENT_ID}&scope=read`]],
+  contact: [
+    'visitor',
+    ['POST /api/v1/contact_sales', { ...message, source: 'Referral' }],
+    ['POST /api/v1/help', { ...message, topic: 'Billing and plans' }],
+  ],
+  extend: [
+    'visitor',
+    ['GET /servers/ses_x/extend?key=x'],
+    ['POST /servers/ses_x/extend', { key: 'x', ends_at: '2028-01-01T00:00:00Z' }],
+  ],
+  checkout: ['user', ['POST /api/v1/subscriptions/create_checkout_session', { plan_type: 'basic' }]],
+  portal: ['user', ['POST /api/v1/billings/portal', {}, isCustomer]],
+  pay_page: ['user', ['GET /subscriptions/pay', null, owesAPlan]],
+  quote_plan: ['user', ['GET /subscriptions/change?plan_type=premium']],
+  change_plan: [
+    'user',
+    ['POST /api/v1/subscriptions/change_plan', { plan_type: 'premium' }],
+    ['POST /api/v1/subscriptions/keep_subscription'],
+  ],
+  cancel_plan: ['user', ['POST /api/v1/subscriptions/cancel_subscription_at_period_end']],
+  new_password: ['user', ['PUT /users', newPassword]],
+  new_token: ['user', ['POST /api_tokens', { name: 'CI', scope: 'read', ...password }]],
+  user_code: [
+    'user',
+    ['GET /activate?user_code=BCDF-GHJK'],
+    ['POST /activate', { user_code: 'BCDF-GHJK', decision: 'deny' }],
+    ['POST /activate', { user_code: 'BCDF-GHJK', decision: 'approve', name: 'CI', ...password }],
+  ],
+  feedback: ['user', ['POST /api/v1/feedback', { message: 'Hello' }]],
+  new_webhook: ['user', ['POST /webhooks', webhook]],
+  new_webhook_secret: ['user', ['POST /webhooks/whk_x/secret', password]],
+  send_event: ['user', ['POST /webhooks/whk_x/test'], ['POST /webhooks/whk_x/deliveries/evt_x']],
+}
+const ROWS = Object.entries(CALLS).flatMap(([limit, [role, ...calls]]) =>
+  calls.map((call) => [limit, call[0], role, call] as const),
+)
+
+test.each(ROWS)('beyond the limit %s, %s does nothing', async (_limit, _route, role, call) => {
+  expect(await refusal(usesUp, role, call)).toContain('Please try again in 61 seconds.')
+})
+
+test.each<[string, Role, Call]>([
+  ['signing in', 'visitor', ['POST /users/sign_in', { user: { email, password: PASSWORD } }]],
+  ['a new password', 'user', ['PUT /users', newPassword]],
+  ['closing the account', 'user', ['DELETE /users', { user: password }]],
+  ['an API token', 'user', ['POST /api_tokens', { name: 'CI', scope: 'read', ...password }]],
+  ['a webhook', 'user', ['POST /webhooks', webhook]],
+  ['a new secret of a webhook', 'user', ['POST /webhooks/whk_x/secret', password]],
+  ['the console', 'admin', ['POST /admin/confirm', { to: '', user: password }]],
+])('after too many guesses, %s waits, whatever the password', async (_, role, call) => {
+  expect(await refusal(guessesUp, role, call)).toContain('Please try again in 61 seconds.')
+})

@@ -1,0 +1,114 @@
+import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { WebSocket } from 'ws'
+import { startStack } from '../../dev/stack.ts'
+import type { Server } from '../../src/domain/wire.ts'
+import { type Client, newPerson, waitFor } from '../people/client.ts'
+import { atEnd, temporaryFolder } from './at-end.ts'
+
+const DOOR_DOMAIN = 'door.localhost'
+
+/** A stack of its own whose servers have doors. */
+export async function openDoorStack() {
+  const stack = await startStack({
+    dataDir: temporaryFolder('door-stack'),
+    ec2BootMs: 100,
+    fleetSize: 50,
+    doorDomain: DOOR_DOMAIN,
+    log: () => {},
+  })
+  atEnd(() => stack.close())
+  return stack
+}
+
+type Stack = Awaited<ReturnType<typeof openDoorStack>>
+export type Answer = { status: number; headers: IncomingMessage['headers']; text: string }
+
+/** Starts a server and waits until its door opens. */
+async function startServer(person: Client): Promise<Server & { door_url: string; machine: string }> {
+  await person.post('/api/v1/aws/auto_cloud_start_request', {})
+  const server = await waitFor(async () => {
+    const { body } = await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')
+    return body.servers[0]?.door_url ? body.servers[0] : null
+  })
+  return { ...server, door_url: server.door_url as string, machine: server.ip_address as string }
+}
+
+/** A person whose server runs. */
+export async function newRunner(stack: Stack, name = 'Ada') {
+  const person = await newPerson(stack.url, name)
+  return { person, server: await startServer(person) }
+}
+
+/** A program on the machine. Ports below 65536 that the door lists lead to it. */
+export async function onMachine(machine: string, port: number, listener: RequestListener) {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(port, machine, resolve))
+  atEnd(() => {
+    server.closeAllConnections()
+    return new Promise((resolve) => server.close(resolve))
+  })
+  return { server, port: (server.address() as AddressInfo).port }
+}
+
+/** Asks without following redirects, with any headers and whatever the host's name. */
+export function ask(
+  address: string,
+  headers: Record<string, string | string[]> = {},
+  { method = 'GET', body = '' } = {},
+): Promise<Answer> {
+  const { host, port, pathname, search } = new URL(address)
+  const length: Record<string, string> = body ? { 'content-length': String(Buffer.byteLength(body)) } : {}
+  return new Promise((resolve, reject) => {
+    const asked = request(
+      {
+        host: '127.0.0.1',
+        port,
+        path: pathname + search,
+        method,
+        headers: { host, ...length, ...headers },
+        agent: false,
+      },
+      async (answer) => {
+        const text = Buffer.concat(await answer.toArray()).toString()
+        resolve({ status: answer.statusCode ?? 0, headers: answer.headers, text })
+      },
+    )
+    asked.on('error', reject)
+    asked.end(body)
+  })
+}
+
+/** What a browser sends when someone opens a page. */
+export const OPENS = { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none', accept: 'text/html' }
+
+/** Follows the way in as the owner's browser does. @returns the door's cookie */
+export async function cookieOf(person: Client, address: string): Promise<string> {
+  const away = await ask(address, OPENS)
+  const open = new URL(away.headers.location as string)
+  const ticket = await person.request('GET', open.pathname + open.search)
+  const entered = await ask(ticket.headers.get('location') ?? '', OPENS)
+  return entered.headers['set-cookie']?.[0]?.split(';')[0] ?? ''
+}
+
+/** A WebSocket to the door, and what came of it. */
+export async function socketTo(address: string, headers: Record<string, string>, protocols: string[] = []) {
+  const { host, port, pathname, search } = new URL(address)
+  const socket = new WebSocket(`ws://127.0.0.1:${port}${pathname}${search}`, protocols, {
+    headers: { host, ...headers },
+  })
+  const received: (string | Buffer)[] = []
+  const state = { closed: null as number | null, refused: null as number | null }
+  socket.on('message', (data, isBinary) => received.push(isBinary ? (data as Buffer) : String(data)))
+  socket.on('close', (code) => (state.closed = code))
+  socket.on('error', () => {})
+  await new Promise<void>((resolve) => {
+    socket.on('open', resolve)
+    socket.on('unexpected-response', (_, { statusCode = 0 }) => {
+      state.refused = statusCode
+      resolve()
+    })
+  })
+  atEnd(() => socket.terminate())
+  return { socket, received, state }
+}
