@@ -1,4 +1,5 @@
-import { startRun, stopRun } from '../../src/server/fleet/runs.ts'
+import { startRun } from '../../src/server/fleet/start-run.ts'
+import { stopRun } from '../../src/server/fleet/stop-run.ts'
 import { jobsOf, latestRun, type newCustomer } from './fleet.ts'
 import type { World } from './world.ts'
 

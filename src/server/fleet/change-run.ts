@@ -8,7 +8,7 @@ import type { RunActor } from '../../domain/run-event.ts'
 import type { Context } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
 import { actorOf, endChange, runEventQuery } from '../run-events.ts'
-import type { Starter } from './runs.ts'
+import type { Starter } from './start-run.ts'
 import { toServer } from './wire.ts'
 
 export const STOPPED = 'This server is already stopping or stopped.'

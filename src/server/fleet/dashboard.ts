@@ -7,7 +7,7 @@ import type { Job, Machine, Server, Summary, Worlds } from '../../domain/wire.ts
 import { countUsage, toSummary, usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 import { machineQueries, toMachines } from './availability.ts'
-import { listRunsQuery } from './runs.ts'
+import { listRunsQuery } from './run-list.ts'
 import { toJob, toServer } from './wire.ts'
 import { catalogQuery, toWorlds } from './worlds.ts'
 

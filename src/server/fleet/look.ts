@@ -7,7 +7,7 @@ import type { CloudInstance, InstanceState } from '../ports/cloud.ts'
 import { imageFailure } from './jobs/images.ts'
 import { alertIfRefused } from './jobs/refusals.ts'
 import { areManyUnseen, ENDED, isLongUnseen } from './jobs/sight.ts'
-import { requestStop } from './runs.ts'
+import { requestStop } from './stop-run.ts'
 import { endOrphans } from './sweep.ts'
 
 /** The name of the object that looks at all servers. */

@@ -8,6 +8,7 @@ import type { Context } from '../context.ts'
 import { toServer } from './wire.ts'
 
 const PAGE = 50
+const LATEST = 100
 
 /** `serverStatus` in SQL. */
 const HAS_STATUS: Record<ServerStatus, SQL> = {
@@ -16,6 +17,11 @@ const HAS_STATUS: Record<ServerStatus, SQL> = {
   stopping: sql`ended_at IS NULL AND stop_requested_at IS NOT NULL`,
   stopped: sql`ended_at IS NOT NULL AND error_message IS NULL`,
   error: sql`ended_at IS NOT NULL AND error_message IS NOT NULL`,
+}
+
+/** The user's latest runs, newest first. */
+export function listRunsQuery(ctx: Context, userId: string | SQL) {
+  return ctx.db.select().from(runs).where(eq(runs.userId, userId)).orderBy(desc(runs.requestedAt)).limit(LATEST)
 }
 
 export type RunPage = {

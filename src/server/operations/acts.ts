@@ -14,7 +14,7 @@ import type { Context } from '../context.ts'
 import type { EnvironmentChange, NewEnvironment } from '../fleet/catalog.ts'
 import * as catalog from '../fleet/catalog.ts'
 import { addPlaces, drainPlace, type NewPlaces, resumePlace, retirePlace } from '../fleet/places.ts'
-import { requestStop } from '../fleet/runs.ts'
+import { requestStop } from '../fleet/stop-run.ts'
 import { heldMail, stoppedByUsMail } from '../mail/operator-letters.ts'
 import { deliverMail, mailQuery } from '../mail/outbox.ts'
 

@@ -14,7 +14,7 @@ import {
   ownEnvironmentsQuery,
   removeOwnEnvironment,
 } from '../../../src/server/fleet/own-environments.ts'
-import { startRun } from '../../../src/server/fleet/runs.ts'
+import { startRun } from '../../../src/server/fleet/start-run.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { freshPlaces, instancesOf, newCustomer, runsOf } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStop, settle } from '../../../testing/world/play.ts'

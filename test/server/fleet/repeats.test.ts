@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { startRun, stopRun } from '../../../src/server/fleet/runs.ts'
+import { startRun } from '../../../src/server/fleet/start-run.ts'
+import { stopRun } from '../../../src/server/fleet/stop-run.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { freshPlaces, jobsOf, newCustomer } from '../../../testing/world/fleet.ts'
 import { settle } from '../../../testing/world/play.ts'

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
-import { startRun } from '../../../src/server/fleet/runs.ts'
+import { startRun } from '../../../src/server/fleet/start-run.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
@@ -10,6 +10,20 @@ import { onlyMishaps, openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
 afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+
+test('two clicks on Stop make one job, even if one comes later', async () => {
+  await freshPlaces(world, 1)
+  const ada = await newCustomer(world)
+  await running(world, ada)
+  const [first, second] = await Promise.all([pressStop(world, ada), pressStop(world, ada)])
+  expect(second?.job.id).toBe(first?.job.id)
+  world.advance(1)
+  const third = await pressStop(world, ada)
+  expect(third.job.id).toBe(first?.job.id)
+  expect(third.run.meteredUntil).toBe(first?.run.meteredUntil)
+  await settle(world, ada)
+  await expect(pressStop(world, ada)).rejects.toMatchObject({ code: 'conflict' })
+})
 
 test('if the program dies right after writing down a stop, the alarm set earlier carries it out', async () => {
   await freshPlaces(world, 1)

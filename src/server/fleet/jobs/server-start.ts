@@ -8,8 +8,8 @@ import { getAllowance } from '../../billing/allowance.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { addressOf } from '../machine.ts'
-import { requestStop } from '../runs.ts'
 import { serverEvent } from '../server-events.ts'
+import { requestStop } from '../stop-run.ts'
 import { hasOwnImage, imageFailure, worldTags } from './images.ts'
 import {
   clearLaunches,

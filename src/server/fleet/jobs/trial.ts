@@ -5,7 +5,7 @@ import { NOT_CHARGED, TIME_UP_EARLY } from '../../../domain/money/receipt.ts'
 import type { Server } from '../../../domain/wire.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { deliverMail, mailQuery } from '../../mail/outbox.ts'
-import { requestStop } from '../runs.ts'
+import { requestStop } from '../stop-run.ts'
 import { toServer } from '../wire.ts'
 import { isOpenAccount, warningTime } from './ends.ts'
 

@@ -14,7 +14,7 @@ import { suspendDebtors } from '../../../../src/server/billing/bills/debts.ts'
 import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { BILLING_CRON, runCron } from '../../../../src/server/cron.ts'
-import { startRun } from '../../../../src/server/fleet/runs.ts'
+import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 

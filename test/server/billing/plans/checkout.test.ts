@@ -6,7 +6,7 @@ import { syncInvoice } from '../../../../src/server/billing/bills/invoice-sync.t
 import { cancelAtPeriodEnd, cancelPlan } from '../../../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../../../src/server/billing/plans/checkout.ts'
 import { reconcilePlans } from '../../../../src/server/billing/plans/reconcile.ts'
-import { startRun } from '../../../../src/server/fleet/runs.ts'
+import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 

@@ -5,7 +5,7 @@ import { AppError } from '../../../../src/domain/error.ts'
 import { runSeconds } from '../../../../src/domain/money/billing.ts'
 import { costText } from '../../../../src/domain/money/money.ts'
 import { formatUptime } from '../../../../src/domain/server.ts'
-import { stopRun } from '../../../../src/server/fleet/runs.ts'
+import { stopRun } from '../../../../src/server/fleet/stop-run.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import {

@@ -1,0 +1,64 @@
+import { and, eq, isNull, lte, type SQL, sql } from 'drizzle-orm'
+import { places, runs, users } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { HELD } from '../../domain/money/start-cost.ts'
+import { ALL_RESERVED } from '../../domain/server-list.ts'
+import { tooEarly, tooLongUnanswered, UNANSWERED_LIMIT } from '../../domain/start-limits.ts'
+import { suspendedError } from '../billing/allowance.ts'
+import type { Context } from '../context.ts'
+import { countedStartsQuery, unansweredQuery } from './start-limits.ts'
+
+const SMALLER_RESERVED = 'No smaller machine is free right now. Choose the larger one, or try again in a minute.'
+const CHANGED = 'Your plan, or the environment that you chose, just changed. Please try again.'
+
+/** Reads again what the write of a start asked for, and names the first that was missing. */
+export async function whyNotStarted(
+  ctx: Context,
+  userId: string,
+  {
+    placeId,
+    gpus,
+    isSmaller,
+    included,
+    now,
+  }: { placeId: string | null; gpus: number; isSmaller: boolean; included: SQL; now: number },
+): Promise<AppError> {
+  const [[live], place, [account], starts, [unanswered]] = await ctx.db.batch([
+    ctx.db
+      .select({ id: runs.id })
+      .from(runs)
+      .where(and(eq(runs.userId, userId), isNull(runs.endedAt))),
+    ctx.db
+      .select({ id: places.id })
+      .from(places)
+      .where(and(eq(places.id, placeId ?? ''), isNull(places.retiredAt), lte(places.gpus, gpus))),
+    ctx.db
+      .select({
+        closedAt: users.closedAt,
+        suspendedAt: users.suspendedAt,
+        heldAt: users.heldAt,
+        included: sql<0 | 1>`${included}`,
+      })
+      .from(users)
+      .where(eq(users.id, userId)),
+    countedStartsQuery(ctx, userId, now),
+    unansweredQuery(ctx, userId, now),
+  ])
+  // The account closed after we let this request in: nobody could stop the server.
+  if (account?.closedAt !== null) return new AppError('unauthenticated', 'Please sign in first.')
+  if (account.suspendedAt !== null) return suspendedError()
+  if (account.heldAt !== null) return new AppError('forbidden', HELD)
+  if (!account.included) return new AppError('conflict', CHANGED)
+  if (placeId !== null && !place.length) return new AppError('not_found', "Your plan doesn't include this server.")
+  if (live) return new AppError('conflict', 'A server is already running. Stop it before you start another one.')
+  const early =
+    unanswered && unanswered.ms >= UNANSWERED_LIMIT.total && unanswered.oldest !== null
+      ? tooLongUnanswered(unanswered.oldest, now)
+      : tooEarly(
+          starts.map((start) => start.requestedAt),
+          now,
+        )
+  if (early) return new AppError('too_many', early.sentence, { retryAfter: early.seconds })
+  if (placeId) return new AppError('unavailable', 'This server is not free right now. Choose another one.')
+  return new AppError('unavailable', isSmaller ? SMALLER_RESERVED : ALL_RESERVED)
+}

@@ -1,0 +1,91 @@
+import { and, eq, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
+import { toIso } from '../../domain/instant.ts'
+import { NO_WISHES, type RunWishes } from '../../domain/run-wishes.ts'
+import { requireAllowance } from '../billing/allowance.ts'
+import type { Context } from '../context.ts'
+import { newDoorLabel, newId } from '../id.ts'
+import { actorOf, runEventQuery } from '../run-events.ts'
+import { IS_FREE, isOfferedAt } from './places.ts'
+import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
+import { isWithinLimits } from './start-limits.ts'
+import { whyNotStarted } from './start-refusal.ts'
+import { isIncluded, requireWorld, worldQueries } from './worlds.ts'
+
+/** A user, and the API token that they use, if any. */
+export type Starter = { user: { id: string }; suspended: boolean; tokenName?: string | null }
+
+/**
+ * Reserves the given place, or the largest free one that the user's plan and wish allow, and queues the job that
+ * launches an instance in it. A repeated call does so once.
+ * @throws payment_required, invalid (its plan doesn't include this world), conflict (one is live already), not_found (no
+ * such place for this plan), too_many, unavailable (none is free)
+ */
+export function startRun(
+  ctx: Context,
+  starter: Starter,
+  placeId: string | null = null,
+  repeat: Repeatable | null = null,
+  wishes = NO_WISHES,
+): Promise<{ run: RunRow; job: JobRow }> {
+  return doOnce(ctx, repeat, () => reserveAndQueue(ctx, starter, placeId, repeat, wishes))
+}
+
+async function reserveAndQueue(
+  ctx: Context,
+  starter: Starter,
+  placeId: string | null,
+  repeat: Repeatable | null,
+  wishes: RunWishes,
+): Promise<{ run: RunRow; job: JobRow }> {
+  const userId = starter.user.id
+  const { name, stopAfterMs, maxGpus } = wishes
+  const [allowed, catalog] = await Promise.all([
+    requireAllowance(ctx, userId, starter.suspended),
+    ctx.db.batch([...worldQueries(ctx, userId)]),
+  ])
+  const gpus = Math.min(allowed.gpus, maxGpus ?? allowed.gpus)
+  const world = requireWorld(catalog, allowed.plan, wishes)
+
+  // Not earlier: we may have asked Stripe first, and the alarm must still lie ahead when the batch is
+  // written.
+  const channel = ctx.channel(userId)
+  await channel.arm(userId)
+  const runId = newId('ses')
+  const jobId = newId('job')
+  const now = ctx.now()
+  const endsAt = stopAfterMs === null ? null : now + stopAfterMs
+  const included = isIncluded(userId, allowed.plan, world, now)
+  const wanted = placeId === null ? sql`` : sql`AND id = ${placeId}`
+  const mine = and(eq(runs.id, runId), eq(runs.userId, userId))
+  await writeBatch(ctx.db, [
+    ctx.db.run(sql`UPDATE servers SET reserved_by = ${runId}, reserved_at = ${now}
+      WHERE id = (SELECT id FROM servers WHERE ${IS_FREE} AND ${isOfferedAt(now)} AND gpus <= ${gpus} ${wanted}
+        ORDER BY gpus DESC, position LIMIT 1)
+      AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
+      AND ${included} AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)}
+      AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL
+        AND held_at IS NULL)`),
+    ctx.db.run(sql`INSERT INTO server_sessions (id, user_id, server_id, instance_type, availability_zone, environment, image,
+        vehicle, name, ends_at, stop_after, max_gpus, requested_at, hours_look_at, door_label)
+      SELECT ${runId}, ${userId}, servers.id, instance_type, availability_zone, environments.name, image,
+        ${world.vehicle}, ${name}, ${endsAt}, ${stopAfterMs === null ? null : stopAfterMs / 1000}, ${maxGpus}, ${now}, ${now}, ${ctx.config.door && newDoorLabel()}
+      FROM servers, environments WHERE reserved_by = ${runId} AND environments.id = ${world.environmentId}`),
+    ...(endsAt === null
+      ? []
+      : [runEventQuery(ctx, runId, { what: 'end_set', detail: toIso(endsAt), by: actorOf(starter) })]),
+    ctx.db.run(sql`INSERT INTO jobs (id, user_id, session_id, kind, status, progress, run_at, created_at, updated_at)
+      SELECT ${jobId}, ${userId}, id, 'server_start', 'queued', 'Reserving a server…', ${now}, ${now}, ${now}
+      FROM server_sessions WHERE id = ${runId}`),
+    ...keepKeyQueries(ctx, repeat, sql`id = ${jobId}`),
+  ])
+  const [[run], [job]] = await ctx.db.batch([
+    ctx.db.select().from(runs).where(mine),
+    ctx.db.select().from(jobs).where(eq(jobs.id, jobId)),
+  ])
+  if (!run || !job)
+    throw await whyNotStarted(ctx, userId, { placeId, gpus, isSmaller: gpus < allowed.gpus, included, now })
+  ctx.background(channel.wake(userId))
+  return { run, job }
+}
