@@ -1,0 +1,110 @@
+import { Hono } from 'hono'
+import { haveNow } from '../../../domain/money/plan-words.ts'
+import { SignIn } from '../../../pages/SignIn.tsx'
+import { SignUp } from '../../../pages/SignUp.tsx'
+import type { FlashMessage } from '../../../ui/FlashAlert.tsx'
+import { findResetLink } from '../../accounts/password-reset.ts'
+import { listSignIns } from '../../accounts/sign-ins.ts'
+import { getBillingOverview } from '../../billing/bills/billing-overview.ts'
+import { getUsage, toSummary } from '../../billing/bills/usage.ts'
+import { settleCheckout } from '../../billing/plans/checkout.ts'
+import type { Context } from '../../context.ts'
+import { type AppEnv, signedIn } from '../../http/app-env.ts'
+import { setFlash, takeFlash } from '../../http/flash.ts'
+import { csrfToken } from '../../http/middleware/csrf.ts'
+import { renderPage } from '../../http/render.tsx'
+
+const SIGN_UP = '30 minutes of a simulation server, free: make an account with a name, an email and a password.'
+const SIGN_IN = 'Sign in to start, watch and stop your simulation servers.'
+
+/** The account's screens. Each shows the flash message once. */
+export const accountPages = new Hono<AppEnv>()
+  .get('/sign_up', (c) => {
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
+    return renderPage(c, { title: 'Sign Up', description: SIGN_UP }, <SignUp {...form} />)
+  })
+  .get('/sign_in', (c) => {
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
+    return renderPage(c, { title: 'Sign In', description: SIGN_IN }, <SignIn {...form} />)
+  })
+  .get('/confirm_email', async (c) => {
+    const [{ ConfirmEmailPage }, { findAddressOfLink }] = await Promise.all([
+      import('../../../pages/ConfirmEmailPage.tsx'),
+      import('../../accounts/confirmation.ts'),
+    ])
+    const token = c.req.query('confirmation_token') || null
+    const email = token ? await findAddressOfLink(c.var.ctx, token) : null
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c), token, email: email ?? '' }
+    return renderPage(c, { title: 'Confirm your email' }, <ConfirmEmailPage {...form} />)
+  })
+  .get('/forgot_password', async (c) => {
+    const { ForgotPassword } = await import('../../../pages/ForgotPassword.tsx')
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
+    return renderPage(c, { title: 'Reset your password', assets: 'public' }, <ForgotPassword {...form} />)
+  })
+  .get('/reset_password', async (c) => {
+    const { ResetPassword } = await import('../../../pages/ResetPassword.tsx')
+    const flash = takeFlash(c)
+    const token = flash?.values?.['user[reset_password_token]'] ?? c.req.query('reset_password_token') ?? ''
+    const link = token ? await findResetLink(c.var.ctx, token) : null
+    const form = { csrfToken: csrfToken(c), flash, token: link?.good ? token : null, email: link?.email ?? '' }
+    return renderPage(c, { title: 'Choose a new password', assets: 'public' }, <ResetPassword {...form} />)
+  })
+  .get('/account_overview', async (c) => {
+    const { user } = signedIn(c)
+    if (c.req.query('checkout') === 'done' && c.req.method === 'GET') {
+      setFlash(c, await afterCheckout(c.var.ctx, user.id))
+      return c.redirect('/account_overview', 303)
+    }
+    const [billing, { AccountOverview }, { BillingCard }, { SubscriptionCard }] = await Promise.all([
+      getBillingOverview(c.var.ctx, user.id),
+      import('../../../pages/AccountOverview.tsx'),
+      import('../../../pages/billing/BillingCard.tsx'),
+      import('../../../pages/billing/SubscriptionCard.tsx'),
+    ])
+    if (billing.hasPortal) c.set('formTarget', c.var.ctx.config.portalOrigin)
+    const flash = takeFlash(c)
+    // The profile's form always sends a name.
+    const aboutPlan =
+      flash?.values?.about === 'plan' || (flash?.kind === 'danger' && !('user[name]' in (flash.values ?? {})))
+    const profile = { user, csrfToken: csrfToken(c), flash: aboutPlan ? null : flash }
+    return renderPage(
+      c,
+      { title: 'Account' },
+      <AccountOverview
+        {...profile}
+        subscription={
+          <SubscriptionCard
+            subscription={billing.summary.subscription}
+            csrfToken={profile.csrfToken}
+            flash={aboutPlan ? flash : null}
+          />
+        }
+        billing={<BillingCard {...billing} csrfToken={profile.csrfToken} />}
+      />,
+    )
+  })
+  // Where password managers send people: https://w3c.github.io/webappsec-change-password-url/
+  .get('/.well-known/change-password', (c) => c.redirect('/account_overview#current_password'))
+  .get('/devices', async (c) => {
+    const { Devices } = await import('../../../pages/Devices.tsx')
+    const devices = await listSignIns(c.var.ctx, signedIn(c))
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c), devices }
+    return renderPage(c, { title: 'Signed-in devices' }, <Devices {...form} />)
+  })
+  .get('/close_account', async (c) => {
+    const { CloseAccount } = await import('../../../pages/CloseAccount.tsx')
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c) }
+    return renderPage(c, { title: 'Close my account' }, <CloseAccount {...form} />)
+  })
+
+/** What people have when they return from the checkout page. The webhook for their payment may be late. */
+async function afterCheckout(ctx: Context, userId: string): Promise<FlashMessage> {
+  await settleCheckout(ctx, userId).catch((error) => ctx.log('checkout_not_settled', { userId }, error))
+  const { subscription } = toSummary(await getUsage(ctx, userId))
+  const values = { about: 'plan' }
+  if (subscription?.sub_type === 'paid' && subscription.status === 'active')
+    return { kind: 'success', message: haveNow(subscription), values }
+  const message = "We haven't received your payment yet. If you've just paid, look again in a minute."
+  return { kind: 'info', message, values }
+}

@@ -1,0 +1,146 @@
+import { Hono } from 'hono'
+import { toIso } from '../../../domain/instant.ts'
+import { billMonth } from '../../../domain/money/bill.ts'
+import { planName, planOf, upgradeWaits } from '../../../domain/money/plan.ts'
+import { haveNow, upgradeOf } from '../../../domain/money/plan-words.ts'
+import { PAY_PLAN } from '../../../domain/money/start-cost.ts'
+import { dollarsPerMonth, hoursPerDay } from '../../../domain/money/usage-chart.ts'
+import { findStatement, getBillingHistory } from '../../billing/bills/billing-history.ts'
+import { countUsage, getUsage, toSummary } from '../../billing/bills/usage.ts'
+import { findPlanPayPage, settlePlan } from '../../billing/plans/pay-plan.ts'
+import { siteOrigin } from '../../context.ts'
+import { toWorlds } from '../../fleet/worlds.ts'
+import { type AppEnv, signedIn } from '../../http/app-env.ts'
+import { logError, statusOf, toAppError } from '../../http/error-response.ts'
+import { setFlash, takeFlash } from '../../http/flash.ts'
+import { csrfToken } from '../../http/middleware/csrf.ts'
+import { renderPage } from '../../http/render.tsx'
+import { readAlong } from '../../http/site-map.ts'
+
+/** The screens about money. */
+export const billingPages = new Hono<AppEnv>()
+  .get('/billing_history', async (c) => {
+    const { BillingHistory } = await import('../../../pages/BillingHistory.tsx')
+    const now = c.var.ctx.now()
+    const { bills, runs, hasPortal } = await getBillingHistory(c.var.ctx, signedIn(c).user.id)
+    const months = bills.map((bill) => ({ month: billMonth(bill), dollars: bill.amount_owed }))
+    // The form's answer redirects to Stripe.
+    if (hasPortal) c.set('formTarget', c.var.ctx.config.portalOrigin)
+    return renderPage(
+      c,
+      { title: 'Billing History', assets: 'billing' },
+      <BillingHistory
+        bills={bills}
+        month={c.req.query('month') ?? null}
+        hoursPerDay={hoursPerDay(runs, now, 30)}
+        dollarsPerMonth={dollarsPerMonth(months, now, 12)}
+        portalToken={hasPortal ? csrfToken(c) : null}
+      />,
+    )
+  })
+  .get('/budget', async (c) => {
+    const { Budget } = await import('../../../pages/Budget.tsx')
+    const usage = await getUsage(c.var.ctx, signedIn(c).user.id)
+    return renderPage(
+      c,
+      { title: 'Budget', assets: 'billing' },
+      <Budget
+        budget={usage.budget}
+        chargedDollars={toSummary(usage).monthlyUsage.amountOwedDollars}
+        until={Number.isFinite(usage.cycle.end) ? toIso(usage.cycle.end) : null}
+        csrfToken={csrfToken(c)}
+        flash={takeFlash(c)}
+      />,
+    )
+  })
+  .get('/billing_history/:id', async (c) => {
+    const { user } = signedIn(c)
+    const { BillingStatement } = await import('../../../pages/BillingStatement.tsx')
+    const statement = await findStatement(c.var.ctx, user.id, c.req.param('id'))
+    if (!statement) return c.notFound()
+    return renderPage(
+      c,
+      { title: `Statement ${statement.start_date}`, assets: 'billing' },
+      <BillingStatement
+        statement={statement}
+        customer={{ name: user.name, address: user.email }}
+        seller={{ name: 'Proving Ground', address: new URL(siteOrigin(c.var.ctx)).host }}
+      />,
+    )
+  })
+  .get(PAY_PLAN, async (c) => {
+    // HEAD must not call Stripe or leave a message.
+    if (c.req.method === 'HEAD') return c.redirect('/billing_history', 303)
+    const { ctx } = c.var
+    const { user } = signedIn(c)
+    const { page, upgrades } = await findPlanPayPage(ctx, user.id)
+    if (page) return c.redirect(page, 303)
+    if (upgrades) {
+      const usage = await getUsage(ctx, user.id)
+      const { subscription } = toSummary(usage)
+      const isDone = subscription !== null && usage.plan?.upgradeUntil === null
+      if (isDone) setFlash(c, { kind: 'success', message: haveNow(subscription) })
+      return c.redirect('/subscriptions', 303)
+    }
+    setFlash(c, {
+      kind: 'success',
+      message: 'Your plan has no open invoice. Contact us if you still cannot start servers.',
+    })
+    return c.redirect('/billing_history', 303)
+  })
+  .get('/subscriptions', async (c) => {
+    const { Subscriptions } = await import('../../../pages/Subscriptions.tsx')
+    const { ctx } = c.var
+    const [history, runs, catalog] = readAlong(c, 'GET /subscriptions')
+    let usage = countUsage(history, runs, ctx.now())
+    // They may come from Stripe's page, before its webhook.
+    if (
+      upgradeWaits(usage.plan, ctx.now()) &&
+      c.req.method !== 'HEAD' &&
+      (await settlePlan(ctx, signedIn(c).user.id, usage.plan?.stripeSubscriptionId ?? null))
+    )
+      usage = await getUsage(ctx, signedIn(c).user.id)
+    const { subscription } = toSummary(usage)
+    const forSale = ctx.config.plansForSale
+    // Without a script, the button's form redirects to the checkout page.
+    if (forSale) c.set('formTarget', ctx.config.checkoutOrigin)
+    return renderPage(
+      c,
+      { title: 'Subscriptions', assets: 'billing' },
+      <Subscriptions
+        subscription={subscription}
+        changeable={Boolean(usage.plan?.stripeSubscriptionId)}
+        upgrade={upgradeOf(usage.plan, ctx.now())}
+        forSale={forSale}
+        worlds={toWorlds(catalog, planOf(usage.plan))}
+        csrfToken={csrfToken(c)}
+        flash={takeFlash(c)}
+      />,
+    )
+  })
+  .get('/subscriptions/change', async (c) => {
+    // HEAD must not call Stripe.
+    if (c.req.method === 'HEAD') return c.redirect('/subscriptions', 303)
+    const flash = takeFlash(c)
+    const { ctx } = c.var
+    const [{ ChangePlan }, { quoteChange }] = await Promise.all([
+      import('../../../pages/ChangePlan.tsx'),
+      import('../../billing/plans/change-plan.ts'),
+    ])
+    try {
+      const planType = c.req.query('plan_type') ?? flash?.values?.plan_type ?? ''
+      const quote = await quoteChange(ctx, signedIn(c).user, planType)
+      c.set('formTarget', ctx.config.portalOrigin)
+      return renderPage(
+        c,
+        { title: `Change to ${planName(quote.to)}`, assets: 'billing' },
+        <ChangePlan {...quote} csrfToken={csrfToken(c)} flash={flash} />,
+      )
+    } catch (error) {
+      const refusal = toAppError(error)
+      if (statusOf(refusal) >= 500) logError(error, c)
+      // The form's own message matters more than why there is no new quote.
+      setFlash(c, { kind: 'danger', message: flash?.kind === 'danger' ? flash.message : refusal.message })
+      return c.redirect('/subscriptions', 303)
+    }
+  })

@@ -1,0 +1,59 @@
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import { AppError, orElse } from '../../../domain/error.ts'
+import { CANCEL_FAILED, SUBSCRIPTION_CANCELLED } from '../../../domain/money/plan.ts'
+import { haveNow, haveStill, haveThen } from '../../../domain/money/plan-words.ts'
+import type { Subscription } from '../../../domain/wire.ts'
+import { getUsage, toSummary } from '../../billing/bills/usage.ts'
+import { cancelPlan } from '../../billing/plans/cancel-plan.ts'
+import { createCheckout } from '../../billing/plans/checkout.ts'
+import type { Context } from '../../context.ts'
+import { type AppEnv, signedIn } from '../../http/app-env.ts'
+import { body, text } from '../../http/body.ts'
+import { answer } from '../../http/reply.ts'
+
+/** Tells the account page which of its cards the message belongs to. */
+const ABOUT_PLAN = { carry: { about: 'plan' } }
+
+/** People rarely change plans, so this code doesn't slow the Worker's start. */
+const changes = () => import('../../billing/plans/change-plan.ts')
+
+export const subscriptions = new Hono<AppEnv>()
+  .post('/api/v1/subscriptions/cancel_subscription_at_period_end', async (c) => {
+    const { ctx } = c.var
+    const { user } = signedIn(c)
+    await cancelPlan(ctx, user).catch(orElse(CANCEL_FAILED))
+    const { subscription } = toSummary(await getUsage(ctx, user.id))
+    return answer(c, { subscription, message: SUBSCRIPTION_CANCELLED }, ABOUT_PLAN)
+  })
+  .post('/api/v1/subscriptions/keep_subscription', async (c) => {
+    const { ctx } = c.var
+    const { keepPlan } = await changes()
+    await keepPlan(ctx, signedIn(c).user)
+    const subscription = await getSubscription(ctx, signedIn(c).user.id)
+    return answer(c, { subscription, message: haveStill(subscription) }, ABOUT_PLAN)
+  })
+  .post(
+    '/api/v1/subscriptions/change_plan',
+    body(z.object({ plan_type: text, quoted_at: z.optional(z.iso.datetime()) })),
+    async (c) => {
+      const { ctx } = c.var
+      const { plan_type, quoted_at } = c.req.valid('json')
+      const quotedAt = quoted_at === undefined ? null : Date.parse(quoted_at)
+      const { changePlan } = await changes()
+      const kind = await changePlan(ctx, signedIn(c).user, { planType: plan_type, quotedAt })
+      const subscription = await getSubscription(ctx, signedIn(c).user.id)
+      const message = kind === 'upgrade' ? haveNow(subscription) : haveThen(subscription)
+      return answer(c, { subscription, message }, ABOUT_PLAN)
+    },
+  )
+  .post('/api/v1/subscriptions/create_checkout_session', body(z.object({ plan_type: text })), async (c) => {
+    const { url } = await createCheckout(c.var.ctx, signedIn(c).user, { planType: c.req.valid('json').plan_type })
+    return c.get('form') ? c.redirect(url, 303) : c.json({ url })
+  })
+
+async function getSubscription(ctx: Context, userId: string): Promise<Subscription> {
+  const { subscription } = toSummary(await getUsage(ctx, userId))
+  if (subscription) return subscription
+  throw new AppError('conflict', 'Your plan has just ended. Please look at it again.')
+}

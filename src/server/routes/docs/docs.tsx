@@ -1,0 +1,96 @@
+import { Hono, type Context as HonoContext } from 'hono'
+import type { ReactNode } from 'react'
+import type { ApiCall } from '../../../pages/docs/Api.tsx'
+import type { TextName } from '../../../pages/texts.tsx'
+import { siteOrigin } from '../../context.ts'
+import type { AppEnv } from '../../http/app-env.ts'
+import { renderPage } from '../../http/render.tsx'
+import { pagesWhere } from '../../http/site-map.ts'
+import { findText } from '../../http/texts.tsx'
+
+/** The pages' titles and descriptions, for search engines and /llms.txt. */
+const DOCS = {
+  '/docs': [
+    'Quickstart',
+    'Your first GPU simulation server in five minutes: in the browser, with curl, on the command line, or in your CI.',
+    'docs',
+  ],
+  '/docs/api': [
+    'API',
+    'Every call of the Proving Ground API, with curl and answers: start, follow, and stop simulation servers from your code.',
+    null,
+  ],
+  '/docs/events': [
+    'Events',
+    'Hear about every change to your servers at once: over the cable while your program runs, or by webhook.',
+    'docs-events',
+  ],
+  '/docs/cli': [
+    'Command line',
+    'Start, follow, and stop simulation servers from a terminal or a script: commands, exit codes, settings.',
+    'docs-cli',
+  ],
+  '/docs/billing': [
+    'Billing',
+    'When the meter runs, what a month costs, and how to keep costs under control, with worked examples.',
+    'docs-billing',
+  ],
+  '/docs/images': [
+    'Servers',
+    'What runs on a simulation server: the machine, its GPUs, the simulator, port 5173, and what happens at the end.',
+    'docs-images',
+  ],
+} satisfies Record<string, [title: string, description: string, text: TextName | null]>
+
+type Path = keyof typeof DOCS
+
+/** The documentation: static pages, and the API's page from the OpenAPI description. */
+export const docs = (app: () => Pick<Hono<AppEnv>, 'routes'>) =>
+  new Hono<AppEnv>()
+    .get('/docs', (c) => page(c, '/docs'))
+    .get('/docs/events', (c) => page(c, '/docs/events'))
+    .get('/docs/cli', (c) => page(c, '/docs/cli'))
+    .get('/docs/billing', (c) => page(c, '/docs/billing'))
+    .get('/docs/images', (c) => page(c, '/docs/images'))
+    .get('/docs/api', async (c) => {
+      const [{ describeApi }, { listCalls }, { Api }] = await Promise.all([
+        import('./openapi/document.ts'),
+        import('./openapi/call-list.ts'),
+        import('../../../pages/docs/Api.tsx'),
+      ])
+      const origin = siteOrigin(c.var.ctx)
+      const calls: ApiCall[] = listCalls(describeApi(app().routes, origin))
+      return show(c, '/docs/api', <Api origin={origin} calls={calls} />)
+    })
+    .get('/llms.txt', (c) => {
+      const origin = siteOrigin(c.var.ctx)
+      const link = (path: string, title: string, words: string) => `- [${title}](${origin}${path}): ${words}`
+      const pages = pagesWhere(({ search }) => search === 'listed')
+      const lines = [
+        '# Proving Ground',
+        '',
+        '> GPU simulation servers for drones and ground vehicles, rented by the second: start one in the browser, with an HTTP API, or on the command line.',
+        '',
+        '## Documentation',
+        '',
+        ...Object.entries(DOCS).map(([path, [title, words]]) => link(path, title, words)),
+        link('/api/openapi.json', 'OpenAPI document', 'the API for programs, OpenAPI 3.1'),
+        '',
+        '## Site',
+        '',
+        ...pages.filter((path) => !(path in DOCS)).map((path) => `- ${origin}${path}`),
+        '',
+      ]
+      return c.text(lines.join('\n'), 200, { 'Cache-Control': 'public, max-age=86400' })
+    })
+
+async function page(c: HonoContext<AppEnv>, path: Path): Promise<Response> {
+  const [, , text] = DOCS[path]
+  if (text === null) throw new Error(`${path} has no text`)
+  return show(c, path, await findText(c, text))
+}
+
+function show(c: HonoContext<AppEnv>, path: Path, body: ReactNode): Response {
+  const [title, description] = DOCS[path]
+  return renderPage(c, { title: `${title}, documentation`, description, assets: 'docs', same: true }, body)
+}

@@ -1,0 +1,242 @@
+import * as z from 'zod/mini'
+import type { SITE_MAP } from '../../../http/site-map.ts'
+import * as shape from './shapes.ts'
+
+type Rows = typeof SITE_MAP
+type Call = { [Route in keyof Rows]: Rows[Route] extends { kind: 'call' } ? Route : never }[keyof Rows]
+
+/** Calls that browsers, search engines, Stripe, monitors, the console, or our own deployment make, and the socket. */
+type OtherCall =
+  | Extract<Call, `${string} /admin/${string}`>
+  | 'POST /servers/:id/extend'
+  | 'POST /theme'
+  | 'GET /healthz'
+  | 'GET /readyz'
+  | 'GET /metrics'
+  | 'GET /robots.txt'
+  | 'GET /sitemap.xml'
+  | 'GET /llms.txt'
+  | 'GET /prefetch.json'
+  | 'POST /webhooks/stripe'
+  | 'GET /cable'
+  | 'GET /api/v1/servers/:id/tcp/:port'
+  | 'GET /api/openapi.json'
+  | 'POST /oauth/device_authorization'
+  | 'POST /oauth/token'
+
+export type JsonCall = Exclude<Call, OtherCall>
+
+type Description = {
+  summary: string
+  /** The status of success, and the shape of its answer. */
+  answer: [status: 200 | 201 | 202, shape: z.ZodMiniType]
+  /** Statuses of refusals that are particular to this call. */
+  refusals?: number[]
+  query?: Record<string, string>
+  /** Takes an Idempotency-Key. */
+  repeatable?: true
+}
+
+const started = [202, z.object({ job_id: z.string() })] as const
+
+/** What the document adds to each call's row in the site map and the shape that checks its body. */
+export const CALLS: Record<JsonCall, Description> = {
+  'POST /users': { summary: 'Sign up', answer: [201, shape.message], refusals: [422] },
+  'PUT /users': {
+    summary: 'Change your name or password',
+    answer: [200, z.object({ status: z.literal('ok'), user: shape.user, message: z.string() })],
+    refusals: [422],
+  },
+  'DELETE /users': { summary: 'Close your account', answer: [200, shape.message], refusals: [422, 502] },
+  'GET /users/confirmation': {
+    summary: 'Confirm an email address',
+    answer: [200, shape.message],
+    refusals: [422],
+    query: { confirmation_token: 'From the email' },
+  },
+  'POST /users/confirmation': { summary: 'Email the link again', answer: [200, shape.message], refusals: [422] },
+  'POST /users/password': {
+    summary: 'Email a link to reset a password',
+    answer: [200, shape.message],
+    refusals: [422],
+  },
+  'PUT /users/password': { summary: 'Reset a password', answer: [200, shape.message], refusals: [422] },
+  'POST /users/sign_in': {
+    summary: 'Sign in a browser',
+    answer: [200, z.object({ user: shape.user, page: z.string() })],
+    refusals: [401, 422],
+  },
+  'DELETE /users/sign_out': { summary: 'Sign out', answer: [200, shape.message] },
+  'GET /api/v1/users/get_session': { summary: 'Show who is signed in', answer: [200, z.object({ Body: shape.user })] },
+  'GET /api/v1/users/export': { summary: 'Download your data', answer: [200, shape.personalData] },
+  'GET /api/v1/users/sign_ins': {
+    summary: 'List your sign-ins',
+    answer: [200, z.object({ sign_ins: z.array(shape.signIn) })],
+  },
+  'DELETE /api/v1/users/sign_ins': { summary: 'Sign out everywhere', answer: [200, shape.message] },
+  'DELETE /api/v1/users/sign_ins/:id': { summary: 'End a sign-in', answer: [200, shape.message], refusals: [404] },
+  'POST /api_tokens': {
+    summary: 'Create an API token',
+    answer: [201, z.extend(shape.apiToken, { token: z.string() })],
+    refusals: [409, 422],
+  },
+  'GET /api/v1/api_token': {
+    summary: 'Show the API token in use',
+    answer: [200, z.object({ api_token: shape.apiToken })],
+    refusals: [404],
+  },
+  'DELETE /api/v1/api_token': {
+    summary: 'Revoke the API token in use',
+    answer: [200, shape.message],
+    refusals: [404],
+  },
+  'POST /activate': {
+    summary: 'Approve a command line, or refuse it',
+    answer: [200, shape.message],
+    refusals: [404, 409, 422],
+  },
+  'DELETE /api_tokens/:id': { summary: 'Revoke an API token', answer: [200, shape.message], refusals: [404] },
+  'POST /webhooks': {
+    summary: 'Add a webhook',
+    answer: [201, z.extend(shape.webhook, { secret: z.string() })],
+    refusals: [409, 422],
+  },
+  'DELETE /webhooks/:id': { summary: 'Delete a webhook', answer: [200, shape.message], refusals: [404] },
+  'POST /webhooks/:id/secret': {
+    summary: "Replace a webhook's secret",
+    answer: [201, z.object({ secret: z.string() })],
+    refusals: [404, 409, 422],
+  },
+  'POST /webhooks/:id/on': { summary: 'Turn a webhook on again', answer: [200, shape.message], refusals: [404] },
+  'POST /webhooks/:id/test': { summary: 'Send a test event', answer: [202, shape.message], refusals: [404, 409] },
+  'POST /webhooks/:id/deliveries/:event': {
+    summary: 'Send an event again',
+    answer: [202, shape.message],
+    refusals: [404, 409],
+  },
+  'GET /api/v1/servers/get_servers': {
+    summary: 'List your latest servers, newest first',
+    answer: [200, z.object({ servers: z.array(shape.server) })],
+  },
+  'GET /api/v1/servers': {
+    summary: 'List all your servers, newest first, 50 a page',
+    answer: [200, z.object({ servers: z.array(shape.server), page: z.int(), pages: z.int() })],
+    query: {
+      page: 'Counts from 1',
+      q: 'Part of a name, an ID, a machine, or a zone',
+      month: 'When they were requested: YYYY-MM, in UTC',
+      status: 'running, provisioning, stopping, stopped, or error',
+    },
+  },
+  'GET /api/v1/servers/:id': {
+    summary: 'Show one server: what happened, what it cost, and when EC2 ran it',
+    answer: [200, shape.run],
+    refusals: [404],
+  },
+  'GET /api/v1/servers/:id/guests': {
+    summary: "List the guests of your server's own address",
+    answer: [200, z.object({ guests: z.array(shape.guest) })],
+    refusals: [404],
+  },
+  'POST /api/v1/servers/:id/guests': {
+    summary: 'Make a link that lets guests into your server',
+    answer: [201, z.object({ guest: z.extend(shape.guest, { url: z.string() }) })],
+    refusals: [404, 409, 422],
+  },
+  'DELETE /api/v1/servers/:id/guests/:guest': {
+    summary: "End a guest's link and close their connections",
+    answer: [200, shape.message],
+    refusals: [404],
+  },
+  'GET /api/v1/aws/server_available': { summary: 'See which servers are free', answer: [200, shape.availability] },
+  'GET /api/v1/environments': { summary: 'List what a server can simulate', answer: [200, shape.worlds] },
+  'POST /api/v1/environments': {
+    summary: 'Add a container image of your own as an environment',
+    answer: [201, z.extend(shape.message, { environment: shape.ownEnvironment })],
+    refusals: [409, 422],
+  },
+  'DELETE /api/v1/environments/:name': {
+    summary: 'Remove an environment of your own',
+    answer: [200, shape.message],
+    refusals: [404],
+  },
+  'POST /api/v1/aws/auto_cloud_start_request': {
+    summary: 'Start a server in any free place',
+    answer: [
+      202,
+      z.object({ server: shape.server, job_id: z.string(), errors: z.array(z.string()).check(z.maxLength(0)) }),
+    ],
+    refusals: [402, 409, 422],
+    repeatable: true,
+  },
+  'POST /api/v1/aws/start': {
+    summary: 'Start a server in a given place',
+    answer: [...started],
+    refusals: [402, 404, 409, 422],
+    repeatable: true,
+  },
+  'POST /api/v1/aws/stop_server': {
+    summary: 'Stop a server',
+    answer: [202, z.object({ job_id: z.string(), server: shape.server })],
+    refusals: [404, 409, 422],
+    repeatable: true,
+  },
+  'PUT /api/v1/servers/:id': {
+    summary: "Change a server's end or its name",
+    answer: [200, z.object({ server: shape.server, message: z.string() })],
+    refusals: [404, 409, 422],
+  },
+  'POST /api/v1/aws/check_server_ip_status': {
+    summary: 'See whether your server answers',
+    answer: [200, z.object({ status: z.enum(['reachable', 'unreachable']), code: z.nullable(z.string()) })],
+    refusals: [404],
+  },
+  'POST /api/servers/request_more': { summary: 'Request more servers', answer: [202, shape.message] },
+  'GET /api/v1/instances': {
+    summary: 'List all instances (admins)',
+    answer: [200, z.array(shape.instance)],
+    refusals: [502],
+  },
+  'GET /api/v1/billings/summary': { summary: "See this month's usage and your plan", answer: [200, shape.summary] },
+  'GET /api/v1/billings/history': {
+    summary: 'List your bills, newest first',
+    answer: [200, z.object({ billings: z.array(shape.billing) })],
+  },
+  'POST /api/v1/billings/portal': {
+    summary: "Open Stripe's page with your payment method and receipts",
+    answer: [200, z.object({ url: z.url() })],
+    refusals: [404, 502],
+  },
+  'POST /api/v1/billings/budget': {
+    summary: 'Set or remove your monthly budget',
+    answer: [200, z.object({ message: z.string(), budget: shape.budget })],
+    refusals: [422],
+  },
+  'POST /api/v1/subscriptions/cancel_subscription_at_period_end': {
+    summary: 'Cancel your plan at the end of its period',
+    answer: [200, z.object({ subscription: z.nullable(shape.subscription), message: z.string() })],
+    refusals: [404, 502],
+  },
+  'POST /api/v1/subscriptions/keep_subscription': {
+    summary: 'Keep your plan: undo its cancellation, or its change with the next period',
+    answer: [200, z.object({ subscription: shape.subscription, message: z.string() })],
+    refusals: [404, 409, 502],
+  },
+  'POST /api/v1/subscriptions/change_plan': {
+    summary: 'Upgrade at once, or switch to the smaller plan with the next period',
+    answer: [200, z.object({ subscription: shape.subscription, message: z.string() })],
+    refusals: [402, 404, 409, 422, 502],
+  },
+  'POST /api/v1/subscriptions/create_checkout_session': {
+    summary: 'Open a checkout page',
+    answer: [200, z.object({ url: z.url() })],
+    refusals: [422, 502],
+  },
+  'POST /api/v1/contact_sales': {
+    summary: 'Write to sales',
+    answer: [200, z.object({ Errors: z.array(z.string()).check(z.maxLength(0)) })],
+    refusals: [422],
+  },
+  'POST /api/v1/help': { summary: 'Ask for help', answer: [200, shape.message], refusals: [422] },
+  'POST /api/v1/feedback': { summary: 'Send feedback', answer: [200, shape.message], refusals: [422] },
+}

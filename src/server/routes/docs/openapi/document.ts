@@ -1,0 +1,162 @@
+import type { RouterRoute } from 'hono/types'
+import * as z from 'zod/mini'
+import { type RouteFacts, SITE_MAP } from '../../../http/site-map.ts'
+import { isOptional, shapeOf } from '../../../http/valid.ts'
+import { CALLS, type JsonCall } from './calls.ts'
+import * as shapes from './shapes.ts'
+
+/** The shapes that the document names. */
+const NAMED = {
+  User: shapes.user,
+  Server: shapes.server,
+  Job: shapes.job,
+  Subscription: shapes.subscription,
+  Summary: shapes.summary,
+  Billing: shapes.billing,
+  Instance: shapes.instance,
+  SignIn: shapes.signIn,
+  ApiToken: shapes.apiToken,
+  Refusal: shapes.refusal,
+}
+
+const REASONS: Record<number, string> = {
+  200: 'Done',
+  201: 'Created',
+  202: 'Accepted',
+  400: "The body isn't JSON, or a field is missing or has the wrong type",
+  401: 'Not signed in',
+  402: 'No trial minutes left, suspended, or the plan is unpaid',
+  403: 'Not allowed',
+  404: "Doesn't exist or isn't yours",
+  409: 'Conflicts with what is running or exists',
+  413: 'The body is over 64 KiB',
+  422: 'A rule refused it',
+  429: 'Too many requests',
+  502: 'A provider refused',
+}
+
+type Schema = Record<string, unknown>
+
+/** The OpenAPI document: the site map says who may call, the routes' own shapes what to send, CALLS what comes back. */
+export function describeApi(routes: RouterRoute[], origin: string) {
+  const answers = z.registry<{ id: string }>()
+  for (const [name, schema] of Object.entries(NAMED)) answers.add(schema, { id: name })
+  for (const [route, { answer }] of Object.entries(CALLS))
+    if (!answers.has(answer[1])) answers.add(answer[1], { id: route })
+  const { schemas } = z.toJSONSchema(answers, { uri: (id) => `#/components/schemas/${id}`, override: simplify })
+  const named = Object.keys(NAMED)
+  const schemaOf = (answer: z.ZodMiniType) => {
+    const id = answers.get(answer)?.id ?? ''
+    return named.includes(id) ? { $ref: `#/components/schemas/${id}` } : bare(schemas[id])
+  }
+
+  const paths: Record<string, Record<string, unknown>> = {}
+  for (const route of Object.keys(CALLS) as JsonCall[]) {
+    const [method = '', path = ''] = route.split(' ')
+    const handler = routes.find((at) => `${at.method} ${at.path}` === route && shapeOf(at.handler))?.handler
+    const shape = handler ? shapeOf(handler) : null
+    const required = handler !== undefined && !isOptional(handler)
+    paths[path.replace(/:(\w+)/g, '{$1}')] = {
+      ...paths[path.replace(/:(\w+)/g, '{$1}')],
+      [method.toLowerCase()]: operation(route, shape && { shape, required }, schemaOf),
+    }
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Proving Ground', version: '1', description: 'GPU cloud simulation servers, rented by the second.' },
+    servers: [{ url: origin }],
+    paths,
+    components: {
+      schemas: Object.fromEntries(named.map((name) => [name, bare(schemas[name])])),
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'An API token: pg_…' },
+        browser: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: 'sign_in',
+          description: 'A sign-in. Over HTTPS: __Host-sign_in',
+        },
+      },
+    },
+  }
+}
+
+type Body = { shape: z.ZodMiniType; required: boolean }
+
+function operation(route: JsonCall, body: Body | null, schemaOf: (answer: z.ZodMiniType) => Schema) {
+  const { summary, answer, refusals = [], query = {}, repeatable } = CALLS[route]
+  const facts: RouteFacts = SITE_MAP[route]
+  const isChange = !route.startsWith('GET ')
+  const [status, answered] = answer
+  const refused = new Set([
+    ...refusals,
+    ...(body || repeatable ? [400] : []),
+    ...(facts.access === 'public' ? [] : [401]),
+    ...(isChange || facts.access === 'admin' ? [403] : []),
+    ...(isChange ? [413] : []),
+    429,
+  ])
+  const parameters = [
+    ...[...route.matchAll(/:(\w+)/g)].map(([, name]) => ({
+      name,
+      in: 'path',
+      required: true,
+      schema: { type: 'string' },
+    })),
+    ...Object.entries(query).map(([name, description]) => ({
+      name,
+      in: 'query',
+      description,
+      schema: { type: 'string' },
+    })),
+    ...(repeatable
+      ? [
+          {
+            name: 'Idempotency-Key',
+            in: 'header',
+            description: 'Makes the call safe to repeat for 24 hours',
+            schema: { type: 'string', minLength: 1, maxLength: 255 },
+          },
+        ]
+      : []),
+  ]
+  return {
+    operationId: route.replace(/\W+/g, '_').toLowerCase(),
+    summary,
+    security:
+      facts.access === 'public'
+        ? []
+        : [...(facts.scope ? [{ token: [facts.scope] }] : []), { browser: facts.access === 'admin' ? ['admin'] : [] }],
+    ...(parameters.length ? { parameters } : {}),
+    ...(body
+      ? {
+          requestBody: {
+            required: body.required,
+            content: json(bare(z.toJSONSchema(body.shape, { io: 'input', override: simplify }))),
+          },
+        }
+      : {}),
+    responses: {
+      [status]: { description: REASONS[status], content: json(schemaOf(answered)) },
+      ...Object.fromEntries([...refused].sort().map((code) => [code, refusal(REASONS[code] ?? '')])),
+      default: refusal('Something went wrong on our side; 503: try again'),
+    },
+  }
+}
+
+const json = (schema: Schema) => ({ 'application/json': { schema } })
+
+function refusal(description: string) {
+  return { description, content: json({ $ref: '#/components/schemas/Refusal' }) }
+}
+
+/** Answers may gain fields, and `format` already describes a time. */
+function simplify({ jsonSchema }: { jsonSchema: Schema }): void {
+  if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
+  if (jsonSchema.format) delete jsonSchema.pattern
+}
+
+function bare(schema: object | undefined): Schema {
+  const { $schema: _, $id: __, id: ___, ...rest } = (schema ?? {}) as Schema
+  return rest
+}

@@ -1,0 +1,46 @@
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import { toIso } from '../../../domain/instant.ts'
+import type { AppEnv } from '../../http/app-env.ts'
+import { body, text } from '../../http/body.ts'
+import { callerOf } from '../../http/caller.ts'
+import { toAppError } from '../../http/error-response.ts'
+import { setFlash, takeFlash } from '../../http/flash.ts'
+import { csrfToken } from '../../http/middleware/csrf.ts'
+import { renderPage } from '../../http/render.tsx'
+
+/** Another hour for a server, from the email before its end. Opening the link changes nothing: mail scanners do. */
+export const extend = new Hono<AppEnv>()
+  .get('/servers/:id/extend', async (c) => {
+    const { ctx } = c.var
+    const key = c.req.query('key') ?? ''
+    const [{ extendedEnd, getRunOfLink }, { ExtendServer }] = await Promise.all([
+      import('../../accounts/extend-link.ts'),
+      import('../../../pages/ExtendServer.tsx'),
+    ])
+    const run = await getRunOfLink(ctx, c.req.param('id'), key, callerOf(c)).catch((error) => toAppError(error))
+    // The key is in this page's address.
+    c.header('Referrer-Policy', 'no-referrer')
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c), link: { id: c.req.param('id'), key } }
+    const head = { title: 'Keep your server', assets: 'public' } as const
+    if (!('id' in run)) {
+      if (run.code !== 'not_found') throw run
+      return renderPage(c, head, <ExtendServer {...form} fault={run.message} />, 404)
+    }
+    const now = ctx.now()
+    const isLive = run.stopRequestedAt === null && run.endedAt === null && (run.endsAt ?? now + 1) > now
+    const ends = { isLive, endsAt: toIso(run.endsAt), next: toIso(extendedEnd(run, now)) }
+    return renderPage(c, head, <ExtendServer {...form} ends={ends} />)
+  })
+  .post('/servers/:id/extend', body(z.object({ key: text, ends_at: text })), async (c) => {
+    const id = c.req.param('id')
+    const { key, ends_at } = c.req.valid('json')
+    const { extendByLink } = await import('../../accounts/extend-link.ts')
+    const done = extendByLink(c.var.ctx, id, { key, endsAt: ends_at, caller: callerOf(c) })
+    if (!c.var.form) return c.json({ ends_at: toIso((await done).endsAt) })
+    await done.then(
+      () => setFlash(c, { kind: 'success', message: 'You have another hour.' }),
+      (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
+    )
+    return c.redirect(`/servers/${encodeURIComponent(id)}/extend?key=${encodeURIComponent(key)}`, 303)
+  })

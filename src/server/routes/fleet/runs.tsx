@@ -1,0 +1,60 @@
+import { Hono, type Context as HonoContext } from 'hono'
+import { toIso } from '../../../domain/instant.ts'
+import { siteOrigin } from '../../context.ts'
+import { type AppEnv, signedIn } from '../../http/app-env.ts'
+import { takeFlash } from '../../http/flash.ts'
+import { csrfToken } from '../../http/middleware/csrf.ts'
+import { renderPage } from '../../http/render.tsx'
+
+type C = HonoContext<AppEnv>
+
+/** Everything a person ever ran: the list, one run, and both for programs. */
+export const runs = new Hono<AppEnv>()
+  .get('/api/v1/servers', async (c) => {
+    const { servers, page, pages } = await readList(c)
+    return c.json({ servers, page, pages })
+  })
+  .get('/api/v1/servers/:id', async (c) => {
+    const [{ getRun }, { sumOfLines }] = await Promise.all([
+      import('../../operations/run-page.ts'),
+      import('../../../domain/money/run-cost.ts'),
+    ])
+    const { server, events, lines, provider } = await getRun(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
+    return c.json({ server, events, cost: sumOfLines(lines), provider })
+  })
+  .get('/servers', async (c) => {
+    const { Runs } = await import('../../../pages/Runs.tsx')
+    const list = await readList(c)
+    return renderPage(c, { title: 'Servers', assets: 'runs' }, <Runs {...list} now={c.var.ctx.now()} />)
+  })
+  .get('/servers.csv', async (c) => {
+    const { ctx } = c.var
+    const [{ listAllRuns }, { runsToCsv, toRunFilter }] = await Promise.all([
+      import('../../fleet/run-list.ts'),
+      import('../../../domain/run-list.ts'),
+    ])
+    const servers = await listAllRuns(ctx, signedIn(c).user.id, toRunFilter(c.req.query()))
+    c.header('Content-Type', 'text/csv; charset=utf-8')
+    c.header('Content-Disposition', 'attachment; filename="servers.csv"')
+    return c.body(runsToCsv(servers, ctx.now(), siteOrigin(ctx)))
+  })
+  .get('/servers/:id', async (c) => {
+    const { ctx } = c.var
+    const [{ getRun }, { Run }] = await Promise.all([
+      import('../../operations/run-page.ts'),
+      import('../../../pages/Run.tsx'),
+    ])
+    const found = await getRun(ctx, signedIn(c).user.id, c.req.param('id'))
+    const form = { csrfToken: csrfToken(c), flash: takeFlash(c), asOf: toIso(ctx.now()) }
+    return renderPage(c, { title: found.server.name ?? 'Server', assets: 'runs' }, <Run {...found} {...form} />)
+  })
+
+async function readList(c: C) {
+  const [{ listRunPage }, { toPageNumber, toRunFilter }] = await Promise.all([
+    import('../../fleet/run-list.ts'),
+    import('../../../domain/run-list.ts'),
+  ])
+  const filter = toRunFilter(c.req.query())
+  const list = await listRunPage(c.var.ctx, signedIn(c).user.id, filter, toPageNumber(c.req.query('page')))
+  return { ...list, filter }
+}

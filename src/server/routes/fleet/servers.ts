@@ -1,0 +1,85 @@
+import { Hono } from 'hono'
+import * as z from 'zod/mini'
+import { runWishes } from '../../../domain/run-wishes.ts'
+import { toAllowance } from '../../billing/allowance.ts'
+import { countUsage } from '../../billing/bills/usage.ts'
+import { checkServerAddress } from '../../fleet/addresses.ts'
+import { findAvailability } from '../../fleet/availability.ts'
+import { firstAnswer } from '../../fleet/repeats.ts'
+import { requestMoreServers } from '../../fleet/server-requests.ts'
+import { startRun } from '../../fleet/start-run.ts'
+import { stopRun } from '../../fleet/stop-run.ts'
+import { toServer } from '../../fleet/wire.ts'
+import { toWorlds } from '../../fleet/worlds.ts'
+import { requireValid } from '../../form-rules.ts'
+import type { AppEnv } from '../../http/app-env.ts'
+import { signedIn } from '../../http/app-env.ts'
+import { body, optionalNumber, text } from '../../http/body.ts'
+import { errorResponse } from '../../http/error-response.ts'
+import { repeatableOf } from '../../http/repeatable.ts'
+import { answer } from '../../http/reply.ts'
+import { readAlong } from '../../http/site-map.ts'
+import { valid } from '../../http/valid.ts'
+
+/** Left out, it stays as it is. */
+const optionalText = z.optional(z.nullable(z.string()))
+/** What both starts take. */
+const wishes = { name: text, stop_after: optionalNumber, environment: text, vehicle: text }
+/** What the start in a given place takes. */
+const autoWishes = { ...wishes, max_gpus: optionalNumber }
+
+/** Servers and their sessions for the dashboard, whose buttons submit a plain form until the island hydrates. */
+export const servers = new Hono<AppEnv>()
+  .get('/api/v1/servers/get_servers', (c) => {
+    const [rows] = readAlong(c, 'GET /api/v1/servers/get_servers')
+    return c.json({ servers: rows.map((row) => toServer(row, c.var.ctx.config)) })
+  })
+  .get('/api/v1/aws/server_available', async (c) => {
+    const { ctx } = c.var
+    const [history, rows] = readAlong(c, 'GET /api/v1/aws/server_available')
+    return c.json(await findAvailability(ctx, toAllowance(countUsage(history, rows, ctx.now()))))
+  })
+  .get('/api/v1/environments', (c) => {
+    const [catalog, history, rows] = readAlong(c, 'GET /api/v1/environments')
+    const { plan } = toAllowance(countUsage(history, rows, c.var.ctx.now()))
+    return c.json(toWorlds(catalog, plan))
+  })
+  .post('/api/v1/aws/auto_cloud_start_request', body(z.object(autoWishes), { optional: true }), async (c) => {
+    try {
+      const wanted = requireValid(runWishes, c.req.valid('json'))
+      const repeat = await repeatableOf(c)
+      const { run, job } = await startRun(c.var.ctx, signedIn(c), null, repeat, wanted)
+      const body = { server: toServer(run, c.var.ctx.config), job_id: job.id, errors: [] }
+      return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
+    } catch (error) {
+      return errorResponse(error, c, { server: null, job_id: null })
+    }
+  })
+  .post('/api/v1/aws/start', valid('json', z.object({ server_id: z.string(), ...wishes })), async (c) => {
+    const { server_id, ...rest } = c.req.valid('json')
+    const wanted = requireValid(runWishes, { ...rest, max_gpus: null })
+    const repeat = await repeatableOf(c)
+    const { job } = await startRun(c.var.ctx, signedIn(c), server_id, repeat, wanted)
+    return c.json(await firstAnswer(c.var.ctx, repeat, { job_id: job.id }), 202)
+  })
+  .post('/api/v1/aws/stop_server', body(z.object({ server_id: z.string(), session_id: z.string() })), async (c) => {
+    const { server_id, session_id } = c.req.valid('json')
+    const repeat = await repeatableOf(c)
+    const wanted = { placeId: server_id, runId: session_id }
+    const { run, job } = await stopRun(c.var.ctx, signedIn(c).user.id, wanted, repeat)
+    const body = { job_id: job.id, server: toServer(run, c.var.ctx.config) }
+    return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
+  })
+  .put('/api/v1/servers/:id', body(z.object({ ends_at: optionalText, name: optionalText })), async (c) => {
+    const { ctx } = c.var
+    const { changeRun } = await import('../../fleet/change-run.ts')
+    const run = await changeRun(ctx, signedIn(c), c.req.param('id'), c.req.valid('json'))
+    return answer(c, { server: toServer(run, c.var.ctx.config), message: 'Saved.' })
+  })
+  .post('/api/v1/aws/check_server_ip_status', valid('json', z.object({ ip_address: z.string() })), async (c) =>
+    c.json(await checkServerAddress(c.var.ctx, signedIn(c).user.id, c.req.valid('json').ip_address)),
+  )
+  .post('/api/servers/request_more', async (c) => {
+    await requestMoreServers(c.var.ctx, signedIn(c).user)
+    return c.json({ message: 'Thanks! We received your request for more servers.' }, 202)
+  })

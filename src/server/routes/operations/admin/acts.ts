@@ -1,0 +1,129 @@
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../../../../domain/error.ts'
+import { PLANS, type PlanType, TRIAL_MINUTES } from '../../../../domain/money/plan.ts'
+import { type AppEnv, signedIn } from '../../../http/app-env.ts'
+import { answer } from '../../../http/reply.ts'
+import * as verbs from '../../../operations/acts.ts'
+import { ownPagePath } from './own-page.ts'
+
+type C = HonoContext<AppEnv>
+type Why = verbs.Why
+
+const operatorOf = (c: C): verbs.Operator => ({ ctx: c.var.ctx, admin: signedIn(c).user })
+
+export async function confirm(c: C, to: string, password: string): Promise<Response> {
+  await verbs.confirmPassword(operatorOf(c), signedIn(c).id, password)
+  return answer(c, { message: 'You can act for 15 minutes.' }, { to: ownPagePath(to) })
+}
+
+export async function stopRun(c: C, runId: string, why: Why): Promise<Response> {
+  await verbs.once(verbs.forceStop(operatorOf(c), runId, why))
+  return answer(c, { message: 'We are stopping the server.' })
+}
+
+export async function endInstance(c: C, { instance, ...why }: Why & { instance: string }): Promise<Response> {
+  await verbs.once(verbs.endInstance(operatorOf(c), instance.trim(), why))
+  return answer(c, { message: 'EC2 is ending the instance.' })
+}
+
+export async function suspend(c: C, userId: string, why: Why): Promise<Response> {
+  await verbs.once(verbs.suspend(operatorOf(c), userId, why))
+  return answer(c, { message: 'The account is suspended.' })
+}
+
+export async function lift(c: C, userId: string, why: Why): Promise<Response> {
+  await verbs.once(verbs.lift(operatorOf(c), userId, why))
+  return answer(c, { message: 'The suspension is lifted.' })
+}
+
+type Grant = Why & { plan: string; hours: string }
+
+export async function grant(c: C, userId: string, { plan, hours, ...why }: Grant): Promise<Response> {
+  const known = PLANS.find(({ type }) => type === plan)
+  if (!known && plan !== 'demo') throw new AppError('invalid', 'Please choose a plan.', { field: 'plan' })
+  const usual = known ? (known.hours ?? 0) : TRIAL_MINUTES / 60
+  const granted = { type: plan as PlanType, hours: hours.trim() === '' ? usual : Number(hours) }
+  await verbs.once(verbs.grant(operatorOf(c), userId, granted, why))
+  return answer(c, { message: 'The plan is granted.' })
+}
+
+export async function endPlan(c: C, userId: string, why: Why): Promise<Response> {
+  await verbs.once(verbs.endGrant(operatorOf(c), userId, why))
+  return answer(c, { message: 'The plan has ended.' })
+}
+
+export async function signOut(c: C, userId: string, why: Why): Promise<Response> {
+  await verbs.once(verbs.signOutPerson(operatorOf(c), userId, why))
+  return answer(c, { message: 'They are signed out everywhere.' })
+}
+
+type Correction = Why & { bill: string; seconds: string }
+
+export async function correct(c: C, { bill, seconds, ...why }: Correction): Promise<Response> {
+  const right = seconds.trim() === '' ? Number.NaN : Number(seconds)
+  const changed = await verbs.once(verbs.correct(operatorOf(c), bill, right, why))
+  return answer(c, { message: changed ? 'The bill is corrected.' : 'Nothing changed: the bill was already right.' })
+}
+
+type NewPlaces = Why & { type: string; zone: string; template: string; gpus: string; count: string }
+
+export async function addPlaces(c: C, { type, zone, template, gpus, count, ...why }: NewPlaces): Promise<Response> {
+  const input = {
+    instanceType: type.trim(),
+    availabilityZone: zone.trim(),
+    launchTemplate: template.trim() || null,
+    gpus: Number(gpus || Number.NaN),
+    count: Number(count || Number.NaN),
+  }
+  const added = await verbs.once(verbs.newPlaces(operatorOf(c), input, why))
+  return answer(c, { message: added.length === 1 ? 'Added a place.' : `Added ${added.length} places.` })
+}
+
+export async function changePlace(
+  c: C,
+  { place, act, ...why }: Why & { place: string; act: string },
+): Promise<Response> {
+  if (!verbs.isPlaceAct(act)) throw new AppError('invalid', 'Please choose what to do.', { field: 'act' })
+  await verbs.once(verbs.changePlace(operatorOf(c), place.trim(), act, why))
+  const done = { drain: 'drained', resume: 'offered again', retire: 'retired' }[act]
+  return answer(c, { message: `The place is ${done}.` })
+}
+
+type EnvironmentForm = Why & { name: string; description: string; image: string; from: string; position: string }
+
+export async function addEnvironment(c: C, form: EnvironmentForm): Promise<Response> {
+  const { name, description, image, from, position, ...why } = trimmed(form)
+  const input = { name, description, image: image || null, from, position: position ? Number(position) : null }
+  await verbs.once(verbs.newEnvironment(operatorOf(c), input, why))
+  return answer(c, { message: `Added ${name}.` })
+}
+
+/** What the form leaves empty stays as it is. */
+export async function changeEnvironment(c: C, form: EnvironmentForm): Promise<Response> {
+  const { name, description, image, from, position, ...why } = trimmed(form)
+  const change = {
+    ...(description && { description }),
+    ...(image && { image: image === 'machine' ? null : image }),
+    ...(from && { from }),
+    ...(position && { position: Number(position) }),
+  }
+  await verbs.once(verbs.changeEnvironment(operatorOf(c), name, change, why))
+  return answer(c, { message: `${name} is changed.` })
+}
+
+export async function retireEnvironment(c: C, { name, ...why }: Why & { name: string }): Promise<Response> {
+  await verbs.once(verbs.retireEnvironment(operatorOf(c), name, why))
+  return answer(c, { message: `${name} is retired.` })
+}
+
+function trimmed(form: EnvironmentForm): EnvironmentForm {
+  const { name, description, image, from, position } = form
+  return {
+    ...form,
+    name: name.trim(),
+    description: description.trim(),
+    image: image.trim(),
+    from,
+    position: position.trim(),
+  }
+}

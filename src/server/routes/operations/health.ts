@@ -1,0 +1,13 @@
+import { Hono, type Context as HonoContext } from 'hono'
+import type { AppEnv } from '../../http/app-env.ts'
+import { checkReady } from '../../ready.ts'
+
+/** For monitors and `npm run deploy`. Neither says more than whether it works, and which commit answers. */
+export const health = new Hono<AppEnv>()
+  .get('/healthz', (c) => c.json({ status: 'ok', version: versionOf(c) }))
+  .get('/readyz', async (c) => {
+    await checkReady(c.var.ctx)
+    return c.json({ status: 'ready', version: versionOf(c) })
+  })
+
+const versionOf = (c: HonoContext<AppEnv>): string => c.env.VERSION ?? 'local'

@@ -1,0 +1,15 @@
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../../../domain/error.ts'
+import { NOT_FOUND_TITLE, NotFound } from '../../../pages/NotFound.tsx'
+import type { AppEnv } from '../../http/app-env.ts'
+import { errorBody } from '../../http/error-response.ts'
+import { findOwnReferrer } from '../../http/own-path.ts'
+import { renderPage } from '../../http/render.tsx'
+import { isPage } from '../../http/site-map.ts'
+
+/** Calls get JSON; people get a page with ways back. */
+export function notFound(c: HonoContext<AppEnv>): Response {
+  if (!isPage(c)) return c.json(errorBody(new AppError('not_found', 'Unknown endpoint.')), 404)
+  const body = <NotFound path={c.req.path} signedIn={c.get('signIn') !== null} back={findOwnReferrer(c)} />
+  return renderPage(c, { title: NOT_FOUND_TITLE, titleAlone: true, assets: 'public' }, body, 404)
+}

@@ -1,0 +1,228 @@
+import { eq } from 'drizzle-orm'
+import { describe, expect, test } from 'vitest'
+import { bills, launches, places, plans, runs, users } from '../../../../db/schema.ts'
+import type { RunCostSum } from '../../../../src/domain/money/run-cost.ts'
+import type { ProviderRecord, RunEvent, Server } from '../../../../src/domain/wire.ts'
+import { findStatement } from '../../../../src/server/billing/bills/billing-history.ts'
+import { newId } from '../../../../src/server/id.ts'
+import { openSite, SITE } from '../../../../testing/stack/site.ts'
+
+type Shown = { server: Server; events: RunEvent[]; cost: RunCostSum; provider: ProviderRecord | null }
+
+const HOUR = 3_600_000
+/** The boundary of two billed cycles, long ago. */
+const BOUNDARY = Date.UTC(2024, 1, 29, 8, 30)
+
+const site = openSite()
+const placeId = newId('srv')
+await site.db
+  .insert(places)
+  .values({ id: placeId, instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1b', position: 7 })
+
+const get = (path: string, cookie: string) => site.request(path, { headers: { Cookie: cookie } })
+const show = async (id: string, cookie: string) => (await (await get(`/api/v1/servers/${id}`, cookie)).json()) as Shown
+
+/** Someone who signed up long ago. */
+async function old(billedUntil = 0) {
+  const person = await site.signInAs('user')
+  await site.db
+    .update(users)
+    .set({ createdAt: BOUNDARY - 800 * HOUR, billedUntil })
+    .where(eq(users.id, person.userId))
+  return person
+}
+
+async function insertRun(
+  userId: string,
+  from: number,
+  until: number | null,
+  more: Partial<typeof runs.$inferInsert> = {},
+) {
+  const id = newId('ses')
+  await site.db.insert(runs).values({
+    id,
+    userId,
+    placeId,
+    instanceType: 'g6.4xlarge',
+    availabilityZone: 'us-east-1b',
+    requestedAt: from - 41_000,
+    runningAt: from - 20_000,
+    billedFrom: from,
+    confirmedAt: until ?? from,
+    meteredUntil: until,
+    stopRequestedAt: until,
+    endedAt: until,
+    instanceId: 'i-1',
+    ...more,
+  })
+  return id
+}
+
+async function insertBill(userId: string, start: number, end: number, bill: { seconds: number; amountCents: number }) {
+  const id = newId('bill')
+  const row = {
+    id,
+    userId,
+    periodStart: start,
+    periodEnd: end,
+    includedHours: 5,
+    trial: false,
+    ...bill,
+    createdAt: end,
+  }
+  await site.db.insert(bills).values({ ...row, planType: 'basic' })
+  return id
+}
+
+describe('a run', () => {
+  test("shows what happened, what it cost, and EC2's times; somebody else's is not found", async () => {
+    const { cookie, userId } = await old()
+    const eve = await site.signInAs('user')
+    const from = Date.now() - 20 * HOUR
+    const id = await insertRun(userId, from, from + 600_999, { name: '<b>=lap</b>', maxGpus: 1 })
+    const launch = { runId: id, placeId, createdAt: from - 40_000 }
+    await site.db.insert(launches).values([
+      { ...launch, token: newId('launch'), outcome: 'refused', refusalCode: 'InsufficientInstanceCapacity' },
+      {
+        ...launch,
+        token: newId('launch'),
+        createdAt: from - 39_000,
+        outcome: 'gone',
+        instanceId: 'i-1',
+        launchedAt: from - 38_000,
+        endedAt: from + 602_000,
+        endReason: 'User initiated (2024-01-01 00:00:00 GMT)',
+      },
+    ])
+    const { server, events, cost, provider } = await show(id, cookie)
+    expect(server).toMatchObject({ id, name: '<b>=lap</b>', active: false })
+    expect(events.map(({ what }) => what).toSorted()).toEqual(
+      [
+        'requested',
+        'place_refused',
+        'launched',
+        'booting',
+        'running',
+        'answered',
+        'stopped',
+        'meter_ended',
+        'machine_ended',
+        'gone',
+      ].toSorted(),
+    )
+    expect(events.map(({ at }) => at)).toEqual(events.map(({ at }) => at).toSorted())
+    // Without a plan, nothing is included.
+    const seconds = Math.floor((from + 600_999) / 1000) - Math.ceil(from / 1000)
+    expect(cost).toEqual({
+      seconds,
+      included_seconds: 0,
+      billed_seconds: seconds,
+      dollars: (seconds * 4861) / 1e7,
+    })
+    expect(provider).toEqual({
+      launched_at: new Date(from - 38_000).toISOString(),
+      ended_at: new Date(from + 602_000).toISOString(),
+      reason: 'User initiated (2024-01-01 00:00:00 GMT)',
+    })
+    const page = await (await get(`/servers/${id}`, cookie)).text()
+    expect(page).toContain('&lt;b&gt;=lap&lt;/b&gt;')
+    expect(page).toContain('Start again like this one')
+    expect(page).toContain('<input type="hidden" name="max_gpus" value="1"/>')
+    for (const path of [`/api/v1/servers/${id}`, `/servers/${id}`]) {
+      expect((await get(path, eve.cookie)).status).toBe(404)
+      expect((await get(`${path}x`, cookie)).status).toBe(404)
+    }
+    expect(await get(`/servers/${id}`, eve.cookie).then((answer) => answer.text())).not.toContain('lap')
+  })
+
+  test('has a line for each of its bills, equal to what their statements say', async () => {
+    const { cookie, userId } = await old(BOUNDARY + 800 * HOUR)
+    // Five hours are included in each: the earlier run uses four.
+    await insertRun(userId, BOUNDARY - 100 * HOUR, BOUNDARY - 96 * HOUR)
+    const id = await insertRun(userId, BOUNDARY - 2 * HOUR - 300, BOUNDARY + 6 * HOUR + 500)
+    const first = await insertBill(userId, BOUNDARY - 700 * HOUR, BOUNDARY, { seconds: 21_600, amountCents: 175 })
+    const second = await insertBill(userId, BOUNDARY, BOUNDARY + 700 * HOUR, { seconds: 21_600, amountCents: 175 })
+    const { cost } = await show(id, cookie)
+    expect(cost).toEqual({ seconds: 28_800, included_seconds: 21_600, billed_seconds: 7_200, dollars: 3.5 })
+    const page = await (await get(`/servers/${id}`, cookie)).text()
+    const context = { db: site.db, now: Date.now } as unknown as Parameters<typeof findStatement>[0]
+    for (const bill of [first, second]) {
+      const lines = (await findStatement(context, userId, bill))?.lines ?? []
+      expect(lines.find(({ session_id }) => session_id === id)?.dollars).toBe(1.75)
+      expect(page).toContain(`href="/billing_history/${bill}"`)
+      expect(await (await get(`/billing_history/${bill}`, cookie)).text()).toContain(`href="/servers/${id}"`)
+    }
+  })
+
+  test('counts the plan of the open month, up to now while it runs', async () => {
+    const { cookie, userId } = await old()
+    const anchor = Math.floor(Date.now() / 1000) * 1000 - 48 * HOUR
+    await site.db.insert(plans).values({
+      id: newId('sub'),
+      userId,
+      planType: 'basic',
+      subType: 'paid',
+      status: 'active',
+      anchor,
+      hours: 5,
+      createdAt: anchor,
+    })
+    await insertRun(userId, anchor + HOUR, anchor + 5 * HOUR)
+    const id = await insertRun(userId, anchor + 45 * HOUR, null)
+    const { cost, provider, server } = await show(id, cookie)
+    expect(server.active).toBe(true)
+    expect(provider).toBeNull()
+    expect(cost.included_seconds).toBe(3_600)
+    expect(cost.seconds).toBeGreaterThanOrEqual(3 * 3_600 - 1)
+    expect(cost.billed_seconds).toBe(cost.seconds - 3_600)
+    expect(cost.dollars).toBe((cost.billed_seconds * 4861) / 1e7)
+    const page = await (await get(`/servers/${id}`, cookie)).text()
+    expect(page).toContain('Refresh')
+    expect(page).not.toContain('Start again like this one')
+  })
+})
+
+describe('all runs', () => {
+  test('are listed 50 a page, newest first, and found by name, month, and status', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    const eve = await site.signInAs('user')
+    for (let i = 0; i < 51; i++)
+      await insertRun(userId, BOUNDARY + i * HOUR, BOUNDARY + i * HOUR + 60_000, { name: i ? null : '100%_Lap' })
+    const failed = await insertRun(userId, BOUNDARY + 800 * HOUR, BOUNDARY + 801 * HOUR, { errorMessage: 'Lost.' })
+    const list = async (query: string, as = cookie) =>
+      (await (await get(`/api/v1/servers${query}`, as)).json()) as { servers: Server[]; page: number; pages: number }
+    const first = await list('')
+    expect([first.servers.length, first.page, first.pages, first.servers[0]?.id]).toEqual([50, 1, 2, failed])
+    const second = await list('?page=2')
+    expect([second.servers.length, second.page, second.pages]).toEqual([2, 2, 2])
+    expect(new Set([...first.servers, ...second.servers].map(({ id }) => id)).size).toBe(52)
+    expect(await list('?page=3')).toEqual({ servers: [], page: 3, pages: 2 })
+    expect((await list('?page=x')).page).toBe(1)
+    expect(await list('', eve.cookie)).toEqual({ servers: [], page: 1, pages: 1 })
+    // Wildcards stand for themselves, and the case doesn't matter.
+    expect((await list('?q=100%25_lap')).servers).toHaveLength(1)
+    expect((await list('?q=%25')).servers).toHaveLength(1)
+    expect((await list('?q=nobody')).servers).toEqual([])
+    expect((await list('?month=2024-04')).servers.map(({ id }) => id)).toEqual([failed])
+    expect((await list('?status=error')).servers.map(({ id }) => id)).toEqual([failed])
+    expect((await list('?status=running')).servers).toEqual([])
+    const page = await (await get('/servers?month=2024-04', cookie)).text()
+    expect(page).toContain(`href="/servers/${failed}"`)
+    expect(page).toContain('href="/servers.csv?month=2024-04"')
+    expect(await (await get('/servers?page=2', cookie)).text()).toContain('>Newer</a>')
+    expect(await (await get('/servers', eve.cookie)).text()).toContain('No servers yet.')
+  })
+
+  test('can be downloaded, filtered, with a link to each', async () => {
+    const { cookie, userId } = await site.signInAs('user')
+    const id = await insertRun(userId, BOUNDARY, BOUNDARY + 61_000, { name: '=cmd()', costUnits: 61 * 4861 })
+    await insertRun(userId, BOUNDARY + 800 * HOUR, BOUNDARY + 801 * HOUR)
+    const file = await get('/servers.csv?month=2024-02', cookie)
+    expect(file.headers.get('Content-Disposition')).toBe('attachment; filename="servers.csv"')
+    const lines = (await file.text()).trim().split('\r\n')
+    expect(lines).toHaveLength(2)
+    expect(lines[1]).toContain(`"${id}","'=cmd()","stopped",`)
+    expect(lines[1]).toContain('"61","0.0296521","g6.4xlarge","us-east-1b","","","you","",')
+    expect(lines[1]).toMatch(new RegExp(`"${SITE}/servers/${id}"$`))
+  })
+})
