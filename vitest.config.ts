@@ -62,6 +62,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
+    // When so many fail, the stack is broken, and the others would each wait for their limit.
+    bail: 20,
     // For two cores: a test waits half of its time.
     maxWorkers: 5,
     projects: [

@@ -30,7 +30,7 @@ export async function startBenchSite({ files = true, fill = (_dataDir: string) =
     fleetSize: 60,
     log: () => {},
   })
-  services.watch(sqld.pid)
+  services.watch(sqld.pid())
   const workerd = await startWorkerd({
     host: 'localhost',
     port,

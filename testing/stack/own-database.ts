@@ -7,10 +7,9 @@ import { openTestDatabase } from './database.ts'
 /** A libSQL server for one test file whose work crosses users: any delivery, for example, sends all waiting mail. */
 export async function ownDatabase() {
   const dataDir = temporaryFolder('proving-ground-own')
-  const sqld = await startSqld({ dataDir })
   // Vitest may end this process first, and it calls no hooks if all of the file's tests are skipped.
   const guard = startGuard()
-  guard.watch(sqld.pid)
+  const sqld = await startSqld({ dataDir, guard })
   await migrateDatabase(sqld.url)
   atEnd(async () => {
     await sqld.close()
