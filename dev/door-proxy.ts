@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 export const isDoorHost = ({ headers }: IncomingMessage, domain: string | undefined): boolean =>
-  domain !== undefined && `.${headers.host?.replace(/:\d+$/, '')}`.endsWith(`.${domain}`)
+  domain !== undefined && `.${headers.host?.toLowerCase().replace(/\.?(:\d+)?$/, '')}`.endsWith(`.${domain}`)
 
 /** Hands everything for a door to workerd as it came: pages of the site run here in Node, the doors don't. */
 export function passToWorkerd(port: number) {

@@ -16,6 +16,7 @@ const options: StackOptions = {
   plansForSale: process.env.PLANS_FOR_SALE === 'true',
   libsqlUrl: process.env.LIBSQL_URL,
   doorDomain: process.env.DOOR_DOMAIN,
+  doorPorts: { DOOR_PORTS: process.env.DOOR_PORTS, DOOR_TCP_PORTS: process.env.DOOR_TCP_PORTS },
 }
 
 await portMustBeFree(port)

@@ -32,6 +32,8 @@ export type StackOptions = {
   libsqlUrl?: string | undefined
   /** The domain of the doors, such as door.localhost; without it there are none. */
   doorDomain?: string | undefined
+  /** Ports of the machines that the doors open, as settings. */
+  doorPorts?: Record<'DOOR_PORTS' | 'DOOR_TCP_PORTS', string | undefined>
   /** Hashes passwords at another cost than the real one. */
   derive?: typeof deriveKey
   log?: (sentence: string) => void
@@ -121,7 +123,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
       STRIPE_SECRET_KEY: 'sk_test_local',
       STRIPE_API_BASE: stripeApiBase,
       STRIPE_CHECKOUT_ORIGIN: new URL(stripeApiBase).origin,
-      ...(options.doorDomain ? { DOOR_DOMAIN: options.doorDomain } : {}),
+      ...(options.doorDomain ? given({ DOOR_DOMAIN: options.doorDomain, ...options.doorPorts }) : {}),
       PLANS_FOR_SALE: String(options.plansForSale ?? false),
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',
@@ -140,4 +142,9 @@ export async function startServices(options: StackOptions): Promise<Services> {
       guard.close()
     },
   }
+}
+
+/** What has a value. */
+function given(settings: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(settings).flatMap(([name, value]) => (value ? [[name, value]] : [])))
 }

@@ -56,7 +56,7 @@ export async function startWorkerd(options: Options): Promise<Workerd> {
 }
 
 export function workerdOptions({ host, port, dataDir, services, modules, assets, devRoutes }: Options) {
-  const { compatibilityDate, durableObjects, rateLimits } = readWranglerConfig()
+  const { compatibilityDate, durableObjects, rateLimits, workerFirst } = readWranglerConfig()
   const shared = { compatibilityDate }
   return convertV4MiniflareOptions({
     host,
@@ -89,7 +89,14 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
           ...(services.vars.DOOR_DOMAIN ? { FLEET: 'fleet-network' } : {}),
         },
         ...(assets
-          ? { assets: { directory: assets, binding: 'ASSETS', routerConfig: { has_user_worker: true } } }
+          ? {
+              assets: {
+                directory: assets,
+                binding: 'ASSETS',
+                routerConfig: { has_user_worker: true },
+                run_worker_first: workerFirst,
+              },
+            }
           : {}),
       },
       ...(services.vars.DOOR_DOMAIN

@@ -3,6 +3,7 @@ import { parse } from 'smol-toml'
 
 type WranglerConfig = {
   compatibility_date: string
+  assets: { run_worker_first: string[] }
   triggers: { crons: string[] }
   durable_objects: { bindings: { name: string; class_name: string }[] }
   ratelimits: { name: string; namespace_id: string; simple: { limit: number; period: 10 | 60 } }[]
@@ -22,6 +23,7 @@ export function readWranglerConfig() {
   return {
     compatibilityDate: config.compatibility_date,
     crons: config.triggers.crons,
+    workerFirst: config.assets.run_worker_first,
     durableObjects: Object.fromEntries(
       config.durable_objects.bindings.map((binding) => [
         binding.name,

@@ -4,6 +4,7 @@ import { createContext } from './create-context.ts'
 import { runCron } from './cron.ts'
 import type { Env } from './env.ts'
 import { log } from './log.ts'
+import { findPublicFile } from './public-files.ts'
 
 export { PasswordHasher } from './accounts/credentials/password-hasher.ts'
 export { EventSender } from './channel/event-sender.ts'
@@ -13,17 +14,22 @@ export { DoorKeeper } from './door/door-keeper.ts'
 export { AttemptCounter } from './limits/attempt-counter.ts'
 
 export default {
-  fetch: (request: Request, env: Env, execution: ExecutionContext) =>
-    isAtDoor(request, env) ? answerAtDoor(request, env, execution) : app.fetch(request, env, execution as never),
+  async fetch(request: Request, env: Env, execution: ExecutionContext) {
+    if (isAtDoor(request, env)) return answerAtDoor(request, env, execution)
+    return (await findPublicFile(request, env)) ?? app.fetch(request, env, execution as never)
+  },
   async scheduled(controller: ScheduledController, env: Env, execution: ExecutionContext) {
     const ctx = await createContext(env, (work) => execution.waitUntil(work), log)
     await runCron(ctx, controller.cron)
   },
 }
 
-/** The doors' domain is none of the site's hosts: no page of ours, no cookie, and no middleware. */
+/**
+ * The doors' domain is none of the site's hosts: no page of ours, no cookie, and no middleware. A name may end with the
+ * dot of the root.
+ */
 function isAtDoor({ url }: Request, { DOOR_DOMAIN }: Env): boolean {
-  return DOOR_DOMAIN !== undefined && `.${new URL(url).hostname}`.endsWith(`.${DOOR_DOMAIN}`)
+  return DOOR_DOMAIN !== undefined && `.${new URL(url).hostname.replace(/\.$/, '')}`.endsWith(`.${DOOR_DOMAIN}`)
 }
 
 async function answerAtDoor(request: Request, env: Env, execution: ExecutionContext): Promise<Response> {

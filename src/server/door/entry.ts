@@ -82,8 +82,7 @@ async function findProgram(ctx: Context, label: string, token: string): Promise<
 /** A browser goes to the site, which knows whose it is. A program learns how to come in. */
 function turnAway(ctx: Context, { runId }: FoundDoor, port: number | null, request: Request): Response {
   const { headers, method } = request
-  const mode = headers.get('sec-fetch-mode')
-  const isPage = mode === null ? /\btext\/html\b/.test(headers.get('accept') ?? '') : mode === 'navigate'
+  const isPage = /\btext\/html\b/.test(headers.get('accept') ?? '')
   if (!isPage || !/^(GET|HEAD)$/.test(method) || headers.has('authorization')) return refuse('stranger')
   const { pathname, search } = new URL(request.url)
   const to = new URL(`/servers/${runId}/open`, siteOrigin(ctx))

@@ -57,6 +57,49 @@ test('programs need a token that may operate and belongs to the owner', async ()
   expect(await bearer('pg_nothing')).toBe(401)
 })
 
+test('every path is the machine’s, also those of our own files', async () => {
+  const cookie = await cookieOf(ada.person, url)
+  await onMachine(ada.server.machine, 8765, (req, res) => res.end(`the machine has ${req.url}`))
+  const at = url.replace('.door', '-8765.door')
+  for (const path of [
+    'favicon.svg',
+    'assets/x',
+    'manifest.webmanifest',
+    'texts/terms.txt',
+    'icon-192.png',
+    'healthz',
+  ]) {
+    expect((await ask(at + path, { cookie })).text).toBe(`the machine has /${path}`)
+    expect((await ask(at + path)).status).toBe(401)
+  }
+  expect((await ask(`${stack.url}/favicon.svg`)).text).toMatch('<svg')
+})
+
+test('names that only look like a run’s lead nowhere', async () => {
+  const cookie = await cookieOf(ada.person, url)
+  const { host, port } = new URL(url)
+  const [label = ''] = host.split('.')
+  const names = [
+    `${label}-22.door`,
+    `${label}-09090.door`,
+    `${label}-65536.door`,
+    `${label}-9090-9090.door`,
+    `-${label}.door`,
+    `x.${label}.door`,
+    `${label}.${label}.door`,
+    `${label.slice(0, -1)}.door`,
+    `${label}${'a'.repeat(40)}.door`,
+    `xn--${label}.door`,
+    'door',
+  ]
+  const answers = await Promise.all(names.map((name) => ask(`http://${name}.localhost:${port}/`, { cookie })))
+  expect(answers.map(({ status }) => status)).toEqual(names.map(() => 404))
+  // Names of hosts may end with the root's dot, and their case doesn't count.
+  const dotted = await ask(url, { cookie, host: `${label}.door.localhost.:${port}` })
+  expect([dotted.status, dotted.text.includes('No server has this address.')]).toEqual([404, true])
+  expect((await ask(url, { cookie, host: host.toUpperCase() })).status).toBe(200)
+})
+
 test('bodies, answers, ranges, events, and WebSockets pass both ways', async () => {
   const cookie = await cookieOf(ada.person, url)
   let asked: Record<string, unknown> = {}
