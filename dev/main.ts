@@ -1,5 +1,6 @@
+import { mkdirSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { SEED_EMAILS, SEED_PASSWORD } from './seed.ts'
 import type { StackOptions } from './services.ts'
@@ -20,6 +21,11 @@ const options: StackOptions = {
 }
 
 await portMustBeFree(port)
+// A kill leaves the temporary folders of Miniflare behind; here, the next start finds them.
+const temporary = join(options.dataDir, 'tmp')
+rmSync(temporary, { recursive: true, force: true })
+mkdirSync(temporary, { recursive: true })
+process.env.TMPDIR = temporary
 const stack = mode === 'dev' ? await (await import('./vite.ts')).startViteStack(options) : await startBuilt()
 const addresses = [
   ...stack.services.addresses,

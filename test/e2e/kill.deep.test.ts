@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { childProcesses } from '../../dev/child-processes.ts'
 import type { Instance } from '../../dev/ec2/instance.ts'
 import { freePort } from '../../dev/free-port.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
-import type { Server } from '../../src/domain/wire.ts'
+import type { Server, Subscription } from '../../src/domain/wire.ts'
 import { jobsChannel, openSocket } from '../../testing/people/cable.ts'
 import { Client, newPerson, PASSWORD, waitFor } from '../../testing/people/client.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
@@ -23,8 +23,13 @@ async function newPlace(mode: Mode) {
   const dataDir = temporaryFolder('proving-ground-kill')
   const port = await freePort()
   const url = `http://localhost:${port}`
-  // Miniflare's own temporary folders outlive a kill.
-  const env = { ...process.env, PORT: String(port), DATA_DIR: dataDir, TMPDIR: dataDir, EC2_BOOT_MS: '2000' }
+  const env = {
+    ...process.env,
+    PORT: String(port),
+    DATA_DIR: dataDir,
+    EC2_BOOT_MS: '2000',
+    PLANS_FOR_SALE: 'true',
+  }
   return {
     dataDir,
     url,
@@ -72,6 +77,9 @@ function instances(dataDir: string): Instance[] {
 
 const list = async (client: Client) =>
   (await client.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+
+const planOf = async (client: Client) =>
+  (await client.get<{ subscription: Subscription }>('/api/v1/billings/summary')).body.subscription
 
 /** Signs in with the password, which needs a hash, and listens to the cable. */
 async function arrive(url: string, email: string, password: string) {
@@ -122,10 +130,15 @@ test('a stack killed during a start, and during a stop, recovers', async () => {
   await killed(last)
 })
 
-test('`npm run dev`, killed with all its processes, continues with the same people, servers, mails, and clock', async () => {
-  const { url, startStack } = await newPlace('dev')
+test('`npm run dev`, killed with all its processes, continues with the same people, servers, plans, mails, and clock', async () => {
+  const { dataDir, url, startStack } = await newPlace('dev')
   const before = await startStack()
   const ada = await newPerson(url)
+  const checkout = await ada.post<{ url: string }>('/api/v1/subscriptions/create_checkout_session', {
+    plan_type: 'basic',
+  })
+  await fetch(checkout.body.url, { method: 'POST', redirect: 'manual' })
+  await waitFor(async () => (await planOf(ada)).sub_type === 'paid')
   const moved = await fetch(`${url}/dev/clock`, { method: 'POST', body: JSON.stringify({ advance_seconds: 3600 }) })
   const { now } = (await moved.json()) as { now: string }
   expect((await ada.post('/api/v1/aws/auto_cloud_start_request')).status).toBe(202)
@@ -134,11 +147,15 @@ test('`npm run dev`, killed with all its processes, continues with the same peop
   await killed(before, { group: true })
 
   const after = await startStack()
+  expect(readdirSync(join(dataDir, 'tmp')).filter((name) => name.startsWith('miniflare-'))).toHaveLength(1)
   const [active] = await list(ada)
   expect(active).toMatchObject({ active: true, ip_address: expect.stringMatching(/^127\./) })
   expect(await (await fetch(`${url}/dev/mailbox.json`)).text()).toBe(mails)
   const clock = (await (await fetch(`${url}/dev/clock`)).json()) as { now: string }
   expect(clock.now >= now).toBe(true)
+  // Stripe knows the subscription.
+  expect((await ada.post('/api/v1/subscriptions/cancel_subscription_at_period_end')).status).toBe(200)
+  expect(await planOf(ada)).toMatchObject({ plan_type: 'basic', cancel_at_period_end: true })
 
   const { client, cable } = await arrive(url, ada.email, PASSWORD)
   await stopServer(client, active as Server)
