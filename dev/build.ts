@@ -35,6 +35,8 @@ export const clientOptions: Rolldown.RolldownOptions = {
           minShareCount: 2,
           priority: 1,
         },
+        // What the dashboard shares with the console.
+        { name: 'money', test: /src.domain.(money|worlds)/, minShareCount: 2 },
         { name: 'forms', test: /src.(ui|islands.(use|account)|domain.(form|person|user))/, minShareCount: 2 },
       ],
     },

@@ -31,6 +31,8 @@ function start(): void {
     })
   }
   showLocalTimes()
+  const run = document.querySelector<HTMLElement>('[data-follow]')?.dataset.follow
+  if (run) void import('./islands/run/follow.ts').then((file) => file.followRun(run))
   // Not needed right away; visitors' pages load it without this file.
   void import('./islands/every-page.ts')
   watchSession()

@@ -22,7 +22,7 @@ import { StopDialogAs } from '../../src/islands/dashboard/StopDialog.tsx'
 import { TrialBanner } from '../../src/islands/dashboard/TrialBanner.tsx'
 import { UsageCard } from '../../src/islands/dashboard/UsageCard.tsx'
 import { WorldChoice } from '../../src/islands/dashboard/WorldChoice.tsx'
-import type { Connection } from '../../src/islands/useJobsChannel.ts'
+import type { Connection } from '../../src/islands/jobs-channel.ts'
 import { SAMPLE_SERVER } from '../sample-server.ts'
 import { nothing, type Specimen } from './specimen.ts'
 

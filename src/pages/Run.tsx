@@ -38,8 +38,9 @@ export function Run(props: RunPageProps) {
   const cost = sumOfLines(lines)
   const live = isLive(server)
   return (
-    <div className="page stack run-page">
-      <div className="page-head">
+    // While it lives, follow.ts exchanges the parts marked data-live.
+    <div className="page stack run-page" data-follow={live ? server.id : undefined}>
+      <div className="page-head" data-live="head">
         <div>
           <p className="no-print">
             <a href="/servers">Servers</a>
@@ -52,7 +53,7 @@ export function Run(props: RunPageProps) {
         <Badge color={serverStatusColor(status)}>{status}</Badge>
       </div>
       <FlashAlert flash={flash} />
-      <div className="row no-print">
+      <div className="row no-print" data-live="actions">
         {live ? (
           <>
             <ButtonLink href={`/servers/${server.id}`}>Refresh</ButtonLink>
@@ -73,35 +74,37 @@ export function Run(props: RunPageProps) {
           As of <Time at={asOf} layout="clock" />
         </span>
       </div>
-      <DefinitionStats
-        stats={[
-          {
-            label: 'Time on the meter',
-            value: formatUptime(cost.seconds),
-            hint: `${cost.seconds.toLocaleString('en-US')} seconds`,
-          },
-          { label: live ? 'Cost so far' : 'Cost', value: priceText(cost.dollars), hint: freeText(lines) ?? 'USD' },
-          {
-            label: 'Machine',
-            value: server.instance_type,
-            hint: machineText(server.instance_type, server.availability_zone),
-          },
-          ...(server.environment
-            ? [{ label: 'World', value: <bdi>{server.environment}</bdi>, hint: server.vehicle?.toUpperCase() }]
-            : []),
-          {
-            label: live ? 'Requested' : 'Ended',
-            value: <Time at={(live ? null : server.end_time) ?? server.requested_at} layout="brief" />,
-            hint: live ? endText(server) : (server.error_message ?? endedBecause(server)),
-          },
-        ]}
-      />
-      <ReceiptCard lines={lines} startup={startup} said={said} />
-      <div className="grid charts">
-        <CostChart lines={lines} free={noCost(server, lines)} />
-        <Timeline events={events} />
+      <div className="stack" data-live="record">
+        <DefinitionStats
+          stats={[
+            {
+              label: 'Time on the meter',
+              value: formatUptime(cost.seconds),
+              hint: `${cost.seconds.toLocaleString('en-US')} seconds`,
+            },
+            { label: live ? 'Cost so far' : 'Cost', value: priceText(cost.dollars), hint: freeText(lines) ?? 'USD' },
+            {
+              label: 'Machine',
+              value: server.instance_type,
+              hint: machineText(server.instance_type, server.availability_zone),
+            },
+            ...(server.environment
+              ? [{ label: 'World', value: <bdi>{server.environment}</bdi>, hint: server.vehicle?.toUpperCase() }]
+              : []),
+            {
+              label: live ? 'Requested' : 'Ended',
+              value: <Time at={(live ? null : server.end_time) ?? server.requested_at} layout="brief" />,
+              hint: live ? endText(server) : (server.error_message ?? endedBecause(server)),
+            },
+          ]}
+        />
+        <ReceiptCard lines={lines} startup={startup} said={said} />
+        <div className="grid charts">
+          <CostChart lines={lines} free={noCost(server, lines)} />
+          <Timeline events={events} />
+        </div>
+        {provider ? <Ec2Card server={server} provider={provider} /> : null}
       </div>
-      {provider ? <Ec2Card server={server} provider={provider} /> : null}
       <Card title="Name" className="no-print">
         <form className="row filters" method="post" action={`/api/v1/servers/${server.id}`}>
           <HiddenFields csrfToken={csrfToken} method="put" />

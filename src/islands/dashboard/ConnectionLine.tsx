@@ -1,4 +1,4 @@
-import type { Connection } from '../useJobsChannel.ts'
+import type { Connection } from '../jobs-channel.ts'
 
 const WORDS: Record<Connection, string> = {
   connecting: 'Connecting to live updates…',

@@ -105,7 +105,7 @@ function AtField({ end }: { end: number }) {
   )
 }
 
-/** `2h 59m`: to the minute, rounded up. */
+/** `2h 59m`: to the nearest minute, because the page's clock may be a second off. */
 function leftText(ms: number): string {
-  return formatUptime(Math.max(1, Math.ceil(ms / MINUTE_MS)) * 60).replace(/ 0s$/, '')
+  return formatUptime(Math.max(1, Math.round(ms / MINUTE_MS)) * 60).replace(/ 0s$/, '')
 }

@@ -1,0 +1,95 @@
+import { readBootstrapUser } from '../../domain/user-state.ts'
+import { announce } from '../announce.ts'
+import { followJobs } from '../jobs-channel.ts'
+import { showLocalTimes } from '../local-times.ts'
+
+/** Its time and cost grow: how often to read them again while someone looks. */
+const EVERY_MS = 15_000
+const TIMEOUT_MS = 10_000
+
+/** Keeps a live run's page up to date until the run has ended. The server renders it; we exchange what changed. */
+export function followRun(runId: string): void {
+  const userId = readBootstrapUser(document.getElementById('bootstrap')?.textContent)?.id
+  if (!userId) return
+  let reading = false
+  let again = false
+
+  async function read(): Promise<void> {
+    again = reading
+    if (reading) return
+    reading = true
+    try {
+      const answer = await fetch(location.pathname, { signal: AbortSignal.timeout(TIMEOUT_MS) })
+      // Signed out, or an error: the page stays as it was, and says when that was.
+      if (answer.ok && !answer.redirected) show(await answer.text())
+    } catch {
+      // No answer: the next event or interval tries again.
+    } finally {
+      reading = false
+    }
+    if (again) await read()
+  }
+
+  function show(html: string): void {
+    const fresh = new DOMParser().parseFromString(html, 'text/html')
+    showLocalTimes(fresh)
+    const before = statusText(document)
+    for (const part of document.querySelectorAll<HTMLElement>('[data-live]')) {
+      const next = fresh.querySelector(`[data-live=${part.dataset.live}]`)
+      if (next) exchange(part, next)
+    }
+    const after = statusText(document)
+    if (after !== before) announce(`Server ${after}.`)
+    if (!fresh.querySelector('[data-follow]')) stop()
+  }
+
+  const ofThisRun = (server: { id: string } | null) => {
+    if (server?.id === runId) void read()
+  }
+  const unfollow = followJobs(userId, {
+    onJob: ({ server }) => ofThisRun(server),
+    onServer: ofThisRun,
+    onNews: () => void read(),
+    onConnection: () => {},
+  })
+  const look = () => {
+    if (!document.hidden) void read()
+  }
+  const timer = setInterval(look, EVERY_MS)
+  document.addEventListener('visibilitychange', look)
+
+  function stop(): void {
+    clearInterval(timer)
+    document.removeEventListener('visibilitychange', look)
+    unfollow()
+  }
+}
+
+const statusText = (page: Document) => page.querySelector('[data-live=head] .badge')?.textContent ?? ''
+
+/** Replaces only what differs, so that a selection, an open table, and the focus stay. */
+function exchange(part: Element, next: Element): void {
+  const [old, fresh] = [[...part.children], [...next.children]]
+  if (old.length !== fresh.length) {
+    keepFocus(part, () => part.replaceChildren(...fresh))
+    return
+  }
+  for (const [i, child] of old.entries()) {
+    const other = fresh[i]
+    if (!other || child.isEqualNode(other)) continue
+    if (isSplit(child) && isSplit(other)) exchange(child, other)
+    else keepFocus(part, () => child.replaceWith(other))
+  }
+}
+
+/** Holds several things that change on their own. */
+const isSplit = (element: Element) => element.matches('.grid, .page-head, .row')
+
+/** If the focus was on what is gone, it moves to what took its place. */
+function keepFocus(part: Element, change: () => void): void {
+  const open = [...part.querySelectorAll('details')].map((one) => one.open)
+  const held = part.contains(document.activeElement) ? document.activeElement : null
+  change()
+  for (const [i, one] of [...part.querySelectorAll('details')].entries()) one.open = open[i] ?? false
+  if (held && !held.isConnected) part.querySelector<HTMLElement>('a, button, summary')?.focus()
+}
