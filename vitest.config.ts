@@ -23,8 +23,9 @@ const LONG = [
   'e2e/accessibility.deep',
   'contract/schemathesis.deep',
   'world/sim.deep',
-  'contract/cable/stock-clients',
-  'e2e/billing',
+  'e2e/billing.deep',
+  'contract/cable/stock-clients.deep',
+  'attacks/canary.deep',
   'sim/crash-points',
 ]
 
