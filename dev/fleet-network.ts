@@ -29,7 +29,8 @@ export default {
     const { localAddress } = await socket.opened
     const [address, port] = localAddress.split(':')
     const machine = connect(here(address) + ':' + port, { allowHalfOpen: true })
-    await Promise.all([socket.readable.pipeTo(machine.writable), machine.readable.pipeTo(socket.writable)])
+    // Each half ends for itself.
+    await Promise.allSettled([socket.readable.pipeTo(machine.writable), machine.readable.pipeTo(socket.writable)])
   },
 }`
 

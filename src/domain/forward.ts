@@ -11,11 +11,12 @@ const REPORT_BYTES = WINDOW_BYTES / 4
 /** Counts what was sent and not yet passed on by the peer. */
 export class Window {
   #ahead = 0
-  #wake: (() => void) | null = null
+  #released = false
+  #wake = () => {}
 
   /** Resolves once another frame may be sent. */
   async room(): Promise<void> {
-    while (this.#ahead >= WINDOW_BYTES)
+    while (this.#ahead >= WINDOW_BYTES && !this.#released)
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
@@ -28,8 +29,13 @@ export class Window {
   /** The peer's report. */
   passedOn(bytes: number): void {
     this.#ahead -= bytes
-    this.#wake?.()
-    this.#wake = null
+    this.#wake()
+  }
+
+  /** The connection is over: nothing waits for it any longer. */
+  release(): void {
+    this.#released = true
+    this.#wake()
   }
 }
 

@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type RequestListener, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { WebSocket } from 'ws'
 import { startStack } from '../../dev/stack.ts'
+import type { TokenScope } from '../../src/domain/api-token.ts'
 import type { Server } from '../../src/domain/wire.ts'
-import { type Client, newPerson, waitFor } from '../people/client.ts'
+import { type Client, newPerson, PASSWORD, waitFor } from '../people/client.ts'
 import { atEnd, temporaryFolder } from './at-end.ts'
 
 const DOOR_DOMAIN = 'door.localhost'
@@ -49,6 +51,27 @@ export async function onMachine(machine: string, port: number, listener: Request
     return new Promise((resolve) => server.close(resolve))
   })
   return { server, port: (server.address() as AddressInfo).port }
+}
+
+/** A TCP server on the machine: it may end its half first or last. */
+export async function listenOn(machine: string, port: number, talk: (socket: Socket) => void): Promise<void> {
+  const open = new Set<Socket>()
+  const server = createTcpServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+    open.add(socket)
+    socket.on('error', () => {}).on('close', () => open.delete(socket))
+    talk(socket)
+  })
+  await new Promise<void>((resolve, reject) => server.on('error', reject).listen(port, machine, resolve))
+  atEnd(() => {
+    for (const socket of open) socket.destroy()
+    return new Promise((resolve) => server.close(resolve))
+  })
+}
+
+/** A new API token of theirs. */
+export async function tokenOf(person: Client, scope: TokenScope = 'operate'): Promise<string> {
+  const form = { name: `Token ${randomUUID()}`, scope, days: 1, current_password: PASSWORD }
+  return (await person.post<{ token: string }>('/api_tokens', form)).body.token
 }
 
 /** Asks without following redirects, with any headers and whatever the host's name. */

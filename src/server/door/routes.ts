@@ -28,19 +28,18 @@ export const doorRoutes = new Hono<AppEnv>()
   })
   .get('/api/v1/servers/:id/tcp/:port', async (c) => {
     const door = requireDoor(c.var.ctx)
-    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket')
-      throw new AppError('malformed', 'Open a WebSocket here: it carries the bytes of a TCP connection.')
-    const { openTcp } = await import('./tcp.ts')
+    const { findTcpAddress, openTcp } = await import('./tcp.ts')
     const { user, id, scope } = signedIn(c)
     // A page's WebSocket can't send a token, so that no site can open one with its visitor's cookie.
     if (scope === null) throw new AppError('forbidden', 'Send an API token that may operate.')
+    const wanted = { runId: c.req.param('id'), port: Number(c.req.param('port')) }
+    const address = await findTcpAddress(c.var.ctx, door, user.id, wanted)
+    // So a program can ask first whether it would get through.
+    if (c.req.header('upgrade')?.toLowerCase() !== 'websocket')
+      throw new AppError('malformed', 'Open a WebSocket here: it carries the bytes of a TCP connection.')
     const protocols = (c.req.header('sec-websocket-protocol') ?? '').split(',').map((one) => one.trim())
-    return openTcp(
-      c.var.ctx,
-      door,
-      { userId: user.id, pass: { kind: 'token', id } },
-      { runId: c.req.param('id'), port: Number(c.req.param('port')), protocols },
-      (userId) => c.env.DOOR_KEEPER.getByName(userId),
+    return openTcp(c.var.ctx, address, { runId: wanted.runId, pass: { kind: 'token', id }, protocols }, () =>
+      c.env.DOOR_KEEPER.getByName(user.id),
     )
   })
   .get('/api/v1/servers/:id/guests', async (c) => {

@@ -8,57 +8,76 @@ import { hold, type Keeper } from './hold.ts'
 
 /** What a client without windows may have in flight to a machine that doesn't read. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
+/** Read at once. The default is 4 KB, and a small frame costs as much as a large one. */
+const READ_BYTES = 64 * 1024
+/** A client that closed waits at most this long for the machine to take the rest. */
+const REST_MS = 10_000
 const DONE = 1000
-const UNREACHABLE = 4002
 const TOO_MUCH = 1009
+const FAILED = 4002
 
 /**
- * Carries one TCP connection to the user's machine in the frames of a WebSocket: see src/domain/forward.ts.
+ * Where this connection would lead.
  * @throws not_found for another user's run, and for any port that isn't listed; conflict while it isn't running
  */
-export async function openTcp(
+export async function findTcpAddress(
   ctx: Context,
   door: Door,
-  { userId, pass }: { userId: string; pass: Pass },
-  { runId, port, protocols }: { runId: string; port: number; protocols: string[] },
-  keeper: (userId: string) => Keeper,
-): Promise<Response> {
+  userId: string,
+  { runId, port }: { runId: string; port: number },
+): Promise<string> {
   const [found] = await doorQuery(ctx, { runId })
-  if (found?.userId !== userId || !ctx.machine) throw new AppError('not_found', 'Server not found.')
+  if (found?.userId !== userId) throw new AppError('not_found', 'Server not found.')
   if (!door.tcpPorts.includes(port))
     throw new AppError('not_found', `Port ${port} isn't open. These are: ${door.tcpPorts.join(', ')}.`)
+  if (found.state === 'starting') throw new AppError('conflict', 'This server is still starting.')
   if (found.state !== 'open') throw new AppError('conflict', 'This server is not running.')
+  return `${found.address}:${port}`
+}
 
+/** Carries one TCP connection to this address in the frames of a WebSocket: see src/domain/forward.ts. */
+export function openTcp(
+  ctx: Context,
+  address: string,
+  { runId, pass, protocols }: { runId: string; pass: Pass; protocols: string[] },
+  openKeeper: () => Keeper,
+): Response {
+  if (!ctx.machine) throw new Error('no network')
   const hasWindows = protocols.includes(FORWARD_PROTOCOL)
   const pair = new WebSocketPair()
   const client = pair[1]
   client.accept()
   client.binaryType = 'arraybuffer'
-  const socket = ctx.machine.connect(`${found.address}:${port}`)
-  const holding = hold(() => keeper(userId), { runId, pass })
+  const socket = ctx.machine.connect(address)
+  const writer = socket.writable.getWriter()
+  const reader = socket.readable.getReader({ mode: 'byob' })
+  const holding = hold(openKeeper, { runId, pass })
+  const window = new Window()
   let isOver = false
+  let hasAnswered = false
+  let hasLeft = false
+
   const end = (code: number, reason: string) => {
     if (isOver) return
     isOver = true
     holding.release()
+    window.release()
     try {
       client.close(code, reason)
     } catch {}
-    void socket.close().catch(() => {})
+    for (const left of [writer.abort(), reader.cancel(), socket.close()]) left.catch(() => {})
   }
+  const fail = () => end(FAILED, hasAnswered ? 'the connection was reset' : 'nothing answers there')
   void holding.ended.then(() => end(ACCESS_ENDED, 'access ended'))
 
-  const window = new Window()
-  const writer = socket.writable.getWriter()
   const report = reporter((bytes) => !isOver && client.send(String(bytes)))
   let waiting = 0
   let order = Promise.resolve()
-  const failed = () => end(UNREACHABLE, `nothing answers on port ${port}`)
   client.addEventListener('message', ({ data }) => {
     if (typeof data === 'string') return hasWindows ? window.passedOn(Number(data) || 0) : undefined
     const bytes = new Uint8Array(data as ArrayBuffer)
     if (!bytes.length) {
-      if (hasWindows) order = order.then(() => writer.close()).catch(failed)
+      if (hasWindows) order = order.then(() => writer.close()).catch(fail)
       return
     }
     waiting += bytes.length
@@ -69,25 +88,37 @@ export async function openTcp(
         waiting -= bytes.length
         if (hasWindows) report(bytes.length)
       })
-      .catch(failed)
+      .catch(fail)
   })
-  client.addEventListener('close', () => end(DONE, ''))
-  client.addEventListener('error', () => end(DONE, ''))
+  client.addEventListener('close', ({ code }) => {
+    if (code !== DONE) return end(DONE, '')
+    // It has said everything: what waits still belongs to the machine, which then ends its half.
+    hasLeft = true
+    window.release()
+    order = order.then(() => writer.close()).catch(fail)
+    setTimeout(() => end(DONE, ''), REST_MS)
+  })
+  client.addEventListener('error', () => hasLeft || end(DONE, ''))
 
   const receive = async () => {
-    for await (const bytes of socket.readable as AsyncIterable<Uint8Array>) {
+    let buffer = new ArrayBuffer(READ_BYTES)
+    while (!isOver) {
       if (hasWindows) await window.room()
-      if (isOver) return
-      window.sent(bytes.length)
-      client.send(bytes)
+      const { done, value } = await reader.read(new Uint8Array(buffer))
+      if (done || isOver) break
+      hasAnswered = true
+      if (!hasLeft) {
+        window.sent(value.length)
+        client.send(value.slice())
+      }
+      buffer = value.buffer
     }
-    if (!hasWindows) return end(DONE, '')
-    if (!isOver) client.send(new Uint8Array(0))
-    // Their half may go on.
-    await writer.closed
+    if (hasWindows && !isOver && !hasLeft) client.send(new Uint8Array(0))
+    // The client may still send, or what it sent is still on its way.
+    if (hasWindows || hasLeft) await writer.closed
     end(DONE, '')
   }
-  ctx.background(receive().catch(failed))
+  ctx.background(receive().catch(fail))
   const headers: Record<string, string> = hasWindows ? { 'sec-websocket-protocol': FORWARD_PROTOCOL } : {}
   return new Response(null, { status: 101, webSocket: pair[0], headers } as ResponseInit)
 }

@@ -1,0 +1,100 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { Socket } from 'node:net'
+import { expect, test } from 'vitest'
+import { newPerson } from '../../../testing/people/client.ts'
+import { listenOn, newRunner, openDoorStack, socketTo, tokenOf } from '../../../testing/stack/door.ts'
+
+const stack = await openDoorStack()
+const { person, server } = await newRunner(stack)
+const token = await tokenOf(person)
+const address = (port: number | string, id = server.id) => `${stack.url}/api/v1/servers/${id}/tcp/${port}`
+const open = (port: number, protocols: string[] = []) =>
+  socketTo(address(port), { authorization: `Bearer ${token}` }, protocols)
+const hashOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
+const MB = 1_000_000
+const WINDOWS = 'tcp.proving-ground'
+
+const echo = (socket: Socket) => void socket.pipe(socket)
+
+test('a client that knows nothing of windows sends and gets bytes, whatever the frames', async () => {
+  await listenOn(server.machine, 41451, echo)
+  const { socket, received } = await open(41451)
+  const sent = randomBytes(24 * MB)
+  const sizes = [1, 2, 65_536, 0, 8 * MB, 100_000]
+  let at = 0
+  for (let i = 0; at < sent.length; i++) {
+    const size = sizes[i % sizes.length] as number
+    socket.send(sent.subarray(at, at + size))
+    at += size
+  }
+  const bytes = () => received.reduce((sum, { length }) => sum + length, 0)
+  await expect.poll(bytes).toBe(sent.length)
+  expect(received.every((data) => Buffer.isBuffer(data))).toBe(true)
+  expect(hashOf(Buffer.concat(received as Buffer[]))).toBe(hashOf(sent))
+})
+
+test('what the machine sends before it closes arrives, and then the close', async () => {
+  const sent = randomBytes(8 * MB)
+  await listenOn(server.machine, 5760, (socket) => socket.end(sent))
+  const { received, state } = await open(5760)
+  await expect.poll(() => state.closed).toBe(1000)
+  expect(hashOf(Buffer.concat(received as Buffer[]))).toBe(hashOf(sent))
+})
+
+test('what the client sent before it closed reaches the machine, and then the close', async () => {
+  const arrived: Buffer[] = []
+  let ended = false
+  let machine: Socket | undefined
+  await listenOn(server.machine, 9090, (socket) => {
+    // It reads only once the client has sent everything.
+    machine = socket.pause()
+    socket.on('data', (chunk) => arrived.push(chunk)).on('end', () => (ended = true))
+  })
+  const { socket } = await open(9090)
+  const sent = randomBytes(40 * MB)
+  for (let at = 0; at < sent.length; at += MB) socket.send(sent.subarray(at, at + MB))
+  socket.close(1000)
+  await expect.poll(() => machine && socket.bufferedAmount).toBe(0)
+  machine?.resume()
+  await expect.poll(() => ended).toBe(true)
+  expect(hashOf(Buffer.concat(arrived))).toBe(hashOf(sent))
+})
+
+test('a client with windows ends its half and still gets the answer', async () => {
+  await listenOn(server.machine, 8765, async (socket) => {
+    const all = Buffer.concat(await socket.toArray())
+    socket.end(`got ${all.length}`)
+  })
+  const { socket, received, state } = await open(8765, [WINDOWS])
+  expect(socket.protocol).toBe(WINDOWS)
+  socket.send(Buffer.alloc(1000))
+  socket.send(Buffer.alloc(0))
+  await expect.poll(() => state.closed).toBe(1000)
+  expect(Buffer.concat(received as Buffer[]).toString()).toBe('got 1000')
+})
+
+test('says why a connection does not come about', async () => {
+  const nobody = await newPerson(stack.url, 'Eve')
+  const refused = async (to: string, headers: Record<string, string>) => (await socketTo(to, headers)).state.refused
+  expect(await refused(address(41451), {})).toBe(401)
+  expect(await refused(address(41451), { authorization: `Bearer ${await tokenOf(nobody)}` })).toBe(404)
+  expect(await refused(address(41451), { authorization: `Bearer ${await tokenOf(person, 'read')}` })).toBe(403)
+  const headers = { authorization: `Bearer ${token}` }
+  for (const port of [22, 5173, 'x', 0, 65536, '41451x']) expect(await refused(address(port), headers)).toBe(404)
+  expect(await refused(address(41451, 'ses_none'), headers)).toBe(404)
+  // A program may ask without a WebSocket.
+  const asked = async (port: number) => {
+    const answer = await fetch(address(port), { headers })
+    return [answer.status, ((await answer.json()) as { error: string }).error]
+  }
+  expect(await asked(22)).toEqual([404, "Port 22 isn't open. These are: 41451, 5760, 9090, 8765."])
+  expect(await asked(41451)).toEqual([400, expect.stringContaining('Open a WebSocket here')])
+})
+
+test('a port where nothing listens closes without a byte', async () => {
+  const { person: ada, server: other } = await newRunner(stack, 'Ada')
+  const headers = { authorization: `Bearer ${await tokenOf(ada)}` }
+  const { state, received } = await socketTo(address(41451, other.id), headers)
+  await expect.poll(() => state.closed).not.toBe(null)
+  expect(received).toEqual([])
+})
