@@ -817,3 +817,100 @@ export const serverRequests = sqliteTable('server_requests', {
     .references(() => users.id),
   createdAt: integer('created_at').notNull(),
 })
+
+/** Someone's private folder in the bucket, and what we last counted there. */
+export const fileFolders = sqliteTable(
+  'file_folders',
+  {
+    userId: text('user_id')
+      .primaryKey()
+      .references(() => users.id),
+    /** What all its keys begin with: random, and the same forever. */
+    prefix: text().notNull().unique(),
+    createdAt: integer('created_at').notNull(),
+    /** As of `countedAt`, from the bucket. */
+    usedBytes: integer('used_bytes').notNull().default(0),
+    usedFiles: integer('used_files').notNull().default(0),
+    /** When the last full count began; null: never. */
+    countedAt: integer('counted_at'),
+    /** Until then something may write: a link, credentials, or a run. A count from before is out of date. */
+    openUntil: integer('open_until').notNull().default(0),
+    /** A count of many pages that is under way: since when, where it continues, and its sums. */
+    countBegunAt: integer('count_begun_at'),
+    countNext: text('count_next'),
+    countBytes: integer('count_bytes').notNull().default(0),
+    countFiles: integer('count_files').notNull().default(0),
+    /** When a trigger counts next; null: nothing has changed. */
+    countDueAt: integer('count_due_at'),
+  },
+  (t) => [index('file_folders_by_count').on(t.countDueAt)],
+)
+export type FileFolderRow = typeof fileFolders.$inferSelect
+
+/** Upload links that we gave out. Those still open count against the limit; `uploadId` is the bucket's, for parts. */
+export const fileUploads = sqliteTable(
+  'file_uploads',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    path: text().notNull(),
+    size: integer().notNull(),
+    uploadId: text('upload_id'),
+    createdAt: integer('created_at').notNull(),
+    expiresAt: integer('expires_at').notNull(),
+  },
+  (t) => [index('file_uploads_by_user').on(t.userId), index('file_uploads_by_end').on(t.expiresAt)],
+)
+export type FileUploadRow = typeof fileUploads.$inferSelect
+
+/**
+ * A file or folder that moves from one place in the bucket to another. Buckets can't rename, so each file is copied and
+ * then removed; a trigger continues what a request began.
+ */
+export const fileMoves = sqliteTable(
+  'file_moves',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    /** Below the folder's prefix: `files/a/b` or `trash/<deletion>`. */
+    source: text().notNull(),
+    /** Null: nowhere; it is removed for good. */
+    target: text(),
+    createdAt: integer('created_at').notNull(),
+    /** Only one program at a time moves. */
+    leasedUntil: integer('leased_until').notNull().default(0),
+    doneAt: integer('done_at'),
+    movedFiles: integer('moved_files').notNull().default(0),
+    movedBytes: integer('moved_bytes').notNull().default(0),
+  },
+  (t) => [
+    index('file_moves_open').on(t.createdAt).where(sql`done_at IS NULL`),
+    index('file_moves_by_user').on(t.userId, t.doneAt),
+  ],
+)
+export type FileMoveRow = typeof fileMoves.$inferSelect
+
+/** What someone deleted and can have back until `purgeAt`. Its files are in `trash/<id>`. */
+export const fileDeletions = sqliteTable(
+  'file_deletions',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    path: text().notNull(),
+    createdAt: integer('created_at').notNull(),
+    purgeAt: integer('purge_at').notNull(),
+    /** Undone, or gone for good. */
+    endedAt: integer('ended_at'),
+  },
+  (t) => [
+    index('file_deletions_by_user').on(t.userId, t.createdAt),
+    index('file_deletions_by_end').on(t.purgeAt).where(sql`ended_at IS NULL`),
+  ],
+)
+export type FileDeletionRow = typeof fileDeletions.$inferSelect

@@ -6,7 +6,7 @@ import type { Services } from './services.ts'
 import { everyMinute, readWranglerConfig } from './wrangler-config.ts'
 
 const faults = z.object({
-  target: z.enum(['ec2', 'stripe', 'mail']),
+  target: z.enum(['ec2', 'stripe', 'mail', 'files']),
   fault: z.string(),
   times: z.number().int().min(1).default(1),
   instance_id: z.string().optional(),
@@ -22,6 +22,7 @@ const jump = z.object({
 })
 
 const stripeFaults = z.enum(['error', 'lost_response', 'timeout'])
+const filesFaults = z.enum(['error', 'timeout'])
 
 /**
  * The local stack's own pages: captured mail, the clock, cron triggers, faults, the components. Never deployed.
@@ -65,11 +66,12 @@ export function devRoutes(
     else if (target === 'ec2' && services.ec2)
       services.ec2.inject(fault, times, { ...(instance_id ? { instance_id } : {}), ...(action ? { action } : {}) })
     else if (target === 'stripe' && services.stripe) services.stripe.inject(stripeFaults.parse(fault), times)
+    else if (target === 'files') services.files.inject(filesFaults.parse(fault), times)
     else throw new Error(`This stack has no ${target} stand-in.`)
     return c.json({ target, fault, times })
   })
   app.delete('/faults', (c) => {
-    for (const standIn of [services.ec2, services.stripe, services.mailbox]) standIn?.heal()
+    for (const standIn of [services.ec2, services.stripe, services.files, services.mailbox]) standIn?.heal()
     return c.json({ faults: 'none' })
   })
   return app

@@ -5,6 +5,7 @@ import type { deriveKey } from '../src/server/accounts/credentials/scrypt.ts'
 import { openClock, type StackClock } from './clock.ts'
 import { firstSlotOf } from './ec2/addresses.ts'
 import { type Ec2StandIn, startEc2 } from './ec2/stand-in.ts'
+import { BUCKET, type FilesStandIn, startFiles } from './files/stand-in.ts'
 import { startGuard } from './guard.ts'
 import { type Hashers, openHashers } from './hashing.ts'
 import { ensureLaunchTemplate } from './launch-template.ts'
@@ -54,6 +55,7 @@ export type Services = {
   hashers: Hashers
   ec2: Ec2StandIn | null
   stripe: StripeStandIn | null
+  files: FilesStandIn
   vars: Record<string, string>
   /** Lines to print: each service and its address. */
   addresses: [string, string][]
@@ -97,6 +99,8 @@ export async function startServices(options: StackOptions): Promise<Services> {
         webhookSecret: secrets.STRIPE_WEBHOOK_SECRET,
         log,
       })
+  const siteOrigins = [`http://localhost:${port}`, `http://127.0.0.1:${port}`]
+  const files = await startFiles({ dataDir: join(dataDir, 'files'), now: clock.now, origins: siteOrigins })
   const stripeApiBase = options.stripeApiBase ?? (stripe?.apiBase as string)
   const ec2Endpoint = options.ec2Endpoint ?? (ec2?.endpoint as string)
   if (options.ec2Endpoint)
@@ -114,9 +118,10 @@ export async function startServices(options: StackOptions): Promise<Services> {
     hashers,
     ec2,
     stripe,
+    files,
     vars: {
       ...secrets,
-      SITE_ORIGINS: `http://localhost:${port},http://127.0.0.1:${port}`,
+      SITE_ORIGINS: siteOrigins.join(),
       LIBSQL_URL: libsqlUrl,
       ...AWS,
       EC2_ENDPOINT: ec2Endpoint,
@@ -124,6 +129,12 @@ export async function startServices(options: StackOptions): Promise<Services> {
       STRIPE_API_BASE: stripeApiBase,
       STRIPE_CHECKOUT_ORIGIN: new URL(stripeApiBase).origin,
       ...(options.doorDomain ? given({ DOOR_DOMAIN: options.doorDomain, ...options.doorPorts }) : {}),
+      FILES_ENDPOINT: files.endpoint,
+      FILES_BUCKET: BUCKET,
+      FILES_ACCESS_KEY_ID: files.accessKeyId,
+      FILES_SECRET_ACCESS_KEY: files.secretAccessKey,
+      FILES_CREDENTIALS_URL: files.credentialsUrl,
+      FILES_CREDENTIALS_TOKEN: files.credentialsToken,
       PLANS_FOR_SALE: String(options.plansForSale ?? false),
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',
@@ -132,10 +143,12 @@ export async function startServices(options: StackOptions): Promise<Services> {
       ['Database (libSQL)', libsqlUrl],
       ['Cloud (EC2)', ec2Endpoint],
       ['Payments (Stripe)', stripeApiBase],
+      ['Files (S3)', files.endpoint],
       ['Captured mail', `http://localhost:${port}/dev/mailbox`],
     ],
     watch: guard.watch,
     async close() {
+      await files.close()
       await stripe?.close()
       await ec2?.close()
       await sqld?.close()

@@ -1,6 +1,7 @@
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import type { WorkerModule } from './build.ts'
 import { childProcesses } from './child-processes.ts'
+import { BUCKET } from './files/stand-in.ts'
 import { FLEET_NETWORK } from './fleet-network.ts'
 import { hash, hashingInNode } from './hashing.ts'
 import type { Services } from './services.ts'
@@ -39,7 +40,7 @@ export async function startWorkerd(options: Options): Promise<Workerd> {
   }
   // Miniflare starts a crashed workerd again, as another process.
   const mf = new Miniflare({ ...workerdOptions(options), unsafeHandleRuntimeRestart: watchChildren })
-  await mf.ready
+  options.services.files.connect((await mf.ready).origin)
   watchChildren()
   return {
     bindings: () => mf.getBindings('app'),
@@ -108,6 +109,20 @@ export function workerdOptions({ host, port, dataDir, services, modules, assets,
             },
           ]
         : []),
+      {
+        ...shared,
+        name: 'bucket',
+        modules: [{ type: 'ESModule', path: 'bucket.js', contents: 'export default {}' }],
+        r2Buckets: {
+          BUCKET: {
+            id: BUCKET,
+            s3Credentials: {
+              accessKeyId: services.vars.FILES_ACCESS_KEY_ID ?? '',
+              secretAccessKey: services.vars.FILES_SECRET_ACCESS_KEY ?? '',
+            },
+          },
+        },
+      },
       {
         ...shared,
         name: 'mail',

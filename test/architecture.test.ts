@@ -24,6 +24,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
       'mail',
       'events',
       'billing',
+      'files',
       'fleet',
       'accounts',
       'operations',
@@ -39,7 +40,19 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   routes: {
     path: 'src/server/routes/',
-    looksInto: ['domain', 'ui', 'pages', 'server', 'mail', 'billing', 'fleet', 'accounts', 'operations', 'http'],
+    looksInto: [
+      'domain',
+      'ui',
+      'pages',
+      'server',
+      'mail',
+      'billing',
+      'files',
+      'fleet',
+      'accounts',
+      'operations',
+      'http',
+    ],
   },
   http: {
     path: 'src/server/http/',
@@ -47,7 +60,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   objects: {
     path: ['src/server/channel/', 'src/server/create-context.ts'],
-    looksInto: ['domain', 'db', 'server', 'mail', 'events', 'billing', 'fleet', 'accounts'],
+    looksInto: ['domain', 'db', 'server', 'mail', 'events', 'billing', 'files', 'fleet', 'accounts'],
   },
   operations: {
     path: 'src/server/operations/',
@@ -58,6 +71,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
     looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events', 'billing', 'fleet'],
   },
   fleet: { path: 'src/server/fleet/', looksInto: ['domain', 'db', 'server', 'mail', 'events', 'billing'] },
+  files: { path: 'src/server/files/', looksInto: ['domain', 'db', 'server', 'billing'] },
   billing: { path: 'src/server/billing/', looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events'] },
   events: { path: 'src/server/events/', looksInto: ['domain', 'db', 'server', 'mail'] },
   mail: { path: 'src/server/mail/', looksInto: ['domain', 'db', 'server', 'limits'] },

@@ -267,3 +267,26 @@ export type Guest = {
   /** How many browsers came in with it. */
   uses: number
 }
+
+/** One page of a folder of someone's files. */
+export type FileList = {
+  path: string
+  folders: { name: string }[]
+  files: { name: string; size: number; modified_at: string }[]
+  /** What `after` must be for the next page; null on the last. */
+  next: string | null
+  used_bytes: number
+  /** Null: unlimited. */
+  limit_bytes: number | null
+  /** When we counted `used_bytes` in the bucket; null: the first count isn't over. */
+  counted_at: string | null
+}
+
+/** Where to send a file: these headers, and as many bytes as were promised. */
+export type FileUpload = {
+  path: string
+  url: string
+  method: 'PUT'
+  headers: Record<string, string>
+  expires_at: string
+}

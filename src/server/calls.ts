@@ -5,7 +5,7 @@ import { AppError } from '../domain/error.ts'
 import type { Log } from './log.ts'
 
 /** Who is called. `webhook`: Stripe calls us. */
-export type System = 'database' | 'ec2' | 'stripe' | 'mail' | 'webhook'
+export type System = 'database' | 'ec2' | 'stripe' | 'mail' | 'files' | 'webhook'
 /** `refused`: a no that would be repeated. `failed`: no answer, "busy", or a fault. */
 type CallOutcome = 'ok' | 'refused' | 'failed'
 

@@ -1,5 +1,6 @@
 import type { Database } from '../../db/client.ts'
 import { bindLog, type Log, type LogFields } from './log.ts'
+import type { Bucket } from './ports/bucket.ts'
 import type { Cloud } from './ports/cloud.ts'
 import type { Machine } from './ports/machine.ts'
 import type { Mailer } from './ports/mailer.ts'
@@ -26,6 +27,8 @@ export type Context = {
   cloud: Cloud
   payments: Payments
   mailer: Mailer
+  /** Null without a bucket: then there are no files. */
+  bucket: Bucket | null
   /** Null without a door: then only the internet leads to a machine. */
   machine: Machine | null
   reach: Reach

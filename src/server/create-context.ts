@@ -23,6 +23,7 @@ function sharedDatabase(env: Env): Database {
 /** @throws unavailable if a setting is missing or malformed */
 export async function createContext(env: Env, background: Context['background'], log: Log): Promise<Context> {
   const config = readConfig(env, log)
+  const { files } = config
   const db = sharedDatabase(env)
   const now = await readClock(env)
   const objects = openObjects(env)
@@ -41,6 +42,12 @@ export async function createContext(env: Env, background: Context['background'],
       onDemand(async () => (await import('./billing/stripe.ts')).stripePayments(env)),
     ),
     mailer: counted('mail', emailBinding(env)),
+    bucket:
+      files &&
+      counted(
+        'files',
+        onDemand(async () => (await import('./files/s3-bucket.ts')).s3Bucket(files, now)),
+      ),
     machine,
     reach: reachBy(machine),
     ...objects,

@@ -44,6 +44,17 @@ export type Env = {
   DOOR_PORTS?: string
   /** The machine's ports that programs reach by raw TCP. */
   DOOR_TCP_PORTS?: string
+  /** The bucket of customers' files, spoken to by the S3 protocol; without it there are none. docs/operations.md, "Files" */
+  FILES_ENDPOINT?: string
+  FILES_BUCKET?: string
+  /** `auto` for R2. */
+  FILES_REGION?: string
+  FILES_ACCESS_KEY_ID?: string
+  FILES_SECRET_ACCESS_KEY?: string
+  /** Who issues temporary credentials: Cloudflare's call for R2, or an STS endpoint for S3. */
+  FILES_CREDENTIALS_URL?: string
+  /** The Cloudflare API token for that call; without it, the address is an STS endpoint. */
+  FILES_CREDENTIALS_TOKEN?: string
   /** The commit; `npm run deploy` sets it. */
   VERSION?: string
   EMAIL: SendEmail

@@ -25,7 +25,10 @@ export function newId(
     | 'evt'
     | 'rev'
     | 'tkt'
-    | 'gst',
+    | 'gst'
+    | 'upl'
+    | 'del'
+    | 'mov',
 ): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15))
   return `${prefix}_${btoa(String.fromCharCode(...bytes))
@@ -37,6 +40,12 @@ export function newId(
 export function newDoorLabel(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(LABEL_LENGTH))
   return Array.from(bytes, (byte) => (byte % 36).toString(36)).join('')
+}
+
+/** What the keys of someone's files begin with: 160 random bits, which nobody can guess. */
+export function newFolderPrefix(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(20))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** Equal content gives an equal id, so that writing a record twice, or concurrently, writes one. */

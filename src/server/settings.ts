@@ -2,6 +2,7 @@ import type { Door } from '../domain/door.ts'
 import { AppError } from '../domain/error.ts'
 import { isOwnMachine } from '../domain/own-machine.ts'
 import { isEmail } from '../domain/person.ts'
+import { type BucketSettings, bucketSettingsOf, faultsOfBucket } from './bucket-settings.ts'
 import type { Env } from './env.ts'
 import type { Log } from './log.ts'
 
@@ -23,6 +24,8 @@ export type Config = {
   portalOrigin: string
   /** Null: every machine is open to the internet at its own address. */
   door: Door | null
+  /** Null: there are no files. */
+  files: BucketSettings | null
 }
 
 type Setting = { [Name in keyof Env]-?: Env[Name] extends string | undefined ? Name : never }[keyof Env]
@@ -92,6 +95,13 @@ const RULES: Record<Setting, Rule> = {
   },
   DOOR_PORTS: { ...portList, optional: true },
   DOOR_TCP_PORTS: { ...portList, optional: true },
+  FILES_ENDPOINT: { ...url, optional: true },
+  FILES_BUCKET: { ...present, optional: true },
+  FILES_REGION: { ...present, optional: true },
+  FILES_ACCESS_KEY_ID: { ...present, optional: true },
+  FILES_SECRET_ACCESS_KEY: { ...present, optional: true },
+  FILES_CREDENTIALS_URL: { ...url, optional: true },
+  FILES_CREDENTIALS_TOKEN: { ...present, optional: true },
   VERSION: { ...present, optional: true },
 }
 
@@ -124,6 +134,7 @@ export function readConfig(env: Env, log: Log): Config {
     checkoutOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://checkout.stripe.com',
     portalOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://billing.stripe.com',
     door: doorOf(env, origins[0] ?? ''),
+    files: bucketSettingsOf(env),
   }
   configs.set(env, config)
   return config
@@ -151,6 +162,7 @@ export function faultsOf(settings: Partial<Record<Setting, unknown>>): string[] 
   return (Object.keys(RULES) as Setting[])
     .map((name) => faultOf(name, settings[name]))
     .filter((fault) => fault !== null)
+    .concat(faultsOfBucket(settings))
 }
 
 function faultOf(name: Setting, value: unknown): string | null {

@@ -117,7 +117,13 @@ test('describes every call that answers JSON, and no other', () => {
     .map(([route]) => route)
     .filter(
       (route) =>
-        ![...OTHER, 'GET /cable', 'GET /api/v1/servers/:id/tcp/:port', 'GET /api/openapi.json'].includes(route),
+        ![
+          ...OTHER,
+          'GET /cable',
+          'GET /api/v1/servers/:id/tcp/:port',
+          'GET /api/v1/files/content',
+          'GET /api/openapi.json',
+        ].includes(route),
     )
     // The console's forms aren't part of the API.
     .filter((route) => !route.startsWith('POST /admin/'))
@@ -206,6 +212,14 @@ test('every answer of the running product has the shape that the document gives 
   await callAs('GET /api/v1/servers/get_servers')
   const { body: free } = await callAs('GET /api/v1/aws/server_available')
   await callAs('GET /api/v1/environments')
+  await callAs('GET /api/v1/files')
+  check('GET /api/v1/files', await program.request('GET', '/api/v1/files?path=..', undefined, headers))
+  await callAs('POST /api/v1/files', { path: '..', size: 1 })
+  const { body: uploading } = await callAs('POST /api/v1/files', { path: 'a.txt', size: 5 })
+  const { url: link, ...sent } = uploading.upload as { url: string; method: string; headers: Record<string, string> }
+  await fetch(link, { ...sent, body: 'hello' })
+  for (let i = 0; i < 2; i++)
+    check('DELETE /api/v1/files', await program.request('DELETE', '/api/v1/files?path=a.txt', undefined, headers))
   await callAs('POST /api/v1/aws/start', { server_id: 'srv_none' })
   await callAs('POST /api/v1/aws/start', {})
   const place = (free.candidates as { available: boolean; server_id: string }[]).find(({ available }) => available)

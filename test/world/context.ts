@@ -17,6 +17,7 @@ export function worldContext(world: World): Context {
     random: () => world.luck.next(),
     cloud: everyCall('ec2', ec2.cloud, call),
     payments: everyCall('stripe', stripe.payments, call),
+    bucket: null,
     mailer: { send: (mail) => call('mail: send', async () => void world.sent.push(mail)) },
     machine: null,
     reach: (host) => call('reach', async () => world.servers.reach(host)),
@@ -47,6 +48,7 @@ export function worldContext(world: World): Context {
       checkoutOrigin: 'https://checkout.stripe.com',
       portalOrigin: 'https://billing.stripe.com',
       door: null,
+      files: null,
     },
   }
 }

@@ -140,6 +140,7 @@ export class Process {
       now: () => world.clock.ms,
       random: () => world.random(),
       cloud: wiredCloud(cloud, call),
+      bucket: null,
       mailer: { send: async (mail) => void world.mails.push(mail) },
       machine: null,
       reach: (host) =>
@@ -175,6 +176,7 @@ export class Process {
         checkoutOrigin: 'https://checkout.stripe.com',
         portalOrigin: 'https://billing.stripe.com',
         door: null,
+        files: null,
       },
     }
   }

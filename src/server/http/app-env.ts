@@ -30,6 +30,8 @@ export type AppEnv = {
     flashTaken: boolean
     /** The one foreign origin that a form on this page may lead to. */
     formTarget: string
+    /** The origin of the bucket, on pages that send files there and show them. */
+    filesOrigin: string
   }
 }
 

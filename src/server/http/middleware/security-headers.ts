@@ -12,21 +12,26 @@ const FIXED = {
   'Permissions-Policy': 'camera=(), microphone=(), geolocation=(), payment=(), usb=()',
 }
 
-/**
- * @param dev Vite injects styles by script and talks to its own socket
- * @param formTarget browsers also check where a form's answer redirects
- */
-export function contentSecurityPolicy(dev: boolean, formTarget = ''): string {
+type Foreign = {
+  /** Browsers also check where a form's answer redirects. */
+  formTarget?: string | undefined
+  /** The bucket: files go there, and are shown from there. */
+  filesOrigin?: string | undefined
+}
+
+/** @param dev Vite injects styles by script and talks to its own socket */
+export function contentSecurityPolicy(dev: boolean, { formTarget = '', filesOrigin = '' }: Foreign = {}): string {
+  const withFiles = (sources: string) => `${sources} ${filesOrigin}`.trim()
   return [
     "default-src 'none'",
     "script-src 'self'",
     dev ? "style-src 'self' 'unsafe-inline'" : "style-src 'self'",
-    "img-src 'self' data:",
+    withFiles("img-src 'self' data:"),
     "font-src 'self'",
     // The film is fetched whole, then played.
-    "media-src 'self' blob:",
+    withFiles("media-src 'self' blob:"),
     "manifest-src 'self'",
-    dev ? "connect-src 'self' ws:" : "connect-src 'self'",
+    withFiles(dev ? "connect-src 'self' ws:" : "connect-src 'self'"),
     `form-action 'self' ${formTarget}`.trim(),
     "frame-ancestors 'none'",
     "base-uri 'none'",
@@ -48,7 +53,8 @@ export function securityHeaders({ dev }: { dev: boolean }) {
     if (c.res.status === 101) return
     if (!c.res.headers.has('Content-Security-Policy'))
       for (const [name, value] of headers) if (!c.res.headers.has(name)) c.header(name, value)
-    const formTarget = c.get('formTarget')
-    if (formTarget) c.header('Content-Security-Policy', contentSecurityPolicy(dev, formTarget))
+    const foreign = { formTarget: c.get('formTarget'), filesOrigin: c.get('filesOrigin') }
+    if (foreign.formTarget || foreign.filesOrigin)
+      c.header('Content-Security-Policy', contentSecurityPolicy(dev, foreign))
   })
 }

@@ -5,7 +5,7 @@ import * as shape from './shapes.ts'
 type Rows = typeof SITE_MAP
 type Call = { [Route in keyof Rows]: Rows[Route] extends { kind: 'call' } ? Route : never }[keyof Rows]
 
-/** Calls that browsers, search engines, Stripe, monitors, the console, or our own deployment make, and the socket. */
+/** Calls that browsers, search engines, Stripe, monitors, the console, or our own deployment make, the socket, and a redirect. */
 type OtherCall =
   | Extract<Call, `${string} /admin/${string}`>
   | 'POST /servers/:id/extend'
@@ -20,6 +20,7 @@ type OtherCall =
   | 'POST /webhooks/stripe'
   | 'GET /cable'
   | 'GET /api/v1/servers/:id/tcp/:port'
+  | 'GET /api/v1/files/content'
   | 'GET /api/openapi.json'
   | 'POST /oauth/device_authorization'
   | 'POST /oauth/token'
@@ -149,6 +150,23 @@ export const CALLS: Record<JsonCall, Description> = {
     refusals: [404],
   },
   'GET /api/v1/aws/server_available': { summary: 'See which servers are free', answer: [200, shape.availability] },
+  'GET /api/v1/files': {
+    summary: 'List a folder of your files',
+    answer: [200, shape.fileList],
+    refusals: [404, 422],
+    query: { path: 'A folder; without it, all of yours', after: 'The `next` of the page before' },
+  },
+  'POST /api/v1/files': {
+    summary: 'Request a link to upload a file',
+    answer: [201, z.object({ upload: shape.fileUpload })],
+    refusals: [404, 409, 422],
+  },
+  'DELETE /api/v1/files': {
+    summary: 'Delete a file, or a folder with everything in it',
+    answer: [200, z.extend(shape.message, { deletion: shape.fileDeletion })],
+    refusals: [404, 409, 422],
+    query: { path: 'The file or folder' },
+  },
   'GET /api/v1/environments': { summary: 'List what a server can simulate', answer: [200, shape.worlds] },
   'POST /api/v1/environments': {
     summary: 'Add a container image of your own as an environment',

@@ -97,6 +97,28 @@ export const worlds = z.object({
   vehicles: z.array(z.object({ name: vehicle, plans: z.array(planType), available: z.boolean() })),
 }) satisfies z.ZodMiniType<wire.Worlds>
 
+const size = z.number()
+
+export const fileList = z.object({
+  path: z.string(),
+  folders: z.array(z.object({ name: z.string() })),
+  files: z.array(z.object({ name: z.string(), size, modified_at: instant })),
+  next: z.nullable(z.string()),
+  used_bytes: size,
+  limit_bytes: z.nullable(size),
+  counted_at: z.nullable(instant),
+}) satisfies z.ZodMiniType<wire.FileList>
+
+export const fileUpload = z.object({
+  path: z.string(),
+  url: z.string(),
+  method: z.literal('PUT'),
+  headers: z.record(z.string(), z.string()),
+  expires_at: instant,
+}) satisfies z.ZodMiniType<wire.FileUpload>
+
+export const fileDeletion = z.object({ id: z.string(), path: z.string(), undo_until: instant })
+
 export const ownEnvironment = z.object({
   name: z.string(),
   image: z.string(),

@@ -1,0 +1,49 @@
+import type { Store } from '../stand-in/store.ts'
+
+type Upload = { key: string; parts: Record<string, { size: number; etag: string }> }
+
+/** Which parts of an upload arrived. Miniflare's bucket knows but doesn't list them. */
+export class Uploads {
+  readonly #store: Store
+
+  constructor(store: Store) {
+    this.#store = store
+  }
+
+  begin(id: string, key: string): void {
+    this.#save(id, { key, parts: {} })
+  }
+
+  /** Read and written without a pause in between, so parts may arrive at once. */
+  addPart(id: string, part: string, size: number, etag: string): void {
+    const upload = this.#find(id)
+    if (upload) this.#save(id, { ...upload, parts: { ...upload.parts, [part]: { size, etag } } })
+  }
+
+  end(id: string): void {
+    if (!this.#find(id)) return
+    this.#store.remove('uploads', id)
+    this.#store.commit()
+  }
+
+  /** S3's answer, in one page. Null if there is no such upload. */
+  list(id: string, key: string): string | null {
+    const upload = this.#find(id)
+    if (upload?.key !== key) return null
+    const parts = Object.entries(upload.parts).sort(([a], [b]) => Number(a) - Number(b))
+    const inner = parts.map(
+      ([part, { size, etag }]) =>
+        `<Part><PartNumber>${part}</PartNumber><ETag>${etag.replaceAll('"', '&quot;')}</ETag><Size>${size}</Size></Part>`,
+    )
+    return `<?xml version="1.0" encoding="UTF-8"?><ListPartsResult><UploadId>${id}</UploadId><IsTruncated>false</IsTruncated>${inner.join('')}</ListPartsResult>`
+  }
+
+  #find(id: string): Upload | undefined {
+    return this.#store.get<Upload>('uploads', id)
+  }
+
+  #save(id: string, upload: Upload): void {
+    this.#store.put('uploads', id, upload)
+    this.#store.commit()
+  }
+}

@@ -1,0 +1,55 @@
+import { eq } from 'drizzle-orm'
+import { type FileFolderRow, fileFolders } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { faultOfNewPath, faultOfPath, toFolder, toStoredPath } from '../../domain/files.ts'
+import type { Context } from '../context.ts'
+import { newFolderPrefix } from '../id.ts'
+import type { Bucket } from '../ports/bucket.ts'
+
+/** @throws not_found where there are no files */
+export function requireBucket({ bucket }: Pick<Context, 'bucket'>): Bucket {
+  if (!bucket) throw new AppError('not_found', 'This site has no files.')
+  return bucket
+}
+
+/** Someone's own folder, made at its first use. */
+export async function openFolder(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<FileFolderRow> {
+  const found = await findFolder(ctx, userId)
+  if (found) return found
+  const row = { userId, prefix: newFolderPrefix(), createdAt: ctx.now() }
+  await ctx.db.insert(fileFolders).values(row).onConflictDoNothing()
+  const made = await findFolder(ctx, userId)
+  if (!made) throw new Error(`The folder of ${userId} was not stored`)
+  return made
+}
+
+export async function findFolder(ctx: Pick<Context, 'db'>, userId: string): Promise<FileFolderRow | null> {
+  const [row] = await ctx.db.select().from(fileFolders).where(eq(fileFolders.userId, userId))
+  return row ?? null
+}
+
+/** Where their files are: what the page shows, and what a machine mounts as /data. Ends in a slash. */
+export function filesPrefix({ prefix }: Pick<FileFolderRow, 'prefix'>): string {
+  return `${prefix}/files/`
+}
+
+export function keyOf(folder: Pick<FileFolderRow, 'prefix'>, path: string): string {
+  return filesPrefix(folder) + path
+}
+
+/** A path that someone names to read. '' is the whole folder. @throws invalid */
+export function requirePath(given: string): string {
+  const path = toFolder(given)
+  if (given === '') return path
+  const fault = faultOfPath(given.startsWith('/') ? given : path)
+  if (fault) throw new AppError('invalid', fault, { field: 'path' })
+  return path
+}
+
+/** A path that someone writes, in its one spelling. @throws invalid */
+export function requireNewPath(given: string): string {
+  const path = toStoredPath(given)
+  const fault = faultOfNewPath(path)
+  if (fault) throw new AppError('invalid', fault, { field: 'path' })
+  return path
+}

@@ -1,0 +1,41 @@
+import { nameOf } from '../../domain/files.ts'
+import { toIso } from '../../domain/instant.ts'
+import type { FileList } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { filesPrefix, keyOf, openFolder, requireBucket, requirePath } from './folder.ts'
+import { isLeaving, openMoves } from './moves.ts'
+import { getUsageOfFiles } from './usage.ts'
+
+/**
+ * One page of a folder, straight from the bucket. A folder that doesn't exist is empty: buckets know only files.
+ * @throws invalid, unavailable
+ */
+export async function listFiles(
+  ctx: Context,
+  userId: string,
+  input: { path: string; after: string | null },
+): Promise<FileList> {
+  const bucket = requireBucket(ctx)
+  const path = requirePath(input.path)
+  const folder = await openFolder(ctx, userId)
+  const prefix = path === '' ? filesPrefix(folder) : `${keyOf(folder, path)}/`
+  const [page, moves, usage] = await Promise.all([
+    bucket.list({ prefix, delimiter: '/', after: input.after }),
+    openMoves(ctx, userId),
+    getUsageOfFiles(ctx, folder),
+  ])
+  const shown = (name: string) => !isLeaving(moves, path === '' ? name : `${path}/${name}`)
+  return {
+    path,
+    folders: page.prefixes.map((key) => ({ name: nameOf(key.slice(0, -1)) })).filter(({ name }) => shown(name)),
+    files: page.files
+      // The folder itself, where someone made it before putting anything in it.
+      .filter(({ key }) => key !== prefix)
+      .map(({ key, size, modifiedAt }) => ({ name: nameOf(key), size, modified_at: toIso(modifiedAt) }))
+      .filter(({ name }) => shown(name)),
+    next: page.next,
+    used_bytes: usage.usedBytes,
+    limit_bytes: usage.limitBytes,
+    counted_at: toIso(usage.countedAt),
+  }
+}

@@ -1,0 +1,38 @@
+import type { Context } from '../context.ts'
+import type { CredentialsMode, TemporaryCredentials } from '../ports/bucket.ts'
+import { filesPrefix, openFolder, requireBucket } from './folder.ts'
+import { getUsageOfFiles, openQuery } from './usage.ts'
+
+/** Whether this person may change their files now, and if not, why. */
+export type FilesMode = { mode: CredentialsMode; why: 'full' | null }
+
+/** A run mounts their files in this mode; asked at its start. */
+export async function filesModeOf(ctx: Context, userId: string): Promise<FilesMode> {
+  const { usedBytes, limitBytes } = await getUsageOfFiles(ctx, await openFolder(ctx, userId))
+  return limitBytes !== null && usedBytes >= limitBytes ? { mode: 'read', why: 'full' } : { mode: 'write', why: null }
+}
+
+export type FilesCredentials = TemporaryCredentials & {
+  bucket: string
+  prefix: string
+  endpoint: string
+  region: string
+}
+
+/**
+ * Credentials for someone's own files and no others. Nobody can end them early, so ask for short ones.
+ * @throws unavailable
+ */
+export async function issueFilesCredentials(
+  ctx: Context,
+  userId: string,
+  { mode, seconds }: { mode: CredentialsMode; seconds: number },
+): Promise<FilesCredentials> {
+  const bucket = requireBucket(ctx)
+  const folder = await openFolder(ctx, userId)
+  const prefix = filesPrefix(folder)
+  const issued = await bucket.temporaryCredentials(prefix, mode, seconds)
+  if (mode === 'write') await openQuery(ctx, userId, issued.expiresAt)
+  const { endpoint, region, bucket: name } = ctx.config.files ?? { endpoint: '', region: '', bucket: '' }
+  return { ...issued, bucket: name, prefix, endpoint, region }
+}

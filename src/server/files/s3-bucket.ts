@@ -1,0 +1,147 @@
+import type { BucketSettings } from '../bucket-settings.ts'
+import type { Bucket, Part } from '../ports/bucket.ts'
+import { askBucket, encodeSegment, presign, type S3Request } from './s3-request.ts'
+import { readElement, readList, readParts, writeDeletion, writeParts } from './s3-xml.ts'
+import { temporaryCredentials } from './temporary-credentials.ts'
+
+const EMPTY = 'application/x-directory'
+/** One copy request may take 5 GB; larger files are copied in ranges of this. */
+const RANGE = 1_000_000_000
+const MAX_COPY = 5_000_000_000
+/** The bucket copies, but it answers only at the end. */
+const COPY_MS = 60_000
+
+/** Any bucket that speaks the S3 protocol, with addresses like `endpoint/bucket/key`. */
+export function s3Bucket(settings: BucketSettings, now: () => number): Bucket {
+  const ask = (request: S3Request, expected?: number[]) => askBucket(settings, now, request, expected)
+  const sign = (request: Parameters<typeof presign>[2]) => presign(settings, now, request)
+  const source = (key: string) => `/${settings.bucket}/${key.split('/').map(encodeSegment).join('/')}`
+
+  async function startParts(key: string, type: string): Promise<string> {
+    const headers = { 'Content-Type': type }
+    const { text } = await ask({ method: 'POST', key, query: { uploads: '' }, headers })
+    return readElement(text, 'UploadId') ?? ''
+  }
+
+  async function completeParts(key: string, uploadId: string, parts: Part[]): Promise<void> {
+    await ask({ method: 'POST', key, query: { uploadId }, body: writeParts(parts), withinMs: COPY_MS })
+  }
+
+  async function copyInRanges(from: string, size: number, to: string): Promise<boolean> {
+    const uploadId = await startParts(to, 'application/octet-stream')
+    const parts: Part[] = []
+    for (let start = 0; start < size; start += RANGE) {
+      const end = Math.min(size, start + RANGE) - 1
+      const part = parts.length + 1
+      const headers = { 'x-amz-copy-source': source(from), 'x-amz-copy-source-range': `bytes=${start}-${end}` }
+      const query = { partNumber: String(part), uploadId }
+      const { status, text } = await ask({ method: 'PUT', key: to, query, headers, withinMs: COPY_MS }, [404])
+      if (status === 404) return false
+      parts.push({ part, size: end - start + 1, etag: readElement(text, 'ETag') ?? '' })
+    }
+    await completeParts(to, uploadId, parts)
+    return true
+  }
+
+  return {
+    async list({ prefix, delimiter, after, most = 1000 }) {
+      const query = {
+        'list-type': '2',
+        'encoding-type': 'url',
+        prefix,
+        'max-keys': String(most),
+        ...(delimiter ? { delimiter } : {}),
+        ...(after ? { 'continuation-token': after } : {}),
+      }
+      return readList((await ask({ method: 'GET', query })).text)
+    },
+
+    async find(key) {
+      const { status, headers } = await ask({ method: 'HEAD', key }, [404])
+      if (status === 404) return null
+      return {
+        key,
+        size: Number(headers.get('content-length')),
+        modifiedAt: Date.parse(headers.get('last-modified') ?? ''),
+        etag: headers.get('etag') ?? '',
+      }
+    },
+
+    async putEmpty(key) {
+      await ask({ method: 'PUT', key, headers: { 'Content-Type': EMPTY }, body: '' })
+    },
+
+    async copy({ key, size }, to) {
+      if (size > MAX_COPY) return copyInRanges(key, size, to)
+      const headers = { 'x-amz-copy-source': source(key) }
+      const { status } = await ask({ method: 'PUT', key: to, headers, withinMs: COPY_MS }, [404])
+      return status !== 404
+    },
+
+    async remove(keys) {
+      if (keys.length === 0) return
+      const body = writeDeletion(keys)
+      const headers = { 'Content-Type': 'application/xml', 'Content-MD5': await md5(body) }
+      await ask({ method: 'POST', query: { delete: '' }, headers, body, withinMs: COPY_MS })
+    },
+
+    signDownload(key, { seconds, fileName }) {
+      // Elsewhere than our own origin, and still nothing that a browser opens as a page.
+      const query = {
+        'response-content-disposition': fileName === null ? 'inline' : asAttachment(fileName),
+        'response-cache-control': 'private, no-store',
+      }
+      return sign({ method: 'GET', key, query, seconds })
+    },
+
+    async signUpload(key, { seconds, size, type, replaces }) {
+      const given = {
+        'Content-Type': type,
+        ...(replaces === null ? { 'If-None-Match': '*' } : { 'If-Match': replaces }),
+      }
+      const headers = { ...given, 'Content-Length': String(size) }
+      return { url: await sign({ method: 'PUT', key, headers, seconds }), method: 'PUT', headers: given }
+    },
+
+    startParts,
+
+    async signPart(key, uploadId, { part, size, seconds }) {
+      const query = { partNumber: String(part), uploadId }
+      const headers = { 'Content-Length': String(size) }
+      return { url: await sign({ method: 'PUT', key, query, headers, seconds }), method: 'PUT', headers: {} }
+    },
+
+    async listParts(key, uploadId) {
+      const parts: Part[] = []
+      for (let marker: string | null = '0'; marker !== null; ) {
+        const query: Record<string, string> = { uploadId, 'part-number-marker': marker }
+        const { status, text } = await ask({ method: 'GET', key, query }, [404])
+        if (status === 404) return null
+        const page = readParts(text)
+        parts.push(...page.parts)
+        marker = page.next
+      }
+      return parts
+    },
+
+    completeParts,
+
+    async abortParts(key, uploadId) {
+      await ask({ method: 'DELETE', key, query: { uploadId } }, [404])
+    },
+
+    temporaryCredentials: (prefix, mode, seconds) => temporaryCredentials(settings, now, { prefix, mode, seconds }),
+  }
+}
+
+/** Both spellings (RFC 6266): old programs read only ASCII. */
+function asAttachment(fileName: string): string {
+  const ascii = fileName.replace(/[^\x20-\x7e]|["\\]/g, '_')
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encodeSegment(fileName)}`
+}
+
+/** S3 wants it for deletions; WebCrypto in workerd has it. */
+async function md5(text: string): Promise<string> {
+  const { createHash } = await import('node:crypto')
+  return createHash('md5').update(text).digest('base64')
+}

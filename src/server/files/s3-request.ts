@@ -1,0 +1,101 @@
+import { AwsV4Signer } from 'aws4fetch'
+import { AppError } from '../../domain/error.ts'
+import { FILES_UNREACHABLE } from '../../domain/files.ts'
+import type { BucketSettings } from '../bucket-settings.ts'
+
+const TIMEOUT_MS = 10_000
+const RETRY_AFTER_S = 5
+
+export type S3Request = {
+  method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
+  key?: string
+  query?: Record<string, string>
+  headers?: Record<string, string>
+  body?: string
+  withinMs?: number
+}
+
+/** The bucket's address of a key, and of itself without one. */
+function addressOf({ endpoint, bucket }: BucketSettings, { key, query = {} }: Pick<S3Request, 'key' | 'query'>): URL {
+  const path = key === undefined ? '' : `/${key.split('/').map(encodeSegment).join('/')}`
+  const url = new URL(`${endpoint}/${bucket}${path}`)
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
+  return url
+}
+
+/** Including the characters that encodeURIComponent leaves, and that S3 signs encoded. */
+export function encodeSegment(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+/**
+ * Sends one request and reads its whole answer, within a time limit.
+ * @param expected statuses that the caller handles; 200 and 204 always are
+ * @throws unavailable for every other answer, and for none
+ */
+export async function askBucket(
+  settings: BucketSettings,
+  now: () => number,
+  request: S3Request,
+  expected: number[] = [],
+): Promise<{ status: number; headers: Headers; text: string }> {
+  const { method, headers = {}, body, withinMs = TIMEOUT_MS } = request
+  const signer = new AwsV4Signer({
+    ...credentialsOf(settings),
+    url: addressOf(settings, request).href,
+    method,
+    headers,
+    datetime: amzDate(now()),
+  })
+  try {
+    const signed = await signer.sign()
+    const response = await fetch(signed.url, {
+      method,
+      headers: signed.headers,
+      ...(body === undefined ? {} : { body }),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(withinMs),
+    })
+    const { status } = response
+    const text = await response.text()
+    // S3 may begin a 200 while it copies, and end it with an error.
+    if ((status === 200 && !text.includes('<Error>')) || status === 204 || expected.includes(status))
+      return { status, headers: response.headers, text }
+    throw new Error(`${method} was answered with ${status} ${/<Code>(\w+)</.exec(text)?.[1] ?? ''}`)
+  } catch (cause) {
+    throw unreachable(cause)
+  }
+}
+
+export function unreachable(cause: unknown): AppError {
+  return new AppError('unavailable', FILES_UNREACHABLE, { cause, retryable: true, retryAfter: RETRY_AFTER_S })
+}
+
+/** A link that anybody may use once or more until it expires. Whoever uses it must send exactly these headers. */
+export async function presign(
+  settings: BucketSettings,
+  now: () => number,
+  { method, headers = {}, seconds, ...rest }: Omit<S3Request, 'body'> & { seconds: number },
+): Promise<string> {
+  const url = addressOf(settings, rest)
+  url.searchParams.set('X-Amz-Expires', String(seconds))
+  const signer = new AwsV4Signer({
+    ...credentialsOf(settings),
+    url: url.href,
+    method,
+    headers,
+    datetime: amzDate(now()),
+    signQuery: true,
+    // Else it leaves out the content's length and type, the two that a link must fix.
+    allHeaders: true,
+  })
+  return (await signer.sign()).url.href
+}
+
+function credentialsOf({ accessKeyId, secretAccessKey, region }: BucketSettings) {
+  return { accessKeyId, secretAccessKey, region, service: 's3' }
+}
+
+export function amzDate(ms: number): string {
+  return new Date(ms).toISOString().replace(/[:-]|\.\d{3}/g, '')
+}

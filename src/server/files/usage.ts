@@ -1,0 +1,113 @@
+import { and, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
+import { type FileFolderRow, fileFolders, fileUploads } from '../../../db/schema.ts'
+import { MINUTE_MS } from '../../domain/instant.ts'
+import { FILES_LIMIT } from '../../domain/money/plan-files.ts'
+import { getAllowance } from '../billing/allowance.ts'
+import type { Context } from '../context.ts'
+import { filesPrefix, requireBucket } from './folder.ts'
+
+/** How many pages of 1,000 files a request counts itself; a trigger counts the rest. */
+const PAGES_PER_REQUEST = 5
+export const PAGES_PER_TRIGGER = 200
+/** A page is listed at most this often, however often people look. */
+const PER_PAGE_MS = 5_000
+const COUNT_EVERY_MS = 5 * MINUTE_MS
+
+export type FilesUsage = {
+  usedBytes: number
+  /** Null: unlimited. */
+  limitBytes: number | null
+  /** When we counted; null: the first count isn't over. */
+  countedAt: number | null
+}
+
+/** What the bucket holds for them, as of a moment ago, and what their plan includes. */
+export async function getUsageOfFiles(ctx: Context, folder: FileFolderRow): Promise<FilesUsage> {
+  const [{ plan }, counted] = await Promise.all([getAllowance(ctx, folder.userId), countIfDue(ctx, folder)])
+  return { usedBytes: counted.usedBytes, limitBytes: FILES_LIMIT[plan], countedAt: counted.countedAt }
+}
+
+/** Something may write until then, so a count from before is out of date. */
+export function openQuery(ctx: Pick<Context, 'db' | 'now'>, userId: string, until: number) {
+  return ctx.db.run(sql`UPDATE file_folders SET open_until = max(open_until, ${until}),
+    count_due_at = coalesce(count_due_at, ${ctx.now() + MINUTE_MS}) WHERE user_id = ${userId}`)
+}
+
+async function countIfDue(ctx: Context, folder: FileFolderRow): Promise<FileFolderRow> {
+  const { countedAt, openUntil, usedFiles, countBegunAt } = folder
+  const now = ctx.now()
+  const isCurrent = countedAt !== null && countBegunAt === null && countedAt > openUntil
+  // Large folders are counted less often: nobody waits for dozens of pages.
+  const pages = Math.ceil(usedFiles / 1000)
+  const isRecent = countedAt !== null && now - countedAt < Math.max(0, pages - 1) * PER_PAGE_MS
+  if (isCurrent || isRecent || pages > PAGES_PER_REQUEST) return folder
+  return countFolder(ctx, folder, PAGES_PER_REQUEST)
+}
+
+/**
+ * Counts up to so many pages, from where the last one stopped. Two at once do the same work, and the one that began
+ * later wins.
+ */
+export async function countFolder(ctx: Context, folder: FileFolderRow, most: number): Promise<FileFolderRow> {
+  const bucket = requireBucket(ctx)
+  const begunAt = folder.countBegunAt ?? ctx.now()
+  let [bytes, files, next] = folder.countBegunAt === null ? [0, 0, null] : sumsOf(folder)
+  for (let pages = 0; pages < most; pages++) {
+    const page = await bucket.list({ prefix: filesPrefix(folder), after: next })
+    for (const { key, size } of page.files) {
+      bytes += size
+      if (!key.endsWith('/')) files++
+    }
+    next = page.next
+    if (next === null) return finishCount(ctx, folder, { begunAt, bytes, files })
+  }
+  const progress = { countBegunAt: begunAt, countNext: next, countBytes: bytes, countFiles: files }
+  await ctx.db
+    .update(fileFolders)
+    .set({ ...progress, countDueAt: ctx.now() })
+    .where(and(eq(fileFolders.userId, folder.userId), isUnchanged(folder)))
+  return { ...folder, ...progress }
+}
+
+const sumsOf = (folder: FileFolderRow): [number, number, string | null] => [
+  folder.countBytes,
+  folder.countFiles,
+  folder.countNext,
+]
+
+const isUnchanged = ({ countNext }: FileFolderRow) =>
+  countNext === null ? isNull(fileFolders.countNext) : eq(fileFolders.countNext, countNext)
+
+async function finishCount(
+  ctx: Context,
+  folder: FileFolderRow,
+  { begunAt, bytes, files }: { begunAt: number; bytes: number; files: number },
+): Promise<FileFolderRow> {
+  const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt }
+  const idle = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0 }
+  await ctx.db
+    .update(fileFolders)
+    .set({
+      ...counted,
+      ...idle,
+      countDueAt: sql`CASE WHEN open_until >= ${begunAt} THEN ${ctx.now() + COUNT_EVERY_MS} END`,
+    })
+    .where(
+      and(
+        eq(fileFolders.userId, folder.userId),
+        or(isNull(fileFolders.countedAt), lte(fileFolders.countedAt, begunAt)),
+      ),
+    )
+  return { ...folder, ...counted, ...idle }
+}
+
+/** Bytes that links still open may bring, except those for this path: they replace each other. */
+export async function promisedBytes(ctx: Pick<Context, 'db' | 'now'>, userId: string, path: string): Promise<number> {
+  const [row] = await ctx.db
+    .select({ bytes: sql<number>`coalesce(sum(size), 0)` })
+    .from(fileUploads)
+    .where(
+      and(eq(fileUploads.userId, userId), gt(fileUploads.expiresAt, ctx.now()), sql`${fileUploads.path} <> ${path}`),
+    )
+  return row?.bytes ?? 0
+}

@@ -1,0 +1,73 @@
+export type StoredFile = {
+  key: string
+  size: number
+  /** ms since 1970, as the bucket has it */
+  modifiedAt: number
+  /** Changes with the content. */
+  etag: string
+}
+
+export type SignedUpload = { url: string; method: 'PUT'; headers: Record<string, string> }
+
+export type Part = { part: number; size: number; etag: string }
+
+/** What a program may do with an account's folder, and until when. */
+export type TemporaryCredentials = {
+  accessKeyId: string
+  secretAccessKey: string
+  sessionToken: string
+  expiresAt: number
+}
+
+export type CredentialsMode = 'read' | 'write'
+
+/**
+ * Keeps customers' bytes. Every call may throw an `AppError` 'unavailable': the outcome is unknown, or the bucket is
+ * busy. Every call is safe to repeat.
+ */
+export type Bucket = {
+  /**
+   * Up to 1,000 files whose key begins with `prefix`, in the order of their keys.
+   * @param delimiter keys that have it after the prefix come once, as `prefixes`
+   * @param after the `next` of the page before
+   */
+  list(wanted: {
+    prefix: string
+    delimiter?: '/'
+    after?: string | null
+    most?: number
+  }): Promise<{ files: StoredFile[]; prefixes: string[]; next: string | null }>
+  find(key: string): Promise<StoredFile | null>
+  /** An empty file, for a folder that has nothing in it yet. */
+  putEmpty(key: string): Promise<void>
+  /** Of any size. @returns false if there is nothing to copy */
+  copy(file: { key: string; size: number }, to: string): Promise<boolean>
+  /** Up to 1,000. */
+  remove(keys: string[]): Promise<void>
+
+  /** @param fileName saves it under this name; null shows it in place */
+  signDownload(key: string, options: { seconds: number; fileName: string | null }): Promise<string>
+  /**
+   * A link that takes exactly this many bytes of this type, once.
+   * @param replaces the etag of what is there now; null: nothing may be
+   */
+  signUpload(
+    key: string,
+    options: { seconds: number; size: number; type: string; replaces: string | null },
+  ): Promise<SignedUpload>
+
+  /** @returns the upload's id */
+  startParts(key: string, type: string): Promise<string>
+  signPart(
+    key: string,
+    uploadId: string,
+    options: { part: number; size: number; seconds: number },
+  ): Promise<SignedUpload>
+  /** Null if the bucket has no such upload, or no longer. */
+  listParts(key: string, uploadId: string): Promise<Part[] | null>
+  completeParts(key: string, uploadId: string, parts: Part[]): Promise<void>
+  abortParts(key: string, uploadId: string): Promise<void>
+
+  /** For keys that begin with `prefix` and no others. */
+  temporaryCredentials(prefix: string, mode: CredentialsMode, seconds: number): Promise<TemporaryCredentials>
+}

@@ -1,0 +1,116 @@
+import { expect, inject, test } from 'vitest'
+import { type Client, newPerson, waitFor } from '../../../testing/people/client.ts'
+
+const url = inject('url')
+
+type Upload = { path: string; url: string; method: string; headers: Record<string, string>; expires_at: string }
+type Listed = {
+  path: string
+  folders: { name: string }[]
+  files: { name: string; size: number; modified_at: string }[]
+  used_bytes: number
+  limit_bytes: number | null
+}
+
+const list = async (person: Client, path = '') =>
+  (await person.request<Listed>('GET', `/api/v1/files?path=${encodeURIComponent(path)}`)).body
+
+async function linkFor(person: Client, path: string, size: number): Promise<Upload> {
+  const { status, body } = await person.request<{ upload: Upload }>('POST', '/api/v1/files', { path, size })
+  expect([status, body]).toMatchObject([201, { upload: { path } }])
+  return body.upload
+}
+
+const send = ({ url, method, headers }: Upload, content: BodyInit) => fetch(url, { method, headers, body: content })
+
+async function put(person: Client, path: string, content: string): Promise<void> {
+  const answer = await send(await linkFor(person, path, Buffer.byteLength(content)), content)
+  expect(answer.status).toBe(200)
+}
+
+const content = (person: Client, path: string) =>
+  person.request('GET', `/api/v1/files/content?path=${encodeURIComponent(path)}`)
+
+test('uploads straight to the bucket, lists, counts, downloads, and deletes', async () => {
+  const ada = await newPerson(url)
+  expect(await list(ada)).toMatchObject({ path: '', folders: [], files: [], used_bytes: 0, limit_bytes: 1_000_000_000 })
+  await put(ada, 'runs/flight 1.csv', 'time,height\n')
+  await put(ada, 'رحلة.txt', 'مرحبا')
+  const root = await list(ada)
+  expect(root.folders).toEqual([{ name: 'runs' }])
+  expect(root.files).toMatchObject([{ name: 'رحلة.txt', size: 10 }])
+  expect(root.used_bytes).toBe(22)
+  expect((await list(ada, 'runs')).files).toMatchObject([{ name: 'flight 1.csv', size: 12 }])
+
+  const link = await content(ada, 'runs/flight 1.csv')
+  expect(link.status).toBe(302)
+  const downloaded = await fetch(link.headers.get('location') ?? '')
+  expect(await downloaded.text()).toBe('time,height\n')
+  expect(downloaded.headers.get('content-disposition')).toContain('attachment; filename="flight 1.csv"')
+  expect(downloaded.headers.get('content-type')).toBe('text/csv; charset=utf-8')
+
+  expect((await ada.request('DELETE', '/api/v1/files?path=runs')).status).toBe(200)
+  expect(await list(ada)).toMatchObject({ folders: [], files: [{ name: 'رحلة.txt' }], used_bytes: 10 })
+  expect((await content(ada, 'runs/flight 1.csv')).status).toBe(404)
+  expect((await ada.request('DELETE', '/api/v1/files?path=runs')).status).toBe(404)
+})
+
+test('a link takes its own size and type, once', async () => {
+  const ada = await newPerson(url)
+  const link = await linkFor(ada, 'a.txt', 5)
+  expect((await send(link, 'too long')).status).toBe(403)
+  expect((await send({ ...link, headers: { ...link.headers, 'Content-Type': 'text/html' } }, 'hello')).status).toBe(403)
+  expect((await send({ ...link, url: link.url.replace('a.txt', 'b.txt') }, 'hello')).status).toBe(403)
+  const { 'If-None-Match': _, ...bare } = link.headers
+  expect((await send({ ...link, headers: bare }, 'hello')).status).toBe(403)
+  expect((await send(link, 'hello')).status).toBe(200)
+  expect((await send(link, 'world')).status).toBe(412)
+  const again = await linkFor(ada, 'a.txt', 5)
+  expect((await send(again, 'world')).status).toBe(200)
+  expect((await send(again, 'third')).status).toBe(412)
+  const read = await content(ada, 'a.txt')
+  expect(await (await fetch(read.headers.get('location') ?? '')).text()).toBe('world')
+})
+
+test('refuses paths that lead elsewhere, and what is larger than the rest of the plan', async () => {
+  const ada = await newPerson(url)
+  const refused = async (path: string, size = 1) => {
+    const { status, body } = await ada.request('POST', '/api/v1/files', { path, size })
+    return [status, body.error]
+  }
+  for (const path of [
+    '../a',
+    'a/../b',
+    '/a',
+    'a\n',
+    'a\u0000',
+    '',
+    'a//b',
+    'a/',
+    './a',
+    'a\u202Etxt.exe',
+    'é'.repeat(257),
+  ])
+    expect(await refused(path), path).toMatchObject([422, expect.any(String)])
+  for (const path of ['../a', '/a', 'a\u0007'])
+    expect((await ada.request('GET', `/api/v1/files?path=${encodeURIComponent(path)}`)).status, path).toBe(422)
+  await put(ada, 'a.txt', 'hello')
+  expect(await refused('b.bin', 1_000_000_000)).toEqual([
+    422,
+    'This upload has 1 GB, and only 999.9 MB are left: your files use 5 bytes of the 1 GB that your plan includes. Delete files, or choose a larger plan.',
+  ])
+  expect(await refused('b.bin', -1)).toMatchObject([422, 'The size must be a whole number of bytes.'])
+})
+
+test('nobody sees or reaches the files of others', async () => {
+  const [ada, eve] = [await newPerson(url), await newPerson(url)]
+  await put(ada, 'secret.txt', 'hello')
+  expect((await list(eve)).files).toEqual([])
+  expect((await content(eve, 'secret.txt')).status).toBe(404)
+  expect((await eve.request('DELETE', '/api/v1/files?path=secret.txt')).status).toBe(404)
+  const link = await linkFor(eve, 'secret.txt', 5)
+  const theirs = (await content(ada, 'secret.txt')).headers.get('location') ?? ''
+  const forged = link.url.replace(new URL(link.url).pathname, new URL(theirs).pathname)
+  expect((await send({ ...link, url: forged }, 'eve!!')).status).toBe(403)
+  await waitFor(async () => (await list(ada)).used_bytes === 5)
+})
