@@ -1,7 +1,7 @@
 /** Names of files and folders in someone's private folder, which their machines see as /data. */
 
 /** In UTF-8. With our own prefix in front, a key stays below the 1,024 bytes that buckets allow. */
-export const MAX_PATH_BYTES = 512
+const MAX_PATH_BYTES = 512
 
 /** Turn the text around them, so `exe.png` may read as `gnp.exe`. */
 const REORDERING = /[\u202a-\u202e\u2066-\u2069]/
@@ -102,28 +102,10 @@ export function overLimit({ used, limit, size }: { used: number; limit: number; 
 
 /** One upload in a single request; larger ones go in parts. */
 export const MAX_SINGLE_UPLOAD = 5_000_000_000
-export const MAX_FILE_BYTES = 5_000_000_000_000
-const MAX_PARTS = 10_000
-const PART_STEP = 1024 * 1024
-const SMALLEST_PART = 16 * PART_STEP
-
-/** The length of each part of an upload but the last. Buckets take at most 10,000 parts. */
-export function partSizeOf(size: number): number {
-  return Math.max(SMALLEST_PART, Math.ceil(size / MAX_PARTS / PART_STEP) * PART_STEP)
-}
-
-export function partCountOf(size: number): number {
-  return Math.max(1, Math.ceil(size / partSizeOf(size)))
-}
-
-/** The length of one part, counted from 1. */
-export function lengthOfPart(size: number, part: number): number {
-  const each = partSizeOf(size)
-  return Math.min(each, size - (part - 1) * each)
-}
-
 /** How long a deletion can be undone. */
 export const UNDO_DAYS = 7
 
 export const FILES_UNREACHABLE = "Your files can't be reached right now. They are safe. Please try again in a moment."
 export const FILE_NOT_FOUND = 'There is no file or folder with this path.'
+export const FILES_FULL =
+  'Your files use all of what your plan includes, so they can only be read. Delete files, or choose a larger plan.'

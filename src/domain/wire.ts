@@ -290,3 +290,17 @@ export type FileUpload = {
   headers: Record<string, string>
   expires_at: string
 }
+
+/** What any S3 tool needs to use someone's files, and until when. */
+export type FilesAccess = {
+  access_key_id: string
+  secret_access_key: string
+  session_token: string
+  expires_at: string
+  endpoint: string
+  region: string
+  bucket: string
+  /** Every key of theirs begins with it, and no other is allowed. */
+  prefix: string
+  mode: 'read' | 'write'
+}

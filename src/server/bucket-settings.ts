@@ -4,6 +4,8 @@ import type { Env } from './env.ts'
 export type BucketSettings = {
   /** The S3 endpoint, without a slash at its end. */
   endpoint: string
+  /** Its origin, which a page's policy must allow. */
+  origin: string
   bucket: string
   region: string
   accessKeyId: string
@@ -32,6 +34,7 @@ export function bucketSettingsOf(env: Env): BucketSettings | null {
   if (!env.FILES_ENDPOINT) return null
   return {
     endpoint: env.FILES_ENDPOINT.replace(/\/$/, ''),
+    origin: new URL(env.FILES_ENDPOINT).origin,
     bucket: env.FILES_BUCKET ?? '',
     region: env.FILES_REGION ?? 'auto',
     accessKeyId: env.FILES_ACCESS_KEY_ID ?? '',
@@ -39,9 +42,4 @@ export function bucketSettingsOf(env: Env): BucketSettings | null {
     credentialsUrl: env.FILES_CREDENTIALS_URL ?? '',
     credentialsToken: env.FILES_CREDENTIALS_TOKEN ?? null,
   }
-}
-
-/** Where browsers and machines talk to the bucket. */
-export function bucketOrigin({ endpoint }: Pick<BucketSettings, 'endpoint'>): string {
-  return new URL(endpoint).origin
 }

@@ -23,6 +23,7 @@ const recordMailboxes = async (ctx: Context) => (await import('./accounts/mailbo
 const renewMailboxKey = async (ctx: Context) => (await import('./accounts/mailboxes.ts')).renewMailboxKey(ctx)
 const endLargeServers = async (ctx: Context) => (await import('./fleet/large-servers.ts')).endLargeServers(ctx)
 const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hours-mails.ts')).mailUsedHours(ctx)
+const countChanged = async (ctx: Context) => (await import('./files/usage.ts')).countChanged(ctx)
 const continueMoves = async (ctx: Context) => (await import('./files/moves.ts')).continueMoves(ctx)
 
 /**
@@ -43,7 +44,15 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     stopOverdueServers,
     mailUsedHours,
   },
-  '1-59 * * * *': { checkStarts, watchMatters, deliverMail, recordMailboxes, freeClosedAddresses, continueMoves },
+  '1-59 * * * *': {
+    checkStarts,
+    watchMatters,
+    deliverMail,
+    recordMailboxes,
+    freeClosedAddresses,
+    continueMoves,
+    countChanged,
+  },
   '17 4 * * *': { forgetTraces, renewSecrets, renewMailboxKey },
 }
 

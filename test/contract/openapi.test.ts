@@ -220,6 +220,8 @@ test('every answer of the running product has the shape that the document gives 
   await fetch(link, { ...sent, body: 'hello' })
   for (let i = 0; i < 2; i++)
     check('DELETE /api/v1/files', await program.request('DELETE', '/api/v1/files?path=a.txt', undefined, headers))
+  await callAs('POST /api/v1/files/credentials', { mode: 'read' })
+  await callAs('POST /api/v1/files/credentials', { mode: 'all' })
   await callAs('POST /api/v1/aws/start', { server_id: 'srv_none' })
   await callAs('POST /api/v1/aws/start', {})
   const place = (free.candidates as { available: boolean; server_id: string }[]).find(({ available }) => available)

@@ -9,6 +9,3 @@ export const FILES_LIMIT: Record<PlanType, number | null> = {
   premium: null,
   enterprise: null,
 }
-
-/** Where a plan has no limit, we hear of this much. */
-export const FILES_ALERT_BYTES = 1000 * GB

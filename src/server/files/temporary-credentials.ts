@@ -88,7 +88,7 @@ async function fromSts(
   }
 }
 
-export function policyFor(bucket: string, prefix: string, mode: CredentialsMode) {
+function policyFor(bucket: string, prefix: string, mode: CredentialsMode) {
   const objects = mode === 'read' ? ['s3:GetObject'] : ['s3:GetObject', 's3:PutObject', 's3:DeleteObject']
   const uploads = mode === 'read' ? [] : ['s3:AbortMultipartUpload', 's3:ListMultipartUploadParts']
   return {

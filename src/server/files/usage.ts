@@ -1,4 +1,4 @@
-import { and, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
 import { type FileFolderRow, fileFolders, fileUploads } from '../../../db/schema.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import { FILES_LIMIT } from '../../domain/money/plan-files.ts'
@@ -8,7 +8,8 @@ import { filesPrefix, requireBucket } from './folder.ts'
 
 /** How many pages of 1,000 files a request counts itself; a trigger counts the rest. */
 const PAGES_PER_REQUEST = 5
-export const PAGES_PER_TRIGGER = 200
+const PAGES_PER_TRIGGER = 200
+const FOLDERS_PER_TRIGGER = 20
 /** A page is listed at most this often, however often people look. */
 const PER_PAGE_MS = 5_000
 const COUNT_EVERY_MS = 5 * MINUTE_MS
@@ -48,7 +49,7 @@ async function countIfDue(ctx: Context, folder: FileFolderRow): Promise<FileFold
  * Counts up to so many pages, from where the last one stopped. Two at once do the same work, and the one that began
  * later wins.
  */
-export async function countFolder(ctx: Context, folder: FileFolderRow, most: number): Promise<FileFolderRow> {
+async function countFolder(ctx: Context, folder: FileFolderRow, most: number): Promise<FileFolderRow> {
   const bucket = requireBucket(ctx)
   const begunAt = folder.countBegunAt ?? ctx.now()
   let [bytes, files, next] = folder.countBegunAt === null ? [0, 0, null] : sumsOf(folder)
@@ -110,4 +111,16 @@ export async function promisedBytes(ctx: Pick<Context, 'db' | 'now'>, userId: st
       and(eq(fileUploads.userId, userId), gt(fileUploads.expiresAt, ctx.now()), sql`${fileUploads.path} <> ${path}`),
     )
   return row?.bytes ?? 0
+}
+
+/** Run by cron: counts what may have changed and nobody looked at. */
+export async function countChanged(ctx: Context): Promise<void> {
+  if (!ctx.bucket) return
+  const due = await ctx.db
+    .select()
+    .from(fileFolders)
+    .where(lte(fileFolders.countDueAt, ctx.now()))
+    .orderBy(asc(fileFolders.countDueAt))
+    .limit(FOLDERS_PER_TRIGGER)
+  for (const folder of due) await countFolder(ctx, folder, PAGES_PER_TRIGGER)
 }

@@ -219,6 +219,7 @@ export const SITE_MAP = {
   }),
   'GET /api/v1/files': call('user', { scope: 'read' }),
   'POST /api/v1/files': call('user', { scope: 'operate' }),
+  'POST /api/v1/files/credentials': call('user', { scope: 'operate' }),
   'GET /api/v1/files/content': call('user', { scope: 'read' }),
   'DELETE /api/v1/files': call('user', { scope: 'operate', form: { at: '/files', done: '/files' } }),
   'POST /api/v1/aws/auto_cloud_start_request': call('user', { scope: 'operate' }),

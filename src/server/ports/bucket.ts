@@ -7,7 +7,7 @@ export type StoredFile = {
   etag: string
 }
 
-export type SignedUpload = { url: string; method: 'PUT'; headers: Record<string, string> }
+type SignedUpload = { url: string; method: 'PUT'; headers: Record<string, string> }
 
 export type Part = { part: number; size: number; etag: string }
 

@@ -133,6 +133,7 @@ export const MATRIX: Record<string, Row> = {
   'GET /api/v1/aws/server_available': { ...CALL, ...READ },
   'GET /api/v1/files': { ...CALL, ...READ },
   'POST /api/v1/files': { ...CALL, ...OPERATE },
+  'POST /api/v1/files/credentials': { ...CALL, ...OPERATE },
   'GET /api/v1/files/content': { ...CALL, ...READ },
   'DELETE /api/v1/files': { ...CALL, ...OPERATE },
   'GET /api/v1/environments': { ...CALL, ...READ },

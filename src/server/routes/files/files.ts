@@ -9,6 +9,7 @@ import { answer } from '../../http/reply.ts'
 const listing = () => import('../../files/list-files.ts')
 const uploading = () => import('../../files/upload.ts')
 const downloading = () => import('../../files/download.ts')
+const credentials = () => import('../../files/credentials.ts')
 const deleting = () => import('../../files/delete.ts')
 
 const pathOf = (c: HonoContext<AppEnv>) => c.req.query('path') ?? ''
@@ -34,4 +35,8 @@ export const files = new Hono<AppEnv>()
       message: `Deleted ${deleted.path}. You can undo this for 7 days.`,
       deletion: { id, path: deleted.path, undo_until: toIso(undoUntil) },
     })
+  })
+  .post('/api/v1/files/credentials', body(z.object({ mode: z.enum(['read', 'write']) })), async (c) => {
+    const { giveCredentials } = await credentials()
+    return c.json({ credentials: await giveCredentials(c.var.ctx, signedIn(c).user.id, c.req.valid('json').mode) }, 201)
   })

@@ -167,6 +167,11 @@ export const CALLS: Record<JsonCall, Description> = {
     refusals: [404, 409, 422],
     query: { path: 'The file or folder' },
   },
+  'POST /api/v1/files/credentials': {
+    summary: 'Request credentials for your files, for an hour',
+    answer: [201, z.object({ credentials: shape.filesAccess })],
+    refusals: [404, 409],
+  },
   'GET /api/v1/environments': { summary: 'List what a server can simulate', answer: [200, shape.worlds] },
   'POST /api/v1/environments': {
     summary: 'Add a container image of your own as an environment',

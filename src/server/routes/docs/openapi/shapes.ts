@@ -117,6 +117,18 @@ export const fileUpload = z.object({
   expires_at: instant,
 }) satisfies z.ZodMiniType<wire.FileUpload>
 
+export const filesAccess = z.object({
+  access_key_id: z.string(),
+  secret_access_key: z.string(),
+  session_token: z.string(),
+  expires_at: instant,
+  endpoint: z.string(),
+  region: z.string(),
+  bucket: z.string(),
+  prefix: z.string(),
+  mode: z.enum(['read', 'write']),
+}) satisfies z.ZodMiniType<wire.FilesAccess>
+
 export const fileDeletion = z.object({ id: z.string(), path: z.string(), undo_until: instant })
 
 export const ownEnvironment = z.object({
