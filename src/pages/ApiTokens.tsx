@@ -5,7 +5,7 @@ import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { type Column, DataTable } from '../ui/DataTable.tsx'
 import { Field, PasswordField, Select } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Secret } from '../ui/Secret.tsx'
 import { Time } from '../ui/Time.tsx'
@@ -56,11 +56,7 @@ export function ApiTokens({ tokens, made, csrfToken, flash }: ApiTokensProps) {
       ),
     },
   }))
-  const typed = (name: string) => ({
-    name,
-    defaultValue: flash?.values?.[name],
-    error: flash?.field === name ? flash.message : null,
-  })
+  const typed = (name: string) => refusedField(flash, name)
   return (
     <div className="page stack">
       <div className="page-head">

@@ -5,7 +5,7 @@ import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { type Column, DataTable } from '../ui/DataTable.tsx'
 import { Field } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
 
@@ -43,11 +43,7 @@ export function Environments({ environments, included, csrfToken, flash }: Envir
       ),
     },
   }))
-  const typed = (name: string) => ({
-    name,
-    defaultValue: flash?.values?.[name],
-    error: flash?.field === name ? flash.message : null,
-  })
+  const typed = (name: string) => refusedField(flash, name)
   return (
     <div className="page stack">
       <div className="page-head">

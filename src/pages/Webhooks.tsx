@@ -4,7 +4,7 @@ import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { type Column, DataTable } from '../ui/DataTable.tsx'
 import { Checkbox, Field, PasswordField } from '../ui/Field.tsx'
-import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
 import { NewSecret } from './webhooks/NewSecret.tsx'
@@ -49,11 +49,7 @@ export function Webhooks({ webhooks, secret, csrfToken, flash }: WebhooksProps) 
       answered: webhook.answered_at ? <Time at={webhook.answered_at} /> : 'Never',
     },
   }))
-  const typed = (name: string) => ({
-    name,
-    defaultValue: flash?.values?.[name],
-    error: flash?.field === name ? flash.message : null,
-  })
+  const typed = (name: string) => refusedField(flash, name)
   const isChosen = (type: string) => !flash?.values || `events[${type}]` in flash.values
   return (
     <div className="page stack">

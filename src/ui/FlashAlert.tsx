@@ -18,3 +18,8 @@ export function FlashAlert({ flash, id }: { flash: FlashMessage | null; id?: str
     </Alert>
   )
 }
+
+/** What the user typed into a refused form's field, and what is wrong with it: the props of a Field. */
+export function refusedField(flash: FlashMessage | null | undefined, name: string) {
+  return { name, defaultValue: flash?.values?.[name], error: flash?.field === name ? flash.message : null }
+}

@@ -1,3 +1,4 @@
+import type { Drift as Drifts } from '../../domain/drift.ts'
 import { Card } from '../../ui/Card.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
 import { Field } from '../../ui/Field.tsx'
@@ -5,28 +6,6 @@ import { EmptyState, ErrorState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { ActForm } from './ActForm.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
-
-type Drifted = {
-  instances: { id: string; type: string; launched_at: string | null; run: string | null; user: string | null }[]
-  runs: { id: string; user: string; instance: string | null; seen_at: string | null }[]
-  jobs: {
-    id: string
-    user: string
-    run: string
-    kind: string
-    attempts: number
-    due_at: string
-    progress: string | null
-  }[]
-  differing: {
-    id: string
-    user: string
-    ended_at: string
-    difference: number | null
-    taken_off: number
-    credited: boolean
-  }[]
-}
 
 const INSTANCES: Column[] = [
   { key: 'id', label: 'Instance', rowHeader: true },
@@ -60,7 +39,7 @@ const DIFFERING: Column[] = [
 ]
 
 /** @param drift null: EC2 didn't answer, and `error` says so */
-export function Drift({ drift, error, acting }: { drift: Drifted | null; error: string | null; acting: Acting }) {
+export function Drift({ drift, error, acting }: { drift: Drifts | null; error: string | null; acting: Acting }) {
   return (
     <AdminPage here="/admin/drift" title="Drift" acting={acting}>
       {error ? <ErrorState>{error}</ErrorState> : null}
@@ -92,7 +71,7 @@ export function Drift({ drift, error, acting }: { drift: Drifted | null; error: 
   )
 }
 
-function Tables({ instances, runs, jobs, differing }: Drifted) {
+function Tables({ instances, runs, jobs, differing }: Drifts) {
   return (
     <>
       <Part title="Instances without a run" columns={INSTANCES} none="Every instance has its run.">

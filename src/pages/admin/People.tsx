@@ -1,3 +1,4 @@
+import type { FoundPerson } from '../../domain/person-details.ts'
 import { Badge, type BadgeColor } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
@@ -6,10 +7,7 @@ import { EmptyState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { AdminPage } from './AdminPage.tsx'
 
-export type PersonState = 'active' | 'unconfirmed' | 'suspended' | 'closed'
-type Found = { id: string; name: string; email: string; admin: boolean; created_at: string; state: PersonState }
-
-export const STATE_COLORS: Record<PersonState, BadgeColor> = {
+export const STATE_COLORS: Record<FoundPerson['state'], BadgeColor> = {
   active: 'green',
   unconfirmed: 'gray',
   suspended: 'red',
@@ -24,7 +22,7 @@ const COLUMNS: Column[] = [
   { key: 'id', label: 'ID' },
 ]
 
-export function People({ people, more, q }: { people: Found[]; more: boolean; q: string }) {
+export function People({ people, more, q }: { people: FoundPerson[]; more: boolean; q: string }) {
   const rows = people.map(({ id, name, email, admin, created_at, state }) => ({
     id,
     cells: {

@@ -1,4 +1,5 @@
 import { dollars } from '../../domain/money/money.ts'
+import type { PersonDetails } from '../../domain/person-details.ts'
 import { canStop, formatUptime, serverStatus, serverStatusColor } from '../../domain/server.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -11,7 +12,6 @@ import { type Acting, AdminPage } from './AdminPage.tsx'
 import { AuditTable } from './AuditTable.tsx'
 import { STATE_COLORS } from './People.tsx'
 import { PersonActs } from './PersonActs.tsx'
-import type { PersonProps } from './person.ts'
 
 const RUN_COLUMNS: Column[] = [
   { key: 'run', label: 'Run', rowHeader: true },
@@ -34,7 +34,7 @@ const DEVICE_COLUMNS: Column[] = [
 ]
 
 /** @param self the admin looks at their own account, where they can't act */
-export function Person({ person, acting, self }: { person: PersonProps; acting: Acting; self: boolean }) {
+export function Person({ person, acting, self }: { person: PersonDetails; acting: Acting; self: boolean }) {
   const { plan } = person
   const live = person.runs.find(canStop)
   return (
@@ -123,15 +123,15 @@ function When({ text, at }: { text: string; at: string | null }) {
   ) : null
 }
 
-const planName = ({ type }: NonNullable<PersonProps['plan']>) => (type === 'demo' ? 'trial' : type)
+const planName = ({ type }: NonNullable<PersonDetails['plan']>) => (type === 'demo' ? 'trial' : type)
 
-function planHint({ status, hours, paid_through_stripe }: NonNullable<PersonProps['plan']>): string {
+function planHint({ status, hours, paid_through_stripe }: NonNullable<PersonDetails['plan']>): string {
   return `${status}, ${hours} h${paid_through_stripe ? ', through Stripe' : ''}`
 }
 
-const sum = (bills: PersonProps['bills']) => bills.reduce((total, bill) => total + bill.dollars, 0)
+const sum = (bills: PersonDetails['bills']) => bills.reduce((total, bill) => total + bill.dollars, 0)
 
-function runRow(run: PersonProps['runs'][number]) {
+function runRow(run: PersonDetails['runs'][number]) {
   const status = serverStatus(run)
   return {
     id: run.id,
@@ -149,7 +149,7 @@ function runRow(run: PersonProps['runs'][number]) {
   }
 }
 
-function billRow(bill: PersonProps['bills'][number]) {
+function billRow(bill: PersonDetails['bills'][number]) {
   return {
     id: bill.id,
     cells: {

@@ -1,17 +1,17 @@
 import { PLANS, TRIAL_MINUTES } from '../../domain/money/plan.ts'
+import type { PersonDetails } from '../../domain/person-details.ts'
 import type { Server } from '../../domain/wire.ts'
 import { Field, Select } from '../../ui/Field.tsx'
 import { ActForm } from './ActForm.tsx'
 import type { Acting } from './AdminPage.tsx'
 import { ForceStop } from './ForceStop.tsx'
-import type { PersonProps } from './person.ts'
 
 const PLAN_OPTIONS = [
   ...PLANS.map(({ type, hours }) => ({ value: type, label: `${type}, ${hours ?? 0} h by default` })),
   { value: 'demo', label: `trial, ${TRIAL_MINUTES} minutes` },
 ]
 
-type Props = { person: PersonProps; live: Server | null; acting: Acting }
+type Props = { person: PersonDetails; live: Server | null; acting: Acting }
 
 /** Everything an admin can do to someone else's account. */
 export function PersonActs({ person, live, acting }: Props) {

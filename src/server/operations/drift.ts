@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm'
+import type { Drift } from '../../domain/drift.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
 import type { Context } from '../context.ts'
 
@@ -7,32 +8,6 @@ const WAIT_MS = 4_000
 const LATE_MS = MINUTE_MS
 const MOST_TRIES = 5
 const MOST_SHOWN = 100
-
-export type Drift = {
-  /** Alive at EC2, but no live run of this database owns it. */
-  instances: { id: string; type: string; launched_at: string | null; run: string | null; user: string | null }[]
-  /** Running here, but not alive at EC2. */
-  runs: { id: string; user: string; instance: string | null; seen_at: string | null }[]
-  /** A minute late, or failing. */
-  jobs: {
-    id: string
-    user: string
-    run: string
-    kind: string
-    attempts: number
-    due_at: string
-    progress: string | null
-  }[]
-  /** Ended runs whose meter and EC2's record differ by more than a minute, newest first. */
-  differing: {
-    id: string
-    user: string
-    ended_at: string
-    difference: number | null
-    taken_off: number
-    credited: boolean
-  }[]
-}
 
 type Differing = {
   id: string

@@ -1,10 +1,9 @@
 import { and, desc, eq, isNull, or, sql } from 'drizzle-orm'
 import { bills, invoices, plans, runs, signIns, users } from '../../../db/schema.ts'
-import type { AuditLine } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { dollarsOf, meterEnd, runSeconds } from '../../domain/money/billing.ts'
-import type { Server } from '../../domain/wire.ts'
+import type { FoundPerson, PersonDetails } from '../../domain/person-details.ts'
 import { isLive } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
 import { toServer } from '../fleet/wire.ts'
@@ -12,15 +11,6 @@ import { listAudit } from './audit-log.ts'
 
 const MOST_FOUND = 50
 const SHOWN = 20
-
-export type FoundPerson = {
-  id: string
-  name: string
-  email: string
-  admin: boolean
-  created_at: string
-  state: 'active' | 'unconfirmed' | 'suspended' | 'closed'
-}
 
 /** By a part of the name or address, or by an id: the person's, a run's, an instance's, a bill's, or Stripe's. Newest first. */
 export async function findPeople(
@@ -55,26 +45,6 @@ function toFound(row: typeof users.$inferSelect): FoundPerson {
   const state =
     row.closedAt !== null ? 'closed' : isSuspended ? 'suspended' : row.confirmedAt ? 'active' : 'unconfirmed'
   return { id, name, email, admin, created_at: toIso(createdAt), state }
-}
-
-export type PersonDetails = FoundPerson & {
-  held_at: string | null
-  suspended_at: string | null
-  closed_at: string | null
-  stripe_customer_id: string | null
-  plan: { type: string; status: string; hours: number; paid_through_stripe: boolean } | null
-  runs: (Server & { cost_so_far: number; instance_id: string | null })[]
-  bills: {
-    id: string
-    start: string
-    end: string
-    seconds: number
-    dollars: number
-    status: string
-    corrects: string | null
-  }[]
-  sign_ins: { id: string; user_agent: string | null; address: string | null; last_seen_at: string }[]
-  acts: AuditLine[]
 }
 
 /** One person with their latest runs, bills, and sign-ins, and what operators did. @throws not_found */

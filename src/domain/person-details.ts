@@ -1,15 +1,17 @@
-import type { AuditLine } from '../../domain/audit.ts'
-import type { Server } from '../../domain/wire.ts'
-import type { PersonState } from './People.tsx'
+import type { AuditLine } from './audit.ts'
+import type { Server } from './wire.ts'
 
-/** Times are ISO 8601. */
-export type PersonProps = {
+/** What the console knows about a person. Times are ISO 8601. */
+export type FoundPerson = {
   id: string
   name: string
   email: string
   admin: boolean
   created_at: string
-  state: PersonState
+  state: 'active' | 'unconfirmed' | 'suspended' | 'closed'
+}
+
+export type PersonDetails = FoundPerson & {
   held_at: string | null
   suspended_at: string | null
   closed_at: string | null
