@@ -101,11 +101,11 @@ export const plainDynamicImports: Plugin = {
 }
 
 /** What a request through a door needs, and no other. */
-const DOOR = /src.server.door.(?!routes|door-keeper)|src.domain.forward/
+const DOOR = /src.server.door.(?!routes|door-keeper|screens)|src.domain.forward/
 
 /** Code that few requests need, loaded on demand, in one chunk because small ones compress badly. */
 const RARE =
-  /src.ui.BarChart|src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ForgotPassword|Help|Privacy|ResetPassword|Runs?|run.\w+|StatusPage|StopServer|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.(webhook|run-list|run-timeline|money.(budget-form|correction|cost-chart|ec2-credit))|src.server.routes.webhooks.answers|node_modules.standardwebhooks|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|overdue-servers|personal-data|webhooks)|billing.(plans.(change-plan|reconcile)|bills.(budget|corrections|ec2-credit|hours-mails|invoice-mails|run-bill|settle-meter))|mail.money-letters|operations.(metrics|prometheus|run-page)|fleet.run-(facts|list))/
+  /src.ui.BarChart|src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ForgotPassword|Help|Privacy|ResetPassword|Runs?|ShareServer|ConnectServer|run.\w+|StatusPage|StopServer|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.(webhook|run-list|run-timeline|money.(budget-form|correction|cost-chart|ec2-credit))|src.server.routes.webhooks.answers|src.server.door.screens|node_modules.standardwebhooks|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|overdue-servers|personal-data|webhooks)|billing.(plans.(change-plan|reconcile)|bills.(budget|corrections|ec2-credit|hours-mails|invoice-mails|run-bill|settle-meter))|mail.money-letters|operations.(metrics|prometheus|run-page)|fleet.run-(facts|list))/
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },

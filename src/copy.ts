@@ -1,36 +1,8 @@
-/** The script of what you copy: a button beside each block of code and each secret. */
-function start(): void {
-  // Absent where the browser doesn't let pages copy.
-  if (!navigator.clipboard) return
-  for (const block of document.querySelectorAll('.copyable')) {
-    const button = document.createElement('button')
-    button.type = 'button'
-    button.className = 'btn btn-small copy'
-    button.textContent = 'Copy'
-    button.onclick = () => void copy(block.querySelector('code') as HTMLElement, button)
-    block.append(button)
-  }
-}
+/** The script of pages with something to copy. */
+import { addCopyButtons } from './islands/copy-buttons.ts'
 
-async function copy(code: HTMLElement, button: HTMLButtonElement): Promise<void> {
-  const live = document.getElementById('live')
-  const say = (label: string, sentence: string) => {
-    button.textContent = label
-    if (live) live.textContent = sentence
-  }
-  try {
-    await navigator.clipboard.writeText(code.textContent)
-    say('Copied', 'Copied.')
-  } catch {
-    // The browser refused, so leave the last step to the person.
-    getSelection()?.selectAllChildren(code)
-    say('Press Ctrl+C', 'Selected. Press Ctrl+C to copy.')
-  }
-  setTimeout(() => say('Copy', ''), 2_000)
-}
+const start = () => addCopyButtons(document)
 
 // An async script from the browser's cache may run before the page has been parsed.
 if (document.readyState === 'loading') addEventListener('DOMContentLoaded', start)
 else start()
-
-export {}

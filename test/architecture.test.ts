@@ -36,7 +36,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   door: {
     path: 'src/server/door/',
-    looksInto: ['domain', 'db', 'server', 'accounts', 'objects', 'http'],
+    looksInto: ['domain', 'pages', 'db', 'server', 'fleet', 'accounts', 'objects', 'http'],
   },
   routes: {
     path: 'src/server/routes/',

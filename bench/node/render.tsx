@@ -72,6 +72,7 @@ const dashboard = (
     worlds={worldsFor('basic', [])}
     stopAfter={14_400}
     restart={null}
+    guests={[]}
   />
 )
 const shown = pageInstances(instances, NEWEST_FIRST, now)

@@ -8,6 +8,7 @@ import { ActionsCard } from '../../src/islands/dashboard/ActionsCard.tsx'
 import { Address } from '../../src/islands/dashboard/Address.tsx'
 import { ByForm } from '../../src/islands/dashboard/ByForm.tsx'
 import { ConnectionLine } from '../../src/islands/dashboard/ConnectionLine.tsx'
+import { DoorRow } from '../../src/islands/dashboard/DoorRow.tsx'
 import { EndChoice } from '../../src/islands/dashboard/EndChoice.tsx'
 import { EndForm, MoveForm, To } from '../../src/islands/dashboard/EndForm.tsx'
 import { EndingAlert } from '../../src/islands/dashboard/EndingAlert.tsx'
@@ -136,6 +137,7 @@ const runCard = (server: Server, summary: Summary, reachable = true) => (
     onStop={nothing}
     onMove={nothing}
     latest={null}
+    guests={[]}
   />
 )
 const EVERY: PlanType[] = ['demo', 'basic', 'premium', 'enterprise']
@@ -147,6 +149,9 @@ const world = (plan: PlanType, last: Pick<Server, 'environment' | 'vehicle'>[]) 
   <WorldChoice worlds={worldsFor(plan, CATALOG)} servers={last.map((each) => ({ ...RUNNING, ...each }))} />
 )
 const endForm = (server: Server) => <EndForm server={server} now={NOW} csrfToken="" onMove={nothing} latest={null} />
+const doorRow = (...untils: number[]) => (
+  <DoorRow server={RUNNING} now={NOW} guests={untils.map((ago) => ({ run: RUNNING.id, until: iso(ago) }))} />
+)
 const SMALL = { instance_type: 'g6.4xlarge', availability_zone: 'us-east-1a' }
 const LARGE = { instance_type: 'g6.12xlarge', availability_zone: 'us-east-1b' }
 const usage = ({ monthlyUsage, subscription }: Summary, openInvoices: Bill[] = []) => (
@@ -191,6 +196,15 @@ export const DASHBOARD: Specimen[] = [
       state,
       runCard(server, summaryOf(3, state === 'stopping' ? PREMIUM : null), state !== 'running, connecting'),
     ]),
+  },
+  {
+    name: 'DoorRow',
+    file: `${FOLDER}/DoorRow.tsx`,
+    states: [
+      ['only you', doorRow()],
+      ['a guest', doorRow(-3600)],
+      ['guests, for days', doorRow(-3600, -200_000)],
+    ],
   },
   {
     name: 'EndForm',

@@ -12,6 +12,7 @@ import { Meter } from '../../src/ui/Meter.tsx'
 import { Secret } from '../../src/ui/Secret.tsx'
 import { EmptyState, ErrorState, Spinner } from '../../src/ui/States.tsx'
 import { Time, TimeIn } from '../../src/ui/Time.tsx'
+import { WhoMayEnter } from '../../src/ui/WhoMayEnter.tsx'
 import { nothing, type Specimen } from './specimen.ts'
 
 const KINDS: AlertKind[] = ['danger', 'success', 'info', 'warning']
@@ -284,6 +285,14 @@ export const PARTS: Specimen[] = [
       ['brief', <Time key="t" at={AT} layout="brief" />],
       ['clock', <Time key="t" at={AT} layout="clock" />],
       ['a UTC day', <Time key="t" at="2026-11-21" />],
+    ],
+  },
+  {
+    name: 'WhoMayEnter',
+    file: 'src/ui/WhoMayEnter.tsx',
+    states: [
+      ['only you', <WhoMayEnter key="w" untils={[]} now={0} />],
+      ['guests', <WhoMayEnter key="w" untils={['2026-11-21T18:00:00Z']} now={Date.UTC(2026, 10, 21)} />],
     ],
   },
   {

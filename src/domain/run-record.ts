@@ -13,6 +13,8 @@ export type RunRecord = {
   place_id: string
   instance_id: string | null
   ip_address: string | null
+  /** Whether its page has a door, and so is closed to everyone but its owner and their guests. */
+  has_door: boolean
   error_message: string | null
   /** Whole seconds on the meter, and what they cost at list price. */
   seconds: number

@@ -257,6 +257,9 @@ export type SignIn = {
   last_seen_at: string
 }
 
+/** Until when a guest may enter a run. */
+export type GuestEnd = { run: string; until: string }
+
 /** A link through a run's door, for hours that its owner chose. */
 export type Guest = {
   id: string

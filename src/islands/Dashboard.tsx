@@ -7,7 +7,7 @@ import { usageAt } from '../domain/money/live-usage.ts'
 import { startCost, startRefusal } from '../domain/money/start-cost.ts'
 import { canStop, isEnding, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
-import type { Job, Machine, Server, Summary, Worlds } from '../domain/wire.ts'
+import type { GuestEnd, Job, Machine, Server, Summary, Worlds } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/States.tsx'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
@@ -40,6 +40,7 @@ export type DashboardProps = {
   worlds: Worlds
   stopAfter: number | null
   restart: { run: string; gives: string } | null
+  guests: GuestEnd[]
 }
 
 const USAGE_EVERY_MS = 30_000
@@ -130,6 +131,7 @@ export function Dashboard(props: DashboardProps) {
           csrfToken={props.csrfToken}
           onMove={(endsAt) => moveEnd(live, endsAt)}
           latest={latest}
+          guests={props.guests}
         >
           {props.restart?.run === live.id && !live.stopping ? props.restart.gives : null}
         </RunCard>

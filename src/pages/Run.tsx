@@ -1,6 +1,14 @@
 import { machineText } from '../domain/machine.ts'
 import { type CostLine, sumOfLines } from '../domain/money/run-cost.ts'
-import { endedBecause, formatUptime, isLive, serverStatus, serverStatusColor } from '../domain/server.ts'
+import {
+  canStop,
+  endedBecause,
+  formatUptime,
+  isLive,
+  serverStatus,
+  serverStatusColor,
+  webAddress,
+} from '../domain/server.ts'
 import type { ProviderRecord, RunEvent, Server } from '../domain/wire.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -10,6 +18,7 @@ import { Field } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
+import { WhoMayEnter } from '../ui/WhoMayEnter.tsx'
 import { CostChart, priceText, ReceiptCard } from './run/CostCard.tsx'
 import { Ec2Card } from './run/Ec2Card.tsx'
 import { Timeline } from './run/Timeline.tsx'
@@ -25,6 +34,8 @@ export type RunPageProps = {
   said: string | null
   /** What a start like this one sends. */
   wishes: Record<string, string>
+  /** Until when its guests may enter. */
+  guests: string[]
   /** When this was true. */
   asOf: string
   csrfToken: string
@@ -33,10 +44,11 @@ export type RunPageProps = {
 
 /** One run in full, ready to print. */
 export function Run(props: RunPageProps) {
-  const { server, events, lines, startup, provider, said, wishes, asOf, csrfToken, flash } = props
+  const { server, events, lines, startup, provider, said, wishes, guests, asOf, csrfToken, flash } = props
   const status = serverStatus(server)
   const cost = sumOfLines(lines)
   const live = isLive(server)
+  const answers = canStop(server) && server.billed_from !== null
   return (
     // While it lives, follow.ts exchanges the parts marked data-live.
     <div className="page stack run-page" data-follow={live ? server.id : undefined}>
@@ -56,6 +68,17 @@ export function Run(props: RunPageProps) {
       <div className="row no-print" data-live="actions">
         {live ? (
           <>
+            {answers ? (
+              <ButtonLink look="primary" href={webAddress(server)} target="_blank" rel="noreferrer">
+                Open simulator
+              </ButtonLink>
+            ) : null}
+            {server.door_url ? (
+              <>
+                <ButtonLink href={`/servers/${server.id}/share`}>Share</ButtonLink>
+                <ButtonLink href={`/servers/${server.id}/connect`}>Connect your code</ButtonLink>
+              </>
+            ) : null}
             <ButtonLink href={`/servers/${server.id}`}>Refresh</ButtonLink>
             <ButtonLink href="/dashboard">Open the dashboard</ButtonLink>
           </>
@@ -90,6 +113,23 @@ export function Run(props: RunPageProps) {
             },
             ...(server.environment
               ? [{ label: 'World', value: <bdi>{server.environment}</bdi>, hint: server.vehicle?.toUpperCase() }]
+              : []),
+            ...(answers
+              ? [
+                  {
+                    label: 'IP address',
+                    value: (
+                      <a className="mono" href={webAddress(server)} target="_blank" rel="noreferrer">
+                        {server.ip_address}
+                      </a>
+                    ),
+                    hint: server.door_url ? (
+                      <WhoMayEnter untils={guests} now={Date.parse(asOf)} />
+                    ) : (
+                      'open to everyone who knows it'
+                    ),
+                  },
+                ]
               : []),
             {
               label: live ? 'Requested' : 'Ended',

@@ -5,11 +5,12 @@ import { type RunCost, runCost } from '../../domain/money/live-usage.ts'
 import { dollars, UNITS_PER_DOLLAR } from '../../domain/money/money.ts'
 import { PER_HOUR } from '../../domain/money/start-cost.ts'
 import { type BadgeColor, canStop, formatUptime, webAddress } from '../../domain/server.ts'
-import type { Server, Summary } from '../../domain/wire.ts'
+import type { GuestEnd, Server, Summary } from '../../domain/wire.ts'
 import { worldText } from '../../domain/worlds.ts'
 import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { ASK_TO_STOP, instead, STOP } from './ByForm.tsx'
+import { DoorRow } from './DoorRow.tsx'
 import { EndForm, type MoveEnd } from './EndForm.tsx'
 import { SteadyButton } from './SteadyButton.tsx'
 
@@ -27,12 +28,15 @@ type Props = {
   onMove: MoveEnd
   /** When its trial ends at the latest; null outside one. */
   latest: number | null
+  /** Who may enter besides the user, as of the page's load. */
+  guests: GuestEnd[]
   /** Another hint about it. */
   children?: ReactNode
 }
 
 /** The live server, first on the dashboard: its state, machine, time, and cost, and what to do with it. */
-export function RunCard({ server, summary, now, csrfToken, reachable, onStop, onMove, latest, children }: Props) {
+export function RunCard(props: Props) {
+  const { server, summary, now, csrfToken, reachable, onStop, onMove, latest, children } = props
   const { title, color } = stateOf(server)
   const cost = runCost(server, summary, now)
   return (
@@ -55,6 +59,7 @@ export function RunCard({ server, summary, now, csrfToken, reachable, onStop, on
       {server.stopping ? null : (
         <EndForm server={server} now={now} csrfToken={csrfToken} onMove={onMove} latest={latest} />
       )}
+      {server.door_url ? <DoorRow key={server.id} server={server} now={now} guests={props.guests} /> : null}
     </section>
   )
 }

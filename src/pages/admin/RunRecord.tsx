@@ -51,6 +51,9 @@ export function RunRecord({ run, acting, self }: Props) {
         ]}
       />
       {run.error_message ? <p>{run.error_message}</p> : null}
+      {run.has_door && run.state !== 'ended' ? (
+        <p>Only its owner and their guests can open this server. An admin has no way in.</p>
+      ) : null}
       {canAct && !acting.confirmAt ? (
         <Card title="Act">
           <ForceStop runId={run.id} acting={acting} />

@@ -1,7 +1,8 @@
-import { and, eq, gt, inArray, isNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import { doorLinks, runs, users } from '../../../db/schema.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
+import { isLiveGuest } from '../fleet/guests.ts'
 
 /** Why someone may come in: the owner's sign-in, a guest's link, or the owner's API token. */
 export type Pass = { kind: 'sign_in' | 'guest' | 'token'; id: string }
@@ -48,10 +49,6 @@ function livePassesQueries(ctx: Pick<Context, 'db' | 'now'>, passes: Pass[]) {
       .from(doorLinks)
       .where(and(inArray(doorLinks.id, idsOf(true)), isLiveGuest(ctx.now()))),
   ] as const
-}
-
-export function isLiveGuest(now: number) {
-  return and(isNull(doorLinks.signInId), isNull(doorLinks.revokedAt), gt(doorLinks.expiresAt, now))
 }
 
 /** The door, and whether this pass still counts, from one read. Each pass belongs to one run. */

@@ -7,21 +7,27 @@ import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { Guest } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
+import { isLiveGuest } from '../fleet/guests.ts'
 import { newId } from '../id.ts'
-import { isLiveGuest, type Pass } from './access.ts'
+import type { Pass } from './access.ts'
 
 const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url')
 
 async function findDoorRun(ctx: Context, userId: string, runId: string) {
   const [run] = await ctx.db
-    .select({ id: runs.id, label: runs.doorLabel, isLive: sql<0 | 1>`stop_requested_at IS NULL AND ended_at IS NULL` })
+    .select({
+      id: runs.id,
+      name: runs.name,
+      label: runs.doorLabel,
+      isLive: sql<0 | 1>`stop_requested_at IS NULL AND ended_at IS NULL`,
+    })
     .from(runs)
     .where(and(eq(runs.id, runId), eq(runs.userId, userId)))
-  return run?.label ? { ...run, label: run.label } : null
+  return run?.label ? { ...run, label: run.label, isLive: run.isLive === 1 } : null
 }
 
 /** The user's run, if it has a door. @throws not_found, also for another user's */
-async function getDoorRun(ctx: Context, userId: string, runId: string) {
+export async function getDoorRun(ctx: Context, userId: string, runId: string) {
   const run = await findDoorRun(ctx, userId, runId)
   if (!run) throw new AppError('not_found', 'Server not found.')
   return run

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts'
 import { type AppEnv, signedIn } from '../http/app-env.ts'
 import { body, wholeNumber } from '../http/body.ts'
 import { isPrefetch } from '../http/flash.ts'
+import { answer } from '../http/reply.ts'
 
 /** The site's half of the door. Each route loads its code when first asked. */
 export const doorRoutes = new Hono<AppEnv>()
@@ -25,6 +26,16 @@ export const doorRoutes = new Hono<AppEnv>()
     if (!address) return c.notFound()
     c.header('Referrer-Policy', 'no-referrer')
     return c.redirect(address)
+  })
+  .get('/servers/:id/share', async (c) => {
+    requireDoor(c.var.ctx)
+    const { sharePage } = await import('./screens.tsx')
+    return sharePage(c, c.req.param('id'), null)
+  })
+  .get('/servers/:id/connect', async (c) => {
+    const door = requireDoor(c.var.ctx)
+    const { connectPage } = await import('./screens.tsx')
+    return connectPage(c, door, c.req.param('id'))
   })
   .get('/api/v1/servers/:id/tcp/:port', async (c) => {
     const door = requireDoor(c.var.ctx)
@@ -52,13 +63,16 @@ export const doorRoutes = new Hono<AppEnv>()
     const { inviteGuest } = await import('./links.ts')
     const { hours } = c.req.valid('json')
     const guest = await inviteGuest(c.var.ctx, door, signedIn(c).user.id, c.req.param('id'), hours)
-    return c.json({ guest }, 201)
+    if (!c.get('form')) return c.json({ guest }, 201)
+    const { sharePage } = await import('./screens.tsx')
+    // Not a redirect: only this answer shows the link.
+    return sharePage(c, c.req.param('id'), guest)
   })
   .delete('/api/v1/servers/:id/guests/:guest', async (c) => {
     requireDoor(c.var.ctx)
     const { endGuest } = await import('./links.ts')
     await endGuest(c.var.ctx, signedIn(c).user.id, c.req.param('id'), c.req.param('guest'))
-    return c.json({ message: 'Guest link ended.' })
+    return answer(c, { message: 'Link removed. Its guests are out.' })
   })
 
 /** @throws not_found while doors are switched off */

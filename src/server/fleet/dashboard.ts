@@ -1,12 +1,14 @@
 import { and, asc, desc, eq, isNotNull, or, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { jobs, type PlanRow, type RunRow, runs } from '../../../db/schema.ts'
+import { toIso } from '../../domain/instant.ts'
 import { gpusOfType, restartGives } from '../../domain/machine.ts'
 import { gpusOf, planOf } from '../../domain/money/plan.ts'
-import type { Job, Machine, Server, Summary, Worlds } from '../../domain/wire.ts'
+import type { GuestEnd, Job, Machine, Server, Summary, Worlds } from '../../domain/wire.ts'
 import { countUsage, toSummary, usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 import { machineQueries, toMachines } from './availability.ts'
+import { guestsQuery } from './guests.ts'
 import { listRunsQuery } from './run-list.ts'
 import { toJob, toServer } from './wire.ts'
 import { catalogQuery, toWorlds } from './worlds.ts'
@@ -21,6 +23,7 @@ export type DashboardData = {
   stopAfter: number | null
   /** What a restart would get, if the user's plan has become larger since the live run started. */
   restart: { run: string; gives: string } | null
+  guests: GuestEnd[]
 }
 
 /** A new account's first server ends after 4 hours, unless they choose otherwise. */
@@ -32,13 +35,14 @@ export function dashboardQueries(ctx: Context, userId: string | SQL) {
     listRunsQuery(ctx, userId),
     currentJobsQuery(ctx, userId),
     catalogQuery(ctx, userId),
+    guestsQuery(ctx, userId),
     ...machineQueries(ctx),
     ...usageQueries(ctx, userId),
   ] as const
 }
 
 export function toDashboard(
-  [servers, current, catalog, ...rest]: BatchResponse<ReturnType<typeof dashboardQueries>>,
+  [servers, current, catalog, guests, ...rest]: BatchResponse<ReturnType<typeof dashboardQueries>>,
   { now: clock, config }: Pick<Context, 'now' | 'config'>,
 ): DashboardData {
   const now = clock()
@@ -48,6 +52,7 @@ export function toDashboard(
     servers: servers.map((row) => toServer(row, config)),
     jobs: current.map((row) => toJob(row.job, row.run, config)),
     summary: toSummary(usage),
+    guests: guests.map(({ runId, expiresAt }) => ({ run: runId, until: toIso(expiresAt) })),
     worlds: toWorlds(catalog, planOf(usage.plan)),
     machines: toMachines([any, four, one], gpusOf(usage.plan)),
     stopAfter: servers[0] ? servers[0].stopAfter : FIRST_STOP_AFTER,

@@ -70,6 +70,7 @@ const call = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access,
 /** An act in the console. Its form and its JSON need the page's token: nothing else calls these. */
 const act = (at: string) => call('admin', { form: { at, done: at, back: true }, token: 'always', recentPassword: true })
 
+const ON_DOOR = { at: '/servers/:id/share', done: '/servers/:id/share' }
 const ON_WEBHOOK = { at: '/webhooks/:id', done: '/webhooks/:id' }
 
 /**
@@ -106,6 +107,8 @@ export const SITE_MAP = {
   }),
   'GET /stop_server': page('user', { reads: dashboardQueries }),
   'GET /servers/:id/open': page('user', {}),
+  'GET /servers/:id/share': page('user', {}),
+  'GET /servers/:id/connect': page('user', {}),
   'GET /subscriptions': page('user', {
     reads: (ctx: Context, userId: SQL) => [...usageQueries(ctx, userId), catalogQuery(ctx, userId)] as const,
     ahead: 'press',
@@ -233,8 +236,8 @@ export const SITE_MAP = {
   'POST /api/servers/request_more': call('user', { scope: 'operate' }),
   'GET /api/v1/servers/:id/tcp/:port': call('user', { scope: 'operate', connections: true }),
   'GET /api/v1/servers/:id/guests': call('user', {}),
-  'POST /api/v1/servers/:id/guests': call('user', {}),
-  'DELETE /api/v1/servers/:id/guests/:guest': call('user', {}),
+  'POST /api/v1/servers/:id/guests': call('user', { form: ON_DOOR }),
+  'DELETE /api/v1/servers/:id/guests/:guest': call('user', { form: ON_DOOR }),
   'GET /api/v1/instances': call('admin', { byItself: true, errorFields: vendorErrorOf }),
 
   'GET /api/v1/billings/summary': call('user', { scope: 'read', reads: usageQueries, byItself: true }),

@@ -8,6 +8,7 @@ import { runTimeline } from '../../domain/run-timeline.ts'
 import type { ProviderRecord, RunEvent, Server } from '../../domain/wire.ts'
 import { costQueries, toCostLines } from '../billing/bills/run-bill.ts'
 import type { Context } from '../context.ts'
+import { guestsQuery } from '../fleet/guests.ts'
 import { runFactsQueries, toProviderRecord, toRunFacts } from '../fleet/run-facts.ts'
 import { toServer } from '../fleet/wire.ts'
 
@@ -19,15 +20,18 @@ export type RunPage = {
   provider: ProviderRecord | null
   said: string | null
   wishes: Record<string, string>
+  /** Until when its guests may enter. */
+  guests: string[]
 }
 
 /** One of the user's runs with everything that we know about it, in one round trip. @throws not_found */
 export async function getRun(ctx: Context, userId: string, runId: string): Promise<RunPage> {
   const now = ctx.now()
   const mine: SQL = sql`user_id = ${userId}`
-  const [[run], launches, happened, bills, runRows, history, [job]] = await ctx.db.batch([
+  const [[run], launches, happened, bills, runRows, history, guests, [job]] = await ctx.db.batch([
     ...runFactsQueries(ctx, runId, mine),
     ...costQueries(ctx, userId, runId),
+    guestsQuery(ctx, userId),
     ctx.db
       .select()
       .from(jobs)
@@ -45,6 +49,7 @@ export async function getRun(ctx: Context, userId: string, runId: string): Promi
     provider: toProviderRecord(launches),
     said: saidOf(job),
     wishes: wishesOf(run),
+    guests: guests.filter((guest) => guest.runId === runId).map(({ expiresAt }) => toIso(expiresAt)),
   }
 }
 

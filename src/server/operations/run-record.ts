@@ -29,6 +29,7 @@ export async function getRunRecord(ctx: Context, id: string): Promise<RunRecord>
     place_id: run.placeId,
     instance_id: run.instanceId,
     ip_address: run.ipAddress,
+    has_door: ctx.config.door !== null && run.doorLabel !== null,
     error_message: run.errorMessage,
     seconds,
     cost_dollars: dollarsOf(seconds),

@@ -123,6 +123,8 @@ export const MATRIX: Record<string, Row> = {
   'DELETE /api/v1/users/sign_ins': CALL,
   'DELETE /api/v1/users/sign_ins/:id': CALL,
   'GET /servers/:id/open': PAGE,
+  'GET /servers/:id/share': PAGE,
+  'GET /servers/:id/connect': PAGE,
   'GET /api/v1/servers/:id/guests': CALL,
   'POST /api/v1/servers/:id/guests': CALL,
   'DELETE /api/v1/servers/:id/guests/:guest': CALL,

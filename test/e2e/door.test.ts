@@ -1,0 +1,122 @@
+import type { BrowserContext, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { WebSocketServer } from 'ws'
+import { axeFaults } from '../../testing/browser/axe.ts'
+import { confirmStop, openWithServer, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { newPerson } from '../../testing/people/client.ts'
+import { onMachine } from '../../testing/stack/door.ts'
+
+const world = stackAndBrowser({ doorDomain: 'door.localhost' })
+
+/** The page that a click opens in a new tab, once it has loaded. */
+async function opened(context: BrowserContext, click: Promise<void>): Promise<Page> {
+  const [page] = await Promise.all([context.waitForEvent('page'), click])
+  await page.waitForLoadState()
+  return page
+}
+
+/** A machine's page on another port, whose title says how its socket is. */
+const TALKS = `<!doctype html><title>none</title><script>
+  const socket = new WebSocket(location.origin.replace('http', 'ws'))
+  socket.onopen = () => (document.title = 'open')
+  socket.onclose = () => (document.title = 'closed')
+</script>`
+
+test('the owner comes in by a click and a guest by a link, until it is removed; strangers stay out; all ends with the run', async () => {
+  const { page, card } = await openWithServer(world, { permissions: ['clipboard-read', 'clipboard-write'] })
+  const context = page.context()
+  await card.getByText('Only you can get in.').waitFor()
+  const simulator = await opened(context, card.getByRole('link', { name: 'Open simulator' }).click())
+  const door = simulator.url()
+  expect(new URL(door)).toMatchObject({ pathname: '/', search: '' })
+  expect(new URL(door).host).toMatch(/^[a-z0-9]{20,}\.door\.localhost:\d+$/)
+  await simulator.getByText('Free camera').waitFor()
+  const [address] = await page
+    .getByRole('table')
+    .getByRole('link', { name: /^127\./ })
+    .all()
+  expect(await address?.getAttribute('href')).toBe(door)
+
+  // By keyboard, in a dialog over the dashboard.
+  await card.getByRole('link', { name: 'Share' }).focus()
+  await page.keyboard.press('Enter')
+  const dialog = page.getByRole('dialog', { name: 'Share your server' })
+  await dialog.getByLabel('Hours').fill('2')
+  await page.keyboard.press('Enter')
+  const link = await dialog.locator('.secret').textContent()
+  await dialog.getByText('You and a guest can get in').waitFor()
+  await dialog.getByRole('button', { name: 'Copy' }).click()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(link)
+  expect(await axeFaults(page)).toEqual([])
+  await page.keyboard.press('Escape')
+  await card.getByText('You and a guest can get in').waitFor()
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Share')
+
+  const machine = await onMachine((await address?.textContent()) ?? '', 9090, (_, res) =>
+    res.setHeader('content-type', 'text/html').end(TALKS),
+  )
+  new WebSocketServer({ server: machine.server })
+  const guest = await (await world.browser.newContext()).newPage()
+  await guest.goto(link ?? '')
+  expect(guest.url()).toBe(door)
+  await guest.getByText('Free camera').waitFor()
+  await guest.goto((link ?? '').replace('.door', '-9090.door'))
+  await guest.waitForFunction(() => document.title === 'open')
+
+  const eve = await pageOf(world.browser, world.url, await newPerson(world.url, 'Eve'))
+  expect((await eve.goto(door))?.status()).toBe(404)
+  expect(new URL(eve.url()).origin).toBe(world.url)
+
+  await card.getByRole('link', { name: 'Share' }).click()
+  await dialog.getByRole('button', { name: 'Remove' }).click()
+  await dialog.getByText('Only you can get in.').waitFor()
+  await guest.waitForFunction(() => document.title === 'closed')
+  expect((await guest.goto(link ?? ''))?.status()).toBe(404)
+  await dialog.getByRole('button', { name: 'Close' }).click()
+  await card.getByText('Only you can get in.').waitFor()
+
+  await card.getByRole('link', { name: 'Connect your code' }).click()
+  const connect = page.getByRole('dialog', { name: 'Connect your code' })
+  await connect.waitFor()
+  expect(await connect.locator('.secret').allTextContents()).toEqual([
+    `curl -H "Authorization: Bearer $PROVING_GROUND_TOKEN" ${door}`,
+    'proving-ground forward 41451 5760:15760',
+    door.replace('http', 'ws').replace('.door', '-9090.door'),
+    door.replace('http', 'ws').replace('.door', '-8765.door'),
+  ])
+  await page.keyboard.press('Escape')
+  await card.getByRole('button', { name: 'Stop' }).click()
+  await confirmStop(page)
+  await page.getByText(/^Server stopped\./).waitFor()
+  expect((await simulator.reload())?.status()).toBe(410)
+  await simulator.getByRole('heading', { name: 'This server has stopped' }).waitFor()
+  for (const each of [context, guest.context(), eve.context()]) await each.close()
+})
+
+test('without script, the same by plain pages', async () => {
+  const { page, card } = await openWithServer(world, {
+    javaScriptEnabled: false,
+    viewport: { width: 360, height: 800 },
+  })
+  await expect
+    .poll(async () => {
+      await page.reload()
+      return card.getByRole('link', { name: 'Share' }).count()
+    })
+    .toBe(1)
+  await card.getByRole('link', { name: 'Share' }).click()
+  await page.getByLabel('Hours').fill('73')
+  // The browser would refuse this. Older ones don't.
+  await page.locator('form:has([name=hours])').evaluate((form: HTMLFormElement) => (form.noValidate = true))
+  await page.getByRole('button', { name: 'Make a link' }).click()
+  await page.getByText('Choose from 1 to 72 hours.').first().waitFor()
+  expect(await page.getByLabel('Hours').inputValue()).toBe('73')
+  await page.getByLabel('Hours').fill('72')
+  await page.getByRole('button', { name: 'Make a link' }).click()
+  const link = (await page.locator('.secret').textContent()) ?? ''
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+  await page.getByRole('button', { name: 'Remove' }).click()
+  await page.getByText('Link removed. Its guests are out.').waitFor()
+  expect((await page.goto(link))?.status()).toBe(404)
+  await page.context().close()
+})
