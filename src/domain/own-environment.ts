@@ -1,13 +1,10 @@
 import * as v from 'valibot'
 import { rule } from './form.ts'
 import { isPublicRegistry, parseImage } from './image-reference.ts'
-import type { PlanType } from './money/plan.ts'
 import { isEnvironmentName } from './worlds.ts'
 
 /** Build Your Own: container images that an account brings, as environments of its own. */
 
-/** The plans that include it. */
-export const OWN_PLANS: PlanType[] = ['premium', 'enterprise']
 /** How many an account may have. */
 export const MAX_OWN_ENVIRONMENTS = 10
 

@@ -8,6 +8,9 @@ export const VEHICLES: readonly Vehicle[] = ['uav', 'ugv', 'multi']
 /** The smallest first. */
 export const PLAN_TYPES: PlanType[] = ['demo', 'basic', 'premium', 'enterprise']
 
+/** The plans that include Build Your Own. */
+export const OWN_PLANS: PlanType[] = ['premium', 'enterprise']
+
 function vehicleName(vehicle: Vehicle): string {
   return { uav: 'UAV', ugv: 'UGV', multi: 'Multi-vehicle' }[vehicle]
 }

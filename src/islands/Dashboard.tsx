@@ -187,7 +187,7 @@ export function Dashboard(props: DashboardProps) {
           world={
             refusal ? null : (
               <>
-                <WorldChoice worlds={props.worlds} servers={list.servers} />
+                <WorldChoice worlds={props.worlds} servers={list.servers} plan={subscription?.plan_type} />
                 <EndChoice last={props.stopAfter} freeMinutes={freeMinutes} />
               </>
             )

@@ -20,6 +20,11 @@ const openMenu = (page: Page) => page.locator('.menu-button').click()
 const submit = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
 const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor()
 
+async function openServer(page: Page, status: RegExp): Promise<void> {
+  await page.locator('main tr').filter({ hasText: status }).getByRole('link').first().click()
+  await page.waitForURL('**/servers/*')
+}
+
 /** Every screen, in every state that looks different. */
 export const SCREENS: Screen[] = [
   { name: 'landing', path: '/' },
@@ -160,6 +165,20 @@ export const SCREENS: Screen[] = [
   },
   { name: 'dashboard-customer', path: '/dashboard', as: 'customer', prepare: live },
   { name: 'dashboard-suspended', path: '/dashboard', as: 'debtor', prepare: live },
+  { name: 'servers-empty', path: '/servers', as: 'newcomer' },
+  { name: 'servers', path: '/servers', as: 'customer' },
+  { name: 'server-running', path: '/servers', as: 'runner', prepare: (page) => openServer(page, /running/) },
+  { name: 'server-ended', path: '/servers', as: 'customer', prepare: (page) => openServer(page, /stopped/) },
+  {
+    name: 'server-failed',
+    path: '/servers?status=error',
+    as: 'customer',
+    prepare: (page) => openServer(page, /error/),
+  },
+  { name: 'extend-server', path: '/', prepare: (page, cast) => page.goto(new URL(cast.extendPath, page.url()).href) },
+  { name: 'extend-server-dead', path: '/servers/ses_none/extend?key=x', complains: /404/ },
+  { name: 'environments', path: '/environments', as: 'customer' },
+  { name: 'environments-locked', path: '/environments', as: 'newcomer' },
   { name: 'subscriptions', path: '/subscriptions', as: 'customer' },
   { name: 'billing-history-empty', path: '/billing_history', as: 'newcomer' },
   { name: 'billing-history', path: '/billing_history', as: 'customer' },

@@ -4,6 +4,7 @@ import {
   apiTokens,
   bills,
   contactMessages,
+  environments,
   invoices,
   jobs,
   places,
@@ -17,6 +18,7 @@ import {
 } from '../../db/schema.ts'
 import type { Stack } from '../../dev/stack.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
+import { extendPath } from '../../src/server/extend-key.ts'
 import { newId } from '../../src/server/id.ts'
 import { keepRuns } from '../stack/many-instances.ts'
 import { newSignedInPerson, type Person, start, untilServer } from './signed-in-person.ts'
@@ -25,6 +27,8 @@ export type Role = 'newcomer' | 'starter' | 'runner' | 'customer' | 'debtor' | '
 export type Cast = {
   cookie(role: Role): string
   userId(role: Role): string
+  /** The path in the email before the end of the runner's server. */
+  extendPath: string
   /** Keeps every place taken while the work runs. */
   fillTheFleet(work: () => Promise<void>): Promise<void>
 }
@@ -54,6 +58,11 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
 
   await start(cast.runner)
   await untilServer(cast.runner, 'active')
+  await db
+    .update(runs)
+    .set({ endsAt: now + 20 * MINUTE, name: 'محاكاة الميناء' })
+    .where(sql`user_id = ${cast.runner.id}`)
+  const [live] = await db.select({ id: runs.id }).from(runs).where(sql`user_id = ${cast.runner.id}`)
   await run(cast.runner.id, { at: now - 3 * DAY, minutes: 12 })
 
   const pending = await run(cast.starter.id, { at: now - 6_000, minutes: null })
@@ -160,6 +169,19 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
     }),
   )
 
+  await db.insert(environments).values(
+    [`ghcr.io/katherine/harbor@sha256:${'3f'.repeat(32)}`, 'docker.io/katherine/shipyard:latest'].map((image, i) => ({
+      id: newId('env'),
+      userId: cast.customer.id,
+      name: ['Harbor', 'Shipyard-At-Night'][i] as string,
+      description: 'Your own image.',
+      image,
+      plans: ['premium' as const],
+      position: i,
+      createdAt: now - i * DAY,
+    })),
+  )
+
   await keepRuns(databaseUrl, 12, now)
   await db.insert(contactMessages).values({
     id: newId('msg'),
@@ -246,6 +268,7 @@ export async function gatherCast({ url, services }: Stack): Promise<Cast> {
   return {
     cookie: (role) => cast[role].cookie,
     userId: (role) => cast[role].id,
+    extendPath: extendPath(services.vars.SECRET_KEY as string, live?.id ?? ''),
     async fillTheFleet(work) {
       await db.update(places).set({ reservedBy: sql`'ses_none-' || id` }).where(sql`reserved_by IS NULL`)
       await work()

@@ -1,5 +1,7 @@
+import type { ReactNode } from 'react'
+import type { PlanType } from '../../domain/money/plan.ts'
 import type { Server, Worlds } from '../../domain/wire.ts'
-import { choose, smallestPlan, titleOf } from '../../domain/worlds.ts'
+import { choose, OWN_PLANS, smallestPlan, titleOf } from '../../domain/worlds.ts'
 import { Icon } from '../../ui/Icon.tsx'
 import { FORM } from './ByForm.tsx'
 
@@ -12,19 +14,29 @@ export function chosenWorld(): { environment?: string; vehicle?: string } {
 }
 
 /** What would start: the last choice, if their plan still has it. What only other plans have is locked. */
-export function WorldChoice({ worlds, servers }: { worlds: Worlds; servers: Server[] }) {
+export function WorldChoice({
+  worlds,
+  servers,
+  plan,
+}: {
+  worlds: Worlds
+  servers: Server[]
+  plan?: PlanType | undefined
+}) {
   const last = servers.find(({ environment }) => environment)
   return (
     <div className="world">
-      <Choice name="environment" label="Environment" choices={worlds.environments} last={last?.environment ?? null} />
+      <Choice name="environment" label="Environment" choices={worlds.environments} last={last?.environment ?? null}>
+        {plan && OWN_PLANS.includes(plan) ? <a href="/environments">Build Your Own</a> : null}
+      </Choice>
       <Choice name="vehicle" label="Vehicle" choices={worlds.vehicles} last={last?.vehicle ?? null} />
     </div>
   )
 }
 
-type ChoiceProps = { name: string; label: string; choices: Choices; last: string | null }
+type ChoiceProps = { name: string; label: string; choices: Choices; last: string | null; children?: ReactNode }
 
-function Choice({ name, label, choices, last }: ChoiceProps) {
+function Choice({ name, label, choices, last, children }: ChoiceProps) {
   const chosen = choose<Choices[number]>(choices, null, last)
   return (
     <fieldset>
@@ -51,6 +63,7 @@ function Choice({ name, label, choices, last }: ChoiceProps) {
           </span>
         </label>
       ))}
+      {children}
       {last && chosen && last !== chosen.name ? (
         <p className="hint">{`You can't start ${titleOf({ name: last })} anymore, so we selected ${titleOf(chosen)}.`}</p>
       ) : null}

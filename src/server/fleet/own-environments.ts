@@ -9,11 +9,11 @@ import {
   NAME_TAKEN,
   OWN_DESCRIPTION,
   OWN_NEEDS_PLAN,
-  OWN_PLANS,
   ownEnvironmentForm,
   TOO_MANY_ENVIRONMENTS,
 } from '../../domain/own-environment.ts'
 import type { OwnEnvironment } from '../../domain/wire.ts'
+import { OWN_PLANS } from '../../domain/worlds.ts'
 import { getAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
