@@ -11,8 +11,18 @@ type ExtendServerProps = {
   link: { id: string; key: string }
   /** What is wrong with the link. */
   fault?: string
-  /** `next` is the end after one more click; null if it can't move. */
-  ends?: { isLive: boolean; endsAt: string | null; next: string | null }
+  ends?: Ends
+}
+
+type Ends = {
+  isLive: boolean
+  endsAt: string | null
+  /** The end after one more click; null if it can't move. */
+  next: string | null
+  /** When a trial's minutes are used up; null outside a trial. */
+  freeUntil: string | null
+  /** A smaller plan ends it. */
+  planEnds: boolean
 }
 
 /** One button, for people who come from the email and may not be signed in. */
@@ -30,21 +40,35 @@ export function ExtendServer({ csrfToken, flash, link, fault, ends }: ExtendServ
           <Button type="submit" look="primary">
             Add an hour
           </Button>
-          <p className="hint">
-            It then stops at <Time at={ends.next} />. You pay for the time it runs, as before.
-          </p>
+          <p className="hint">{after(ends.next, ends.freeUntil)}</p>
         </form>
       ) : null}
     </FormPage>
   )
 }
 
-function sentence({ isLive, endsAt, next }: NonNullable<ExtendServerProps['ends']>) {
-  if (!isLive) return 'This server has stopped, so this link no longer works.'
-  if (!endsAt) return 'Your server has no end. It runs until you stop it.'
+function after(next: string, freeUntil: string | null) {
+  if (freeUntil !== null && freeUntil < next)
+    return (
+      <>
+        It then stops when your free minutes are used up, at <Time at={freeUntil} />.
+      </>
+    )
   return (
     <>
-      Your server stops at <Time at={endsAt} />.{next ? '' : " It can't run longer than your free minutes."}
+      It then stops at <Time at={next} />.{freeUntil === null ? ' You pay for the time it runs, as before.' : ''}
+    </>
+  )
+}
+
+function sentence({ isLive, endsAt, next, freeUntil, planEnds }: Ends) {
+  if (!isLive) return 'This server has stopped, so this link no longer works.'
+  if (!endsAt) return 'Your server has no end. It runs until you stop it.'
+  const isFreeFirst = freeUntil !== null && freeUntil <= endsAt
+  const why = planEnds ? ' Your plan no longer includes it then.' : " It can't run longer than your free minutes."
+  return (
+    <>
+      Your server stops at <Time at={isFreeFirst ? freeUntil : endsAt} />.{next ? '' : why}
     </>
   )
 }

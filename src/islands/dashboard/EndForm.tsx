@@ -28,7 +28,7 @@ export function EndForm({ server, now, csrfToken, onMove, latest }: Props) {
   const may = (at: number) => latest === null || at <= latest
   return (
     <div className="run-end">
-      {end && ends_at ? (
+      {end && ends_at && may(end) ? (
         <p>
           Stops at <Time at={ends_at} layout={end - now < DAY_MS ? 'time' : 'full'} />, in {leftText(end - now)}
         </p>

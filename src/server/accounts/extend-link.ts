@@ -2,10 +2,13 @@ import { eq } from 'drizzle-orm'
 import { type RunRow, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { HOUR_MS } from '../../domain/instant.ts'
+import { LATEST_END_MS } from '../../domain/run-change.ts'
 import type { Context } from '../context.ts'
 import { isExtendKey } from '../extend-key.ts'
-import { canMoveEnd, END_MOVED, latestEnd, moveEnd, PAST_PLAN, PAST_TRIAL, STOPPED } from '../fleet/change-run.ts'
+import { canMoveEnd, END_MOVED, moveEnd, PAST_PLAN, STOPPED } from '../fleet/change-run.ts'
 import { type Caller, limitCalls } from '../limits/limits.ts'
+
+const FREE_MINUTES_END_IT = 'Your free minutes end this server first. Choose a plan to keep it longer.'
 
 /** The run that a mailed link may keep for longer. @throws not_found, too_many */
 export async function getRunOfLink(ctx: Context, runId: string, key: string, caller: Caller): Promise<RunRow> {
@@ -16,11 +19,14 @@ export async function getRunOfLink(ctx: Context, runId: string, key: string, cal
   return run
 }
 
-/** The end that the link would set; null if there is nothing to extend. */
+/**
+ * The end that the link would set; null if there is nothing to extend: without an end, or where a trial's minutes or a
+ * smaller plan end it first.
+ */
 export function extendedEnd(run: RunRow, now: number): number | null {
-  if (run.endsAt === null || !canMoveEnd(run, now)) return null
-  const end = Math.min(run.endsAt + HOUR_MS, latestEnd(run, now))
-  return end > run.endsAt ? end : null
+  const { endsAt, mustStopAt, planEnds } = run
+  if (endsAt === null || planEnds || endsAt >= (mustStopAt ?? Infinity) || !canMoveEnd(run, now)) return null
+  return Math.min(endsAt + HOUR_MS, now + LATEST_END_MS)
 }
 
 /**
@@ -36,6 +42,6 @@ export async function extendByLink(
   if (!canMoveEnd(run, ctx.now())) throw new AppError('conflict', STOPPED)
   if (run.endsAt !== Date.parse(endsAt)) throw new AppError('conflict', END_MOVED)
   const end = extendedEnd(run, ctx.now())
-  if (end === null) throw new AppError('conflict', run.planEnds ? PAST_PLAN : PAST_TRIAL)
+  if (end === null) throw new AppError('conflict', run.planEnds ? PAST_PLAN : FREE_MINUTES_END_IT)
   return moveEnd(ctx, run, end, 'mail')
 }

@@ -3,7 +3,7 @@ import { writeBatch } from '../../../db/client.ts'
 import { type RunRow, runs } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
-import { LATEST_END_MS, type RunChange, runChange } from '../../domain/run-change.ts'
+import { type RunChange, runChange } from '../../domain/run-change.ts'
 import type { RunActor } from '../../domain/run-event.ts'
 import type { Context } from '../context.ts'
 import { requireValid } from '../form-rules.ts'
@@ -14,14 +14,12 @@ import { toServer } from './wire.ts'
 export const STOPPED = 'This server is already stopping or stopped.'
 export const END_MOVED = 'The end has moved since you opened this page.'
 export const PAST_PLAN = 'Your plan no longer includes this server then. Keep your plan to keep it longer.'
-export const PAST_TRIAL = 'Your free minutes are used up before that. Choose a plan to keep your server longer.'
 
 /**
  * Moves or removes a run's end, and names the run, and records who did it. Setting what is already set does nothing.
  * @throws not_found (also for another user's run), conflict (it has ended, or its end has come), invalid
  */
 export async function changeRun(ctx: Context, owner: Starter, runId: string, input: RunChange): Promise<RunRow> {
-  const { endsAt, name } = requireValid(runChange(ctx.now()), input)
   const by = actorOf(owner)
   const [found] = await ctx.db
     .select()
@@ -29,7 +27,9 @@ export async function changeRun(ctx: Context, owner: Starter, runId: string, inp
     .where(and(eq(runs.id, runId), eq(runs.userId, owner.user.id)))
   if (!found) throw new AppError('not_found', 'Server session not found.')
   // Checked before anything is written, so that a refusal changes nothing.
-  if (endsAt !== undefined) requireMovable(found, endsAt, ctx.now())
+  if (input.ends_at !== undefined && !canMoveEnd(found, ctx.now())) throw new AppError('conflict', STOPPED)
+  const { endsAt, name } = requireValid(runChange(ctx.now()), input)
+  if (endsAt !== undefined) requireWithinPlan(found, endsAt)
   const named = name === undefined ? found : await rename(ctx, found, name, by)
   return endsAt === undefined ? named : moveEnd(ctx, found, endsAt, by)
 }
@@ -71,17 +71,10 @@ async function read(ctx: Context, id: string): Promise<RunRow> {
   return run
 }
 
-function requireMovable(run: RunRow, endsAt: number | null, now: number): void {
-  if (!canMoveEnd(run, now)) throw new AppError('conflict', STOPPED)
+/** A smaller plan's end holds. A trial's needs no check: a run ends at the earlier of its two ends. */
+function requireWithinPlan(run: RunRow, endsAt: number | null): void {
   if (run.planEnds && (endsAt ?? Infinity) > (run.endsAt ?? 0))
     throw new AppError('invalid', PAST_PLAN, { field: 'ends_at', page: '/subscriptions' })
-  if (endsAt !== null && endsAt > latestEnd(run, now))
-    throw new AppError('invalid', PAST_TRIAL, { field: 'ends_at', page: '/subscriptions' })
-}
-
-/** A trial ends with its minutes, and a large server with its plan. */
-export function latestEnd({ mustStopAt, planEnds, endsAt }: RunRow, now: number): number {
-  return Math.min(mustStopAt ?? Infinity, (planEnds ? endsAt : null) ?? Infinity, now + LATEST_END_MS)
 }
 
 export function canMoveEnd({ stopRequestedAt, endedAt, endsAt, mustStopAt }: RunRow, now: number): boolean {

@@ -29,7 +29,13 @@ export const extend = new Hono<AppEnv>()
     }
     const now = ctx.now()
     const isLive = run.stopRequestedAt === null && run.endedAt === null && (run.endsAt ?? now + 1) > now
-    const ends = { isLive, endsAt: toIso(run.endsAt), next: toIso(extendedEnd(run, now)) }
+    const ends = {
+      isLive,
+      endsAt: toIso(run.endsAt),
+      next: toIso(extendedEnd(run, now)),
+      freeUntil: toIso(run.mustStopAt),
+      planEnds: run.planEnds,
+    }
     return renderPage(c, head, <ExtendServer {...form} ends={ends} />)
   })
   .post('/servers/:id/extend', body(z.object({ key: text, ends_at: text })), async (c) => {
@@ -39,7 +45,11 @@ export const extend = new Hono<AppEnv>()
     const done = extendByLink(c.var.ctx, id, { key, endsAt: ends_at, caller: callerOf(c) })
     if (!c.var.form) return c.json({ ends_at: toIso((await done).endsAt) })
     await done.then(
-      () => setFlash(c, { kind: 'success', message: 'You have another hour.' }),
+      ({ endsAt, mustStopAt }) => {
+        const message =
+          (endsAt ?? 0) > (mustStopAt ?? Infinity) ? 'You have all your free minutes.' : 'You have another hour.'
+        setFlash(c, { kind: 'success', message })
+      },
       (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
     )
     return c.redirect(`/servers/${encodeURIComponent(id)}/extend?key=${encodeURIComponent(key)}`, 303)

@@ -109,13 +109,27 @@ test('the link ends with its run', async () => {
   expect((await endless.open()).html).toContain('Your server has no end. It runs until you stop it.')
 })
 
-test('a trial is extended to its last minute and no further', async () => {
+test('a trial is extended while its minutes last, and its page says when they end', async () => {
   const { open, post, read, end, ctx, id } = await setup()
-  const last = end + 7 * MINUTE
-  await ctx.db.update(runs).set({ mustStopAt: last }).where(eq(runs.id, id))
-  const { fields } = await open()
-  await post({ key: fields.key ?? '', ends_at: fields.ends_at ?? '' })
-  expect((await read())?.endsAt).toBe(last)
+  const free = end + 7 * MINUTE
+  await ctx.db.update(runs).set({ mustStopAt: free }).where(eq(runs.id, id))
+  const first = await open()
+  expect([first.buttons, first.html.includes('It then stops when your free minutes are used up')]).toEqual([1, true])
+  expect(first.html).not.toContain('You pay')
+  await post({ key: first.fields.key ?? '', ends_at: first.fields.ends_at ?? '' })
+  expect((await read())?.endsAt).toBe(end + HOUR)
   const page = await open()
   expect([page.buttons, page.html.includes('It can&#x27;t run longer than your free minutes.')]).toEqual([0, true])
+  expect(page.html).toContain(`dateTime="${new Date(free).toISOString()}"`)
+  await post({ key: first.fields.key ?? '', ends_at: new Date(end + HOUR).toISOString() })
+  expect((await read())?.endsAt).toBe(end + HOUR)
+})
+
+test("a smaller plan's end is not extended", async () => {
+  const { open, post, read, end, path } = await setup({ planEnds: true })
+  const page = await open()
+  expect([page.buttons, page.html.includes('Your plan no longer includes it then.')]).toEqual([0, true])
+  const key = path.split('key=')[1] ?? ''
+  await post({ key, ends_at: new Date(end).toISOString() })
+  expect((await read())?.endsAt).toBe(end)
 })
