@@ -16,12 +16,18 @@ type Environment = Bindings & { name: string; vars: Record<string, string>; secr
 const config = parse(readFileSync(resolve(ROOT, 'wrangler.toml'), 'utf8')) as unknown as Bindings & {
   workers_dev: boolean
   preview_urls: boolean
+  observability: Record<string, unknown>
   env: Record<string, Environment>
 }
 const environments = Object.entries(config.env)
 
 test('there is one way in: no workers.dev address, no previews', () => {
   expect([config.workers_dev, config.preview_urls]).toEqual([false, false])
+})
+
+test('Cloudflare logs no query: links have their secrets there', () => {
+  expect(config.observability).toEqual({ enabled: true, head_sampling_rate: 1, redact_query_string: true })
+  expect(environments.filter(([, environment]) => 'observability' in environment)).toEqual([])
 })
 
 test.each(environments)('%s binds what the local stack binds', (_, environment) => {
