@@ -858,6 +858,8 @@ export const fileUploads = sqliteTable(
     path: text().notNull(),
     size: integer().notNull(),
     uploadId: text('upload_id'),
+    /** Of an upload in parts: what changes with the file, so that only the same one continues it. */
+    version: text(),
     createdAt: integer('created_at').notNull(),
     expiresAt: integer('expires_at').notNull(),
   },

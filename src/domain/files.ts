@@ -102,6 +102,7 @@ export function overLimit({ used, limit, size }: { used: number; limit: number; 
 
 /** One upload in a single request; larger ones go in parts. */
 export const MAX_SINGLE_UPLOAD = 5_000_000_000
+export const MAX_FILE_BYTES = 5_000_000_000_000
 /** How long a deletion can be undone. */
 export const UNDO_DAYS = 7
 

@@ -307,3 +307,31 @@ export type FilesAccess = {
   prefix: string
   mode: 'read' | 'write'
 }
+
+/** A file that travels in parts. `done` are those that the bucket has; parts count from 1. */
+export type PartsUpload = {
+  id: string
+  path: string
+  size: number
+  /** The length of each part but the last. */
+  part_size: number
+  parts: number
+  done: number[]
+  expires_at: string
+}
+
+/** Where to send parts: these headers, and as many bytes as `size` says. */
+export type PartLinks = {
+  parts: { part: number; size: number; url: string; method: 'PUT'; headers: Record<string, string> }[]
+  expires_at: string
+}
+
+/** An upload in parts that can continue with the same file. */
+export type UnfinishedUpload = {
+  id: string
+  path: string
+  size: number
+  version: string
+  created_at: string
+  expires_at: string
+}

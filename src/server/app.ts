@@ -27,6 +27,7 @@ import { docs } from './routes/docs/docs.tsx'
 import { openapi } from './routes/docs/openapi.ts'
 import { cable } from './routes/events/cable.ts'
 import { webhooks } from './routes/events/webhooks.tsx'
+import { fileChanges } from './routes/files/changes.ts'
 import { files } from './routes/files/files.ts'
 import { environments } from './routes/fleet/environments.tsx'
 import { extend } from './routes/fleet/extend.tsx'
@@ -79,6 +80,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', doorRoutes)
     .route('/', environments)
     .route('/', files)
+    .route('/', fileChanges)
     .route('/', billings)
     .route('/', subscriptions)
     .route('/', stripeWebhook)

@@ -24,6 +24,7 @@ const renewMailboxKey = async (ctx: Context) => (await import('./accounts/mailbo
 const endLargeServers = async (ctx: Context) => (await import('./fleet/large-servers.ts')).endLargeServers(ctx)
 const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hours-mails.ts')).mailUsedHours(ctx)
 const countChanged = async (ctx: Context) => (await import('./files/usage.ts')).countChanged(ctx)
+const dropStaleUploads = async (ctx: Context) => (await import('./files/parts.ts')).dropStaleUploads(ctx)
 const continueMoves = async (ctx: Context) => (await import('./files/moves.ts')).continueMoves(ctx)
 
 /**
@@ -53,7 +54,7 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     continueMoves,
     countChanged,
   },
-  '17 4 * * *': { forgetTraces, renewSecrets, renewMailboxKey },
+  '17 4 * * *': { forgetTraces, renewSecrets, renewMailboxKey, dropStaleUploads },
 }
 
 /** Loaded with the other code of webhooks, which few isolates need. */

@@ -220,6 +220,28 @@ test('every answer of the running product has the shape that the document gives 
   await fetch(link, { ...sent, body: 'hello' })
   for (let i = 0; i < 2; i++)
     check('DELETE /api/v1/files', await program.request('DELETE', '/api/v1/files?path=a.txt', undefined, headers))
+  const parts = { path: 'b.bin', size: 20, version: '1' }
+  for (const wish of [parts, { ...parts, size: 0 }]) await callAs('POST /api/v1/files/uploads', wish)
+  const { body: begun } = await callAs('POST /api/v1/files/uploads', parts)
+  await callAs('GET /api/v1/files/uploads')
+  const { body: other } = await callAs('POST /api/v1/files/uploads', { ...parts, path: 'c.bin' })
+  for (const { id } of [begun.upload, other.upload, { id: 'upl_none' }] as { id: string }[]) {
+    const on = async (route: string, act: string, json?: unknown) => {
+      const [method = ''] = route.split(' ')
+      const reply = await program.request(method, `/api/v1/files/uploads/${id}${act}`, json, headers)
+      check(route, reply)
+      return reply
+    }
+    await on('POST /api/v1/files/uploads/:id/parts', '/parts', { parts: [2] })
+    await on('POST /api/v1/files/uploads/:id/complete', '/complete')
+    if (id === (other.upload as { id: string }).id) await on('DELETE /api/v1/files/uploads/:id', '')
+    const { body: links } = await on('POST /api/v1/files/uploads/:id/parts', '/parts', { parts: [1] })
+    for (const { url: to } of (links.parts ?? []) as { url: string }[])
+      await fetch(to, { method: 'PUT', body: Buffer.alloc(20) })
+    await on('POST /api/v1/files/uploads/:id/complete', '/complete')
+  }
+  for (const path of ['new', 'new', '..']) await callAs('POST /api/v1/files/folders', { path })
+  for (const to of ['newer', 'newest', '..']) await callAs('POST /api/v1/files/moves', { path: 'new', to })
   await callAs('POST /api/v1/files/credentials', { mode: 'read' })
   await callAs('POST /api/v1/files/credentials', { mode: 'all' })
   await callAs('POST /api/v1/aws/start', { server_id: 'srv_none' })

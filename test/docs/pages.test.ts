@@ -134,6 +134,12 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     const free = candidates.find(({ available }) => available)
     await call('post-api-v1-aws-start', eve, { SERVER_ID: free?.server_id ?? '' })
     delete calls['client.mjs']
+    const begin = async () => (await call('post-api-v1-files-uploads', ada)).upload.id as string
+    const sent = { UPLOAD_ID: await begin() }
+    const [part] = (await call('post-api-v1-files-uploads-id-parts', ada, sent)).parts
+    await fetch(part.url, { method: part.method, body: Buffer.alloc(part.size) })
+    await call('post-api-v1-files-uploads-id-complete', ada, sent)
+    await call('delete-api-v1-files-uploads-id', ada, { UPLOAD_ID: await begin() })
     // Only then does their plan include images of their own.
     const paid = { planType: 'premium', subType: 'paid', status: 'active' } as const
     await testDatabase().update(plans).set(paid).where(eq(plans.userId, ada.person.id))

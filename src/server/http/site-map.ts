@@ -71,6 +71,8 @@ const call = <Facts extends Omit<RouteFacts, 'access' | 'kind'>>(access: Access,
 const act = (at: string) => call('admin', { form: { at, done: at, back: true }, token: 'always', recentPassword: true })
 
 const ON_DOOR = { at: '/servers/:id/share', done: '/servers/:id/share' }
+/** Back to the folder that they were in. */
+const BY_FILES = { at: '/files', done: '/files', back: true } as const
 const ON_WEBHOOK = { at: '/webhooks/:id', done: '/webhooks/:id' }
 
 /**
@@ -222,9 +224,16 @@ export const SITE_MAP = {
   }),
   'GET /api/v1/files': call('user', { scope: 'read' }),
   'POST /api/v1/files': call('user', { scope: 'operate' }),
+  'GET /api/v1/files/uploads': call('user', { scope: 'read' }),
+  'POST /api/v1/files/uploads': call('user', { scope: 'operate' }),
+  'POST /api/v1/files/uploads/:id/parts': call('user', { scope: 'operate' }),
+  'POST /api/v1/files/uploads/:id/complete': call('user', { scope: 'operate' }),
+  'DELETE /api/v1/files/uploads/:id': call('user', { scope: 'operate', form: BY_FILES }),
+  'POST /api/v1/files/folders': call('user', { scope: 'operate', form: BY_FILES }),
+  'POST /api/v1/files/moves': call('user', { scope: 'operate', form: BY_FILES }),
   'POST /api/v1/files/credentials': call('user', { scope: 'operate' }),
   'GET /api/v1/files/content': call('user', { scope: 'read' }),
-  'DELETE /api/v1/files': call('user', { scope: 'operate', form: { at: '/files', done: '/files' } }),
+  'DELETE /api/v1/files': call('user', { scope: 'operate', form: BY_FILES }),
   'POST /api/v1/aws/auto_cloud_start_request': call('user', { scope: 'operate' }),
   'POST /api/v1/aws/start': call('user', { scope: 'operate' }),
   'POST /api/v1/aws/stop_server': call('user', { scope: 'operate' }),

@@ -72,7 +72,16 @@ const OF_SHAPE: Record<string, Record<string, unknown>> = {
   Billing: { id: 'bill_05qemu7z2b8r6s0t1w3y', transaction_id: 'in_1Q2w3e4r5t' },
 }
 /** What a call sends, where its fields mean something else there. */
-const SENT: Record<string, Record<string, unknown>> = { '/api/v1/environments': { name: 'Harbor' } }
+const SENT: Record<string, Record<string, unknown>> = {
+  '/api/v1/environments': { name: 'Harbor' },
+  '/api/v1/files': { path: 'runs/flight.csv', size: 1000 },
+  '/api/v1/files/uploads': { path: 'runs/flight.bag', size: 1000, version: '1' },
+  '/api/v1/files/uploads/{id}/parts': { parts: [1] },
+  '/api/v1/files/folders': { path: 'maps' },
+  '/api/v1/files/moves': { path: 'maps', to: 'worlds' },
+}
+/** What follows the path of a call that does nothing without it. */
+const QUERIES: Record<string, string> = { 'DELETE /api/v1/files': '?path=worlds' }
 /** Shell variables for values that differ for each user. */
 const VARIABLES: Record<string, string> = {
   server_id: '$SERVER_ID',
@@ -110,8 +119,13 @@ function curlOf(
   { requestBody, parameters = [] }: Operation,
   schemas: Record<string, Schema>,
 ) {
+  const address = path
+    .replace('/servers/{id}', '/servers/$SESSION_ID')
+    .replace('/uploads/{id}', '/uploads/$UPLOAD_ID')
+    .replace('{name}', 'Harbor')
+  const query = QUERIES[`${method} ${path}`] ?? ''
   const lines = [
-    `curl -sS --fail-with-body${method === 'GET' ? '' : ` -X ${method}`} "$PROVING_GROUND_URL${path.replace('/servers/{id}', '/servers/$SESSION_ID').replace('{name}', 'Harbor')}"`,
+    `curl -sS --fail-with-body${method === 'GET' ? '' : ` -X ${method}`} "$PROVING_GROUND_URL${address}${query}"`,
     '-H "Authorization: Bearer $PROVING_GROUND_TOKEN"',
   ]
   if (parameters.some(({ name }) => name === 'Idempotency-Key')) lines.push('-H "Idempotency-Key: $(date +%s)"')

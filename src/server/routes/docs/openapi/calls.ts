@@ -167,6 +167,41 @@ export const CALLS: Record<JsonCall, Description> = {
     refusals: [404, 409, 422],
     query: { path: 'The file or folder' },
   },
+  'GET /api/v1/files/uploads': {
+    summary: 'List uploads in parts that can continue',
+    answer: [200, z.object({ uploads: z.array(shape.unfinishedUpload) })],
+    refusals: [404],
+  },
+  'POST /api/v1/files/uploads': {
+    summary: 'Begin an upload in parts, or continue it',
+    answer: [200, z.object({ upload: shape.partsUpload })],
+    refusals: [404, 409, 422],
+  },
+  'POST /api/v1/files/uploads/:id/parts': {
+    summary: 'Request links to upload parts',
+    answer: [200, shape.partLinks],
+    refusals: [404, 422],
+  },
+  'POST /api/v1/files/uploads/:id/complete': {
+    summary: 'Make the file of its parts',
+    answer: [200, z.extend(shape.message, { file: z.object({ path: z.string(), size: z.number() }) })],
+    refusals: [404, 409, 422],
+  },
+  'DELETE /api/v1/files/uploads/:id': {
+    summary: 'Discard an unfinished upload',
+    answer: [200, shape.message],
+    refusals: [404],
+  },
+  'POST /api/v1/files/folders': {
+    summary: 'Create an empty folder',
+    answer: [201, z.extend(shape.message, { path: z.string() })],
+    refusals: [404, 409, 422],
+  },
+  'POST /api/v1/files/moves': {
+    summary: 'Rename or move a file or folder',
+    answer: [200, z.extend(shape.message, { path: z.string(), done: z.boolean() })],
+    refusals: [404, 409, 422],
+  },
   'POST /api/v1/files/credentials': {
     summary: 'Request credentials for your files, for an hour',
     answer: [201, z.object({ credentials: shape.filesAccess })],

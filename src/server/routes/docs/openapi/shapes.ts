@@ -117,6 +117,38 @@ export const fileUpload = z.object({
   expires_at: instant,
 }) satisfies z.ZodMiniType<wire.FileUpload>
 
+export const partsUpload = z.object({
+  id: z.string(),
+  path: z.string(),
+  size,
+  part_size: size,
+  parts: z.int(),
+  done: z.array(z.int()),
+  expires_at: instant,
+}) satisfies z.ZodMiniType<wire.PartsUpload>
+
+export const partLinks = z.object({
+  parts: z.array(
+    z.object({
+      part: z.int(),
+      size,
+      url: z.string(),
+      method: z.literal('PUT'),
+      headers: z.record(z.string(), z.string()),
+    }),
+  ),
+  expires_at: instant,
+}) satisfies z.ZodMiniType<wire.PartLinks>
+
+export const unfinishedUpload = z.object({
+  id: z.string(),
+  path: z.string(),
+  size,
+  version: z.string(),
+  created_at: instant,
+  expires_at: instant,
+}) satisfies z.ZodMiniType<wire.UnfinishedUpload>
+
 export const filesAccess = z.object({
   access_key_id: z.string(),
   secret_access_key: z.string(),

@@ -1,0 +1,27 @@
+/** Large files travel in parts, so that a lost connection costs one part and not the whole file. */
+
+const MIB = 1024 * 1024
+/** Buckets take at most this many parts. */
+const MAX_PARTS = 10_000
+const SMALLEST_PART = 16 * MIB
+
+/** The length of each part of an upload but the last. */
+export function partSizeOf(size: number): number {
+  return Math.max(SMALLEST_PART, Math.ceil(size / MAX_PARTS / MIB) * MIB)
+}
+
+export function partCountOf(size: number): number {
+  return Math.max(1, Math.ceil(size / partSizeOf(size)))
+}
+
+/** The length of one part, counted from 1. */
+export function lengthOfPart(size: number, part: number): number {
+  const each = partSizeOf(size)
+  return Math.min(each, size - (part - 1) * each)
+}
+
+/** The parts that are still to send, in order. Ignores parts that no file of this size has. */
+export function partsLeft(size: number, done: number[]): number[] {
+  const sent = new Set(done)
+  return Array.from({ length: partCountOf(size) }, (_, i) => i + 1).filter((part) => !sent.has(part))
+}

@@ -1,0 +1,202 @@
+import { and, desc, eq, gt, isNotNull, lte } from 'drizzle-orm'
+import { type FileUploadRow, fileUploads } from '../../../db/schema.ts'
+import { AppError } from '../../domain/error.ts'
+import { lengthOfPart, partCountOf, partSizeOf, partsLeft } from '../../domain/file-parts.ts'
+import { MAX_FILE_BYTES, sizeText, typeOfFile } from '../../domain/files.ts'
+import { DAY_MS, MINUTE_MS, toIso } from '../../domain/instant.ts'
+import type { PartLinks, PartsUpload, UnfinishedUpload } from '../../domain/wire.ts'
+import type { Context } from '../context.ts'
+import { fourAtOnce } from '../four-at-once.ts'
+import { newId } from '../id.ts'
+import type { Part } from '../ports/bucket.ts'
+import { keyOf, openFolder, requireBucket, requireNewPath } from './folder.ts'
+import { openMoves, refuseWhileMoving } from './moves.ts'
+import { requireRoom, requireSize } from './upload.ts'
+import { openQuery } from './usage.ts'
+
+/** How long someone may take to continue. */
+const UPLOAD_MS = 7 * DAY_MS
+/** Long enough for one part on a slow line. */
+const LINK_SECONDS = 60 * 60
+const MOST_LINKS = 100
+const MOST_SHOWN = 50
+
+/**
+ * Begins an upload in parts, or continues the one that is open for the same path, size, and version: then `done` says
+ * which parts the bucket has. If we die before the row is written, the bucket drops the upload by its own rule.
+ * @throws invalid, also if it doesn't fit; conflict, unavailable
+ */
+export async function beginParts(
+  ctx: Context,
+  userId: string,
+  input: { path: string; size: number; version: string },
+): Promise<PartsUpload> {
+  const bucket = requireBucket(ctx)
+  const path = requireNewPath(input.path)
+  const size = requireSize(input.size)
+  if (size === 0) throw new AppError('invalid', 'An empty file has no parts. Send it whole.', { field: 'size' })
+  if (size > MAX_FILE_BYTES)
+    throw new AppError('invalid', `A file can have ${sizeText(MAX_FILE_BYTES)}.`, { field: 'size' })
+  const folder = await openFolder(ctx, userId)
+  const key = keyOf(folder, path)
+  const [open] = await ctx.db
+    .select()
+    .from(fileUploads)
+    .where(and(isOpenOf(ctx, userId), eq(fileUploads.path, path), eq(fileUploads.size, size), isVersion(input.version)))
+    .orderBy(desc(fileUploads.createdAt))
+    .limit(1)
+  if (open?.uploadId) {
+    const parts = await bucket.listParts(key, open.uploadId)
+    if (parts) return toWire(open, wholeParts(size, parts))
+    await ctx.db.delete(fileUploads).where(eq(fileUploads.id, open.id))
+  }
+  const [moves, existing] = await Promise.all([openMoves(ctx, userId), bucket.find(key)])
+  refuseWhileMoving(moves, path)
+  await requireRoom(ctx, folder, { path, size, replaced: existing?.size ?? 0 })
+  const now = ctx.now()
+  const row: FileUploadRow = {
+    id: newId('upl'),
+    userId,
+    path,
+    size,
+    version: input.version,
+    uploadId: await bucket.startParts(key, typeOfFile(path)),
+    createdAt: now,
+    expiresAt: now + UPLOAD_MS,
+  }
+  await ctx.db.insert(fileUploads).values(row)
+  return toWire(row, [])
+}
+
+/** Links for up to 100 parts. Each takes its part's length, as often as needed. @throws invalid, not_found */
+export async function signParts(ctx: Context, userId: string, id: string, wanted: number[]): Promise<PartLinks> {
+  const bucket = requireBucket(ctx)
+  const { path, size, uploadId } = await getOpen(ctx, userId, id)
+  const count = partCountOf(size)
+  if (wanted.length === 0 || wanted.length > MOST_LINKS)
+    throw new AppError('invalid', `Name 1 to ${MOST_LINKS} parts.`, { field: 'parts' })
+  if (!wanted.every((part) => Number.isInteger(part) && part >= 1 && part <= count))
+    throw new AppError('invalid', `This upload has parts 1 to ${count}.`, { field: 'parts' })
+  const key = keyOf(await openFolder(ctx, userId), path)
+  const parts = await Promise.all(
+    wanted.map(async (part) => {
+      const signed = await bucket.signPart(key, uploadId, {
+        part,
+        size: lengthOfPart(size, part),
+        seconds: LINK_SECONDS,
+      })
+      return { part, size: lengthOfPart(size, part), ...signed }
+    }),
+  )
+  return { parts, expires_at: toIso(ctx.now() + LINK_SECONDS * 1000) }
+}
+
+/**
+ * Makes the file of its parts. Safe to repeat: the second time finds the file.
+ * @throws invalid if parts are missing or it no longer fits; not_found, conflict, unavailable
+ */
+export async function completeParts(ctx: Context, userId: string, id: string): Promise<{ path: string; size: number }> {
+  const bucket = requireBucket(ctx)
+  const row = await findUpload(ctx, userId, id)
+  if (!row) throw unknown()
+  const { path, size, uploadId } = row
+  if (uploadId === null) return { path, size }
+  const folder = await openFolder(ctx, userId)
+  const key = keyOf(folder, path)
+  const [parts, existing, moves] = await Promise.all([
+    bucket.listParts(key, uploadId),
+    bucket.find(key),
+    openMoves(ctx, userId),
+  ])
+  if (parts === null) {
+    // An earlier try may have got through although its answer was lost.
+    if (existing?.size !== size) throw unknown()
+  } else {
+    const missing = partsLeft(size, wholeParts(size, parts))
+    if (missing.length > 0)
+      throw new AppError('invalid', `${missing.length} of ${partCountOf(size)} parts are missing. Send them first.`)
+    refuseWhileMoving(moves, path)
+    await requireRoom(ctx, folder, { path, size, replaced: existing?.size ?? 0 })
+    await openQuery(ctx, userId, ctx.now() + MINUTE_MS)
+    await bucket.completeParts(key, uploadId, parts)
+  }
+  // Kept for a day, so that a repeated call still finds it.
+  await ctx.db.update(fileUploads).set({ uploadId: null, expiresAt: ctx.now() }).where(eq(fileUploads.id, id))
+  return { path, size }
+}
+
+/** Forgets an upload and what has arrived of it. @throws not_found, unavailable */
+export async function abortParts(ctx: Context, userId: string, id: string): Promise<{ path: string }> {
+  const { path, uploadId } = await getOpen(ctx, userId, id)
+  await requireBucket(ctx).abortParts(keyOf(await openFolder(ctx, userId), path), uploadId)
+  await ctx.db.delete(fileUploads).where(eq(fileUploads.id, id))
+  return { path }
+}
+
+/** What was begun and not ended, newest first. */
+export async function listUnfinished(ctx: Context, userId: string): Promise<UnfinishedUpload[]> {
+  requireBucket(ctx)
+  const rows = await ctx.db
+    .select()
+    .from(fileUploads)
+    .where(isOpenOf(ctx, userId))
+    .orderBy(desc(fileUploads.createdAt))
+    .limit(MOST_SHOWN)
+  return rows.map(({ id, path, size, version, createdAt, expiresAt }) => ({
+    id,
+    path,
+    size,
+    version: version ?? '',
+    created_at: toIso(createdAt),
+    expires_at: toIso(expiresAt),
+  }))
+}
+
+/** Run by cron: forgets what nobody continued, and what is long over. */
+export async function dropStaleUploads(ctx: Context): Promise<void> {
+  const { bucket } = ctx
+  if (!bucket) return
+  const ended = await ctx.db
+    .select()
+    .from(fileUploads)
+    .where(lte(fileUploads.expiresAt, ctx.now() - DAY_MS))
+    .limit(200)
+  await fourAtOnce(ended, async ({ id, userId, path, uploadId }) => {
+    if (uploadId) await bucket.abortParts(keyOf(await openFolder(ctx, userId), path), uploadId)
+    await ctx.db.delete(fileUploads).where(eq(fileUploads.id, id))
+  })
+}
+
+type OpenUpload = FileUploadRow & { uploadId: string }
+
+async function getOpen(ctx: Context, userId: string, id: string): Promise<OpenUpload> {
+  const row = await findUpload(ctx, userId, id)
+  if (!row?.uploadId || row.expiresAt <= ctx.now()) throw unknown()
+  return row as OpenUpload
+}
+
+async function findUpload(ctx: Context, userId: string, id: string): Promise<FileUploadRow | undefined> {
+  const [row] = await ctx.db
+    .select()
+    .from(fileUploads)
+    .where(and(eq(fileUploads.id, id), eq(fileUploads.userId, userId)))
+  return row
+}
+
+function unknown(): AppError {
+  return new AppError('not_found', 'This upload is over. Begin it again.')
+}
+
+const isOpenOf = (ctx: Context, userId: string) =>
+  and(eq(fileUploads.userId, userId), isNotNull(fileUploads.uploadId), gt(fileUploads.expiresAt, ctx.now()))
+
+const isVersion = (version: string) => eq(fileUploads.version, version)
+
+/** The parts that arrived whole. */
+function wholeParts(size: number, parts: Part[]): number[] {
+  return parts.filter((one) => one.size === lengthOfPart(size, one.part)).map(({ part }) => part)
+}
+
+function toWire({ id, path, size, expiresAt }: FileUploadRow, done: number[]): PartsUpload {
+  return { id, path, size, part_size: partSizeOf(size), parts: partCountOf(size), done, expires_at: toIso(expiresAt) }
+}
