@@ -14,6 +14,7 @@ import type { Act } from '../src/domain/audit.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
 import type { RunActor, RunEventKind } from '../src/domain/run-event.ts'
+import type { RunWishes } from '../src/domain/run-wishes.ts'
 import type { EventType } from '../src/domain/webhook.ts'
 import type { JobKind, JobStatus, MessageKind, Vehicle } from '../src/domain/wire.ts'
 
@@ -336,6 +337,69 @@ export const runs = sqliteTable(
   ],
 )
 export type RunRow = typeof runs.$inferSelect
+
+/** Who waits for a place of a size: one row per account. The place that is theirs, they have reserved under their own ID. */
+export const line = sqliteTable(
+  'line',
+  {
+    userId: text('user_id')
+      .primaryKey()
+      .references(() => users.id),
+    /** The size that they wait for. */
+    gpus: integer().notNull(),
+    /** They are on a trial, as of the last look. Paid plans and trials take turns. */
+    trial: integer({ mode: 'boolean' }).notNull(),
+    /** We start their server when it's their turn; otherwise we hold the place for them. */
+    start: integer({ mode: 'boolean' }).notNull(),
+    /** What that start may set. */
+    wishes: text({ mode: 'json' }).$type<RunWishes>().notNull(),
+    joinedAt: integer('joined_at').notNull(),
+    /** In each class, the earliest is next. When they joined, or when they let another place lapse. */
+    queuedAt: integer('queued_at').notNull(),
+    /** Their first position; null until we have told them. */
+    joinedPosition: integer('joined_position'),
+    /** When they got a place; null while they wait for one. */
+    givenAt: integer('given_at'),
+    /** When the held place goes to the next; null until we've checked that they may start. */
+    heldUntil: integer('held_until'),
+    /** How many held places they let go. */
+    lapses: integer().notNull().default(0),
+    /** The run that started from it. If EC2 has no machine for it, they wait again, where they were. */
+    runId: text('session_id').references(() => runs.id),
+    /** What their pages show, as of the last look: 0 with a place. */
+    position: integer(),
+    p50: integer(),
+    p90: integer(),
+  },
+  (t) => [
+    index('line_next').on(t.gpus, t.trial, t.queuedAt, t.userId).where(sql`given_at IS NULL AND session_id IS NULL`),
+    index('line_by_session').on(t.runId).where(sql`session_id IS NOT NULL`),
+  ],
+)
+export type LineRow = typeof line.$inferSelect
+
+/** How many paid plans got a place of a size since the last trial, while a trial waited. */
+export const lineTurns = sqliteTable('line_turns', {
+  gpus: integer().primaryKey(),
+  paid: integer().notNull(),
+})
+
+/** How long each wait for a place took. Names nobody. */
+export const lineWaits = sqliteTable(
+  'line_waits',
+  {
+    id: integer().primaryKey(),
+    gpus: integer().notNull(),
+    trial: integer({ mode: 'boolean' }).notNull(),
+    /** When they joined. */
+    position: integer().notNull(),
+    joinedAt: integer('joined_at').notNull(),
+    waitedMs: integer('waited_ms').notNull(),
+    /** They got a place; otherwise they left. */
+    served: integer({ mode: 'boolean' }).notNull(),
+  },
+  (t) => [index('line_waits_by_time').on(t.joinedAt), index('line_waits_by_kind').on(t.gpus, t.trial, t.joinedAt)],
+)
 
 /** What happened to a run and no other row says: its end was set, moved, or removed, or it got another name. */
 export const runEvents = sqliteTable(

@@ -73,6 +73,8 @@ const dashboard = (
     stopAfter={14_400}
     restart={null}
     guests={[]}
+    line={null}
+    mayWait
   />
 )
 const shown = pageInstances(instances, NEWEST_FIRST, now)

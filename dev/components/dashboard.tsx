@@ -2,7 +2,7 @@ import type { Bill } from '../../src/domain/money/bill.ts'
 import type { PlanType } from '../../src/domain/money/plan.ts'
 import { SUSPENDED } from '../../src/domain/money/start-cost.ts'
 import { ALL_RESERVED, STARTING, STOPPING } from '../../src/domain/server-list.ts'
-import type { Job, Server, Subscription, Summary } from '../../src/domain/wire.ts'
+import type { Job, LinePlace, Server, Subscription, Summary } from '../../src/domain/wire.ts'
 import { worldsFor } from '../../src/domain/worlds.ts'
 import { ActionsCard } from '../../src/islands/dashboard/ActionsCard.tsx'
 import { Address } from '../../src/islands/dashboard/Address.tsx'
@@ -12,6 +12,7 @@ import { DoorRow } from '../../src/islands/dashboard/DoorRow.tsx'
 import { EndChoice } from '../../src/islands/dashboard/EndChoice.tsx'
 import { EndForm, MoveForm, To } from '../../src/islands/dashboard/EndForm.tsx'
 import { EndingAlert } from '../../src/islands/dashboard/EndingAlert.tsx'
+import { LineNote } from '../../src/islands/dashboard/LineNote.tsx'
 import { MachineChoice } from '../../src/islands/dashboard/MachineChoice.tsx'
 import { NoCapacity } from '../../src/islands/dashboard/NoCapacity.tsx'
 import { NoticeAlert } from '../../src/islands/dashboard/NoticeAlert.tsx'
@@ -157,12 +158,21 @@ const LARGE = { instance_type: 'g6.12xlarge', availability_zone: 'us-east-1b' }
 const usage = ({ monthlyUsage, subscription }: Summary, openInvoices: Bill[] = []) => (
   <UsageCard usage={monthlyUsage} subscription={subscription} openInvoices={openInvoices} />
 )
+const LINE: LinePlace = {
+  size: 1,
+  position: 3,
+  estimate_seconds: { p50: 700, p90: 2_400 },
+  held_until: null,
+  starts_by_itself: false,
+}
+const lineNote = (change: Partial<LinePlace>) => <LineNote line={{ ...LINE, ...change }} now={NOW} />
 const notice = (kind: 'danger' | 'success' | 'info', text: string, job: Job | null = null) => (
   <NoticeAlert
     notice={{ kind, text, job: job?.id ?? null }}
     job={job}
     now={NOW}
     onDismiss={nothing}
+    mayWait
     onStart={nothing}
   />
 )
@@ -318,7 +328,19 @@ export const DASHBOARD: Specimen[] = [
   {
     name: 'NoCapacity',
     file: `${FOLDER}/NoCapacity.tsx`,
-    states: [['waiting', <NoCapacity key="n" onStart={nothing} />]],
+    states: [
+      ['where nobody can wait', <NoCapacity key="o" onStart={nothing} mayWait={false} />],
+      ['waiting', <NoCapacity key="n" onStart={nothing} mayWait />],
+    ],
+  },
+  {
+    name: 'LineNote',
+    file: `${FOLDER}/LineNote.tsx`,
+    states: [
+      ['waiting', lineNote({})],
+      ['held', lineNote({ position: 0, held_until: iso(-272) })],
+      ['about to start', lineNote({ position: 0, starts_by_itself: true })],
+    ],
   },
   {
     name: 'ByForm',

@@ -1,4 +1,4 @@
-import type { Job, Server } from './wire.ts'
+import type { Job, LinePlace, Server } from './wire.ts'
 
 /** The part of the ActionCable wire protocol that this product speaks. */
 export const SUB_PROTOCOL = 'actioncable-v1-json'
@@ -28,6 +28,10 @@ export const accountFrame = (identifier: string) =>
 export type ServerFrame = 'server.updated' | 'server.ending'
 export const serverFrame = (identifier: string, event: ServerFrame, server: Server) =>
   JSON.stringify({ identifier, message: { event, server } })
+
+/** Their place in line moved, is theirs now, or is gone. */
+export const lineFrame = (identifier: string, line: LinePlace | null) =>
+  JSON.stringify({ identifier, message: { event: 'line.updated', line } })
 
 /** A longer message closes its socket. */
 const MAX_MESSAGE_BYTES = 4_096

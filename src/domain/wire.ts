@@ -93,6 +93,17 @@ type Candidate = Machine & {
   reason: string | null
 }
 
+/** Someone's place in line. `position`: 1 is next, 0 once a place is theirs. `held_until`: when it goes to the next. */
+export type LinePlace = {
+  /** GPUs of the machine that they wait for. */
+  size: number
+  position: number
+  /** From now. Null: we don't know yet. */
+  estimate_seconds: { p50: number; p90: number } | null
+  held_until: string | null
+  starts_by_itself: boolean
+}
+
 export type Availability = { ServerAvailable: boolean; candidates: Candidate[] }
 
 export type Vehicle = 'uav' | 'ugv' | 'multi'

@@ -7,7 +7,7 @@ import { usageAt } from '../domain/money/live-usage.ts'
 import { startCost, startRefusal } from '../domain/money/start-cost.ts'
 import { canStop, isEnding, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
-import type { GuestEnd, Job, Machine, Server, Summary, Worlds } from '../domain/wire.ts'
+import type { GuestEnd, Job, LinePlace, Machine, Server, Summary, Worlds } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/States.tsx'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
@@ -15,6 +15,7 @@ import { ByForm, instead } from './dashboard/ByForm.tsx'
 import { ConnectionLine } from './dashboard/ConnectionLine.tsx'
 import { chosenEnd, EndChoice } from './dashboard/EndChoice.tsx'
 import type { EndingAlert } from './dashboard/EndingAlert.tsx'
+import { LineNote } from './dashboard/LineNote.tsx'
 import { chosenMachine, MachineChoice } from './dashboard/MachineChoice.tsx'
 import { NoticeAlert } from './dashboard/NoticeAlert.tsx'
 import { RunCard } from './dashboard/RunCard.tsx'
@@ -39,6 +40,8 @@ export type DashboardProps = {
   machines: Machine[]
   worlds: Worlds
   stopAfter: number | null
+  line: LinePlace | null
+  mayWait: boolean
   restart: { run: string; gives: string } | null
   guests: GuestEnd[]
 }
@@ -64,6 +67,7 @@ export function Dashboard(props: DashboardProps) {
   const [list, dispatch] = useReducer(reduceServerList, props, ({ servers, jobs }) => emptyServerList(servers, jobs))
   const [asking, setAsking] = useState(false)
   const [counted, setCounted] = useState(props.summary)
+  const [line, setLine] = useState(props.line)
   const now = useServerClock(Date.parse(counted.as_of))
   const { start, stop, moveEnd, refresh, busy, readAt } = useServers(dispatch, setCounted)
   const { connection, heardAt } = useJobsChannel(props.userId, {
@@ -73,6 +77,7 @@ export function Dashboard(props: DashboardProps) {
     },
     onServer: (server) => dispatch({ type: 'changed', server }),
     onNews: () => void refresh(),
+    onLine: setLine,
   })
   const live = list.servers.find(isLive)
   const underWay = live !== undefined && (live.stopping || !live.billed_from)
@@ -148,6 +153,7 @@ export function Dashboard(props: DashboardProps) {
       {freeMinutes !== null ? (
         <TrialBanner minutesLeft={freeMinutes} counting={live?.billed_from != null && !live.stopping} />
       ) : null}
+      {line && !live ? <LineNote line={line} now={now} /> : null}
       {list.error ? (
         <ErrorState
           action={
@@ -165,6 +171,7 @@ export function Dashboard(props: DashboardProps) {
         now={now}
         onDismiss={() => dispatch({ type: 'notice_dismissed' })}
         onStart={canStart ? begin : null}
+        mayWait={props.mayWait && !line}
       />
       {asking && live && canStop(live) ? (
         <StopDialog

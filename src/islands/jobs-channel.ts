@@ -1,6 +1,6 @@
 import { adapters, createConsumer } from '@rails/actioncable'
 import { KEEPALIVE, PING_EVERY_MS } from '../domain/cable.ts'
-import type { Job, Server } from '../domain/wire.ts'
+import type { Job, LinePlace, Server } from '../domain/wire.ts'
 
 /**
  * `off`: the server closed it for good, because newer tabs took its place or the sign-in ended. `blocked`: it has never
@@ -16,6 +16,8 @@ export type Listener = {
   onServer: (server: Server) => void
   /** The connection is up (again), or the account changed: time to reload. */
   onNews: () => void
+  /** Their place in line changed. */
+  onLine?: (line: LinePlace | null) => void
   /** `heardAt`: when the server was last heard, in ms since 1970 by this machine's clock. */
   onConnection: (connection: Connection, heardAt: number) => void
 }
@@ -24,7 +26,7 @@ export type Listener = {
  * Follows the user's jobs.
  * @returns ends it
  */
-export function followJobs(userId: string, { onJob, onServer, onNews, onConnection }: Listener): () => void {
+export function followJobs(userId: string, { onJob, onServer, onNews, onLine, onConnection }: Listener): () => void {
   let heardAt = 0
   /** A socket that keeps itself alive. The answer to its ping comes without waking the object at the other end. */
   class KeepaliveSocket extends WebSocket {
@@ -63,9 +65,10 @@ export function followJobs(userId: string, { onJob, onServer, onNews, onConnecti
         isOff = !willAttemptReconnect
         lost()
       },
-      received(message: { event: string; job: Job; server: Server }) {
+      received(message: { event: string; job: Job; server: Server; line: LinePlace | null }) {
         if (message.event === 'job.updated') onJob(message.job)
         if (message.event === 'server.updated' || message.event === 'server.ending') onServer(message.server)
+        if (message.event === 'line.updated') onLine?.(message.line)
         if (message.event === 'account.updated') onNews()
       },
     },

@@ -19,6 +19,7 @@ export function useJobsChannel(
         onJob: (job) => latest.current.onJob(job),
         onServer: (server) => latest.current.onServer(server),
         onNews: () => latest.current.onNews(),
+        onLine: (line) => latest.current.onLine?.(line),
         onConnection: (connection, heardAt) => setState({ connection, heardAt }),
       }),
     [userId],

@@ -31,6 +31,7 @@ import { fileChanges } from './routes/files/changes.ts'
 import { files } from './routes/files/files.ts'
 import { environments } from './routes/fleet/environments.tsx'
 import { extend } from './routes/fleet/extend.tsx'
+import { line } from './routes/fleet/line.ts'
 import { runs } from './routes/fleet/runs.tsx'
 import { servers } from './routes/fleet/servers.ts'
 import { admin } from './routes/operations/admin.ts'
@@ -76,6 +77,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', webhooks)
     .route('/', servers)
     .route('/', extend)
+    .route('/', line)
     .route('/', runs)
     .route('/', doorRoutes)
     .route('/', environments)

@@ -34,6 +34,8 @@ export type Context = {
   reach: Reach
   channel: (userId: string) => JobChannelCalls
   fleetWatcher: FleetWatcherCalls
+  /** The object that keeps the line moving. */
+  lineKeeper: FleetWatcherCalls
   eventSender: (userId: string) => EventSenderCalls
   door: (userId: string) => DoorCalls
   postWebhook: PostWebhook

@@ -2,13 +2,13 @@ import { type Database, openDatabase } from '../../db/client.ts'
 import { areCountsDue, counted, countedFetch, writeCounts } from './calls.ts'
 import type { Context } from './context.ts'
 import type { Env } from './env.ts'
-import { FLEET } from './fleet/look.ts'
 import { fleetNetwork } from './fleet/machine.ts'
 import { reachBy } from './fleet/reach.ts'
 import type { Log } from './log.ts'
 import { emailBinding } from './mail/email-binding.ts'
 import { openObjects } from './objects.ts'
 import { onDemand } from './on-demand.ts'
+import { FLEET, LINE } from './ports/objects.ts'
 import { readConfig } from './settings.ts'
 
 let database: { url: string; db: Database } | undefined
@@ -52,6 +52,7 @@ export async function createContext(env: Env, background: Context['background'],
     reach: reachBy(machine),
     ...objects,
     fleetWatcher: objects.fleetWatcher(FLEET),
+    lineKeeper: objects.fleetWatcher(LINE),
     postWebhook: async (...message) => (await import('./events/post.ts')).publicPost(config.local)(...message),
     // The answer is already sent, so a failure only reaches the log.
     background: (work) => background(work.catch((error) => log('background_failed', {}, error))),

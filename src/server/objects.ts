@@ -21,9 +21,10 @@ const CHANNEL: Repeatable<JobChannelCalls> = {
   wake: true,
   tellAccount: true,
   tellServer: true,
+  tellLine: true,
   disconnect: true,
 }
-const FLEET_WATCHER: Repeatable<FleetWatcherCalls> = { revive: true }
+const FLEET_WATCHER: Repeatable<FleetWatcherCalls> = { arm: true, wake: true, revive: true }
 /** It closes what lost its access, however often it looks. */
 const DOOR_KEEPER: Repeatable<DoorCalls> = { recheck: true }
 const EVENT_SENDER: Repeatable<EventSenderCalls> = { wake: true }

@@ -26,6 +26,8 @@ export type Config = {
   door: Door | null
   /** Null: there are no files. */
   files: BucketSettings | null
+  /** People may wait in line for a server. Off: nobody can join anymore. */
+  line: boolean
 }
 
 type Setting = { [Name in keyof Env]-?: Env[Name] extends string | undefined ? Name : never }[keyof Env]
@@ -88,6 +90,7 @@ const RULES: Record<Setting, Rule> = {
     must: 'must have 32 characters or more without spaces; while it is rotated, both tokens, separated by a comma',
     holds: (value) => value.split(',').every((token) => /^\S{32,}$/.test(token)),
   },
+  LINE: { optional: true, must: 'must be on or off', holds: (value) => /^(on|off)$/.test(value) },
   DOOR_DOMAIN: {
     optional: true,
     must: "must be a domain like door.example, and not the site's own",
@@ -135,6 +138,7 @@ export function readConfig(env: Env, log: Log): Config {
     portalOrigin: env.STRIPE_CHECKOUT_ORIGIN ?? 'https://billing.stripe.com',
     door: doorOf(env, origins[0] ?? ''),
     files: bucketSettingsOf(env),
+    line: env.LINE !== 'off',
   }
   configs.set(env, config)
   return config

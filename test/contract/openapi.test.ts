@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { eq } from 'drizzle-orm'
+import { eq, isNull, sql } from 'drizzle-orm'
 import { afterAll, expect, test } from 'vitest'
-import { bills, plans, users } from '../../db/schema.ts'
+import { bills, places, plans, users } from '../../db/schema.ts'
 import { startStack } from '../../dev/stack.ts'
 import type { Server, SignIn } from '../../src/domain/wire.ts'
 import { SITE_MAP } from '../../src/server/http/site-map.ts'
@@ -275,6 +275,13 @@ test('every answer of the running product has the shape that the document gives 
   await callAs('POST /api/v1/aws/stop_server', { ...run, session_id: 'ses_none' })
   await waitFor(async () => (await callAs('POST /api/v1/aws/stop_server', run)).status === 409)
   await callAs('GET /api/v1/servers/get_servers')
+  const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
+  await callAs('POST /api/v1/line', { start: true })
+  await db.update(places).set({ reservedBy: sql`'ses_in ' || id` }).where(isNull(places.reservedBy))
+  await callAs('POST /api/v1/line', { start: true })
+  await callAs('GET /api/v1/line')
+  await callAs('DELETE /api/v1/line')
+  await db.update(places).set({ reservedBy: null })
   await callAs('POST /api/v1/aws/auto_cloud_start_request', {})
   await callAs('POST /api/servers/request_more')
   await callAs('POST /api/servers/request_more')
@@ -284,7 +291,6 @@ test('every answer of the running product has the shape that the document gives 
   for (const route of ['POST /api/v1/help', 'POST /api/v1/feedback'])
     for (const message of ['Hello', '']) await ask(ada, route, { topic: 'My account', message })
 
-  const db = openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
   const now = Date.now()
   const bill = { userId: ada.id, includedHours: 0, trial: false, seconds: 7200, amountCents: 350, createdAt: now }
   await db.insert(bills).values({ id: newId('bill'), ...bill, periodStart: now - 9e9, periodEnd: now - 8e9 })

@@ -2,7 +2,9 @@ import type { Job } from '../../src/domain/wire.ts'
 import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
 import { deliverDue } from '../../src/server/events/deliver.ts'
 import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'
-import { FAILED_LOOK_MS, FLEET, LOOK_EVERY_MS, watchFleet } from '../../src/server/fleet/look.ts'
+import { keepLine } from '../../src/server/fleet/line/keep.ts'
+import { FAILED_LOOK_MS, LOOK_EVERY_MS, watchFleet } from '../../src/server/fleet/look.ts'
+import { FLEET, LINE } from '../../src/server/ports/objects.ts'
 import { KeptStorage, storageOf } from '../../testing/stack/alarm-storage.ts'
 import { Cut } from '../../testing/world/wire.ts'
 import type { Task } from './program.ts'
@@ -122,7 +124,7 @@ export class Alarms {
       return { at, wait: next === null ? null : next - at }
     }
     const isFleet = userId === FLEET
-    const look = userId.startsWith(SENDER) ? sendEvents : runJobs
+    const look = userId === LINE ? () => keepLine(ctx) : userId.startsWith(SENDER) ? sendEvents : runJobs
     return new JobAlarm(storageOf(kept, alive), isFleet ? () => this.#watch() : look, program.log, {
       now: () => clock.ms,
       random: () => this.#world.luck.next(),

@@ -1,7 +1,7 @@
 import type { Context } from '../../src/server/context.ts'
-import { FLEET } from '../../src/server/fleet/look.ts'
 import { bindLog } from '../../src/server/log.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
+import { FLEET, LINE } from '../../src/server/ports/objects.ts'
 import type { Payments } from '../../src/server/ports/payments.ts'
 import { memoryCounters } from '../../testing/stack/counters.ts'
 import type { Wire } from '../../testing/world/wire.ts'
@@ -11,6 +11,11 @@ import type { World } from './world.ts'
 export function worldContext(world: World): Context {
   const { program, alarms, database, ec2, stripe, clock, receivers } = world
   const { call } = program
+  const watcher = (name: string) => ({
+    arm: () => call(`${name}: arm`, () => alarms.of(name).arm(name)),
+    wake: () => call(`${name}: wake`, () => alarms.of(name).wake(name)),
+    revive: (_: string, now: number) => call('watcher: revive', () => alarms.of(name).revive(name, now)),
+  })
   return {
     db: database.wired(call),
     now: () => clock.ms,
@@ -27,11 +32,13 @@ export function worldContext(world: World): Context {
       disconnect: () => call('channel: disconnect', async () => {}),
       tellAccount: () => call('channel: tell', async () => {}),
       tellServer: () => call('channel: tell', async () => {}),
+      tellLine: () => call('channel: tell', async () => {}),
     }),
     eventSender: (userId) => ({ wake: () => call('sender: wake', () => alarms.senderOf(userId).wake(userId)) }),
     door: () => ({ recheck: () => call('door: recheck', async () => {}) }),
     postWebhook: (...post) => call('webhook: post', () => receivers.post(...post)),
-    fleetWatcher: { revive: (now) => call('watcher: revive', () => alarms.of(FLEET).revive(FLEET, now)) },
+    fleetWatcher: watcher(FLEET),
+    lineKeeper: watcher(LINE),
     counter: memoryCounters(),
     hasher: { derive: async ({ secret }) => secret },
     background: (work) => program.background(work),
@@ -49,6 +56,7 @@ export function worldContext(world: World): Context {
       portalOrigin: 'https://billing.stripe.com',
       door: null,
       files: null,
+      line: true,
     },
   }
 }

@@ -75,6 +75,7 @@ export async function openBillingStack(
       origins: ['http://site.test'],
       plansForSale: true,
       door: null,
+      line: true,
       mailFrom: 'hello@site.test',
       operatorEmail: 'operator@site.test',
     },

@@ -3,15 +3,17 @@ import { type Ec2StandIn, startEc2 } from '../../dev/ec2/stand-in.ts'
 import { freePort } from '../../dev/free-port.ts'
 import type { ServerFrame } from '../../src/domain/cable.ts'
 import { AppError } from '../../src/domain/error.ts'
-import type { Job, Server } from '../../src/domain/wire.ts'
+import type { Job, LinePlace, Server } from '../../src/domain/wire.ts'
 import { JobAlarm } from '../../src/server/channel/job-alarm.ts'
 import type { Context } from '../../src/server/context.ts'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import { jobRunner } from '../../src/server/fleet/jobs/runner.ts'
-import { FAILED_LOOK_MS, FLEET, watchFleet } from '../../src/server/fleet/look.ts'
+import { keepLine } from '../../src/server/fleet/line/keep.ts'
+import { FAILED_LOOK_MS, watchFleet } from '../../src/server/fleet/look.ts'
 import type { Log } from '../../src/server/log.ts'
 import type { Cloud } from '../../src/server/ports/cloud.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
+import { FLEET, type FleetWatcherCalls, LINE } from '../../src/server/ports/objects.ts'
 import { KeptStorage, storageOf } from '../stack/alarm-storage.ts'
 import { atEnd, temporaryFolder } from '../stack/at-end.ts'
 import { throughCalls } from '../stack/database.ts'
@@ -32,6 +34,8 @@ export class World {
   readonly published: Published[] = []
   /** What open pages heard about their server, outside a job. */
   readonly told: { userId: string; event: ServerFrame; server: Server }[] = []
+  /** What open pages heard about their place in line. */
+  readonly toldLine: { userId: string; line: LinePlace | null }[] = []
   readonly mails: Mail[] = []
   readonly reached: string[] = []
   /** How long a machine in this world runs before something answers on it, as while an image loads. */
@@ -154,8 +158,10 @@ export class Process {
         disconnect: async () => {},
         tellAccount: async () => {},
         tellServer: async () => {},
+        tellLine: async (line) => void world.toldLine.push({ userId, line }),
       }),
-      fleetWatcher: { revive: (now) => call('watcher: revive', () => this.alarm(FLEET).revive(FLEET, now)) },
+      fleetWatcher: this.#watcher(call, FLEET),
+      lineKeeper: this.#watcher(call, LINE),
       eventSender: () => ({ wake: () => call('sender: wake', async () => {}) }),
       door: absent('door'),
       postWebhook: absent('webhooks'),
@@ -177,6 +183,7 @@ export class Process {
         portalOrigin: 'https://billing.stripe.com',
         door: null,
         files: null,
+        line: true,
       },
     }
   }
@@ -188,6 +195,14 @@ export class Process {
   /** Waits until all background work has ended. */
   async settle(): Promise<void> {
     while (this.#background.length) await Promise.all(this.#background.splice(0))
+  }
+
+  #watcher(call: Wire, name: string): FleetWatcherCalls {
+    return {
+      arm: () => call(`${name}: arm`, () => this.alarm(name).arm(name)),
+      wake: () => call(`${name}: wake`, () => this.alarm(name).wake(name)),
+      revive: (_, now) => call('watcher: revive', () => this.alarm(name).revive(name, now)),
+    }
   }
 
   alarm(userId: string): JobAlarm {
@@ -208,7 +223,11 @@ export class Process {
       const at = this.ctx.now()
       return { at, wait: next === null ? null : next - at }
     }
-    const look = userId === FLEET ? () => watchFleet(this.ctx) : runJobs
+    const looks: Record<string, () => Promise<{ at: number; wait: number | null }>> = {
+      [FLEET]: () => watchFleet(this.ctx),
+      [LINE]: () => keepLine(this.ctx),
+    }
+    const look = looks[userId] ?? runJobs
     alarm = new JobAlarm(storageOf(world.kept(userId), alive), look, world.log, {
       now: () => world.clock.ms,
       random: () => world.random(),

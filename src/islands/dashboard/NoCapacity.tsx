@@ -1,18 +1,35 @@
-import { Button } from '../../ui/Button.tsx'
+import type { MouseEvent } from 'react'
+import { Button, ButtonLink } from '../../ui/Button.tsx'
 import { useCountdown } from '../useCountdown.ts'
+import { chosenEnd } from './EndChoice.tsx'
+import { chosenWorld } from './WorldChoice.tsx'
 
 const WAIT_S = 30
 const nothing = () => {}
 
-/** What to do when the whole fleet is taken: wait, or contact sales. Nothing starts, or costs, until you press it. */
-export function NoCapacity({ onStart }: { onStart: (() => void) | null }) {
+type Props = { onStart: (() => void) | null; mayWait: boolean }
+
+/** What to do when the whole fleet is taken: wait in line, try again, or contact sales. Nothing starts until you say so. */
+export function NoCapacity({ onStart, mayWait }: Props) {
   const left = useCountdown(WAIT_S, true, nothing)
   return (
     <span className="row what-next">
+      {mayWait ? (
+        <ButtonLink small look="primary" href="/line" onClick={carryWishes}>
+          Wait in line
+        </ButtonLink>
+      ) : null}
       <Button small disabled={left > 0 || !onStart} onClick={onStart ?? nothing}>
         {left > 0 ? `Try again in ${left} s` : 'Try again'}
       </Button>
       <a href="/contact_sales">Contact sales</a>
     </span>
   )
+}
+
+/** The choices on this page, for the start at the end of the line. */
+function carryWishes({ currentTarget }: MouseEvent<HTMLAnchorElement>): void {
+  const { stop_after } = chosenEnd()
+  const wishes = { ...chosenWorld(), ...(stop_after && { stop_after: `${stop_after}` }) }
+  currentTarget.search = new URLSearchParams(wishes).toString()
 }

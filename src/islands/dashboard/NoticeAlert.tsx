@@ -14,13 +14,15 @@ type Props = {
   onDismiss: () => void
   /** Retries the start; null while a start is not possible. */
   onStart: (() => void) | null
+  /** Whether they can wait in line instead. */
+  mayWait: boolean
 }
 
 /**
  * The one message above the table. A success hides after 10 s unless the pointer or the focus is on it.
  * The section is one live region, present from the start, so screen readers say each change once, but not the seconds.
  */
-export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
+export function NoticeAlert({ notice, job, now, onDismiss, onStart, mayWait }: Props) {
   const [held, setHeld] = useState(false)
   const hides = notice?.kind === 'success' && !held
   useEffect(() => {
@@ -53,7 +55,7 @@ export function NoticeAlert({ notice, job, now, onDismiss, onStart }: Props) {
               )}
             </span>
           ) : null}
-          {isNoCapacity(notice) ? <NoCapacity onStart={onStart} /> : null}
+          {isNoCapacity(notice) ? <NoCapacity onStart={onStart} mayWait={mayWait} /> : null}
         </Alert>
       ) : null}
     </section>

@@ -13,6 +13,7 @@ import { cancelAtPeriodEnd } from '../billing/plans/cancel-plan.ts'
 import { closeOpenCheckout } from '../billing/plans/checkout.ts'
 import type { Context } from '../context.ts'
 import { deleteWebhooksQueries } from '../events/outbox.ts'
+import { leaveQueries } from '../fleet/line/join.ts'
 import { requestStop } from '../fleet/stop-run.ts'
 import { requireValid } from '../form-rules.ts'
 import { fourAtOnce } from '../four-at-once.ts'
@@ -59,6 +60,7 @@ export async function closeAccount(
     ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${now} WHERE user_id = ${user.id} AND revoked_at IS NULL`),
     revokeTokensQuery(ctx, user.id),
     ...deleteWebhooksQueries(ctx, sql`user_id = ${user.id}`),
+    ...leaveQueries(ctx, user.id),
     ctx.db.delete(environments).where(eq(environments.userId, user.id)),
     ctx.db.run(sql`UPDATE email_tokens SET used_at = ${now} WHERE user_id = ${user.id} AND used_at IS NULL`),
   ])

@@ -4,6 +4,7 @@ import {
   checkouts,
   contactMessages,
   jobs,
+  line,
   outbox,
   plans,
   runEvents,
@@ -42,6 +43,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     mails,
     hooks,
     images,
+    waits,
     told,
     bills,
     payments,
@@ -63,6 +65,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     db.select().from(outbox).where(eq(outbox.recipient, user.email)).orderBy(asc(outbox.createdAt)),
     db.select().from(webhooks).where(eq(webhooks.userId, own)).orderBy(asc(webhooks.createdAt)),
     ownEnvironmentsQuery({ db }, own),
+    db.select().from(line).where(eq(line.userId, own)),
     db
       .select()
       .from(webhookDeliveries)
@@ -92,6 +95,15 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     api_tokens: tokens.map((row) => ({ ...toApiToken(row), revoked_at: toIso(row.revokedAt) })),
     webhooks: hooks.map((row) => toWebhook({ ...row, waiting: 0 })),
     environments: images.map(toOwnEnvironment),
+    line: waits.map(({ joinedAt, gpus, start, wishes, givenAt, heldUntil, lapses }) => ({
+      joined_at: toIso(joinedAt),
+      size: gpus,
+      starts_by_itself: start,
+      wishes,
+      given_at: toIso(givenAt),
+      held_until: toIso(heldUntil),
+      lapsed_holds: lapses,
+    })),
     webhook_deliveries: told.map((row) => ({ webhook_id: row.webhookId, ...toDelivery(row) })),
     subscriptions: planRows.map((row) => ({
       plan_type: row.planType,

@@ -6,6 +6,7 @@ import {
   contactMessages,
   deviceLogins,
   incidents,
+  lineWaits,
   outbox,
   serverRequests,
   signIns,
@@ -50,6 +51,7 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
     ctx.db.delete(serverRequests).where(lt(serverRequests.createdAt, traces)),
     // The status page shows 90 days.
     ctx.db.delete(incidents).where(lt(incidents.endedAt, traces)),
+    ctx.db.delete(lineWaits).where(lt(lineWaits.joinedAt, traces)),
     ctx.db.delete(alerts).where(lt(alerts.toldAt, daysAgo(ALERT_DAYS))),
   ])
 }

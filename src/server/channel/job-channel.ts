@@ -1,7 +1,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
 import type { ServerFrame } from '../../domain/cable.ts'
-import type { Server } from '../../domain/wire.ts'
+import type { LinePlace, Server } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { createContext } from '../create-context.ts'
 import type { Env } from '../env.ts'
@@ -44,6 +44,10 @@ export class JobChannel extends DurableObject<Env> implements JobChannelCalls {
 
   async tellServer(event: ServerFrame, server: Server): Promise<void> {
     this.sockets.tellServer(event, server)
+  }
+
+  async tellLine(line: LinePlace | null): Promise<void> {
+    this.sockets.tellLine(line)
   }
 
   async disconnect(signInIds: string[] | 'all'): Promise<void> {

@@ -7,6 +7,7 @@ import {
   jobFrame,
   KEEPALIVE,
   KEEPALIVE_ANSWER,
+  lineFrame,
   MAX_MESSAGES_PER_SECOND,
   PING_EVERY_MS,
   parseCommand,
@@ -18,7 +19,7 @@ import {
   welcomeFrame,
 } from '../../domain/cable.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
-import type { Job, Server } from '../../domain/wire.ts'
+import type { Job, LinePlace, Server } from '../../domain/wire.ts'
 import { liveSignInsQuery } from '../accounts/live-sign-ins.ts'
 import type { Context } from '../context.ts'
 import { currentJobsQuery } from '../fleet/dashboard.ts'
@@ -186,6 +187,10 @@ export class JobSockets {
 
   tellServer(event: ServerFrame, server: Server): void {
     this.tellAll((identifier) => serverFrame(identifier, event, server))
+  }
+
+  tellLine(line: LinePlace | null): void {
+    this.tellAll((identifier) => lineFrame(identifier, line))
   }
 
   private tellAll(frameOf: (identifier: string) => string): void {

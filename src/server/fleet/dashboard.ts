@@ -4,11 +4,12 @@ import { jobs, type PlanRow, type RunRow, runs } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import { gpusOfType, restartGives } from '../../domain/machine.ts'
 import { gpusOf, planOf } from '../../domain/money/plan.ts'
-import type { GuestEnd, Job, Machine, Server, Summary, Worlds } from '../../domain/wire.ts'
+import type { GuestEnd, Job, LinePlace, Machine, Server, Summary, Worlds } from '../../domain/wire.ts'
 import { countUsage, toSummary, usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 import { machineQueries, toMachines } from './availability.ts'
 import { guestsQuery } from './guests.ts'
+import { lineQuery, toLinePlace } from './line/show.ts'
 import { listRunsQuery } from './run-list.ts'
 import { toJob, toServer } from './wire.ts'
 import { catalogQuery, toWorlds } from './worlds.ts'
@@ -19,6 +20,10 @@ export type DashboardData = {
   summary: Summary
   machines: Machine[]
   worlds: Worlds
+  /** Their place in line for a server. */
+  line: LinePlace | null
+  /** Whether people can wait in line here. */
+  mayWait: boolean
   /** After how many seconds a start ends it, as they last chose; null: it runs until they stop it. */
   stopAfter: number | null
   /** What a restart would get, if the user's plan has become larger since the live run started. */
@@ -36,13 +41,14 @@ export function dashboardQueries(ctx: Context, userId: string | SQL) {
     currentJobsQuery(ctx, userId),
     catalogQuery(ctx, userId),
     guestsQuery(ctx, userId),
+    lineQuery(ctx, userId),
     ...machineQueries(ctx),
     ...usageQueries(ctx, userId),
   ] as const
 }
 
 export function toDashboard(
-  [servers, current, catalog, guests, ...rest]: BatchResponse<ReturnType<typeof dashboardQueries>>,
+  [servers, current, catalog, guests, waits, ...rest]: BatchResponse<ReturnType<typeof dashboardQueries>>,
   { now: clock, config }: Pick<Context, 'now' | 'config'>,
 ): DashboardData {
   const now = clock()
@@ -52,6 +58,8 @@ export function toDashboard(
     servers: servers.map((row) => toServer(row, config)),
     jobs: current.map((row) => toJob(row.job, row.run, config)),
     summary: toSummary(usage),
+    line: config.line ? toLinePlace(waits[0]) : null,
+    mayWait: config.line,
     guests: guests.map(({ runId, expiresAt }) => ({ run: runId, until: toIso(expiresAt) })),
     worlds: toWorlds(catalog, planOf(usage.plan)),
     machines: toMachines([any, four, one], gpusOf(usage.plan)),

@@ -10,8 +10,6 @@ import { areManyUnseen, ENDED, isLongUnseen } from './jobs/sight.ts'
 import { requestStop } from './stop-run.ts'
 import { endOrphans } from './sweep.ts'
 
-/** The name of the object that looks at all servers. */
-export const FLEET = 'fleet'
 /** To notice within a minute that a server ended, even if EC2 takes long to list thousands. */
 export const LOOK_EVERY_MS = 20_000
 /** After one failed look, and after several: we ask a throttled EC2 less often, never more. */

@@ -1,5 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm'
-import { writeBatch } from '../../../db/client.ts'
+import { type Query, writeBatch } from '../../../db/client.ts'
 import { type JobRow, jobs, type RunRow, runs } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import { NO_WISHES, type RunWishes } from '../../domain/run-wishes.ts'
@@ -7,6 +7,7 @@ import { requireAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { newDoorLabel, newId } from '../id.ts'
 import { actorOf, runEventQuery } from '../run-events.ts'
+import { heldFor, isNobodysTurn, startedQueries } from './line/turns.ts'
 import { IS_FREE, isOfferedAt } from './places.ts'
 import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
 import { isWithinLimits } from './start-limits.ts'
@@ -18,7 +19,9 @@ export type Starter = { user: { id: string }; suspended: boolean; tokenName?: st
 
 /**
  * Reserves the given place, or the largest free one that the user's plan and wish allow, and queues the job that
- * launches an instance in it. A repeated call does so once.
+ * launches an instance in it. A place that is held for them in line comes first; one that others wait for never does. A
+ * repeated call does so once.
+ * @param also what the same batch writes last
  * @throws payment_required, invalid (its plan doesn't include this world), conflict (one is live already), not_found (no
  * such place for this plan), too_many, unavailable (none is free)
  */
@@ -28,8 +31,9 @@ export function startRun(
   placeId: string | null = null,
   repeat: Repeatable | null = null,
   wishes = NO_WISHES,
+  also: Query[] = [],
 ): Promise<{ run: RunRow; job: JobRow }> {
-  return doOnce(ctx, repeat, () => reserveAndQueue(ctx, starter, placeId, repeat, wishes))
+  return doOnce(ctx, repeat, () => reserveAndQueue(ctx, starter, placeId, repeat, wishes, also))
 }
 
 async function reserveAndQueue(
@@ -38,6 +42,7 @@ async function reserveAndQueue(
   placeId: string | null,
   repeat: Repeatable | null,
   wishes: RunWishes,
+  also: Query[],
 ): Promise<{ run: RunRow; job: JobRow }> {
   const userId = starter.user.id
   const { name, stopAfterMs, maxGpus } = wishes
@@ -61,8 +66,9 @@ async function reserveAndQueue(
   const mine = and(eq(runs.id, runId), eq(runs.userId, userId))
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE servers SET reserved_by = ${runId}, reserved_at = ${now}
-      WHERE id = (SELECT id FROM servers WHERE ${IS_FREE} AND ${isOfferedAt(now)} AND gpus <= ${gpus} ${wanted}
-        ORDER BY gpus DESC, position LIMIT 1)
+      WHERE id = coalesce((SELECT id FROM servers WHERE ${heldFor(userId, now)} AND gpus <= ${gpus} ${wanted}),
+        (SELECT id FROM servers WHERE ${IS_FREE} AND ${isOfferedAt(now)} AND gpus <= ${gpus} ${wanted}
+          AND ${isNobodysTurn(userId)} ORDER BY gpus DESC, position LIMIT 1))
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
       AND ${included} AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL
@@ -79,6 +85,8 @@ async function reserveAndQueue(
       SELECT ${jobId}, ${userId}, id, 'server_start', 'queued', 'Reserving a server…', ${now}, ${now}, ${now}
       FROM server_sessions WHERE id = ${runId}`),
     ...keepKeyQueries(ctx, repeat, sql`id = ${jobId}`),
+    ...startedQueries(ctx, userId, runId),
+    ...also,
   ])
   const [[run], [job]] = await ctx.db.batch([
     ctx.db.select().from(runs).where(mine),

@@ -3,6 +3,7 @@ import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { alertOnce } from '../mail/alerts.ts'
 import type { CloudInstance } from '../ports/cloud.ts'
+import { FLEET, LINE } from '../ports/objects.ts'
 import { isEndDue } from './jobs/ends.ts'
 
 const WAKES_AT_ONCE = 500
@@ -12,11 +13,11 @@ const LATE_MS = 5_000
 
 /** The safety net under the watcher's alarm, and what starts it after the first deployment. */
 export async function reviveWatcher(ctx: Context): Promise<void> {
-  await ctx.fleetWatcher.revive(ctx.now())
+  await ctx.fleetWatcher.revive(FLEET, ctx.now())
 }
 
 /**
- * The safety net under the users' alarms: wakes every channel with overdue work. Driven by the database, so it may
+ * The safety net under the users' alarms and the line's: wakes every channel with overdue work. Driven by the database, so it may
  * run at any interval.
  */
 export async function wakeOverdue(ctx: Context): Promise<number> {
@@ -26,8 +27,11 @@ export async function wakeOverdue(ctx: Context): Promise<number> {
     SELECT user_id FROM jobs WHERE run_at IS NOT NULL AND run_at < ${now - LATE_MS}
     UNION SELECT user_id FROM server_sessions
       WHERE ended_at IS NULL AND stop_requested_at IS NULL AND ${isEndDue(now)}
+    UNION SELECT ${LINE} WHERE EXISTS (SELECT 1 FROM line)
     ) ORDER BY random() LIMIT ${WAKES_AT_ONCE}`)
-  await fourAtOnce(rows, ({ user_id }) => ctx.channel(user_id).wake(user_id))
+  await fourAtOnce(rows, ({ user_id }) =>
+    user_id === LINE ? ctx.lineKeeper.revive(LINE, now) : ctx.channel(user_id).wake(user_id),
+  )
   return rows.length
 }
 

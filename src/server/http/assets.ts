@@ -58,6 +58,7 @@ export const ASSETS = {
   /** Their pages about money. */
   billing: { ...appPage, styles: [...appPage.styles, address('src/styles/billing.css')] },
   /** The pages of their runs. */
+  line: { ...appPage, styles: [...appPage.styles, address('src/styles/line.css')] },
   runs: { ...appPage, styles: [...appPage.styles, address('src/styles/runs.css')] },
   /** Their pages that show something to copy. */
   secrets: { ...appPage, scripts: [...appPage.scripts, copyScript] },

@@ -125,6 +125,8 @@ export const SITE_MAP = {
   'GET /servers.csv': page('user', { scope: 'read', file: true }),
   // It counts seconds.
   'GET /servers/:id': page('user', {}),
+  // It counts seconds.
+  'GET /line': page('user', {}),
   'GET /budget': page('user', { ahead: 'press' }),
   'GET /devices': page('user', { ahead: 'press' }),
   'GET /api_tokens': page('user', { ahead: 'press' }),
@@ -237,6 +239,9 @@ export const SITE_MAP = {
   'POST /api/v1/aws/auto_cloud_start_request': call('user', { scope: 'operate' }),
   'POST /api/v1/aws/start': call('user', { scope: 'operate' }),
   'POST /api/v1/aws/stop_server': call('user', { scope: 'operate' }),
+  'GET /api/v1/line': call('user', { scope: 'read', byItself: true }),
+  'POST /api/v1/line': call('user', { scope: 'operate', form: { at: '/line', done: '/line' } }),
+  'DELETE /api/v1/line': call('user', { scope: 'operate', form: { at: '/line', done: '/line' } }),
   'PUT /api/v1/servers/:id': call('user', {
     scope: 'operate',
     form: { at: '/dashboard', done: '/dashboard', back: true },

@@ -1,7 +1,7 @@
 import type { ScryptOptions } from 'node:crypto'
 import type { Rate } from '../../domain/attempts.ts'
 import type { ServerFrame } from '../../domain/cable.ts'
-import type { Server } from '../../domain/wire.ts'
+import type { LinePlace, Server } from '../../domain/wire.ts'
 
 /** The calls that the rest of the server may make to a user's JobChannel object. */
 export type JobChannelCalls = {
@@ -13,6 +13,8 @@ export type JobChannelCalls = {
   tellAccount(): Promise<void>
   /** Call after writing: shows the user's open pages their server as it is now, and why. */
   tellServer(event: ServerFrame, server: Server): Promise<void>
+  /** Call after writing: shows the user's open pages their place in line; null once they have none. */
+  tellLine(line: LinePlace | null): Promise<void>
   /** Closes the sockets of these sign-ins, or all of them. */
   disconnect(signInIds: string[] | 'all'): Promise<void>
 }
@@ -23,13 +25,21 @@ export type DoorCalls = {
   recheck(): Promise<void>
 }
 
-/** The calls to the object that watches the whole fleet. */
+/** The names of the objects that look at all servers, and at the line. */
+export const FLEET = 'fleet'
+export const LINE = 'line'
+
+/** The calls to an object that looks at what all users share: the fleet, or the line. Its name says which. */
 export type FleetWatcherCalls = {
+  /** Call before writing: makes the object look within 30 s, whatever happens to the caller. */
+  arm(name: string): Promise<void>
+  /** Call after writing: look now. */
+  wake(name: string): Promise<void>
   /**
    * Look now if no alarm is due or the last look is long ago.
    * @param now the caller's clock
    */
-  revive(now: number): Promise<void>
+  revive(name: string, now: number): Promise<void>
 }
 
 /** The calls that the rest of the server may make to a user's EventSender object. */

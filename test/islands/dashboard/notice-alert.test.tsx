@@ -16,6 +16,7 @@ const shown = (text: string, seconds: number, change: Partial<Job> = {}) =>
       now={Date.parse(CREATED) + seconds * 1000}
       onDismiss={nothing}
       onStart={null}
+      mayWait
     />,
   )
 

@@ -170,7 +170,10 @@ test('the next trigger stops a server that survived because the process died whi
     ...ctx.channel(id),
     arm: async () => void armed.push(await stops(left)),
   })
-  await runCron({ ...ctx, channel, fleetWatcher: { revive: async () => {} } } as Context, '* * * * *')
+  await runCron(
+    { ...ctx, channel, fleetWatcher: { ...ctx.fleetWatcher, revive: async () => {} } } as Context,
+    '* * * * *',
+  )
   expect([await stops(left), await stops(alive)]).toEqual([stack.clock.now, null])
   // Set before the stop is written down: its job begins even if nobody hears of that.
   expect(armed).toEqual([null])

@@ -2,8 +2,8 @@ import { eq, inArray } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { writeBatch } from '../../../db/client.ts'
 import { places, runs, users } from '../../../db/schema.ts'
-import { FLEET } from '../../../src/server/fleet/look.ts'
 import type { CloudInstance, InstanceState } from '../../../src/server/ports/cloud.ts'
+import { FLEET } from '../../../src/server/ports/objects.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { alertsOf } from '../../../testing/stack/operator.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
@@ -119,7 +119,7 @@ test("a throttled EC2 is asked less often, whatever the triggers do; the log has
   for (let minute = 1; minute <= 10; minute++) {
     while ((world.nextAlarm(FLEET) ?? 0) < begun + minute * 60_000) await world.watch()
     world.clock.ms = begun + minute * 60_000
-    await world.ctx.fleetWatcher.revive(world.clock.ms)
+    await world.ctx.fleetWatcher.revive(FLEET, world.clock.ms)
   }
   const looks = calls('DescribeInstances', begun)
   expect(looks.length).toBeGreaterThanOrEqual(6)

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'vitest'
 import { launches } from '../../../db/schema.ts'
-import { FLEET } from '../../../src/server/fleet/look.ts'
 import { endOrphans, reviveWatcher, wakeOverdue } from '../../../src/server/fleet/sweep.ts'
+import { FLEET } from '../../../src/server/ports/objects.ts'
 import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'

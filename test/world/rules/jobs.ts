@@ -1,5 +1,5 @@
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
-import { FLEET } from '../../../src/server/fleet/look.ts'
+import { FLEET } from '../../../src/server/ports/objects.ts'
 import type { World } from '../world.ts'
 import { isOverdue, iso, isTerminal, type Rule } from './rule.ts'
 

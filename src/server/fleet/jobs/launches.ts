@@ -1,11 +1,12 @@
 import { and, desc, eq, isNull, notInArray, or, sql } from 'drizzle-orm'
-import { writeBatch } from '../../../../db/client.ts'
+import { type Query, writeBatch } from '../../../../db/client.ts'
 import { type LaunchRow, launches, places, type RunRow } from '../../../../db/schema.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { vendorErrorOf } from '../../log.ts'
 import type { CloudInstance, LaunchRefusal } from '../../ports/cloud.ts'
+import { endedQuery, isNobodysTurn, passOnQueries } from '../line/turns.ts'
 import { IS_FREE, isOfferedAt, SET_ASIDE_MS } from '../places.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 
@@ -58,7 +59,7 @@ export async function recordInstance(ctx: Context, launch: LaunchRow, instance: 
 
 /**
  * EC2 refused this place. Sets it aside so that the next customer isn't sent there, frees it, and reserves
- * the next place that this run hasn't tried.
+ * the next place that this run hasn't tried. Those in line come first, unless it was this run's turn.
  * @param gpus the most that the user's plan and wish allow
  * @returns false if no place is left; the old one then stays reserved until the run is cleaned up
  */
@@ -71,7 +72,8 @@ export async function moveToNextPlace(
 ): Promise<boolean> {
   const now = ctx.now()
   const next = sql`(SELECT id FROM servers WHERE ${IS_FREE} AND gpus <= ${gpus} AND ${isOfferedAt(now)} AND id NOT IN
-    (SELECT server_id FROM launches WHERE session_id = ${run.id}) ORDER BY gpus DESC, position LIMIT 1)`
+    (SELECT server_id FROM launches WHERE session_id = ${run.id})
+    AND (${isNobodysTurn(run.userId)} OR EXISTS (SELECT 1 FROM line WHERE session_id = ${run.id})) ORDER BY gpus DESC, position LIMIT 1)`
   const [, , , , moved] = await writeBatch(ctx.db, [
     ctx.db.update(launches).set(refused(refusal)).where(eq(launches.token, launch.token)),
     ctx.db
@@ -166,11 +168,11 @@ async function askAgain(ctx: Context, launch: LaunchRow, instanceId: string): Pr
   return wait === 'unknown' ? nextLookIn(ctx, null) : wait
 }
 
-/** Frees the place if the run has ended. For the batch that ends it. */
-export function freePlace(ctx: Context, run: RunRow) {
+/**
+ * Frees the place if the run has ended, or gives it to the next in line. For the batch that ends it.
+ * @param foundNoMachine if they were in line for this start, they wait again
+ */
+export function freePlaceQueries(ctx: Context, run: RunRow, { foundNoMachine = false } = {}): Query[] {
   const ended = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at IS NOT NULL)`
-  return ctx.db
-    .update(places)
-    .set({ reservedBy: null, reservedAt: null })
-    .where(and(eq(places.reservedBy, run.id), ended))
+  return [endedQuery(ctx, run.id, foundNoMachine), ...passOnQueries(ctx, sql`reserved_by = ${run.id} AND ${ended}`)]
 }

@@ -14,7 +14,7 @@ import { hasOwnImage, imageFailure, worldTags } from './images.ts'
 import {
   clearLaunches,
   findOpenLaunch,
-  freePlace,
+  freePlaceQueries,
   moveToNextPlace,
   recordInstance,
   recordLaunch,
@@ -203,7 +203,7 @@ async function clearUp({ ctx, job, run, report }: StepInput): Promise<Outcome> {
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, error_message = ${job.errorMessage}
       WHERE id = ${run.id} AND stop_requested_at IS NULL`),
     eventQuery(ctx, run.userId, event, isEnded),
-    freePlace(ctx, run),
+    ...freePlaceQueries(ctx, run, { foundNoMachine: job.errorCode === 'no_capacity' }),
     ctx.db.run(
       sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`,
     ),

@@ -6,7 +6,7 @@ import { getRunCost } from '../../billing/bills/usage.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { serverEvent } from '../server-events.ts'
 import { confirmMeter } from './confirm-meter.ts'
-import { clearLaunches, freePlace } from './launches.ts'
+import { clearLaunches, freePlaceQueries } from './launches.ts'
 import { nextLookIn } from './sight.ts'
 import type { Step } from './step.ts'
 
@@ -38,7 +38,7 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
       metered_until = ${ended.meteredUntil}, short_seconds = ${ended.shortSeconds}, credit_seconds = ${ended.creditSeconds},
       credit_at = ${ended.creditAt}, ec2_difference = ${ended.ec2Difference}, error_message = ${job.errorMessage}
       WHERE id = ${run.id} AND ended_at IS NULL AND ${settled.when}`),
-    freePlace(ctx, run),
+    ...freePlaceQueries(ctx, run),
     ctx.db.run(sql`UPDATE jobs SET status = ${job.errorCode ? 'failed' : 'succeeded'}, result = ${receipt(ended)},
       error_message = ${job.errorMessage && lostReceipt(job.errorMessage, ended)}, run_at = NULL, updated_at = ${now}
       WHERE id = ${job.id} AND run_at IS NOT NULL

@@ -10,7 +10,7 @@ const CHANGES = [
 ].filter((route) => route in SITE_MAP && !/webhooks.stripe|oauth/.test(route))
 const FROM_PROGRAMS = ['POST /oauth/device_authorization', 'POST /oauth/token']
 const NEED_TOKEN =
-  /sign_in|sign_out|api_tokens|activate|[/]webhooks|^(PUT|DELETE) (?!.*v1.(servers|environments|files))|^POST \/admin\//
+  /sign_in|sign_out|api_tokens|activate|[/]webhooks|^(PUT|DELETE) (?!.*v1.(servers|environments|files|line))|^POST \/admin\//
 /** Now and then an answer leaves work behind. */
 const EXECUTION = { waitUntil() {}, passThroughOnException() {}, props: {} }
 const JSON_TYPE = 'application/json'

@@ -218,6 +218,21 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [200, shape.message],
     refusals: [404],
   },
+  'GET /api/v1/line': {
+    summary: 'Show your place in line',
+    answer: [200, z.object({ line: z.nullable(shape.linePlace) })],
+    refusals: [404],
+  },
+  'POST /api/v1/line': {
+    summary: 'Wait in line for a server',
+    answer: [201, z.extend(shape.message, { line: shape.linePlace })],
+    refusals: [402, 404, 409, 422],
+  },
+  'DELETE /api/v1/line': {
+    summary: 'Leave the line',
+    answer: [200, z.extend(shape.message, { line: z.null() })],
+    refusals: [404],
+  },
   'POST /api/v1/aws/auto_cloud_start_request': {
     summary: 'Start a server in any free place',
     answer: [

@@ -48,6 +48,14 @@ export const server = z.object({
 
 const eventNames = Object.keys(EVENT_TITLES) as wire.RunEventName[]
 
+export const linePlace = z.object({
+  size: z.int(),
+  position: z.int(),
+  estimate_seconds: z.nullable(z.object({ p50: z.int(), p90: z.int() })),
+  held_until: z.nullable(instant),
+  starts_by_itself: z.boolean(),
+}) satisfies z.ZodMiniType<wire.LinePlace>
+
 export const run = z.object({
   server,
   events: z.array(
@@ -273,6 +281,7 @@ export const personalData = z.object({
   billings: z.array(billing),
   servers: z.array(server),
   server_events: records,
+  line: records,
   jobs: z.array(job),
   server_requests: records,
   mails: records,

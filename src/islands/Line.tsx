@@ -1,0 +1,97 @@
+import { useEffect, useRef, useState } from 'react'
+import type { RunWishes } from '../domain/run-wishes.ts'
+import type { LinePlace } from '../domain/wire.ts'
+import { Alert } from '../ui/Alert.tsx'
+import { announce } from './announce.ts'
+import { type JoinChoice, JoinForm } from './line/JoinForm.tsx'
+import { ring, SoundSwitch } from './line/SoundSwitch.tsx'
+import { Turn } from './line/Turn.tsx'
+import { Waiting } from './line/Waiting.tsx'
+import { request } from './request.ts'
+import { useJobsChannel } from './useJobsChannel.ts'
+import { usePoll } from './usePoll.ts'
+import { useServerClock } from './useServerClock.ts'
+
+export type LineProps = {
+  userId: string
+  csrfToken: string
+  now: number
+  line: LinePlace | null
+  wishes: RunWishes | null
+  sizes: { gpus: number; waiting: number; free: boolean }[]
+  hasServer: boolean
+  /** What they chose on the dashboard: sent along when they join. */
+  chosen: Record<string, string>
+}
+
+const LINE = '/api/v1/line'
+const EVERY_MS = 60_000
+const UNCONNECTED_EVERY_MS = 10_000
+
+/** Someone's place in line, live. Without script, its forms reload the page. */
+export function Line(props: LineProps) {
+  const [line, setLine] = useState(props.line)
+  const [hasServer, setHasServer] = useState(props.hasServer)
+  const [refusal, setRefusal] = useState<string | null>(null)
+  const now = useServerClock(props.now)
+  const before = useRef(line)
+  const isTheirs = line?.position === 0
+
+  async function refresh(signal?: AbortSignal) {
+    const { ok, body } = await request<{ line: LinePlace | null }>('GET', LINE, undefined, signal)
+    if (ok && !signal?.aborted) setLine(body.line)
+  }
+  const { connection } = useJobsChannel(props.userId, {
+    onJob: ({ kind, server }) => {
+      if (kind === 'server_start' && server && !server.end_time) setHasServer(true)
+    },
+    onServer: () => {},
+    onNews: () => void refresh(),
+    onLine: setLine,
+  })
+  usePoll(refresh, connection === 'live' ? EVERY_MS : UNCONNECTED_EVERY_MS)
+  useEffect(() => {
+    const was = before.current
+    before.current = line
+    if (was?.position === line?.position) return
+    if (line) announce(isTheirs ? "It's your turn." : `You are number ${line.position} in line.`)
+    if (was?.position && (isTheirs || hasServer)) ring()
+  }, [line, hasServer])
+
+  async function change(method: 'POST' | 'DELETE', json?: object) {
+    const { ok, status, body } = await request<{ line: LinePlace | null }>(method, LINE, json)
+    setRefusal(ok ? null : (body.error ?? 'Please try again.'))
+    if (ok) setLine(body.line)
+    // Their account isn't as this page says.
+    else if (status === 401 || status === 409) await refresh()
+  }
+  const join = ({ start, maxGpus }: JoinChoice) =>
+    void change('POST', { ...props.chosen, ...wishesOf(line ? props.wishes : null), max_gpus: maxGpus, start })
+  const leave = () => void change('DELETE')
+  const form = { csrfToken: props.csrfToken, chosen: props.chosen, onJoin: join }
+  return (
+    <div className="stack">
+      <section aria-live="polite">{refusal ? <Alert kind="danger">{refusal}</Alert> : null}</section>
+      {line && isTheirs ? (
+        <Turn line={line} now={now} wishes={props.wishes} csrfToken={props.csrfToken} onLeave={leave} />
+      ) : line ? (
+        <Waiting {...form} line={line} onLeave={leave} />
+      ) : hasServer ? (
+        <Alert kind="success" quiet>
+          You have a server. <a href="/dashboard">See it on the dashboard</a>
+        </Alert>
+      ) : (
+        <JoinForm {...form} sizes={props.sizes} />
+      )}
+      {hasServer && !line ? null : <SoundSwitch />}
+    </div>
+  )
+}
+
+/** As the API takes them. */
+function wishesOf(wishes: RunWishes | null): Record<string, string | number> {
+  if (!wishes) return {}
+  const { name, stopAfterMs, environment, vehicle } = wishes
+  const all = { name, stop_after: stopAfterMs && stopAfterMs / 1000, environment, vehicle }
+  return Object.fromEntries(Object.entries(all).filter((pair): pair is [string, string | number] => pair[1] !== null))
+}

@@ -1,0 +1,67 @@
+import type { FormEvent } from 'react'
+import { Button, ButtonLink } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { HiddenFields } from '../../ui/HiddenFields.tsx'
+import { WhenItsTime } from './WhenItsTime.tsx'
+
+export type JoinChoice = { start: boolean; maxGpus: number }
+
+type Props = {
+  sizes: { gpus: number; waiting: number; free: boolean }[]
+  csrfToken: string
+  chosen: Record<string, string>
+  onJoin: (choice: JoinChoice) => void
+}
+
+const machine = (gpus: number) => `${gpus} × L4`
+const people = (count: number) => (count === 1 ? '1 person waits' : `${count || 'No'} people wait`)
+
+/** What to wait for, and what we do when it's their turn. */
+export function JoinForm({ sizes, csrfToken, chosen, onJoin }: Props) {
+  const waitable = sizes.filter(({ free }) => !free)
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    onJoin({ start: form.get('start') === 'true', maxGpus: Number(form.get('max_gpus')) })
+  }
+  if (!waitable.length)
+    return (
+      <Card title="A server is free">
+        <p>Nobody waits for one right now, and neither do you have to.</p>
+        <ButtonLink look="primary" href="/dashboard">
+          Start a server
+        </ButtonLink>
+      </Card>
+    )
+  return (
+    <Card title="Join the line">
+      <form className="stack" method="post" action="/api/v1/line" onSubmit={submit}>
+        <HiddenFields csrfToken={csrfToken} />
+        {Object.entries(chosen).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        <fieldset className="line-choice">
+          <legend>Machine</legend>
+          {waitable.map(({ gpus, waiting }, i) => (
+            <label key={gpus} className="check">
+              <input type="radio" name="max_gpus" value={gpus} defaultChecked={i === 0} />
+              <span>
+                {machine(gpus)} <span className="hint">{people(waiting)}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        <WhenItsTime start />
+        <div className="row">
+          <Button type="submit" look="primary">
+            Wait in line
+          </Button>
+          <a href="/dashboard">Back to the dashboard</a>
+        </div>
+        <p className="hint">
+          Waiting is free, and you can leave at any time. You keep your place if you close this page.
+        </p>
+      </form>
+    </Card>
+  )
+}

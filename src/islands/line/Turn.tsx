@@ -1,0 +1,56 @@
+import { countdownText } from '../../domain/money/trial.ts'
+import type { RunWishes } from '../../domain/run-wishes.ts'
+import type { LinePlace } from '../../domain/wire.ts'
+import { Button } from '../../ui/Button.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { HiddenFields } from '../../ui/HiddenFields.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { instead } from '../dashboard/ByForm.tsx'
+import { useTitleCountdown } from '../useTitleCountdown.ts'
+
+type Props = { line: LinePlace; now: number; wishes: RunWishes | null; csrfToken: string; onLeave: () => void }
+
+/** A place is theirs: it starts by itself, or they start it before the time is up. */
+export function Turn({ line, now, wishes, csrfToken, onLeave }: Props) {
+  const until = line.held_until
+  const seconds = until ? Math.max(0, Math.round((Date.parse(until) - now) / 1000)) : null
+  useTitleCountdown(seconds)
+  if (line.starts_by_itself || until === null || seconds === null)
+    return (
+      <Card title="It’s your turn">
+        <p>{line.starts_by_itself ? 'Your server is about to start.' : 'We’re reserving a server for you.'}</p>
+      </Card>
+    )
+  return (
+    <Card title="A server is yours">
+      <div className="stack">
+        <p className="line-place">
+          <strong className="mono">{countdownText(seconds)}</strong>
+          <span>
+            Start it before <Time at={until} layout="time" />
+            <span className="hint">Then it goes to the next in line. Holding it costs nothing.</span>
+          </span>
+        </p>
+        <div className="row">
+          <form method="post" action="/api/v1/aws/auto_cloud_start_request">
+            <HiddenFields csrfToken={csrfToken} />
+            <input type="hidden" name="max_gpus" value={line.size} />
+            {wishes?.environment ? <input type="hidden" name="environment" value={wishes.environment} /> : null}
+            {wishes?.vehicle ? <input type="hidden" name="vehicle" value={wishes.vehicle} /> : null}
+            {wishes?.name ? <input type="hidden" name="name" value={wishes.name} /> : null}
+            {wishes?.stopAfterMs ? <input type="hidden" name="stop_after" value={wishes.stopAfterMs / 1000} /> : null}
+            <Button type="submit" look="primary">
+              Start Server
+            </Button>
+          </form>
+          <form method="post" action="/api/v1/line">
+            <HiddenFields csrfToken={csrfToken} method="delete" />
+            <Button type="submit" onClick={instead(onLeave)}>
+              Let it go
+            </Button>
+          </form>
+        </div>
+      </div>
+    </Card>
+  )
+}

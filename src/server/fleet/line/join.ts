@@ -1,0 +1,101 @@
+import { and, isNull, lte, max, sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../../db/client.ts'
+import { places } from '../../../../db/schema.ts'
+import { AppError } from '../../../domain/error.ts'
+import { MINUTE_MS } from '../../../domain/instant.ts'
+import type { RunWishes } from '../../../domain/run-wishes.ts'
+import type { LinePlace } from '../../../domain/wire.ts'
+import { requireAllowance } from '../../billing/allowance.ts'
+import type { Context } from '../../context.ts'
+import { LINE } from '../../ports/objects.ts'
+import { IS_FREE, isOfferedAt } from '../places.ts'
+import { isWithinLimits } from '../start-limits.ts'
+import { whyNotStarted } from '../start-refusal.ts'
+import type { Starter } from '../start-run.ts'
+import { isIncluded, requireWorld, worldQueries } from '../worlds.ts'
+import { countLine } from './count.ts'
+import { findLinePlace, tellLine } from './show.ts'
+import { isNobodysTurn, passOnQueries } from './turns.ts'
+
+/** Who leaves sooner didn't wait, they looked. */
+const SHORTEST_WAIT_MS = MINUTE_MS
+
+/**
+ * Joins the line for the largest size that the user's plan and wish allow. Again, it changes what happens when it's
+ * their turn, and only another size moves them to an end.
+ * @param start whether we start their server by ourselves, or hold the place
+ * @throws conflict if a server is live or a place is free; what a start would throw
+ */
+export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes, start: boolean): Promise<LinePlace> {
+  const userId = starter.user.id
+  const [allowed, catalog] = await Promise.all([
+    requireAllowance(ctx, userId, starter.suspended),
+    ctx.db.batch([...worldQueries(ctx, userId)]),
+  ])
+  const most = Math.min(allowed.gpus, wishes.maxGpus ?? allowed.gpus)
+  const world = requireWorld(catalog, allowed.plan, wishes)
+  const gpus = await findSize(ctx, most)
+  await ctx.lineKeeper.arm(LINE)
+  const now = ctx.now()
+  const included = isIncluded(userId, allowed.plan, world, now)
+  const isFree = sql`EXISTS (SELECT 1 FROM servers WHERE gpus = ${gpus} AND ${isOfferedAt(now)}
+    AND (${IS_FREE} AND ${isNobodysTurn(userId)} OR reserved_by = ${userId}))`
+  const [joined] = await writeBatch(ctx.db, [
+    ctx.db.run(sql`INSERT INTO line (user_id, gpus, trial, start, wishes, joined_at, queued_at)
+      SELECT id, ${gpus}, ${allowed.trialSeconds === null ? 0 : 1}, ${start ? 1 : 0}, ${JSON.stringify(wishes)}, ${now}, ${now}
+      FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL AND held_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
+        AND NOT ${isFree} AND ${included} AND ${isWithinLimits(userId, now)}
+      ON CONFLICT (user_id) DO UPDATE SET start = excluded.start, wishes = excluded.wishes, trial = excluded.trial,
+        joined_at = CASE WHEN gpus = excluded.gpus THEN joined_at ELSE excluded.joined_at END,
+        queued_at = CASE WHEN gpus = excluded.gpus THEN queued_at ELSE excluded.queued_at END,
+        joined_position = CASE WHEN gpus = excluded.gpus THEN joined_position END,
+        gpus = excluded.gpus
+      WHERE given_at IS NULL AND session_id IS NULL`),
+  ])
+  if (!joined?.rowsAffected) {
+    const refusal = await whyNotStarted(ctx, userId, { placeId: null, gpus: most, isSmaller: false, included, now })
+    if (refusal.code !== 'unavailable') throw refusal
+    throw new AppError('conflict', 'A server is free for you now. Start it instead.')
+  }
+  await countLine(ctx)
+  ctx.background(ctx.lineKeeper.wake(LINE))
+  const place = await findLinePlace(ctx, userId)
+  if (!place) throw new AppError('conflict', "It's your turn already: look at your dashboard.")
+  return place
+}
+
+/** Gives up their place in line, and a place that is held for them. Nothing happens without one. */
+export async function leaveLine(ctx: Context, userId: string): Promise<void> {
+  await writeBatch(ctx.db, leaveQueries(ctx, userId))
+  await countLine(ctx)
+  ctx.background(Promise.all([tellLine(ctx, userId), ctx.lineKeeper.wake(LINE)]))
+}
+
+/** For the batch that removes someone: they no longer wait, and a place held for them goes to the next. */
+export function leaveQueries(ctx: Pick<Context, 'db' | 'now'>, userId: string, when = sql`1`): Query[] {
+  const isIt = sql`user_id = ${userId} AND session_id IS NULL AND ${when}`
+  return [
+    leftQuery(ctx, isIt),
+    ctx.db.run(sql`DELETE FROM line WHERE ${isIt}`),
+    ...passOnQueries(ctx, sql`reserved_by = ${userId} AND NOT EXISTS (SELECT 1 FROM line WHERE user_id = ${userId})`),
+  ]
+}
+
+/** Counts those who leave without a place: they waited as well. */
+export function leftQuery(ctx: Pick<Context, 'db' | 'now'>, isIt: ReturnType<typeof sql>): Query {
+  const now = ctx.now()
+  return ctx.db.run(sql`INSERT INTO line_waits (gpus, trial, position, joined_at, waited_ms, served)
+    SELECT gpus, trial, coalesce(joined_position, 1), joined_at, ${now} - joined_at, 0 FROM line
+    WHERE ${isIt} AND given_at IS NULL AND lapses = 0 AND joined_at <= ${now - SHORTEST_WAIT_MS}`)
+}
+
+/** The largest size that there is. */
+async function findSize(ctx: Context, most: number): Promise<number> {
+  const [found] = await ctx.db
+    .select({ gpus: max(places.gpus) })
+    .from(places)
+    .where(and(isNull(places.retiredAt), lte(places.gpus, most)))
+  if (!found?.gpus) throw new AppError('unavailable', 'There is no machine of this size. Contact sales for one.')
+  return found.gpus
+}

@@ -1,0 +1,65 @@
+import type { Context as HonoContext } from 'hono'
+import { AppError } from '../../../../domain/error.ts'
+import { runWishes } from '../../../../domain/run-wishes.ts'
+import { Line } from '../../../../pages/Line.tsx'
+import { joinLine, leaveLine } from '../../../fleet/line/join.ts'
+import { linePageQueries, toLinePage } from '../../../fleet/line/page.ts'
+import { findLinePlace } from '../../../fleet/line/show.ts'
+import { requireValid } from '../../../form-rules.ts'
+import { type AppEnv, signedIn } from '../../../http/app-env.ts'
+import { takeFlash } from '../../../http/flash.ts'
+import { csrfToken } from '../../../http/middleware/csrf.ts'
+import { renderPage } from '../../../http/render.tsx'
+import { answer } from '../../../http/reply.ts'
+
+const WISHES = ['environment', 'vehicle', 'name', 'stop_after'] as const
+
+type Call = HonoContext<AppEnv>
+type Input = { start: boolean } & Parameters<typeof requireValid<typeof runWishes>>[1]
+
+/** @throws not_found where people can't wait in line */
+function requireLine({ config }: Call['var']['ctx']): void {
+  if (!config.line) throw new AppError('not_found', 'Unknown endpoint.')
+}
+
+export async function page(c: Call): Promise<Response> {
+  const { ctx } = c.var
+  requireLine(ctx)
+  const { user } = signedIn(c)
+  const shown = toLinePage(await ctx.db.batch([...linePageQueries(ctx, user.id)]), ctx.now())
+  return renderPage(
+    c,
+    { title: 'Line', assets: 'line' },
+    <Line
+      {...shown}
+      userId={user.id}
+      csrfToken={csrfToken(c)}
+      flash={takeFlash(c)}
+      now={ctx.now()}
+      chosen={chosenOf(c)}
+    />,
+  )
+}
+
+/** What the dashboard's link carries along. */
+function chosenOf(c: Call): Record<string, string> {
+  const given = WISHES.map((name) => [name, c.req.query(name)] as const)
+  return Object.fromEntries(given.filter((pair): pair is [(typeof WISHES)[number], string] => !!pair[1]))
+}
+
+export async function show(c: Call): Promise<Response> {
+  requireLine(c.var.ctx)
+  return c.json({ line: await findLinePlace(c.var.ctx, signedIn(c).user.id) })
+}
+
+export async function join(c: Call, { start, ...input }: Input): Promise<Response> {
+  requireLine(c.var.ctx)
+  const line = await joinLine(c.var.ctx, signedIn(c), requireValid(runWishes, input), start)
+  return answer(c, { line, message: 'You are in line.' }, { status: 201 })
+}
+
+export async function leave(c: Call): Promise<Response> {
+  requireLine(c.var.ctx)
+  await leaveLine(c.var.ctx, signedIn(c).user.id)
+  return answer(c, { line: null, message: 'You left the line.' })
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { estimateWait, FEWEST_WAITS, positionsLike, type Wait } from '../../src/domain/line-estimate.ts'
+import { seededRandom } from '../../testing/random.ts'
+
+const MINUTE = 60_000
+/** They waited 1, 2, 3… minutes. */
+const waits = (count: number, position = 1): Wait[] =>
+  Array.from({ length: count }, (_, i) => ({ position, waitedMs: (i + 1) * MINUTE, served: true }))
+
+test("with too few waits, we don't know yet", () => {
+  expect(estimateWait(waits(FEWEST_WAITS - 1), 1)).toBeNull()
+  expect(estimateWait(waits(FEWEST_WAITS), 1)).not.toBeNull()
+})
+
+test('half waited no longer than p50, nine in ten no longer than p90', () => {
+  expect(estimateWait(waits(99), 1)).toEqual({ p50: 50 * 60, p90: 90 * 60 })
+})
+
+test('few waits make it later, never earlier', () => {
+  expect(estimateWait(waits(20), 1)).toEqual({ p50: 11 * 60, p90: 19 * 60 })
+})
+
+test('only waits from positions like this one count', () => {
+  expect(estimateWait(waits(40, 2), 1)).toBeNull()
+  expect(estimateWait(waits(40, 4), 3)).not.toBeNull()
+  expect(estimateWait(waits(40, 5), 4)).toBeNull()
+  expect(positionsLike(1)).toEqual({ from: 1, to: 1 })
+  expect(positionsLike(7)).toEqual({ from: 5, to: 7 })
+  expect(positionsLike(5_000).to).toBeGreaterThan(5_000)
+})
+
+test('those who left would have waited longer', () => {
+  const left = waits(30).map((wait) => ({ ...wait, served: false }))
+  const estimate = estimateWait([...waits(60), ...left], 1)
+  const servedOnly = estimateWait(waits(60), 1)
+  expect(estimate?.p50).toBeGreaterThan(servedOnly?.p50 ?? 0)
+  // Nobody knows how long the last ones would have waited.
+  const mostLeft = waits(200).map((wait, i) => ({ ...wait, served: i < 40 }))
+  expect(estimateWait(mostLeft, 1)).toBeNull()
+})
+
+test('the next person waits longer than p90 at most one time in ten', () => {
+  const luck = seededRandom(5)
+  const wait = (): Wait => ({ position: 1, waitedMs: -Math.log(1 - luck.next()) * 10 * MINUTE, served: true })
+  let late = 0
+  for (let i = 0; i < 2_000; i++) {
+    const p90 = estimateWait(Array.from({ length: 30 }, wait), 1)?.p90 ?? 0
+    if (wait().waitedMs > p90 * 1000) late++
+  }
+  expect(late / 2_000).toBeLessThan(0.11)
+  expect(late / 2_000).toBeGreaterThan(0.05)
+})

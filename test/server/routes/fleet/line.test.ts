@@ -1,0 +1,120 @@
+import { eq, sql } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { line, places } from '../../../../db/schema.ts'
+import type { LinePlace } from '../../../../src/domain/wire.ts'
+import { newId } from '../../../../src/server/id.ts'
+import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
+
+const site = openSite()
+const [small, large] = [newId('srv'), newId('srv')]
+await site.db.insert(places).values([
+  { id: small, instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1b', position: 1, reservedBy: 'ses_1' },
+  { id: large, instanceType: 'g6.12xlarge', gpus: 4, availabilityZone: 'us-east-1b', position: 2, reservedBy: 'ses_2' },
+])
+
+async function customer() {
+  const person = await site.signInAs('user')
+  await site.giveEndedTrial(person.userId)
+  return person
+}
+type Person = { cookie: string }
+type Body = { line: LinePlace | null; message?: string; error?: string }
+
+async function call(method: string, { cookie }: Person, json?: object, on = site) {
+  const response = await on.request('/api/v1/line', {
+    method,
+    headers: { Cookie: cookie, Origin: SITE, ...(json && { 'Content-Type': 'application/json' }) },
+    ...(json && { body: JSON.stringify(json) }),
+  })
+  return { status: response.status, body: (await response.json()) as Body }
+}
+const join = (person: Person, json: object = { max_gpus: 1, start: true }) => call('POST', person, json)
+
+test('joins, shows, and leaves the line', async () => {
+  const [ada, ben] = [await customer(), await customer()]
+  expect(await call('GET', ada)).toEqual({ status: 200, body: { line: null } })
+  const joined = await join(ada)
+  expect(joined.status).toBe(201)
+  expect(joined.body.line).toEqual({
+    size: 1,
+    position: 1,
+    estimate_seconds: null,
+    held_until: null,
+    starts_by_itself: true,
+  })
+  expect((await join(ben, { max_gpus: 1, start: false })).body.line).toMatchObject({
+    position: 2,
+    starts_by_itself: false,
+  })
+  expect((await call('GET', ada)).body.line).toEqual(joined.body.line)
+  expect(await call('DELETE', ada)).toMatchObject({ status: 200, body: { line: null } })
+  await site.settle()
+  expect((await call('GET', ben)).body.line).toMatchObject({ position: 1 })
+  expect(site.told).toContain((await site.db.select().from(line))[0]?.userId)
+  expect((await call('DELETE', ada)).status).toBe(200)
+  await call('DELETE', ben)
+})
+
+test('refuses as a start would', async () => {
+  expect((await join(await site.signInAs('user'))).status).toBe(402)
+  expect((await join(await site.signInAs('suspended'))).status).toBe(402)
+  const ada = await customer()
+  expect((await join(ada, { max_gpus: 0.5, start: true })).status).toBe(422)
+  expect((await join(ada, { vehicle: 'balloon', start: true })).status).toBe(422)
+  await site.db.update(places).set({ reservedBy: null }).where(eq(places.id, small))
+  expect(await join(ada)).toMatchObject({ status: 409, body: { error: expect.stringContaining('free') } })
+  await site.db.update(places).set({ reservedBy: 'ses_1' }).where(eq(places.id, small))
+  expect(await site.db.$count(line)).toBe(0)
+})
+
+test('a token needs the scope of its call', async () => {
+  const ada = await customer()
+  const request = async (method: string, scope: 'read' | 'operate') => {
+    const { headers } = await site.tokenOf(ada.userId, scope)
+    const init = { method, headers: { ...headers, 'Content-Type': 'application/json' } }
+    const json = method === 'POST' ? { body: JSON.stringify({ max_gpus: 1, start: true }) } : {}
+    return (await site.request('/api/v1/line', { ...init, ...json })).status
+  }
+  expect(await request('GET', 'read')).toBe(200)
+  expect(await request('POST', 'read')).toBe(403)
+  expect(await request('POST', 'operate')).toBe(201)
+  expect(await request('DELETE', 'operate')).toBe(200)
+})
+
+test('plain forms work without script, and lead to the page', async () => {
+  const ada = await customer()
+  const page = async () => (await site.request('/line', { headers: { Cookie: ada.cookie } })).text()
+  const html = await page()
+  expect(html).toContain('Join the line')
+  // Their plan includes the small machine only.
+  expect(html).toContain('1 × L4')
+  expect(html).not.toContain('4 × L4')
+  const { cookie, token } = await openPage(site, ada.cookie)
+  const post = (fields: Record<string, string>) =>
+    site.request('/api/v1/line', {
+      method: 'POST',
+      headers: { Cookie: cookie, Origin: SITE, 'Content-Type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams({ authenticity_token: token, ...fields }).toString(),
+    })
+  const joined = await post({ max_gpus: '1', start: 'false' })
+  expect([joined.status, joined.headers.get('location')]).toEqual([303, '/line'])
+  expect(await page()).toContain('Leave the line')
+  await site.db.update(line).set({ givenAt: Date.now(), heldUntil: Date.now() + 300_000 })
+  await site.db.update(places).set({ reservedBy: ada.userId }).where(eq(places.id, small))
+  expect(await page()).toContain('A server is yours')
+  const dashboard = await (await site.request('/dashboard', { headers: { Cookie: ada.cookie } })).text()
+  expect(dashboard).toContain('A server is yours until')
+  const left = await post({ _method: 'delete' })
+  expect([left.status, left.headers.get('location')]).toEqual([303, '/line'])
+  expect(await site.db.$count(places, sql`id = ${small} AND reserved_by IS NULL`)).toBe(1)
+  await site.db.update(places).set({ reservedBy: 'ses_1' }).where(eq(places.id, small))
+})
+
+test('switched off, its routes are unknown and the dashboard offers none', async () => {
+  const off = openSite({ LINE: 'off' })
+  const ada = await off.signInAs('user')
+  await off.giveEndedTrial(ada.userId)
+  for (const method of ['GET', 'DELETE']) expect((await call(method, ada, undefined, off)).status).toBe(404)
+  expect((await call('POST', ada, { max_gpus: 1, start: true }, off)).status).toBe(404)
+  expect((await off.request('/line', { headers: { Cookie: ada.cookie } })).status).toBe(404)
+})
