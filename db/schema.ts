@@ -906,8 +906,14 @@ export const fileFolders = sqliteTable(
     countFiles: integer('count_files').notNull().default(0),
     /** When a trigger counts next; null: nothing has changed. */
     countDueAt: integer('count_due_at'),
+    /** How full we last said it is, in percent: 0, 80, or 100. */
+    toldPercent: integer('told_percent').notNull().default(0),
+    /** Without a plan: when we delete everything. */
+    deleteAt: integer('delete_at'),
+    /** When we next look if they still have a plan. */
+    lookAt: integer('look_at').notNull().default(0),
   },
-  (t) => [index('file_folders_by_count').on(t.countDueAt)],
+  (t) => [index('file_folders_by_count').on(t.countDueAt), index('file_folders_by_look').on(t.lookAt)],
 )
 export type FileFolderRow = typeof fileFolders.$inferSelect
 

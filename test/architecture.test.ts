@@ -71,7 +71,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
     looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events', 'billing', 'fleet'],
   },
   fleet: { path: 'src/server/fleet/', looksInto: ['domain', 'db', 'server', 'mail', 'events', 'billing'] },
-  files: { path: 'src/server/files/', looksInto: ['domain', 'db', 'server', 'billing'] },
+  files: { path: 'src/server/files/', looksInto: ['domain', 'db', 'server', 'mail'] },
   billing: { path: 'src/server/billing/', looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events'] },
   events: { path: 'src/server/events/', looksInto: ['domain', 'db', 'server', 'mail'] },
   mail: { path: 'src/server/mail/', looksInto: ['domain', 'db', 'server', 'limits'] },

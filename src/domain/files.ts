@@ -108,5 +108,10 @@ export const UNDO_DAYS = 7
 
 export const FILES_UNREACHABLE = "Your files can't be reached right now. They are safe. Please try again in a moment."
 export const FILE_NOT_FOUND = 'There is no file or folder with this path.'
-export const FILES_FULL =
-  'Your files use all of what your plan includes, so they can only be read. Delete files, or choose a larger plan.'
+
+/** Why nothing can be added to someone's files. */
+export const FILES_READ_ONLY = {
+  full: 'Your files use all of what your plan includes, so they can only be read. Delete files, or choose a larger plan.',
+  ended: 'Your plan has ended, so your files can only be read. Choose a plan to add files and to keep them.',
+  none: 'Your account has no plan, so it includes no files. Choose a plan first.',
+}

@@ -25,6 +25,9 @@ const endLargeServers = async (ctx: Context) => (await import('./fleet/large-ser
 const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hours-mails.ts')).mailUsedHours(ctx)
 const countChanged = async (ctx: Context) => (await import('./files/usage.ts')).countChanged(ctx)
 const dropStaleUploads = async (ctx: Context) => (await import('./files/parts.ts')).dropStaleUploads(ctx)
+const endFilesWithPlans = async (ctx: Context) => (await import('./files/plan-end.ts')).endFilesWithPlans(ctx)
+const purgeDeletions = async (ctx: Context) => (await import('./files/purge.ts')).purgeDeletions(ctx)
+const forgetMoves = async (ctx: Context) => (await import('./files/purge.ts')).forgetMoves(ctx)
 const continueMoves = async (ctx: Context) => (await import('./files/moves.ts')).continueMoves(ctx)
 
 /**
@@ -51,10 +54,12 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
     deliverMail,
     recordMailboxes,
     freeClosedAddresses,
+    endFilesWithPlans,
+    purgeDeletions,
     continueMoves,
     countChanged,
   },
-  '17 4 * * *': { forgetTraces, renewSecrets, renewMailboxKey, dropStaleUploads },
+  '17 4 * * *': { forgetTraces, forgetMoves, renewSecrets, renewMailboxKey, dropStaleUploads },
 }
 
 /** Loaded with the other code of webhooks, which few isolates need. */

@@ -1,4 +1,5 @@
-import type { PlanType } from './plan.ts'
+import { DAY_MS } from '../instant.ts'
+import { type PlanType, stands } from './plan.ts'
 
 const GB = 1_000_000_000
 
@@ -8,4 +9,44 @@ export const FILES_LIMIT: Record<PlanType, number | null> = {
   basic: 10 * GB,
   premium: null,
   enterprise: null,
+}
+
+/** Where a plan has no limit, the operator hears of this much. */
+export const FILES_ALERT_BYTES = 1000 * GB
+
+/** How long files can still be read after a plan ended. Then we delete them. */
+export const FILES_KEPT_DAYS = 30
+/** We email about that so many days before. */
+const WARNED_DAYS = [1, 7, 30]
+/** We email when so much of the limit is used. */
+const TOLD_PERCENTS = [100, 80] as const
+
+type PlanRow = { planType: PlanType; anchor: number; endedAt: number | null; cancelAt: number | null }
+
+export type FilesRights = {
+  /** Null: unlimited. */
+  limit: number | null
+  /** Why nothing may be added, whatever the limit: the plan ended, or there was none. */
+  readOnly: 'ended' | 'none' | null
+}
+
+/** What someone's plans, all that they have or had, include in files now. An unpaid plan still has its files. */
+export function filesRights(plans: PlanRow[], now: number): FilesRights {
+  const current = plans.find((plan) => stands(plan, now))
+  if (current) return { limit: FILES_LIMIT[current.planType], readOnly: null }
+  // A plan whose first payment never came ends where it began.
+  const had = plans.filter(({ anchor, endedAt }) => endedAt === null || endedAt > anchor)
+  const last = had.sort((a, b) => b.anchor - a.anchor)[0]
+  return last ? { limit: FILES_LIMIT[last.planType], readOnly: 'ended' } : { limit: 0, readOnly: 'none' }
+}
+
+/** The warning that is due before files are deleted: 30, 7, or 1 day ahead. */
+export function dueWarning(deleteAt: number, now: number): number {
+  return WARNED_DAYS.find((days) => deleteAt - now <= days * DAY_MS) ?? FILES_KEPT_DAYS
+}
+
+/** What someone should hear about how full it is; 0: nothing. Without a limit, 100 is for the operator. */
+export function reachedPercent(used: number, limit: number | null): number {
+  if (limit === null) return used >= FILES_ALERT_BYTES ? 100 : 0
+  return TOLD_PERCENTS.find((percent) => used > 0 && used * 100 >= limit * percent) ?? 0
 }

@@ -1,5 +1,5 @@
 import { AppError } from '../../domain/error.ts'
-import { FILES_FULL } from '../../domain/files.ts'
+import { FILES_READ_ONLY } from '../../domain/files.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { FilesAccess } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
@@ -10,8 +10,8 @@ const SECONDS = 3600
 
 /** For an hour, for a person's own tools. @throws conflict: they may only read now; unavailable */
 export async function giveCredentials(ctx: Context, userId: string, mode: CredentialsMode): Promise<FilesAccess> {
-  if (mode === 'write' && (await filesModeOf(ctx, userId)).mode === 'read')
-    throw new AppError('conflict', FILES_FULL, { page: '/files' })
+  const { why } = await filesModeOf(ctx, userId)
+  if (mode === 'write' && why !== null) throw new AppError('conflict', FILES_READ_ONLY[why], { page: '/files' })
   const given = await issueFilesCredentials(ctx, userId, { mode, seconds: SECONDS })
   return {
     access_key_id: given.accessKeyId,

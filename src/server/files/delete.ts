@@ -8,6 +8,7 @@ import { newId } from '../id.ts'
 import type { Bucket } from '../ports/bucket.ts'
 import { keyOf, openFolder, requireBucket, requirePath } from './folder.ts'
 import { continueMove, FILES_PER_REQUEST, newMove, openMoves, refuseWhileMoving } from './moves.ts'
+import { trimTrash } from './purge.ts'
 
 /** A deletion that can be undone until `undoUntil`. */
 export type Deletion = { id: string; path: string; undoUntil: number }
@@ -32,7 +33,9 @@ export async function deleteFiles(ctx: Context, userId: string, given: string): 
     ctx.db.insert(fileMoves).values(move),
   ])
   // It is deleted from here on: if the bucket stops answering now, a trigger continues.
-  await continueMove(ctx, move.id, FILES_PER_REQUEST).catch((error) => ctx.log('move_interrupted', { userId }, error))
+  await continueMove(ctx, move.id, FILES_PER_REQUEST)
+    .then(() => trimTrash(ctx, userId))
+    .catch((error) => ctx.log('move_interrupted', { userId }, error))
   return { id, path, undoUntil: purgeAt }
 }
 

@@ -4,12 +4,13 @@ import { filesPrefix, openFolder, requireBucket } from './folder.ts'
 import { getUsageOfFiles, openQuery } from './usage.ts'
 
 /** Whether this person may change their files now, and if not, why. */
-export type FilesMode = { mode: CredentialsMode; why: 'full' | null }
+type FilesMode = { mode: CredentialsMode; why: 'full' | 'ended' | 'none' | null }
 
 /** A run mounts their files in this mode; asked at its start. */
 export async function filesModeOf(ctx: Context, userId: string): Promise<FilesMode> {
-  const { usedBytes, limitBytes } = await getUsageOfFiles(ctx, await openFolder(ctx, userId))
-  return limitBytes !== null && usedBytes >= limitBytes ? { mode: 'read', why: 'full' } : { mode: 'write', why: null }
+  const { usedBytes, limitBytes, readOnly } = await getUsageOfFiles(ctx, await openFolder(ctx, userId))
+  const why = readOnly ?? (limitBytes !== null && usedBytes >= limitBytes ? 'full' : null)
+  return { mode: why === null ? 'write' : 'read', why }
 }
 
 export type FilesCredentials = TemporaryCredentials & {

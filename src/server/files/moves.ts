@@ -1,4 +1,4 @@
-import { and, asc, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, asc, eq, isNull, lt, sql } from 'drizzle-orm'
 import { type FileFolderRow, type FileMoveRow, fileMoves } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { isWithin } from '../../domain/files.ts'
@@ -16,7 +16,8 @@ const LEASE_MS = 5 * MINUTE_MS
 const BATCH = 40
 /** What a request does itself; a trigger continues. */
 export const FILES_PER_REQUEST = 200
-export const FILES_PER_TRIGGER = 2000
+const FILES_PER_TRIGGER = 2000
+const MOVES_PER_TRIGGER = 10
 
 /** What someone is moving right now. */
 export function openMoves(ctx: Pick<Context, 'db'>, userId: string): Promise<FileMoveRow[]> {
@@ -78,13 +79,7 @@ async function lease(ctx: Context, id: string): Promise<FileMoveRow | undefined>
   const [row] = await ctx.db
     .update(fileMoves)
     .set({ leasedUntil: now + LEASE_MS })
-    .where(
-      and(
-        eq(fileMoves.id, id),
-        isNull(fileMoves.doneAt),
-        or(lt(fileMoves.leasedUntil, now), eq(fileMoves.leasedUntil, 0)),
-      ),
-    )
+    .where(and(eq(fileMoves.id, id), isNull(fileMoves.doneAt), lt(fileMoves.leasedUntil, now)))
     .returning()
   return row
 }
@@ -114,14 +109,15 @@ async function finish(ctx: Context, { id, userId }: FileMoveRow): Promise<void> 
   await openQuery(ctx, userId, ctx.now())
 }
 
-/** Run by cron: continues what requests left, oldest first. */
+/** Run by cron: continues what requests left, oldest first. One that fails waits until its lease is over. */
 export async function continueMoves(ctx: Context): Promise<void> {
   if (!ctx.bucket) return
   const open = await ctx.db
     .select({ id: fileMoves.id })
     .from(fileMoves)
-    .where(isNull(fileMoves.doneAt))
+    .where(and(isNull(fileMoves.doneAt), lt(fileMoves.leasedUntil, ctx.now())))
     .orderBy(asc(fileMoves.createdAt))
-    .limit(20)
-  for (const { id } of open) await continueMove(ctx, id, FILES_PER_TRIGGER)
+    .limit(MOVES_PER_TRIGGER)
+  for (const { id } of open)
+    await continueMove(ctx, id, FILES_PER_TRIGGER).catch((error) => ctx.log('move_failed', { moveId: id }, error))
 }

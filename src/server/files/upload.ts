@@ -1,7 +1,7 @@
 import { writeBatch } from '../../../db/client.ts'
 import { fileUploads } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
-import { MAX_SINGLE_UPLOAD, overLimit, sizeText, typeOfFile } from '../../domain/files.ts'
+import { FILES_READ_ONLY, MAX_SINGLE_UPLOAD, overLimit, sizeText, typeOfFile } from '../../domain/files.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
 import type { FileUpload } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
@@ -64,7 +64,8 @@ export async function requireRoom(
   folder: Parameters<typeof getUsageOfFiles>[1],
   { path, size, replaced }: { path: string; size: number; replaced: number },
 ): Promise<void> {
-  const { usedBytes: used, limitBytes: limit } = await getUsageOfFiles(ctx, folder)
+  const { usedBytes: used, limitBytes: limit, readOnly } = await getUsageOfFiles(ctx, folder)
+  if (readOnly !== null) throw new AppError('payment_required', FILES_READ_ONLY[readOnly], { page: '/subscriptions' })
   if (limit === null) return
   const after = used - replaced + size
   if (after > limit) throw new AppError('invalid', overLimit({ used, limit, size }), { page: '/subscriptions' })

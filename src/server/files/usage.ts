@@ -1,10 +1,11 @@
-import { and, asc, eq, gt, isNull, lte, or, sql } from 'drizzle-orm'
-import { type FileFolderRow, fileFolders, fileUploads } from '../../../db/schema.ts'
+import { and, asc, eq, isNull, lte, or, sql } from 'drizzle-orm'
+import { writeBatch } from '../../../db/client.ts'
+import { type FileFolderRow, fileFolders, plans } from '../../../db/schema.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
-import { FILES_LIMIT } from '../../domain/money/plan-files.ts'
-import { getAllowance } from '../billing/allowance.ts'
+import { type FilesRights, filesRights } from '../../domain/money/plan-files.ts'
 import type { Context } from '../context.ts'
 import { filesPrefix, requireBucket } from './folder.ts'
+import { tellHowFull } from './how-full.ts'
 
 /** How many pages of 1,000 files a request counts itself; a trigger counts the rest. */
 const PAGES_PER_REQUEST = 5
@@ -18,14 +19,28 @@ export type FilesUsage = {
   usedBytes: number
   /** Null: unlimited. */
   limitBytes: number | null
+  /** Why nothing may be added, whatever the limit. */
+  readOnly: FilesRights['readOnly']
+  /** Without a plan: when we delete everything. */
+  deleteAt: number | null
   /** When we counted; null: the first count isn't over. */
   countedAt: number | null
 }
 
 /** What the bucket holds for them, as of a moment ago, and what their plan includes. */
 export async function getUsageOfFiles(ctx: Context, folder: FileFolderRow): Promise<FilesUsage> {
-  const [{ plan }, counted] = await Promise.all([getAllowance(ctx, folder.userId), countIfDue(ctx, folder)])
-  return { usedBytes: counted.usedBytes, limitBytes: FILES_LIMIT[plan], countedAt: counted.countedAt }
+  const [rights, counted] = await Promise.all([getRights(ctx, folder.userId), countIfDue(ctx, folder)])
+  return {
+    usedBytes: counted.usedBytes,
+    limitBytes: rights.limit,
+    readOnly: rights.readOnly,
+    deleteAt: folder.deleteAt,
+    countedAt: counted.countedAt,
+  }
+}
+
+export async function getRights(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<FilesRights> {
+  return filesRights(await ctx.db.select().from(plans).where(eq(plans.userId, userId)), ctx.now())
 }
 
 /** Something may write until then, so a count from before is out of date. */
@@ -84,33 +99,30 @@ async function finishCount(
   folder: FileFolderRow,
   { begunAt, bytes, files }: { begunAt: number; bytes: number; files: number },
 ): Promise<FileFolderRow> {
+  const { userId } = folder
   const counted = { usedBytes: bytes, usedFiles: files, countedAt: begunAt }
   const idle = { countBegunAt: null, countNext: null, countBytes: 0, countFiles: 0 }
-  await ctx.db
+  const write = ctx.db
     .update(fileFolders)
     .set({
       ...counted,
       ...idle,
       countDueAt: sql`CASE WHEN open_until >= ${begunAt} THEN ${ctx.now() + COUNT_EVERY_MS} END`,
     })
-    .where(
-      and(
-        eq(fileFolders.userId, folder.userId),
-        or(isNull(fileFolders.countedAt), lte(fileFolders.countedAt, begunAt)),
-      ),
-    )
-  return { ...folder, ...counted, ...idle }
+    .where(and(eq(fileFolders.userId, userId), or(isNull(fileFolders.countedAt), lte(fileFolders.countedAt, begunAt))))
+  const { limit } = await getRights(ctx, userId)
+  const told = await tellHowFull(ctx, { ...folder, ...counted }, limit)
+  await writeBatch(ctx.db, [...told.queries, write])
+  await told.afterward()
+  return { ...folder, ...counted, ...idle, toldPercent: told.percent }
 }
 
-/** Bytes that links still open may bring, except those for this path: they replace each other. */
+/** Bytes that open links may bring to other paths. Two links to one path replace each other. */
 export async function promisedBytes(ctx: Pick<Context, 'db' | 'now'>, userId: string, path: string): Promise<number> {
-  const [row] = await ctx.db
-    .select({ bytes: sql<number>`coalesce(sum(size), 0)` })
-    .from(fileUploads)
-    .where(
-      and(eq(fileUploads.userId, userId), gt(fileUploads.expiresAt, ctx.now()), sql`${fileUploads.path} <> ${path}`),
-    )
-  return row?.bytes ?? 0
+  const { rows } = await ctx.db.run(sql`SELECT coalesce(sum(size), 0) AS bytes FROM (
+    SELECT max(size) AS size FROM file_uploads
+    WHERE user_id = ${userId} AND expires_at > ${ctx.now()} AND path <> ${path} GROUP BY path)`)
+  return Number(rows[0]?.bytes)
 }
 
 /** Run by cron: counts what may have changed and nobody looked at. */

@@ -1,0 +1,47 @@
+import { eq, sql } from 'drizzle-orm'
+import { type FileFolderRow, fileFolders, users } from '../../../db/schema.ts'
+import { sizeText } from '../../domain/files.ts'
+import { toDay } from '../../domain/instant.ts'
+import { reachedPercent } from '../../domain/money/plan-files.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { alertOperator } from '../mail/alerts.ts'
+import { filesFullMail } from '../mail/files-letters.ts'
+import { mailQuery } from '../mail/outbox.ts'
+
+/**
+ * What to write with a new count: an email when 80 or 100% of the limit is reached, once until it is less again, and at
+ * most once a day. Without a limit, the operator hears of a very large folder.
+ */
+export async function tellHowFull(
+  ctx: Context,
+  { userId, usedBytes, toldPercent }: FileFolderRow,
+  limit: number | null,
+) {
+  const percent = reachedPercent(usedBytes, limit)
+  const nothing = { percent: toldPercent, queries: [], afterward: async () => {} }
+  if (percent === toldPercent) return nothing
+  const note = ctx.db.update(fileFolders).set({ toldPercent: percent }).where(eq(fileFolders.userId, userId))
+  if (percent < toldPercent) return { ...nothing, percent, queries: [note] }
+  if (limit === null) return { percent, queries: [note], afterward: () => alertOfSize(ctx, userId, usedBytes) }
+  const [user] = await ctx.db
+    .select({ email: users.email })
+    .from(users)
+    .where(sql`${users.id} = ${userId} AND ${users.closedAt} IS NULL`)
+  if (!user) return nothing
+  const mail = filesFullMail(siteOrigin(ctx), { percent, used: sizeText(usedBytes), limit: sizeText(limit) })
+  const isNew = sql`EXISTS (SELECT 1 FROM file_folders WHERE user_id = ${userId} AND told_percent < ${percent})`
+  const cause = `files:${percent}:${userId}:${toDay(ctx.now())}`
+  return { percent, queries: [mailQuery(ctx, user.email, mail, isNew, cause), note], afterward: async () => {} }
+}
+
+function alertOfSize(ctx: Context, userId: string, usedBytes: number): Promise<void> {
+  return alertOperator(ctx, {
+    matter: `files_large:${userId}`,
+    subject: `Someone keeps ${sizeText(usedBytes)} of files`,
+    sentences: [
+      `${userId} keeps ${sizeText(usedBytes)}. Their plan has no limit, and the bucket's provider bills you for it.`,
+      'If you think it is no synthetic data, write to them: the console shows who they are.',
+    ],
+    fields: { userId },
+  })
+}

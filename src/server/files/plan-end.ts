@@ -1,0 +1,87 @@
+import { asc, eq, inArray, lte, sql } from 'drizzle-orm'
+import { type Query, writeBatch } from '../../../db/client.ts'
+import { type FileFolderRow, fileFolders, plans, users } from '../../../db/schema.ts'
+import { DAY_MS, HOUR_MS } from '../../domain/instant.ts'
+import { dueWarning, FILES_KEPT_DAYS, filesRights } from '../../domain/money/plan-files.ts'
+import { type Context, siteOrigin } from '../context.ts'
+import { fourAtOnce } from '../four-at-once.ts'
+import { filesDeletedMail, filesEndMail } from '../mail/files-letters.ts'
+import { mailQuery } from '../mail/outbox.ts'
+import { deleteAllQueries } from './purge.ts'
+
+const AT_ONCE = 200
+const LOOK_EVERY_MS = HOUR_MS
+/** Until then, credentials from before an account was closed may still write. */
+const LATE_WRITES_MS = HOUR_MS + 10 * 60_000
+
+type Owner = { email: string; closedAt: number | null }
+
+/**
+ * Run by cron. Files of people without a plan can be read for 30 days from when we first see that, with emails 30, 7,
+ * and 1 days before we delete them. A closed account's go with it; looks again once nothing can write anymore.
+ */
+export async function endFilesWithPlans(ctx: Context): Promise<void> {
+  if (!ctx.bucket) return
+  const due = await ctx.db
+    .select({ folder: fileFolders, email: users.email, closedAt: users.closedAt })
+    .from(fileFolders)
+    .innerJoin(users, eq(users.id, fileFolders.userId))
+    .where(lte(fileFolders.lookAt, ctx.now()))
+    .orderBy(asc(fileFolders.lookAt))
+    .limit(AT_ONCE)
+  if (due.length === 0) return
+  const ids = due.map(({ folder }) => folder.userId)
+  const rows = await ctx.db.select().from(plans).where(inArray(plans.userId, ids))
+  await fourAtOnce(due, ({ folder, ...owner }) => {
+    const own = rows.filter(({ userId }) => userId === folder.userId)
+    const { readOnly } = filesRights(own, ctx.now())
+    return look(ctx, folder, owner, readOnly === null).catch((error) =>
+      ctx.log('files_not_looked_at', { userId: folder.userId }, error),
+    )
+  })
+}
+
+async function look(ctx: Context, folder: FileFolderRow, owner: Owner, hasPlan: boolean): Promise<void> {
+  const { userId, deleteAt } = folder
+  const now = ctx.now()
+  const isRow = eq(fileFolders.userId, userId)
+  const set: SetFolder = (values) =>
+    ctx.db
+      .update(fileFolders)
+      .set({ lookAt: now + LOOK_EVERY_MS, ...values })
+      .where(isRow)
+  if (owner.closedAt !== null) {
+    const isLast = now >= owner.closedAt + LATE_WRITES_MS
+    const lookAt = isLast ? Number.MAX_SAFE_INTEGER : owner.closedAt + LATE_WRITES_MS
+    await writeBatch(ctx.db, [...deleteAllQueries(ctx, userId), set({ lookAt })])
+  } else if (hasPlan || folder.usedFiles === 0) await set({ deleteAt: null })
+  else if (deleteAt === null || now < deleteAt) await warn(ctx, folder, owner.email, set)
+  else await deleteAll(ctx, folder, owner.email, set)
+}
+
+type SetFolder = (values: Partial<FileFolderRow>) => Query
+
+async function warn(ctx: Context, folder: FileFolderRow, email: string, set: SetFolder) {
+  const now = ctx.now()
+  const deleteAt = folder.deleteAt ?? now + FILES_KEPT_DAYS * DAY_MS
+  const days = dueWarning(deleteAt, now)
+  const cause = `files-end:${days}:${folder.userId}:${deleteAt}`
+  await writeBatch(ctx.db, [
+    mailQuery(ctx, email, filesEndMail(siteOrigin(ctx), days, deleteAt), sql`1`, cause),
+    set({ deleteAt }),
+  ])
+}
+
+/** Unless they have chosen a plan by now. */
+async function deleteAll(ctx: Context, folder: FileFolderRow, email: string, set: SetFolder) {
+  const { userId, deleteAt } = folder
+  const hasNone = sql`NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId} AND ended_at IS NULL
+    AND coalesce(cancel_at, ${ctx.now() + 1}) > ${ctx.now()})`
+  const cause = `files-end:0:${userId}:${deleteAt}`
+  await writeBatch(ctx.db, [
+    ...deleteAllQueries(ctx, userId, hasNone),
+    mailQuery(ctx, email, filesDeletedMail(siteOrigin(ctx)), hasNone, cause),
+    // Else a count in the middle of it would look like files that are still to delete.
+    set({ deleteAt: null, usedFiles: 0, usedBytes: 0, openUntil: ctx.now(), countDueAt: ctx.now() }),
+  ])
+}

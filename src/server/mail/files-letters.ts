@@ -1,0 +1,40 @@
+import { instantText, toIso } from '../../domain/instant.ts'
+import { composeMail, type MailContent } from './letter.ts'
+
+const day = (ms: number) => instantText(toIso(ms).slice(0, 10), false)
+
+/** @param used and limit in words, like `8.1 GB` */
+export function filesFullMail(
+  origin: string,
+  { percent, used, limit }: { percent: number; used: string; limit: string },
+): MailContent {
+  const isFull = percent >= 100
+  return composeMail(isFull ? 'Your files are full' : `Your files use ${percent}% of your plan`, [
+    `Your files use ${used} of the ${limit} that your plan includes.`,
+    isFull
+      ? "We delete nothing. Until there is room again, uploads are refused, and your next server can read your files in /data but can't write there. A server that runs now keeps its files as they are."
+      : "When nothing is left, uploads are refused, and servers that you start then can't write to /data. We delete nothing.",
+    'Delete files that you no longer need, or choose a larger plan.',
+    { link: `${origin}/files`, label: 'See your files' },
+    { link: `${origin}/subscriptions`, label: 'See plans' },
+  ])
+}
+
+/** @param days before the deletion: 30, 7, or 1 */
+export function filesEndMail(origin: string, days: number, deleteAt: number): MailContent {
+  const left = days === 1 ? 'tomorrow' : `in ${days} days`
+  return composeMail(`We delete your files ${left}`, [
+    `Your plan has ended. You can read and download your files until ${day(deleteAt)} (UTC). Then we delete them, and nobody can bring them back.`,
+    'If you choose a plan before then, your files stay.',
+    { link: `${origin}/files`, label: 'Download your files' },
+    { link: `${origin}/subscriptions`, label: 'See plans' },
+  ])
+}
+
+export function filesDeletedMail(origin: string): MailContent {
+  return composeMail('We deleted your files', [
+    'Your plan ended 30 days ago, so we have deleted your files. Nobody can bring them back.',
+    'Choose a plan whenever you want to keep files again.',
+    { link: `${origin}/subscriptions`, label: 'See plans' },
+  ])
+}

@@ -1,0 +1,103 @@
+import { eq } from 'drizzle-orm'
+import { expect, test } from 'vitest'
+import { users } from '../../../db/schema.ts'
+import { deleteFiles } from '../../../src/server/files/delete.ts'
+import { openFolder } from '../../../src/server/files/folder.ts'
+import { filesModeOf } from '../../../src/server/files/mode.ts'
+import { continueMoves } from '../../../src/server/files/moves.ts'
+import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
+import { requestUpload } from '../../../src/server/files/upload.ts'
+import { getUsageOfFiles } from '../../../src/server/files/usage.ts'
+import { openFilesAccount } from '../../../testing/stack/files-account.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+
+async function ended() {
+  const ada = await openFilesAccount('basic')
+  ada.put('a', 10)
+  await getUsageOfFiles(ada.ctx, await openFolder(ada.ctx, ada.userId))
+  await ada.endPlan()
+  const start = ada.clock.ms
+  /** Fires the triggers at this time after the end. */
+  const at = async (ms: number) => {
+    ada.clock.ms = start + ms
+    await endFilesWithPlans(ada.ctx)
+    await continueMoves(ada.ctx)
+  }
+  return { ...ada, at }
+}
+
+test('after a plan, files can be read for 30 days, with three emails, and are then deleted', async () => {
+  const ada = await ended()
+  await ada.at(0)
+  expect(await filesModeOf(ada.ctx, ada.userId)).toEqual({ mode: 'read', why: 'ended' })
+  await expect(requestUpload(ada.ctx, ada.userId, { path: 'b', size: 1 })).rejects.toMatchObject({
+    code: 'payment_required',
+    page: '/subscriptions',
+  })
+  expect(await ada.mails()).toEqual(['We delete your files in 30 days'])
+  await ada.at(22 * DAY)
+  expect(await ada.mails()).toHaveLength(1)
+  await ada.at(23 * DAY + HOUR)
+  await ada.at(23 * DAY + 2 * HOUR)
+  expect((await ada.mails()).slice(1)).toEqual(['We delete your files in 7 days'])
+  await ada.at(29 * DAY + 2 * HOUR)
+  expect((await ada.mails()).slice(2)).toEqual(['We delete your files tomorrow'])
+  await ada.at(30 * DAY - 1)
+  expect(ada.keys()).toEqual(['files/a'])
+  await ada.at(30 * DAY + HOUR)
+  expect(ada.keys()).toEqual([])
+  expect((await ada.mails()).slice(3)).toEqual(['We deleted your files'])
+  await ada.at(90 * DAY)
+  expect(await ada.mails()).toHaveLength(4)
+})
+
+test('a new plan keeps them, and a later end begins again', async () => {
+  const ada = await ended()
+  await ada.at(0)
+  ada.clock.ms += 20 * DAY
+  await ada.givePlan('basic')
+  await ada.at(31 * DAY)
+  expect(ada.keys()).toEqual(['files/a'])
+  expect((await filesModeOf(ada.ctx, ada.userId)).mode).toBe('write')
+  await ada.endPlan()
+  await ada.at(33 * DAY)
+  expect(await ada.mails()).toEqual(['We delete your files in 30 days', 'We delete your files in 30 days'])
+  await ada.at(62 * DAY)
+  expect(ada.keys()).toEqual(['files/a'])
+})
+
+test('a plan that begins in the last moment wins over the deletion', async () => {
+  const ada = await ended()
+  await ada.at(0)
+  ada.clock.ms += 30 * DAY + HOUR
+  await ada.givePlan('basic')
+  // As read before the plan: `cancel_at` and `ended_at` are what the write looks at.
+  await endFilesWithPlans(ada.ctx)
+  await continueMoves(ada.ctx)
+  expect(ada.keys()).toEqual(['files/a'])
+})
+
+test('a closed account loses its files, what it could undo, and what was written late', async () => {
+  const ada = await openFilesAccount('basic')
+  ada.put('a', 10)
+  ada.put('b', 10)
+  await deleteFiles(ada.ctx, ada.userId, 'b')
+  expect(ada.keys()).toHaveLength(2)
+  await endFilesWithPlans(ada.ctx)
+  ada.clock.ms += HOUR
+  await ada.ctx.db.update(users).set({ closedAt: ada.clock.ms }).where(eq(users.id, ada.userId))
+  const look = async () => {
+    ada.clock.ms += 1000
+    await endFilesWithPlans(ada.ctx)
+    await continueMoves(ada.ctx)
+  }
+  await look()
+  expect(ada.keys()).toEqual([])
+  ada.put('late', 1)
+  ada.clock.ms += 2 * HOUR
+  await look()
+  expect(ada.keys()).toEqual([])
+  expect(await ada.mails()).toEqual([])
+})

@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { openFolder } from '../../../src/server/files/folder.ts'
+import { filesModeOf } from '../../../src/server/files/mode.ts'
+import { requestUpload } from '../../../src/server/files/upload.ts'
+import { countChanged, getUsageOfFiles, openQuery } from '../../../src/server/files/usage.ts'
+import { openFilesAccount } from '../../../testing/stack/files-account.ts'
+
+const MINUTE = 60_000
+const MB = 1_000_000
+
+async function open(planType: Parameters<typeof openFilesAccount>[0] = 'demo') {
+  const ada = await openFilesAccount(planType)
+  const usage = async () => getUsageOfFiles(ada.ctx, await openFolder(ada.ctx, ada.userId))
+  return { ...ada, usage }
+}
+
+test('counts what the bucket has, and lists nothing again while nobody can write', async () => {
+  const ada = await open()
+  ada.put('a', 10)
+  expect(await ada.usage()).toMatchObject({ usedBytes: 10, limitBytes: 1000 * MB, countedAt: ada.clock.ms })
+  const before = ada.memory.lists()
+  ada.clock.ms += 60 * MINUTE
+  await ada.usage()
+  await countChanged(ada.ctx)
+  expect(ada.memory.lists()).toBe(before)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms + MINUTE)
+  ada.put('b', 5)
+  expect((await ada.usage()).usedBytes).toBe(15)
+  ada.put('c', 1)
+  ada.clock.ms += 6 * MINUTE
+  // Nobody looks, so a trigger counts once more after the last moment that anything could write.
+  await countChanged(ada.ctx)
+  expect((await ada.folder()).usedBytes).toBe(16)
+  const after = ada.memory.lists()
+  ada.clock.ms += 60 * MINUTE
+  await countChanged(ada.ctx)
+  await ada.usage()
+  expect(ada.memory.lists()).toBe(after)
+})
+
+test('counts a large folder over several requests and triggers, and lists it rarely', async () => {
+  const ada = await open()
+  for (let i = 0; i < 12_000; i++) ada.put(`runs/${String(i).padStart(5, '0')}`, 1)
+  expect(await ada.usage()).toMatchObject({ usedBytes: 0, countedAt: null })
+  await countChanged(ada.ctx)
+  expect(await ada.usage()).toMatchObject({ usedBytes: 12_000, countedAt: expect.any(Number) })
+  expect(ada.memory.lists()).toBe(12)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms + 600 * MINUTE)
+  for (let i = 0; i < 20; i++) await ada.usage()
+  expect(ada.memory.lists()).toBe(12)
+})
+
+test('emails at 80 and at 100 percent, once until there is room again', async () => {
+  const ada = await open()
+  const put = async (path: string, bytes: number) => {
+    ada.put(path, bytes)
+    ada.clock.ms += 1000
+    await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+    await ada.usage()
+  }
+  await put('a', 799 * MB)
+  expect(await ada.mails()).toEqual([])
+  await put('b', MB)
+  await put('c', MB)
+  expect(await ada.mails()).toEqual(['Your files use 80% of your plan'])
+  expect(await filesModeOf(ada.ctx, ada.userId)).toEqual({ mode: 'write', why: null })
+  await put('d', 199 * MB)
+  await put('e', MB)
+  expect(await ada.mails()).toEqual(['Your files use 80% of your plan', 'Your files are full'])
+  expect(await filesModeOf(ada.ctx, ada.userId)).toEqual({ mode: 'read', why: 'full' })
+  await put('a', 0)
+  await put('a', 799 * MB)
+  expect(await ada.mails()).toHaveLength(2)
+  ada.clock.ms += 24 * 60 * MINUTE
+  await put('a', 0)
+  await put('a', 799 * MB)
+  expect((await ada.mails()).slice(2)).toEqual(['Your files are full'])
+})
+
+test('a plan without a limit mails nobody, and the operator hears of a terabyte', async () => {
+  const ada = await open('premium')
+  ada.put('a', 999_999 * MB)
+  await ada.usage()
+  expect(ada.takeLines()).toEqual([])
+  ada.put('b', MB)
+  await openQuery(ada.ctx, ada.userId, ada.clock.ms)
+  expect(await ada.usage()).toMatchObject({ usedBytes: 1_000_000 * MB, limitBytes: null })
+  expect(ada.takeLines()).toMatchObject([{ event: 'alert', matter: `files_large:${ada.userId}` }])
+  expect(await ada.mails()).toEqual([])
+  expect((await filesModeOf(ada.ctx, ada.userId)).mode).toBe('write')
+})
+
+test('refuses what is larger than what is left, to the byte, and counts what a file replaces', async () => {
+  const ada = await open()
+  ada.put('a', 600 * MB)
+  const request = (path: string, size: number) => requestUpload(ada.ctx, ada.userId, { path, size })
+  await expect(request('b', 400 * MB + 1)).rejects.toMatchObject({ code: 'invalid' })
+  await request('b', 400 * MB)
+  await request('a', 1000 * MB)
+  await expect(request('a', 1000 * MB + 1)).rejects.toMatchObject({ code: 'invalid' })
+})
+
+test('open links count only against a second limit, and only until they end', async () => {
+  const ada = await open()
+  const request = (path: string) => requestUpload(ada.ctx, ada.userId, { path, size: 900 * MB })
+  await request('a')
+  await request('a')
+  await request('b')
+  await expect(request('c')).rejects.toMatchObject({ code: 'invalid', message: /uploads that have begun/ })
+  ada.clock.ms += 15 * MINUTE
+  await request('c')
+})
+
+test('without any plan, there is nothing to upload to', async () => {
+  const ada = await open(null)
+  await expect(requestUpload(ada.ctx, ada.userId, { path: 'a', size: 1 })).rejects.toMatchObject({
+    code: 'payment_required',
+  })
+  expect(await filesModeOf(ada.ctx, ada.userId)).toEqual({ mode: 'read', why: 'none' })
+})
