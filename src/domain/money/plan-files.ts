@@ -4,7 +4,7 @@ import { type PlanType, stands } from './plan.ts'
 const GB = 1_000_000_000
 
 /** Bytes of files that a plan includes, as its texts promise; null: any amount. */
-export const FILES_LIMIT: Record<PlanType, number | null> = {
+const FILES_LIMIT: Record<PlanType, number | null> = {
   demo: GB,
   basic: 10 * GB,
   premium: null,
@@ -12,7 +12,7 @@ export const FILES_LIMIT: Record<PlanType, number | null> = {
 }
 
 /** Where a plan has no limit, the operator hears of this much. */
-export const FILES_ALERT_BYTES = 1000 * GB
+const FILES_ALERT_BYTES = 1000 * GB
 
 /** How long files can still be read after a plan ended. Then we delete them. */
 export const FILES_KEPT_DAYS = 30
