@@ -312,6 +312,10 @@ export const runs = sqliteTable(
     privateAddress: text('private_address'),
     /** The name of its own host on the door's domain: random, new for each run, no secret. Null without a door. */
     doorLabel: text('door_label').unique(),
+    /** What its machine last said about its user's files. Null: nothing yet, or it has none. */
+    filesPhase: text('files_phase').$type<'loading' | 'loaded' | 'failed' | 'saved'>(),
+    /** Whether it may change them, decided when its machine first asked. */
+    filesMode: text('files_mode').$type<'read' | 'write'>(),
     errorMessage: text('error_message'),
     /** When to check how much of the plan's hours is used; null once it has ended and we checked. */
     hoursLookAt: integer('hours_look_at'),

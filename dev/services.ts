@@ -4,6 +4,7 @@ import { hashPassword } from '../src/server/accounts/credentials/password.ts'
 import type { deriveKey } from '../src/server/accounts/credentials/scrypt.ts'
 import { openClock, type StackClock } from './clock.ts'
 import { firstSlotOf } from './ec2/addresses.ts'
+import { ACCOUNT_ID } from './ec2/identity.ts'
 import { type Ec2StandIn, startEc2 } from './ec2/stand-in.ts'
 import { BUCKET, type FilesStandIn, startFiles } from './files/stand-in.ts'
 import { startGuard } from './guard.ts'
@@ -135,6 +136,7 @@ export async function startServices(options: StackOptions): Promise<Services> {
       FILES_SECRET_ACCESS_KEY: files.secretAccessKey,
       FILES_CREDENTIALS_URL: files.credentialsUrl,
       FILES_CREDENTIALS_TOKEN: files.credentialsToken,
+      ...(ec2 ? { AWS_ACCOUNT_ID: ACCOUNT_ID, AWS_IDENTITY_CERTIFICATE: ec2.certificate } : {}),
       PLANS_FOR_SALE: String(options.plansForSale ?? false),
       MAIL_FROM: 'Proving Ground <hello@proving-ground.example>',
       OPERATOR_EMAIL: 'operator@proving-ground.example',

@@ -70,7 +70,10 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
     path: 'src/server/accounts/',
     looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events', 'billing', 'fleet'],
   },
-  fleet: { path: 'src/server/fleet/', looksInto: ['domain', 'db', 'server', 'mail', 'events', 'billing'] },
+  fleet: {
+    path: 'src/server/fleet/',
+    looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events', 'billing', 'files'],
+  },
   files: { path: 'src/server/files/', looksInto: ['domain', 'db', 'server', 'mail'] },
   billing: { path: 'src/server/billing/', looksInto: ['domain', 'db', 'server', 'limits', 'mail', 'events'] },
   events: { path: 'src/server/events/', looksInto: ['domain', 'db', 'server', 'mail'] },

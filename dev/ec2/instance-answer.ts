@@ -1,3 +1,4 @@
+import { ACCOUNT_ID } from './identity.ts'
 import {
   type Instance,
   type InstanceState,
@@ -10,7 +11,6 @@ import {
 } from './instance.ts'
 import type { Xml } from './xml.ts'
 
-const ownerId = '123456789012'
 const reasons: Record<string, string> = {
   'Client.UserInitiatedShutdown': 'User initiated shutdown',
   'Client.InstanceInitiatedShutdown': 'Instance initiated shutdown',
@@ -76,7 +76,7 @@ function describeInstance(instance: Instance, now: number): Xml {
 export function describeReservation(instances: Instance[], now: number): { [name: string]: Xml } {
   return {
     reservationId: instances[0]?.reservationId,
-    ownerId,
+    ownerId: ACCOUNT_ID,
     groupSet: [],
     instancesSet: instances.map((instance) => describeInstance(instance, now)),
   }

@@ -138,6 +138,12 @@ export class Instances {
     for (const instance of this.#find([id], this.#remembered())) this.#end(instance, 0, 'Server.InternalError')
   }
 
+  /** As after `poweroff`. */
+  shutItselfDown(id: string): void {
+    for (const instance of this.#find([id], this.#remembered()))
+      this.#end(instance, this.#shutdownMs, 'Client.InstanceInitiatedShutdown')
+  }
+
   #remembered(): Instance[] {
     const now = this.#now()
     return this.all().filter((instance) => isDescribed(instance, now))

@@ -3,8 +3,10 @@ import { Calls } from '../stand-in/calls.ts'
 import { Faults } from '../stand-in/faults.ts'
 import { listenWhereBefore, type StandInOptions } from '../stand-in/server.ts'
 import { Store } from '../stand-in/store.ts'
+import { DataFolders } from './data-folders.ts'
 import { type Ec2Fault, expectKnown } from './faults.ts'
 import { type InstanceRecord, recordOf } from './history.ts'
+import { openIdentities, type Proof } from './identity.ts'
 import { hasMissingImage, type InstanceState, privateIp, publicIp, stateOf } from './instance.ts'
 import { Instances } from './instances.ts'
 import { type Ec2Call, Protocol } from './protocol.ts'
@@ -48,6 +50,10 @@ export type Ec2StandIn = {
   heal(): void
   /** While held, no instance finishes booting or shutting down, so that a test can look at it as long as it needs. */
   hold(held: boolean): void
+  /** What Amazon would publish for the region: it verifies what `proofOf` signs. */
+  certificate: string
+  /** What an instance's metadata service says that it is. */
+  proofOf(instanceId: string): Proof
   /** Covers every instance ever. */
   history(): InstanceRecord[]
   calls(): Ec2Call[]
@@ -74,8 +80,15 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
   const faults = new Faults<Ec2Fault>(store)
   const calls = new Calls<Ec2Call>()
 
-  const web = new WebListeners({ port: webPort, page: { now, siteUrl }, log })
-  const followClock = () => web.follow(instances.running().filter((instance) => !hasMissingImage(instance)))
+  const identities = openIdentities(store)
+  const shutDown = (id: string) => {
+    instances.shutItselfDown(id)
+    store.commit()
+  }
+  const data = new DataFolders({ siteUrl, identities, now, shutDown }, instances.running())
+  const page = { now, siteUrl, dataOf: (id: string) => data.of(id) }
+  const web = new WebListeners({ port: webPort, page, log })
+  const followClock = () => web.follow(data.follow(instances.running()).filter((one) => !hasMissingImage(one)))
   await followClock()
   const timer = setInterval(followClock, 50)
 
@@ -101,6 +114,12 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
       void followClock()
     },
     heal: () => faults.heal(),
+    certificate: identities.certificate,
+    proofOf: (id) => {
+      const [instance] = instances.named([id])
+      if (!instance) throw new Error(`There is no ${id}`)
+      return identities.proofOf(instance, now())
+    },
     hold(held) {
       instances.hold(held)
       store.commit()
@@ -122,6 +141,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
       })),
     async close() {
       clearInterval(timer)
+      data.close()
       await Promise.all([server.close(), web.close()])
     },
   }

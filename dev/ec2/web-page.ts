@@ -5,6 +5,8 @@ import { fineDollars, UNITS_PER_DOLLAR, UNITS_PER_SECOND } from '../../src/domai
 import { PER_HOUR } from '../../src/domain/money/start-cost.ts'
 import { formatUptime } from '../../src/domain/server.ts'
 import { worldText } from '../../src/domain/worlds.ts'
+import type { DataFolder } from './data-folder.ts'
+import { answerData } from './data-page.ts'
 import type { Instance } from './instance.ts'
 import { escapeXml } from './xml.ts'
 
@@ -13,6 +15,7 @@ export type PageContext = {
   now: () => number
   /** The origin of the site that the page links to; null without one. */
   siteUrl: string | null
+  dataOf: (instanceId: string) => DataFolder | undefined
 }
 
 type Answer = { type: string; text: string }
@@ -94,11 +97,16 @@ export async function answerPage(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
+  const path = (request.url ?? '/').split('?')[0] ?? '/'
+  if (path.startsWith('/data/')) {
+    const file = decodeURIComponent(path.slice('/data/'.length))
+    return answerData(context.dataOf(instance.id), file, request, response, headers)
+  }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     response.writeHead(405, { ...headers, allow: 'GET, HEAD' }).end()
     return
   }
-  const found = await findAnswer((request.url ?? '/').split('?')[0] ?? '/', instance, context)
+  const found = await findAnswer(path, instance, context)
   if (!found) response.writeHead(404, { ...headers, 'content-type': 'text/plain; charset=utf-8' }).end('Not found\n')
   else response.writeHead(200, { ...headers, 'content-type': found.type }).end(found.text)
 }

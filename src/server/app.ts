@@ -32,6 +32,7 @@ import { files } from './routes/files/files.ts'
 import { environments } from './routes/fleet/environments.tsx'
 import { extend } from './routes/fleet/extend.tsx'
 import { line } from './routes/fleet/line.ts'
+import { machines } from './routes/fleet/machines.ts'
 import { runs } from './routes/fleet/runs.tsx'
 import { servers } from './routes/fleet/servers.ts'
 import { admin } from './routes/operations/admin.ts'
@@ -80,6 +81,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', line)
     .route('/', runs)
     .route('/', doorRoutes)
+    .route('/', machines)
     .route('/', environments)
     .route('/', files)
     .route('/', fileChanges)

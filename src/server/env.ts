@@ -57,6 +57,9 @@ export type Env = {
   FILES_CREDENTIALS_URL?: string
   /** The Cloudflare API token for that call; without it, the address is an STS endpoint. */
   FILES_CREDENTIALS_TOKEN?: string
+  /** The account that machines run in, and what Amazon signs their identities with in this region: without both, machines get no files. */
+  AWS_ACCOUNT_ID?: string
+  AWS_IDENTITY_CERTIFICATE?: string
   /** The commit; `npm run deploy` sets it. */
   VERSION?: string
   EMAIL: SendEmail

@@ -5,6 +5,7 @@ import { isEmail } from '../domain/person.ts'
 import { type BucketSettings, bucketSettingsOf, faultsOfBucket } from './bucket-settings.ts'
 import type { Env } from './env.ts'
 import type { Log } from './log.ts'
+import { type MachineSettings, machineSettingsOf, publicKeyOf } from './machine-settings.ts'
 
 export type Config = {
   /** The site's own origins; links use the first. */
@@ -28,6 +29,8 @@ export type Config = {
   files: BucketSettings | null
   /** People may wait in line for a server. Off: nobody can join anymore. */
   line: boolean
+  /** Null: no machine gets files. */
+  machines: MachineSettings | null
 }
 
 type Setting = { [Name in keyof Env]-?: Env[Name] extends string | undefined ? Name : never }[keyof Env]
@@ -105,6 +108,12 @@ const RULES: Record<Setting, Rule> = {
   FILES_SECRET_ACCESS_KEY: { ...present, optional: true },
   FILES_CREDENTIALS_URL: { ...url, optional: true },
   FILES_CREDENTIALS_TOKEN: { ...present, optional: true },
+  AWS_ACCOUNT_ID: { optional: true, must: 'must have 12 digits', holds: (value) => /^\d{12}$/.test(value) },
+  AWS_IDENTITY_CERTIFICATE: {
+    optional: true,
+    must: "must be Amazon's RSA certificate for the region, in PEM",
+    holds: (value) => publicKeyOf(value) !== null,
+  },
   VERSION: { ...present, optional: true },
 }
 
@@ -139,6 +148,7 @@ export function readConfig(env: Env, log: Log): Config {
     door: doorOf(env, origins[0] ?? ''),
     files: bucketSettingsOf(env),
     line: env.LINE !== 'off',
+    machines: machineSettingsOf(env),
   }
   configs.set(env, config)
   return config

@@ -57,6 +57,7 @@ export function worldContext(world: World): Context {
       door: null,
       files: null,
       line: true,
+      machines: null,
     },
   }
 }

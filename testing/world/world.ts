@@ -184,6 +184,7 @@ export class Process {
         door: null,
         files: null,
         line: true,
+        machines: null,
       },
     }
   }

@@ -4,7 +4,7 @@ import { AppError } from '../../domain/error.ts'
 import type { Context } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import type { CloudInstance, InstanceState } from '../ports/cloud.ts'
-import { imageFailure } from './jobs/images.ts'
+import { ownFailure } from './jobs/own-failures.ts'
 import { alertIfRefused } from './jobs/refusals.ts'
 import { areManyUnseen, ENDED, isLongUnseen } from './jobs/sight.ts'
 import { requestStop } from './stop-run.ts'
@@ -49,10 +49,10 @@ async function lookAtFleet(ctx: Context): Promise<void> {
   const others = found.filter(({ state }) => state !== 'running')
   const ended = others.filter(({ state }) => ENDED.has(state))
   const byThemselves = ended.filter(({ shutItselfDown }) => shutItselfDown)
-  // One that runs can end like this for many reasons. Before it answers, only what it should run can be missing.
+  // One that runs can end like this for many reasons. Before it answers, only what it needs to start can be missing.
   if (byThemselves.length)
     await endLost(ctx, sql`billed_from IS NULL AND instance_id IN ${idsOf(byThemselves)}`, {
-      failureOf: (run) => imageFailure(ctx, run),
+      failureOf: (run) => ownFailure(ctx, run),
     })
   if (ended.length) await endLost(ctx, sql`instance_id IN ${idsOf(ended)}`)
   // Only a look that saw every page proves that an instance is missing.

@@ -291,6 +291,9 @@ export const SITE_MAP = {
   'GET /sitemap.xml': call('public', {}),
   'GET /llms.txt': call('public', {}),
   'GET /prefetch.json': call('public', {}),
+  // What our machines call, with a proof of what they are.
+  'POST /machines/credentials': call('public', { fromPrograms: true }),
+  'POST /machines/files': call('public', { fromPrograms: true }),
   'POST /webhooks/stripe': call('public', { signedBySender: true }),
   // Refuses in its own protocol, which stock clients understand.
   'GET /cable': call('public', { scope: 'read', byItself: true }),

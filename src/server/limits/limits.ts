@@ -138,6 +138,14 @@ export function spendCall(ctx: LimitContext, tokenId: string): Promise<Spent> {
   return ctx.counter(counterName('call', 'token', tokenId)).spend(TOKEN_RATE, ctx.now())
 }
 
+/** A machine renews its credentials every 12 minutes, and tries again when something fails. */
+const MACHINE_RATE = { count: 120, perMs: HOUR_MS / 4 } satisfies Rate
+
+/** Counts what a run's machine asks. @throws too_many */
+export async function limitMachine(ctx: LimitContext, runId: string): Promise<void> {
+  refuseFor(await ctx.counter(counterName('machine', 'run', runId)).take(MACHINE_RATE, ctx.now()))
+}
+
 /** @throws too_many, with the seconds to wait */
 export function refuseCall(waitMs: number): void {
   refuseFor(waitMs, 'Too many calls with this API token.')

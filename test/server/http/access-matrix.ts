@@ -178,6 +178,8 @@ export const MATRIX: Record<string, Row> = {
   'GET /robots.txt': PUBLIC,
   'GET /sitemap.xml': PUBLIC,
   'GET /prefetch.json': PUBLIC,
+  'POST /machines/credentials': PUBLIC,
+  'POST /machines/files': PUBLIC,
   'POST /webhooks/stripe': PUBLIC,
   'GET /cable': { ...PUBLIC, ...READ },
 }

@@ -1,16 +1,17 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
-import { jobs, type LaunchRow } from '../../../../db/schema.ts'
+import { jobs, type LaunchRow, type RunRow } from '../../../../db/schema.ts'
 import { NOT_CHARGED } from '../../../domain/money/receipt.ts'
 import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../../domain/server.ts'
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
+import type { Context } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { alertOperator } from '../../mail/alerts.ts'
 import { addressOf } from '../machine.ts'
 import { serverEvent } from '../server-events.ts'
 import { requestStop } from '../stop-run.ts'
-import { hasOwnImage, imageFailure, worldTags } from './images.ts'
+import { hasOwnImage, worldTags } from './images.ts'
 import {
   clearLaunches,
   findOpenLaunch,
@@ -20,6 +21,7 @@ import {
   recordLaunch,
   recordRefusal,
 } from './launches.ts'
+import { filesFailure, ownFailure } from './own-failures.ts'
 import { alertLaunchRefused } from './refusals.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 import type { Outcome, Step, StepInput } from './step.ts'
@@ -52,7 +54,7 @@ export const stepServerStart: Step = async (input) => {
     return { wait: LOOK_AGAIN_MS }
   }
   if (instance !== 'lost' && instance.state !== 'running' && instance.shutItselfDown) {
-    const { code, message } = await imageFailure(ctx, run)
+    const { code, message } = await ownFailure(ctx, run)
     return fail(input, code, `${message} ${NOT_CHARGED}`)
   }
   if (instance === 'lost' || instance.state !== 'running')
@@ -120,7 +122,8 @@ async function recordRunning(
 /** The machine is on. Its image may take minutes more, which are free. */
 async function awaitAnswer(input: StepInput, runningAt: number, address: string): Promise<Outcome> {
   const { ctx, run, report } = input
-  await report('Waiting for the simulator to answer…')
+  if (run.filesPhase === 'failed') return stopWithoutFiles(ctx, run)
+  await report(run.filesPhase === 'loading' ? 'Loading your files…' : 'Waiting for the simulator to answer…')
   const askedAt = ctx.now()
   const answer = await ctx.reach(address, SERVER_WEB_PORT).catch((error) => {
     ctx.log('reach_failed', {}, error)
@@ -144,6 +147,12 @@ async function awaitAnswer(input: StepInput, runningAt: number, address: string)
   const advice = isOwn ? ` Check that your image listens on port ${SERVER_WEB_PORT}.` : ''
   const failure = { code: 'no_answer', message: message + advice }
   await requestStop(ctx, run, now, { failure })
+  return 'finished'
+}
+
+/** Its machine said so. Nobody should work where nothing is kept. */
+async function stopWithoutFiles(ctx: Context, run: RunRow): Promise<Outcome> {
+  await requestStop(ctx, run, ctx.now(), { failure: await filesFailure(ctx, run) })
   return 'finished'
 }
 

@@ -10,16 +10,23 @@ import { clearLaunches, freePlaceQueries } from './launches.ts'
 import { nextLookIn } from './sight.ts'
 import type { Step } from './step.ts'
 
+const SAVING = 'Saving your files…'
+
 /**
  * Terminates the run's instance, waits until it is gone, and frees the place. The meter stopped when we
  * accepted the stop.
  */
 export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
-  await report('Stopping server...')
+  const isSaving = run.filesMode === 'write' && (run.filesPhase === 'loading' || run.filesPhase === 'loaded')
+  if (!(isSaving && job.progress === SAVING)) await report('Stopping server...')
   const metered = await confirmMeter(ctx, run)
   if (metered === 'unseen') return { wait: nextLookIn(ctx, run.unseenSince) }
   const wait = await clearLaunches(ctx, run)
-  if (wait !== null) return { wait }
+  if (wait !== null) {
+    // EC2 has told the machine to shut down: it stops the simulator, and then saves what is left.
+    if (isSaving) await report(SAVING)
+    return { wait }
+  }
   const { settleMeter } = await import('../../billing/bills/settle-meter.ts')
   const settled = await settleMeter(ctx, metered)
   const now = ctx.now()

@@ -5,7 +5,7 @@ import * as shape from './shapes.ts'
 type Rows = typeof SITE_MAP
 type Call = { [Route in keyof Rows]: Rows[Route] extends { kind: 'call' } ? Route : never }[keyof Rows]
 
-/** Calls that browsers, search engines, Stripe, monitors, the console, or our own deployment make, the socket, and a redirect. */
+/** Calls that browsers, search engines, Stripe, monitors, our machines, the console, or our own deployment make, the socket, and a redirect. */
 type OtherCall =
   | Extract<Call, `${string} /admin/${string}`>
   | 'POST /servers/:id/extend'
@@ -18,6 +18,8 @@ type OtherCall =
   | 'GET /llms.txt'
   | 'GET /prefetch.json'
   | 'POST /webhooks/stripe'
+  | 'POST /machines/credentials'
+  | 'POST /machines/files'
   | 'GET /cable'
   | 'GET /api/v1/servers/:id/tcp/:port'
   | 'GET /api/v1/files/content'

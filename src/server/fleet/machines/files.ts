@@ -1,0 +1,83 @@
+import { and, eq, inArray, isNotNull, isNull, sql } from 'drizzle-orm'
+import { type RunRow, runs } from '../../../../db/schema.ts'
+import { MINUTE_MS, toIso } from '../../../domain/instant.ts'
+import type { Context } from '../../context.ts'
+import { filesModeOf, issueFilesCredentials } from '../../files/mode.ts'
+import { limitMachine } from '../../limits/limits.ts'
+import { getRunOfMachine, type Proof } from './identity.ts'
+
+/** The least that STS gives. Nobody can end credentials early, so a thief has them for this long after the run's end. */
+const SECONDS = 15 * 60
+/** The machine asks again this long before they end. */
+const RENEW_EARLY_MS = 3 * MINUTE_MS
+
+/** What its machine last said about a run's files. */
+export type FilesPhase = NonNullable<RunRow['filesPhase']>
+
+/** In the form that AWS's programs read from a `credential_process`, with where the files are. */
+export type MachineFiles = {
+  Version: 1
+  AccessKeyId: string
+  SecretAccessKey: string
+  SessionToken: string
+  Expiration: string
+  Endpoint: string
+  Region: string
+  Bucket: string
+  /** Ends in a slash. */
+  Prefix: string
+  Mode: 'read' | 'write'
+}
+
+/**
+ * Credentials for the files of the run's own account. Whether they may write is decided once in a run: files already
+ * written must still get out.
+ * @throws not_found, forbidden, conflict, too_many, unavailable
+ */
+export async function giveMachineFiles(ctx: Context, proof: Proof, address: string | null): Promise<MachineFiles> {
+  const run = await getRunOfMachine(ctx, proof, address)
+  await limitMachine(ctx, run.id)
+  const mode = run.filesMode ?? (await chooseMode(ctx, run))
+  const given = await issueFilesCredentials(ctx, run.userId, { mode, seconds: SECONDS })
+  return {
+    Version: 1,
+    AccessKeyId: given.accessKeyId,
+    SecretAccessKey: given.secretAccessKey,
+    SessionToken: given.sessionToken,
+    Expiration: toIso(given.expiresAt - RENEW_EARLY_MS),
+    Endpoint: given.endpoint,
+    Region: given.region,
+    Bucket: given.bucket,
+    Prefix: given.prefix,
+    Mode: mode,
+  }
+}
+
+async function chooseMode(ctx: Context, run: RunRow): Promise<'read' | 'write'> {
+  const { mode } = await filesModeOf(ctx, run.userId)
+  const [kept] = await ctx.db
+    .update(runs)
+    .set({ filesMode: sql`coalesce(files_mode, ${mode})`, filesPhase: sql`coalesce(files_phase, 'loading')` })
+    .where(eq(runs.id, run.id))
+    .returning({ mode: runs.filesMode })
+  return kept?.mode ?? mode
+}
+
+/** What a machine may say, and after what. Anything else it says changes nothing. */
+const SAID_AFTER = {
+  loaded: and(eq(runs.filesPhase, 'loading'), isNull(runs.billedFrom)),
+  failed: and(sql`(files_phase IS NULL OR files_phase = 'loading')`, isNull(runs.billedFrom)),
+  saved: and(inArray(runs.filesPhase, ['loading', 'loaded']), isNotNull(runs.stopRequestedAt)),
+}
+
+export type Said = keyof typeof SAID_AFTER
+
+/** @throws not_found, forbidden, conflict, too_many */
+export async function hearMachine(ctx: Context, proof: Proof, said: Said, address: string | null): Promise<void> {
+  const run = await getRunOfMachine(ctx, proof, address)
+  await limitMachine(ctx, run.id)
+  await ctx.db
+    .update(runs)
+    .set({ filesPhase: said })
+    .where(and(eq(runs.id, run.id), isNull(runs.endedAt), SAID_AFTER[said]))
+}
