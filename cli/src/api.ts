@@ -46,6 +46,16 @@ export async function getText(site: Site, path: string): Promise<string> {
   return response.text
 }
 
+/** Whether a connection to this port of the server would get through. @throws Failure with the reason if not */
+export async function checkTcp(site: Site, serverId: string, port: number): Promise<void> {
+  const path = `/api/v1/servers/${serverId}/tcp/${port}`
+  const response = await reach(site, path, { headers: { Authorization: `Bearer ${site.token}` } })
+  // It lacks nothing but the WebSocket.
+  if (response.status === 400) return
+  const refusal = refusalOf(site, response, jsonOf(response.text))
+  throw response.status === 404 ? new Failure(EXIT.portClosed, refusal.message) : refusal
+}
+
 /** OAuth takes forms, and its refusals count as answers. Needs no token. */
 export async function postForm<T>(
   { url }: Pick<Site, 'url'>,
@@ -74,7 +84,7 @@ async function reach({ url }: Pick<Site, 'url'>, path: string, init: RequestInit
   }
 }
 
-function jsonOf(text: string): unknown {
+export function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -82,11 +92,11 @@ function jsonOf(text: string): unknown {
   }
 }
 
-function withoutAnswer({ url }: Pick<Site, 'url'>, error: Error): Failure {
+export function withoutAnswer({ url }: Pick<Site, 'url'>, error: Error): Failure {
   if (error instanceof SyntaxError) return notOurs({ url })
   if (error.name === 'TimeoutError')
     return new Failure(EXIT.timeout, `${url} didn't answer within ${TIMEOUT_MS / 1000} seconds. Try again.`)
-  const { code } = (error.cause ?? {}) as { code?: string }
+  const { code } = (error.cause ?? error) as { code?: string }
   return new Failure(
     EXIT.refused,
     `Can't reach ${url}${code ? ` (${code})` : ''}. Check the address and your connection.`,
@@ -97,7 +107,7 @@ const notOurs = ({ url }: Pick<Site, 'url'>) =>
   new Failure(EXIT.refused, `${url} didn't answer like Proving Ground. Check the address.`)
 
 /** @param answer the refusal's body, if it is JSON */
-function refusalOf(
+export function refusalOf(
   { url }: Pick<Site, 'url'>,
   { status, headers }: Pick<Response, 'status' | 'headers'>,
   answer: unknown,

@@ -1,5 +1,18 @@
 /** What the process exits with. cli/README.md lists them. */
-export const EXIT = { refused: 1, usage: 2, notSignedIn: 3, noCapacity: 4, timeout: 5, interrupted: 130 } as const
+export const EXIT = {
+  refused: 1,
+  usage: 2,
+  notSignedIn: 3,
+  noCapacity: 4,
+  timeout: 5,
+  /** On this computer: another program listens there, or only an administrator may. */
+  portTaken: 6,
+  portProtected: 7,
+  /** On the server: not among those that can be reached. */
+  portClosed: 8,
+  noDoor: 9,
+  interrupted: 130,
+} as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
 /** Ends the command with this code, and this sentence on stderr. */

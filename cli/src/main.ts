@@ -5,6 +5,7 @@ import { version } from '../package.json'
 import { completion, SHELLS } from './completion.ts'
 import { end, extend, whenText } from './end.ts'
 import { EXIT, Failure } from './failure.ts'
+import { forward, type PortPair, portPairs } from './forward.ts'
 import { bills, environments, runs, usage } from './lists.ts'
 import { login, logout, token } from './sign-in.ts'
 import type { SiteOptions } from './site.ts'
@@ -24,7 +25,8 @@ Environment:
   PROVING_GROUND_TOKEN  an API token to use instead of signing in
   NO_COLOR              no colors
 
-Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 timeout, 130 Ctrl-C`,
+Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 timeout, 130 Ctrl-C
+forward: 6 port in use, 7 port needs an administrator, 8 port not open on the server, 9 no private address`,
   )
   .configureHelp({ showGlobalOptions: true })
   .exitOverride()
@@ -78,6 +80,14 @@ program
   .argument('<when>', 'a time like 18:00 or 2026-11-24T18:00, your time, or never', whenText)
   .option(...JSON_OUTPUT)
   .action((when: string, _options, self: Command) => end(when, self.optsWithGlobals<Everything>()))
+program
+  .command('forward')
+  .description('reach ports of your server from this computer')
+  .addArgument(
+    new Argument('<ports...>', 'like 41451, or 5760:15760 for another port of this computer').argParser(portPairs),
+  )
+  .option('--server <id>', 'the id or name of the server, if you run several')
+  .action((ports: PortPair[], _options, self: Command) => forward(ports, self.optsWithGlobals()))
 command('runs', 'list your latest runs', runs).option(...JSON_OUTPUT)
 command('environments', 'list the environments and vehicles you can start', environments).option(...JSON_OUTPUT)
 command('usage', "show this month's usage and your plan", usage).option(...JSON_OUTPUT)

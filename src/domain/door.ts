@@ -38,5 +38,8 @@ export const GUEST_HOURS = { least: 1, most: 72 }
 export const MAX_GUESTS = 20
 export const guestMs = (hours: number) => hours * HOUR_MS
 
+/** Closes a WebSocket because its access ended: by the run's end, for example. */
+export const ACCESS_ENDED = 4001
+
 /** Ours on every door's host. The site and the machine never see it. */
 export const ENTER_PATH = '/.door/enter'

@@ -14,9 +14,13 @@ export class Window {
   #released = false
   #wake = () => {}
 
+  isFull(): boolean {
+    return this.#ahead >= WINDOW_BYTES && !this.#released
+  }
+
   /** Resolves once another frame may be sent. */
   async room(): Promise<void> {
-    while (this.#ahead >= WINDOW_BYTES && !this.#released)
+    while (this.isFull())
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })

@@ -64,6 +64,12 @@ proving-ground stop`}</Code>
               "Sets the time your server stops, in your computer's zone; also 2026-11-24T18:00, or never to remove it",
             ),
           ],
+          [
+            code('forward 41451'),
+            <>
+              Brings a port of your server to this computer. <a href="#forward">How</a>
+            </>,
+          ],
           [code('runs'), 'Lists your latest 100 runs'],
           [code('environments'), 'Lists the environments and vehicles, and whether your plan includes them'],
           [code('usage'), "Shows this month's usage and your plan"],
@@ -85,6 +91,18 @@ proving-ground stop`}</Code>
       <p>
         <code>--json</code> works with every command that prints something. <code>proving-ground help start</code> lists
         every option.
+      </p>
+
+      <Heading id="forward">Your server's ports</Heading>
+      <p>
+        Where this site gives servers a private address, <code>forward</code> brings their TCP ports to your computer,
+        so your code connects to <code>127.0.0.1</code> and needs no token. This line leads 41451 (AirSim's RPC) to the
+        same port here, and 5760 (MAVLink) to 15760:
+      </p>
+      <Code>proving-ground forward 41451 5760:15760</Code>
+      <p>
+        It runs until you press Ctrl-C or the server stops. If the network drops, open connections break off, and new
+        ones work as soon as it is back. Every program on your computer can use these ports meanwhile.
       </p>
 
       <Heading id="completion">Completion</Heading>
@@ -114,6 +132,10 @@ curl -fsS "http://$address:5173" > page.html`}</Code>
           ['3', "Not signed in, or the token isn't valid"],
           ['4', 'No server is free'],
           ['5', "The server didn't come up in time, the site didn't answer in time, or your code expired"],
+          ['6', 'forward: another program uses that port of your computer'],
+          ['7', 'forward: only an administrator may listen on that port of your computer'],
+          ['8', "forward: that port of the server isn't open"],
+          ['9', 'forward: this site gives servers no private address'],
           ['130', 'Interrupted by Ctrl-C. Without a terminal to ask on, the server keeps running'],
         ]}
       />

@@ -1,5 +1,6 @@
 import { DurableObject } from 'cloudflare:workers'
 import type { DurableObjectState, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
+import { ACCESS_ENDED } from '../../domain/door.ts'
 import type { Context } from '../context.ts'
 import { createContext } from '../create-context.ts'
 import type { Env } from '../env.ts'
@@ -10,8 +11,6 @@ import type { Pass } from './access.ts'
 /** Only our own Worker can send it: this object has no address. */
 export const KEEP_HEADER = 'x-door-keep'
 export type Held = { runId: string; pass: Pass }
-/** Closes a hold because its access ended, and not because this object restarted. */
-export const ACCESS_ENDED = 4001
 
 type Asked = Held & { to: string; path: string }
 /** Also catches what ends by itself: a guest's hours, an idle sign-in. */

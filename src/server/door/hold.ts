@@ -1,5 +1,6 @@
 import type { Fetcher, WebSocket as WorkerSocket } from '@cloudflare/workers-types'
-import { ACCESS_ENDED, type Held, KEEP_HEADER } from './door-keeper.ts'
+import { ACCESS_ENDED } from '../../domain/door.ts'
+import { type Held, KEEP_HEADER } from './door-keeper.ts'
 
 /** A user's keeper (door-keeper.ts). */
 export type Keeper = Pick<Fetcher, 'fetch'>

@@ -1,9 +1,8 @@
-import type { Door } from '../../domain/door.ts'
+import { ACCESS_ENDED, type Door } from '../../domain/door.ts'
 import { AppError } from '../../domain/error.ts'
 import { FORWARD_PROTOCOL, reporter, Window } from '../../domain/forward.ts'
 import type { Context } from '../context.ts'
 import { doorQuery, type Pass } from './access.ts'
-import { ACCESS_ENDED } from './door-keeper.ts'
 import { hold, type Keeper } from './hold.ts'
 
 /** What a client without windows may have in flight to a machine that doesn't read. */
