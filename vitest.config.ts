@@ -9,13 +9,16 @@ const BROWSER = ['test/e2e/**/*.test.{ts,tsx}', 'test/dev/components.test.ts']
 
 /**
  * Their modules keep nothing of a file, so a worker imports them once for all of them: half of their time. The others
- * change the time zone or the environment, or share a helper's database.
+ * change the time zone or the environment, or keep something in a module.
  */
 const MODULES = [
   'test/{domain,pages,sim}/**/!(zones).test.{ts,tsx}',
+  'test/attacks/!(enumeration).test.ts',
   'test/contract/!(third-party).test.ts',
+  'test/contract/cable/*.test.ts',
   'test/dev/{ec2,stand-in,stripe}/**/*.test.ts',
-  'test/server/{billing,fleet,events}/**/!(server-requests).test.ts',
+  'test/server/{billing,door,events,fleet,mail,operations}/**/!(server-requests).test.ts',
+  'test/server/{accounts,http,limits,routes}/**/!(guessing|kept-pages|password|status).test.ts',
 ]
 
 /** They take half a minute or more. Started last, each would run on alone at the end. */

@@ -5,7 +5,7 @@ import type { ApiToken } from '../../src/domain/wire.ts'
 import { openAccount, PASSWORD, signedInUser } from '../../testing/people/sign-up.ts'
 import { change, openSite, SITE } from '../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const WHO = '/api/v1/users/get_session'
 const START = '/api/v1/aws/auto_cloud_start_request'
 const CI = { name: 'CI', scope: 'operate', days: 30, current_password: PASSWORD }

@@ -32,7 +32,7 @@ const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) 
   (route) => route in SITE_MAP && route !== 'GET /cable',
 )
 
-const healthy = openSite()
+const healthy = await openSite()
 const breaks: [string, () => Promise<Partial<Env>>][] = [
   ['the cloud refuses', async () => ({ EC2_ENDPOINT: await sayCanary(400) })],
   ['payments fail', async () => ({ STRIPE_API_BASE: await sayCanary(500) })],
@@ -55,7 +55,7 @@ const breaks: [string, () => Promise<Partial<Env>>][] = [
 const SILENT = new Set(['payments fail', 'the database refuses'])
 
 test.each(breaks)('when %s, the log has its words and no answer does', async (what, broken) => {
-  const site = openSite(await broken())
+  const site = await openSite(await broken())
   const statuses: Record<number, number> = {}
   for (const route of routes) {
     const [method = '', path = ''] = route.split(' ')
@@ -85,7 +85,7 @@ test.each(breaks)('when %s, the log has its words and no answer does', async (wh
 })
 
 test("a socket whose channel is unreachable gets a 503 without the error's words", async () => {
-  const site = openSite({ JOB_CHANNEL: { getByName: () => ({ fetch: fail }) } as never })
+  const site = await openSite({ JOB_CHANNEL: { getByName: () => ({ fetch: fail }) } as never })
   const { cookie } = await healthy.signInAs('user')
   const headers = {
     Cookie: cookie,

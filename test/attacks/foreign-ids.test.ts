@@ -4,7 +4,7 @@ import { bills, jobs, places, runs, signIns } from '../../db/schema.ts'
 import { newId } from '../../src/server/id.ts'
 import { change, openSite } from '../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 let people = 0
 
 async function personWithServer() {

@@ -22,7 +22,7 @@ const channel = {
     return new Response()
   },
 }
-const site = openSite({
+const site = await openSite({
   STRIPE_API_BASE: `http://127.0.0.1:${(stripe.address() as AddressInfo).port}`,
   JOB_CHANNEL: { getByName: () => channel } as never,
 })

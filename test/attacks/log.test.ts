@@ -9,7 +9,7 @@ import { openPage, openSite, SITE } from '../../testing/stack/site.ts'
 const printed = (['log', 'info', 'warn', 'error'] as const).map((name) => vi.spyOn(console, name))
 afterEach(() => expect(printed.flatMap(({ mock }) => mock.calls)).toEqual([]))
 
-const healthy = openSite()
+const healthy = await openSite()
 const [ADDRESS, AGENT, NAME, PASSWORD] = ['203.0.113.77', 'canary-agent/1.0', 'Canary Pilot', 'canary and her password']
 const EMAIL = 'canary@example.com'
 
@@ -40,7 +40,7 @@ async function read(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
 /** Calls the app through that proxy, as our own pages do. @returns the answer and the request's log lines */
 async function call(method: string, path: string, body: unknown, cookie = '') {
   // A new site each time, because five an hour would soon run out.
-  const site = openSite({ LIBSQL_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
+  const site = await openSite({ LIBSQL_URL: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}` })
   const page = await openPage(healthy, cookie)
   const response = await site.request(path, {
     method,

@@ -5,7 +5,7 @@ import { change, openSite, SITE } from '../../testing/stack/site.ts'
 
 const CANARY = 'xyzzy-buy-now'
 const PASSWORD = 'a good long password'
-const site = openSite()
+const site = await openSite()
 const signUp = (email: string, name = 'Ada', headers: Record<string, string> = {}) =>
   site.request('/users', {
     method: 'POST',

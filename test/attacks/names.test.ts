@@ -6,7 +6,7 @@ import { normalName, usableName } from '../../src/domain/person.ts'
 import { readBootstrapUser } from '../../src/domain/user-state.ts'
 import { openSite } from '../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const NASTY = [
   '</script><script>alert(1)</script>',
   '<!--<script>',

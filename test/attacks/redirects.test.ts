@@ -18,7 +18,7 @@ const NAMES = [
 ]
 const evilFields = NAMES.map((name) => `${name}=${encodeURIComponent(EVIL)}`).join('&')
 const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))]
-const site = openSite()
+const site = await openSite()
 
 /** A path on this site that no browser takes for another site. */
 function expectOwn(location: string | null, what: string): void {

@@ -5,7 +5,7 @@ import { checkServerAddress } from '../../src/server/fleet/addresses.ts'
 import { newId } from '../../src/server/id.ts'
 import { openSite } from '../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 
 const INTERNAL = [
   '127.0.0.1',

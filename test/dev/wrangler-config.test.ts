@@ -49,11 +49,16 @@ test('each environment is a Worker of its own and counts its own requests', () =
 test.each(environments)(
   '%s has every setting: with its variables and its secrets the Worker starts',
   async (_, environment) => {
-    const { env: stub } = openSite()
+    const { env: stub } = await openSite()
     const ours = [...Object.keys(environment.vars), ...environment.secrets.required]
     const bound = Object.entries(stub).filter(([name, value]) => typeof value !== 'string' || ours.includes(name))
     const missing = Object.fromEntries(Object.keys(stub).map((name) => [name, undefined]))
-    const site = openSite({ ...missing, ...Object.fromEntries(bound), ...environment.vars, LIBSQL_AUTH_TOKEN: 'token' })
+    const site = await openSite({
+      ...missing,
+      ...Object.fromEntries(bound),
+      ...environment.vars,
+      LIBSQL_AUTH_TOKEN: 'token',
+    })
     expect((await site.request('/healthz')).status).toBe(200)
   },
 )

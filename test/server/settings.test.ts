@@ -55,7 +55,7 @@ const NEEDED = [...new Set(MALFORMED.map(([name]) => name))].filter((name) => !O
 test.each([...MALFORMED, ...NEEDED.map((name) => [name, undefined] as const)])(
   '%s = %j is reported by the first request, trigger, or object, by name only',
   async (name, value) => {
-    const { env, request, takeLines } = openSite({ [name]: value } as Partial<Env>)
+    const { env, request, takeLines } = await openSite({ [name]: value } as Partial<Env>)
     for (const path of ['/', '/dashboard', '/api/v1/users/get_session']) {
       const response = await request(path)
       const requestId = response.headers.get('X-Request-Id')
@@ -76,14 +76,14 @@ test.each([...MALFORMED, ...NEEDED.map((name) => [name, undefined] as const)])(
 )
 
 test('reports everything that is wrong at once', async () => {
-  const { request, takeLines } = openSite({ MAIL_FROM: undefined, AWS_REGION: 'moon' } as unknown as Partial<Env>)
+  const { request, takeLines } = await openSite({ MAIL_FROM: undefined, AWS_REGION: 'moon' } as unknown as Partial<Env>)
   await request('/')
   const message = 'AWS_REGION must be a region like us-east-1. MAIL_FROM is missing.'
   expect(takeLines()).toMatchObject([{ event: 'settings_wrong', message }])
 })
 
 test('reads origins the way browsers write them', async () => {
-  const { env, request } = openSite({ SITE_ORIGINS: ' HTTPS://Example.COM:443/ ,, http://localhost:8787/\n' })
+  const { env, request } = await openSite({ SITE_ORIGINS: ' HTTPS://Example.COM:443/ ,, http://localhost:8787/\n' })
   const { config } = await createContext(env, () => {}, log)
   expect(config.origins).toEqual(['https://example.com', 'http://localhost:8787'])
   for (const [origin, status] of [
@@ -98,7 +98,7 @@ test('reads origins the way browsers write them', async () => {
 })
 
 test('reads the settings once, not on every request', async () => {
-  const { env } = openSite()
+  const { env } = await openSite()
   await createContext(env, () => {}, log)
   const read = vi.fn()
   const watched = new Proxy(env, {

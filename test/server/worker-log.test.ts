@@ -9,7 +9,7 @@ import { openSite } from '../../testing/stack/site.ts'
 const NOTHING_ANSWERS = 'http://127.0.0.1:1'
 const lines: Line[] = []
 const { compatibilityDate, durableObjects } = readWranglerConfig()
-const { env } = openSite({ LIBSQL_URL: NOTHING_ANSWERS })
+const { env } = await openSite({ LIBSQL_URL: NOTHING_ANSWERS })
 const bindings = Object.fromEntries(Object.entries(env).filter(([, value]) => typeof value === 'string')) as Record<
   string,
   string

@@ -2,7 +2,6 @@ import { randomInt } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { eq } from 'drizzle-orm'
-import { afterAll } from 'vitest'
 import { apiTokens, plans, signIns, users } from '../../db/schema.ts'
 import { DIST } from '../../dev/stack.ts'
 import { newApiToken, type TokenScope } from '../../src/domain/api-token.ts'
@@ -12,6 +11,7 @@ import { createApp } from '../../src/server/app.ts'
 import type { Env } from '../../src/server/env.ts'
 import { newId } from '../../src/server/id.ts'
 import type { Mail } from '../../src/server/ports/mailer.ts'
+import { atEnd } from './at-end.ts'
 import { memoryCounters } from './counters.ts'
 import { ownDatabase } from './own-database.ts'
 import { quickHasher } from './quick-hasher.ts'
@@ -21,15 +21,26 @@ export const SITE = 'http://localhost:8787'
 const SECRET = 'a-secret-of-thirty-two-characters-or-more'
 const NOTHING_ANSWERS = 'http://127.0.0.1:1'
 
-const database = await ownDatabase()
-const pending: Promise<unknown>[] = []
-const settle = () => Promise.allSettled(pending.splice(0))
-afterAll(settle)
+/** The database of the test file that runs now. */
+let opened: ReturnType<typeof ownDatabase> | null = null
+function fileDatabase() {
+  if (opened) return opened
+  // At the end, the latest comes first: by then, the database is closed.
+  atEnd(() => {
+    opened = null
+  })
+  opened = ownDatabase()
+  return opened
+}
 
 export type Role = 'visitor' | 'unconfirmed' | 'user' | 'suspended' | 'admin'
 
 /** The whole app as deployed, called in this process, on this file's own database. */
-export function openSite(overrides: Partial<Env> = {}) {
+export async function openSite(overrides: Partial<Env> = {}) {
+  const database = await fileDatabase()
+  const pending: Promise<unknown>[] = []
+  const settle = () => Promise.allSettled(pending.splice(0))
+  atEnd(settle)
   const mails: (Mail & { from: string })[] = []
   /** Whose open pages heard that their account changed. */
   const told: string[] = []
@@ -143,7 +154,7 @@ function builtFile(path: string): Response {
   return existsSync(file) ? new Response(readFileSync(file)) : new Response('', { status: 404 })
 }
 
-export type Site = ReturnType<typeof openSite>
+export type Site = Awaited<ReturnType<typeof openSite>>
 
 /** What our own page has for its calls: the browser's cookies and the matching token. */
 export async function openPage(site: Site, cookie = ''): Promise<{ cookie: string; token: string }> {

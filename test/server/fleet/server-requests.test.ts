@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { serverRequests } from '../../../db/schema.ts'
 import { openSite, SITE } from '../../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const ask = (cookie: string) =>
   site.request('/api/servers/request_more', { method: 'POST', headers: { Cookie: cookie, Origin: SITE } })
 const wishes = (userId: string) => site.db.$count(serverRequests, eq(serverRequests.userId, userId))

@@ -14,7 +14,7 @@ const ROLES: Role[] = ['visitor', 'unconfirmed', 'user', 'suspended', 'admin']
 /** Programs of an admin, whose rights no token has. */
 const PROGRAMS: Program[] = ['read', 'operate']
 const routes = [...new Set(app.routes.filter((r) => r.method !== 'ALL').map((r) => `${r.method} ${r.path}`))]
-const site = openSite()
+const site = await openSite()
 
 test.each(routes)('%s admits exactly those the matrix names', async (route) => {
   const expected = MATRIX[route]

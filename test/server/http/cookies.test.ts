@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { openSite } from '../../../testing/stack/site.ts'
 
 const setCookie = async (origin: string) => {
-  const site = openSite({ SITE_ORIGINS: origin })
+  const site = await openSite({ SITE_ORIGINS: origin })
   const page = await site.request('/sign_in')
   return page.headers.getSetCookie().map((line) => line.replace(/=[^;]*/, '='))
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { deriveKeys } from '../../../src/server/keys.ts'
 import { openPage, openSite, SITE } from '../../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const EVIL = 'Call 555-0100 to keep your account.'
 
 /** The cookies that a refused form leaves for the next page. */

@@ -4,7 +4,7 @@ import { places, plans, runs, signIns } from '../../../db/schema.ts'
 import { newId } from '../../../src/server/id.ts'
 import { openSite } from '../../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const PATHS = ['/dashboard', '/subscriptions', '/api/v1/servers/get_servers', '/api/v1/billings/summary']
 const get = (path: string, cookie: string) => site.request(path, { headers: { Cookie: cookie } })
 

@@ -17,10 +17,14 @@ const spent = async () => WAIT_MS
 const usesUp = { getByName: (name: string) => ({ ...counters(name), take: spent, takeExactly: spent }) }
 const guessesUp = { getByName: (name: string) => ({ ...counters(name), guess: spent }) }
 
-type Call = [route: string, body?: unknown, before?: (site: ReturnType<typeof openSite>, userId: string) => unknown]
+type Call = [
+  route: string,
+  body?: unknown,
+  before?: (site: Awaited<ReturnType<typeof openSite>>, userId: string) => unknown,
+]
 
 async function refusal(counter: object, role: Role, [route, body, before]: Call) {
-  const site = openSite({ ATTEMPT_COUNTER: counter as never, PLANS_FOR_SALE: 'true' })
+  const site = await openSite({ ATTEMPT_COUNTER: counter as never, PLANS_FOR_SALE: 'true' })
   const { userId, cookie } = await site.signInAs(role)
   await before?.(site, userId)
   const page = await openPage(site, cookie)

@@ -5,7 +5,7 @@ import { newId } from '../../../src/server/id.ts'
 import { change, openPage, openSite, SITE } from '../../../testing/stack/site.ts'
 import { localEc2 } from '../../dev/ec2/local-ec2.ts'
 
-const site = openSite()
+const site = await openSite()
 const { db } = site
 const [admin, other] = [await site.signInAs('admin'), await site.signInAs('admin')]
 const WHY = { reason: 'They asked us to.', confirmed: true }
@@ -63,7 +63,7 @@ test("a run's page offers no stop for an ended run, for the admin's own, or befo
     expect(html).toContain(`Run ${run}`)
     expect(/Force stop|confirm your password/.test(html)).toBe(false)
   }
-  const late = openSite()
+  const late = await openSite()
   const { cookie, signInId } = await late.signInAs('admin')
   await db.run(`UPDATE sign_ins SET created_at = 0 WHERE id = '${signInId}'`)
   const html = await open(`/admin/runs/${fresh}`, cookie, late)
@@ -142,7 +142,7 @@ test('an admin whose rights have ended can’t act', async () => {
 
 test("drift shows and ends an instance that nobody owns, but not a live run's", async () => {
   const cloud = await localEc2()
-  const far = openSite({ EC2_ENDPOINT: cloud.ec2.endpoint })
+  const far = await openSite({ EC2_ENDPOINT: cloud.ec2.endpoint })
   const launched = (tags: Record<string, string>) =>
     cloud.launchOne({
       TagSpecifications: [

@@ -4,7 +4,7 @@ import { issueToken, newBrowserId } from '../../../../src/server/http/csrf-token
 import { SITE_MAP } from '../../../../src/server/http/site-map.ts'
 import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const CHANGES = [
   ...new Set(app.routes.filter(({ method }) => !['ALL', 'GET'].includes(method)).map((r) => `${r.method} ${r.path}`)),
 ].filter((route) => route in SITE_MAP && !/webhooks.stripe|oauth/.test(route))

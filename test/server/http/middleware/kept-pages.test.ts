@@ -15,9 +15,9 @@ vi.stubEnv('DEV', false)
 
 let sites = 0
 /** A new site without kept pages, and the same site when it can answer only with kept ones. */
-function newSite() {
+async function newSite() {
   const SITE_ORIGINS = `http://kept-${++sites}.test`
-  return { site: openSite({ SITE_ORIGINS }), keptOnly: openSite({ SITE_ORIGINS, ...BROKEN }) }
+  return { site: await openSite({ SITE_ORIGINS }), keptOnly: await openSite({ SITE_ORIGINS, ...BROKEN }) }
 }
 
 const hashOf = (text: string) => createHash('sha256').update(text).digest('hex')
@@ -28,7 +28,7 @@ async function told(response: Response) {
 }
 
 test.each(PAGES)('%s is answered the second time as the first, header by header', async (path) => {
-  const { site, keptOnly } = newSite()
+  const { site, keptOnly } = await newSite()
   const { id: firstId, ...first } = await told(await site.request(path))
   const { id, ...kept } = await told(await keptOnly.request(path))
   expect(first).toMatchObject({ status: 200, headers: { 'x-frame-options': 'DENY' } })
@@ -48,7 +48,7 @@ test.each(PAGES)('%s is the same from the built Worker, each time', async (path)
 })
 
 test('keeps a page for each theme', async () => {
-  const { site, keptOnly } = newSite()
+  const { site, keptOnly } = await newSite()
   const ask = async (where: typeof site, cookie: string) =>
     (await told(await where.request('/', { headers: { Cookie: cookie } }))).bytes
   const [system, light, dark] = ['theme=system', 'theme=light', 'theme=dark']
@@ -59,7 +59,7 @@ test('keeps a page for each theme', async () => {
 })
 
 test('on https, only the __Host- cookie counts', async () => {
-  const site = openSite({ SITE_ORIGINS: 'https://kept.test' })
+  const site = await openSite({ SITE_ORIGINS: 'https://kept.test' })
   const ask = async (cookie: string) => (await told(await site.request('/', { headers: { Cookie: cookie } }))).bytes
   const plain = await ask('')
   expect(await ask('theme=light')).toBe(plain)
@@ -68,7 +68,7 @@ test('on https, only the __Host- cookie counts', async () => {
 })
 
 test('signed-in people, forms, and unknown paths bypass the kept pages', async () => {
-  const { site, keptOnly } = newSite()
+  const { site, keptOnly } = await newSite()
   const { cookie } = await site.signInAs('user')
   for (const path of ['/', '/sign_in', '/no-such-page']) await site.request(path)
   expect(await (await site.request('/', { headers: { Cookie: cookie } })).text()).toContain('Sign Out')
@@ -91,7 +91,7 @@ test('does not keep a page that sets a cookie', async () => {
 })
 
 test('a program with a token gets no kept page, and leaves none', async () => {
-  const { site, keptOnly } = newSite()
+  const { site, keptOnly } = await newSite()
   const headers = { Authorization: 'Bearer pg_any' }
   expect((await site.request('/pricing', { headers })).status).toBe(401)
   expect((await keptOnly.request('/pricing')).status).toBe(500)

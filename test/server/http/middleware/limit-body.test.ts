@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { openSite, SITE } from '../../../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const send = (bytes: number) =>
   site.request('/users/confirmation', {
     method: 'POST',

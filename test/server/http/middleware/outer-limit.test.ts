@@ -14,7 +14,7 @@ const FULL = { limit: async () => ({ success: false }) }
 const from = (address: string) => ({ headers: { 'CF-Connecting-IP': address } })
 
 test('what the platform counts as too much gets 429, Retry-After, and a sentence, before anything is read', async () => {
-  const site = openSite({ OUTER_LIMIT: FULL, LIBSQL_URL: 'http://127.0.0.1:1' })
+  const site = await openSite({ OUTER_LIMIT: FULL, LIBSQL_URL: 'http://127.0.0.1:1' })
   const cookie = (await site.signInAs('user')).cookie
   const call = await site.request('/api/v1/users/get_session', {
     headers: { ...from('203.0.113.7').headers, Cookie: cookie },
@@ -34,7 +34,7 @@ test('what the platform counts as too much gets 429, Retry-After, and a sentence
 
 test('counts an IPv4 address separately, and a /64 of IPv6 as one', async () => {
   const keys: string[] = []
-  const site = openSite({
+  const site = await openSite({
     OUTER_LIMIT: {
       async limit({ key }) {
         keys.push(key)
@@ -48,7 +48,7 @@ test('counts an IPv4 address separately, and a /64 of IPv6 as one', async () => 
 })
 
 test('does not count loopback, a missing address, or Stripe', async () => {
-  const site = openSite({ OUTER_LIMIT: FULL })
+  const site = await openSite({ OUTER_LIMIT: FULL })
   for (const address of ['127.0.0.1', '::1']) expect((await site.request('/pricing', from(address))).status).toBe(200)
   expect((await site.request('/pricing')).status).toBe(200)
   expect((await site.request('/pricing', { headers: { 'X-Forwarded-For': '203.0.113.7' } })).status).toBe(200)
@@ -62,7 +62,7 @@ test('a binding that fails, answers nonsense, or is missing admits everyone', as
     },
   }
   for (const OUTER_LIMIT of [broken, { limit: async () => undefined as never }, undefined]) {
-    const site = openSite({ OUTER_LIMIT } as never)
+    const site = await openSite({ OUTER_LIMIT } as never)
     expect((await site.request('/pricing', from('203.0.113.7'))).status).toBe(200)
     expect(inBrief(site.takeLines())).toEqual(OUTER_LIMIT === broken ? ['request_failed'] : [])
   }

@@ -4,7 +4,7 @@ import type { AppEnv } from '../../../../src/server/http/app-env.ts'
 import { contentSecurityPolicy, securityHeaders } from '../../../../src/server/http/middleware/security-headers.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 
 test('the policy allows no inline script, no inline style, nothing foreign', () => {
   const policy = contentSecurityPolicy(false)
@@ -41,7 +41,7 @@ test('an answer made elsewhere gets every header and keeps its own', async () =>
 test("a form may lead only to the site, and to Stripe's checkout where plans are sold", async () => {
   const { cookie } = await site.signInAs('user')
   const formAction = async (path: string, forSale: string) => {
-    const response = await openSite({ PLANS_FOR_SALE: forSale }).request(path, { headers: { Cookie: cookie } })
+    const response = await (await openSite({ PLANS_FOR_SALE: forSale })).request(path, { headers: { Cookie: cookie } })
     return /form-action ([^;]*)/.exec(response.headers.get('Content-Security-Policy') ?? '')?.[1]
   }
   expect(await formAction('/subscriptions', 'true')).toBe("'self' https://checkout.stripe.com")

@@ -13,10 +13,10 @@ describe('the billing routes', () => {
   /** How far Stripe's clock is ahead of ours. */
   let ahead = 0
   let stripe: StripeStandIn
-  let site: ReturnType<typeof openSite>
+  let site: Awaited<ReturnType<typeof openSite>>
   beforeAll(async () => {
     stripe = await startStripe({ dataDir, webhookSecret: 'whsec_x', now: () => Date.now() + ahead })
-    site = openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'true' })
+    site = await openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'true' })
   })
   afterAll(async () => {
     await stripe.close()
@@ -307,7 +307,7 @@ describe('the billing routes', () => {
   test('until plans are for sale, the buttons say so and do nothing, and the call is refused', async () => {
     const { cookie } = await site.signInAs('user')
     const selling = site
-    site = openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'false' })
+    site = await openSite({ STRIPE_API_BASE: stripe.apiBase, PLANS_FOR_SALE: 'false' })
     const page = await (await get('/subscriptions', cookie)).text()
     const bought = await post('/api/v1/subscriptions/create_checkout_session', cookie, { plan_type: 'basic' })
     site = selling

@@ -4,7 +4,7 @@ import { idempotencyKeys, jobs, places, runs } from '../../../../db/schema.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const AUTO = '/api/v1/aws/auto_cloud_start_request'
 const START = '/api/v1/aws/start'
 const STOP = '/api/v1/aws/stop_server'

@@ -13,7 +13,7 @@ const HOUR = 3_600_000
 /** The boundary of two billed cycles, long ago. */
 const BOUNDARY = Date.UTC(2024, 1, 29, 8, 30)
 
-const site = openSite()
+const site = await openSite()
 const placeId = newId('srv')
 await site.db
   .insert(places)

@@ -3,7 +3,7 @@ import { places, runs } from '../../../../db/schema.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { change, openPage, openSite } from '../../../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const SENTENCE = /^You can start 10 servers in 10 minutes\. Try again in 9m \d+s\.$/
 const START = '/api/v1/aws/auto_cloud_start_request'
 

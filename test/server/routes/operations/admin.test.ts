@@ -15,7 +15,7 @@ import {
 import { newId } from '../../../../src/server/id.ts'
 import { change, openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const { db } = site
 const WHY = { reason: 'They asked us to.', confirmed: true }
 const admin = await site.signInAs('admin')

@@ -2,7 +2,7 @@ import { sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { openSite } from '../../../../testing/stack/site.ts'
 
-const site = openSite({ VERSION: 'abc1234' })
+const site = await openSite({ VERSION: 'abc1234' })
 const ask = async (path: string, at = site) => {
   const response = await at.request(path)
   return [response.status, await response.json()]
@@ -11,11 +11,11 @@ const ask = async (path: string, at = site) => {
 test('says that it is running, and which commit', async () => {
   expect(await ask('/healthz')).toEqual([200, { status: 'ok', version: 'abc1234' }])
   expect(await ask('/readyz')).toEqual([200, { status: 'ready', version: 'abc1234' }])
-  expect(await ask('/readyz', openSite())).toEqual([200, { status: 'ready', version: 'local' }])
+  expect(await ask('/readyz', await openSite())).toEqual([200, { status: 'ready', version: 'local' }])
 })
 
 test('is not ready while the database does not answer', async () => {
-  const alone = openSite({ LIBSQL_URL: 'http://127.0.0.1:1' })
+  const alone = await openSite({ LIBSQL_URL: 'http://127.0.0.1:1' })
   expect(await ask('/healthz', alone)).toMatchObject([200, { status: 'ok' }])
   expect(await ask('/readyz', alone)).toMatchObject([503, { error: expect.stringContaining('did not answer') }])
 })
@@ -29,7 +29,7 @@ test('is not ready while the database lacks a migration, and is with a newer dat
 })
 
 test('is neither healthy nor ready with a wrong setting', async () => {
-  const wrong = openSite({ MAIL_FROM: 'nobody' })
+  const wrong = await openSite({ MAIL_FROM: 'nobody' })
   for (const path of ['/healthz', '/readyz'])
     expect(await ask(path, wrong)).toMatchObject([503, { error: expect.stringContaining("isn't set up correctly") }])
 })

@@ -5,8 +5,12 @@ import { newId } from '../../../../src/server/id.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 import { localEc2 } from '../../../dev/ec2/local-ec2.ts'
 
-const get = (site: ReturnType<typeof openSite>, path: string, cookie: string, headers: Record<string, string> = {}) =>
-  site.request(path, { headers: { Cookie: cookie, ...headers } })
+const get = (
+  site: Awaited<ReturnType<typeof openSite>>,
+  path: string,
+  cookie: string,
+  headers: Record<string, string> = {},
+) => site.request(path, { headers: { Cookie: cookie, ...headers } })
 
 const tagged = (tags: Record<string, string>) => ({
   TagSpecifications: [
@@ -16,7 +20,7 @@ const tagged = (tags: Record<string, string>) => ({
 
 test('an admin sees all our instances, their owners, and their cost', async () => {
   const cloud = await localEc2()
-  const site = openSite({ EC2_ENDPOINT: cloud.ec2.endpoint })
+  const site = await openSite({ EC2_ENDPOINT: cloud.ec2.endpoint })
   const owner = await site.signInAs('user')
   const run = newId('ses')
   const ours = await cloud.launchOne(tagged({ app: 'proving-ground', Name: 'one of ours', session: run }))
@@ -79,7 +83,7 @@ test('an admin sees all our instances, their owners, and their cost', async () =
 })
 
 test('nobody else does', async () => {
-  const site = openSite()
+  const site = await openSite()
   const user = await site.signInAs('user')
   expect((await get(site, '/api/v1/instances', '')).status).toBe(401)
   const refused = await get(site, '/api/v1/instances', user.cookie)
@@ -90,7 +94,7 @@ test('nobody else does', async () => {
 })
 
 test('when the cloud does not answer, the call says so in a sentence, and the page still loads', async () => {
-  const site = openSite()
+  const site = await openSite()
   const { cookie } = await site.signInAs('admin')
   const answer = await get(site, '/api/v1/instances', cookie)
   expect(answer.status).toBe(503)
@@ -110,7 +114,7 @@ test('when the cloud does not answer, the call says so in a sentence, and the pa
 })
 
 test('reads messages to sales and requests for more servers newest first, page by page, each once', async () => {
-  const site = openSite()
+  const site = await openSite()
   const user = await site.signInAs('user')
   const { cookie } = await site.signInAs('admin')
   const at = Date.UTC(2026, 10, 1)

@@ -8,7 +8,7 @@ import { openSite } from '../../../../testing/stack/site.ts'
 
 const OLD = 'the-old-token-of-thirty-two-characters'
 const NEW = 'the-new-token-of-thirty-two-characters'
-const site = openSite({ METRICS_TOKEN: `${NEW},${OLD}`, VERSION: 'abc1234' })
+const site = await openSite({ METRICS_TOKEN: `${NEW},${OLD}`, VERSION: 'abc1234' })
 const ask = (token: string | null, at = site) =>
   at.request('/metrics', token === null ? {} : { headers: { Authorization: `Bearer ${token}` } })
 
@@ -67,7 +67,7 @@ beforeAll(async () => {
 })
 
 test('opens only to the token, and to the old one during a rotation', async () => {
-  const without = openSite()
+  const without = await openSite()
   delete without.env.METRICS_TOKEN
   for (const token of [NEW, OLD]) expect((await ask(token)).status).toBe(200)
   for (const token of [null, '', NEW.slice(1), `${NEW},${OLD}`]) expect((await ask(token)).status).toBe(401)

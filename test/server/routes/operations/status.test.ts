@@ -1,6 +1,6 @@
 import { expect, test, vi } from 'vitest'
 import { incidents, statusChecks } from '../../../../db/schema.ts'
-import { openSite } from '../../../../testing/stack/site.ts'
+import { openSite, type Site } from '../../../../testing/stack/site.ts'
 
 // Hot reload keeps no pages.
 vi.stubEnv('DEV', false)
@@ -9,9 +9,10 @@ let sites = 0
 /** A site that has kept no page yet. */
 const newSite = (more = {}) => openSite({ SITE_ORIGINS: `http://status-${++sites}.test`, ...more })
 const now = Date.now()
-const { db } = newSite()
+const { db } = await newSite()
 
-async function read(site = newSite()): Promise<string> {
+async function read(opened: Site | Promise<Site> = newSite()): Promise<string> {
+  const site = await opened
   const response = await site.request('/status')
   expect(response.status).toBe(200)
   return (await response.text())
@@ -49,8 +50,8 @@ test('says that it cannot tell while the database or the checks are down', async
 
 test('asks the database again after half a minute, and then keeps no failure', async () => {
   const SITE_ORIGINS = 'http://status-kept.test'
-  const site = openSite({ SITE_ORIGINS })
-  const broken = openSite({ SITE_ORIGINS, LIBSQL_URL: 'http://127.0.0.1:1' })
+  const site = await openSite({ SITE_ORIGINS })
+  const broken = await openSite({ SITE_ORIGINS, LIBSQL_URL: 'http://127.0.0.1:1' })
   const first = await read(site)
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 29_000 })
   expect(await read(broken)).toBe(first)

@@ -3,8 +3,8 @@ import { NO_ANSWER } from '../../../../db/client.ts'
 import { openSite } from '../../../../testing/stack/site.ts'
 
 test('without the database, a person gets a page that says so, and a call gets JSON', async () => {
-  const { cookie } = await openSite().signInAs('user')
-  const away = openSite({ LIBSQL_URL: 'http://127.0.0.1:1' })
+  const { cookie } = await (await openSite()).signInAs('user')
+  const away = await openSite({ LIBSQL_URL: 'http://127.0.0.1:1' })
   const page = await away.request('/dashboard', { headers: { Cookie: cookie } })
   expect([page.status, page.headers.get('Content-Type')]).toEqual([503, 'text/html; charset=UTF-8'])
   const html = await page.text()
@@ -15,8 +15,8 @@ test('without the database, a person gets a page that says so, and a call gets J
 })
 
 test('its Try again link never leads to another site', async () => {
-  const { cookie } = await openSite().signInAs('user')
-  const away = openSite({ LIBSQL_URL: 'http://127.0.0.1:1' })
+  const { cookie } = await (await openSite()).signInAs('user')
+  const away = await openSite({ LIBSQL_URL: 'http://127.0.0.1:1' })
   const html = await (await away.request('//evil.example/dashboard', { headers: { Cookie: cookie } })).text()
   expect(html).toContain('Try again')
   expect(html).not.toContain('href="//')
