@@ -5,7 +5,7 @@ import type { LinePlace } from '../../../../src/domain/wire.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 
-const site = openSite()
+const site = await openSite()
 const [small, large] = [newId('srv'), newId('srv')]
 await site.db.insert(places).values([
   { id: small, instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1b', position: 1, reservedBy: 'ses_1' },
@@ -111,7 +111,7 @@ test('plain forms work without script, and lead to the page', async () => {
 })
 
 test('switched off, its routes are unknown and the dashboard offers none', async () => {
-  const off = openSite({ LINE: 'off' })
+  const off = await openSite({ LINE: 'off' })
   const ada = await off.signInAs('user')
   await off.giveEndedTrial(ada.userId)
   for (const method of ['GET', 'DELETE']) expect((await call(method, ada, undefined, off)).status).toBe(404)
