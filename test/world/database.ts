@@ -41,6 +41,12 @@ const WITNESSES = `
     WHEN new.trial_warned_at IS NOT NULL AND new.trial_warned_at IS NOT old.trial_warned_at
     AND new.must_stop_at <= coalesce(new.ends_at, 9e15) BEGIN
     INSERT INTO witnessed SELECT 'trial warning', id FROM users WHERE id = new.user_id AND closed_at IS NULL; END;
+  CREATE TRIGGER end_warning AFTER UPDATE ON server_sessions
+    WHEN new.trial_warned_at IS NOT NULL AND new.trial_warned_at IS NOT old.trial_warned_at
+    AND new.ends_at < coalesce(new.must_stop_at, 9e15) BEGIN
+    INSERT INTO witnessed VALUES ('warned of ' || new.ends_at || ' at ' || new.trial_warned_at, new.id);
+    INSERT INTO witnessed SELECT 'end warning', id FROM users WHERE id = new.user_id AND closed_at IS NULL
+      AND NOT new.plan_ends; END;
   CREATE TRIGGER mail AFTER INSERT ON outbox
     BEGIN INSERT INTO witnessed SELECT 'mail: ' || new.subject, id FROM users WHERE email = new.recipient; END;
   CREATE TRIGGER mail_sent_again AFTER UPDATE ON outbox WHEN old.sent_at IS NOT NULL AND new.sent_at IS NOT NULL

@@ -1,6 +1,7 @@
 import type { Random } from '../../testing/random.ts'
 import { useUpABudget } from './budget-habits.ts'
 import { operate } from './console-habits.ts'
+import { moveEnds } from './end-habits.ts'
 import {
   loseAtTheEnd,
   missAllServers,
@@ -53,6 +54,7 @@ const HABITS = {
   console: [operate],
   'sign-up': [signUpAgain],
   'large server': [outgrowThePlan],
+  end: [moveEnds],
 } satisfies Record<string, Habit[]>
 export type HabitKind = keyof typeof HABITS
 

@@ -7,8 +7,11 @@ import { NO_WISHES } from '../../src/domain/run-wishes.ts'
 import { ALL_RESERVED } from '../../src/domain/server-list.ts'
 import type { User } from '../../src/domain/wire.ts'
 import { closeAccount } from '../../src/server/accounts/close-account.ts'
+import { extendByLink } from '../../src/server/accounts/extend-link.ts'
 import { cancelAtPeriodEnd } from '../../src/server/billing/plans/cancel-plan.ts'
 import { createCheckout, settleCheckout } from '../../src/server/billing/plans/checkout.ts'
+import { extendPath } from '../../src/server/extend-key.ts'
+import { changeRun } from '../../src/server/fleet/change-run.ts'
 import { startRun } from '../../src/server/fleet/start-run.ts'
 import { stopRun } from '../../src/server/fleet/stop-run.ts'
 import type { Random } from '../../testing/random.ts'
@@ -43,6 +46,10 @@ export class Person {
   /** What the API answered to each Idempotency-Key, and answers that don't fit. */
   readonly answers = new Map<string, { answer: string; doneAt: number }>()
   readonly contradictions: string[] = []
+  /** The end of each run as we last accepted it; null: none. Nothing while nobody can know. */
+  readonly ends = new Map<string, number | null>()
+  #moving = 0
+  #moves = 0
   /** Has asked to close the account. */
   closes = false
   /** When the closing of the account was accepted. */
@@ -149,6 +156,40 @@ export class Person {
     // A stop may have been accepted before, by another tab or by the product.
     const at = stopped.run.stopRequestedAt ?? this.#world.clock.ms
     this.stopped.set(runId, Math.min(at, this.stopped.get(runId) ?? Infinity))
+  }
+
+  /** @param inMs from now; null: no end */
+  async moveEnd(inMs: number | null): Promise<void> {
+    const run = await this.live()
+    if (!run) return
+    const { ctx, clock } = this.#world
+    const ends_at = inMs === null ? null : new Date(clock.ms + inMs).toISOString()
+    await this.#moveTo(run.id, () => changeRun(ctx, { user: this.user, suspended: false }, run.id, { ends_at }))
+    this.#world.note(ends_at === null ? 'end removed' : run.endsAt === null ? 'end set later' : 'end moved')
+  }
+
+  /** With the link in the email, whose page shows the present end. */
+  async extend(): Promise<void> {
+    const run = await this.live()
+    if (!run?.endsAt) return
+    const { ctx } = this.#world
+    const key = extendPath(ctx.config.secretKey, run.id).split('key=')[1] ?? ''
+    const input = { key, endsAt: new Date(run.endsAt).toISOString(), caller: { address: null } }
+    await this.#moveTo(run.id, () => extendByLink(ctx, run.id, input))
+    this.#world.note('end extended by the email')
+  }
+
+  /** Of two moves at once, nobody knows which one counts. */
+  async #moveTo(runId: string, move: () => Promise<{ endsAt: number | null }>): Promise<void> {
+    this.ends.delete(runId)
+    const nth = ++this.#moves
+    const isAlone = this.#moving++ === 0
+    try {
+      const { endsAt } = await move()
+      if (isAlone && nth === this.#moves) this.ends.set(runId, endsAt)
+    } finally {
+      this.#moving--
+    }
   }
 
   async openCheckout(planType: string): Promise<void> {

@@ -2,6 +2,7 @@ import { ACTS_RULES } from './rules/acts.ts'
 import { BILLS_RULES } from './rules/bills.ts'
 import { BUDGETS_RULES } from './rules/budgets.ts'
 import { DEBTS_RULES } from './rules/debts.ts'
+import { ENDS_RULES } from './rules/ends.ts'
 import { EVENTS_RULES } from './rules/events.ts'
 import { FLEET_RULES } from './rules/fleet.ts'
 import { INCLUDED_HOURS_RULES } from './rules/included-hours.ts'
@@ -20,6 +21,7 @@ export const RULES: Rule[] = [
   ...JOBS_RULES,
   ...METERS_RULES,
   ...TRIALS_RULES,
+  ...ENDS_RULES,
   ...BILLS_RULES,
   ...INCLUDED_HOURS_RULES,
   ...PLANS_RULES,

@@ -35,6 +35,7 @@ const kind = fc.oneof(
   { weight: 2, arbitrary: fc.constant('console' as const) },
   { weight: 2, arbitrary: fc.constant('sign-up' as const) },
   { weight: 1, arbitrary: fc.constant('large server' as const) },
+  { weight: 2, arbitrary: fc.constant('end' as const) },
 )
 
 export type Step = {

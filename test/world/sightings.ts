@@ -16,6 +16,11 @@ export function sightings(rows: Rows, memory: Memory): string[] {
         ? ['end set by its user']
         : [],
     ),
+    ...runs.flatMap(({ id, warnedEnd, endsAt }) =>
+      warnedEnd !== null && warnedEnd === endsAt && memory.runs.get(id)?.warnedEnd !== warnedEnd
+        ? ['warned of an end']
+        : [],
+    ),
     ...runs.flatMap(({ id, mustStopAt, stopRequestedAt }) =>
       mustStopAt !== null && (stopRequestedAt ?? 0) >= mustStopAt && memory.runs.get(id)?.stopRequestedAt == null
         ? ['trial over']

@@ -68,17 +68,4 @@ export const TRIALS_RULES: Rule[] = [
           : []
       }),
   },
-  {
-    name: 'ends-are-kept',
-    sentence: 'If its user set an end, a server is not billed past it, and stops within 3 quiet minutes of it.',
-    broken: ({ world, rows }) =>
-      rows.runs.flatMap(({ id, endsAt, billedFrom, meteredUntil, stopRequestedAt }) => [
-        ...(endsAt !== null && (meteredUntil ?? 0) > Math.max(endsAt, billedFrom ?? 0)
-          ? [`${id} was to end ${iso(endsAt)}, and is billed until ${iso(meteredUntil)}`]
-          : []),
-        ...(endsAt !== null && stopRequestedAt === null && isOverdue(world, 'fleet', endsAt, 3 * MINUTE_MS, 1)
-          ? [`${id} was to end ${iso(endsAt)}`]
-          : []),
-      ]),
-  },
 ]
