@@ -69,7 +69,8 @@ export async function postForm<T>(
   return answer as T
 }
 
-async function reach({ url }: Pick<Site, 'url'>, path: string, init: RequestInit) {
+/** One request without a client, its answer read. @throws Failure without an answer */
+export async function reach({ url }: Pick<Site, 'url'>, path: string, init: RequestInit) {
   try {
     const response = await fetch(url + path, {
       ...init,

@@ -2,7 +2,10 @@ import type { Command } from 'commander'
 import { say } from './terminal.ts'
 
 const everywhere = ['--base-url', '--help']
-const valuesOf = (command: Command) => command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? [])
+const valuesOf = (command: Command) => [
+  ...command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
+  ...command.commands.map((inner) => inner.name()),
+]
 
 /** zsh runs bash's completions, once its own are loaded. */
 const ZSH =

@@ -6,6 +6,7 @@ import { completion, SHELLS } from './completion.ts'
 import { end, extend, whenText } from './end.ts'
 import { EXIT, Failure } from './failure.ts'
 import { forward, type PortPair, portPairs } from './forward.ts'
+import * as files from './files/commands.ts'
 import { bills, environments, runs, usage } from './lists.ts'
 import { login, logout, token } from './sign-in.ts'
 import type { SiteOptions } from './site.ts'
@@ -39,7 +40,8 @@ type Everything = SiteOptions & {
   stopAfter: number
   maxGpus: number
   name: string
-} & Record<'withToken' | 'revoke' | 'wait' | 'watch' | 'all' | 'csv' | 'json', true>
+  format: (typeof files.FORMATS)[number]
+} & Record<'delete' | 'read' | 'withToken' | 'revoke' | 'wait' | 'watch' | 'all' | 'csv' | 'json', true>
 const JSON_OUTPUT = ['--json', 'write JSON for scripts'] as const
 
 function command(name: string, description: string, run: (options: Everything) => Promise<void> | void): Command {
@@ -94,6 +96,39 @@ command('usage', "show this month's usage and your plan", usage).option(...JSON_
 command('bills', 'list your bills', bills)
   .option('--csv', 'write CSV')
   .option(...JSON_OUTPUT)
+const filesCommand = program.command('files').description('list, send, and fetch your files')
+/** Each reads the files' paths, and then the options. */
+function onFiles(name: string, description: string, run: (words: string[], options: Everything) => Promise<void>) {
+  return filesCommand
+    .command(name)
+    .description(description)
+    .action((...given: unknown[]) => {
+      const self = given.at(-1) as Command
+      return run(self.processedArgs, self.optsWithGlobals<Everything>())
+    })
+}
+onFiles('ls', 'list a folder', ([path = ''], options) => files.ls(path, options))
+  .argument('[path]', 'a folder (default: all your files)')
+  .option(...JSON_OUTPUT)
+onFiles('put', 'upload a file or folder', ([local = '', path], options) => files.put(local, path, options))
+  .argument('<local>', 'the file or folder here')
+  .argument('[path]', 'where to put it (default: the same name)')
+  .option(...JSON_OUTPUT)
+onFiles('get', 'download a file or folder', ([path = '', local], options) => files.get(path, local, options))
+  .argument('<path>', 'the file or folder on the site')
+  .argument('[local]', 'where to put it (default: here, under the same name)')
+  .option(...JSON_OUTPUT)
+onFiles('rm', 'delete a file, or a folder with everything in it', ([path = ''], options) => files.rm(path, options))
+  .argument('<path>', 'the file or folder on the site')
+  .option(...JSON_OUTPUT)
+onFiles('sync', 'copy what is new or newer', ([from = '', to = ''], options) => files.sync(from, to, options))
+  .argument('<from>', 'a folder here, or files:folder on the site')
+  .argument('<to>', 'the other one')
+  .option('--delete', 'also delete in <to> what is not in <from>')
+  .option(...JSON_OUTPUT)
+onFiles('credentials', 'print S3 credentials for your files, for an hour', (_, options) => files.credentials(options))
+  .option('--read', 'only to read')
+  .addOption(new Option('--format <format>', 'for what').choices(files.FORMATS).default('env'))
 command('token', 'show the API token in use', token)
   .option('--revoke', 'end it, here and everywhere')
   .option(...JSON_OUTPUT)

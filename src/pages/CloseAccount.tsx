@@ -10,16 +10,17 @@ export function CloseAccount({ csrfToken, flash }: { csrfToken: string; flash: F
     <FormPage title="Close my account" foot={<a href="/account_overview">Keep my account</a>}>
       <FlashAlert flash={flash} />
       <p>
-        Closing your account stops your server, signs you out everywhere, and revokes your API tokens, for good. Your
-        plan ends without a refund, and we email you a final invoice if you owe anything for usage so far. We keep your
-        billing records. You can use this email address for a new account after {CLOSED_DAYS} days.
+        Closing your account stops your server, deletes your files, signs you out everywhere, and revokes your API
+        tokens, for good. Your plan ends without a refund, and we email you a final invoice if you owe anything for
+        usage so far. We keep your billing records. You can use this email address for a new account after {CLOSED_DAYS}{' '}
+        days.
       </p>
       <p>
         You may want to{' '}
         <a href="/api/v1/users/export" download>
           download your data
         </a>{' '}
-        first.
+        first, and your <a href="/files">files</a>.
       </p>
       <form className="stack" method="post" action="/users" noValidate>
         <HiddenFields csrfToken={csrfToken} method="delete" />

@@ -1,3 +1,5 @@
+import { UNDO_DAYS } from '../domain/files.ts'
+import { FILES_KEPT_DAYS } from '../domain/money/plan-files.ts'
 import { CLOSED_DAYS, COOKIE_S, DELIVERY_DAYS, TRACE_DAYS } from '../domain/retention.ts'
 import { KEPT_DELIVERIES } from '../domain/webhook.ts'
 import { DataTable } from '../ui/DataTable.tsx'
@@ -25,6 +27,11 @@ const KEPT: [what: string, why: string, until: string][] = [
     `The last ${KEPT_DELIVERIES} deliveries, for ${DELIVERY_DAYS} days; all of it until you delete the webhook or close your account`,
   ],
   ['Your servers: times, machine, address, what each cost', 'To run and bill them', 'Kept with your bills'],
+  [
+    'Your files, and their names, sizes, and times',
+    'To keep them for you and your servers',
+    `Until you delete them, and ${UNDO_DAYS} days more so you can undo that; ${FILES_KEPT_DAYS} days after your plan ends, or when you close your account`,
+  ],
   [
     'Plans, bills, invoices, and checkout visits',
     'To bill you, and because the law requires it',
@@ -95,7 +102,8 @@ export function Privacy() {
       <h2 id="servers">Your simulations</h2>
       <p>
         What you bring to a server is yours. We don’t look into it. When a server stops, we delete its disk; nobody can
-        restore it, and no other customer gets it.
+        restore it, and no other customer gets it. Your files are kept apart from it, in a private folder of their own,
+        and go straight between your browser or server and our storage provider.
       </p>
       <h2 id="others">Who else sees data</h2>
       <ul>

@@ -39,6 +39,10 @@ test('the command line, its README, and its page name the same commands and opti
   expect(ofPage).toEqual(commands)
 
   const helps = await Promise.all(commands.map(async (name) => (await run(['help', name])).out))
+  const ofFiles = [...(helps[commands.indexOf('files')] ?? '').matchAll(/^ {2}([a-z]+) /gm)].map(
+    ([, name = '']) => name,
+  )
+  for (const name of ofFiles) helps.push((await run(['files', name, '--help'])).out)
   const options = new Set(helps.join('\n').match(/--[a-z][a-z-]+/g))
   for (const text of [file('cli/README.md').split('## In TypeScript')[0] ?? '', await page('/docs/cli')]) {
     const table = text.slice(text.search(/Commands|## Commands/))

@@ -4,7 +4,7 @@ import { type PlanType, stands } from './plan.ts'
 const GB = 1_000_000_000
 
 /** Bytes of files that a plan includes, as its texts promise; null: any amount. */
-const FILES_LIMIT: Record<PlanType, number | null> = {
+export const FILES_LIMIT: Record<PlanType, number | null> = {
   demo: GB,
   basic: 10 * GB,
   premium: null,

@@ -75,6 +75,12 @@ proving-ground stop`}</Code>
           [code('usage'), "Shows this month's usage and your plan"],
           [code('bills'), said('Lists your bills; --csv writes CSV')],
           [
+            code('files'),
+            said(
+              'Lists, uploads, downloads, and deletes your files: ls, put, get, and rm. sync copies what is new or newer, either way, and with --delete removes the rest. credentials prints S3 credentials for an hour; with --read, only to read',
+            ),
+          ],
+          [
             code('token'),
             said('Shows the token in use: its account, what it may do, and when it expires. --revoke ends it'),
           ],
@@ -104,6 +110,27 @@ proving-ground stop`}</Code>
         It runs until you press Ctrl-C or the server stops. If the network drops, open connections break off, and new
         ones work as soon as it is back. Every program on your computer can use these ports meanwhile.
       </p>
+
+      <Heading id="files">Files</Heading>
+      <p>
+        A command that was broken off continues when you run it again: large files travel in parts, and a sync copies
+        only what differs.
+      </p>
+      <Code>{`proving-ground files put course.json maps/
+proving-ground files sync ./recordings files:recordings
+proving-ground files get recordings/flight.csv
+proving-ground files sync files:recordings ./recordings`}</Code>
+      <p>
+        Any program that speaks S3 can use your files for an hour, with credentials that reach nothing else. With{' '}
+        <a href="https://rclone.org">rclone</a>:
+      </p>
+      <Code>{`proving-ground files credentials --format rclone > files.conf
+rclone --config files.conf lsl files:
+rclone --config files.conf copy ./recordings files:recordings --progress`}</Code>
+      <p>With the AWS command line:</p>
+      <Code>{`eval "$(proving-ground files credentials --read)"
+aws s3 ls "$FILES"
+aws s3 cp "\${FILES}recordings/flight.csv" .`}</Code>
 
       <Heading id="completion">Completion</Heading>
       <p>

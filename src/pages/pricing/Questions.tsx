@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
+import { sizeText } from '../../domain/files.ts'
 import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
 import { BASIC, OVERAGE_DOLLARS_PER_HOUR, PAYMENT_DAYS, PREMIUM, TRIAL_MINUTES } from '../../domain/money/plan.ts'
+import { FILES_KEPT_DAYS, FILES_LIMIT } from '../../domain/money/plan-files.ts'
 
 const QUESTIONS: [question: string, answer: ReactNode][] = [
   [
@@ -22,6 +24,10 @@ const QUESTIONS: [question: string, answer: ReactNode][] = [
   [
     'Do I lose my work when a server stops?',
     'Yes. We erase its disk, so first download anything you want to keep. Nobody else ever gets that disk.',
+  ],
+  [
+    'What counts as synthetic data?',
+    `Your files: what you upload and what your servers keep. The trial includes ${sizeText(FILES_LIMIT.demo ?? 0)}, ${BASIC.name} ${sizeText(FILES_LIMIT.basic ?? 0)}, and ${PREMIUM.name} any amount, at no further cost. When it's full, we refuse uploads and delete nothing. After a plan ends, you can read them for ${FILES_KEPT_DAYS} days.`,
   ],
   [
     'Can I switch or cancel my plan?',

@@ -3,6 +3,8 @@ import {
   apiTokens,
   checkouts,
   contactMessages,
+  fileDeletions,
+  fileFolders,
   jobs,
   line,
   outbox,
@@ -45,6 +47,8 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     images,
     waits,
     told,
+    folders,
+    deletions,
     bills,
     payments,
   ] = await db.batch([
@@ -71,6 +75,8 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       .from(webhookDeliveries)
       .where(sql`endpoint_id IN (SELECT id FROM webhook_endpoints WHERE user_id = ${own})`)
       .orderBy(asc(webhookDeliveries.createdAt)),
+    db.select().from(fileFolders).where(eq(fileFolders.userId, own)),
+    db.select().from(fileDeletions).where(eq(fileDeletions.userId, own)).orderBy(asc(fileDeletions.createdAt)),
     billsQuery(ctx, own),
     planPaymentsQuery(ctx, own),
   ])
@@ -103,6 +109,20 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       given_at: toIso(givenAt),
       held_until: toIso(heldUntil),
       lapsed_holds: lapses,
+    })),
+    // The files themselves: /files, or any S3 program.
+    files: folders.map((row) => ({
+      used_bytes: row.usedBytes,
+      files: row.usedFiles,
+      counted_at: toIso(row.countedAt),
+      delete_at: toIso(row.deleteAt),
+      created_at: toIso(row.createdAt),
+    })),
+    file_deletions: deletions.map(({ path, createdAt, purgeAt, endedAt }) => ({
+      path,
+      created_at: toIso(createdAt),
+      purge_at: toIso(purgeAt),
+      ended_at: toIso(endedAt),
     })),
     webhook_deliveries: told.map((row) => ({ webhook_id: row.webhookId, ...toDelivery(row) })),
     subscriptions: planRows.map((row) => ({

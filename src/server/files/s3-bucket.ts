@@ -10,10 +10,15 @@ const RANGE = 1_000_000_000
 const MAX_COPY = 5_000_000_000
 /** The bucket copies, but it answers only at the end. */
 const COPY_MS = 60_000
+const TIMEOUT_MS = 10_000
 
-/** Any bucket that speaks the S3 protocol, with addresses like `endpoint/bucket/key`. */
-export function s3Bucket(settings: BucketSettings, now: () => number): Bucket {
-  const ask = (request: S3Request, expected?: number[]) => askBucket(settings, now, request, expected)
+/**
+ * Any bucket that speaks the S3 protocol, with addresses like `endpoint/bucket/key`.
+ * @param timeoutMs for one request; copies may take longer
+ */
+export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutMs = TIMEOUT_MS } = {}): Bucket {
+  const ask = (request: Omit<S3Request, 'withinMs'> & { withinMs?: number }, expected?: number[]) =>
+    askBucket(settings, now, { withinMs: timeoutMs, ...request }, expected)
   const sign = (request: Parameters<typeof presign>[2]) => presign(settings, now, request)
   const source = (key: string) => `/${settings.bucket}/${key.split('/').map(encodeSegment).join('/')}`
 
@@ -130,7 +135,8 @@ export function s3Bucket(settings: BucketSettings, now: () => number): Bucket {
       await ask({ method: 'DELETE', key, query: { uploadId } }, [404])
     },
 
-    temporaryCredentials: (prefix, mode, seconds) => temporaryCredentials(settings, now, { prefix, mode, seconds }),
+    temporaryCredentials: (prefix, mode, seconds) =>
+      temporaryCredentials(settings, now, { prefix, mode, seconds, withinMs: timeoutMs }),
   }
 }
 

@@ -3,7 +3,6 @@ import { AppError } from '../../domain/error.ts'
 import { FILES_UNREACHABLE } from '../../domain/files.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
 
-const TIMEOUT_MS = 10_000
 const RETRY_AFTER_S = 5
 
 export type S3Request = {
@@ -12,7 +11,7 @@ export type S3Request = {
   query?: Record<string, string>
   headers?: Record<string, string>
   body?: string
-  withinMs?: number
+  withinMs: number
 }
 
 /** The bucket's address of a key, and of itself without one. */
@@ -39,7 +38,7 @@ export async function askBucket(
   request: S3Request,
   expected: number[] = [],
 ): Promise<{ status: number; headers: Headers; text: string }> {
-  const { method, headers = {}, body, withinMs = TIMEOUT_MS } = request
+  const { method, headers = {}, body, withinMs } = request
   const signer = new AwsV4Signer({
     ...credentialsOf(settings),
     url: addressOf(settings, request).href,
@@ -75,7 +74,7 @@ export function unreachable(cause: unknown): AppError {
 export async function presign(
   settings: BucketSettings,
   now: () => number,
-  { method, headers = {}, seconds, ...rest }: Omit<S3Request, 'body'> & { seconds: number },
+  { method, headers = {}, seconds, ...rest }: Omit<S3Request, 'body' | 'withinMs'> & { seconds: number },
 ): Promise<string> {
   const url = addressOf(settings, rest)
   url.searchParams.set('X-Amz-Expires', String(seconds))

@@ -4,9 +4,7 @@ import type { CredentialsMode, TemporaryCredentials } from '../ports/bucket.ts'
 import { amzDate, unreachable } from './s3-request.ts'
 import { readElement } from './s3-xml.ts'
 
-const TIMEOUT_MS = 10_000
-
-type Wanted = { prefix: string; mode: CredentialsMode; seconds: number }
+type Wanted = { prefix: string; mode: CredentialsMode; seconds: number; withinMs: number }
 
 /** Credentials that end by themselves. Neither provider can end them earlier, so ask for short ones. */
 export async function temporaryCredentials(
@@ -25,7 +23,7 @@ export async function temporaryCredentials(
 async function fromCloudflare(
   { credentialsUrl, credentialsToken, bucket, accessKeyId }: BucketSettings,
   now: () => number,
-  { prefix, mode, seconds }: Wanted,
+  { prefix, mode, seconds, withinMs }: Wanted,
 ): Promise<TemporaryCredentials> {
   const response = await fetch(credentialsUrl, {
     method: 'POST',
@@ -38,7 +36,7 @@ async function fromCloudflare(
       prefixes: [prefix],
     }),
     redirect: 'manual',
-    signal: AbortSignal.timeout(TIMEOUT_MS),
+    signal: AbortSignal.timeout(withinMs),
   })
   const answer = (await response.json()) as { result?: Partial<TemporaryCredentials> | null }
   const { accessKeyId: id, secretAccessKey, sessionToken } = answer.result ?? {}
@@ -51,7 +49,7 @@ async function fromCloudflare(
 async function fromSts(
   { credentialsUrl, region, accessKeyId, secretAccessKey, bucket }: BucketSettings,
   now: () => number,
-  { prefix, mode, seconds }: Wanted,
+  { prefix, mode, seconds, withinMs }: Wanted,
 ): Promise<TemporaryCredentials> {
   const body = new URLSearchParams({
     Action: 'GetFederationToken',
@@ -72,7 +70,7 @@ async function fromSts(
     datetime: amzDate(now()),
   })
   const { url, headers } = await signer.sign()
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const signal = AbortSignal.timeout(withinMs)
   const response = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal })
   const xml = await response.text()
   const read = (name: string) => {

@@ -275,6 +275,8 @@ export const personalData = z.object({
   api_tokens: records,
   webhooks: records,
   environments: records,
+  files: records,
+  file_deletions: records,
   webhook_deliveries: records,
   subscriptions: records,
   checkouts: records,

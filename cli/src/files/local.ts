@@ -1,0 +1,40 @@
+import { readdir, stat } from 'node:fs/promises'
+import { isAbsolute, join, resolve, sep } from 'node:path'
+import { toStoredPath } from '../../../src/domain/files.ts'
+import { EXIT, Failure } from '../failure.ts'
+
+export type LocalFile = { path: string; file: string; size: number; modifiedAt: number }
+
+/** Everything below a folder, with paths as the site has them. Links and devices stay here. */
+export async function listLocal(folder: string, below = ''): Promise<LocalFile[]> {
+  const found: LocalFile[] = []
+  for (const entry of await readdir(join(folder, below), { withFileTypes: true })) {
+    const path = below ? `${below}/${entry.name}` : entry.name
+    if (entry.isDirectory()) found.push(...(await listLocal(folder, path)))
+    // What a download left here.
+    if (!entry.isFile() || entry.name.endsWith('.part')) continue
+    const file = join(folder, path)
+    const { size, mtimeMs } = await stat(file)
+    found.push({ path: toStoredPath(path), file, size, modifiedAt: mtimeMs })
+  }
+  return found
+}
+
+/**
+ * Where a file of this path goes. Programs with the files' credentials may write any key, so a name may try to lead out of the
+ * folder. @throws Failure
+ */
+export function placeIn(folder: string, path: string): string {
+  const place = resolve(folder, path)
+  const segments = path.split(sep === '\\' ? /[\\/]/ : '/')
+  const leadsOut = isAbsolute(path) || segments.some((one) => one === '..' || one === '.' || one === '')
+  if (leadsOut || !place.startsWith(resolve(folder) + sep))
+    throw new Failure(EXIT.refused, `"${path}" would lead out of the folder. Rename it first.`)
+  return place
+}
+
+export const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
