@@ -1,3 +1,4 @@
+import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { startStack } from '../../dev/stack.ts'
 import type { FilesAccess, FileUpload } from '../../src/domain/wire.ts'
@@ -151,7 +152,8 @@ test('a bucket that fails is a 503 with a sentence, and what it interrupts conti
 })
 
 test('a bucket that never answers is given up', async () => {
-  const silent = (await import('node:net')).createServer(() => {}).listen(0, '127.0.0.1')
+  const silent = createServer(() => {})
+  await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening))
   atEnd(() => void silent.close())
   const { port } = silent.address() as { port: number }
   const endpoint = `http://127.0.0.1:${port}`
