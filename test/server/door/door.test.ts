@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { newPerson, PASSWORD } from '../../../testing/people/client.ts'
@@ -109,6 +110,7 @@ test('bodies, answers, ranges, events, and WebSockets pass both ways', async () 
       res.writeHead(200, { 'content-type': 'text/event-stream' })
       return void res.write('data: first\n\n')
     }
+    if (req.url === '/stream') return void req.pipe(res)
     const body = Buffer.concat(await req.toArray())
     if (req.headers.range) return void res.writeHead(206, { 'content-range': 'bytes 1-2/4' }).end('bc')
     res.setHeader('x-method', req.method ?? '').end(body)
@@ -122,9 +124,24 @@ test('bodies, answers, ranges, events, and WebSockets pass both ways', async () 
     expect([status, headers['x-method'], text === sent]).toEqual([200, method, true])
   }
   expect(asked).toMatchObject({ method: 'DELETE', url: '/x?y=1' })
+  for (const method of ['HEAD', 'OPTIONS', 'PROPFIND']) {
+    const { status, headers, text } = await ask(own, { cookie }, { method })
+    expect([status, headers['x-method'], text]).toEqual([200, method, ''])
+  }
   expect(await ask(own, { cookie, range: 'bytes=1-2' })).toMatchObject({ status: 206, text: 'bc' })
 
   const { host, port } = new URL(own)
+  // Each part comes back before the next one is sent: nothing waits for the whole.
+  const stream = request({ host: '127.0.0.1', port, path: '/stream', method: 'POST', headers: { host, cookie } })
+  stream.write('part 0')
+  const [answer] = (await once(stream, 'response')) as [IncomingMessage]
+  for (let i = 0; i < 5; i++) {
+    expect(String((await once(answer, 'data'))[0])).toBe(`part ${i}`)
+    stream.write(`part ${i + 1}`)
+  }
+  stream.end()
+  expect(String(Buffer.concat(await answer.toArray()))).toBe('part 5')
+
   const first = await new Promise((resolve, reject) => {
     const get = request({ host: '127.0.0.1', port, path: '/events', headers: { host, cookie } }, (answer) =>
       answer.once('data', (chunk) => {
