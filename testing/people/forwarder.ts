@@ -8,7 +8,7 @@ import { newComputer } from './command-line.ts'
 type Stack = Awaited<ReturnType<typeof openDoorStack>>
 
 /** Someone with a running server, and a computer that knows nothing but a token of theirs. */
-export async function newForwarder(stack: Stack, url = stack.url) {
+export async function newForwarder(stack: Pick<Stack, 'url'>, url = stack.url) {
   const { person, server } = await newRunner(stack)
   const token = await tokenOf(person)
   return { person, server, token, ...newComputer({ PROVING_GROUND_URL: url, PROVING_GROUND_TOKEN: token }) }

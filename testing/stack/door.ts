@@ -37,7 +37,7 @@ async function startServer(person: Client): Promise<Server & { door_url: string;
 }
 
 /** A person whose server runs. */
-export async function newRunner(stack: Stack, name = 'Ada') {
+export async function newRunner(stack: Pick<Stack, 'url'>, name = 'Ada') {
   const person = await newPerson(stack.url, name)
   return { person, server: await startServer(person) }
 }
