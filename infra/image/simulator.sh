@@ -69,6 +69,8 @@ if ! docker image inspect "$image" >/dev/null 2>&1; then
     sleep "$pause"
   done
 fi
-exec docker run --rm --name simulator --gpus all --publish 5173:5173 \
+# Who may reach which port is the security group's to say.
+exec docker run --rm --name simulator --gpus all \
+  --publish 5173:5173 --publish 5760:5760 --publish 8765:8765 --publish 9090:9090 --publish 41451:41451 \
   --cap-drop ALL --security-opt no-new-privileges --dns 1.1.1.1 --dns 8.8.8.8 \
   --env "ENVIRONMENT=$environment" --env "VEHICLE=$vehicle" "$image"

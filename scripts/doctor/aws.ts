@@ -20,7 +20,8 @@ import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
 /** vCPUs of "Running On-Demand G and VT instances". New accounts have 0. */
 const QUOTA = { ServiceCode: 'ec2', QuotaCode: 'L-DB2E81BA' }
 
-type Aws = { ec2: EC2Client; quotas: ServiceQuotasClient; template: string }
+/** Behind a door, machines need no public address. */
+type Aws = { ec2: EC2Client; quotas: ServiceQuotasClient; template: string; hasDoor: boolean }
 
 export async function checkAws(settings: Settings, inUse: PlaceRow[]): Promise<Finding[]> {
   const config = {
@@ -38,6 +39,7 @@ export async function checkAws(settings: Settings, inUse: PlaceRow[]): Promise<F
     ec2: new EC2Client(config),
     quotas: new ServiceQuotasClient(config),
     template: settings.EC2_LAUNCH_TEMPLATE ?? '',
+    hasDoor: settings.DOOR_DOMAIN !== undefined,
   }
   try {
     const key = await checkKey(aws)
@@ -89,7 +91,8 @@ function kindsOf(inUse: PlaceRow[], fallback: string): Kind[] {
   return [...new Map(kinds.map((kind) => [Object.values(kind).join(), kind])).values()]
 }
 
-async function checkLaunch({ ec2 }: Aws, { type, zone, template }: Kind): Promise<Finding[]> {
+async function checkLaunch(aws: Aws, { type, zone, template }: Kind): Promise<Finding[]> {
+  const { ec2 } = aws
   const check = `${type} in ${zone}`
   try {
     const Filters = [
@@ -104,7 +107,7 @@ async function checkLaunch({ ec2 }: Aws, { type, zone, template }: Kind): Promis
     const data = await templateData(ec2, template)
     if (!data)
       return [fail(check, `The launch template ${template} doesn't exist. Deploy infra/zone.yaml for ${zone}.`)]
-    const wrong = await faultOfTemplate(ec2, data, zone)
+    const wrong = await faultOfTemplate(aws, data, zone)
     if (wrong) return [fail(check, `The launch template ${template} ${wrong} Deploy infra/zone.yaml for ${zone}.`)]
   } catch (error) {
     return [fail(check, `The access key can't read what it needs (${words(error)}). Deploy infra/account.yaml.`)]
@@ -148,14 +151,18 @@ async function findSubnet(ec2: EC2Client, id: string): Promise<Subnet | null> {
 }
 
 /** Completes the sentence "The launch template …". */
-async function faultOfTemplate(ec2: EC2Client, data: ResponseLaunchTemplateData, zone: string): Promise<string | null> {
+async function faultOfTemplate(
+  { ec2, hasDoor }: Aws,
+  data: ResponseLaunchTemplateData,
+  zone: string,
+): Promise<string | null> {
   const network = data.NetworkInterfaces?.[0]
   if (!network?.SubnetId) return 'names no subnet.'
   const subnet = await findSubnet(ec2, network.SubnetId)
   if (!subnet) return `names the subnet ${network.SubnetId}, which doesn't exist.`
   if (subnet.AvailabilityZone !== zone) return `has its subnet in ${subnet.AvailabilityZone}, not in ${zone}.`
   if ((subnet.AvailableIpAddressCount ?? 1) < 1) return 'has no free address left in its subnet.'
-  if (!network.AssociatePublicIpAddress) return 'gives its machines no public address.'
+  if (!network.AssociatePublicIpAddress && !hasDoor) return 'gives its machines no public address.'
   if (data.MetadataOptions?.HttpTokens !== 'required') return 'allows version 1 of the metadata service.'
   if (data.MetadataOptions.InstanceMetadataTags !== 'enabled') return "doesn't let a machine read what to run."
   if (data.KeyName) return 'names a key pair.'

@@ -18,6 +18,9 @@ export type Door = {
 export const LABEL_LENGTH = 24
 const LABEL = /^([a-z0-9]{20,50})(?:-([1-9]\d{0,4}))?$/
 
+/** No run's: its host says whether the machines' network answers. */
+export const READY_LABEL = 'ready'
+
 /** A run's label, and the port that its host names; null for any other host. */
 export function findDoorHost(door: Door | null, host: string): { label: string; port: number | null } | null {
   if (!door) return null

@@ -22,6 +22,11 @@ const KEPT: [what: string, why: string, until: string][] = [
     `${TRACE_DAYS} days after the token ends`,
   ],
   [
+    'Links for guests of your servers as hashes: how long they work, when and how often one was used',
+    'To let your guests in, and nobody else',
+    `${TRACE_DAYS} days after the link ends`,
+  ],
+  [
     'Webhooks: URL, encrypted secrets, what we sent, the beginning of each answer',
     'To tell your programs what happens',
     `The last ${KEPT_DELIVERIES} deliveries, for ${DELIVERY_DAYS} days; all of it until you delete the webhook or close your account`,
@@ -103,7 +108,8 @@ export function Privacy() {
       <p>
         What you bring to a server is yours. We don’t look into it. When a server stops, we delete its disk; nobody can
         restore it, and no other customer gets it. Your files are kept apart from it, in a private folder of their own,
-        and go straight between your browser or server and our storage provider.
+        and go straight between your browser or server and our storage provider. If your server has a private address,
+        Cloudflare and our program carry what passes through it, and keep none of it.
       </p>
       <h2 id="others">Who else sees data</h2>
       <ul>
@@ -124,6 +130,10 @@ export function Privacy() {
         ]}
         rows={COOKIES.map(([name, what]) => ({ id: name, cells: { name, what, lasts: lasts(COOKIE_S[name]) } }))}
       />
+      <p>
+        A server’s private address has one more cookie, <code>__Host-door</code>. It says that you may come in, and
+        lasts until you close the browser. What else is set there comes from the simulator.
+      </p>
       <h2 id="rights">Your rights</h2>
       <ul>
         <li>See everything: under Settings, “Download my data” gives you one file.</li>

@@ -3,7 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import {
+  DescribeInstancesCommand,
   DescribeLaunchTemplateVersionsCommand,
+  DescribeRouteTablesCommand,
   DescribeSecurityGroupsCommand,
   DescribeSubnetsCommand,
   EC2Client,
@@ -85,6 +87,53 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
       expect(SecurityGroups?.[0]?.IpPermissions?.map(({ FromPort, ToPort }) => [FromPort, ToPort])).toEqual([
         [5173, 5173],
       ])
+    })
+
+    test.each(['beside', 'only'] as const)(
+      'with Door=%s, admits two connectors, which nobody reaches',
+      async (door) => {
+        const { ServerSecurityGroup = '', Vpc = '' } = await account.deployDoor(door)
+        const Filters = [{ Name: 'vpc-id', Values: [Vpc] }]
+        const { SecurityGroups } = await client(account.key).send(new DescribeSecurityGroupsCommand({ Filters }))
+        const connectors = SecurityGroups?.find(({ Description }) => Description === 'The connectors of the door')
+        expect(connectors?.IpPermissions).toEqual([])
+        const servers = SecurityGroups?.find(({ GroupId }) => GroupId === ServerSecurityGroup)
+        const admitted = (servers?.IpPermissions ?? []).flatMap(({ FromPort, ToPort, IpRanges, UserIdGroupPairs }) =>
+          [...(IpRanges ?? []), ...(UserIdGroupPairs ?? [])].map((source) => [
+            `${FromPort}-${ToPort}`,
+            'GroupId' in source ? source.GroupId : 'everyone',
+          ]),
+        )
+        const ports = ['41451', '5173', '5760', '8765', '9090'].map((port) => [`${port}-${port}`, connectors?.GroupId])
+        expect(admitted.sort()).toEqual([...ports, ...(door === 'beside' ? [['5173-5173', 'everyone']] : [])].sort())
+
+        const { Reservations } = await client(account.key).send(new DescribeInstancesCommand({ Filters }))
+        const running = (Reservations ?? []).flatMap(({ Instances }) => Instances ?? [])
+        expect(new Set(running.map(({ Placement }) => Placement?.AvailabilityZone)).size).toBe(2)
+        // The Worker's key ends only what has this tag.
+        expect(running.flatMap(({ Tags }) => Tags ?? []).filter(({ Key }) => Key === 'app')).toEqual([])
+      },
+    )
+
+    test('a connector checks its program, and reads only the tunnel’s token', async () => {
+      const text = readFileSync(join(INFRA, 'account.yaml'), 'utf8')
+      expect(text).toMatch(
+        /download\/20\d\d\.\d+\.\d+\/cloudflared-linux-amd64\n\s+echo "[0-9a-f]{64} {2}\$program" \| sha256sum --check/,
+      )
+      const [script = ''] =
+        /#!\/bin\/bash\n\s+set -euo pipefail\n\s+program=[\s\S]*?enable --now cloudflared\.service/.exec(text) ?? []
+      await promisify(execFile)('bash', ['-n', '-c', script.replaceAll(/^ {12}/gm, '')])
+      expect(text.match(/ssm:\w+/g)).toEqual(['ssm:GetParameter'])
+    })
+
+    test('a zone without public addresses sends its machines through a NAT gateway', async () => {
+      const [network] = (await newestVersion(await account.deployPrivateZone('d'))).NetworkInterfaces ?? []
+      expect(network?.AssociatePublicIpAddress).toBe(false)
+      const Filters = [{ Name: 'association.subnet-id', Values: [network?.SubnetId ?? ''] }]
+      const { RouteTables } = await client(account.key).send(new DescribeRouteTablesCommand({ Filters }))
+      const routes = RouteTables?.flatMap(({ Routes }) => Routes ?? [])
+      const out = routes?.find(({ DestinationCidrBlock }) => DestinationCidrBlock === '0.0.0.0/0')
+      expect(out?.NatGatewayId).toMatch(/^nat-/)
     })
 
     test('gives new machines the newest version of a template', async () => {

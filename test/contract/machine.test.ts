@@ -33,7 +33,8 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     expect(pulled(booted)).toEqual([tags.image])
     expect(dockerRuns(booted)).toEqual([
       [
-        ...['docker', 'run', '--rm', '--name', 'simulator', '--gpus', 'all', '--publish', '5173:5173'],
+        ...['docker', 'run', '--rm', '--name', 'simulator', '--gpus', 'all'],
+        ...['5173', '5760', '8765', '9090', '41451'].flatMap((port) => ['--publish', `${port}:${port}`]),
         ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--dns', '1.1.1.1', '--dns', '8.8.8.8'],
         ...['--env', 'ENVIRONMENT=Mountains', '--env', 'VEHICLE=ugv', tags.image],
       ],

@@ -26,6 +26,10 @@ export type DeployedAccount = {
   outputs: Record<string, string>
   /** Gives a zone's machines a new container, as an operator would. */
   updateZone(letter: string, containerImage: string): Promise<void>
+  /** Deploys a zone whose machines have no public address. @returns its launch template */
+  deployPrivateZone(letter: string): Promise<string>
+  /** Deploys another account's stack, with a door: moto doesn't look at conditions again in an update. */
+  deployDoor(door: 'beside' | 'only'): Promise<Record<string, string>>
   /** Deletes a zone's subnet by hand. Allows everything until `enforce`. */
   loseSubnet(letter: string): Promise<void>
   /** From now on moto refuses what the policy doesn't allow, and the actions in `revoked`. */
@@ -54,18 +58,26 @@ export async function deployAccount(endpoint: string, letters: string[]): Promis
   }
   const stackOf = (StackName: string, file: string, parameters: Record<string, string>) => ({
     StackName,
-    TemplateBody: readFileSync(resolve(INFRA, file), 'utf8').replace(/^ +Default: \/aws\/service\/.*\n/m, ''),
+    TemplateBody: readFileSync(resolve(INFRA, file), 'utf8').replaceAll(/^ +Default: \/aws\/service\/.*\n/gm, ''),
     Parameters: Object.entries(parameters).map(([ParameterKey, ParameterValue]) => ({ ParameterKey, ParameterValue })),
   })
-  const zoneOf = (letter: string, containerImage: string) =>
+  const zoneOf = (letter: string, containerImage: string, PublicAddress = 'true') =>
     stackOf(`proving-ground-${letter}`, 'zone.yaml', {
       ZoneLetter: letter,
       UserData: userData(containerImage),
       ImageId: MOTO_IMAGE,
+      PublicAddress,
     })
 
-  const account = stackOf('proving-ground', 'account.yaml', { OperatorEmail: 'operator@example.com' })
-  await cloudFormation.send(new CreateStackCommand({ ...account, Capabilities: ['CAPABILITY_NAMED_IAM'] }))
+  const accountWith = (Door: string, name = 'proving-ground') => ({
+    ...stackOf(name, 'account.yaml', {
+      OperatorEmail: 'operator@example.com',
+      ConnectorImageId: MOTO_IMAGE,
+      Door,
+    }),
+    Capabilities: ['CAPABILITY_NAMED_IAM' as const],
+  })
+  await cloudFormation.send(new CreateStackCommand(accountWith('off')))
   const outputs = await outputsOf('proving-ground')
   const templates: Record<string, string> = {}
   for (const letter of letters) {
@@ -85,6 +97,14 @@ export async function deployAccount(endpoint: string, letters: string[]): Promis
     outputs,
     async updateZone(letter, containerImage) {
       await cloudFormation.send(new UpdateStackCommand(zoneOf(letter, containerImage)))
+    },
+    async deployPrivateZone(letter) {
+      await cloudFormation.send(new CreateStackCommand(zoneOf(letter, 'example.com/simulator:1', 'false')))
+      return (await outputsOf(`proving-ground-${letter}`)).LaunchTemplate ?? ''
+    },
+    async deployDoor(door) {
+      await cloudFormation.send(new CreateStackCommand(accountWith(door, `door-${door}`)))
+      return outputsOf(`door-${door}`)
     },
     async loseSubnet(letter) {
       await authorizeAfter('inf')

@@ -1,3 +1,4 @@
+import { GUEST_HOURS } from '../../domain/door.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import { machineText } from '../../domain/machine.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
@@ -105,16 +106,39 @@ export function Servers() {
 
       <Heading id="port">Port {SERVER_WEB_PORT}</Heading>
       <p>
-        {`The simulator's page and its API answer at http://<ip_address>:${SERVER_WEB_PORT}. It is the only port that is open, and your dashboard links to it as soon as it answers. That's also when the meter starts. If nothing answers within ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes of the boot, we stop the server and you pay nothing.`}
+        {`The simulator's page and its API answer on port ${SERVER_WEB_PORT}, and your dashboard links to them as soon as they do. That's also when the meter starts. If nothing answers within ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes of the boot, we stop the server and you pay nothing.`}
+      </p>
+
+      <Heading id="private">Who can open it</Heading>
+      <p>
+        If your dashboard's card says who can get in, your server is <strong>private</strong>. It has an address of its
+        own, <code>door_url</code>, encrypted, and new with each start. Only these get in:
+      </p>
+      <ul>
+        <li>You, in a browser where you are signed in.</li>
+        <li>
+          {`Guests with a link that you make under Share, for ${GUEST_HOURS.least} to ${GUEST_HOURS.most} hours. Remove it, and they are out at once.`}
+        </li>
+        <li>
+          Your programs, with an <a href="/api_tokens">API token</a> that may operate. The simulator never sees it.
+        </li>
+      </ul>
+      <p>
+        Nobody else does, and neither do we: our admins have no way in. The address itself is no secret, and the machine
+        accepts connections only from us. Encryption ends at Cloudflare, which carries our traffic; a tunnel leads from
+        there to the machine. Signing out, a new password, and the server's end close the address within a second.
+        Service workers don't work there.
+      </p>
+      <Code>{`url=$(proving-ground status --json | jq -r '.servers[0].door_url')
+curl -H "Authorization: Bearer $PROVING_GROUND_TOKEN" "$url"`}</Code>
+      <p>
+        <strong>Connect your code</strong> on the dashboard has the commands for your server, also for further ports:
+        AirSim's RPC, MAVLink, rosbridge, and Foxglove.
       </p>
       <p>
-        The address is public, and the page uses plain HTTP: anyone who knows the address can open it. It changes with
-        every start. Don't send it secrets.
-      </p>
-      <Code>{`address=$(proving-ground status --json | jq -r '.servers[0].ip_address')
-curl "http://$address:${SERVER_WEB_PORT}"`}</Code>
-      <p>
-        Your own code connects in the same way, from your laptop or your CI: find the server that runs, then talk to it.
+        Without a private address, the page is at <code>{`http://<ip_address>:${SERVER_WEB_PORT}`}</code>, public and
+        unencrypted: anyone who knows the address can open it. Don't send it secrets. Your own code connects in the same
+        way, from your laptop or your CI: find the server that runs, then talk to it.
       </p>
       <Code>{`import { createProvingGround } from 'proving-ground/client'
 

@@ -1,5 +1,5 @@
 import { isApiToken } from '../../domain/api-token.ts'
-import { type Door, ENTER_PATH, findDoorHost } from '../../domain/door.ts'
+import { type Door, ENTER_PATH, findDoorHost, READY_LABEL } from '../../domain/door.ts'
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import { findByApiToken } from '../accounts/api-tokens.ts'
 import { type Context, siteOrigin } from '../context.ts'
@@ -9,6 +9,7 @@ import { isForeign } from './headers.ts'
 import type { Keeper } from './hold.ts'
 import { admitGuest, redeemTicket } from './links.ts'
 import { passOn } from './pass-on.ts'
+import { answerReady } from './ready.ts'
 import { type Refusal, refuse } from './refusals.ts'
 
 /** Answers a request to a run's own host: lets its owner and guests through to the machine. */
@@ -20,6 +21,7 @@ export async function answerAtDoor(
   const { door } = ctx.config
   const url = new URL(request.url)
   const host = findDoorHost(door, url.host)
+  if (door && url.hostname === `${READY_LABEL}.${door.domain}`) return answerReady(ctx)
   if (!door || !host?.label || (host.port !== null && !door.webPorts.includes(host.port))) return refuse('unknown')
   try {
     if (url.pathname === ENTER_PATH) return await enter(ctx, door, host.label, request)

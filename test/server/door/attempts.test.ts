@@ -167,6 +167,12 @@ test('an admin has no way in: not by a ticket, a token, or a guest’s link of t
   expect((await admin.request('GET', `/admin/runs/${id}`)).text).toContain('An admin has no way in.')
 })
 
+test('one host says whether the machines’ network answers, and nothing else', async () => {
+  const { port } = new URL(url)
+  const answer = await ask(`http://ready.door.localhost:${port}/`)
+  expect([answer.status, JSON.parse(answer.text)]).toEqual([200, { network: 'reachable' }])
+})
+
 test('a ticket works for a minute, and a guest’s link for its hours', async () => {
   const guests = `/api/v1/servers/${ada.server.id}/guests`
   const made = (await ada.person.post(guests, { hours: 1 })).body.guest

@@ -1,0 +1,34 @@
+import { and, desc, isNotNull, isNull } from 'drizzle-orm'
+import { runs } from '../../../db/schema.ts'
+import { SERVER_WEB_PORT } from '../../domain/server.ts'
+import type { Context } from '../context.ts'
+
+/** One simulator may have crashed; three at once have not. */
+const ASKED = 3
+const KEPT_MS = 10_000
+let kept: { answer: { network: 'reachable' | 'unreachable' | null }; until: number } | null = null
+
+/** Whether the binding leads to the machines, for `npm run doctor`. Null while no server runs that could say. */
+export async function answerReady(ctx: Context): Promise<Response> {
+  if (!kept || Date.now() >= kept.until) kept = { answer: { network: await look(ctx) }, until: Date.now() + KEPT_MS }
+  const status = kept.answer.network === 'unreachable' ? 503 : 200
+  return Response.json(kept.answer, { status, headers: { 'cache-control': 'no-store' } })
+}
+
+async function look(ctx: Context) {
+  const newest = await ctx.db
+    .select({ address: runs.privateAddress })
+    .from(runs)
+    .where(
+      and(
+        ...[runs.doorLabel, runs.billedFrom, runs.privateAddress].map((column) => isNotNull(column)),
+        ...[runs.stopRequestedAt, runs.endedAt, runs.unseenSince].map((column) => isNull(column)),
+      ),
+    )
+    .orderBy(desc(runs.billedFrom))
+    .limit(ASKED)
+  const addresses = newest.map(({ address }) => address ?? '')
+  if (!addresses.length) return null
+  const answers = await Promise.all(addresses.map((address) => ctx.reach(address, SERVER_WEB_PORT)))
+  return answers.some(({ status }) => status === 'reachable') ? 'reachable' : 'unreachable'
+}
