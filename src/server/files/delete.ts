@@ -1,5 +1,5 @@
+import { sql } from 'drizzle-orm'
 import { writeBatch } from '../../../db/client.ts'
-import { fileDeletions, fileMoves } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { FILE_NOT_FOUND, UNDO_DAYS } from '../../domain/files.ts'
 import { DAY_MS } from '../../domain/instant.ts'
@@ -28,10 +28,17 @@ export async function deleteFiles(ctx: Context, userId: string, given: string): 
   const now = ctx.now()
   const purgeAt = now + UNDO_DAYS * DAY_MS
   const move = newMove(ctx, userId, `files/${path}`, `trash/${id}`)
-  await writeBatch(ctx.db, [
-    ctx.db.insert(fileDeletions).values({ id, userId, path, createdAt: now, purgeAt }),
-    ctx.db.insert(fileMoves).values(move),
+  // Of two at once, one has everything, and the other nothing.
+  const [moved] = await writeBatch(ctx.db, [
+    ctx.db.run(sql`INSERT INTO file_moves (id, user_id, source, target, created_at)
+      SELECT ${move.id}, ${userId}, ${move.source}, ${move.target}, ${now}
+      WHERE NOT EXISTS (SELECT 1 FROM file_moves WHERE user_id = ${userId} AND done_at IS NULL
+        AND (source = ${move.source} OR target = ${move.source}))`),
+    ctx.db.run(sql`INSERT INTO file_deletions (id, user_id, path, created_at, purge_at)
+      SELECT ${id}, ${userId}, ${path}, ${now}, ${purgeAt}
+      WHERE EXISTS (SELECT 1 FROM file_moves WHERE id = ${move.id})`),
   ])
+  if (!moved?.rowsAffected) throw new AppError('not_found', FILE_NOT_FOUND)
   // It is deleted from here on: if the bucket stops answering now, a trigger continues.
   await continueMove(ctx, move.id, FILES_PER_REQUEST)
     .then(() => trimTrash(ctx, userId))

@@ -25,14 +25,18 @@ export async function purgeDeletions(ctx: Context): Promise<void> {
 /** Nobody can take it back anymore, and a trigger removes it. Both or neither, and once. */
 export function purgeQueries(ctx: Pick<Context, 'db' | 'now'>, userId: string, id: string) {
   const move = newMove(ctx, userId, `trash/${id}`, null)
+  // Else what still moves there would stay for good.
+  const isStill = sql`NOT EXISTS (SELECT 1 FROM file_moves AS other WHERE other.target = ${`trash/${id}`}
+    AND other.done_at IS NULL)`
   return [
     ctx.db.run(sql`INSERT INTO file_moves (id, user_id, source, created_at)
       SELECT ${move.id}, ${userId}, ${move.source}, ${move.createdAt}
-      WHERE EXISTS (SELECT 1 FROM file_deletions WHERE id = ${id} AND user_id = ${userId} AND ended_at IS NULL)`),
+      WHERE EXISTS (SELECT 1 FROM file_deletions WHERE id = ${id} AND user_id = ${userId} AND ended_at IS NULL)
+      AND ${isStill}`),
     ctx.db
       .update(fileDeletions)
       .set({ endedAt: ctx.now() })
-      .where(and(eq(fileDeletions.id, id), eq(fileDeletions.userId, userId), isNull(fileDeletions.endedAt))),
+      .where(and(eq(fileDeletions.id, id), eq(fileDeletions.userId, userId), isNull(fileDeletions.endedAt), isStill)),
   ]
 }
 

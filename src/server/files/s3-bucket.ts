@@ -1,3 +1,4 @@
+import { AppError } from '../../domain/error.ts'
 import type { BucketSettings } from '../bucket-settings.ts'
 import type { Bucket, Part } from '../ports/bucket.ts'
 import { askBucket, encodeSegment, presign, type S3Request } from './s3-request.ts'
@@ -58,7 +59,9 @@ export function s3Bucket(settings: BucketSettings, now: () => number, { timeoutM
         ...(delimiter ? { delimiter } : {}),
         ...(after ? { 'continuation-token': after } : {}),
       }
-      return readList((await ask({ method: 'GET', query })).text)
+      const { status, text } = await ask({ method: 'GET', query }, after ? [400] : [])
+      if (status === 400) throw new AppError('invalid', 'There is no such page. Begin with the first one.')
+      return readList(text)
     },
 
     async find(key) {

@@ -92,3 +92,25 @@ test('what is deleted may have as much as the plan includes: the oldest goes fir
   const huge = await remove('d', 3_000_000_000)
   expect(await open()).toEqual([huge])
 })
+
+test('of two deletions at once, one has every file, and the other finds nothing', async () => {
+  const ada = await openFilesAccount()
+  for (let i = 0; i < 10; i++) ada.put(`a/${i}`, 10)
+  const both = await Promise.allSettled([1, 2].map(() => deleteFiles(ada.ctx, ada.userId, 'a')))
+  const won = both.flatMap((one) => (one.status === 'fulfilled' ? [one.value.id] : []))
+  expect(won).toHaveLength(1)
+  expect(ada.keys()).toEqual(Array.from({ length: 10 }, (_, i) => `trash/${won[0]}/${i}`))
+})
+
+test('what still moves to the trash is not emptied halfway', async () => {
+  const ada = await openFilesAccount()
+  for (let i = 0; i < 300; i++) ada.put(`a/${i}`, 10)
+  const { undoUntil } = await deleteFiles(ada.ctx, ada.userId, 'a')
+  ada.clock.ms = undoUntil
+  await purgeDeletions(ada.ctx)
+  await continueMoves(ada.ctx)
+  expect(ada.keys()).toHaveLength(300)
+  await purgeDeletions(ada.ctx)
+  await continueMoves(ada.ctx)
+  expect(ada.keys()).toEqual([])
+})
