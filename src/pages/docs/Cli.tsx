@@ -125,8 +125,9 @@ proving-ground files sync files:recordings ./recordings`}</Code>
         <a href="https://rclone.org">rclone</a>:
       </p>
       <Code>{`proving-ground files credentials --format rclone > files.conf
-rclone --config files.conf lsl files:
-rclone --config files.conf copy ./recordings files:recordings --progress`}</Code>
+export RCLONE_CONFIG=files.conf
+rclone lsl files:
+rclone copy ./recordings files:recordings -P`}</Code>
       <p>With the AWS command line:</p>
       <Code>{`eval "$(proving-ground files credentials --read)"
 aws s3 ls "$FILES"
