@@ -7,6 +7,7 @@ import { end, extend, whenText } from './end.ts'
 import { EXIT, Failure } from './failure.ts'
 import * as files from './files/commands.ts'
 import { forward, type PortPair, portPairs } from './forward.ts'
+import { line } from './line.ts'
 import { bills, environments, runs, usage } from './lists.ts'
 import { login, logout, token } from './sign-in.ts'
 import type { SiteOptions } from './site.ts'
@@ -41,7 +42,7 @@ type Everything = SiteOptions & {
   maxGpus: number
   name: string
   format: (typeof files.FORMATS)[number]
-} & Record<'delete' | 'read' | 'withToken' | 'revoke' | 'wait' | 'watch' | 'all' | 'csv' | 'json', true>
+} & Record<'delete' | 'read' | 'withToken' | 'revoke' | 'wait' | 'waitInLine' | 'watch' | 'all' | 'csv' | 'json', true>
 const JSON_OUTPUT = ['--json', 'write JSON for scripts'] as const
 
 function command(name: string, description: string, run: (options: Everything) => Promise<void> | void): Command {
@@ -57,12 +58,19 @@ command('login', 'sign in through your browser', login)
   .option('--with-token', 'read an API token from the terminal or stdin instead')
 command('start', 'start a server', start)
   .option('--wait', 'wait until it runs')
+  .option('--wait-in-line', 'if none is free, wait in line for one')
   .option('--environment <name>', 'where it flies or drives (default: your last choice)')
   .addOption(new Option('--vehicle <vehicle>', 'in what (default: your last choice)').choices(['uav', 'ugv', 'multi']))
   .option('--stop-after <time>', 'stop it after a time like 2h or 45m, from now', duration)
   .option('--max-gpus <count>', "take a machine with at most this many GPUs (default: your plan's largest)", count)
   .option('--name <name>', 'what to call it')
   .option(...JSON_OUTPUT)
+program
+  .command('line')
+  .description('show your place in line for a server, or leave it')
+  .addArgument(new Argument('[action]').choices(['leave']))
+  .option(...JSON_OUTPUT)
+  .action((action: 'leave' | undefined, _options, self: Command) => line(action, self.optsWithGlobals<Everything>()))
 command('status', 'show your running server', status)
   .option('--watch', 'keep following it until Ctrl-C')
   .option(...JSON_OUTPUT)

@@ -7,6 +7,7 @@ import { worldText } from '../../src/domain/worlds.ts'
 import { call, getUser, repeatable, stopServer } from './api.ts'
 import { EXIT, type ExitCode, Failure } from './failure.ts'
 import { follow } from './follow.ts'
+import { waitInLine } from './line.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { ask, isTerminal, liveLine, note, paint, say, sayJson } from './terminal.ts'
 
@@ -17,6 +18,7 @@ type Started = { server: Server; job_id: string }
 
 type StartOptions = SiteOptions & {
   wait?: true
+  waitInLine?: true
   json?: true
   environment?: string
   vehicle?: Vehicle
@@ -37,9 +39,10 @@ export async function start(options: StartOptions): Promise<void> {
       ...(options.stopAfter !== undefined && { stop_after: options.stopAfter }),
       ...(options.maxGpus !== undefined && { max_gpus: options.maxGpus }),
     }
-    const { server, job_id } = await call(site, (client) =>
+    const started = call(site, (client) =>
       client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body }),
     )
+    const { server, job_id } = await (options.waitInLine ? started.catch(orInLine(site, body)) : started)
     if (!user || !interrupts) {
       if (options.json) return sayJson({ server, job_id })
       return say(
@@ -52,6 +55,22 @@ export async function start(options: StartOptions): Promise<void> {
     if (running.ends_at) note(untilText(running).trim())
   } finally {
     interrupts?.release()
+  }
+}
+
+/** If no server is free, waits in line for one, which then starts by itself. */
+function orInLine(site: Site, body: Parameters<typeof waitInLine>[1]) {
+  return async (error: unknown): Promise<Started> => {
+    if (!(error instanceof Failure && error.exitCode === EXIT.noCapacity)) throw error
+    const interrupted = new AbortController()
+    const onSignal = () => interrupted.abort()
+    process.once('SIGINT', onSignal)
+    try {
+      // Its job is followed by its server.
+      return { server: await waitInLine(site, body, interrupted.signal), job_id: '' }
+    } finally {
+      process.off('SIGINT', onSignal)
+    }
   }
 }
 

@@ -23,6 +23,7 @@ export type Rows = {
   webhooks: schema.WebhookRow[]
   deliveries: schema.DeliveryRow[]
   audit: schema.AuditRow[]
+  line: schema.LineRow[]
   /** What the triggers saw, and the id of the user, run, bill, plan or mail. */
   witnessed: { what: string; id: string }[]
 }
@@ -69,6 +70,20 @@ const WITNESSES = `
       WHERE (new.vehicle = 'multi' AND plan NOT IN ('premium', 'enterprise')) OR NOT EXISTS (
         SELECT 1 FROM environments WHERE name = new.environment AND retired_at IS NULL AND instr(plans,
           '"' || CASE plan WHEN 'none' THEN 'basic' ELSE plan END || '"') > 0);
+  END;
+  CREATE TRIGGER given AFTER UPDATE OF given_at ON line WHEN old.given_at IS NULL AND new.given_at IS NOT NULL
+    AND new.session_id IS NULL BEGIN
+    INSERT INTO witnessed SELECT 'line ' || new.gpus || CASE WHEN new.trial THEN ' trial' ELSE ' paid' END
+      || CASE WHEN sum(trial <> new.trial) > 0 THEN ', contested' ELSE '' END
+      || ', ahead ' || coalesce(sum(trial = new.trial AND queued_at < new.queued_at), 0), new.user_id
+      FROM line WHERE gpus = new.gpus AND user_id <> new.user_id AND given_at IS NULL AND session_id IS NULL
+        AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = line.user_id AND ended_at IS NULL)
+        AND EXISTS (SELECT 1 FROM users WHERE id = line.user_id AND closed_at IS NULL AND suspended_at IS NULL AND held_at IS NULL);
+  END;
+  CREATE TRIGGER taken AFTER UPDATE OF reserved_by ON servers WHEN old.reserved_by IS NULL AND new.reserved_by LIKE 'ses_%'
+    AND NOT EXISTS (SELECT 1 FROM line WHERE session_id = new.reserved_by) BEGIN
+    INSERT INTO witnessed SELECT 'took a free place of ' || group_concat(user_id), new.reserved_by FROM line
+      WHERE gpus = new.gpus AND given_at IS NULL AND session_id IS NULL HAVING count(*) > 0;
   END;
   CREATE TRIGGER unpaid AFTER UPDATE ON subscriptions WHEN new.status IN ('past_due', 'unpaid')
     AND old.status NOT IN ('past_due', 'unpaid')
@@ -195,6 +210,7 @@ const TABLES = {
   webhooks: schema.webhooks,
   deliveries: schema.webhookDeliveries,
   audit: schema.auditLog,
+  line: schema.line,
 }
 
 /** Reads all rows. For an unchanged table, returns the previous ones. */

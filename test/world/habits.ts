@@ -14,6 +14,7 @@ import {
 } from './fleet-habits.ts'
 import type { Habit } from './habit.ts'
 import { outgrowThePlan } from './large-server-habits.ts'
+import { addAPlace, leaveAndReturn, letHoldsLapse, lineUp } from './line-habits.ts'
 import {
   buyWhileItRuns,
   leaveBillUnpaid,
@@ -55,6 +56,7 @@ const HABITS = {
   'sign-up': [signUpAgain],
   'large server': [outgrowThePlan],
   end: [moveEnds],
+  line: [lineUp, lineUp, leaveAndReturn, letHoldsLapse, addAPlace],
 } satisfies Record<string, Habit[]>
 export type HabitKind = keyof typeof HABITS
 

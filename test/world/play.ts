@@ -3,6 +3,7 @@ import { type Random, seededRandom } from '../../testing/random.ts'
 import type { WorldDatabase } from './database.ts'
 import { habit, isHabit } from './habits.ts'
 import { cloudHappening, edges, operatorDeed, stripeHappening } from './happenings.ts'
+import { leave } from './line-habits.ts'
 import { Memory } from './memory.ts'
 import { Broken } from './mishaps.ts'
 import { newPerson, type Person } from './people.ts'
@@ -92,6 +93,8 @@ async function becomeQuiet(world: World, people: Person[]): Promise<void> {
         .filter(({ closedAt }) => closedAt === null)
         .map((one) => ({ name: `${one.user.name} stop`, run: () => one.stop() })),
     )
+    if ((await world.database.read()).line.length)
+      await world.together(people.map((one) => ({ name: `${one.user.name} leave`, run: () => leave(world, one) })))
     await world.advance(5 * MINUTE_MS)
   }
   for (const wait of [8 * HOUR_MS, 2 * DAY_MS, 3 * DAY_MS, 33 * DAY_MS, 2 * DAY_MS, 5 * MINUTE_MS])

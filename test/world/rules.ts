@@ -7,6 +7,7 @@ import { EVENTS_RULES } from './rules/events.ts'
 import { FLEET_RULES } from './rules/fleet.ts'
 import { INCLUDED_HOURS_RULES } from './rules/included-hours.ts'
 import { JOBS_RULES } from './rules/jobs.ts'
+import { LINE_RULES } from './rules/line.ts'
 import { METERS_RULES } from './rules/meters.ts'
 import { MONEY_MAILS_RULES } from './rules/money-mails.ts'
 import { PEOPLE_RULES } from './rules/people.ts'
@@ -18,6 +19,7 @@ import { TRIALS_RULES } from './rules/trials.ts'
 /** What must be true after every step. */
 export const RULES: Rule[] = [
   ...FLEET_RULES,
+  ...LINE_RULES,
   ...JOBS_RULES,
   ...METERS_RULES,
   ...TRIALS_RULES,

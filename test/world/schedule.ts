@@ -56,10 +56,30 @@ export type Schedule = {
   steps: Step[]
 }
 
+/** People who mostly wait in line. */
+const lineKind = fc.oneof(
+  { weight: 45, arbitrary: fc.constant('line' as const) },
+  { weight: 30, arbitrary: fc.constant('person' as const) },
+  { weight: 10, arbitrary: fc.constant('cloud' as const) },
+  { weight: 5, arbitrary: fc.constant('operator' as const) },
+  { weight: 5, arbitrary: fc.constant('console' as const) },
+  { weight: 5, arbitrary: fc.constant('deploy' as const) },
+)
+
 type Size = { people: number; places: fc.Arbitrary<number>; steps: { minLength: number; maxLength: number } }
 
-function scheduled(wait: fc.Arbitrary<Wait>, { people, places, steps }: Size): fc.Arbitrary<Schedule> {
-  const step = fc.record({ wait, weather, kind, who: fc.nat({ max: people - 1 }), luck: fc.nat({ max: 0x7fffffff }) })
+function scheduled(
+  wait: fc.Arbitrary<Wait>,
+  { people, places, steps }: Size,
+  kinds: fc.Arbitrary<Step['kind']> = kind,
+): fc.Arbitrary<Schedule> {
+  const step = fc.record({
+    wait,
+    weather,
+    kind: kinds,
+    who: fc.nat({ max: people - 1 }),
+    luck: fc.nat({ max: 0x7fffffff }),
+  })
   const person = fc.record({ behavior: fc.constantFrom(...BEHAVIORS), trial: fc.boolean() })
   return fc.noBias(
     fc.record({
@@ -84,5 +104,11 @@ export const SCENARIOS = {
     places: fc.constant(12),
     steps: { minLength: 200, maxLength: 200 },
   }),
+  /** Eight people wait for two or three servers. */
+  line: scheduled(
+    fc.integer({ min: 0, max: 10 * MINUTE_MS }),
+    { people: 8, places: fc.integer({ min: 2, max: 3 }), steps: { minLength: 6, maxLength: 16 } },
+    lineKind,
+  ),
 } satisfies Record<string, fc.Arbitrary<Schedule>>
 export type Scenario = keyof typeof SCENARIOS

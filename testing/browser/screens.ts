@@ -244,6 +244,7 @@ export const SCREENS: Screen[] = [
   },
   { name: 'admin-places', path: '/admin/places', as: 'admin' },
   { name: 'admin-environments', path: '/admin/environments', as: 'admin' },
+  { name: 'admin-line', path: '/admin/line', as: 'admin' },
   { name: 'admin-drift', path: '/admin/drift', as: 'admin' },
   { name: 'admin-audit', path: '/admin/audit', as: 'admin' },
   { name: 'admin-confirm', path: '/admin/confirm', as: 'admin' },

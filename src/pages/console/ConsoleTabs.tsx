@@ -3,6 +3,7 @@ const TABS = [
   { href: '/console/messages', label: 'Messages' },
   { href: '/admin/people', label: 'People' },
   { href: '/admin/places', label: 'Places' },
+  { href: '/admin/line', label: 'Line' },
   { href: '/admin/environments', label: 'Environments' },
   { href: '/admin/drift', label: 'Drift' },
   { href: '/admin/audit', label: 'Audit log' },

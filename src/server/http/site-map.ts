@@ -140,6 +140,7 @@ export const SITE_MAP = {
   'GET /admin/people': page('admin', {}),
   'GET /admin/people/:id': page('admin', {}),
   'GET /admin/places': page('admin', {}),
+  'GET /admin/line': page('admin', {}),
   'GET /admin/environments': page('admin', {}),
   'GET /admin/drift': page('admin', {}),
   'GET /admin/audit': page('admin', {}),

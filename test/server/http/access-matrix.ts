@@ -89,6 +89,7 @@ export const MATRIX: Record<string, Row> = {
   'GET /admin/people': ADMIN_PAGE,
   'GET /admin/people/:id': ADMIN_PAGE,
   'GET /admin/places': ADMIN_PAGE,
+  'GET /admin/line': ADMIN_PAGE,
   'GET /admin/environments': ADMIN_PAGE,
   'GET /admin/drift': ADMIN_PAGE,
   'GET /admin/audit': ADMIN_PAGE,

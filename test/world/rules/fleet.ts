@@ -34,10 +34,10 @@ export const FLEET_RULES: Rule[] = [
   },
   {
     name: 'places-are-held-by-live-runs',
-    sentence: 'Every live run holds its place, and every held place belongs to a live run.',
+    sentence: 'Every live run holds its place, and every held place belongs to a live run, or to someone in line.',
     broken: ({ rows }) => [
       ...rows.places.flatMap((place) => {
-        if (place.reservedBy === null) return []
+        if (place.reservedBy === null || rows.line.some(({ userId }) => userId === place.reservedBy)) return []
         const run = rows.runs.find(({ id }) => id === place.reservedBy)
         return run?.endedAt === null && run.placeId === place.id ? [] : [`${place.id} is held by ${place.reservedBy}`]
       }),

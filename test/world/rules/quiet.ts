@@ -12,6 +12,7 @@ export const QUIET_RULES: Rule[] = [
       ...world.ec2.alive().map(({ id }) => `${id} runs`),
       ...rows.runs.filter(({ endedAt }) => endedAt === null).map(({ id }) => `${id} is live`),
       ...rows.places.filter(({ reservedBy }) => reservedBy !== null).map(({ id }) => `${id} is held`),
+      ...rows.line.map(({ userId }) => `${userId} waits in line`),
       ...rows.jobs.filter(({ runAt }) => runAt !== null).map(({ id, kind }) => `${kind} ${id} is due`),
       ...rows.launches
         .filter(({ outcome }) => outcome !== 'gone' && outcome !== 'refused')

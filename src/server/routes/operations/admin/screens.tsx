@@ -5,6 +5,7 @@ import { AuditLog } from '../../../../pages/admin/AuditLog.tsx'
 import { ConfirmPassword } from '../../../../pages/admin/ConfirmPassword.tsx'
 import { Drift } from '../../../../pages/admin/Drift.tsx'
 import { Environments } from '../../../../pages/admin/Environments.tsx'
+import { Lines } from '../../../../pages/admin/Lines.tsx'
 import { People } from '../../../../pages/admin/People.tsx'
 import { Person } from '../../../../pages/admin/Person.tsx'
 import { Places } from '../../../../pages/admin/Places.tsx'
@@ -19,6 +20,7 @@ import { renderPage } from '../../../http/render.tsx'
 import { newId } from '../../../id.ts'
 import * as log from '../../../operations/audit-log.ts'
 import { findDrift } from '../../../operations/drift.ts'
+import { readLines } from '../../../operations/lines.ts'
 import { findPeople, getPerson } from '../../../operations/people.ts'
 import { getRunRecord } from '../../../operations/run-record.ts'
 import { ownPagePath } from './own-page.ts'
@@ -42,6 +44,10 @@ export async function run(c: C, id: string): Promise<Response> {
   const found = await getRunRecord(c.var.ctx, id)
   const self = signedIn(c).user.id === found.owner.id
   return renderPage(c, { title: 'Run', assets: 'admin' }, <RunRecord run={found} acting={acting(c)} self={self} />)
+}
+
+export async function lines(c: C): Promise<Response> {
+  return renderPage(c, { title: 'Line', assets: 'admin' }, <Lines {...(await readLines(c.var.ctx))} />)
 }
 
 export async function places(c: C): Promise<Response> {

@@ -1,0 +1,110 @@
+import { formatUptime } from '../../domain/server.ts'
+import { Badge } from '../../ui/Badge.tsx'
+import { BarChart } from '../../ui/BarChart.tsx'
+import { Card } from '../../ui/Card.tsx'
+import { type Column, DataTable } from '../../ui/DataTable.tsx'
+import { EmptyState } from '../../ui/States.tsx'
+import { Time } from '../../ui/Time.tsx'
+import { AdminPage } from './AdminPage.tsx'
+
+type LinesProps = {
+  people: {
+    userId: string
+    email: string
+    size: number
+    trial: boolean
+    position: number | null
+    joinedAt: string
+    state: 'waiting' | 'held' | 'starting'
+  }[]
+  waited: {
+    size: number
+    trial: boolean
+    served: number
+    left: number
+    median: number | null
+    longest: number | null
+  }[]
+  short: { label: string; value: number }[]
+}
+
+const PEOPLE: Column[] = [
+  { key: 'person', label: 'Person', rowHeader: true },
+  { key: 'size', label: 'Machine' },
+  { key: 'plan', label: 'Plan' },
+  { key: 'position', label: 'Position', numeric: true },
+  { key: 'state', label: 'State' },
+  { key: 'joined', label: 'Joined' },
+]
+const WAITED: Column[] = [
+  { key: 'size', label: 'Machine', rowHeader: true },
+  { key: 'plan', label: 'Plan' },
+  { key: 'served', label: 'Got a place', numeric: true },
+  { key: 'left', label: 'Left', numeric: true },
+  { key: 'median', label: 'Half waited at most', numeric: true },
+  { key: 'longest', label: 'Longest', numeric: true },
+]
+const COLORS = { waiting: 'yellow', held: 'green', starting: 'green' } as const
+const machine = (gpus: number) => `${gpus} × L4`
+const plan = (trial: boolean) => (trial ? 'Trial' : 'Paid')
+const time = (seconds: number | null) => (seconds === null ? '—' : formatUptime(seconds))
+
+/** Who waits for a server, how long people waited, and when there were too few. */
+export function Lines({ people, waited, short }: LinesProps) {
+  return (
+    <AdminPage here="/admin/line" title="Line" aside={<span className="hint">{people.length} in line</span>}>
+      <Card title="In line now">
+        {people.length ? (
+          <DataTable
+            caption="In line now"
+            hideCaption
+            columns={PEOPLE}
+            rows={people.map(({ userId, email, size, trial, position, joinedAt, state }) => ({
+              id: userId,
+              cells: {
+                person: <a href={`/admin/people/${userId}`}>{email}</a>,
+                size: machine(size),
+                plan: plan(trial),
+                position: position || '—',
+                state: <Badge color={COLORS[state]}>{state}</Badge>,
+                joined: <Time at={joinedAt} />,
+              },
+            }))}
+          />
+        ) : (
+          <EmptyState>Nobody waits in line.</EmptyState>
+        )}
+      </Card>
+      <Card title="How long people waited">
+        {waited.length ? (
+          <DataTable
+            caption="In the last 30 days"
+            columns={WAITED}
+            rows={waited.map(({ size, trial, served, left, median, longest }) => ({
+              id: `${size} ${trial}`,
+              cells: {
+                size: machine(size),
+                plan: plan(trial),
+                served,
+                left,
+                median: time(median),
+                longest: time(longest),
+              },
+            }))}
+          />
+        ) : (
+          <EmptyState>Nobody waited in the last 30 days.</EmptyState>
+        )}
+      </Card>
+      <Card title="When capacity was short">
+        <BarChart
+          bars={short}
+          unit="min"
+          digits={0}
+          caption="Minutes without a free place, by hour of the week (UTC), on average over 4 weeks"
+          empty="There was always a free place."
+        />
+      </Card>
+    </AdminPage>
+  )
+}
