@@ -56,7 +56,7 @@ test('and the same exit codes', async () => {
   const codes = [0, ...Object.values(EXIT)].map(String)
   expect(markdown(file('cli/README.md'), 'exit code')).toEqual(codes)
   expect(html(await page('/docs/cli'), 'Exit code')).toEqual(codes)
-  const help = /Exit codes: (.*)/.exec((await newComputer().run(['--help'])).out)?.[1] ?? ''
+  const help = /Exit codes: (.*)/s.exec((await newComputer().run(['--help'])).out)?.[1] ?? ''
   expect(help.match(/\b\d+\b/g)).toEqual(codes)
 })
 
