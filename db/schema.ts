@@ -13,6 +13,7 @@ import type { TokenScope } from '../src/domain/api-token.ts'
 import type { Act } from '../src/domain/audit.ts'
 import type { InvoiceStatus, InvoiceStep } from '../src/domain/money/invoice.ts'
 import type { PlanType } from '../src/domain/money/plan.ts'
+import type { MailKind, NoticeKind } from '../src/domain/notice.ts'
 import type { RunActor, RunEventKind } from '../src/domain/run-event.ts'
 import type { RunWishes } from '../src/domain/run-wishes.ts'
 import type { EventType } from '../src/domain/webhook.ts'
@@ -52,6 +53,10 @@ export const users = sqliteTable(
     budgetCents: integer('budget_cents'),
     /** Whether we then stop their server. */
     budgetStops: integer('budget_stops', { mode: 'boolean' }).notNull().default(false),
+    /** Kinds of email that they switched off: `src/domain/notice.ts`. */
+    mutedMails: text('muted_mails', { mode: 'json' }).$type<MailKind[]>().notNull().default([]),
+    /** After how many minutes without use we stop their server; null: never. `src/domain/idle.ts` */
+    idleMinutes: integer('idle_minutes'),
     /** When closing looks at this user next. */
     billingDueAt: integer('billing_due_at').notNull().default(0),
     createdAt: integer('created_at').notNull(),
@@ -277,6 +282,10 @@ export const runs = sqliteTable(
     /** A smaller plan set `endsAt`, in place of the end that its user had set. `src/domain/money/plan-end.ts` */
     planEnds: integer('plan_ends', { mode: 'boolean' }).notNull().default(false),
     ownEndsAt: integer('own_ends_at'),
+    /** Its simulator says that nobody uses it, and that set `endsAt`, in place of `ownEndsAt`. */
+    idleEnds: integer('idle_ends', { mode: 'boolean' }).notNull().default(false),
+    /** When to ask its simulator next whether anyone uses it; null: its owner doesn't want that. */
+    idleLookAt: integer('idle_look_at'),
     /** Their budget, if that set `endsAt`. */
     budgetCents: integer('budget_cents'),
     requestedAt: integer('requested_at').notNull(),
@@ -719,6 +728,8 @@ export const outbox = sqliteTable(
     html: text().notNull(),
     /** Where replies go, if not to the sender. */
     replyTo: text('reply_to'),
+    /** The link that turns off emails of its kind, for its header. Null for emails that always come. */
+    offUrl: text('off_url'),
     /** What it is about, for an email that we write only once: `paid:bill_…`. */
     cause: text().unique(),
     createdAt: integer('created_at').notNull(),
@@ -733,6 +744,33 @@ export const outbox = sqliteTable(
   ],
 )
 export type OutboxRow = typeof outbox.$inferSelect
+
+/** What a user hears under the bell, written in the batch of the change that causes it, with its email if it has one. */
+export const notices = sqliteTable(
+  'notices',
+  {
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id),
+    kind: text().$type<NoticeKind>().notNull(),
+    at: integer().notNull(),
+    title: text().notNull(),
+    text: text().notNull(),
+    /** Where it leads: a path of ours or an invoice at Stripe, and what its link says. */
+    link: text(),
+    label: text(),
+    /** What it is about, for one that we write only once: `budget:…`. */
+    cause: text().unique(),
+    readAt: integer('read_at'),
+  },
+  (t) => [
+    index('notices_by_user').on(t.userId, t.at),
+    index('notices_unread').on(t.userId).where(sql`read_at IS NULL`),
+    index('notices_by_time').on(t.at),
+  ],
+)
+export type NoticeRow = typeof notices.$inferSelect
 
 /** Where a user's events go. Deleting one deletes its deliveries. */
 export const webhooks = sqliteTable(

@@ -35,8 +35,14 @@ export const clientOptions: Rolldown.RolldownOptions = {
           minShareCount: 2,
           priority: 1,
         },
-        // What the dashboard shares with the console.
-        { name: 'money', test: /src.domain.(money|worlds)/, minShareCount: 2 },
+        // What the dashboard shares with the console, and the slider on /pricing.
+        { name: 'money', test: /src.domain.(money.(?!trial)|worlds)/, minShareCount: 2, priority: 2 },
+        // What the dashboard shares with the bell of every other page.
+        {
+          name: 'live',
+          test: /actioncable|src.(islands.(jobs-channel|announce)|domain.(cable|money.trial))/,
+          minShareCount: 2,
+        },
         { name: 'forms', test: /src.(ui|islands.(use|account)|domain.(form|person|user))/, minShareCount: 2 },
       ],
     },
@@ -105,7 +111,7 @@ const DOOR = /src.server.door.(?!routes|door-keeper|screens)|src.domain.forward/
 
 /** Code that few requests need, loaded on demand, in one chunk because small ones compress badly. */
 const RARE =
-  /src.ui.BarChart|src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ForgotPassword|Help|Privacy|ResetPassword|Runs?|ShareServer|ConnectServer|run.\w+|StatusPage|StopServer|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.(webhook|run-list|run-timeline|money.(budget-form|correction|cost-chart|ec2-credit))|src.server.routes.webhooks.answers|src.server.door.screens|node_modules.standardwebhooks|src.server.(mail.webhook|events.(?!outbox|sweep)|accounts.(device-logins|overdue-servers|personal-data|webhooks)|billing.(plans.(change-plan|reconcile)|bills.(budget|corrections|ec2-credit|hours-mails|invoice-mails|run-bill|settle-meter))|mail.money-letters|operations.(metrics|prometheus|run-page)|fleet.run-(facts|list))/
+  /src.ui.BarChart|src.pages.(AccountOverview|billing.(BillingCard|SubscriptionCard)|Activate|ConsoleMessages|ContactSales|contact.\w+|ApiTokens|BillingHistory|BillingStatement|Budget|ChangePlan|CloseAccount|ConfirmEmailPage|Devices|ForgotPassword|Help|Privacy|ResetPassword|Runs?|ShareServer|ConnectServer|run.\w+|StatusPage|StopServer|Idle|MailsOff|Mails|Notices|notices.\w+|Subscriptions|Terms|Webhooks?|webhooks.\w+|terms.\w+)\.tsx|src.domain.(webhook|run-list|run-timeline|money.(budget-form|correction|cost-chart|ec2-credit))|src.server.routes.\w+.(webhooks|notices).answers|src.server.door.screens|node_modules.standardwebhooks|src.server.(mail.(webhook|ended)|events.(?!outbox|sweep)|accounts.(device-logins|overdue-servers|personal-data|webhooks)|billing.(plans.(change-plan|reconcile)|bills.(budget|corrections|ec2-credit|hours-mails|invoice-mails|run-bill|settle-meter))|mail.money-letters|operations.(metrics|prometheus|run-page)|fleet.(run-(facts|list)|status|idle-setting))/
 
 export const workerBuild: EnvironmentOptions = {
   resolve: { noExternal: true, conditions: ['workerd', 'worker', 'module', 'browser'] },

@@ -21,6 +21,8 @@ const jump = z.object({
     .max(100 * 366 * 86_400),
 })
 
+const idle = z.object({ instance_id: z.string(), seconds: z.number().int().min(0) })
+
 const stripeFaults = z.enum(['error', 'lost_response', 'timeout'])
 const filesFaults = z.enum(['error', 'timeout'])
 
@@ -76,6 +78,11 @@ export function devRoutes(
     else throw new Error(`This stack has no ${target} stand-in.`)
     return c.json({ target, fault, times })
   })
+  app.post('/idle', async (c) => {
+    const { instance_id, seconds } = idle.parse(await c.req.json())
+    services.ec2?.leaveIdle(instance_id, seconds)
+    return c.json({ instance_id, idle_seconds: seconds })
+  })
   app.delete('/faults', (c) => {
     for (const standIn of [services.ec2, services.stripe, services.files, services.mailbox]) standIn?.heal()
     return c.json({ faults: 'none' })
@@ -96,7 +103,7 @@ function mailboxPage(services: Services) {
           body { max-width: 48rem; margin: 2rem auto; padding: 0 1rem }
           article { border: 1px solid #8886; border-radius: 8px; padding: 1rem; margin: 1rem 0 }
           h2 { font-size: 1.1rem; margin: 0 }
-          p.meta { color: light-dark(#666, #aaa); margin: 0 0 .5rem }
+          p.meta { color: light-dark(#666, #aaa); margin: 0 0 .5rem; overflow-wrap: anywhere }
           pre { white-space: pre-wrap; overflow-wrap: anywhere; font: inherit }
         </style>
       </head>
@@ -107,6 +114,7 @@ function mailboxPage(services: Services) {
           (mail) => html`<article>
             <h2>${mail.subject}</h2>
             <p class="meta">To ${mail.to} at ${mail.sent_at}${mail.reply_to ? `, reply to ${mail.reply_to}` : ''}</p>
+            ${Object.entries(mail.headers ?? {}).map(([name, value]) => html`<p class="meta">${name}: ${value}</p>`)}
             <pre>${linked(mail.text)}</pre>
           </article>`,
         )}

@@ -9,6 +9,8 @@ export type CapturedMail = {
   html: string
   /** Only if replies go to someone other than the sender. */
   reply_to?: string
+  /** What else the email's header says. */
+  headers?: Record<string, string>
   sent_at: string
 }
 
@@ -41,9 +43,10 @@ export function openMailbox(path: string, now: () => number): Mailbox {
       }
       for (const field of ['to', 'from', 'subject', 'text', 'html'] as const)
         if (typeof mail[field] !== 'string' || !mail[field]) throw new Error(`The email lacks the field "${field}".`)
-      const { to, from, subject, text, html, replyTo = '' } = mail
-      if (/[\r\n]/.test(to + from + subject + replyTo)) throw new Error('An email header contains a line break.')
-      const answers = replyTo ? { reply_to: replyTo } : {}
+      const { to, from, subject, text, html, replyTo = '', headers } = mail
+      if (/[\r\n]/.test(to + from + subject + replyTo + Object.entries(headers ?? {})))
+        throw new Error('An email header contains a line break.')
+      const answers = { ...(replyTo ? { reply_to: replyTo } : {}), ...(headers ? { headers } : {}) }
       const captured = { to, from, subject, text, html, ...answers, sent_at: new Date(now()).toISOString() }
       appendFileSync(path, `${JSON.stringify(captured)}\n`)
       mails.push(captured)

@@ -56,7 +56,7 @@ const ROOMS: Record<string, { path: string | string[]; looksInto: string[] }> = 
   },
   http: {
     path: 'src/server/http/',
-    looksInto: ['domain', 'ui', 'pages', 'db', 'server', 'limits', 'billing', 'fleet', 'accounts'],
+    looksInto: ['domain', 'ui', 'pages', 'db', 'server', 'limits', 'mail', 'billing', 'fleet', 'accounts'],
   },
   objects: {
     path: ['src/server/channel/', 'src/server/create-context.ts'],

@@ -11,6 +11,7 @@ import { hasMissingImage, type InstanceState, privateIp, publicIp, stateOf } fro
 import { Instances } from './instances.ts'
 import { type Ec2Call, Protocol } from './protocol.ts'
 import { WebListeners } from './web-listeners.ts'
+import { leaveIdle } from './web-page.ts'
 
 export type Ec2Options = StandInOptions & {
   /** How long an instance stays pending. */
@@ -47,6 +48,8 @@ export type Ec2StandIn = {
    */
   inject(fault: string, times: number, options?: { instance_id?: string; action?: string }): void
   /** Cancels all pending faults. */
+  /** Pretends that nobody has used an instance's page for so long. */
+  leaveIdle(instanceId: string, seconds: number): void
   heal(): void
   /** While held, no instance finishes booting or shutting down, so that a test can look at it as long as it needs. */
   hold(held: boolean): void
@@ -113,6 +116,7 @@ export async function startEc2(options: Ec2Options): Promise<Ec2StandIn> {
       store.commit()
       void followClock()
     },
+    leaveIdle: (instanceId, seconds) => leaveIdle(instanceId, seconds, now()),
     heal: () => faults.heal(),
     certificate: identities.certificate,
     proofOf: (id) => {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { STATUS_PATH } from '../../src/domain/idle.ts'
 import { machineText } from '../../src/domain/machine.ts'
 import { fineDollars, UNITS_PER_DOLLAR, UNITS_PER_SECOND } from '../../src/domain/money/money.ts'
 import { PER_HOUR } from '../../src/domain/money/start-cost.ts'
@@ -53,6 +54,18 @@ function stripTypes(name: string): Promise<string> {
   return code
 }
 
+/** When anyone last used each instance's page: asked for something, or steered. */
+const usedAt = new Map<string, number>()
+
+/** Pretends that nobody has used an instance for so long. */
+export function leaveIdle(instanceId: string, seconds: number, now: number): void {
+  usedAt.set(instanceId, now - seconds * 1000)
+}
+
+function idleSeconds({ id, runsFrom }: Instance, now: number): number {
+  return Math.max(0, Math.floor((now - (usedAt.get(id) ?? runsFrom)) / 1000))
+}
+
 /** How long the machine has run, and what that costs without a plan: it doesn't know about plans. */
 function runOf(instance: Instance, now: number): { up: string; cost: string } {
   const seconds = Math.max(0, Math.floor((now - instance.runsFrom) / 1000))
@@ -84,6 +97,8 @@ function pageOf(instance: Instance, { now, siteUrl }: PageContext): string {
 
 async function findAnswer(path: string, instance: Instance, context: PageContext): Promise<Answer | undefined> {
   if (path === '/') return { type: 'text/html; charset=utf-8', text: pageOf(instance, context) }
+  if (path === STATUS_PATH)
+    return { type: 'application/json', text: JSON.stringify({ idle_seconds: idleSeconds(instance, context.now()) }) }
   if (path === '/run') return { type: 'application/json', text: JSON.stringify(runOf(instance, context.now())) }
   const name = path.slice(1)
   if (scripts.has(name)) return { type: 'text/javascript; charset=utf-8', text: await stripTypes(name) }
@@ -97,8 +112,9 @@ export async function answerPage(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const path = (request.url ?? '/').split('?')[0] ?? '/'
+  const [path = '/', query] = (request.url ?? '/').split('?')
   if (path.startsWith('/data/')) {
+    usedAt.set(instance.id, context.now())
     const file = decodeURIComponent(path.slice('/data/'.length))
     return answerData(context.dataOf(instance.id), file, request, response, headers)
   }
@@ -106,6 +122,9 @@ export async function answerPage(
     response.writeHead(405, { ...headers, allow: 'GET, HEAD' }).end()
     return
   }
+  // An open page asks for its time by itself, and says whether anyone steered. We ask for the status.
+  const isUse = request.method === 'GET' && path !== STATUS_PATH && (path !== '/run' || query === 'used')
+  if (isUse) usedAt.set(instance.id, context.now())
   const found = await findAnswer(path, instance, context)
   if (!found) response.writeHead(404, { ...headers, 'content-type': 'text/plain; charset=utf-8' }).end('Not found\n')
   else response.writeHead(200, { ...headers, 'content-type': found.type }).end(found.text)

@@ -132,6 +132,9 @@ const BY: Record<string, string> = {
   site: 'By you.',
   mail: 'By the link in our email.',
   budget: 'By your budget.',
+  plan: 'By your plan.',
+  idle: 'Because nobody used it.',
+  used: 'Because someone used it again.',
   us: 'By us.',
 }
 

@@ -37,6 +37,7 @@ export function serverStatusColor(status: ServerStatus): BadgeColor {
 export function endedBecause({ ended_because, startedAt }: Pick<Server, 'ended_because' | 'startedAt'>): string | null {
   if (ended_because === 'trial_over') return 'Free minutes used up'
   if (ended_because === 'time_up') return 'Ended at the time you set'
+  if (ended_because === 'idle') return 'Nobody used it'
   if (ended_because === 'budget') return 'Your budget was used up'
   if (ended_because === 'plan') return 'Your plan no longer includes it'
   if (ended_because !== 'you') return null

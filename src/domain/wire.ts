@@ -1,5 +1,6 @@
 import type { TokenScope } from './api-token.ts'
 import type { PlanType } from './money/plan.ts'
+import type { NoticeKind } from './notice.ts'
 import type { RunEventKind } from './run-event.ts'
 import type { EventType } from './webhook.ts'
 
@@ -41,7 +42,7 @@ export type Server = {
   error_message: string | null
 }
 
-export type EndReason = 'you' | 'time_up' | 'budget' | 'plan' | 'trial_over' | 'suspended' | 'failure'
+export type EndReason = 'you' | 'time_up' | 'idle' | 'budget' | 'plan' | 'trial_over' | 'suspended' | 'failure'
 
 /** What happened to a run, as its page and the API name it. */
 export type RunEventName =
@@ -63,6 +64,18 @@ export type RunEvent = { at: string; what: RunEventName; detail: string | null }
 
 /** EC2's own record of a machine that has ended. `reason` in its words. */
 export type ProviderRecord = { launched_at: string; ended_at: string | null; reason: string | null }
+
+/** What a person finds under the bell. `link` is a path of ours, or an invoice at Stripe. */
+export type Notice = {
+  id: string
+  kind: NoticeKind
+  at: string
+  title: string
+  text: string
+  link: string | null
+  label: string | null
+  read: boolean
+}
 
 export type JobKind = 'server_start' | 'server_stop'
 export type JobStatus = 'queued' | 'running' | 'succeeded' | 'failed'

@@ -1,6 +1,8 @@
 /** Runs on every page that has a script, once there is time. */
 import './theme.ts'
 
+if (document.querySelector('.bell')) void import('./bell.ts')
+
 /**
  * Preloads the style sheet of the pages likely to come next; here it changes nothing. If the browser fetched it only
  * then, it might show the page before it knows about the transition, and drop the animation with an error.

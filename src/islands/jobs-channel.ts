@@ -8,6 +8,9 @@ import type { Job, LinePlace, Server } from '../domain/wire.ts'
  */
 export type Connection = 'connecting' | 'live' | 'reconnecting' | 'off' | 'blocked'
 
+/** To the page's bell. */
+const passOn = () => document.dispatchEvent(new Event('cable'))
+
 const BLOCKED_AFTER_MS = 10_000
 
 export type Listener = {
@@ -60,16 +63,18 @@ export function followJobs(userId: string, { onJob, onServer, onNews, onLine, on
         clearTimeout(patience)
         onConnection('live', heardAt)
         onNews()
+        passOn()
       },
       disconnected({ willAttemptReconnect }: { willAttemptReconnect: boolean }) {
         isOff = !willAttemptReconnect
         lost()
       },
       received(message: { event: string; job: Job; server: Server; line: LinePlace | null }) {
-        if (message.event === 'job.updated') onJob(message.job)
+        if (message.event === 'job.updated') return onJob(message.job)
         if (message.event === 'server.updated' || message.event === 'server.ending') onServer(message.server)
         if (message.event === 'line.updated') onLine?.(message.line)
         if (message.event === 'account.updated') onNews()
+        passOn()
       },
     },
   )

@@ -1,6 +1,9 @@
 import { useEffect, useRef } from 'react'
 import { countdownText } from '../domain/money/trial.ts'
 
+/** The bell may change it meanwhile. */
+const ownTitle = () => document.title.replace(/^.* left · /, '')
+
 /**
  * Counts down in the tab's title, even while the tab is hidden: that's when people read titles.
  * @param seconds left; null shows the page's own title
@@ -12,15 +15,14 @@ export function useTitleCountdown(seconds: number | null): void {
   const counting = seconds !== null
   useEffect(() => {
     if (!counting) return
-    const own = document.title
     const tick = () => {
-      document.title = `${countdownText((endsAt.current - Date.now()) / 1000)} left · ${own}`
+      document.title = `${countdownText((endsAt.current - Date.now()) / 1000)} left · ${ownTitle()}`
     }
     tick()
     const timer = setInterval(tick, 1000)
     return () => {
       clearInterval(timer)
-      document.title = own
+      document.title = ownTitle()
     }
   }, [counting])
 }

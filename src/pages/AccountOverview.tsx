@@ -33,6 +33,12 @@ export function AccountOverview({ subscription, billing, ...profile }: AccountOv
                 <a href="/webhooks">Webhooks</a>
               </li>
               <li>
+                <a href="/mails">Emails</a>
+              </li>
+              <li>
+                <a href="/idle">Idle servers</a>
+              </li>
+              <li>
                 <a href="/environments">Build Your Own</a>
               </li>
               <li>

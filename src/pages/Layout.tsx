@@ -1,10 +1,13 @@
 import type { ReactNode } from 'react'
+import { unreadText } from '../domain/notice.ts'
 import type { User } from '../domain/wire.ts'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { Spinner } from '../ui/States.tsx'
 import { colorMedia, THEME_COLORS, type Theme } from '../ui/theme.ts'
 import { bootstrapJson } from './bootstrap-json.ts'
 import { type AccountIssue, AccountNotice, type Overdue } from './layout/AccountNotice.tsx'
+import type { BellProps } from './layout/Bell.tsx'
+import { type Ending, EndingBanner } from './layout/EndingBanner.tsx'
 import { Footer } from './layout/Footer.tsx'
 import { Sidebar } from './layout/Sidebar.tsx'
 import { TopBar } from './layout/TopBar.tsx'
@@ -14,6 +17,10 @@ export type LayoutProps = {
   /** What keeps the user from starting servers. */
   notice?: AccountIssue | null
   overdue?: Overdue | null
+  /** Null for visitors. */
+  bell?: BellProps | null
+  /** Their server stops in a few minutes. The dashboard says so itself. */
+  ending?: Ending | null
   /** Path and query of the request: marks the current link. */
   path: string
   title: string
@@ -43,14 +50,17 @@ const TAGLINE = 'GPU simulation servers for drones and ground vehicles. Start on
 export function Layout({ user, path, title, description = TAGLINE, origin, csrfToken, assets, ...rest }: LayoutProps) {
   const theme = rest.theme ?? 'system'
   const named = path === '/' ? `Proving Ground: ${title}` : `${title} · Proving Ground`
-  const address = origin + (path.split('?')[0] ?? '/')
+  const page = path.split('?')[0] ?? '/'
+  const address = origin + page
   const switcher = { theme, csrfToken }
   return (
     <html lang="en" data-theme={theme} data-next={assets.next} className={user ? 'signed-in' : undefined}>
       <head>
         <meta charSet="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>{rest.titleAlone ? title : named}</title>
+        <title>
+          {(rest.bell?.unread ? `(${unreadText(rest.bell.unread)}) ` : '') + (rest.titleAlone ? title : named)}
+        </title>
         <meta name="description" content={description} />
         {rest.noIndex ? <meta name="robots" content="noindex" /> : <link rel="canonical" href={address} />}
         {/* With a precedence, React puts it before everything that can wait. */}
@@ -84,9 +94,16 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
         <a className="skip" href="#main">
           Skip to content
         </a>
-        <TopBar user={user} path={path.split('?')[0] ?? '/'} csrfToken={csrfToken} />
+        <TopBar user={user} path={page} csrfToken={csrfToken} bell={rest.bell ?? null} />
         {user ? <Sidebar path={path} {...switcher} /> : null}
         <main id="main" tabIndex={-1}>
+          {user ? (
+            <div id="ending">
+              {rest.ending && page !== '/dashboard' ? (
+                <EndingBanner ending={rest.ending} csrfToken={csrfToken} />
+              ) : null}
+            </div>
+          ) : null}
           {rest.notice ? <AccountNotice issue={rest.notice} overdue={rest.overdue ?? null} /> : null}
           {rest.flash ? (
             <div className="page page-flash">

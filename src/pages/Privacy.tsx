@@ -52,6 +52,12 @@ const KEPT: [what: string, why: string, until: string][] = [
     'To collect it if you sign up again',
     'Until it is paid',
   ],
+  [
+    'Notices about your servers and bills, and when you read them',
+    'To tell you what happened',
+    `${TRACE_DAYS} days, or until you close your account`,
+  ],
+  ['Which emails you want', 'To send you no others', 'As long as you have your account'],
   ['Emails we sent you', 'To answer your questions about them', `${TRACE_DAYS} days`],
   ['Messages, feedback, and requests you sent us', 'To answer them', `${TRACE_DAYS} days`],
 ]

@@ -17,6 +17,7 @@ import { account } from './routes/accounts/account.ts'
 import { accountPages } from './routes/accounts/account-pages.tsx'
 import { apiTokens } from './routes/accounts/api-tokens.tsx'
 import { deviceLogin } from './routes/accounts/device-login.tsx'
+import { notices } from './routes/accounts/notices.tsx'
 import { passwords } from './routes/accounts/passwords.ts'
 import { users } from './routes/accounts/users.ts'
 import { billingPages } from './routes/billing/billing-pages.tsx'
@@ -74,6 +75,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', passwords)
     .route('/', account)
     .route('/', apiTokens)
+    .route('/', notices)
     .route('/', deviceLogin)
     .route('/', webhooks)
     .route('/', servers)

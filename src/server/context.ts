@@ -13,7 +13,7 @@ import type {
   JobChannelCalls,
 } from './ports/objects.ts'
 import type { Payments } from './ports/payments.ts'
-import type { Reach } from './ports/reach.ts'
+import type { AskStatus, Reach } from './ports/reach.ts'
 import type { PostWebhook } from './ports/webhooks.ts'
 import type { Config } from './settings.ts'
 
@@ -32,6 +32,7 @@ export type Context = {
   /** Null without a door: then only the internet leads to a machine. */
   machine: Machine | null
   reach: Reach
+  askStatus: AskStatus
   channel: (userId: string) => JobChannelCalls
   fleetWatcher: FleetWatcherCalls
   /** The object that keeps the line moving. */

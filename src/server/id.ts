@@ -28,7 +28,8 @@ export function newId(
     | 'gst'
     | 'upl'
     | 'del'
-    | 'mov',
+    | 'mov'
+    | 'ntc',
 ): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15))
   return `${prefix}_${btoa(String.fromCharCode(...bytes))

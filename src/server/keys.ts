@@ -9,6 +9,7 @@ export type KeyPurpose =
   | 'device-token'
   | 'webhook'
   | 'extend'
+  | 'mail-off'
   | 'door'
   | 'mailbox'
 export type DerivedKey = { id: string; key: Uint8Array }

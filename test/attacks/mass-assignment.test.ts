@@ -23,7 +23,9 @@ const unnamed = extra.map((fields) =>
 /** The columns in which two rows differ. */
 function differences(a: object = {}, b: object = {}): string[] {
   const [left, right] = [Object.entries(a), new Map(Object.entries(b))]
-  return left.flatMap(([name, value]) => (right.get(name) === value ? [] : [name])).sort()
+  return left
+    .flatMap(([name, value]) => (JSON.stringify(right.get(name)) === JSON.stringify(value) ? [] : [name]))
+    .sort()
 }
 
 test('sign-up stores only the fields it knows', async () => {

@@ -73,6 +73,7 @@ export async function openBillingStack(
     counter: memoryCounters(),
     config: {
       origins: ['http://site.test'],
+      secretKey: 's',
       plansForSale: true,
       door: null,
       line: true,

@@ -104,6 +104,9 @@ export class World {
     await this.ring(FLEET)
   }
 
+  /** What machines answer to `GET /status`; null: they don't. */
+  statusOf: (host: string) => string | null = () => null
+
   /** Whether something answers at this address: an instance that has run long enough. */
   answers(host: string): boolean {
     const found = this.ec2.instances().find(({ publicIp, state }) => publicIp === host && state === 'running')
@@ -152,6 +155,7 @@ export class Process {
           world.reached.push(host)
           return world.answers(host) ? { status: 'reachable' } : { status: 'unreachable', code: 'ECONNREFUSED' }
         }),
+      askStatus: (host) => call('status', async () => world.statusOf(host)),
       channel: (userId) => ({
         arm: () => call('channel: arm', () => this.alarm(userId).arm(userId)),
         wake: () => call('channel: wake', () => this.alarm(userId).wake(userId)),

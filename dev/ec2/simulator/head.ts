@@ -23,9 +23,18 @@ export function followServer(onGone: () => void): void {
   void look()
 }
 
+/** Whether someone pressed anything since we last asked: an open page alone is no use. */
+let isUsed = false
+for (const press of ['keydown', 'pointerdown'])
+  addEventListener(press, () => {
+    isUsed = true
+  })
+
 async function ask(): Promise<Run | null> {
+  const path = isUsed ? '/run?used' : '/run'
+  isUsed = false
   try {
-    const answer = await fetch('/run', { signal: AbortSignal.timeout(patience) })
+    const answer = await fetch(path, { signal: AbortSignal.timeout(patience) })
     return answer.ok ? await answer.json() : null
   } catch {
     return null

@@ -16,6 +16,8 @@ export type ReceiptOf = {
   endsAt: number | null
   /** A smaller plan ended it. */
   planEnds: boolean
+  /** Nobody used it. */
+  idleEnds: boolean
   /** Their budget, if that ended it. */
   budgetCents: number | null
   stopRequestedAt: number | null
@@ -47,9 +49,11 @@ export function receipt(run: ReceiptOf): string {
     ? ''
     : run.planEnds
       ? ' because your plan no longer includes it'
-      : run.budgetCents === null
-        ? ' at the time you set'
-        : ' because your budget was used up'
+      : run.budgetCents !== null
+        ? ' because your budget was used up'
+        : run.idleEnds
+          ? ' because nobody used it'
+          : ' at the time you set'
   if (billedFrom === null || meteredUntil === null)
     return `${timeUp ? TIME_UP_EARLY : 'Server stopped before it was ready.'} ${NOT_CHARGED}`
   if (mustStopAt !== null && (ranUntil ?? 0) >= mustStopAt)

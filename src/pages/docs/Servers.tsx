@@ -1,4 +1,5 @@
 import { GUEST_HOURS } from '../../domain/door.ts'
+import { LEAST_IDLE_MINUTES, MOST_IDLE_MINUTES, STATUS_BYTES, STATUS_PATH } from '../../domain/idle.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import { machineText } from '../../domain/machine.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
@@ -152,14 +153,31 @@ console.log(server?.environment, server?.vehicle, simulator.status)`}</Code>
         <a href="/docs/api">the API</a>.
       </p>
 
+      <Heading id="idle">Idle servers</Heading>
+      <p>
+        So that you don't pay for a forgotten server, <a href="/idle">your account</a> can stop one that nobody has used
+        for {LEAST_IDLE_MINUTES} to {MOST_IDLE_MINUTES} minutes. We warn you 10 minutes before, on every open page and
+        by email, and one click keeps it. It's off unless you choose it.
+      </p>
+      <p>
+        Only the simulator knows whether anyone uses it. We ask <code>GET {STATUS_PATH}</code> on port {SERVER_WEB_PORT}
+        , without a sign-in, at most once a minute. It answers 200 with JSON of at most {STATUS_BYTES} bytes, within 2
+        seconds:
+      </p>
+      <Code>{`{"idle_seconds": 90}`}</Code>
+      <p>
+        Count from the last request or command, and leave out our question. A simulator that answers anything else, or
+        nothing, never counts as idle. Neither does one that says it has been idle for longer than its machine has run.
+      </p>
+
       <Heading id="end">At the end</Heading>
       <p>
         When you stop a server, the simulator has 30 seconds to shut down; you don't pay for them. Then the disk is
         erased. Before you stop, copy anything you want to keep over port {SERVER_WEB_PORT}.
       </p>
       <p>
-        A server also ends at the time you set, when your trial minutes are used up, or if the machine fails. Your list
-        of runs says why.
+        A server also ends at the time you set, when nobody uses it and you chose that, when your trial minutes are used
+        up, or if the machine fails. Your list of runs says why.
       </p>
     </Doc>
   )

@@ -24,7 +24,7 @@ const LINKS: Link[] = [
     href: '/account_overview',
     label: 'Settings',
     icon: 'settings',
-    parts: ['/devices', '/api_tokens', '/webhooks', '/activate', '/budget', '/close_account'],
+    parts: ['/devices', '/api_tokens', '/webhooks', '/activate', '/budget', '/mails', '/idle', '/close_account'],
   },
 ]
 

@@ -1,6 +1,7 @@
 import { directionOf } from '../../domain/person.ts'
 import type { User } from '../../domain/wire.ts'
 import { Outline } from '../../ui/Icon.tsx'
+import { Bell, type BellProps } from './Bell.tsx'
 import { FRAME_ICONS } from './frame-icons.ts'
 
 /** The logo: a ridge with a drone above it. */
@@ -28,7 +29,9 @@ const SITE_LINKS = [
   { href: '/docs', label: 'Docs' },
 ]
 
-export function TopBar({ user, path, csrfToken }: { user: User | null; path: string; csrfToken: string | null }) {
+type TopBarProps = { user: User | null; path: string; csrfToken: string | null; bell: BellProps | null }
+
+export function TopBar({ user, path, csrfToken, bell }: TopBarProps) {
   const siteLinks = SITE_LINKS.map(({ href, label }) => ({
     href,
     children: label,
@@ -51,6 +54,7 @@ export function TopBar({ user, path, csrfToken }: { user: User | null; path: str
           <a href="/sign_in">Sign In</a>
         </nav>
       )}
+      {bell ? <Bell {...bell} /> : null}
       <button type="button" className="btn menu-button" popoverTarget="menu">
         <span dir={user ? directionOf(user.name) : undefined}>
           {user ? `Hi ${user.name || user.email || 'there'}` : 'Interested?'}

@@ -1,5 +1,6 @@
 /** Outlines from Lucide (ISC License, © Lucide Contributors) that only the frame of a page shows. */
 export const FRAME_ICONS = {
+  bell: 'M6 8a6 6 0 0 1 12 0c0 7 3 9 3 9H3s3-2 3-9M10.3 21a1.94 1.94 0 0 0 3.4 0',
   book: 'M12 7v14M3 18a1 1 0 0 1-1-1V4a1 1 0 0 1 1-1h5a4 4 0 0 1 4 4 4 4 0 0 1 4-4h5a1 1 0 0 1 1 1v13a1 1 0 0 1-1 1h-6a3 3 0 0 0-3 3 3 3 0 0 0-3-3z',
   'chevron-down': 'm6 9 6 6 6-6',
   gauge: 'm12 14 4-4M3.34 19a10 10 0 1 1 17.32 0',

@@ -20,6 +20,7 @@ import {
   holderColumns,
   isLiveToken,
   isUsableAccount,
+  NO_BELL,
   type Reads,
   toHolder,
 } from './live-sign-ins.ts'
@@ -162,7 +163,7 @@ export async function findByApiToken<T extends Reads>(
   if (!row) return null
   const { id, expiresAt, scope, tokenName, lastUsedAt, lastAddress } = row
   return {
-    signIn: { id, expiresAt, scope, tokenName, passwordAt: 0, ...toHolder(row) },
+    signIn: { id, expiresAt, scope, tokenName, passwordAt: 0, bell: NO_BELL, ...toHolder(row) },
     use: { at: lastUsedAt, address: lastAddress },
     along: rows as unknown as BatchResponse<T>,
   }

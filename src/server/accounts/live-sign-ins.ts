@@ -2,6 +2,7 @@ import { and, eq, exists, gt, inArray, isNotNull, isNull, or, type SQL, sql } fr
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { apiTokens, plans, signIns, users } from '../../../db/schema.ts'
 import type { TokenScope } from '../../domain/api-token.ts'
+import type { LiveEnd } from '../../domain/ending.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { UNPAID_STATUSES } from '../../domain/money/plan.ts'
 import { COOKIE_S } from '../../domain/retention.ts'
@@ -21,7 +22,12 @@ export type CurrentSignIn = Holder & {
   tokenName: string | null
   /** When they last typed their password in this browser; 0 for an API token. */
   passwordAt: number
+  bell: Bell
 }
+
+/** What every page of theirs shows: how many notices are unread, and when their live server ends. */
+export type Bell = { unread: number; ending: Ending | null }
+type Ending = LiveEnd & { id: string }
 
 type Holder = { user: User; suspended: boolean; held: boolean; planUnpaid: boolean; overdue: Overdue | null }
 
@@ -48,6 +54,7 @@ export async function findSignIn<T extends Reads>(
       expiresAt: signIns.expiresAt,
       lastSeenAt: signIns.lastSeenAt,
       passwordAt: sql<number>`coalesce(${signIns.passwordAt}, ${signIns.createdAt})`,
+      ...BELL,
       ...holderColumns(ctx),
     })
     .from(signIns)
@@ -57,11 +64,26 @@ export async function findSignIn<T extends Reads>(
   if (!row) return null
   const { expiresAt, lastSeenAt, passwordAt } = row
   return {
-    signIn: { id: row.id, expiresAt, scope: null, tokenName: null, passwordAt, ...toHolder(row) },
+    signIn: { id: row.id, expiresAt, scope: null, tokenName: null, passwordAt, bell: toBell(row), ...toHolder(row) },
     lastSeenAt,
     along: rows as unknown as BatchResponse<T>,
   }
 }
+
+const BELL = {
+  unread: sql<number>`(SELECT count(*) FROM notices WHERE notices.user_id = ${users.id} AND read_at IS NULL)`,
+  ending: sql<string | null>`(SELECT json_object('id', id, 'endsAt', ends_at, 'mustStopAt', must_stop_at,
+    'setAt', coalesce(ends_set_at, requested_at), 'planEnds', plan_ends) FROM server_sessions
+    WHERE server_sessions.user_id = ${users.id} AND ended_at IS NULL AND stop_requested_at IS NULL
+    AND (ends_at IS NOT NULL OR must_stop_at IS NOT NULL))`,
+}
+
+function toBell({ unread, ending }: { unread: number; ending: string | null }): Bell {
+  return { unread: Number(unread), ending: ending ? JSON.parse(ending) : null }
+}
+
+/** For API tokens, which see no page. */
+export const NO_BELL: Bell = { unread: 0, ending: null }
 
 /** What a request needs to know about its user. */
 export function holderColumns(ctx: Pick<Context, 'db' | 'now'>) {

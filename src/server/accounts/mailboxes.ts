@@ -7,7 +7,7 @@ import { TRIAL_MINUTES } from '../../domain/money/plan.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { newId } from '../id.ts'
 import { deriveKeys } from '../keys.ts'
-import { mailQuery } from '../mail/outbox.ts'
+import { tellQueries } from '../mail/notices.ts'
 import { noTrialMail } from '../mail/trial-letters.ts'
 import { seal, unseal } from '../sealed.ts'
 
@@ -95,7 +95,13 @@ export function trialQueries(
       WHERE ${confirmed} AND NOT ${hasPlan} AND NOT EXISTS (SELECT 1 FROM trials_given WHERE mailbox = ${mailbox})`),
     ctx.db.run(sql`INSERT INTO trials_given (mailbox, given_at)
       SELECT ${mailbox}, ${now} WHERE EXISTS (SELECT 1 FROM subscriptions WHERE id = ${planId}) ON CONFLICT DO NOTHING`),
-    mailQuery(ctx, email, noTrialMail(siteOrigin(ctx)), sql`${confirmed} AND NOT ${hasPlan}`, `no_trial:${id}`),
+    ...tellQueries(
+      ctx,
+      { id, email },
+      noTrialMail(siteOrigin(ctx)),
+      sql`${confirmed} AND NOT ${hasPlan}`,
+      `no_trial:${id}`,
+    ),
   ]
 }
 

@@ -9,7 +9,7 @@ import { billsUrl, isOverdue } from '../billing/bills/suspension.ts'
 import type { Context } from '../context.ts'
 import { requestStop } from '../fleet/stop-run.ts'
 import { fourAtOnce } from '../four-at-once.ts'
-import { mailQuery } from '../mail/outbox.ts'
+import { tellQueries, tellSoon } from '../mail/notices.ts'
 import { stopWarningMail } from '../mail/overdue-letters.ts'
 
 const STOP_AFTER_MS = STOP_AFTER_DAYS * DAY_MS
@@ -69,15 +69,16 @@ async function warnOwner(ctx: Context, { id, userId, email, suspendedAt }: Run):
     stopAt: stopTime(suspendedAt ?? 0, now),
   })
   const due = sql`${isToBeWarned(now)} AND EXISTS (SELECT 1 FROM server_sessions WHERE id = ${id} AND stop_requested_at IS NULL)`
-  await writeBatch(ctx.db, [
-    mailQuery(
+  const [, told] = await writeBatch(ctx.db, [
+    ...tellQueries(
       ctx,
-      email,
+      { id: userId, email },
       mail,
       sql`EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND ${due})`,
     ),
     ctx.db.run(sql`UPDATE users SET stop_warned_at = ${now} WHERE id = ${userId} AND ${due}`),
   ])
+  tellSoon(ctx, userId, told)
 }
 
 async function stopRun(ctx: Context, run: Run): Promise<void> {

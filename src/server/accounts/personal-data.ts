@@ -7,6 +7,7 @@ import {
   fileFolders,
   jobs,
   line,
+  notices,
   outbox,
   plans,
   runEvents,
@@ -25,6 +26,7 @@ import type { Context } from '../context.ts'
 import { toDelivery, toWebhook } from '../events/wire.ts'
 import { ownEnvironmentsQuery, toOwnEnvironment } from '../fleet/own-environments.ts'
 import { toJob, toServer } from '../fleet/wire.ts'
+import { toNotice } from '../mail/bell.ts'
 import { toApiToken } from './api-tokens.ts'
 
 /** Everything we keep about a person, for them to download. */
@@ -51,6 +53,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     deletions,
     bills,
     payments,
+    heard,
   ] = await db.batch([
     db.select().from(users).where(eq(users.id, own)),
     db.select().from(signIns).where(eq(signIns.userId, own)).orderBy(asc(signIns.createdAt)),
@@ -79,6 +82,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     db.select().from(fileDeletions).where(eq(fileDeletions.userId, own)).orderBy(asc(fileDeletions.createdAt)),
     billsQuery(ctx, own),
     planPaymentsQuery(ctx, own),
+    db.select().from(notices).where(eq(notices.userId, own)).orderBy(asc(notices.at)),
   ])
   return {
     exported_at: toIso(ctx.now()),
@@ -89,6 +93,8 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       suspended_at: toIso(account?.suspendedAt ?? null),
       stop_warned_at: toIso(account?.stopWarnedAt ?? null),
       mailbox_code: account?.mailbox ?? null,
+      muted_mails: account?.mutedMails ?? [],
+      idle_minutes: account?.idleMinutes ?? null,
     },
     sign_ins: devices.map((row) => ({
       id: row.id,
@@ -149,6 +155,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     })),
     jobs: work.map((row) => toJob(row, null)),
     server_requests: wishes.map((row) => ({ id: row.id, created_at: toIso(row.createdAt) })),
+    notices: heard.map((row) => ({ ...toNotice(row), read_at: toIso(row.readAt) })),
     // Subjects only: a link that opens the account belongs only in its mailbox.
     mails: mails.map((row) => ({
       subject: row.subject,

@@ -8,6 +8,7 @@ import {
   doorLinks,
   incidents,
   lineWaits,
+  notices,
   outbox,
   serverRequests,
   signIns,
@@ -42,6 +43,7 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
     ctx.db.delete(signIns).where(lt(signIns.expiresAt, traces)),
     ctx.db.delete(doorLinks).where(lt(doorLinks.expiresAt, traces)),
     ctx.db.delete(apiTokens).where(lt(apiTokens.expiresAt, traces)),
+    ctx.db.delete(notices).where(lt(notices.at, traces)),
     ctx.db.delete(stripeEvents).where(lt(stripeEvents.receivedAt, traces)),
     ctx.db.delete(outbox).where(and(isNotNull(outbox.sentAt), lt(outbox.sentAt, traces))),
     // Given up: nobody will send these.

@@ -4,7 +4,8 @@ import { type DeliveryRow, users, type WebhookRow, webhookDeliveries, webhooks }
 import { DELIVERY_MS, KEPT_DELIVERIES, nextTry, webhookUrlFault } from '../../domain/webhook.ts'
 import { type Context, siteHosts, siteOrigin, withLogFields } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
-import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { tellQueries } from '../mail/notices.ts'
+import { deliverMail } from '../mail/outbox.ts'
 import { webhookOffMail } from '../mail/webhook-letters.ts'
 import type { WebhookAnswer } from '../ports/webhooks.ts'
 import { liveSecrets, openSecret } from './secrets.ts'
@@ -128,9 +129,9 @@ function switchOffQueries(ctx: Context, { id, userId }: WebhookRow, email: strin
   const because = status === GONE ? ('gone' as const) : ('failing' as const)
   const isOnYet = sql`EXISTS (SELECT 1 FROM webhook_endpoints WHERE id = ${id} AND off_at IS NULL)`
   return [
-    mailQuery(
+    ...tellQueries(
       ctx,
-      email,
+      { id: userId, email },
       webhookOffMail(siteOrigin(ctx), id, because),
       sql`${isOnYet} AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL)`,
     ),

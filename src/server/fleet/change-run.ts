@@ -56,7 +56,7 @@ export async function moveEnd(ctx: Context, found: RunRow, endsAt: number | null
   await writeBatch(ctx.db, [
     runEventQuery(ctx, id, { what: endChange(endsAt), detail: toIso(endsAt), by }, isMove),
     ctx.db.run(
-      sql`UPDATE server_sessions SET ends_at = ${endsAt}, ends_set_at = ${now}, plan_ends = 0, own_ends_at = NULL WHERE id = ${id} AND ${isMove}`,
+      sql`UPDATE server_sessions SET ends_at = ${endsAt}, ends_set_at = ${now}, plan_ends = 0, idle_ends = 0, own_ends_at = NULL WHERE id = ${id} AND ${isMove}`,
     ),
   ])
   const run = await read(ctx, id)

@@ -6,7 +6,7 @@ import { BASIC } from '../../domain/money/plan.ts'
 import { findPlanEnd } from '../billing/allowance.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
-import { mailQuery } from '../mail/outbox.ts'
+import { tellQueries, tellSoon } from '../mail/notices.ts'
 import { largeServerMail } from '../mail/plan-letters.ts'
 import { runEventQuery } from '../run-events.ts'
 
@@ -54,8 +54,8 @@ async function look(ctx: Context, { run, email, gpus }: Large): Promise<void> {
   const isDue = sql`stop_requested_at IS NULL AND ended_at IS NULL AND coalesce(ends_at, ${endsAt + 1}) > ${endsAt}`
   await writeBatch(ctx.db, [
     runEventQuery(ctx, run.id, { what: 'end_set', detail: toIso(endsAt), by: 'plan' }, isDue),
-    ctx.db.run(sql`UPDATE server_sessions SET own_ends_at = CASE WHEN plan_ends THEN own_ends_at ELSE ends_at END,
-      ends_at = ${endsAt}, ends_set_at = ${now}, plan_ends = 1 WHERE id = ${run.id} AND ${isDue}`),
+    ctx.db.run(sql`UPDATE server_sessions SET own_ends_at = CASE WHEN plan_ends OR idle_ends THEN own_ends_at ELSE ends_at END,
+      ends_at = ${endsAt}, ends_set_at = ${now}, plan_ends = 1, idle_ends = 0 WHERE id = ${run.id} AND ${isDue}`),
   ])
   await channel.wake(run.userId)
 }
@@ -67,5 +67,7 @@ async function warn(ctx: Context, run: RunRow, email: string, { gpus, end }: { g
   const isLive = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND stop_requested_at IS NULL
     AND coalesce(ends_at, ${end}) >= ${end})`
   const mail = largeServerMail(siteOrigin(ctx), { gpus, end })
-  await writeBatch(ctx.db, [mailQuery(ctx, email, mail, isLive, `large:${run.id}:${end}:${stage}`)])
+  const to = { id: run.userId, email }
+  const written = await writeBatch(ctx.db, tellQueries(ctx, to, mail, isLive, `large:${run.id}:${end}:${stage}`))
+  tellSoon(ctx, run.userId, written.at(-1))
 }

@@ -43,7 +43,8 @@ function endReason(run: RunRow): EndReason {
   if (meteredUntil !== null && mustStopAt !== null && meteredUntil >= mustStopAt) return 'trial_over'
   if (!isTimeUp(run)) return 'you'
   if (run.planEnds) return 'plan'
-  return run.budgetCents === null ? 'time_up' : 'budget'
+  if (run.budgetCents !== null) return 'budget'
+  return run.idleEnds ? 'idle' : 'time_up'
 }
 
 export function toJob(row: JobRow, run: RunRow | null, config?: Pick<Config, 'door'>): Job {

@@ -52,6 +52,13 @@ export function islandFiles(name: string): { script: string; preload: string[] }
   return { script, preload: [...new Set(files)].filter((file) => file !== script) }
 }
 
+/** Signed-in people have a bell on every page, also on those that otherwise need no script. */
+export function withBell(page: PageAssets): PageAssets {
+  const known = [...appPage.scripts, ...publicPage.scripts]
+  const has = page.scripts.some((script) => known.includes(script) && !hotReload.includes(script))
+  return has ? page : { ...page, scripts: [...page.scripts, ...publicPage.scripts] }
+}
+
 export const ASSETS = {
   /** Pages for signed-in people. */
   app: appPage,

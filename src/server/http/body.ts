@@ -30,6 +30,9 @@ export const text = z.pipe(
   z.transform((value) => value ?? ''),
 )
 
+/** A text that may be left out or null. */
+export const optionalText = z.optional(z.nullable(z.string()))
+
 /** An optional whole number, as JSON or forms send it; NaN if it is something else. */
 export const wholeNumber = (missing: number) =>
   z.pipe(

@@ -2,11 +2,14 @@ import type { Context as HonoContext } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { ReactNode } from 'react'
 import { renderToString } from 'react-dom/server'
+import { endNotice } from '../../domain/ending.ts'
 import { IslandFiles } from '../../pages/Island.tsx'
 import { Layout } from '../../pages/Layout.tsx'
+import type { BellProps } from '../../pages/layout/Bell.tsx'
+import type { Ending } from '../../pages/layout/EndingBanner.tsx'
 import { isTheme, type Theme } from '../../ui/theme.ts'
 import type { AppEnv } from './app-env.ts'
-import { ASSETS, islandFiles } from './assets.ts'
+import { ASSETS, islandFiles, withBell } from './assets.ts'
 import { readCookie } from './cookies.ts'
 import { takeFlash } from './flash.ts'
 import { csrfToken } from './middleware/csrf.ts'
@@ -51,7 +54,9 @@ export function renderPage(
       csrfToken={keep ? null : csrfToken(c)}
       theme={theme}
       flash={keep ? null : takeFlash(c)}
-      assets={ASSETS[assets]}
+      bell={bellOf(c)}
+      ending={endingOf(c)}
+      assets={user ? withBell(ASSETS[assets]) : ASSETS[assets]}
     >
       <IslandFiles value={islandFiles}>{body}</IslandFiles>
     </Layout>,
@@ -60,6 +65,24 @@ export function renderPage(
   if (keep) c.set('sameForAll', html)
   if (keep && same !== true) c.set('sameForMs', same.forMs)
   return c.html(html, status) as Response
+}
+
+/** What the bell of a signed-in person shows. */
+export function bellOf(c: HonoContext<AppEnv>): BellProps | null {
+  const bell = c.get('signIn')?.bell
+  if (!bell) return null
+  const notice = bell.ending && endNotice(bell.ending)
+  const now = c.var.ctx.now()
+  const lookAt = notice && (notice.from > now ? notice.from : notice.end > now ? notice.end : null)
+  return { unread: bell.unread, lookIn: lookAt && lookAt - now }
+}
+
+/** Their live server, if it stops in a few minutes. */
+export function endingOf(c: HonoContext<AppEnv>): Ending | null {
+  const ending = c.get('signIn')?.bell.ending
+  const notice = ending && endNotice(ending)
+  const now = c.var.ctx.now()
+  return notice && notice.from <= now && now < notice.end ? { ...notice, runId: ending.id, now } : null
 }
 
 /** The theme in the cookie; null if they never chose one. */

@@ -12,6 +12,7 @@ import { dashboardQueries } from '../fleet/dashboard.ts'
 import { listRunsQuery } from '../fleet/run-list.ts'
 import { catalogQuery } from '../fleet/worlds.ts'
 import { vendorErrorOf } from '../log.ts'
+import { listNoticesQuery, mutedMailsQuery } from '../mail/bell.ts'
 import type { AppEnv } from './app-env.ts'
 import { bearerOf } from './caller.ts'
 
@@ -73,6 +74,8 @@ const act = (at: string) => call('admin', { form: { at, done: at, back: true }, 
 const ON_DOOR = { at: '/servers/:id/share', done: '/servers/:id/share' }
 /** Back to the folder that they were in. */
 const BY_FILES = { at: '/files', done: '/files', back: true } as const
+const noticeReads = (ctx: Context, userId: SQL) => [listNoticesQuery(ctx, userId)] as const
+
 const ON_WEBHOOK = { at: '/webhooks/:id', done: '/webhooks/:id' }
 
 /**
@@ -128,6 +131,16 @@ export const SITE_MAP = {
   // It counts seconds.
   'GET /line': page('user', {}),
   'GET /budget': page('user', { ahead: 'press' }),
+  'GET /notices': page('user', { reads: noticeReads }),
+  'GET /notices/latest': call('user', { reads: noticeReads, byItself: true }),
+  'GET /idle': page('user', { ahead: 'press' }),
+  'GET /mails': page('user', {
+    reads: (ctx: Context, userId: SQL) => [mutedMailsQuery(ctx, userId)] as const,
+    ahead: 'press',
+  }),
+  // Their key is all that counts. Mail providers send it.
+  'GET /mails/off': page('public', {}),
+  'POST /mails/off': call('public', { fromPrograms: true }),
   'GET /devices': page('user', { ahead: 'press' }),
   'GET /api_tokens': page('user', { ahead: 'press' }),
   'GET /activate': page('user', {}),
@@ -204,6 +217,11 @@ export const SITE_MAP = {
   'POST /webhooks/:id/on': call('user', { form: ON_WEBHOOK, token: 'always' }),
   'POST /webhooks/:id/test': call('user', { form: ON_WEBHOOK, token: 'always' }),
   'POST /webhooks/:id/deliveries/:event': call('user', { form: ON_WEBHOOK, token: 'always' }),
+
+  'GET /api/v1/notices': call('user', { scope: 'read', reads: noticeReads, byItself: true }),
+  'POST /api/v1/notices/read': call('user', { form: { at: '/notices', done: '/notices', back: true } }),
+  'POST /api/v1/idle': call('user', { form: { at: '/idle', done: '/idle' } }),
+  'POST /api/v1/mails': call('user', { form: { at: '/mails', done: '/mails' } }),
 
   'GET /api/v1/servers/get_servers': call('user', {
     scope: 'read',

@@ -5,11 +5,18 @@ import type { Mailer } from '../ports/mailer.ts'
 export function emailBinding(env: Pick<Env, 'EMAIL' | 'MAIL_FROM'>): Mailer {
   return {
     async send(mail) {
-      const { replyTo, ...rest } = mail
-      await env.EMAIL.send({ from: env.MAIL_FROM, ...rest, ...(replyTo ? { replyTo } : {}) })
+      const { replyTo, offUrl, ...rest } = mail
+      const more = { ...(replyTo ? { replyTo } : {}), ...(offUrl ? { headers: oneClick(offUrl) } : {}) }
+      await env.EMAIL.send({ from: env.MAIL_FROM, ...rest, ...more })
     },
   }
 }
+
+/** RFC 8058: mail providers show a button and post to the address themselves. */
+const oneClick = (offUrl: string) => ({
+  'List-Unsubscribe': `<${offUrl}>`,
+  'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+})
 
 /** The address bounced before, so Cloudflare no longer sends to it. Trying again changes nothing. */
 export const isRecipientRefused = (error: unknown) =>

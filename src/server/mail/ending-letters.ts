@@ -1,12 +1,18 @@
 import { instantText, toIso } from '../../domain/instant.ts'
-import { composeMail, type MailContent } from './letter.ts'
+import { composeMessage, type Message } from './letter.ts'
 
-/** @param minutes left, rounded up */
-export function serverEndingMail(link: string, { end, minutes }: { end: number; minutes: number }): MailContent {
-  return composeMail(`Your server stops in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}`, [
-    `It stops at ${instantText(toIso(end), false)}, the time you set. Its disk is then erased, so download anything you want to keep.`,
-    "Need more time? Add an hour with one click. You don't have to sign in.",
-    { link, label: 'Keep it for another hour' },
+type Ending = { end: number; minutes: number; adds: string; idle?: boolean }
+
+/**
+ * @param ending.minutes left, rounded up
+ * @param ending.idle nobody uses it, and that set the end
+ * @param ending.adds what one click adds: less than an hour, if a trial has no more
+ */
+export function serverEndingMail(link: string, { end, minutes, adds, idle = false }: Ending): Message {
+  return composeMessage('ending', `Your server stops in ${minutes === 1 ? '1 minute' : `${minutes} minutes`}`, [
+    `${idle ? 'Nobody uses it, so it' : 'It'} stops at ${instantText(toIso(end), false)}${idle ? '' : ', the time you set'}. Its disk is then erased, so download anything you want to keep.`,
+    `Need more time? Add ${adds} with one click. You don't have to sign in.`,
+    { link, label: `Add ${adds}` },
     'This link works for this server only, and only until it stops.',
   ])
 }

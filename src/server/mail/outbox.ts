@@ -32,8 +32,8 @@ export function mailQuery(
 ) {
   const now = ctx.now()
   return ctx.db.run(sql`
-    INSERT INTO outbox (id, recipient, subject, text, html, reply_to, cause, created_at, attempts, send_at)
-    SELECT ${newId('mail')}, ${to}, ${mail.subject}, ${mail.text}, ${mail.html}, ${mail.replyTo ?? null}, ${cause}, ${now}, 0, ${now}
+    INSERT INTO outbox (id, recipient, subject, text, html, reply_to, off_url, cause, created_at, attempts, send_at)
+    SELECT ${newId('mail')}, ${to}, ${mail.subject}, ${mail.text}, ${mail.html}, ${mail.replyTo ?? null}, ${mail.offUrl ?? null}, ${cause}, ${now}, 0, ${now}
     WHERE ${when} ON CONFLICT (cause) DO NOTHING`)
 }
 
@@ -70,8 +70,8 @@ function claim(ctx: OutboxContext): Promise<OutboxRow[]> {
 async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
   if (mail.sendAt !== null && mail.sendAt - ctx.now() < SEND_MS) return
   try {
-    const { recipient: to, subject, text, html, replyTo } = mail
-    await ctx.mailer.send({ to, subject, text, html, replyTo: replyTo ?? undefined })
+    const { recipient: to, subject, text, html, replyTo, offUrl } = mail
+    await ctx.mailer.send({ to, subject, text, html, replyTo: replyTo ?? undefined, offUrl })
   } catch (error) {
     ctx.log('mail_failed', { mailId: mail.id, attempts: mail.attempts }, error)
     const retryAt = ctx.now() + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (mail.attempts - 1))
@@ -82,7 +82,7 @@ async function deliver(ctx: OutboxContext, mail: OutboxRow): Promise<void> {
     return
   }
   // A sent email may contain a link that opens an account, so don't keep its text.
-  const nothing = { text: '', html: '', replyTo: null }
+  const nothing = { text: '', html: '', replyTo: null, offUrl: null }
   await ctx.db
     .update(outbox)
     .set({ sentAt: ctx.now(), sendAt: null, ...nothing })

@@ -1,7 +1,7 @@
 import { instantText, toIso } from '../../domain/instant.ts'
 import { STOP_AFTER_DAYS } from '../../domain/money/invoice.ts'
 import { dollars } from '../../domain/money/money.ts'
-import { composeMail, type MailContent } from './letter.ts'
+import { composeMessage, type Message } from './letter.ts'
 
 type Overdue = {
   cents: number
@@ -13,9 +13,9 @@ const sum = ({ cents }: Overdue) => dollars(cents / 100)
 const day = (at: number) => instantText(toIso(at), false, 'day')
 
 /** `periodEnd` is when the next bill begins, so this one's last day is the day before. */
-export function suspendedMail(bill: Overdue & { periodStart: number; periodEnd: number; dueAt: number }): MailContent {
+export function suspendedMail(bill: Overdue & { periodStart: number; periodEnd: number; dueAt: number }): Message {
   const { periodStart, periodEnd, dueAt, payUrl } = bill
-  return composeMail(`Account suspended: ${sum(bill)} is overdue`, [
+  return composeMessage('owed', `Account suspended: ${sum(bill)} is overdue`, [
     `Your ${sum(bill)} bill for ${day(periodStart)} – ${day(periodEnd - 1)} was due on ${day(dueAt)}. You can't start servers until it's paid.`,
     { link: payUrl, label: `Pay ${sum(bill)}` },
     `If you have a server running, it keeps running for now, and you pay for it as usual. We'll stop it if the bill is still unpaid ${STOP_AFTER_DAYS} days from now, and email you the day before.`,
@@ -24,9 +24,9 @@ export function suspendedMail(bill: Overdue & { periodStart: number; periodEnd: 
 }
 
 /** For an account whose owner closed another one and left a bill. */
-export function debtMail(origin: string, cents: number): MailContent {
+export function debtMail(origin: string, cents: number): Message {
   const owed = dollars(cents / 100)
-  return composeMail(`Account suspended: ${owed} is unpaid`, [
+  return composeMessage('owed', `Account suspended: ${owed} is unpaid`, [
     `You closed an account with this mailbox, and ${owed} of it is still unpaid. You can't start servers until it's paid.`,
     { link: `${origin}/billing_history`, label: 'See the open invoice' },
     `If you have a server running, we'll stop it if the invoice is still unpaid ${STOP_AFTER_DAYS} days from now, and email you the day before.`,
@@ -34,9 +34,9 @@ export function debtMail(origin: string, cents: number): MailContent {
   ])
 }
 
-export function stopWarningMail(overdue: Overdue & { stopAt: number }): MailContent {
+export function stopWarningMail(overdue: Overdue & { stopAt: number }): Message {
   const { payUrl, stopAt } = overdue
-  return composeMail(`We'll stop your server tomorrow: ${sum(overdue)} is overdue`, [
+  return composeMessage('owed', `We'll stop your server tomorrow: ${sum(overdue)} is overdue`, [
     `Your account is suspended because ${sum(overdue)} is overdue. If it isn't paid by ${instantText(toIso(stopAt), false)}, we'll stop your server.`,
     { link: payUrl, label: `Pay ${sum(overdue)}` },
     'Stopping a server deletes everything on it. Save what you need before then.',

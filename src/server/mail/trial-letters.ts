@@ -1,6 +1,6 @@
 import { dollars } from '../../domain/money/money.ts'
 import { BASIC, OVERAGE_DOLLARS_PER_HOUR, type Plan, PREMIUM, TRIAL_MINUTES } from '../../domain/money/plan.ts'
-import { composeMail, type MailContent } from './letter.ts'
+import { composeMessage, type Message } from './letter.ts'
 
 const inWords = ({ name, dollarsPerMonth, hours }: Plan) =>
   `${name}: ${dollars(dollarsPerMonth ?? 0)} a month with ${hours} hours.`
@@ -8,9 +8,9 @@ const OFFER = `${[BASIC, PREMIUM].map(inWords).join(' ')} Beyond those hours, yo
 const plansLink = (origin: string) => ({ link: `${origin}/subscriptions`, label: 'See plans' })
 
 /** @param minutes left of the trial, rounded up */
-export function trialEndingMail(origin: string, minutes: number): MailContent {
+export function trialEndingMail(origin: string, minutes: number): Message {
   const left = minutes === 1 ? '1 free minute' : `${minutes} free minutes`
-  return composeMail(`${left} left`, [
+  return composeMessage('ending', `${left} left`, [
     `Your server is running, and you have ${left} left. When they're used up, we stop the server and erase its disk. Download anything you want to keep.`,
     'If you choose a plan before then, the server keeps running.',
     OFFER,
@@ -18,8 +18,8 @@ export function trialEndingMail(origin: string, minutes: number): MailContent {
   ])
 }
 
-export function noTrialMail(origin: string): MailContent {
-  return composeMail('Your account has no free trial', [
+export function noTrialMail(origin: string): Message {
+  return composeMessage('plan', 'Your account has no free trial', [
     'Your email address is confirmed, and you can sign in. Your account has no free trial, because this mailbox already had one.',
     'There is one free trial per mailbox, whatever address of it you sign up with, and even after you close an account.',
     'Choose a plan to start servers.',
@@ -28,8 +28,8 @@ export function noTrialMail(origin: string): MailContent {
   ])
 }
 
-export function trialOverMail(origin: string): MailContent {
-  return composeMail('Your free trial is over', [
+export function trialOverMail(origin: string): Message {
+  return composeMessage('ended', 'Your free trial is over', [
     `Your ${TRIAL_MINUTES} free minutes are used up, so we stopped your server. You owe nothing.`,
     'Choose a plan to keep flying.',
     OFFER,

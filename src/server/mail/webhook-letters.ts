@@ -1,4 +1,4 @@
-import { composeMail, type MailContent } from './letter.ts'
+import { composeMail, composeMessage, type MailContent, type Message } from './letter.ts'
 
 /** Doesn't say its URL: a stranger may have typed it. */
 export function webhookMadeMail(origin: string, id: string): MailContent {
@@ -10,12 +10,12 @@ export function webhookMadeMail(origin: string, id: string): MailContent {
   ])
 }
 
-export function webhookOffMail(origin: string, id: string, because: 'failing' | 'gone'): MailContent {
+export function webhookOffMail(origin: string, id: string, because: 'failing' | 'gone'): Message {
   const why =
     because === 'gone'
       ? 'One of your webhooks answered 410 (Gone), so we switched it off.'
       : "For a whole day, one of your webhooks didn't accept an event, so we switched it off."
-  return composeMail('We switched off a webhook', [
+  return composeMessage('webhook', 'We switched off a webhook', [
     why,
     'Until you turn it on again, we keep no events for it.',
     { link: `${origin}/webhooks/${id}`, label: 'See its answers, and turn it on again' },

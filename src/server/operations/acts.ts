@@ -13,10 +13,12 @@ import { endGrantedPlan, grantPlan } from '../billing/plans/grants.ts'
 import type { Context } from '../context.ts'
 import type { EnvironmentChange, NewEnvironment } from '../fleet/catalog.ts'
 import * as catalog from '../fleet/catalog.ts'
+import { endedCause } from '../fleet/jobs/ends.ts'
 import { addPlaces, drainPlace, type NewPlaces, resumePlace, retirePlace } from '../fleet/places.ts'
 import { requestStop } from '../fleet/stop-run.ts'
-import { heldMail, stoppedByUsMail } from '../mail/operator-letters.ts'
-import { deliverMail, mailQuery } from '../mail/outbox.ts'
+import { noticeQuery, tellQueries } from '../mail/notices.ts'
+import { heldMail, liftedNotice, signedOutNotice, stoppedByUsMail } from '../mail/operator-letters.ts'
+import { deliverMail } from '../mail/outbox.ts'
 
 /** What every act in the console requires, and the ID that its form carries. A form sent twice acts once. */
 export type Why = { reason: string; confirmed: boolean; act_id?: string }
@@ -88,12 +90,12 @@ export async function forceStop(operator: Operator, runId: string, why: Why): Pr
     failure,
     before: (isOpen) => [
       auditQuery(hand, { act: 'stop_run', subject: runId, userId: run.userId }, isOpen),
-      mailQuery(ctx, email, stoppedByUsMail(), isOpen),
+      ...tellQueries(ctx, { id: run.userId, email }, stoppedByUsMail(), isOpen, endedCause(runId)),
     ],
   })
   // Someone was faster: they are in the audit log, and we aren't.
   if (!stopped) throw alreadyStopping()
-  ctx.background(Promise.all([channel.wake(run.userId), deliverMail(ctx)]))
+  ctx.background(Promise.all([channel.wake(run.userId), channel.tellAccount(), deliverMail(ctx)]))
 }
 
 const alreadyStopping = () => new AppError('conflict', 'This server is already stopping or stopped.')
@@ -140,7 +142,7 @@ export async function suspend(operator: Operator, userId: string, why: Why): Pro
   const open = sql`id = ${userId} AND held_at IS NULL AND closed_at IS NULL`
   await change(operator, 'This account is already suspended or closed.', [
     auditQuery(hand, { act: 'suspend', subject: userId, userId }, isUser(open)),
-    mailQuery(ctx, email, heldMail(), isUser(open)),
+    ...tellQueries(ctx, { id: userId, email }, heldMail(), isUser(open)),
     ctx.db.run(sql`UPDATE users SET held_at = ${ctx.now()} WHERE ${open}`),
   ])
   ctx.background(Promise.all([ctx.channel(userId).tellAccount(), deliverMail(ctx)]))
@@ -154,8 +156,14 @@ export async function lift(operator: Operator, userId: string, why: Why): Promis
   const held = sql`id = ${userId} AND held_at IS NOT NULL`
   await change(operator, 'No operator suspended this account.', [
     auditQuery(hand, { act: 'lift', subject: userId, userId }, isUser(held)),
+    noticeQuery(ctx, userId, liftedNotice(), { when: isUser(held) }),
     ctx.db.run(sql`UPDATE users SET held_at = NULL WHERE ${held}`),
   ])
+  ctx.background(ctx.channel(userId).tellAccount())
+}
+
+/** What an act changes shows at once, and so does its notice. */
+function tellPages({ ctx }: Operator, userId: string): void {
   ctx.background(ctx.channel(userId).tellAccount())
 }
 
@@ -180,6 +188,7 @@ export async function grant(
   const { email, closedAt } = await getAccount(operator, userId)
   if (closedAt !== null) throw new AppError('conflict', 'This account is closed.')
   await grantPlan(hand, email, plan)
+  tellPages(operator, userId)
 }
 
 export async function endGrant(operator: Operator, userId: string, why: Why): Promise<void> {
@@ -187,6 +196,7 @@ export async function endGrant(operator: Operator, userId: string, why: Why): Pr
   requireOther(operator, userId)
   if (!(await endGrantedPlan(hand, (await getAccount(operator, userId)).email)))
     throw new AppError('conflict', 'They have no trial or granted plan.')
+  tellPages(operator, userId)
 }
 
 /** The customer sees the reason. @returns false if the bill already says so */
@@ -194,7 +204,9 @@ export async function correct(operator: Operator, billId: string, seconds: numbe
   const hand = handOf(operator, why)
   const [bill] = await operator.ctx.db.select({ userId: bills.userId }).from(bills).where(eq(bills.id, billId))
   if (bill) requireOther(operator, bill.userId)
-  return (await correctBill(hand, billId, { seconds, reason: hand.by.reason })) !== null
+  const correction = await correctBill(hand, billId, { seconds, reason: hand.by.reason })
+  if (correction) tellPages(operator, correction.userId)
+  return correction !== null
 }
 
 /** Ends every sign-in and every API token. */
@@ -205,6 +217,7 @@ export async function signOutPerson(operator: Operator, userId: string, why: Why
   await getAccount(operator, userId)
   await writeBatch(ctx.db, [
     auditQuery(hand, { act: 'sign_out', subject: userId, userId }),
+    noticeQuery(ctx, userId, signedOutNotice()),
     ctx.db.run(sql`UPDATE sign_ins SET revoked_at = ${ctx.now()} WHERE user_id = ${userId} AND revoked_at IS NULL`),
     revokeTokensQuery(ctx, userId),
   ])

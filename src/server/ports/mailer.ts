@@ -5,6 +5,8 @@ export type Mail = {
   html: string
   /** Where replies go, if not to the sender. One address. */
   replyTo?: string | undefined
+  /** The link that turns off emails like this one, for people and, with one click, for their mail provider (RFC 8058). */
+  offUrl?: string | null
 }
 
 /** Throws if the mail was not accepted; you may retry. */

@@ -9,6 +9,7 @@ const run = {
   endsAt: null,
   budgetCents: null,
   planEnds: false,
+  idleEnds: false,
   stopRequestedAt: null,
   costUnits: 300_000,
   refused: 0,

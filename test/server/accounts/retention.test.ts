@@ -6,6 +6,7 @@ import {
   emailTokens,
   idempotencyKeys,
   jobs,
+  notices,
   outbox,
   places,
   runs,
@@ -48,6 +49,11 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
     { ...token, id: 'long over', hash: '1', expiresAt: ago(91), revokedAt: ago(300) },
     { ...token, id: 'over', hash: '2', expiresAt: ago(89) },
     { ...token, id: 'live', hash: '3', expiresAt: now + DAY },
+  ])
+  const notice = { userId: 'user_1', kind: 'ended', title: 'x', text: 'x' } as const
+  await db.insert(notices).values([
+    { ...notice, id: 'old', at: ago(91) },
+    { ...notice, id: 'recent', at: ago(89) },
   ])
   await db.insert(stripeEvents).values([
     { id: 'old', type: 'invoice.paid', receivedAt: ago(91) },
@@ -92,6 +98,7 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
   expect((await db.select().from(emailTokens)).map(({ hash }) => hash)).toEqual(['over', 'waits', 'warns'])
   expect((await db.select().from(signIns)).map(({ id }) => id)).toEqual(['over', 'live'])
   expect((await db.select().from(apiTokens)).map(({ id }) => id)).toEqual(['over', 'live'])
+  expect((await db.select().from(notices)).map(({ id }) => id)).toEqual(['recent'])
   expect((await db.select().from(stripeEvents)).map(({ id }) => id)).toEqual(['may come again'])
   expect((await db.select().from(outbox)).map(({ id }) => id)).toEqual(['sent', 'never sent', 'given up'])
   expect((await db.select().from(contactMessages)).map(({ id }) => id)).toEqual(['recent'])

@@ -77,6 +77,7 @@ test('refuses a route that is not in the site map, to everyone', async () => {
         suspended: false,
         held: false,
         passwordAt: 0,
+        bell: { unread: 0, ending: null },
         planUnpaid: false,
         overdue: null,
         expiresAt: 0,

@@ -10,7 +10,7 @@ import { type Context, siteOrigin } from '../../context.ts'
 import { eventQuery } from '../../events/outbox.ts'
 import { requireValid } from '../../form-rules.ts'
 import { budgetReachedMail } from '../../mail/money-letters.ts'
-import { mailQuery } from '../../mail/outbox.ts'
+import { tellQueries } from '../../mail/notices.ts'
 import { endChange, runEventQuery } from '../../run-events.ts'
 import type { Usage } from './usage.ts'
 
@@ -55,7 +55,9 @@ export function budgetQueries(ctx: Context, run: RunRow, email: string | null, u
   const event = { type: 'budget.reached', about: `${userId}_${cycle.start}_${cents}`, data } as const
   return [
     eventQuery(ctx, userId, event, stands),
-    ...(email ? [mailQuery(ctx, email, budgetReachedMail(siteOrigin(ctx), reached), stands, cause)] : []),
+    ...(email
+      ? tellQueries(ctx, { id: userId, email }, budgetReachedMail(siteOrigin(ctx), reached), stands, cause)
+      : []),
     ...(stops
       ? [
           runEventQuery(

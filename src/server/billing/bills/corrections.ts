@@ -2,9 +2,13 @@ import { eq, or } from 'drizzle-orm'
 import { type Database, isUniqueViolation, type Query, writeBatch } from '../../../../db/client.ts'
 import { type BillRow, bills, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
+import { instantText, toDay } from '../../../domain/instant.ts'
 import { correctionTo, creditableCents } from '../../../domain/money/correction.ts'
+import { dollars } from '../../../domain/money/money.ts'
 import { auditQuery, type Hand } from '../../audit.ts'
 import { stableBillId } from '../../id.ts'
+import { noticeQuery } from '../../mail/notices.ts'
+import { billCreditedNotice } from '../../mail/operator-letters.ts'
 
 const LONGEST_REASON = 200
 
@@ -59,6 +63,7 @@ export async function correctBill(
     await writeBatch(db, [
       db.insert(bills).values(record),
       ...invoiceQueries(db, record),
+      ...(record.amountCents < 0 ? [noticeQuery(hand, record.userId, creditNotice(record))] : []),
       auditQuery(
         { ...hand, by: hand.by ?? { id: 'script', reason: why } },
         {
@@ -74,6 +79,12 @@ export async function correctBill(
     throw new AppError('conflict', 'Someone just corrected this bill. Check it, then try again.', { cause })
   }
   return record
+}
+
+function creditNotice({ corrects, amountCents, periodStart, periodEnd }: BillRow) {
+  const [from, until] = [periodStart, periodEnd - 1].map((at) => instantText(toDay(at), false))
+  const less = dollars(-amountCents / 100)
+  return billCreditedNotice({ billId: corrects ?? '', period: `${from} – ${until}`, less })
 }
 
 const secondsOf = (rows: BillRow[]) => rows.reduce((sum, { seconds }) => sum + seconds, 0)

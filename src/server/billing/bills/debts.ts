@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
-import { mailQuery } from '../../mail/outbox.ts'
+import { tellQueries } from '../../mail/notices.ts'
 import { debtMail } from '../../mail/overdue-letters.ts'
 
 /**
@@ -47,7 +47,12 @@ export function suspendDebtorQueries(
   const isDue = sql`id = ${id} AND suspended_at IS NULL AND closed_at IS NULL AND confirmed_at IS NOT NULL
     AND EXISTS (SELECT 1 FROM invoices WHERE ${isDebtOf(id)})`
   return [
-    mailQuery(ctx, email, debtMail(siteOrigin(ctx), cents), sql`EXISTS (SELECT 1 FROM users WHERE ${isDue})`),
+    ...tellQueries(
+      ctx,
+      { id, email },
+      debtMail(siteOrigin(ctx), cents),
+      sql`EXISTS (SELECT 1 FROM users WHERE ${isDue})`,
+    ),
     ctx.db.run(sql`UPDATE users SET suspended_at = ${ctx.now()} WHERE ${isDue}`),
   ]
 }

@@ -9,7 +9,7 @@ import { type Context, siteOrigin } from '../../context.ts'
 import { sendSoon } from '../../events/outbox.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import { hoursUsedMail } from '../../mail/money-letters.ts'
-import { mailQuery } from '../../mail/outbox.ts'
+import { tellQueries, tellSoon } from '../../mail/notices.ts'
 import { budgetQueries } from './budget.ts'
 import { getUsage, type Usage } from './usage.ts'
 
@@ -55,13 +55,17 @@ async function look(ctx: Context, run: RunRow, email: string | null): Promise<vo
   const next = run.meteredUntil === null ? nextLook(usage) : null
   const asRead = and(eq(runs.id, run.id), eq(runs.hoursLookAt, run.hoursLookAt ?? 0))
   const atBudget = budgetQueries(ctx, run, email, usage)
-  const [told] = await writeBatch(ctx.db, [
+  const mails = mailQueries(ctx, run.userId, email, usage)
+  const results = await writeBatch(ctx.db, [
     ...atBudget,
-    ...mailQueries(ctx, run.userId, email, usage),
+    ...mails,
     ctx.db.update(runs).set({ hoursLookAt: next }).where(asRead),
   ])
+  // Of each message, the notice comes last.
+  if (mails.length) tellSoon(ctx, run.userId, results[atBudget.length + mails.length - 1])
   if (!atBudget.length) return
-  sendSoon(ctx, run.userId, told)
+  sendSoon(ctx, run.userId, results[0])
+  if (email) tellSoon(ctx, run.userId, results[2])
   // Ends the run, if the budget stops servers.
   ctx.background(ctx.channel(run.userId).wake(run.userId))
 }
@@ -73,9 +77,10 @@ function mailQueries(ctx: Context, userId: string, email: string | null, { cycle
   const used = { percent: reached, hoursUsed: seconds / 3600, hours, plan: planName(plan.planType), until: cycle.end }
   // An upgrade adds hours, so the counting starts over. A downgrade that we heard of late has fewer: who used more knows.
   const counted = `hours:${reached}:${userId}:${cycle.start}:`
-  const isNew = sql`NOT EXISTS (SELECT 1 FROM outbox WHERE cause BETWEEN ${counted} AND ${`${counted}:`}
+  const isNew = sql`NOT EXISTS (SELECT 1 FROM notices WHERE cause BETWEEN ${counted} AND ${`${counted}:`}
     AND CAST(substr(cause, ${counted.length + 1}) AS REAL) > ${hours})`
-  return [mailQuery(ctx, email, hoursUsedMail(siteOrigin(ctx), used), isNew, `${counted}${hours}`)]
+  const told = hoursUsedMail(siteOrigin(ctx), used)
+  return tellQueries(ctx, { id: userId, email }, told, isNew, `${counted}${hours}`)
 }
 
 /** When the running server will have used the next share of the hours, or the budget. */

@@ -4,7 +4,7 @@ import { bills, users } from '../../../../db/schema.ts'
 import { dueSoonAt } from '../../../domain/money/invoice.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { dueSoonMail, invoicePaidMail, invoiceReadyMail } from '../../mail/money-letters.ts'
-import { mailQuery } from '../../mail/outbox.ts'
+import { tellQueries } from '../../mail/notices.ts'
 import type { Invoice } from '../../ports/payments.ts'
 
 /**
@@ -20,6 +20,7 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice): Promis
   if (!billId || !(isOpen || isPaid)) return []
   const [owner] = await ctx.db
     .select({
+      id: users.id,
       email: users.email,
       closedAt: users.closedAt,
       seconds: bills.seconds,
@@ -31,29 +32,28 @@ export async function invoiceMailQueries(ctx: Context, invoice: Invoice): Promis
     .innerJoin(users, eq(users.id, bills.userId))
     .where(eq(bills.id, billId))
   if (!owner || owner.closedAt !== null) return []
-  const { email, closedAt: _, ...bill } = owner
+  const { id, email, closedAt: _, ...bill } = owner
+  const to = { id, email }
   const origin = siteOrigin(ctx)
   const mails = (cause: string) => sql`EXISTS (SELECT 1 FROM outbox WHERE cause = ${`${cause}:${billId}`})`
   const stored = (condition: ReturnType<typeof sql>) =>
     sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND step = 'sent' AND ${condition})`
   if (isPaid)
-    return [
+    return tellQueries(
+      ctx,
+      to,
+      invoicePaidMail(origin, { ...bill, billId, cents: paidCents }),
       // We thank nobody for an invoice that we never mentioned.
-      mailQuery(
-        ctx,
-        email,
-        invoicePaidMail(origin, { ...bill, billId, cents: paidCents }),
-        sql`${mails('ready')} AND ${stored(sql`status = 'paid'`)}`,
-        `paid:${billId}`,
-      ),
-    ]
+      sql`${mails('ready')} AND ${stored(sql`status = 'paid'`)}`,
+      `paid:${billId}`,
+    )
   const due = { ...bill, billId, cents: remainingCents, dueAt: dueAt ?? 0, payUrl: hostedUrl ?? '' }
   const open = stored(sql`status = 'open'`)
   const soon = now >= dueSoonAt(due.dueAt)
   return [
     ...(soon
-      ? [mailQuery(ctx, email, dueSoonMail(origin, due), sql`${mails('ready')} AND ${open}`, `due_soon:${billId}`)]
+      ? tellQueries(ctx, to, dueSoonMail(origin, due), sql`${mails('ready')} AND ${open}`, `due_soon:${billId}`)
       : []),
-    mailQuery(ctx, email, invoiceReadyMail(origin, due), open, `ready:${billId}`),
+    ...tellQueries(ctx, to, invoiceReadyMail(origin, due), open, `ready:${billId}`),
   ]
 }

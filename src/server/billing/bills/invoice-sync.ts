@@ -1,8 +1,10 @@
-import { sql } from 'drizzle-orm'
+import { eq, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
+import { bills } from '../../../../db/schema.ts'
 import { DAY_MS } from '../../../domain/instant.ts'
 import { dueSoonAt } from '../../../domain/money/invoice.ts'
 import type { Context } from '../../context.ts'
+import { tellSoon } from '../../mail/notices.ts'
 import { planPaymentQueries } from './plan-payments.ts'
 import { liftQuery, suspendQueries } from './suspension.ts'
 
@@ -29,7 +31,11 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
   const soonAt = dueSoonAt(dueAt)
   const dates = [soonAt, dueAt].filter((at) => at > askedAt)
   const nextAt = settled ? null : Math.min(ctx.now() + DAY_MS, ...dates)
-  await writeBatch(ctx.db, [
+  const tells = [
+    ...(await invoiceMailQueries(ctx, invoice)),
+    ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
+  ]
+  const results = await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE invoices SET stripe_invoice_id = ${invoice.id}, status = ${invoice.status}, due_at = ${invoice.dueAt},
       paid_at = ${invoice.paidAt}, remaining_cents = ${remainingCents},
       hosted_url = ${hostedUrl}, pdf_url = ${invoice.pdfUrl}, synced_at = ${askedAt},
@@ -38,8 +44,11 @@ export async function syncInvoice(ctx: Context, stripeInvoiceId: string, also: Q
       WHERE record_id = ${billId} AND synced_at <= ${askedAt}`),
     // An owner is suspended exactly while one of their invoices is overdue.
     liftQuery(ctx, billId),
-    ...(await invoiceMailQueries(ctx, invoice)),
-    ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
+    ...tells,
     ...also,
   ])
+  const told = results.slice(2, 2 + tells.length).find(({ rowsAffected }) => rowsAffected)
+  if (!told) return
+  const [bill] = await ctx.db.select({ userId: bills.userId }).from(bills).where(eq(bills.id, billId))
+  if (bill) tellSoon(ctx, bill.userId, told)
 }

@@ -2,7 +2,7 @@ import { eq, type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import { bills, users } from '../../../../db/schema.ts'
 import { type Context, siteOrigin } from '../../context.ts'
-import { mailQuery } from '../../mail/outbox.ts'
+import { tellQueries } from '../../mail/notices.ts'
 import { suspendedMail } from '../../mail/overdue-letters.ts'
 import { isDebtOf } from './debts.ts'
 
@@ -41,9 +41,9 @@ export async function suspendQueries(ctx: Context, invoice: OverdueInvoice): Pro
   const due = sql`EXISTS (SELECT 1 FROM invoices WHERE record_id = ${billId} AND ${isOverdue(now)})`
   const mail = suspendedMail({ ...period, cents, dueAt, payUrl: hostedUrl ?? billsUrl(ctx) })
   return [
-    mailQuery(
+    ...tellQueries(
       ctx,
-      email,
+      { id, email },
       mail,
       sql`${due} AND EXISTS (SELECT 1 FROM users WHERE id = ${id} AND suspended_at IS NULL AND closed_at IS NULL)`,
     ),

@@ -3,9 +3,11 @@ import { type Database, isUniqueViolation, writeBatch } from '../../../../db/cli
 import { plans, users } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { MINUTE_MS } from '../../../domain/instant.ts'
-import { gpusOf, type PlanType, TRIAL_MINUTES } from '../../../domain/money/plan.ts'
+import { gpusOf, type PlanType, planName, TRIAL_MINUTES } from '../../../domain/money/plan.ts'
 import { auditQuery, type Hand } from '../../audit.ts'
 import { newId } from '../../id.ts'
+import { noticeQuery } from '../../mail/notices.ts'
+import { grantEndedNotice, planGrantedNotice } from '../../mail/operator-letters.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
 
 /**
@@ -32,6 +34,7 @@ export async function grantPlan(hand: Hand, email: string, plan: { type: PlanTyp
     dueQuery(db, userId, at),
     isDemo ? setTrialEndQuery(db, userId, at) : liftTrialEndQuery(db, userId),
     auditQuery(hand, { act: 'grant_plan', subject: userId, userId, detail: plan }),
+    noticeQuery(hand, userId, planGrantedNotice(planName(plan.type))),
   ]).catch((cause) => {
     // Stripe's plan was written since we looked.
     throw isUniqueViolation(cause) ? paysThroughStripe(cause) : cause
@@ -54,8 +57,9 @@ export async function endGrantedPlan(hand: Hand, email: string): Promise<boolean
   const { userId } = await findGrantee(db, email)
   const granted = sql`EXISTS (SELECT 1 FROM subscriptions
     WHERE user_id = ${userId} AND ended_at IS NULL AND stripe_subscription_id IS NULL)`
-  const [, ended] = await writeBatch(db, [
+  const [, , ended] = await writeBatch(db, [
     auditQuery(hand, { act: 'end_plan', subject: userId, userId }, granted),
+    noticeQuery(hand, userId, grantEndedNotice(), { when: granted }),
     endGrantedQuery(db, userId, now()),
     dueQuery(db, userId, now()),
   ])

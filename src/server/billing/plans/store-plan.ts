@@ -1,10 +1,12 @@
-import { sql } from 'drizzle-orm'
+import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import { type PlanRow, plans } from '../../../../db/schema.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/instant.ts'
-import { type PlanType, upgradeWaits } from '../../../domain/money/plan.ts'
+import { type PlanType, planName, upgradeWaits } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
+import { noticeQuery } from '../../mail/notices.ts'
+import { planNotice } from '../../mail/plan-letters.ts'
 import { dueQuery } from '../bills/close-cycles.ts'
 import { endGrantedQuery, liftPlanEndQuery, liftTrialEndQuery, voidGrantsQuery } from './grants.ts'
 import { type Heard, isUnbilledUnpaid, paidUntilQuery } from './paid-until.ts'
@@ -52,6 +54,7 @@ export function storePlanQueries(
     endedAt,
   }
   return [
+    ...noticeQueries(ctx, found, row, newer),
     dueQuery(ctx.db, userId, now, sql`NOT ${isKnown(found, row)}`),
     // A trial or granted plan ends where the paid one begins, unless it ended earlier. If it was granted
     // after the paid one began, it never counted. A plan that is over at Stripe ends nothing that began
@@ -94,6 +97,28 @@ export function storePlanQueries(
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NOT NULL)`),
   ]
 }
+
+/** What became of it, once for each change. One whose first payment never came never was a plan. */
+function noticeQueries(
+  ctx: Context,
+  { id, userId, unpaid }: Heard,
+  row: Pick<PlanRow, (typeof TOLD)[number]>,
+  newer: SQL,
+): Query[] {
+  if (row.status.startsWith('incomplete')) return []
+  const same = TOLD.map((field) => sql`${plans[field]} IS ${row[field]}`)
+  const isTold = sql`EXISTS (SELECT 1 FROM ${plans} WHERE ${plans.stripeSubscriptionId} = ${id} AND ${sql.join(same, sql` AND `)})`
+  const state = { unpaid, cancelAt: row.cancelAt, ended: row.endedAt !== null }
+  const cause = `plan:${id}:${row.planType}:${row.status}:${row.cancelAt}:${row.endedAt}`
+  return [
+    noticeQuery(ctx, userId, planNotice(planName(row.planType), state), {
+      when: sql`NOT ${isTold} AND NOT ${newer}`,
+      cause,
+    }),
+  ]
+}
+
+const TOLD = ['planType', 'status', 'cancelAt', 'endedAt'] as const
 
 /** True if nothing changed that decides where its cycles end and what they include. */
 function isKnown(found: Heard, row: Pick<PlanRow, (typeof DECISIVE)[number]>) {

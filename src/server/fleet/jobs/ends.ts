@@ -1,10 +1,7 @@
 import { type SQL, sql } from 'drizzle-orm'
 import type { RunRow } from '../../../../db/schema.ts'
-import { MINUTE_MS } from '../../../domain/instant.ts'
+import { TRIAL_WARN_MS } from '../../../domain/ending.ts'
 import { ENDING_MS } from '../../../domain/server.ts'
-
-/** How long before the end of a trial we warn. A run that starts with less time left gets no warning. */
-const TRIAL_WARN_MS = 5 * MINUTE_MS
 
 const NEVER = Number.MAX_SAFE_INTEGER
 /** A run ends at the earlier of its two ends. */
@@ -39,6 +36,9 @@ export function warningTime(run: RunRow): number {
   const isWarned = run.warnedEnd === null ? (run.trialWarnedAt ?? 0) >= warnAt : run.warnedEnd === end
   return since !== null && warnAt > since && !isWarned ? warnAt : Infinity
 }
+
+/** Of the notice that it ended: whatever ends a run, there is one. */
+export const endedCause = (runId: string) => `ended:${runId}`
 
 /** We have no address left for a closed account. */
 export function isOpenAccount({ userId }: RunRow): SQL {

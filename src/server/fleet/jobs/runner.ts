@@ -4,6 +4,7 @@ import type { Job, JobKind } from '../../../domain/wire.ts'
 import { type Context, withLogFields } from '../../context.ts'
 import { currentJobsQuery } from '../dashboard.ts'
 import { toJob } from '../wire.ts'
+import { idleQuery, lookIdle } from './idle.ts'
 import { alertIfRefused } from './refusals.ts'
 import { stepServerStart } from './server-start.ts'
 import { stepServerStop } from './server-stop.ts'
@@ -31,11 +32,15 @@ async function runDue(base: Context, userId: string, publish: Publish, tell: Tel
   const ctx = withLogFields(base, { userId })
   for (const { job, run } of await listDue(ctx, userId)) await runStep(ctx, job, run, publish)
   const endAt = await watchEnd(ctx, userId, tell)
-  const [next] = await ctx.db
-    .select({ at: sql<number | null>`min(${jobs.runAt})` })
-    .from(jobs)
-    .where(and(eq(jobs.userId, userId), isNotNull(jobs.runAt)))
-  const times = [endAt, next?.at ?? null].filter((at) => at !== null)
+  const [[next], [idle]] = await ctx.db.batch([
+    ctx.db
+      .select({ at: sql<number | null>`min(${jobs.runAt})` })
+      .from(jobs)
+      .where(and(eq(jobs.userId, userId), isNotNull(jobs.runAt))),
+    idleQuery(ctx, userId),
+  ])
+  const idleAt = idle ? await lookIdle(ctx, idle, tell) : null
+  const times = [endAt, idleAt, next?.at ?? null].filter((at) => at !== null)
   return times.length ? Math.min(...times) : null
 }
 

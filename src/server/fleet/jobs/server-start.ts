@@ -1,16 +1,19 @@
 import { and, eq, isNotNull, sql } from 'drizzle-orm'
 import { writeBatch } from '../../../../db/client.ts'
 import { jobs, type LaunchRow, type RunRow } from '../../../../db/schema.ts'
+import { MINUTE_MS } from '../../../domain/instant.ts'
 import { NOT_CHARGED } from '../../../domain/money/receipt.ts'
-import { ANSWER_DEADLINE_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../../domain/server.ts'
+import { ANSWER_DEADLINE_MS, ENDING_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../../domain/server.ts'
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
 import type { Context } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { alertOperator } from '../../mail/alerts.ts'
+import { noticeQuery, tellSoon } from '../../mail/notices.ts'
 import { addressOf } from '../machine.ts'
 import { serverEvent } from '../server-events.ts'
 import { requestStop } from '../stop-run.ts'
+import { endedCause } from './ends.ts'
 import { hasOwnImage, worldTags } from './images.ts'
 import {
   clearLaunches,
@@ -168,6 +171,7 @@ async function startMeter({ ctx, job, run }: StepInput): Promise<Outcome> {
   const isStarted = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND billed_from = ${now})`
   const [, told] = await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE server_sessions SET billed_from = ${now}, confirmed_at = ${now},
+      idle_look_at = (SELECT ${now} + (idle_minutes * ${MINUTE_MS}) - ${ENDING_MS} FROM users WHERE users.id = user_id),
       must_stop_at = CASE WHEN EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${run.userId} AND ended_at IS NULL
         AND sub_type = 'demo') THEN ${mustStopAt} END
       WHERE id = ${run.id} AND billed_from IS NULL AND stop_requested_at IS NULL`),
@@ -207,16 +211,20 @@ async function clearUp({ ctx, job, run, report }: StepInput): Promise<Outcome> {
   })
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions
     WHERE id = ${run.id} AND ended_at = ${now} AND error_message = ${job.errorMessage})`
-  const [, told] = await writeBatch(ctx.db, [
+  const { startFailedNotice } = await import('../../mail/ended-letters.ts')
+  const notice = startFailedNotice(run.id, `${job.errorMessage ?? ''} ${NOT_CHARGED}`.trim())
+  const [, told, noticed] = await writeBatch(ctx.db, [
     // If we accepted a stop since, it ends the run.
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, error_message = ${job.errorMessage}
       WHERE id = ${run.id} AND stop_requested_at IS NULL`),
     eventQuery(ctx, run.userId, event, isEnded),
+    noticeQuery(ctx, run.userId, notice, { when: isEnded, cause: endedCause(run.id) }),
     ...freePlaceQueries(ctx, run, { foundNoMachine: job.errorCode === 'no_capacity' }),
     ctx.db.run(
       sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`,
     ),
   ])
   sendSoon(ctx, run.userId, told)
+  tellSoon(ctx, run.userId, noticed)
   return 'finished'
 }

@@ -4,8 +4,11 @@ import { launches, runs } from '../../../../db/schema.ts'
 import { lostReceipt, receipt } from '../../../domain/money/receipt.ts'
 import { getRunCost } from '../../billing/bills/usage.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
+import { noticeQuery, tellSoon } from '../../mail/notices.ts'
 import { serverEvent } from '../server-events.ts'
+import { toServer } from '../wire.ts'
 import { confirmMeter } from './confirm-meter.ts'
+import { endedCause } from './ends.ts'
 import { clearLaunches, freePlaceQueries } from './launches.ts'
 import { nextLookIn } from './sight.ts'
 import type { Step } from './step.ts'
@@ -33,11 +36,12 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const refused = await ctx.db.$count(launches, sql`session_id = ${run.id} AND outcome = 'refused'`)
   const costUnits = await getRunCost(ctx, settled.run)
   const ended = { ...settled.run, refused, costUnits }
-  const event = serverEvent(ctx, job.errorCode ? 'server.failed' : 'server.stopped', {
-    ...ended,
-    endedAt: now,
-    errorMessage: job.errorMessage,
-  })
+  const after = { ...ended, endedAt: now, errorMessage: job.errorMessage }
+  const event = serverEvent(ctx, job.errorCode ? 'server.failed' : 'server.stopped', after)
+  const failed = job.errorMessage && lostReceipt(job.errorMessage, ended)
+  const because = toServer(after).ended_because
+  const { endedNotice } = await import('../../mail/ended-letters.ts')
+  const notice = endedNotice(run.id, because, failed ?? receipt(ended))
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at = ${now})`
   const results = await writeBatch(ctx.db, [
     ...settled.queries,
@@ -47,15 +51,16 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
       WHERE id = ${run.id} AND ended_at IS NULL AND ${settled.when}`),
     ...freePlaceQueries(ctx, run),
     ctx.db.run(sql`UPDATE jobs SET status = ${job.errorCode ? 'failed' : 'succeeded'}, result = ${receipt(ended)},
-      error_message = ${job.errorMessage && lostReceipt(job.errorMessage, ended)}, run_at = NULL, updated_at = ${now}
+      error_message = ${failed}, run_at = NULL, updated_at = ${now}
       WHERE id = ${job.id} AND run_at IS NOT NULL
       AND EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at IS NOT NULL)`),
     eventQuery(ctx, run.userId, event, isEnded),
+    noticeQuery(ctx, run.userId, notice, { when: isEnded, cause: endedCause(run.id), read: because === 'you' }),
   ])
   // If a bill was written since we read EC2's record, less is left to take off the meter.
-  if (results.at(-2)?.rowsAffected === 0 && (await ctx.db.$count(runs, sql`id = ${run.id} AND ended_at IS NULL`)))
+  if (results.at(-3)?.rowsAffected === 0 && (await ctx.db.$count(runs, sql`id = ${run.id} AND ended_at IS NULL`)))
     return { wait: 0 }
-  const told = results.at(-1)
-  sendSoon(ctx, run.userId, told)
+  sendSoon(ctx, run.userId, results.at(-2))
+  tellSoon(ctx, run.userId, results.at(-1))
   return 'finished'
 }

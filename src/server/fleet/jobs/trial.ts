@@ -4,10 +4,11 @@ import type { ServerFrame } from '../../../domain/cable.ts'
 import { NOT_CHARGED, TIME_UP_EARLY } from '../../../domain/money/receipt.ts'
 import type { Server } from '../../../domain/wire.ts'
 import { type Context, siteOrigin } from '../../context.ts'
-import { deliverMail, mailQuery } from '../../mail/outbox.ts'
+import { tellQueries } from '../../mail/notices.ts'
+import { deliverMail } from '../../mail/outbox.ts'
 import { requestStop } from '../stop-run.ts'
 import { toServer } from '../wire.ts'
-import { isOpenAccount, warningTime } from './ends.ts'
+import { endedCause, isOpenAccount, warningTime } from './ends.ts'
 
 export type Tell = (event: ServerFrame, server: Server) => void
 
@@ -40,7 +41,8 @@ export async function watchEnd(ctx: Context, userId: string, tell: Tell): Promis
     await requestStop(ctx, run, mustStopAt, {
       // Unless a plan that just began has lifted the trial's end.
       when: sql`must_stop_at <= ${now}`,
-      before: (isOpen) => [mailQuery(ctx, email, mail, sql`${isOpen} AND ${isOpenAccount(run)}`)],
+      before: (isOpen) =>
+        tellQueries(ctx, { id: userId, email }, mail, sql`${isOpen} AND ${isOpenAccount(run)}`, endedCause(run.id)),
     })
     ctx.background(deliverMail(ctx))
     return now

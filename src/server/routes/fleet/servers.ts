@@ -14,7 +14,7 @@ import { toWorlds } from '../../fleet/worlds.ts'
 import { requireValid } from '../../form-rules.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { signedIn } from '../../http/app-env.ts'
-import { body, optionalNumber, text } from '../../http/body.ts'
+import { body, optionalNumber, optionalText, text } from '../../http/body.ts'
 import { errorResponse } from '../../http/error-response.ts'
 import { repeatableOf } from '../../http/repeatable.ts'
 import { answer } from '../../http/reply.ts'
@@ -22,7 +22,6 @@ import { readAlong } from '../../http/site-map.ts'
 import { valid } from '../../http/valid.ts'
 
 /** Left out, it stays as it is. */
-const optionalText = z.optional(z.nullable(z.string()))
 /** What both starts take. */
 const wishes = { name: text, stop_after: optionalNumber, environment: text, vehicle: text }
 /** What the start in a given place takes. */

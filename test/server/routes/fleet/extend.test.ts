@@ -40,7 +40,7 @@ async function setup(row: Partial<typeof runs.$inferInsert> = {}) {
       headers: response.headers,
       html,
       fields,
-      buttons: html.match(/Add an hour/g)?.length ?? 0,
+      buttons: html.match(/Add (<!-- -->)?(an hour|\d+ minutes)/g)?.length ?? 0,
     }
   }
   const post = (fields: Record<string, string>, of = id) => browser.form(`/servers/${of}/extend`, fields)
@@ -65,7 +65,7 @@ test('the link shows one button, which adds an hour without signing in; opening 
   const answer = await post({ key, ends_at })
   expect([answer.status, answer.headers.get('Location')]).toEqual([303, path])
   expect((await read())?.endsAt).toBe(end + HOUR)
-  expect((await open()).html).toContain('You have another hour.')
+  expect((await open()).html).toContain('You have an hour more.')
   expect(await recorded()).toEqual([['end_moved', new Date(end + HOUR).toISOString(), 'mail']])
   // A second click on the same page.
   await post({ key, ends_at })
@@ -119,6 +119,7 @@ test('a trial is extended while its minutes last, and its page says when they en
   await post({ key: first.fields.key ?? '', ends_at: first.fields.ends_at ?? '' })
   expect((await read())?.endsAt).toBe(end + HOUR)
   const page = await open()
+  expect(page.html).toContain('You have 7 minutes more.')
   expect([page.buttons, page.html.includes('It can&#x27;t run longer than your free minutes.')]).toEqual([0, true])
   expect(page.html).toContain(`dateTime="${new Date(free).toISOString()}"`)
   await post({ key: first.fields.key ?? '', ends_at: new Date(end + HOUR).toISOString() })

@@ -9,6 +9,8 @@ type Call = { [Route in keyof Rows]: Rows[Route] extends { kind: 'call' } ? Rout
 type OtherCall =
   | Extract<Call, `${string} /admin/${string}`>
   | 'POST /servers/:id/extend'
+  | 'POST /mails/off'
+  | 'GET /notices/latest'
   | 'POST /theme'
   | 'GET /healthz'
   | 'GET /readyz'
@@ -150,6 +152,20 @@ export const CALLS: Record<JsonCall, Description> = {
     summary: "End a guest's link and close their connections",
     answer: [200, shape.message],
     refusals: [404],
+  },
+  'GET /api/v1/notices': {
+    summary: 'List your latest notices, newest first',
+    answer: [200, z.object({ notices: z.array(shape.notice), unread: z.int() })],
+  },
+  'POST /api/v1/notices/read': { summary: 'Mark your notices as read', answer: [200, shape.message], refusals: [422] },
+  'POST /api/v1/idle': {
+    summary: 'Stop servers that nobody uses',
+    answer: [200, z.extend(shape.message, { minutes: z.nullable(z.int()) })],
+    refusals: [422],
+  },
+  'POST /api/v1/mails': {
+    summary: 'Choose your emails: those you leave out no longer come',
+    answer: [200, z.extend(shape.message, { mails: shape.mails })],
   },
   'GET /api/v1/aws/server_available': { summary: 'See which servers are free', answer: [200, shape.availability] },
   'GET /api/v1/files': {

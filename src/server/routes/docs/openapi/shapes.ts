@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import type { TokenScope } from '../../../../domain/api-token.ts'
 import type { PlanType } from '../../../../domain/money/plan.ts'
 import type { RunCostSum } from '../../../../domain/money/run-cost.ts'
+import { MAIL_KINDS, type MailKind, NOTICE_KINDS } from '../../../../domain/notice.ts'
 import { EVENT_TITLES } from '../../../../domain/run-timeline.ts'
 import { EVENT_TYPES } from '../../../../domain/webhook.ts'
 import type * as wire from '../../../../domain/wire.ts'
@@ -42,9 +43,24 @@ export const server = z.object({
   environment: z.nullable(z.string()),
   vehicle: z.nullable(vehicle),
   cost_dollars: z.nullable(z.number()),
-  ended_because: z.nullable(z.enum(['you', 'time_up', 'budget', 'plan', 'trial_over', 'suspended', 'failure'])),
+  ended_because: z.nullable(z.enum(['you', 'time_up', 'idle', 'budget', 'plan', 'trial_over', 'suspended', 'failure'])),
   error_message: z.nullable(z.string()),
 }) satisfies z.ZodMiniType<wire.Server>
+
+export const notice = z.object({
+  id: z.string(),
+  kind: z.enum(NOTICE_KINDS),
+  at: instant,
+  title: z.string(),
+  text: z.string(),
+  link: z.nullable(z.string()),
+  label: z.nullable(z.string()),
+  read: z.boolean(),
+}) satisfies z.ZodMiniType<wire.Notice>
+
+export const mails = z.object(
+  Object.fromEntries(Object.keys(MAIL_KINDS).map((kind) => [kind, z.boolean()])) as Record<MailKind, z.ZodMiniBoolean>,
+)
 
 const eventNames = Object.keys(EVENT_TITLES) as wire.RunEventName[]
 

@@ -1,0 +1,44 @@
+/** What we tell people under the bell. Most of it also goes out as email, in the same words. */
+export const NOTICE_KINDS = [
+  'ending',
+  'ended',
+  'hours',
+  'budget',
+  'bill',
+  'plan',
+  'webhook',
+  'owed',
+  'account',
+] as const
+export type NoticeKind = (typeof NOTICE_KINDS)[number]
+
+/** Security and money owed: nobody can switch these emails off. */
+const ALWAYS = ['owed', 'account'] as const
+/** What people may switch off. */
+export type MailKind = Exclude<NoticeKind, (typeof ALWAYS)[number]>
+
+export const isMailKind = (kind: string): kind is MailKind => Object.hasOwn(MAIL_KINDS, kind)
+
+// Stryker disable StringLiteral: text for people; the route tests check it.
+/** The emails to choose from, in the page's order, as its check boxes name them. */
+export const MAIL_KINDS: Record<MailKind, string> = {
+  ending: 'Before a server stops',
+  ended: 'When your free trial is used up',
+  hours: "When your plan's hours run low",
+  budget: 'When your budget is used up',
+  bill: 'When we receive a payment',
+  plan: 'About your plan',
+  webhook: 'When we switch off a webhook',
+}
+export const NOTICES_READ = 'All notices marked as read.'
+export const MAILS_SAVED = 'Saved.'
+// Stryker restore StringLiteral
+
+/** How many the page lists, and how many open under the bell. */
+export const LISTED_NOTICES = 100
+export const LATEST_NOTICES = 8
+
+/** The number on the bell: more than 99 need no counting. */
+export function unreadText(unread: number): string {
+  return unread > 99 ? '99+' : String(unread)
+}

@@ -1,0 +1,130 @@
+import { countdownText } from '../domain/money/trial.ts'
+import { announce } from './announce.ts'
+import { showLocalTimes } from './local-times.ts'
+import { request } from './request.ts'
+
+/**
+ * Keeps the bell, its list, and the warning before a server ends up to date on an open page. The server sends them as
+ * HTML; without this script, the bell is a link and pages show what was true when they were loaded.
+ */
+
+const LATEST = '/notices/latest'
+/** Most visits to a page end before. */
+const SOCKET_AFTER_MS = 2_000
+/** The browser's timers take at most 24 days. */
+const LONGEST_MS = 86_400_000
+
+const bell = document.querySelector<HTMLAnchorElement>('.bell')
+const list = document.getElementById('bell-list')
+const banner = document.getElementById('ending')
+/** The dashboard counts down by itself. It and a run's page also listen, and pass on what they hear. */
+const isDashboard = document.querySelector('[data-island="Dashboard"]') !== null
+const isFollowed = isDashboard || document.querySelector('[data-follow]') !== null
+
+let looking: ReturnType<typeof setTimeout> | undefined
+let ticking: ReturnType<typeof setInterval> | undefined
+let asked = 0
+
+async function refresh(): Promise<void> {
+  const mine = ++asked
+  const answer = await fetch(LATEST, { signal: AbortSignal.timeout(20_000) }).catch(() => null)
+  // A later answer is on its way.
+  if (!answer?.ok || mine !== asked) return
+  const parts = document.createElement('template')
+  parts.innerHTML = await answer.text()
+  const fresh = parts.content.querySelector<HTMLAnchorElement>('.bell')
+  if (!bell || !fresh) return
+  const more = Number(fresh.dataset.unread) > Number(bell.dataset.unread)
+  for (const { name, value } of fresh.attributes) bell.setAttribute(name, value)
+  if (!fresh.dataset.look) delete bell.dataset.look
+  bell.replaceChildren(...fresh.childNodes)
+  const take = (place: HTMLElement | null, id: string) => {
+    const part = parts.content.querySelector(`[data-for="${id}"]`)
+    if (!place || !part) return
+    showLocalTimes(part)
+    place.replaceChildren(...part.childNodes)
+  }
+  if (more) announce(`New notice: ${parts.content.querySelector('.notice-list strong')?.textContent}`)
+  take(list, 'bell-list')
+  if (!isDashboard) take(banner, 'ending')
+  arrange()
+}
+
+/** The title, the countdown, and the next look by itself. */
+function arrange(): void {
+  const unread = bell?.querySelector('.count')?.textContent
+  document.title = document.title.replace(/^(.* left · )?(\(\d+\+?\) )?/, unread ? `$1(${unread}) ` : '$1')
+  clearTimeout(looking)
+  const look = bell?.dataset.look
+  if (look) looking = setTimeout(() => void refresh(), Math.min(LONGEST_MS, Number(look) + 500))
+  countDown()
+}
+
+function countDown(): void {
+  clearInterval(ticking)
+  const clock = banner?.querySelector<HTMLElement>('[data-countdown]')
+  const rest = () => document.title.replace(/^.* left · /, '')
+  if (!clock) {
+    if (!isDashboard) document.title = rest()
+    return
+  }
+  // By the server's clock: this machine's may be wrong.
+  const [minutes = 0, seconds = 0] = (clock.textContent ?? '').split(':').map(Number)
+  const end = Date.now() + (minutes * 60 + seconds) * 1000
+  const tick = () => {
+    const left = countdownText(Math.max(0, Math.round((end - Date.now()) / 1000)))
+    clock.textContent = left
+    document.title = `${left} left · ${rest()}`
+  }
+  tick()
+  ticking = setInterval(tick, 1000)
+}
+
+function toggle(event: MouseEvent): void {
+  // Elsewhere it's a plain link: in a new tab, and in browsers without popovers.
+  if (event.ctrlKey || event.metaKey || event.shiftKey || !bell || !list?.showPopover) return
+  event.preventDefault()
+  if (bell.ariaExpanded === 'true') list.hidePopover()
+  else {
+    list.showPopover()
+    list.focus()
+    void refresh()
+  }
+}
+
+async function markRead(event: SubmitEvent): Promise<void> {
+  const form = event.target as HTMLFormElement
+  if (!form.matches('.mark-read')) return
+  event.preventDefault()
+  await request('POST', form.action, { until: new FormData(form).get('until') })
+  if (location.pathname === '/notices') location.reload()
+  else await refresh()
+}
+
+/** One question for everything that changes at once. */
+function hear(): void {
+  clearTimeout(looking)
+  looking = setTimeout(() => void refresh(), 200)
+}
+
+async function listen(): Promise<void> {
+  const { followJobs } = await import('./jobs-channel.ts')
+  const { user } = JSON.parse(document.getElementById('bootstrap')?.textContent ?? '{}')
+  // What it hears arrives as an event of the page.
+  followJobs(user.id, { onJob() {}, onServer() {}, onNews() {}, onConnection() {} })
+}
+
+if (bell && list) {
+  bell.ariaExpanded = 'false'
+  bell.addEventListener('click', toggle)
+  list.addEventListener('toggle', (event) => {
+    const isOpen = event.newState === 'open'
+    // Not at once: the click that closes an open list is a click on the bell.
+    setTimeout(() => (bell.ariaExpanded = String(isOpen)), isOpen ? 0 : 200)
+  })
+  document.addEventListener('submit', (event) => void markRead(event))
+  document.addEventListener('cable', hear)
+  addEventListener('pageshow', (event) => event.persisted && hear())
+  arrange()
+  if (!isFollowed) setTimeout(() => void listen(), SOCKET_AFTER_MS)
+}

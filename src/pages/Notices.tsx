@@ -1,0 +1,27 @@
+import { LISTED_NOTICES } from '../domain/notice.ts'
+import { TRACE_DAYS } from '../domain/retention.ts'
+import type { Notice } from '../domain/wire.ts'
+import { Card } from '../ui/Card.tsx'
+import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { MarkRead, NoticeList } from './notices/NoticeList.tsx'
+
+type NoticesProps = { notices: Notice[]; csrfToken: string; flash: FlashMessage | null }
+
+export function Notices({ notices, csrfToken, flash }: NoticesProps) {
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Notices</h1>
+        {notices.some(({ read }) => !read) ? <MarkRead until={notices[0]?.at} csrfToken={csrfToken} /> : null}
+      </div>
+      <FlashAlert flash={flash} />
+      <Card title="What happened">
+        <NoticeList notices={notices} />
+      </Card>
+      <p className="hint">
+        {notices.length === LISTED_NOTICES ? `The latest ${LISTED_NOTICES}. ` : null}
+        We keep notices for {TRACE_DAYS} days. <a href="/mails">Choose your emails</a>
+      </p>
+    </div>
+  )
+}

@@ -1,0 +1,23 @@
+import type { Notice } from '../../domain/wire.ts'
+import { Bell, type BellProps } from '../layout/Bell.tsx'
+import { type Ending, EndingBanner } from '../layout/EndingBanner.tsx'
+import { MarkRead, NoticeList } from './NoticeList.tsx'
+
+type LatestProps = { bell: BellProps; notices: Notice[]; ending: Ending | null; csrfToken: string }
+
+/** The parts of an open page that change: its script puts each in its place. */
+export function Latest({ bell, notices, ending, csrfToken }: LatestProps) {
+  return (
+    <>
+      <Bell {...bell} />
+      <div data-for="bell-list">
+        <NoticeList notices={notices} />
+        <p className="row">
+          <a href="/notices">All notices</a>
+        </p>
+        {bell.unread ? <MarkRead until={notices[0]?.at} csrfToken={csrfToken} /> : null}
+      </div>
+      <div data-for="ending">{ending ? <EndingBanner ending={ending} csrfToken={csrfToken} /> : null}</div>
+    </>
+  )
+}

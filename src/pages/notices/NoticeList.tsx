@@ -1,0 +1,45 @@
+import type { Notice } from '../../domain/wire.ts'
+import { Button } from '../../ui/Button.tsx'
+import { HiddenFields } from '../../ui/HiddenFields.tsx'
+import { Time } from '../../ui/Time.tsx'
+
+/** What happened, newest first. */
+export function NoticeList({ notices }: { notices: Notice[] }) {
+  if (!notices.length)
+    return <p className="hint">Nothing happened yet. You find here what happens to your servers and bills.</p>
+  return (
+    <ul className="notice-list">
+      {notices.map((notice) => (
+        <li key={notice.id} className={notice.read ? undefined : 'unread'}>
+          <p>
+            {notice.read ? null : <span className="visually-hidden">Unread: </span>}
+            <strong>{notice.title}</strong>
+          </p>
+          <p>{notice.text}</p>
+          <p className="hint">
+            <Time at={notice.at} />
+            {notice.link ? (
+              <>
+                {' · '}
+                <a href={notice.link}>{notice.label}</a>
+              </>
+            ) : null}
+          </p>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** @param until the newest notice that the page shows: later ones stay unread */
+export function MarkRead({ until, csrfToken }: { until: string | undefined; csrfToken: string }) {
+  return (
+    <form className="mark-read" method="post" action="/api/v1/notices/read">
+      <HiddenFields csrfToken={csrfToken} />
+      <input type="hidden" name="until" value={until ?? ''} />
+      <Button type="submit" small>
+        Mark all as read
+      </Button>
+    </form>
+  )
+}

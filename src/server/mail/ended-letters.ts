@@ -1,0 +1,28 @@
+import type { EndReason } from '../../domain/wire.ts'
+import { composeMessage, type Message } from './letter.ts'
+
+const TITLES: Record<EndReason, string> = {
+  you: 'You stopped your server',
+  time_up: 'Your server stopped at the time you set',
+  idle: 'Your server stopped because nobody used it',
+  budget: 'Your budget stopped your server',
+  plan: 'Your server stopped: your plan no longer includes it',
+  trial_over: 'Your free trial is over',
+  suspended: 'We stopped your server: an invoice is overdue',
+  failure: 'Your server stopped unexpectedly',
+}
+
+/** @param said the receipt */
+export function endedNotice(runId: string, because: EndReason | null, said: string): Message {
+  return composeMessage('ended', TITLES[because ?? 'you'], [
+    said,
+    { link: `/servers/${runId}`, label: 'See the server and its receipt' },
+  ])
+}
+
+export function startFailedNotice(runId: string, why: string): Message {
+  return composeMessage('ended', "Your server didn't start", [
+    why,
+    { link: `/servers/${runId}`, label: 'See what happened' },
+  ])
+}

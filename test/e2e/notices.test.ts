@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { axeFaults } from '../../testing/browser/axe.ts'
+import { complaintsOf, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { newPerson, waitFor } from '../../testing/people/client.ts'
+
+const world = stackAndBrowser()
+type Person = Awaited<ReturnType<typeof newPerson>>
+type Listed = { servers: { billed_from: string | null }[]; unread: number }
+const read = async (person: Person, path: string) => (await person.get(path)).body as Listed
+const isRunning = (person: Person) => async () =>
+  (await read(person, '/api/v1/servers/get_servers')).servers[0]?.billed_from
+const advance = (seconds: number) =>
+  fetch(`${world.url}/dev/clock`, { method: 'POST', body: JSON.stringify({ advance_seconds: seconds }) })
+
+test('a warning reaches every open page; reading it on one reads it on all; one click moves the end', async () => {
+  const person = await newPerson(world.url)
+  await person.post('/api/v1/aws/auto_cloud_start_request', { stop_after: 1200 })
+  await waitFor(isRunning(person))
+
+  const page = await pageOf(world.browser, world.url, person)
+  const complaints = complaintsOf(page)
+  const other = await page.context().newPage()
+  const listening = [page, other].map((one) => one.waitForRequest(/notices.latest/))
+  await page.goto(`${world.url}/devices`)
+  await other.goto(`${world.url}/pricing`)
+  await Promise.all(listening)
+  const bell = page.getByRole('link', { name: /^Notices/ })
+
+  await advance(660)
+  for (const one of [page, other]) {
+    await one.getByText('Its disk is then erased.').waitFor()
+    await one.getByRole('link', { name: 'Notices, 1 unread' }).waitFor()
+    await expect.poll(() => one.title()).toMatch(/^0?[6-9]:\d\d left · \(1\) /)
+  }
+  expect(await axeFaults(page)).toEqual([])
+
+  await bell.click()
+  const list = page.getByRole('region', { name: 'Latest notices' })
+  await list.getByText(/^Your server stops in \d+ minutes$/).waitFor()
+  expect(await bell.getAttribute('aria-expanded')).toBe('true')
+  await page.keyboard.press('Escape')
+  await list.waitFor({ state: 'hidden' })
+  expect(page.url()).toBe(`${world.url}/devices`)
+
+  await bell.click()
+  await list.getByRole('button', { name: 'Mark all as read' }).click()
+  for (const one of [page, other]) {
+    await one.getByRole('link', { name: 'Notices', exact: true }).waitFor()
+    await expect.poll(() => one.title()).not.toContain('(1)')
+  }
+  await page.keyboard.press('Escape')
+
+  // The trial has less than an hour left.
+  await page.getByRole('button', { name: /^Add \d+ minutes$/ }).click()
+  await page.waitForURL(`${world.url}/devices`)
+  await page.getByText('Saved.').waitFor()
+  await other.getByText('Its disk is then erased.').waitFor({ state: 'detached' })
+  expect(await other.title()).not.toContain('left')
+  expect(complaints).toEqual([])
+  await page.context().close()
+})
+
+test('without script, the bell leads to all notices, and a form marks them as read', async () => {
+  const person = await newPerson(world.url)
+  await person.post('/api/v1/aws/auto_cloud_start_request', { stop_after: 1200 })
+  await waitFor(isRunning(person))
+  await advance(1300)
+  await waitFor(async () => (await read(person, '/api/v1/notices')).unread === 1)
+  const page = await pageOf(world.browser, world.url, person, { javaScriptEnabled: false })
+  await page.goto(`${world.url}/billing_history`)
+  await page.getByRole('link', { name: 'Notices, 1 unread' }).click()
+  await page.getByText('Your server stopped at the time you set').waitFor()
+  expect(await axeFaults(page).catch(() => [])).toEqual([])
+  await page.getByRole('button', { name: 'Mark all as read' }).click()
+  await page.getByText('All notices marked as read.').waitFor()
+  expect(await page.getByRole('button', { name: 'Mark all as read' }).count()).toBe(0)
+  await page.context().close()
+})
