@@ -13,8 +13,8 @@ const LAYOUTS = {
   brief: { month: 'short', day: 'numeric', ...MINUTE },
   /** 02:17:09 UTC */
   clock: { ...MINUTE, second: '2-digit', ...ZONE },
-  /** 18:00 UTC: for a moment in the next hours */
-  time: { ...MINUTE, ...ZONE },
+  /** 6:00 PM, or 18:00 UTC from the server: for a moment in the next hours */
+  time: { hour: 'numeric', minute: '2-digit', hour12: true },
   day: DAY,
 } satisfies Record<string, Intl.DateTimeFormatOptions>
 
@@ -32,7 +32,8 @@ export function instantText(at: string, local: boolean, layout: InstantLayout = 
   if (at.length === 10) return utcText(at, 'day')
   if (!local) return utcText(at, layout)
   made[layout] ??= new Intl.DateTimeFormat('en-US', LAYOUTS[layout])
-  return made[layout].format(Date.parse(at))
+  // Intl puts a narrow space before AM and PM, which some fonts don't have.
+  return made[layout].format(Date.parse(at)).replace('\u202f', ' ')
 }
 
 /** The same text as Intl's in an eighth of the time: the server writes thousands of them. */
