@@ -87,6 +87,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/notices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List your latest notices, newest first */
+        get: operations["get_api_v1_notices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/aws/server_available": {
         parameters: {
             query?: never;
@@ -446,7 +463,7 @@ export interface components {
             environment: string | null;
             vehicle: ("uav" | "ugv" | "multi") | null;
             cost_dollars: number | null;
-            ended_because: ("you" | "time_up" | "budget" | "plan" | "trial_over" | "suspended" | "failure") | null;
+            ended_because: ("you" | "time_up" | "idle" | "budget" | "plan" | "trial_over" | "suspended" | "failure") | null;
             error_message: string | null;
         };
         Job: {
@@ -1023,6 +1040,67 @@ export interface operations {
             };
             /** @description A rule refused it */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Too many requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+            /** @description Something went wrong on our side; 503: try again */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Refusal"];
+                };
+            };
+        };
+    };
+    get_api_v1_notices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        notices: {
+                            id: string;
+                            /** @enum {string} */
+                            kind: "ending" | "ended" | "hours" | "budget" | "bill" | "plan" | "webhook" | "owed" | "account";
+                            /** Format: date-time */
+                            at: string;
+                            title: string;
+                            text: string;
+                            link: string | null;
+                            label: string | null;
+                            read: boolean;
+                        }[];
+                        unread: number;
+                    };
+                };
+            };
+            /** @description Not signed in */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
