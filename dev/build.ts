@@ -31,7 +31,7 @@ export const clientOptions: Rolldown.RolldownOptions = {
         // The islands' shared code is small, and smallest in one chunk. The dashboard has no forms.
         {
           name: 'shared',
-          test: /src.(ui.(?!Fi|Fl)|islands.(request|session|local|use[CPS])|domain.(instant|server|user-s))/,
+          test: /src.(ui.(?!Fi|Fl)|islands.(request|session|local|announce|use[CPS])|domain.(instant|server|user-s))/,
           minShareCount: 2,
           priority: 1,
         },
@@ -40,9 +40,12 @@ export const clientOptions: Rolldown.RolldownOptions = {
         // What the dashboard shares with the bell of every other page.
         {
           name: 'live',
-          test: /actioncable|src.(islands.(jobs-channel|announce)|domain.(cable|money.trial))/,
+          test: /actioncable|src.(islands.jobs-channel|domain.(cable|money.trial))/,
           minShareCount: 2,
+          priority: 2,
         },
+        // What it shares with its own later parts and the line.
+        { name: 'parts', test: /src.islands.(use[JT]|dashboard.ByForm)/, minShareCount: 2, priority: 1 },
         { name: 'forms', test: /src.(ui|islands.(use|account)|domain.(form|person|user))/, minShareCount: 2 },
       ],
     },

@@ -1086,7 +1086,7 @@ export interface operations {
                         notices: {
                             id: string;
                             /** @enum {string} */
-                            kind: "ending" | "ended" | "hours" | "budget" | "bill" | "plan" | "webhook" | "owed" | "account";
+                            kind: "ending" | "ended" | "line" | "hours" | "budget" | "bill" | "plan" | "webhook" | "owed" | "account";
                             /** Format: date-time */
                             at: string;
                             title: string;

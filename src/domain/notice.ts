@@ -2,6 +2,7 @@
 export const NOTICE_KINDS = [
   'ending',
   'ended',
+  'line',
   'hours',
   'budget',
   'bill',
@@ -24,6 +25,7 @@ export const isMailKind = (kind: string): kind is MailKind => Object.hasOwn(MAIL
 export const MAIL_KINDS: Record<MailKind, string> = {
   ending: 'Before a server stops',
   ended: 'When your free trial is used up',
+  line: 'When your turn in line comes',
   hours: "When your plan's hours run low",
   budget: 'When your budget is used up',
   bill: 'When we receive a payment',

@@ -80,16 +80,20 @@ function countDown(): void {
   ticking = setInterval(tick, 1000)
 }
 
+/** A press outside the list closes it, and the bell is outside. */
+let wasOpen = false
+
 function toggle(event: MouseEvent): void {
   // Elsewhere it's a plain link: in a new tab, and in browsers without popovers.
   if (event.ctrlKey || event.metaKey || event.shiftKey || !bell || !list?.showPopover) return
   event.preventDefault()
-  if (bell.ariaExpanded === 'true') list.hidePopover()
+  if (wasOpen || list.matches(':popover-open')) list.hidePopover()
   else {
     list.showPopover()
     list.focus()
     void refresh()
   }
+  wasOpen = false
 }
 
 async function markRead(event: SubmitEvent): Promise<void> {
@@ -117,10 +121,11 @@ async function listen(): Promise<void> {
 if (bell && list) {
   bell.ariaExpanded = 'false'
   bell.addEventListener('click', toggle)
+  bell.addEventListener('pointerdown', () => {
+    wasOpen = list.matches(':popover-open')
+  })
   list.addEventListener('toggle', (event) => {
-    const isOpen = event.newState === 'open'
-    // Not at once: the click that closes an open list is a click on the bell.
-    setTimeout(() => (bell.ariaExpanded = String(isOpen)), isOpen ? 0 : 200)
+    bell.ariaExpanded = String(event.newState === 'open')
   })
   document.addEventListener('submit', (event) => void markRead(event))
   document.addEventListener('cable', hear)

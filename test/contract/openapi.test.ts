@@ -100,6 +100,8 @@ const fields = (email: string) => ({
 test('describes every call that answers JSON, and no other', () => {
   const OTHER = [
     'POST /servers/:id/extend',
+    'POST /mails/off',
+    'GET /notices/latest',
     'POST /theme',
     'GET /healthz',
     'GET /readyz',
@@ -288,6 +290,10 @@ test('every answer of the running product has the shape that the document gives 
   await callAs('GET /api/v1/billings/summary')
   await callAs('GET /api/v1/billings/history')
   for (const dollars of [20, null, -1]) await ask(ada, 'POST /api/v1/billings/budget', { dollars, stops: true })
+  for (const minutes of [30, null, 5]) await ask(ada, 'POST /api/v1/idle', { minutes })
+  await ask(ada, 'POST /api/v1/mails', { ending: true })
+  for (const until of [null, 'x']) await ask(ada, 'POST /api/v1/notices/read', { until })
+  await callAs('GET /api/v1/notices')
   for (const route of ['POST /api/v1/help', 'POST /api/v1/feedback'])
     for (const message of ['Hello', '']) await ask(ada, route, { topic: 'My account', message })
 

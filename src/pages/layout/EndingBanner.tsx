@@ -20,7 +20,7 @@ export function EndingBanner({ ending, csrfToken }: { ending: Ending; csrfToken:
   return (
     <div className="page page-flash no-print">
       <Alert kind="warning" quiet>
-        <div className="ending">
+        <div className="row">
           <span>
             <a href={`/servers/${runId}`}>Your server</a> stops in{' '}
             <strong className="mono" data-countdown={toIso(end)}>

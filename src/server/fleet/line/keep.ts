@@ -7,7 +7,8 @@ import { requireAllowance } from '../../billing/allowance.ts'
 import { type Context, siteOrigin, withLogFields } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import { lineHeldMail, lineLapsedMail, lineRefusedMail, lineStartedMail } from '../../mail/line-letters.ts'
-import { deliverMail, mailQuery } from '../../mail/outbox.ts'
+import { tellQueries, tellSoon } from '../../mail/notices.ts'
+import { deliverMail } from '../../mail/outbox.ts'
 import { IS_FREE, isOfferedAt } from '../places.ts'
 import { startRun } from '../start-run.ts'
 import { countLine } from './count.ts'
@@ -111,7 +112,7 @@ function lapseMailQueries(ctx: Context, row: LineRow, email: string, now: number
   if (!hasLapsed(row, now) || lapses < LAPSES_TO_END) return []
   const mail = lineLapsedMail(siteOrigin(ctx), lapses >= LAPSES_TO_LEAVE ? 'out' : 'end')
   const isStill = sql`EXISTS (SELECT 1 FROM line WHERE user_id = ${row.userId} AND session_id IS NULL AND held_until = ${row.heldUntil})`
-  return [mailQuery(ctx, email, mail, isStill, `line_lapsed:${row.userId}_${row.givenAt}`)]
+  return tellQueries(ctx, { id: row.userId, email }, mail, isStill, `line_lapsed:${row.userId}_${row.givenAt}`)
 }
 
 /** Starts the servers of those whose place has come, or tells them that we hold it. */
@@ -159,27 +160,30 @@ const PASSING: ReadonlySet<string> = new Set(['unavailable', 'conflict', 'unauth
 
 function startedMail(ctx: Context, { row, email }: Offer): Query[] {
   const isStarted = sql`EXISTS (SELECT 1 FROM line WHERE user_id = ${row.userId} AND given_at = ${row.givenAt} AND session_id IS NOT NULL)`
-  return [
-    mailQuery(ctx, email, lineStartedMail(siteOrigin(ctx)), isStarted, `line_started:${row.userId}_${row.givenAt}`),
-  ]
+  const cause = `line_started:${row.userId}_${row.givenAt}`
+  return tellQueries(ctx, { id: row.userId, email }, lineStartedMail(siteOrigin(ctx)), isStarted, cause)
 }
 
 async function hold(ctx: Context, { row, email }: Offer): Promise<void> {
   const until = ctx.now() + HOLD_MS
   const isHeld = sql`EXISTS (SELECT 1 FROM line WHERE user_id = ${row.userId} AND held_until = ${until})`
-  await writeBatch(ctx.db, [
+  const cause = `line_held:${row.userId}_${row.givenAt}`
+  const results = await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE line SET held_until = ${until} WHERE user_id = ${row.userId} AND given_at = ${row.givenAt}
       AND held_until IS NULL AND session_id IS NULL`),
-    mailQuery(ctx, email, lineHeldMail(siteOrigin(ctx), until), isHeld, `line_held:${row.userId}_${row.givenAt}`),
+    ...tellQueries(ctx, { id: row.userId, email }, lineHeldMail(siteOrigin(ctx), until), isHeld, cause),
   ])
+  tellSoon(ctx, row.userId, results.at(-1))
 }
 
 async function refuse(ctx: Context, { row, email }: Offer, { message, page }: AppError): Promise<void> {
   const isIt = sql`given_at = ${row.givenAt} AND session_id IS NULL`
   const mail = lineRefusedMail(`${siteOrigin(ctx)}${page ?? '/dashboard'}`, message)
   const isStill = sql`EXISTS (SELECT 1 FROM line WHERE user_id = ${row.userId} AND ${isIt})`
-  await writeBatch(ctx.db, [
-    mailQuery(ctx, email, mail, isStill, `line_refused:${row.userId}_${row.givenAt}`),
+  const cause = `line_refused:${row.userId}_${row.givenAt}`
+  const [, told] = await writeBatch(ctx.db, [
+    ...tellQueries(ctx, { id: row.userId, email }, mail, isStill, cause),
     ...leaveQueries(ctx, row.userId, isIt),
   ])
+  tellSoon(ctx, row.userId, told)
 }

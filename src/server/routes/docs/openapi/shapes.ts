@@ -302,6 +302,7 @@ export const personalData = z.object({
   line: records,
   jobs: z.array(job),
   server_requests: records,
+  notices: records,
   mails: records,
   contact_messages: records,
 })
