@@ -1,0 +1,76 @@
+import { createServer } from 'node:http'
+import { expect, test } from 'vitest'
+import { s3Bucket } from '../../../src/server/files/s3-bucket.ts'
+import { atEnd } from '../../../testing/stack/at-end.ts'
+
+/** An endpoint that gives one answer, and keeps what it was asked. */
+async function endpoint(status: number, answer: string) {
+  const asked: { url: string; body: string }[] = []
+  const server = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    asked.push({ url: request.url ?? '', body })
+    response.writeHead(status, { 'content-type': 'application/xml' }).end(answer)
+  })
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
+  atEnd(() => void server.close())
+  const { port } = server.address() as { port: number }
+  const origin = `http://127.0.0.1:${port}`
+  const keys = { accessKeyId: 'a', secretAccessKey: 'b', credentialsUrl: origin, credentialsToken: null }
+  const settings = { endpoint: origin, origin, bucket: 'files', region: 'us-east-1', ...keys }
+  return { asked, bucket: s3Bucket(settings, Date.now) }
+}
+
+test('reads keys as S3 and R2 write them, and asks for the next page', async () => {
+  const { asked, bucket } = await endpoint(
+    200,
+    `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>a&amp;b</NextContinuationToken>
+    <Contents><Key>p/a+b%2Bc%C3%A9.txt</Key><LastModified>2026-11-25T00:00:00.000Z</LastModified><ETag>&quot;x&quot;</ETag><Size>7</Size></Contents>
+    <CommonPrefixes><Prefix>p/q%20r/</Prefix></CommonPrefixes></ListBucketResult>`,
+  )
+  expect(await bucket.list({ prefix: 'p/', delimiter: '/', after: 'c&d' })).toEqual({
+    files: [{ key: 'p/a b+cé.txt', size: 7, modifiedAt: Date.UTC(2026, 10, 25), etag: '"x"' }],
+    prefixes: ['p/q r/'],
+    next: 'a&b',
+  })
+  expect(asked[0]?.url).toContain('continuation-token=c%26d')
+})
+
+test('a page that does not exist is a refusal, and any other 400 an outage', async () => {
+  const { bucket } = await endpoint(400, '<Error><Code>InvalidArgument</Code></Error>')
+  await expect(bucket.list({ prefix: 'p/', after: 'x' })).rejects.toMatchObject({ code: 'invalid' })
+  await expect(bucket.list({ prefix: 'p/' })).rejects.toMatchObject({ code: 'unavailable' })
+})
+
+test('a copy that fails after its 200 has failed', async () => {
+  const { bucket } = await endpoint(200, '<Error><Code>InternalError</Code></Error>')
+  await expect(bucket.copy({ key: 'a', size: 1 }, 'b')).rejects.toMatchObject({ code: 'unavailable' })
+})
+
+test('without a token, asks STS for credentials that its policy limits to the folder', async () => {
+  const { asked, bucket } = await endpoint(
+    200,
+    `<GetFederationTokenResponse><AccessKeyId>ASIA</AccessKeyId><SecretAccessKey>s</SecretAccessKey>
+    <SessionToken>t</SessionToken><Expiration>2026-11-25T01:00:00Z</Expiration></GetFederationTokenResponse>`,
+  )
+  expect(await bucket.temporaryCredentials('mine/', 'read', 60)).toEqual({
+    accessKeyId: 'ASIA',
+    secretAccessKey: 's',
+    sessionToken: 't',
+    expiresAt: Date.UTC(2026, 10, 25, 1),
+  })
+  const form = new URLSearchParams(asked[0]?.body)
+  // AWS gives none for less.
+  expect([form.get('Action'), form.get('DurationSeconds')]).toEqual(['GetFederationToken', '900'])
+  expect(JSON.parse(form.get('Policy') ?? '').Statement).toEqual([
+    { Effect: 'Allow', Action: ['s3:GetObject'], Resource: 'arn:aws:s3:::files/mine/*' },
+    {
+      Effect: 'Allow',
+      Action: 's3:ListBucket',
+      Resource: 'arn:aws:s3:::files',
+      Condition: { StringLike: { 's3:prefix': 'mine/*' } },
+    },
+  ])
+  await bucket.temporaryCredentials('mine/', 'write', 3600)
+  const [objects] = JSON.parse(new URLSearchParams(asked[1]?.body).get('Policy') ?? '').Statement
+  expect(objects.Action).toContain('s3:PutObject')
+})
