@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest'
+import { places } from '../../db/schema.ts'
+import type { Server } from '../../src/domain/wire.ts'
+import { pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { newPerson, waitFor } from '../../testing/people/client.ts'
+import { openTestDatabase } from '../../testing/stack/database.ts'
+
+const world = stackAndBrowser({ fleetSize: 1 })
+
+test('three people line up, and each gets a server in order, or leaves', async () => {
+  const { url, browser, stack } = world
+  const [owner, ada, ben, cleo] = await Promise.all(['Owner', 'Ada', 'Ben', 'Cleo'].map((name) => newPerson(url, name)))
+  if (!owner || !ada || !ben || !cleo) throw new Error('Somebody is missing.')
+  const serversOf = async (person: typeof owner) =>
+    (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+  const start = (person: typeof owner) => person.post('/api/v1/aws/auto_cloud_start_request')
+  const stop = async (person: typeof owner) => {
+    const [server] = await serversOf(person)
+    await person.post('/api/v1/aws/stop_server', { server_id: server?.server_id, session_id: server?.id })
+  }
+  expect((await start(owner)).status).toBe(202)
+  expect(
+    (
+      await openTestDatabase(stack.services.vars.LIBSQL_URL ?? '')
+        .select()
+        .from(places)
+    ).length,
+  ).toBe(1)
+
+  // Ada presses Start, finds no server, and lines up: ours will start it.
+  const adas = await pageOf(browser, url, ada)
+  await adas.goto(`${url}/dashboard`)
+  await untilHydrated(adas)
+  await adas.getByRole('button', { name: 'Start Server' }).first().click()
+  await adas.getByRole('link', { name: 'Wait in line' }).click()
+  await adas.waitForURL(/\/line/)
+  await untilHydrated(adas)
+  await adas.getByRole('button', { name: 'Wait in line' }).click()
+  await adas.getByText('You’re next').waitFor()
+
+  // Ben and Cleo only want it held.
+  const line = async (person: typeof owner) => {
+    const page = await pageOf(browser, url, person)
+    await page.goto(`${url}/line`)
+    await untilHydrated(page)
+    await page.getByLabel('Hold it for me').check()
+    await page.getByRole('button', { name: 'Wait in line' }).click()
+    await page.getByText('ahead of you').waitFor()
+    return page
+  }
+  const [bens, cleos] = [await line(ben), await line(cleo)]
+  await cleos.getByText('2 people are ahead of you').waitFor()
+
+  await stop(owner)
+  await waitFor(async () => (await serversOf(ada)).length > 0)
+  await adas.getByText('You have a server.').waitFor()
+  expect(await serversOf(ben)).toEqual([])
+  await cleos.getByText('1 person is ahead of you').waitFor()
+  await cleos.getByRole('button', { name: 'Leave the line' }).click()
+  await cleos.getByRole('button', { name: 'Wait in line' }).waitFor()
+
+  await stop(ada)
+  await bens.getByText('Start it before').waitFor()
+  await expect.poll(() => bens.title()).toMatch(/^\d+:\d\d left/)
+  // The place is Ben's, however fast others click.
+  expect((await start(cleo)).status).toBe(503)
+  await bens.getByRole('button', { name: 'Start Server' }).click()
+  await bens.waitForURL(/dashboard/)
+  await waitFor(async () => (await serversOf(ben)).some(({ active }) => active))
+})
