@@ -15,7 +15,9 @@ export const clientOptions: Rolldown.RolldownOptions = {
     'src/client.tsx',
     'src/public.ts',
     'src/copy.ts',
-    ...['admin', 'app', 'billing', 'docs', 'line', 'public', 'runs', 'status'].map((name) => `src/styles/${name}.css`),
+    ...['admin', 'app', 'billing', 'docs', 'files', 'line', 'public', 'runs', 'status'].map(
+      (name) => `src/styles/${name}.css`,
+    ),
   ],
   // Action Cable's log, which we never turn on.
   treeshake: { manualPureFunctions: ['logger'] },

@@ -5,6 +5,9 @@ const MIB = 1024 * 1024
 const MAX_PARTS = 10_000
 const SMALLEST_PART = 16 * MIB
 
+/** Up to this size, one request carries the whole file. */
+export const MAX_WHOLE = SMALLEST_PART
+
 /** The length of each part of an upload but the last. */
 export function partSizeOf(size: number): number {
   return Math.max(SMALLEST_PART, Math.ceil(size / MAX_PARTS / MIB) * MIB)
@@ -24,4 +27,12 @@ export function lengthOfPart(size: number, part: number): number {
 export function partsLeft(size: number, done: number[]): number[] {
   const sent = new Set(done)
   return Array.from({ length: partCountOf(size) }, (_, i) => i + 1).filter((part) => !sent.has(part))
+}
+
+/** How many bytes these parts have. */
+export function bytesOfParts(size: number, parts: number[]): number {
+  const count = partCountOf(size)
+  return [...new Set(parts)]
+    .filter((part) => part >= 1 && part <= count)
+    .reduce((sum, part) => sum + lengthOfPart(size, part), 0)
 }

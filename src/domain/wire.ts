@@ -359,3 +359,6 @@ export type UnfinishedUpload = {
   created_at: string
   expires_at: string
 }
+
+/** What was deleted, and can be restored until then. */
+export type FileDeletion = { id: string; path: string; deleted_at: string; undo_until: string }

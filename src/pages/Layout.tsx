@@ -37,6 +37,8 @@ export type LayoutProps = {
   assets: { styles: string[]; scripts: string[]; next?: string }
   /** Goes into the bootstrap block beside the user. */
   bootstrap?: Record<string, unknown>
+  /** Whether this site keeps files. */
+  hasFiles?: boolean
   /** Shows the title without the product's name. */
   titleAlone?: boolean
   /** For pages that search engines should not index and nobody can share. */
@@ -95,7 +97,7 @@ export function Layout({ user, path, title, description = TAGLINE, origin, csrfT
           Skip to content
         </a>
         <TopBar user={user} path={page} csrfToken={csrfToken} bell={rest.bell ?? null} />
-        {user ? <Sidebar path={path} {...switcher} /> : null}
+        {user ? <Sidebar path={path} hasFiles={rest.hasFiles ?? true} {...switcher} /> : null}
         <main id="main" tabIndex={-1}>
           {user ? (
             <div id="ending">

@@ -30,6 +30,7 @@ import { cable } from './routes/events/cable.ts'
 import { webhooks } from './routes/events/webhooks.tsx'
 import { fileChanges } from './routes/files/changes.ts'
 import { files } from './routes/files/files.ts'
+import { filePages } from './routes/files/pages.tsx'
 import { environments } from './routes/fleet/environments.tsx'
 import { extend } from './routes/fleet/extend.tsx'
 import { line } from './routes/fleet/line.ts'
@@ -87,6 +88,7 @@ export function createApp(log: Log, openContext = contextOf): Hono<AppEnv> {
     .route('/', environments)
     .route('/', files)
     .route('/', fileChanges)
+    .route('/', filePages)
     .route('/', billings)
     .route('/', subscriptions)
     .route('/', stripeWebhook)

@@ -242,6 +242,11 @@ test('every answer of the running product has the shape that the document gives 
       await fetch(to, { method: 'PUT', body: Buffer.alloc(20) })
     await on('POST /api/v1/files/uploads/:id/complete', '/complete')
   }
+  await callAs('GET /api/v1/files/deletions')
+  const { body: gone } = await program.request('DELETE', '/api/v1/files?path=b.bin', undefined, headers)
+  const undone = `/api/v1/files/deletions/${(gone.deletion as { id: string }).id}/undo`
+  for (let i = 0; i < 2; i++)
+    check('POST /api/v1/files/deletions/:id/undo', await program.request('POST', undone, undefined, headers))
   for (const path of ['new', 'new', '..']) await callAs('POST /api/v1/files/folders', { path })
   for (const to of ['newer', 'newest', '..']) await callAs('POST /api/v1/files/moves', { path: 'new', to })
   await callAs('POST /api/v1/files/credentials', { mode: 'read' })

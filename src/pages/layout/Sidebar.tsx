@@ -14,6 +14,7 @@ type Link = {
 const LINKS: Link[] = [
   { href: '/dashboard', label: 'Dashboard', icon: 'gauge', parts: ['/environments'] },
   { href: '/servers', label: 'Servers', icon: 'server' },
+  { href: '/files', label: 'Files', icon: 'folder' },
   { href: '/billing_history', label: 'Billing', icon: 'receipt' },
   {
     href: '/docs',
@@ -35,13 +36,23 @@ function current({ href, parts }: Link, here: string): 'page' | 'true' | undefin
 }
 
 /** A rail on the left; under 800 px, a bar at the bottom. */
-export function Sidebar({ path, ...theme }: { path: string; theme: Theme; csrfToken: string | null }) {
+export function Sidebar({
+  path,
+  hasFiles = true,
+  ...theme
+}: {
+  path: string
+  /** Whether this site keeps files. */
+  hasFiles?: boolean
+  theme: Theme
+  csrfToken: string | null
+}) {
   const here = path.split('?')[0] ?? path
   return (
     <div className="rail">
       <nav aria-label="Main">
         <ul className="links">
-          {LINKS.map((link) => (
+          {LINKS.filter(({ href }) => hasFiles || href !== '/files').map((link) => (
             <li key={link.href}>
               <a href={link.href} aria-current={current(link, here)}>
                 <Outline path={FRAME_ICONS[link.icon]} size={18} />

@@ -13,14 +13,14 @@ import { getUsageOfFiles } from './usage.ts'
 export async function listFiles(
   ctx: Context,
   userId: string,
-  input: { path: string; after: string | null },
+  input: { path: string; after: string | null; most?: number },
 ): Promise<FileList> {
   const bucket = requireBucket(ctx)
   const path = requirePath(input.path)
   const folder = await openFolder(ctx, userId)
   const prefix = path === '' ? filesPrefix(folder) : `${keyOf(folder, path)}/`
   const [page, moves, usage] = await Promise.all([
-    bucket.list({ prefix, delimiter: '/', after: input.after }),
+    bucket.list({ prefix, delimiter: '/', after: input.after, ...(input.most && { most: input.most }) }),
     openMoves(ctx, userId),
     getUsageOfFiles(ctx, folder),
   ])

@@ -24,6 +24,8 @@ export type AppEnv = {
     sameForMs: number | undefined
     /** The fields of a plain HTML form whose CSRF token passed. */
     form: URLSearchParams | null
+    /** The file of that form, on routes that take one. */
+    file: File | null
     /** What this answer's CSRF tokens are bound to. */
     browserId: string | undefined
     /** This page takes care of the flash message. */

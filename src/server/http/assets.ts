@@ -67,6 +67,8 @@ export const ASSETS = {
   /** The pages of their runs. */
   line: { ...appPage, styles: [...appPage.styles, address('src/styles/line.css')] },
   runs: { ...appPage, styles: [...appPage.styles, address('src/styles/runs.css')] },
+  /** Their files. */
+  files: { ...appPage, styles: [...appPage.styles, address('src/styles/files.css')] },
   /** Their pages that show something to copy. */
   secrets: { ...appPage, scripts: [...appPage.scripts, copyScript] },
   /** The console. */

@@ -1,7 +1,9 @@
 import type { Context as HonoContext } from 'hono'
+import { AppError } from '../../domain/error.ts'
 import type { AppEnv } from './app-env.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
+const FILE_FORM = 'multipart/form-data'
 
 export function mediaType(c: HonoContext<AppEnv>): string {
   return (c.req.header('Content-Type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
@@ -10,6 +12,21 @@ export function mediaType(c: HonoContext<AppEnv>): string {
 /** Whether a plain HTML form sent this. We answer with a 303 and a message on the next page. */
 export function isFormPost(c: HonoContext<AppEnv>): boolean {
   return mediaType(c) === FORM
+}
+
+/** A plain HTML form with a file: its fields, and the file named `file`. Null if this is none. @throws malformed */
+export async function readFileForm(
+  c: HonoContext<AppEnv>,
+): Promise<{ fields: URLSearchParams; file: File | null } | null> {
+  if (mediaType(c) !== FILE_FORM) return null
+  const headers = { 'Content-Type': c.req.header('Content-Type') ?? '' }
+  const form = await new Response(await c.req.arrayBuffer(), { headers }).formData().catch((cause) => {
+    throw new AppError('malformed', 'The form could not be read.', { cause })
+  })
+  const fields = new URLSearchParams()
+  for (const [name, value] of form) if (typeof value === 'string') fields.append(name, value)
+  const file = form.get('file')
+  return { fields, file: typeof file === 'object' ? file : null }
 }
 
 /** `user[email]=…` becomes `{ user: { email: … } }`; of a repeated field, the last value counts. */

@@ -53,6 +53,7 @@ export function renderPage(
       origin={origin}
       csrfToken={keep ? null : csrfToken(c)}
       theme={theme}
+      hasFiles={c.var.ctx.config.files !== null}
       flash={keep ? null : takeFlash(c)}
       bell={bellOf(c)}
       ending={endingOf(c)}

@@ -43,6 +43,8 @@ export type RouteFacts = {
    * it came from, instead of both. An `:id` is the call's own.
    */
   form?: { at: string; done: string; back?: true }
+  /** Its plain form carries a file, beside its fields. */
+  takesFile?: true
   /** An act in the console: the admin must have typed their password in the last minutes. */
   recentPassword?: true
   /** Whether the call needs the page's token. By default, forms do and JSON doesn't. */
@@ -130,6 +132,7 @@ export const SITE_MAP = {
   'GET /servers/:id': page('user', {}),
   // It counts seconds.
   'GET /line': page('user', {}),
+  'GET /files': page('user', { ahead: 'press' }),
   'GET /budget': page('user', { ahead: 'press' }),
   'GET /notices': page('user', { reads: noticeReads }),
   'GET /notices/latest': call('user', { reads: noticeReads, byItself: true }),
@@ -243,6 +246,7 @@ export const SITE_MAP = {
     scope: 'operate',
     form: { at: '/environments', done: '/environments' },
   }),
+  'POST /files': call('user', { takesFile: true, form: BY_FILES }),
   'GET /api/v1/files': call('user', { scope: 'read' }),
   'POST /api/v1/files': call('user', { scope: 'operate' }),
   'GET /api/v1/files/uploads': call('user', { scope: 'read' }),
@@ -250,6 +254,8 @@ export const SITE_MAP = {
   'POST /api/v1/files/uploads/:id/parts': call('user', { scope: 'operate' }),
   'POST /api/v1/files/uploads/:id/complete': call('user', { scope: 'operate' }),
   'DELETE /api/v1/files/uploads/:id': call('user', { scope: 'operate', form: BY_FILES }),
+  'GET /api/v1/files/deletions': call('user', { scope: 'read' }),
+  'POST /api/v1/files/deletions/:id/undo': call('user', { scope: 'operate', form: BY_FILES }),
   'POST /api/v1/files/folders': call('user', { scope: 'operate', form: BY_FILES }),
   'POST /api/v1/files/moves': call('user', { scope: 'operate', form: BY_FILES }),
   'POST /api/v1/files/credentials': call('user', { scope: 'operate' }),

@@ -5,7 +5,7 @@ import type { AppEnv } from '../app-env.ts'
 import { bearerOf } from '../caller.ts'
 import { readCookie, writeCookie } from '../cookies.ts'
 import { issueToken, newBrowserId, verifyToken } from '../csrf-token.ts'
-import { isFormPost, mediaType } from '../form-post.ts'
+import { isFormPost, mediaType, readFileForm } from '../form-post.ts'
 import { factsOf, type RouteFacts } from '../site-map.ts'
 
 /** Refuses every change that our own pages didn't send. Puts a form that passes into `c.var.form`. */
@@ -18,7 +18,7 @@ export const csrf = createMiddleware<AppEnv>(async (c, next) => {
   }
   if (facts?.fromPrograms) refuseForeignPage(c)
   else if (c.req.method !== 'GET' && c.req.method !== 'HEAD' && !facts?.signedBySender)
-    await refuseForeign(c, facts?.token)
+    await refuseForeign(c, facts ?? {})
   if (facts?.givesToken) c.header('X-CSRF-Token', csrfToken(c))
   await next()
 })
@@ -36,10 +36,14 @@ function refuseForeignPage(c: HonoContext<AppEnv>): void {
   if (isOwn(c) === false) throw refused()
 }
 
-async function refuseForeign(c: HonoContext<AppEnv>, token: RouteFacts['token']): Promise<void> {
+async function refuseForeign(
+  c: HonoContext<AppEnv>,
+  { token, takesFile }: Pick<RouteFacts, 'token' | 'takesFile'>,
+): Promise<void> {
   if (!isOwn(c)) throw refused()
 
-  const form = isFormPost(c) ? new URLSearchParams(await c.req.text()) : null
+  const withFile = takesFile ? await readFileForm(c) : null
+  const form = withFile?.fields ?? (isFormPost(c) ? new URLSearchParams(await c.req.text()) : null)
   // Browsers send other media types across sites without a preflight.
   if (!form && mediaType(c) !== 'application/json' && (await c.req.text()) !== '') throw refused()
 
@@ -48,6 +52,7 @@ async function refuseForeign(c: HonoContext<AppEnv>, token: RouteFacts['token'])
   const browser = readCookie(c, 'browser')
   if (needsToken && !(given && browser && verifyToken(c.var.ctx.config.secretKey, browser, given))) throw refused()
   c.set('form', form)
+  c.set('file', withFile?.file ?? null)
 }
 
 /** A program needn't prove its origin: only it knows its token. */

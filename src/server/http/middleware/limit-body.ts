@@ -1,7 +1,10 @@
+import type { Context as HonoContext } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../../domain/error.ts'
 import type { AppEnv } from '../app-env.ts'
+import { mediaType } from '../form-post.ts'
+import { factsOf } from '../site-map.ts'
 
 const MAX_BODY_BYTES = 64 * 1024
 /** How much of an oversized body we read and discard. */
@@ -15,22 +18,42 @@ const refuseLarge = bodyLimit({
   },
 })
 
+/** Browsers without script send files through us; with it, straight to the bucket. */
+const MAX_FILE_FORM_BYTES = 10_000_000
+
+/** A browser shows our answer only once it has sent its file. */
+const DRAINED_FILE_BYTES = 100_000_000
+
+const refuseLargeFile = bodyLimit({
+  maxSize: MAX_FILE_FORM_BYTES,
+  onError: async (c: HonoContext<AppEnv>) => {
+    await drain(c.req.raw.body, DRAINED_FILE_BYTES)
+    // It answers a form, although we read none of it.
+    c.set('form', new URLSearchParams())
+    throw new AppError(
+      'too_large',
+      'Without JavaScript, a file can have 10 MB. Turn on JavaScript, or use the command line, to upload larger files.',
+    )
+  },
+})
+
 /**
  * Reads the whole body before we check who sent it. Otherwise a request that holds back its last byte passes with a
  * live sign-in, and still acts after the sign-in has ended.
  */
-export const readBody = createMiddleware<AppEnv>((c, next) =>
-  refuseLarge(c, async () => {
-    if (c.req.raw.body) await c.req.text()
+export const readBody = createMiddleware<AppEnv>((c, next) => {
+  const takesFile = factsOf(c)?.takesFile && mediaType(c) === 'multipart/form-data'
+  return (takesFile ? refuseLargeFile : refuseLarge)(c, async () => {
+    if (c.req.raw.body) await (takesFile ? c.req.arrayBuffer() : c.req.text())
     await next()
-  }),
-)
+  })
+})
 
 /** Answering before the body is read would drop the connection, and the client's next request on it. */
-async function drain(body: ReadableStream<Uint8Array> | null): Promise<void> {
+async function drain(body: ReadableStream<Uint8Array> | null, most = DRAINED_BYTES): Promise<void> {
   if (!body || body.locked) return
   const reader = body.getReader()
-  for (let read = 0; read < DRAINED_BYTES; ) {
+  for (let read = 0; read < most; ) {
     const { done, value } = await reader.read()
     if (done) return
     read += value.length

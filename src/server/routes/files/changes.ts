@@ -6,11 +6,12 @@ import { answer } from '../../http/reply.ts'
 
 /** Loaded when needed: every isolate would evaluate them at startup. */
 const parts = () => import('../../files/parts.ts')
+const undoing = () => import('../../files/undo.ts')
 const changing = () => import('../../files/change.ts')
 
 const wanted = z.object({ path: text, size: z.number(), version: z.string().check(z.maxLength(100)) })
 
-/** New folders, new names, and uploads in parts. */
+/** New folders, new names, deletions taken back, and uploads in parts. */
 export const fileChanges = new Hono<AppEnv>()
   .get('/api/v1/files/uploads', async (c) => {
     const { listUnfinished } = await parts()
@@ -33,6 +34,16 @@ export const fileChanges = new Hono<AppEnv>()
     const { abortParts } = await parts()
     const { path } = await abortParts(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
     return answer(c, { message: `Discarded the unfinished upload of ${path}.` })
+  })
+  .get('/api/v1/files/deletions', async (c) => {
+    const { listDeletions } = await undoing()
+    return c.json({ deletions: await listDeletions(c.var.ctx, signedIn(c).user.id) })
+  })
+  .post('/api/v1/files/deletions/:id/undo', async (c) => {
+    const { undoDeletion } = await undoing()
+    const { path, isDone } = await undoDeletion(c.var.ctx, signedIn(c).user.id, c.req.param('id'))
+    const message = isDone ? `Restored ${path}.` : `Restoring ${path}. Its files appear there within a few minutes.`
+    return answer(c, { message, path, done: isDone })
   })
   .post('/api/v1/files/folders', body(z.object({ path: text })), async (c) => {
     const { makeFolder } = await changing()

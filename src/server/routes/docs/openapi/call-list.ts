@@ -122,6 +122,7 @@ function curlOf(
   const address = path
     .replace('/servers/{id}', '/servers/$SESSION_ID')
     .replace('/uploads/{id}', '/uploads/$UPLOAD_ID')
+    .replace('/deletions/{id}', '/deletions/$DELETION_ID')
     .replace('{name}', 'Harbor')
   const query = QUERIES[`${method} ${path}`] ?? ''
   const lines = [

@@ -12,6 +12,7 @@ type OtherCall =
   | 'POST /mails/off'
   | 'GET /notices/latest'
   | 'POST /theme'
+  | 'POST /files'
   | 'GET /healthz'
   | 'GET /readyz'
   | 'GET /metrics'
@@ -209,6 +210,16 @@ export const CALLS: Record<JsonCall, Description> = {
     summary: 'Discard an unfinished upload',
     answer: [200, shape.message],
     refusals: [404],
+  },
+  'GET /api/v1/files/deletions': {
+    summary: 'List what can be restored',
+    answer: [200, z.object({ deletions: z.array(shape.deletedFile) })],
+    refusals: [404],
+  },
+  'POST /api/v1/files/deletions/:id/undo': {
+    summary: 'Restore what was deleted',
+    answer: [200, z.extend(shape.message, { path: z.string(), done: z.boolean() })],
+    refusals: [404, 409, 422],
   },
   'POST /api/v1/files/folders': {
     summary: 'Create an empty folder',

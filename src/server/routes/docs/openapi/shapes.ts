@@ -187,6 +187,13 @@ export const filesAccess = z.object({
 
 export const fileDeletion = z.object({ id: z.string(), path: z.string(), undo_until: instant })
 
+export const deletedFile = z.object({
+  id: z.string(),
+  path: z.string(),
+  deleted_at: instant,
+  undo_until: instant,
+}) satisfies z.ZodMiniType<wire.FileDeletion>
+
 export const ownEnvironment = z.object({
   name: z.string(),
   image: z.string(),

@@ -1,0 +1,116 @@
+import { makeZip } from 'client-zip'
+import type { FileList } from '../../domain/wire.ts'
+import { request } from '../request.ts'
+import { linkToContent, pathIn } from './entries.ts'
+
+/** Without a file to write into, a browser keeps the archive in its memory. */
+const MAX_IN_MEMORY = 1_000_000_000
+
+type ArchiveFile = { path: string; name: string; size: number; modifiedAt: string }
+
+/** Stopped, with the reason in words. */
+export class NoArchive extends Error {}
+
+/** A file to write into that the person chose, where the browser has that. */
+type SavePicker = (options: { suggestedName: string }) => Promise<{ createWritable(): Promise<WritableStream> }>
+
+export type ArchiveWatch = { onBytes: (bytes: number) => void; signal: AbortSignal }
+
+/**
+ * Saves a folder as one archive. The bytes come straight from the bucket, one file after the other, and go straight to
+ * the disk.
+ * @throws NoArchive; an AbortError if the person gave up
+ */
+export async function saveArchive(folder: string, name: string, watch: ArchiveWatch): Promise<void> {
+  const picker = (window as { showSaveFilePicker?: SavePicker }).showSaveFilePicker
+  // The question must come from the click itself, so it is first.
+  const target = picker ? await (await picker({ suggestedName: `${name}.zip` })).createWritable() : null
+  const zip = makeZip(contents(filesBelow(folder, watch.signal), watch))
+  if (target) return zip.pipeTo(target, { signal: watch.signal })
+  const parts = await inMemory(zip, watch.signal)
+  save(new Blob(parts, { type: 'application/zip' }), `${name}.zip`)
+}
+
+async function inMemory(zip: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<BlobPart[]> {
+  const parts: BlobPart[] = []
+  const reader = zip.getReader()
+  for (let bytes = 0; ; ) {
+    signal.throwIfAborted()
+    const { done, value } = await reader.read()
+    if (done) return parts
+    bytes += value.length
+    if (bytes > MAX_IN_MEMORY) {
+      await reader.cancel()
+      throw new NoArchive(
+        'This folder is too large for an archive in this browser: it would have to keep more than 1 GB in memory. Use Chrome or Edge, or the command line: proving-ground files sync.',
+      )
+    }
+    parts.push(value as BlobPart)
+  }
+}
+
+function save(blob: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  // The download has begun, and holds the bytes itself.
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}
+
+/** Every file below a folder, found as we go: a large tree is never in memory. */
+async function* filesBelow(folder: string, signal: AbortSignal): AsyncGenerator<ArchiveFile> {
+  const waiting = [{ path: folder, name: '' }]
+  for (let here = waiting.pop(); here; here = waiting.pop()) {
+    const { path, name } = here
+    for (let after: string | null = null; ; ) {
+      const query = new URLSearchParams({ path, ...(after === null ? {} : { after }) })
+      const { ok, body } = await request<FileList>('GET', `/api/v1/files?${query}`, undefined, signal)
+      if (!ok) throw new NoArchive(body.error ?? 'This folder could not be listed.')
+      for (const file of body.files)
+        yield {
+          path: pathIn(path, file.name),
+          name: pathIn(name, file.name),
+          size: file.size,
+          modifiedAt: file.modified_at,
+        }
+      for (const inner of body.folders.toReversed())
+        waiting.push({ path: pathIn(path, inner.name), name: pathIn(name, inner.name) })
+      after = body.next
+      if (after === null) break
+    }
+  }
+}
+
+async function* contents(files: AsyncGenerator<ArchiveFile>, { onBytes, signal }: ArchiveWatch) {
+  let bytes = 0
+  for await (const { path, name, size, modifiedAt } of files) {
+    const input = await open(path, signal)
+    yield { input, name: nameInArchive(name), lastModified: new Date(modifiedAt), size }
+    bytes += size
+    onBytes(bytes)
+  }
+}
+
+const TRIES = 3
+
+async function open(path: string, signal: AbortSignal): Promise<Response> {
+  for (let left = TRIES; ; left--) {
+    const answer = await fetch(linkToContent(path), { signal }).catch((error) => {
+      signal.throwIfAborted()
+      if (left <= 1) throw new NoArchive('The connection broke off. Try again.', { cause: error })
+      return null
+    })
+    if (answer?.ok && answer.body) return answer
+    if (left <= 1) throw new NoArchive(`${path} could not be read. Try again.`)
+    await new Promise((passed) => setTimeout(passed, 1000))
+  }
+}
+
+/** Where an archive is unpacked, a name must not lead out of its folder, or mean a drive. */
+export function nameInArchive(name: string): string {
+  return name
+    .split('/')
+    .map((part) => (part === '..' || part === '.' || part === '' ? '_' : part.replace(/[\\:*?"<>|]/g, '_')))
+    .join('/')
+}

@@ -1,0 +1,54 @@
+import { faultOfNewPath, toStoredPath } from '../../domain/files.ts'
+import type { Chosen } from './send-file.ts'
+
+/** A file that someone chose or dropped, with the folders that it came in. */
+export type Picked = { name: string; file: File }
+
+/** Names that operating systems leave behind, and nobody means to keep. */
+const LITTER = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini'])
+
+/** What an `<input type="file">` has, also one for whole folders. */
+export function pickedIn(files: Iterable<File>): Picked[] {
+  return [...files].map((file) => ({ name: file.webkitRelativePath || file.name, file }))
+}
+
+/**
+ * What was dropped, folders with everything in them. The browser empties a drop when its event ends, so the entries are
+ * read before anything waits.
+ */
+export async function pickedFrom(dropped: DataTransfer): Promise<Picked[]> {
+  const entries = [...dropped.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null)
+  const found = await Promise.all(entries.map(filesOf))
+  return found.flat()
+}
+
+async function filesOf(entry: FileSystemEntry): Promise<Picked[]> {
+  const name = entry.fullPath.replace(/^\//, '')
+  if (entry.isFile) {
+    const file = await new Promise<File>((resolve, reject) => (entry as FileSystemFileEntry).file(resolve, reject))
+    return [{ name, file }]
+  }
+  const reader = (entry as FileSystemDirectoryEntry).createReader()
+  const found: Picked[] = []
+  // Each call gives up to 100, and an empty list at the end.
+  for (;;) {
+    const some = await new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject))
+    if (some.length === 0) return found
+    for (const inner of some) found.push(...(await filesOf(inner)))
+  }
+}
+
+/** What can go into `folder`, and a sentence about each that can't. */
+export function chosenFor(folder: string, picked: Picked[]): { chosen: Chosen[]; refused: string[] } {
+  const chosen: Chosen[] = []
+  const refused: string[] = []
+  for (const { name, file } of picked) {
+    const last = name.slice(name.lastIndexOf('/') + 1)
+    if (LITTER.has(last) && picked.length > 1) continue
+    const path = toStoredPath(folder === '' ? name : `${folder}/${name}`)
+    const fault = faultOfNewPath(path)
+    if (fault) refused.push(`${last}: ${fault}`)
+    else chosen.push({ path, file, version: String(file.lastModified) })
+  }
+  return { chosen, refused }
+}

@@ -1,0 +1,188 @@
+import { type Chosen, type Line, Refused, sendFile } from './send-file.ts'
+
+type UploadState = 'waiting' | 'sending' | 'network' | 'busy' | 'paused' | 'failed' | 'done'
+
+export type Upload = {
+  id: number
+  path: string
+  size: number
+  sent: number
+  state: UploadState
+  /** Why it failed. */
+  error: string | null
+}
+
+export type UploadsSeen = {
+  /** Those that need a look, the first ones only: failed, then under way, then waiting. */
+  shown: Upload[]
+  /** How many are not shown. */
+  more: number
+  files: number
+  filesDone: number
+  failed: number
+  bytes: number
+  bytesSent: number
+  /** Something is left that will be sent without anyone's help. */
+  active: boolean
+  paused: boolean
+  /** No bytes flow, because the network is gone. */
+  offline: boolean
+}
+
+const NOTHING: UploadsSeen = {
+  shown: [],
+  more: 0,
+  files: 0,
+  filesDone: 0,
+  failed: 0,
+  bytes: 0,
+  bytesSent: 0,
+  active: false,
+  paused: false,
+  offline: false,
+}
+
+type Job = Upload & Chosen & { abort: AbortController | null }
+
+const LANES = 4
+const MOST_SHOWN = 50
+const ORDER: UploadState[] = ['failed', 'sending', 'network', 'busy', 'paused', 'waiting', 'done']
+
+/** Sends files a few at a time. A page shows it; it knows no page. */
+export class UploadQueue {
+  readonly #line: Line
+  readonly #onDone: (path: string) => void
+  readonly #listeners = new Set<() => void>()
+  #jobs: Job[] = []
+  #next = 1
+  #seen = NOTHING
+
+  constructor(line: Line, onDone: (path: string) => void) {
+    this.#line = line
+    this.#onDone = onDone
+  }
+
+  subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** The same object until something changes. */
+  seen = (): UploadsSeen => this.#seen
+
+  /** A path that is already under way, or failed, is sent anew. */
+  add(chosen: Chosen[]): void {
+    const paths = new Set(chosen.map(({ path }) => path))
+    this.#drop((job) => paths.has(job.path) || job.state === 'done')
+    for (const one of chosen)
+      this.#jobs.push({
+        ...one,
+        id: this.#next++,
+        size: one.file.size,
+        sent: 0,
+        state: 'waiting',
+        error: null,
+        abort: null,
+      })
+    this.#fill()
+  }
+
+  pause(id?: number): void {
+    for (const job of this.#chosen(id))
+      if (job.state !== 'failed' && job.state !== 'done') {
+        job.state = 'paused'
+        job.abort?.abort()
+        job.abort = null
+      }
+    this.#fill()
+  }
+
+  /** Continues what was paused or failed. */
+  resume(id?: number): void {
+    for (const job of this.#chosen(id))
+      if (job.state === 'paused' || job.state === 'failed') Object.assign(job, { state: 'waiting', error: null })
+    this.#fill()
+  }
+
+  /** Forgets a file, or all. What has arrived in part stays in the bucket for a while. */
+  remove(id?: number): void {
+    this.#drop((job) => id === undefined || job.id === id)
+    this.#fill()
+  }
+
+  #chosen(id?: number): Job[] {
+    return id === undefined ? this.#jobs : this.#jobs.filter((job) => job.id === id)
+  }
+
+  #drop(isGone: (job: Job) => boolean): void {
+    for (const job of this.#jobs) if (isGone(job)) job.abort?.abort()
+    this.#jobs = this.#jobs.filter((job) => !isGone(job))
+  }
+
+  #fill(): void {
+    let busy = this.#jobs.filter(({ abort }) => abort !== null).length
+    for (const job of this.#jobs) {
+      if (busy >= LANES) break
+      if (job.state !== 'waiting') continue
+      busy += 1
+      void this.#send(job)
+    }
+    this.#tell()
+  }
+
+  async #send(job: Job): Promise<void> {
+    const abort = new AbortController()
+    job.abort = abort
+    job.state = 'sending'
+    // After a pause, an answer to the past must change nothing.
+    const change = (fields: Partial<Job>) => {
+      if (abort.signal.aborted) return
+      Object.assign(job, fields)
+      this.#tell()
+    }
+    try {
+      await sendFile(this.#line, job, {
+        signal: abort.signal,
+        onSent: (sent) => change({ sent }),
+        onWait: (why) => change({ state: why ?? 'sending' }),
+      })
+      if (abort.signal.aborted) return
+      change({ state: 'done', sent: job.size, abort: null })
+      this.#onDone(job.path)
+    } catch (error) {
+      // A file that was moved or changed on the disk can't be read.
+      const words =
+        error instanceof Refused ? error.message : "Your browser can't read this file anymore. Choose it again."
+      change({ state: 'failed', error: words, abort: null })
+      abort.abort()
+    }
+    this.#fill()
+  }
+
+  #tell(): void {
+    this.#seen = summary(this.#jobs)
+    for (const listener of this.#listeners) listener()
+  }
+}
+
+function summary(jobs: Job[]): UploadsSeen {
+  const left = jobs.filter(({ state }) => state !== 'done')
+  const states = new Set(left.map(({ state }) => state))
+  // Few are under way; of the many that wait, only the first are looked at.
+  const shown = ORDER.slice(0, -1)
+    .flatMap((wanted) => left.filter(({ state }) => state === wanted).slice(0, MOST_SHOWN))
+    .slice(0, MOST_SHOWN)
+    .map(({ id, path, size, sent, state, error }) => ({ id, path, size, sent, state, error }))
+  return {
+    shown,
+    more: left.length - shown.length,
+    files: jobs.length,
+    filesDone: jobs.length - left.length,
+    failed: left.filter(({ state }) => state === 'failed').length,
+    bytes: jobs.reduce((sum, { size }) => sum + size, 0),
+    bytesSent: jobs.reduce((sum, { sent }) => sum + sent, 0),
+    active: states.has('sending') || states.has('network') || states.has('busy') || states.has('waiting'),
+    paused: states.has('paused'),
+    offline: states.has('network') && !states.has('sending'),
+  }
+}

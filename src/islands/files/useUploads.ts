@@ -1,0 +1,79 @@
+import { useEffect, useRef, useState } from 'react'
+import { announce } from '../announce.ts'
+import { request } from '../request.ts'
+import { chosenFor, type Picked, pickedFrom } from './chosen-files.ts'
+import { parentOf } from './entries.ts'
+import { put } from './put.ts'
+import { announcementOf } from './Uploads.tsx'
+import { UploadQueue } from './upload-queue.ts'
+
+/** The list is read again at most this often while files arrive. */
+const REFRESH_MS = 2000
+
+/** This page's uploads, which go on while the person looks at other folders. */
+export function useUploads(path: string, reload: () => void) {
+  const latest = useRef({ path, reload })
+  latest.current = { path, reload }
+  const [refused, setRefused] = useState<string[]>([])
+  const timer = useRef(0)
+  const [queue] = useState(() => {
+    const onDone = (uploaded: string) => {
+      const here = latest.current.path
+      const isHere = here === '' || parentOf(uploaded) === here || uploaded.startsWith(`${here}/`)
+      if (!isHere || timer.current) return
+      timer.current = window.setTimeout(() => {
+        timer.current = 0
+        latest.current.reload()
+      }, REFRESH_MS)
+    }
+    return new UploadQueue({ request, put, wait }, onDone)
+  })
+
+  useEffect(() => {
+    let said: string | null = null
+    const stay = (event: BeforeUnloadEvent) => {
+      if (queue.seen().active) event.preventDefault()
+    }
+    const unsubscribe = queue.subscribe(() => {
+      const words = announcementOf(queue.seen())
+      if (words !== null && words !== said) announce(words)
+      said = words ?? said
+    })
+    window.addEventListener('beforeunload', stay)
+    return () => {
+      unsubscribe()
+      window.removeEventListener('beforeunload', stay)
+      queue.pause()
+    }
+  }, [queue])
+
+  const choose = (picked: Picked[]) => {
+    const { chosen, refused } = chosenFor(latest.current.path, picked)
+    setRefused(refused)
+    queue.add(chosen)
+  }
+  return {
+    queue,
+    refused,
+    choose,
+    drop: (dropped: DataTransfer) =>
+      void pickedFrom(dropped).then(choose, () => setRefused(["Your browser couldn't read what you dropped."])),
+    pause: (id?: number) => queue.pause(id),
+    resume: (id?: number) => queue.resume(id),
+    remove: (id?: number) => queue.remove(id),
+  }
+}
+
+function wait(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      window.removeEventListener('online', end)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const timer = window.setTimeout(end, ms)
+    window.addEventListener('online', end)
+    signal.addEventListener('abort', end)
+  })
+}

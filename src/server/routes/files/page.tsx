@@ -1,0 +1,51 @@
+import type { Context as HonoContext } from 'hono'
+import { FILES_READ_ONLY, nameOf } from '../../../domain/files.ts'
+import { entriesOf, ROWS } from '../../../islands/files/entries.ts'
+import type { PlainQuestion } from '../../../islands/files/PlainForms.tsx'
+import { FilesPage } from '../../../pages/Files.tsx'
+import { listFiles } from '../../files/list-files.ts'
+import { filesModeOf } from '../../files/mode.ts'
+import { listUnfinished } from '../../files/parts.ts'
+import { listDeletions } from '../../files/undo.ts'
+import { type AppEnv, signedIn } from '../../http/app-env.ts'
+import { takeFlash } from '../../http/flash.ts'
+import { csrfToken } from '../../http/middleware/csrf.ts'
+import { renderPage } from '../../http/render.tsx'
+
+/** Loaded when needed: see pages.tsx. */
+export async function show(c: HonoContext<AppEnv>): Promise<Response> {
+  const { ctx } = c.var
+  const userId = signedIn(c).user.id
+  const after = c.req.query('after') ?? null
+  const [list, deletions, unfinished, { why }] = await Promise.all([
+    listFiles(ctx, userId, { path: c.req.query('path') ?? '', after, most: ROWS }),
+    listDeletions(ctx, userId),
+    listUnfinished(ctx, userId),
+    filesModeOf(ctx, userId),
+  ])
+  // Script and images may reach the bucket from here, and only from here.
+  if (ctx.config.files) c.set('filesOrigin', new URL(ctx.config.files.endpoint).origin)
+  return renderPage(
+    c,
+    { title: list.path === '' ? 'Files' : nameOf(list.path), assets: 'files' },
+    <FilesPage
+      list={list}
+      after={after}
+      deletions={deletions}
+      unfinished={unfinished}
+      readOnly={why === null ? null : FILES_READ_ONLY[why]}
+      question={questionOf(c, list)}
+      csrfToken={csrfToken(c)}
+      flash={takeFlash(c)}
+    />,
+  )
+}
+
+/** What a button without script wants to do, if that file is still there. */
+function questionOf(c: HonoContext<AppEnv>, list: Parameters<typeof entriesOf>[0]): PlainQuestion | null {
+  for (const act of ['delete', 'rename'] as const) {
+    const name = c.req.query(act)
+    if (name && entriesOf(list).some((entry) => entry.name === name)) return { act, name }
+  }
+  return null
+}

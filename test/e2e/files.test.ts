@@ -1,0 +1,240 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { axeFaults } from '../../testing/browser/axe.ts'
+import { pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { type Client, newPerson } from '../../testing/people/client.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
+
+const world = stackAndBrowser()
+const MIB = 1024 * 1024
+
+async function put(person: Client, path: string, content: string | Buffer): Promise<void> {
+  const size = Buffer.byteLength(content)
+  const { body } = await person.post('/api/v1/files', { path, size })
+  const { url, method, headers } = body.upload
+  expect((await fetch(url, { method, headers, body: Uint8Array.from(Buffer.from(content)) })).status).toBe(200)
+}
+
+async function read(person: Client, path: string): Promise<Buffer> {
+  const { headers } = await person.get(`/api/v1/files/content?path=${encodeURIComponent(path)}`)
+  return Buffer.from(await (await fetch(headers.get('location') ?? '')).arrayBuffer())
+}
+
+async function openFiles(person: Client, options = {}): Promise<Page> {
+  const page = await pageOf(world.browser, world.url, person as never, options)
+  await page.goto(`${world.url}/files`)
+  return page
+}
+
+const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
+
+test('uploads a folder over a line that breaks, continues after a reload, and downloads all of it', async () => {
+  const ada = await newPerson(world.url)
+  const root = temporaryFolder('proving-ground-files')
+  const folder = join(root, 'flight')
+  mkdirSync(join(folder, 'logs'), { recursive: true })
+  const large = Buffer.alloc(50 * MIB, 'recording ')
+  writeFileSync(join(folder, 'long.bag'), large)
+  writeFileSync(join(folder, 'logs/رحلة.txt'), 'مرحبا')
+  writeFileSync(join(folder, 'logs/<img src=x onerror=alert(1)>.txt'), '<b>bold</b>')
+
+  const page = await openFiles(ada, { viewport: { width: 1280, height: 900 } })
+  await untilHydrated(page)
+  await page.getByText('No files yet.').waitFor()
+  const dialogs: string[] = []
+  page.on('dialog', (dialog) => {
+    dialogs.push(dialog.type())
+    void dialog.accept()
+  })
+
+  // The first part arrives, and then the line is dead.
+  let arrived = 0
+  const bucket = new URL(world.stack.services.vars.FILES_ENDPOINT ?? '').origin
+  await page.route(`${bucket}/**/long.bag*`, async (route) => {
+    if (route.request().method() !== 'PUT') return route.continue()
+    if (arrived > 0) return route.abort('connectionreset')
+    arrived += 1
+    return route.continue()
+  })
+  await page.getByLabel('Upload folder').setInputFiles(folder)
+  await page.getByRole('heading', { name: 'Connection lost.' }).waitFor()
+  await page
+    .getByRole('listitem')
+    .filter({ hasText: 'flight/long.bag' })
+    .getByText('Waiting for the connection')
+    .waitFor()
+  await page.getByRole('link', { name: 'flight' }).click()
+  await page.getByRole('link', { name: 'logs' }).click()
+  await row(page, 'رحلة.txt').waitFor()
+  await row(page, '<img src=x onerror=alert(1)>.txt').waitFor()
+
+  // Another day: the same file continues where it stopped.
+  await page.unroute(`${bucket}/**/long.bag*`)
+  await page.goto(`${world.url}/files?path=flight`)
+  expect(dialogs).toContain('beforeunload')
+  await page.getByText('Unfinished uploads (1)').click()
+  await page.getByText('flight/long.bag').waitFor()
+  const sent: string[] = []
+  page.on('request', (request) => {
+    if (request.url().startsWith(bucket) && request.method() === 'PUT')
+      sent.push(new URL(request.url()).searchParams.get('partNumber') ?? 'whole')
+  })
+  await untilHydrated(page)
+  await page.getByLabel('Upload files').setInputFiles(join(folder, 'long.bag'))
+  await page.getByRole('heading', { name: 'Uploaded 1 file' }).waitFor()
+  expect(sent).toHaveLength(3)
+  await row(page, 'long.bag').getByText('52.4 MB').waitFor()
+  expect((await read(ada, 'flight/long.bag')).equals(large)).toBe(true)
+
+  // Rename, by keyboard.
+  await page.getByRole('button', { name: 'Rename long.bag' }).press('Enter')
+  await page.keyboard.type('first')
+  await page.keyboard.press('Enter')
+  await page.getByText('Renamed flight/long.bag to flight/first.bag.').waitFor()
+  await row(page, 'first.bag').waitFor()
+
+  // Delete, and take it back.
+  await page.getByRole('button', { name: 'Delete first.bag' }).click()
+  await page.getByRole('dialog', { name: 'Delete first.bag?' }).getByRole('button', { name: 'Delete' }).click()
+  await page.getByText('Deleted flight/first.bag.').waitFor()
+  await expect.poll(() => row(page, 'first.bag').count()).toBe(0)
+  await page.getByRole('button', { name: 'Undo' }).click()
+  await page.getByText('Restored flight/first.bag.').waitFor()
+  await row(page, 'first.bag').waitFor()
+
+  // All of it as one archive, written to where the person says.
+  await page.evaluate(() => {
+    const chunks: BlobPart[] = []
+    const pick = async () => ({
+      createWritable: async () =>
+        new WritableStream({
+          write: (chunk) => void chunks.push(chunk),
+          close: () => void Object.assign(window, { archive: new Blob(chunks) }),
+        }),
+    })
+    Object.assign(window, { showSaveFilePicker: pick })
+  })
+  await page.getByRole('button', { name: 'Download all' }).click()
+  await page.getByText('Saved flight.zip.').waitFor()
+  const [size, end] = await page.evaluate(async () => {
+    const { archive } = window as unknown as { archive: Blob }
+    return [archive.size, await archive.slice(-2000).text()] as const
+  })
+  expect(size).toBeGreaterThan(large.length)
+  for (const name of ['first.bag', 'logs/رحلة.txt', 'logs/_img src=x onerror=alert(1)_.txt'])
+    expect(end).toContain(name)
+  await page.context().close()
+})
+
+test('shows images and text in place, and runs nothing that is in a file', async () => {
+  const ada = await newPerson(world.url)
+  const attack = '<script>document.title = "owned"</script><img src=x onerror="document.title=\'owned\'">'
+  await put(ada, 'page.html', attack)
+  await put(
+    ada,
+    'drawing.svg',
+    `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><script>parent.document.title='owned'</script></svg>`,
+  )
+  await put(ada, 'long.log', 'x'.repeat(300 * 1024))
+  await put(ada, 'binary.txt', Buffer.from([65, 0, 66]))
+  const page = await openFiles(ada, { viewport: { width: 390, height: 800 } })
+  await untilHydrated(page)
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390)
+  expect(await axeFaults(page)).toEqual([])
+  const preview = async (name: string) => {
+    await page.getByRole('button', { name, exact: true }).click()
+    return page.getByRole('dialog', { name })
+  }
+  const close = () => page.keyboard.press('Escape')
+
+  const html = await preview('page.html')
+  await html.getByText(attack).waitFor()
+  expect(await axeFaults(page)).toEqual([])
+  await close()
+  const drawing = (await preview('drawing.svg')).getByRole('img', { name: 'drawing.svg' })
+  await expect.poll(() => drawing.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBe(9)
+  await close()
+  const log = await preview('long.log')
+  await log.getByText('The first 262.1 kB of 307.2 kB.').waitFor()
+  expect((await log.locator('pre').textContent())?.length).toBe(256 * 1024)
+  await close()
+  await (await preview('binary.txt')).getByText('This file is not text.').waitFor()
+  await close()
+
+  // Opened by its link, it is a download from another origin.
+  const link = (await ada.get('/api/v1/files/content?path=page.html')).headers.get('location') ?? ''
+  expect(new URL(link).origin).not.toBe(world.url)
+  const opened = await fetch(link)
+  expect(opened.headers.get('content-disposition')).toMatch(/^attachment/)
+  expect(opened.headers.get('content-type')).not.toMatch(/html/)
+  expect(await page.title()).toBe('Files · Proving Ground')
+  await page.context().close()
+})
+
+test('ten thousand names stay a hundred rows, and can be sorted and filtered', async () => {
+  const ada = await newPerson(world.url)
+  await put(ada, 'a.txt', 'a')
+  const page = await pageOf(world.browser, world.url, ada)
+  const modified_at = '2026-11-25T00:00:00.000Z'
+  const many = Array.from({ length: 9_999 }, (_, i) => ({ name: `run ${i}.csv`, size: i, modified_at }))
+  await page.route('**/api/v1/files?path=*', async (route) => {
+    const from = Number(new URL(route.request().url()).searchParams.get('after') ?? 0)
+    const next = from + 1000 < many.length ? String(from + 1000) : null
+    const list = { path: 'many', folders: [{ name: 'inner' }], files: many.slice(from, from + 1000), next }
+    await route.fulfill({ json: { ...list, folders: from ? [] : list.folders, used_bytes: 1, limit_bytes: null } })
+  })
+  await put(ada, 'many/inner/a.txt', 'a')
+  await page.goto(`${world.url}/files`)
+  await untilHydrated(page)
+  await page.getByRole('link', { name: 'many' }).click()
+  await page.getByText('1–100 of 10,000').waitFor()
+  expect(await page.locator('.files tbody tr').count()).toBe(100)
+  const first = () => page.locator('.files tbody th').nth(1).innerText()
+  expect(await first()).toBe('run 0.csv')
+  await page.getByRole('button', { name: 'Size' }).click()
+  expect(await first()).toBe('run 9998.csv')
+  await page.getByLabel('Filter by name').fill('RUN 123')
+  await page.getByText('11 items').waitFor()
+  await page.getByRole('button', { name: 'Name', exact: true }).click()
+  expect(await page.locator('.files tbody th').first().innerText()).toBe('run 123.csv')
+  await page.context().close()
+})
+
+test('without script: uploads, makes a folder, renames, downloads, deletes, and restores', async () => {
+  const ada = await newPerson(world.url)
+  await put(ada, 'runs/a.txt', 'hello')
+  const page = await openFiles(ada, { javaScriptEnabled: false, acceptDownloads: true })
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
+  await page.getByRole('link', { name: 'runs' }).click()
+  await page
+    .getByLabel('File to upload')
+    .setInputFiles({ name: 'ü.bin', mimeType: 'x/y', buffer: Buffer.from([0, 255, 1]) })
+  await press('Upload')
+  await page.getByText('Uploaded runs/ü.bin.').waitFor()
+  expect([...(await read(ada, 'runs/ü.bin'))]).toEqual([0, 255, 1])
+  await page.getByLabel('New folder').fill('maps')
+  await press('Create')
+  await page.getByText('Created runs/maps.').waitFor()
+  await press('Rename a.txt')
+  await page.getByLabel('New name').fill('b.txt')
+  await press('Rename')
+  await page.getByText('Renamed runs/a.txt to runs/b.txt.').waitFor()
+  const download = page.waitForEvent('download')
+  await page.getByRole('link', { name: 'Download b.txt' }).click()
+  expect((await download).suggestedFilename()).toBe('b.txt')
+  await press('Delete b.txt')
+  await press('Delete')
+  await page.getByText('Deleted runs/b.txt. You can undo this for 7 days.').waitFor()
+  await page.getByText('Recently deleted (1)').click()
+  await press('Restore runs/b.txt')
+  await page.getByText('Restored runs/b.txt.').waitFor()
+  await page.getByRole('link', { name: 'Download b.txt' }).waitFor()
+  await page
+    .getByLabel('File to upload')
+    .setInputFiles({ name: 'big.bin', mimeType: 'x/y', buffer: Buffer.alloc(10_000_001) })
+  await press('Upload')
+  await page.getByText('Without JavaScript, a file can have 10 MB.').waitFor()
+  await page.context().close()
+})

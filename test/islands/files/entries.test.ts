@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { nameInArchive } from '../../../src/islands/files/archive.ts'
+import { chosenFor, pickedIn } from '../../../src/islands/files/chosen-files.ts'
+import {
+  BY_NAME,
+  type Entry,
+  filterEntries,
+  pageOfFolder,
+  parentOf,
+  sortEntries,
+  trailOf,
+} from '../../../src/islands/files/entries.ts'
+import { MAX_DRAWING, MAX_IMAGE, previewKind } from '../../../src/islands/files/preview-kind.ts'
+
+const file = (name: string, size = 0, modifiedAt = ''): Entry => ({ name, isFolder: false, size, modifiedAt })
+const folder = (name: string): Entry => ({ name, isFolder: true })
+const names = (entries: Entry[]) => entries.map(({ name }) => name)
+
+test('folders come first, and numbers in names count as numbers', () => {
+  const some = [file('run 10'), file('Run 9'), folder('z'), file('élan'), folder('b')]
+  expect(names(sortEntries(some, BY_NAME))).toEqual(['b', 'z', 'élan', 'Run 9', 'run 10'])
+  expect(names(sortEntries(some, { by: 'name', descending: true }))).toEqual(['z', 'b', 'run 10', 'Run 9', 'élan'])
+})
+
+test('sorts by size and by time, and by name where those are equal', () => {
+  const some = [
+    file('c', 1, '2026-01-03'),
+    file('a', 1, '2026-01-01'),
+    folder('z'),
+    folder('y'),
+    file('b', 0, '2026-01-02'),
+  ]
+  expect(names(sortEntries(some, { by: 'size', descending: true }))).toEqual(['y', 'z', 'a', 'c', 'b'])
+  expect(names(sortEntries(some, { by: 'modified', descending: false }))).toEqual(['y', 'z', 'a', 'b', 'c'])
+})
+
+test('filters in any case and any spelling of a letter', () => {
+  const some = [file('Me\u0301xico.csv'), file('رحلة.txt')]
+  expect(names(filterEntries(some, ' MÉX '))).toEqual(['Me\u0301xico.csv'])
+  expect(filterEntries(some, 'رحلة')).toHaveLength(1)
+  expect(filterEntries(some, '')).toHaveLength(2)
+})
+
+test('links keep every character of a path', () => {
+  expect(trailOf('a/b & c')).toEqual([
+    { name: 'a', path: 'a' },
+    { name: 'b & c', path: 'a/b & c' },
+  ])
+  expect([parentOf('a/b'), parentOf('a')]).toEqual(['a', ''])
+  const address = new URL(pageOfFolder('a/b & c?#%'), 'https://x.example')
+  expect(address.searchParams.get('path')).toBe('a/b & c?#%')
+})
+
+test('takes folders as they were chosen, composed, without litter, and says what can not be', () => {
+  const chosen = (name: string) => Object.assign(new File(['x'], name, { lastModified: 7 }), { webkitRelativePath: '' })
+  const inFolder = Object.assign(new File(['x'], 'a.txt'), { webkitRelativePath: 'flight/a.txt' })
+  const picked = pickedIn([chosen('e\u0301.txt'), inFolder, chosen('.DS_Store'), chosen('a\u202etxt.exe')])
+  const { chosen: taken, refused } = chosenFor('runs', picked)
+  expect(taken.map(({ path }) => path)).toEqual(['runs/é.txt', 'runs/flight/a.txt'])
+  expect(taken[0]?.version).toBe('7')
+  expect(refused).toEqual([expect.stringContaining("can't have characters that change the direction")])
+  expect(chosenFor('', pickedIn([chosen('.DS_Store')])).chosen).toHaveLength(1)
+})
+
+test('previews what browsers show, everything else as letters or not at all', () => {
+  expect(previewKind('a.PNG', MAX_IMAGE)).toBe('image')
+  expect(previewKind('a.png', MAX_IMAGE + 1)).toBeNull()
+  expect(previewKind('a.svg', MAX_DRAWING)).toBe('drawing')
+  expect(previewKind('a.svg', MAX_DRAWING + 1)).toBe('text')
+  expect(previewKind('page.html', 1)).toBe('text')
+  expect(previewKind('flight.mp4', 1e12)).toBe('video')
+  expect([previewKind('a.zip', 1), previewKind('png', 1), previewKind('.png', 1)]).toEqual([null, null, 'image'])
+})
+
+test('names in an archive stay in its folder, also where backslashes and colons mean something', () => {
+  expect(nameInArchive('a/رحلة.txt')).toBe('a/رحلة.txt')
+  expect(nameInArchive('../a//b')).toBe('_/a/_/b')
+  expect(nameInArchive('..\\..\\C:x')).toBe('.._.._C_x')
+})

@@ -1,0 +1,53 @@
+import { expect, inject, test } from 'vitest'
+import type { FileDeletion, FileList, FileUpload } from '../../../src/domain/wire.ts'
+import { type Client, newPerson } from '../../../testing/people/client.ts'
+
+const url = inject('url')
+
+async function put(person: Client, path: string, content = 'hello'): Promise<void> {
+  const size = Buffer.byteLength(content)
+  const { body } = await person.request<{ upload: FileUpload }>('POST', '/api/v1/files', { path, size })
+  const { url: to, method, headers } = body.upload
+  expect((await fetch(to, { method, headers, body: content })).status).toBe(200)
+}
+
+const remove = async (person: Client, path: string) =>
+  (await person.request('DELETE', `/api/v1/files?path=${path}`)).body.deletion.id as string
+
+async function undo(person: Client, id: string): Promise<[number, string]> {
+  const { status, body } = await person.post(`/api/v1/files/deletions/${id}/undo`)
+  return [status, body.error ?? body.message]
+}
+
+async function names(person: Client, path = ''): Promise<string[]> {
+  const { body } = await person.request<FileList>('GET', `/api/v1/files?path=${path}`)
+  return [...body.folders, ...body.files].map(({ name }) => name)
+}
+
+const deleted = async (person: Client) =>
+  (await person.request<{ deletions: FileDeletion[] }>('GET', '/api/v1/files/deletions')).body.deletions
+
+test('restores a file and a folder, once, and keeps what took their place', async () => {
+  const ada = await newPerson(url)
+  await put(ada, 'a.txt', 'first')
+  await put(ada, 'runs/2026/b.txt')
+  const [file, folder] = [await remove(ada, 'a.txt'), await remove(ada, 'runs')]
+  expect(await names(ada)).toEqual([])
+  expect((await deleted(ada)).map(({ path }) => path).toSorted()).toEqual(['a.txt', 'runs'])
+  await put(ada, 'a.txt', 'second')
+  expect(await undo(ada, file)).toEqual([200, 'Restored a (restored).txt.'])
+  expect(await undo(ada, folder)).toEqual([200, 'Restored runs.'])
+  expect(await undo(ada, folder)).toEqual([404, 'This can no longer be undone.'])
+  expect(await names(ada)).toEqual(['runs', 'a (restored).txt', 'a.txt'])
+  expect(await names(ada, 'runs/2026')).toEqual(['b.txt'])
+  expect(await deleted(ada)).toEqual([])
+})
+
+test("nobody restores or sees somebody else's deletion", async () => {
+  const [ada, eve] = [await newPerson(url), await newPerson(url)]
+  await put(ada, 'a.txt')
+  const id = await remove(ada, 'a.txt')
+  expect((await undo(eve, id))[0]).toBe(404)
+  expect(await deleted(eve)).toEqual([])
+  expect((await undo(ada, id))[0]).toBe(200)
+})
