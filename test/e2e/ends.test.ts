@@ -88,7 +88,11 @@ test('started for an hour, warned, extended from the email, stopped at the new e
   await countdown.waitFor()
   await expect.poll(async () => (await links()).length).toBe(2)
   await ahead(600)
-  await page.getByText(/^Server stopped at the time you set\./).waitFor()
+  await page
+    .locator('main')
+    .getByText(/^Server stopped at the time you set\./)
+    .first()
+    .waitFor()
   await own.getByRole('button', { name: 'Start again like this one' }).waitFor()
   expect(await own.getByLabel('Name of this server').inputValue()).toBe('half typed')
   expect(await neverReloaded(own)).toBe(true)
@@ -113,7 +117,7 @@ test('started for an hour, warned, extended from the email, stopped at the new e
   const used = formatUptime(seconds)
   const price = costText(cost.dollars)
   const receipt = `Server stopped at the time you set. You used ${used}: ${price}.`
-  await page.getByText(receipt).first().waitFor()
+  await page.locator('main').getByText(receipt).first().waitFor()
   const receiptCard = own.locator('#receipt')
   await receiptCard.getByText(receipt).waitFor()
   expect(await receiptCard.getByRole('row', { name: /^Total/ }).allInnerTexts()).toEqual([
