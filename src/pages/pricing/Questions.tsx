@@ -23,7 +23,7 @@ const QUESTIONS: [question: string, answer: ReactNode][] = [
   ],
   [
     'Do I lose my work when a server stops?',
-    'Yes. We erase its disk, so first download anything you want to keep. Nobody else ever gets that disk.',
+    'No. What is in /data on a server is in your files: your next server has it, and you can download it at any time. We erase the rest of the disk, and nobody else ever gets it. If a machine fails, you can lose what it wrote in its last seconds.',
   ],
   [
     'What counts as synthetic data?',
