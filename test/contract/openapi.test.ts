@@ -103,6 +103,7 @@ test('describes every call that answers JSON, and no other', () => {
     'POST /mails/off',
     'GET /notices/latest',
     'POST /theme',
+    'POST /files',
     'GET /healthz',
     'GET /readyz',
     'GET /metrics',

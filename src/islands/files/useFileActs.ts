@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from 'react'
 import { nameOf } from '../../domain/files.ts'
-import type { FileDeletion } from '../../domain/wire.ts'
+import type { FileDeletion, FileList } from '../../domain/wire.ts'
 import type { AlertKind } from '../../ui/Alert.tsx'
 import { announce } from '../announce.ts'
-import type { FilesProps } from '../Files.tsx'
 import { request } from '../request.ts'
 import type { Asked } from './AskDialog.tsx'
 import { pathIn } from './entries.ts'
@@ -17,7 +16,7 @@ type Notice = { kind: AlertKind; text: string; undo: string | null; nth: number 
 type Asking = { asked: Asked; error: string | null; busy: boolean; nth: number }
 
 /** What people do with files and folders, and what they see of it. */
-export function useFileActs(props: FilesProps) {
+export function useFileActs(props: { list: FileList; after: string | null; deletions: FileDeletion[] }) {
   const { folder, open, read, readRest } = useFolder(props.list)
   const { path } = folder
   const [notice, setNotice] = useState<Notice | null>(null)

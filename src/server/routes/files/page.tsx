@@ -1,7 +1,6 @@
 import type { Context as HonoContext } from 'hono'
 import { FILES_READ_ONLY, nameOf } from '../../../domain/files.ts'
-import { entriesOf, ROWS } from '../../../islands/files/entries.ts'
-import type { PlainQuestion } from '../../../islands/files/PlainForms.tsx'
+import type { FileList } from '../../../domain/wire.ts'
 import { FilesPage } from '../../../pages/Files.tsx'
 import { listFiles } from '../../files/list-files.ts'
 import { filesModeOf } from '../../files/mode.ts'
@@ -12,13 +11,16 @@ import { takeFlash } from '../../http/flash.ts'
 import { csrfToken } from '../../http/middleware/csrf.ts'
 import { renderPage } from '../../http/render.tsx'
 
+/** As many as the page shows at once. */
+const ROWS_AT_FIRST = 100
+
 /** Loaded when needed: see pages.tsx. */
 export async function show(c: HonoContext<AppEnv>): Promise<Response> {
   const { ctx } = c.var
   const userId = signedIn(c).user.id
   const after = c.req.query('after') ?? null
   const [list, deletions, unfinished, { why }] = await Promise.all([
-    listFiles(ctx, userId, { path: c.req.query('path') ?? '', after, most: ROWS }),
+    listFiles(ctx, userId, { path: c.req.query('path') ?? '', after, most: ROWS_AT_FIRST }),
     listDeletions(ctx, userId),
     listUnfinished(ctx, userId),
     filesModeOf(ctx, userId),
@@ -42,10 +44,10 @@ export async function show(c: HonoContext<AppEnv>): Promise<Response> {
 }
 
 /** What a button without script wants to do, if that file is still there. */
-function questionOf(c: HonoContext<AppEnv>, list: Parameters<typeof entriesOf>[0]): PlainQuestion | null {
+function questionOf(c: HonoContext<AppEnv>, { folders, files }: FileList): Parameters<typeof FilesPage>[0]['question'] {
   for (const act of ['delete', 'rename'] as const) {
     const name = c.req.query(act)
-    if (name && entriesOf(list).some((entry) => entry.name === name)) return { act, name }
+    if (name && [...folders, ...files].some((entry) => entry.name === name)) return { act, name }
   }
   return null
 }
