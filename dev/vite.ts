@@ -45,7 +45,7 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
         if (isDoorHost(req, options.doorDomain)) passOn.upgrade(req, socket, head)
       })
       server.middlewares.use((req, res, next) => {
-        if (isDoorHost(req, options.doorDomain)) passOn.request(req, res)
+        if (isDoorHost(req, options.doorDomain) || TCP.test(req.url ?? '')) passOn.request(req, res)
         else if (req.url?.startsWith('/dev/')) void serveDevRoutes(req, res)
         else if (req.url?.startsWith('/cli/')) void serveDownloads(req, res)
         else next()
@@ -108,6 +108,9 @@ export async function startViteStack(options: StackOptions): Promise<{ services:
     },
   }
 }
+
+/** Raw TCP is carried in workerd, and so is the question whether it would be. */
+const TCP = /^\/api\/v1\/servers\/[^/]+\/tcp\//
 
 const OBJECTS = Object.keys(readWranglerConfig().durableObjects)
 

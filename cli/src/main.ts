@@ -28,7 +28,7 @@ Environment:
   NO_COLOR              no colors
 
 Exit codes: 0 done, 1 refused, 2 wrong usage, 3 not signed in, 4 no capacity, 5 timeout,
-  of forward: 6 port in use, 7 port needs an administrator, 8 port not open on the server, 9 no private address, 130 Ctrl-C`,
+6 port in use, 7 port needs an administrator, 8 port not open on the server, 9 no private address, 130 Ctrl-C`,
   )
   .configureHelp({ showGlobalOptions: true })
   .exitOverride()
