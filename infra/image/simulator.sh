@@ -59,6 +59,13 @@ if [[ -e /proc/net/if_inet6 ]]; then
   refuse ip6tables FORWARD --in-interface docker0
 fi
 
+# Before anything of a customer's runs: nobody should work where nothing is kept.
+volume=()
+if [[ -n ${SITE:-} ]]; then
+  why=$("${FILES:-/usr/local/sbin/files}" load 2>&1) || give_up "cannot load the files: ${why:0:500}"
+  if mountpoint --quiet "${DATA:-/data}"; then volume=(--volume "${DATA:-/data}:/data"); fi
+fi
+
 docker rm --force simulator >/dev/null 2>&1 || true
 # A machine image may bring the container's image along, even a private one.
 if ! docker image inspect "$image" >/dev/null 2>&1; then
@@ -73,4 +80,4 @@ fi
 exec docker run --rm --name simulator --gpus all \
   --publish 5173:5173 --publish 5760:5760 --publish 8765:8765 --publish 9090:9090 --publish 41451:41451 \
   --cap-drop ALL --security-opt no-new-privileges --dns 1.1.1.1 --dns 8.8.8.8 \
-  --env "ENVIRONMENT=$environment" --env "VEHICLE=$vehicle" "$image"
+  "${volume[@]}" --env "ENVIRONMENT=$environment" --env "VEHICLE=$vehicle" "$image"

@@ -16,7 +16,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ec2Cloud } from '../../src/server/fleet/ec2.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
-import { type DeployedAccount, deployAccount, userData } from '../../testing/stack/deployed-account.ts'
+import { type DeployedAccount, deployAccount, userDataText } from '../../testing/stack/deployed-account.ts'
 import { type Access, allowedBy } from '../../testing/stack/iam-policy.ts'
 import { cfnLint, moto, startMoto } from '../../testing/stack/moto.ts'
 import { isSkipped } from '../../testing/stack/third-party.ts'
@@ -77,7 +77,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
         MetadataOptions: { HttpTokens: 'required', HttpPutResponseHopLimit: 1, InstanceMetadataTags: 'enabled' },
         BlockDeviceMappings: [{ Ebs: { Encrypted: true, DeleteOnTermination: true } }],
         IamInstanceProfile: { Arn: account.outputs.ServerProfile },
-        UserData: userData('example.com/simulator:1'),
+        UserData: userDataText('example.com/simulator:1'),
       })
       expect(data.KeyName).toBeUndefined()
     })
@@ -144,7 +144,7 @@ describe.skipIf(isSkipped(moto))('an account made from the templates', () => {
     test('gives new machines the newest version of a template', async () => {
       await account.updateZone('b', 'example.com/simulator:2')
       const data = await newestVersion(account.templates.b)
-      expect(data.UserData).toBe(userData('example.com/simulator:2'))
+      expect(data.UserData).toBe(userDataText('example.com/simulator:2'))
       const instance = await launchIn('b', 'newest')
       expect(instance.tags['aws:ec2launchtemplate:version']).toBe('2')
     })

@@ -17,11 +17,17 @@ test('the first boot installs the script, and a unit that runs it with the defau
   expect(config).not.toMatch(/@[A-Z]+@/)
   expect(script).toMatch(/^#!\/bin\/bash\n[\s\S]+\nexec docker run /)
   expect(words).toEqual([DEFAULT])
+  // The simulator ends first, and what it wrote is saved after that, for two minutes at most.
+  expect(config).toMatch(/After=.*docker\.service data\.service\n/)
+  expect(config).toMatch(/ExecStop=-\/usr\/local\/sbin\/files save\n.*\n? *TimeoutStopSec=120/s)
+  expect(config).not.toMatch(/AccessKey|SecretKey/i)
 })
 
-test('fits the first boot into a parameter, and refuses anything that is not an image', () => {
+test('fits the first boot into two parameters, and refuses anything that is not an image', () => {
   // CloudFormation's limit for a parameter.
-  expect(userData(`example.com/${'i'.repeat(170)}@sha256:${'0'.repeat(64)}`).length).toBeLessThanOrEqual(4096)
+  const parameters = userData(`example.com/${'i'.repeat(170)}@sha256:${'0'.repeat(64)}`)
+  expect(Object.keys(parameters)).toEqual(['UserData', 'UserDataRest'])
+  for (const value of Object.values(parameters)) expect(value.length).toBeLessThanOrEqual(4096)
   for (const wrong of ['', 'image; reboot', 'image\nExecStart=', '--privileged', '$(id)'])
     expect(() => userData(wrong)).toThrow('Usage')
 })
@@ -92,6 +98,24 @@ describe.skipIf(!hasMachineTools)('the script that starts the container', () => 
     expect(dockerRuns(booted)).toEqual([])
     expect(off(booted)).toBe(true)
     expect(booted.console).toBe('simulator: cannot pull example/gone:1: manifest for example/gone:1 not found [31m\n')
+  })
+
+  test('gives the container the files, once they are there', async () => {
+    const booted = await bootMachine(DEFAULT, { files: 'mounts' })
+    expect(dockerRuns(booted)[0]?.join(' ')).toContain(' --volume /data:/data --env ENVIRONMENT=')
+    const order = booted.calls.map((call) => call.slice(0, 2).join(' '))
+    expect(order.indexOf('files load')).toBeLessThan(order.indexOf('docker pull'))
+  })
+
+  test('starts without files where the site has none', async () => {
+    const booted = await bootMachine(DEFAULT, { files: 'mounts nothing' })
+    expect(dockerRuns(booted)[0]).not.toContain('--volume')
+  })
+
+  test('ends the machine when the files cannot be loaded, and runs nothing', async () => {
+    const booted = await bootMachine(DEFAULT, { files: 'fails' })
+    expect([dockerRuns(booted), off(booted)]).toEqual([[], true])
+    expect(booted.console).toBe('simulator: cannot load the files: the site answered 503\n')
   })
 
   test.each(['iptables', 'ip6tables'])('runs nothing without its firewall: %s fails', async (broken) => {

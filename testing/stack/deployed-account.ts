@@ -14,6 +14,7 @@ import type { Statement } from './iam-policy.ts'
 
 const INFRA = resolve(import.meta.dirname, '../../infra')
 const REGION = 'us-east-1'
+const SITE = 'https://proving-ground.example'
 /** An image that moto knows. It doesn't know the default, which it looks up even though we override it. */
 const MOTO_IMAGE = '/aws/service/ami-amazon-linux-latest/al2023-ami-kernel-default-x86_64'
 
@@ -36,11 +37,15 @@ export type DeployedAccount = {
   enforce(revoked?: string[]): Promise<void>
 }
 
-export const userData = (containerImage: string): string =>
-  execFileSync(process.execPath, [resolve(INFRA, 'image/user-data.ts'), containerImage], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'pipe'],
-  }).trim()
+/** As an instance gets it. */
+export const userDataText = (containerImage: string): string => Object.values(userData(containerImage)).join('')
+
+/** The parameters that carry it, by name. */
+export function userData(containerImage: string, site: string | null = SITE): Record<string, string> {
+  const words = [resolve(INFRA, 'image/user-data.ts'), containerImage, ...(site === null ? [] : [site])]
+  const lines = execFileSync(process.execPath, words, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+  return Object.fromEntries([...lines.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]))
+}
 
 /** Deploys the templates in infra/ to an empty account in moto, and creates the Worker's key, as in docs/operations.md. */
 export async function deployAccount(endpoint: string, letters: string[]): Promise<DeployedAccount> {
@@ -64,7 +69,7 @@ export async function deployAccount(endpoint: string, letters: string[]): Promis
   const zoneOf = (letter: string, containerImage: string, PublicAddress = 'true') =>
     stackOf(`proving-ground-${letter}`, 'zone.yaml', {
       ZoneLetter: letter,
-      UserData: userData(containerImage),
+      ...userData(containerImage),
       ImageId: MOTO_IMAGE,
       PublicAddress,
     })

@@ -4,14 +4,14 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { temporaryFolder } from './at-end.ts'
-import { userData } from './deployed-account.ts'
+import { userDataText } from './deployed-account.ts'
 import { metadataService } from './metadata-service.ts'
 
 const configs = new Map<string, string>()
 
 /** What cloud-init writes and starts at the first boot of a machine with this default image. */
 export function firstBoot(defaultImage: string): { config: string; script: string; words: string[] } {
-  const config = configs.get(defaultImage) ?? gunzipSync(Buffer.from(userData(defaultImage), 'base64')).toString()
+  const config = configs.get(defaultImage) ?? gunzipSync(Buffer.from(userDataText(defaultImage), 'base64')).toString()
   configs.set(defaultImage, config)
   const block = /path: \/usr\/local\/sbin\/simulator\n.*\n {4}content: \|\n((?: {6}.*\n|\n)+)/.exec(config)?.[1] ?? ''
   const words = /ExecStart=\/usr\/local\/sbin\/simulator (.*)/.exec(config)?.[1] ?? ''
@@ -28,6 +28,8 @@ case "$name $1" in
   'docker pull')
     left=$(<"$FAILING_PULLS")
     ((left == 0)) || { echo $((left - 1)) >"$FAILING_PULLS"; printf 'manifest for %s not found\\e[31m\\n' "$3" >&2; exit 1; } ;;
+  'files load') [[ $LOADS != fails ]] || { echo 'the site answered 503' >&2; exit 1; } ;;
+  'mountpoint '*) [[ $LOADS == mounts ]] ;;
   *' --check') exit 1 ;;
 esac
 `
@@ -40,10 +42,12 @@ type Options = {
   hasImage?: boolean
   /** A program that fails. */
   broken?: string
+  /** What `files load` does; without it, the machine's site has no files. */
+  files?: 'mounts' | 'mounts nothing' | 'fails'
 }
 
 /** A folder with stand-ins for these programs, and the variables that they and the machine's script read. */
-export function standIns(names: string[], { failingPulls = 0, hasImage = false, broken = '' }: Options = {}) {
+export function standIns(names: string[], { failingPulls = 0, hasImage = false, broken = '', files }: Options = {}) {
   const folder = temporaryFolder('machine')
   const at = (name: string) => join(folder, name)
   for (const name of names) {
@@ -60,6 +64,7 @@ export function standIns(names: string[], { failingPulls = 0, hasImage = false, 
       FAILING_PULLS: at('failing-pulls'),
       HAS_IMAGE: hasImage ? 'yes' : '',
       BROKEN: broken,
+      ...(files ? { SITE: 'https://proving-ground.example', FILES: at('files'), LOADS: files } : {}),
     },
     /** Each call, from the program's name on. */
     calls: () =>
@@ -74,7 +79,7 @@ export function standIns(names: string[], { failingPulls = 0, hasImage = false, 
 /** Boots a machine as far as its container, with a metadata service and stand-ins for what needs a real one. */
 export async function bootMachine(defaultImage: string, options: Options = {}) {
   const { script, words } = firstBoot(defaultImage)
-  const programs = standIns(['docker', 'iptables', 'ip6tables', 'systemctl', 'sleep'], options)
+  const programs = standIns(['docker', 'iptables', 'ip6tables', 'systemctl', 'sleep', 'files', 'mountpoint'], options)
   const metadata = metadataService(options.tags ?? {})
   await new Promise<void>((resolve) => metadata.listen(0, '127.0.0.1', resolve))
   const METADATA_URL = `http://127.0.0.1:${(metadata.address() as AddressInfo).port}`

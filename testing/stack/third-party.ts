@@ -20,7 +20,7 @@ export async function prepare(server: ThirdParty): Promise<string | null> {
   if (server.find()) return null
   mkdirSync(CACHE, { recursive: true })
   for (const [program, ...args] of server.install) {
-    const options = { env: { ...process.env, ...server.env }, timeout: 300_000 }
+    const options = { env: { ...process.env, ...server.env }, timeout: 900_000 }
     const failure = await promisify(execFile)(program, args, options).then(
       () => null,
       (error: NodeJS.ErrnoException & { stderr?: string }) => error,

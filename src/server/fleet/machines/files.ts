@@ -32,7 +32,7 @@ export type MachineFiles = {
 /**
  * Credentials for the files of the run's own account. Whether they may write is decided once in a run: files already
  * written must still get out.
- * @throws not_found, forbidden, conflict, too_many, unavailable
+ * @throws not_found, forbidden, too_many, unavailable
  */
 export async function giveMachineFiles(ctx: Context, proof: Proof, address: string | null): Promise<MachineFiles> {
   const run = await getRunOfMachine(ctx, proof, address)
@@ -72,7 +72,7 @@ const SAID_AFTER = {
 
 export type Said = keyof typeof SAID_AFTER
 
-/** @throws not_found, forbidden, conflict, too_many */
+/** @throws not_found, forbidden, too_many */
 export async function hearMachine(ctx: Context, proof: Proof, said: Said, address: string | null): Promise<void> {
   const run = await getRunOfMachine(ctx, proof, address)
   await limitMachine(ctx, run.id)

@@ -18,7 +18,7 @@ const SAME_LAUNCH_MS = MINUTE_MS
  * The live run whose machine this is. The document never changes, so whoever reads it on the machine could send it from
  * elsewhere: it counts only from the machine's own address, and only until the run's end.
  * @param address where the request comes from, as the network reports it
- * @throws not_found where machines get nothing, forbidden, conflict: too early
+ * @throws not_found where machines get nothing, forbidden
  */
 export async function getRunOfMachine(ctx: Context, proof: Proof, address: string | null): Promise<RunRow> {
   const { machines } = ctx.config
@@ -35,10 +35,9 @@ export async function getRunOfMachine(ctx: Context, proof: Proof, address: strin
   if (!found || found.launchedAt === null) throw refused()
   if (!(Math.abs(Date.parse(identity.pendingTime) - found.launchedAt) < SAME_LAUNCH_MS)) throw refused()
   const { run } = found
-  if (run.ipAddress === null)
-    throw new AppError('conflict', 'We have not seen this machine running yet. Ask again.', { retryable: true })
-  // Without a public address of its own, it calls from an address that others share.
-  if (!isPrivateAddress(run.ipAddress) && run.ipAddress !== address) throw refused()
+  // Before we have seen it run, nothing of a customer's runs there, so nobody else can have its document. Without a public
+  // address of its own, it calls from one that others share.
+  if (run.ipAddress !== null && !isPrivateAddress(run.ipAddress) && run.ipAddress !== address) throw refused()
   return run
 }
 

@@ -1,0 +1,134 @@
+#!/bin/bash
+# The user's files as /data, through rclone. SITE names the site's origin.
+# Usage: files load         for simulator.sh, before the simulator: mounts them, or exits with 1 and says why
+#        files mount        the command of data.service
+#        files save         its end: waits until everything is in the bucket
+#        files credentials  for rclone, whenever the last ones are about to end
+set -euo pipefail
+export LC_ALL=C
+metadata=${METADATA_URL:-http://169.254.169.254}/latest
+data=${DATA:-/data}
+run=${FILES_RUN:-/run/files}
+# From https://github.com/rclone/rclone/releases: SHA256SUMS, which rclone's release key signs.
+version=1.75.1
+sum=982b5aa772841168f8e380f139e9e787b2a105403e32b94da8676a0e1c0a13ab
+
+# Sends what EC2 says that this machine is, and what follows. Prints the answer, and its status in the last line.
+ask() {
+  local token header document signature
+  token=$(curl --silent --show-error --fail --max-time 5 --request PUT \
+    --header 'X-aws-ec2-metadata-token-ttl-seconds: 60' "$metadata/api/token") || return
+  header="X-aws-ec2-metadata-token: $token"
+  document=$(curl --silent --show-error --fail --max-time 5 --header "$header" \
+    "$metadata/dynamic/instance-identity/document" | base64 --wrap=0) || return
+  signature=$(curl --silent --show-error --fail --max-time 5 --header "$header" \
+    "$metadata/dynamic/instance-identity/signature" | tr -d '\n') || return
+  printf '{"document":"%s","signature":"%s"%s}' "$document" "$signature" "${2:-}" |
+    curl --silent --show-error --ipv4 --max-time 20 --header 'Content-Type: application/json' --data-binary @- \
+      --write-out '\n%{http_code}' "$SITE/machines/$1"
+}
+
+say() {
+  ask files ",\"phase\":\"$1\"" >/dev/null || true
+}
+
+fail() {
+  echo "$1" >&2
+  say failed
+  exit 1
+}
+
+# Prints a text of the answer.
+field() {
+  [[ $answer =~ \"$1\":\"([A-Za-z0-9:/._-]*)\" ]] && printf '%s' "${BASH_REMATCH[1]}"
+}
+
+get_rclone() {
+  [[ $(rclone version 2>/dev/null) != "rclone v$version"* ]] || return 0
+  local name=rclone-v$version-linux-amd64
+  command -v fusermount3 >/dev/null || apt-get install --yes --quiet fuse3
+  curl --silent --show-error --fail --location --max-time 60 --output "$run/rclone.zip" \
+    "https://github.com/rclone/rclone/releases/download/v$version/$name.zip"
+  echo "$sum  $run/rclone.zip" | sha256sum --check --quiet
+  python3 -m zipfile --extract "$run/rclone.zip" "$run"
+  install --mode 755 "$run/$name/rclone" /usr/local/bin/rclone
+}
+
+load() {
+  local until=$((SECONDS + ${FILES_PATIENCE:-90})) answer status provider
+  mkdir --parents "$run"
+  while :; do
+    answer=$(ask credentials) || answer=$'\n000'
+    status=${answer##*$'\n'}
+    case $status in
+      200) break ;;
+      # This site has no files.
+      404) return ;;
+    esac
+    ((SECONDS < until)) || fail "the site answered $status"
+    sleep 2
+  done
+  case $(field Endpoint) in
+    *.r2.cloudflarestorage.com) provider=Cloudflare ;;
+    *.amazonaws.com) provider=AWS ;;
+    *) provider=Other ;;
+  esac
+  # Nothing here is secret: rclone asks for its credentials itself, and keeps them in its memory.
+  printf '%s\n' "RCLONE_S3_PROVIDER=$provider" "RCLONE_S3_ENDPOINT=$(field Endpoint)" \
+    "RCLONE_S3_REGION=$(field Region)" "FOLDER=$(field Bucket)/$(field Prefix)" "MODE=$(field Mode)" >"$run/env"
+  printf '[default]\ncredential_process = %s credentials\n' "$(realpath "$0")" >"$run/aws"
+  until get_rclone; do
+    ((SECONDS < until)) || fail 'rclone could not be installed'
+    sleep 2
+  done
+  systemctl start data || fail 'rclone could not mount the bucket'
+  say loaded
+}
+
+mount_data() {
+  set -a
+  # shellcheck disable=SC1091
+  . "$run/env"
+  AWS_CONFIG_FILE=$run/aws
+  AWS_EC2_METADATA_DISABLED=true
+  set +a
+  # What a crashed rclone leaves behind.
+  umount --lazy "$data" 2>/dev/null || true
+  rm --force "$run/rc"
+  mkdir --parents "$data"
+  local options=()
+  [[ $MODE == write ]] || options=(--read-only)
+  # What isn't in the bucket yet stays in the cache, and goes there after a restart.
+  exec rclone mount ":s3:$FOLDER" "$data" --config '' --s3-env-auth --s3-no-check-bucket --s3-directory-markers \
+    --s3-list-version 2 --s3-list-url-encode=true --s3-chunk-size 16M --s3-upload-concurrency 8 --transfers 8 \
+    --cache-dir "${FILES_CACHE:-/var/cache/files}" --vfs-cache-mode full --vfs-write-back 2s \
+    --vfs-cache-max-size 40G --vfs-cache-min-free-space 5G --dir-cache-time 10s \
+    --allow-other --umask 0 --dir-perms 0777 --file-perms 0666 \
+    --rc --rc-no-auth --rc-addr "unix://$run/rc" --use-json-log=false --log-level NOTICE "${options[@]}"
+}
+
+# The simulator has ended, so nothing new is written. systemd ends this after two minutes.
+save() {
+  local stats
+  mountpoint --quiet "$data" || return 0
+  # The kernel tells rclone of a closed file a moment later.
+  sync --file-system "$data" || true
+  sleep 1
+  while :; do
+    stats=$(curl --silent --fail --max-time 5 --unix-socket "$run/rc" --request POST http://rclone/vfs/stats) || return 1
+    [[ $stats =~ \"uploadsInProgress\":\ *0, && $stats =~ \"uploadsQueued\":\ *0[^0-9] ]] && break
+    sleep 0.5
+  done
+  say saved
+}
+
+case ${1:-} in
+  load) load ;;
+  mount) mount_data ;;
+  save) save ;;
+  credentials)
+    answer=$(ask credentials)
+    [[ ${answer##*$'\n'} == 200 ]] && printf '%s' "${answer%$'\n'*}"
+    ;;
+  *) exit 64 ;;
+esac

@@ -1,0 +1,118 @@
+// The stack runs in this process, so a synchronous call would wait for itself.
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../db/client.ts'
+import { type Stack, startStack } from '../../dev/stack.ts'
+import { type Client, newPerson, waitFor } from '../../testing/people/client.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { canMount, dataMachine, type Proof } from '../../testing/stack/data-machine.ts'
+import { quickHasher } from '../../testing/stack/quick-hasher.ts'
+
+type Listed = { files: { name: string; size: number }[]; folders: { name: string }[]; used_bytes: number }
+
+describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
+  let stack: Stack
+  beforeAll(async () => {
+    const dataDir = temporaryFolder('data-mount')
+    stack = await startStack({ dataDir, ec2BootMs: 100, log: () => {}, ...quickHasher })
+  })
+  afterAll(() => stack.close())
+
+  const rowOf = async (id: string) => {
+    const db = openDatabase(stack.services.vars.LIBSQL_URL as string)
+    return db.query.runs.findFirst({ where: (run, { eq }) => eq(run.id, id) })
+  }
+
+  /** Another machine with the same proof: the stand-in's own doesn't mount anything. */
+  async function machineOf(person: Client, { load = true, patience = 30 } = {}) {
+    const { body } = await person.post('/api/v1/aws/auto_cloud_start_request')
+    const row = await waitFor(async () => {
+      const found = await rowOf(body.server.id)
+      return found?.billedFrom ? found : null
+    })
+    const proof = (await (await fetch(`${stack.url}/dev/identity/${row.instanceId}`)).json()) as Proof
+    const machine = await dataMachine({ siteUrl: stack.url, address: row.ipAddress ?? '', proof, patience })
+    if (load) expect(await machine.run('load')).toEqual({ code: 0, text: '' })
+    const stop = async () => {
+      await person.post('/api/v1/aws/stop_server', { session_id: row.id, server_id: row.placeId })
+      await waitFor(async () => (await rowOf(row.id))?.endedAt)
+    }
+    return { ...machine, stop, at: (path: string) => join(machine.data, path) }
+  }
+
+  const list = async (person: Client, path = '') =>
+    (await person.get<Listed>(`/api/v1/files?path=${encodeURIComponent(path)}`)).body
+
+  async function put(person: Client, path: string, content: string): Promise<void> {
+    const { body } = await person.post('/api/v1/files', { path, size: Buffer.byteLength(content) })
+    const { url, method, headers } = body.upload
+    expect((await fetch(url, { method, headers, body: content })).status).toBe(200)
+  }
+
+  test('shows what was uploaded, and keeps what is written, with its names and folders', async () => {
+    const ada = await newPerson(stack.url)
+    await put(ada, 'maps/رحلة 1.txt', 'uploaded')
+    const machine = await machineOf(ada)
+    expect(await readFile(machine.at('maps/رحلة 1.txt'), 'utf8')).toBe('uploaded')
+    await mkdir(machine.at('runs/empty'), { recursive: true })
+    await writeFile(machine.at("runs/it's 100% (new).csv"), 'written')
+    await writeFile(machine.at('maps/رحلة 1.txt'), 'changed on the machine')
+    // Within seconds, while the server runs.
+    await waitFor(async () => (await list(ada, 'runs')).files.length > 0)
+    await waitFor(async () => (await list(ada, 'maps')).files[0]?.size === 22)
+    expect(await list(ada, 'runs')).toMatchObject({
+      files: [{ name: "it's 100% (new).csv", size: 7 }],
+      folders: [{ name: 'empty' }],
+    })
+    expect(await machine.run('save')).toEqual({ code: 0, text: '' })
+    await machine.end()
+    await machine.stop()
+  })
+
+  test('renews its credentials under the mount, and has none after the run', async () => {
+    const ada = await newPerson(stack.url)
+    const machine = await machineOf(ada)
+    await put(ada, 'late.txt', 'late')
+    await fetch(`${stack.url}/dev/clock`, { method: 'POST', body: JSON.stringify({ advance_seconds: 20 * 60 }) })
+    await writeFile(machine.at('after.txt'), 'after 20 minutes')
+    await waitFor(async () => (await list(ada)).files.some(({ name }) => name === 'after.txt'))
+    const issued = JSON.parse((await machine.run('credentials')).text)
+    await machine.end()
+    await machine.stop()
+    expect(await machine.run('credentials')).toMatchObject({ code: 1 })
+    expect(issued.SessionToken).toMatch(/./)
+  })
+
+  test('uploads after a crash what was written before it', async () => {
+    const ada = await newPerson(stack.url)
+    const machine = await machineOf(ada)
+    const big = Buffer.alloc(60_000_000, 'flight')
+    await writeFile(machine.at('big.bin'), big)
+    machine.kill()
+    expect(await machine.run('load')).toEqual({ code: 0, text: '' })
+    await waitFor(async () => (await list(ada)).files[0]?.size === big.length)
+    expect((await readFile(machine.at('big.bin'))).equals(big)).toBe(true)
+    await machine.end()
+    await machine.stop()
+  })
+
+  test('lets a full account read, and nothing else', async () => {
+    const ada = await newPerson(stack.url)
+    await put(ada, 'all.bin', 'x'.repeat(1000))
+    const db = openDatabase(stack.services.vars.LIBSQL_URL as string)
+    await db.$client.execute('UPDATE file_folders SET used_bytes = 2000000000, counted_at = 9e15, open_until = 0')
+    const machine = await machineOf(ada)
+    expect(await readFile(machine.at('all.bin'), 'utf8')).toHaveLength(1000)
+    await expect(writeFile(machine.at('more.bin'), 'x')).rejects.toThrow(/EROFS/)
+    await machine.end()
+    await machine.stop()
+  })
+
+  test('gives up within its patience while there are no credentials, and the site says so', async () => {
+    const ada = await newPerson(stack.url)
+    const machine = await machineOf(ada, { load: false, patience: 2 })
+    await machine.stop()
+    expect(await machine.run('load')).toEqual({ code: 1, text: 'the site answered 403\n' })
+  })
+})

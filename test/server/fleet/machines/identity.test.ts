@@ -1,0 +1,96 @@
+import { eq } from 'drizzle-orm'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { launches, runs } from '../../../../db/schema.ts'
+import { type Identities, openIdentities } from '../../../../dev/ec2/identity.ts'
+import type { Instance } from '../../../../dev/ec2/instance.ts'
+import { Store } from '../../../../dev/stand-in/store.ts'
+import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
+import type { Context } from '../../../../src/server/context.ts'
+import { getRunOfMachine } from '../../../../src/server/fleet/machines/identity.ts'
+import { startRun } from '../../../../src/server/fleet/start-run.ts'
+import { publicKeyOf } from '../../../../src/server/machine-settings.ts'
+import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
+import { freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
+import { finishJobs, settle } from '../../../../testing/world/play.ts'
+import { openWorld } from '../../../../testing/world/world.ts'
+
+const ADDRESS = '203.0.113.7'
+const world = await openWorld(memoryDatabase())
+const amazon = openIdentities(new Store(null))
+afterEach(() => void world.takeLines())
+
+let ada: Awaited<ReturnType<typeof newCustomer>>
+let instance: Instance
+
+beforeEach(async () => {
+  await freshPlaces(world, 1)
+  ada = await newCustomer(world, {})
+  await startRun(world.process.ctx, { ...ada, tokenName: null }, null, null, NO_WISHES)
+  await world.process.settle()
+  await finishJobs(world, ada)
+  const { id, instanceId } = await latestRun(world, ada.user.id)
+  await world.db.update(runs).set({ ipAddress: ADDRESS }).where(eq(runs.id, id))
+  const [launch] = await world.db.select().from(launches).where(eq(launches.runId, id))
+  instance = {
+    id: instanceId,
+    launchedAt: launch?.launchedAt,
+    availabilityZone: 'us-east-1a',
+    instanceType: 'g6.4xlarge',
+    imageId: 'ami-0123456789abcdef0',
+    slot: 0,
+  } as Instance
+})
+
+function ask({
+  by = amazon,
+  of = instance,
+  from = ADDRESS as string | null,
+  settings = {} as { accountId?: string; region?: string },
+}: {
+  by?: Identities
+  of?: Instance
+  from?: string | null
+  settings?: { accountId?: string; region?: string }
+} = {}) {
+  const publicKey = publicKeyOf(amazon.certificate)
+  if (!publicKey) throw new Error('no certificate')
+  const { ctx } = world.process
+  const machines = { accountId: '123456789012', region: 'us-east-1', publicKey, ...settings }
+  const withFiles = { ...ctx, bucket: {}, config: { ...ctx.config, machines } } as Context
+  return getRunOfMachine(withFiles, by.proofOf(of, 0), from)
+}
+
+const refused = { code: 'forbidden', message: 'This is not the machine of a server that runs.' }
+
+test("knows a run's machine by what Amazon signed", async () => {
+  expect((await ask()).userId).toBe(ada.user.id)
+})
+
+test.each<[string, () => Parameters<typeof ask>[0]]>([
+  ['someone else signed', () => ({ by: openIdentities(new Store(null)) })],
+  ['another account', () => ({ settings: { accountId: '210987654321' } })],
+  ['another region', () => ({ settings: { region: 'us-west-2' } })],
+  ['an instance that we never launched', () => ({ of: { ...instance, id: 'i-0000000000000dead' } })],
+  ['another launch of that instance', () => ({ of: { ...instance, launchedAt: instance.launchedAt + 3_600_000 } })],
+  ['another address', () => ({ from: '203.0.113.8' })],
+  ['no address', () => ({ from: null })],
+])('refuses %s', async (_, wanted) => {
+  await expect(ask(wanted())).rejects.toMatchObject(refused)
+})
+
+test('refuses a machine whose run has ended', async () => {
+  await settle(world, ada)
+  await world.db.update(runs).set({ endedAt: world.clock.ms }).where(eq(runs.userId, ada.user.id))
+  await expect(ask()).rejects.toMatchObject(refused)
+})
+
+test('answers nobody while the settings name no certificate', async () => {
+  await expect(getRunOfMachine(world.process.ctx, amazon.proofOf(instance, 0), ADDRESS)).rejects.toMatchObject({
+    code: 'not_found',
+  })
+})
+
+test('lets a machine in before we have seen it run: nothing of a customer runs on it by then', async () => {
+  await world.db.update(runs).set({ ipAddress: null }).where(eq(runs.userId, ada.user.id))
+  await expect(ask({ from: null })).resolves.toMatchObject({ userId: ada.user.id })
+})

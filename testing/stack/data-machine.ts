@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer, request, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join, resolve } from 'node:path'
+import { atEnd, temporaryFolder } from './at-end.ts'
+import { hasMachineTools } from './machine-tools.ts'
+import { metadataService } from './metadata-service.ts'
+import { rclone } from './rclone.ts'
+import { found, isSkipped } from './third-party.ts'
+
+const SCRIPT = resolve(import.meta.dirname, '../../infra/image/files.sh')
+
+/** Whether files.sh can run for real: with rclone, and file systems of its own. With CI=true, its tests fail without them. */
+export const canMount =
+  Boolean(process.env.CI) ||
+  (hasMachineTools &&
+    !isSkipped(rclone) &&
+    spawnSync('sh', ['-c', 'command -v fusermount3 && test -w /dev/fuse']).status === 0)
+
+/** As systemd for data.service, but the mount stays ours to kill. */
+const SYSTEMCTL = `#!/bin/bash
+[[ $* == 'start data' ]] || exit 0
+setsid "$SCRIPT" mount >>"$LOG" 2>&1 &
+echo $! >"$FILES_RUN/pid"
+for try in {1..300}; do
+  mountpoint --quiet "$DATA" && exit 0
+  kill -0 $! || exit 1
+  sleep 0.1
+done
+exit 1
+`
+
+export type Proof = { document: string; signature: string }
+
+/** A machine's own side of its user's files: files.sh and rclone for real, with a folder instead of /data. */
+export async function dataMachine(options: { siteUrl: string; address: string; proof: Proof; patience?: number }) {
+  const folder = temporaryFolder('data-machine')
+  const at = (name: string) => join(folder, name)
+  for (const name of ['bin', 'run', 'cache', 'data']) mkdirSync(at(name))
+  writeFileSync(at('bin/systemctl'), SYSTEMCTL)
+  chmodSync(at('bin/systemctl'), 0o755)
+  const metadata = await listen(metadataService({}, options.proof))
+  const front = await listen(cloudflare(options.siteUrl, options.address))
+  const env = {
+    PATH: `${at('bin')}:${dirname(found(rclone))}:${process.env.PATH}:/usr/sbin:/sbin`,
+    HOME: folder,
+    SCRIPT,
+    LOG: at('log'),
+    DATA: at('data'),
+    FILES_RUN: at('run'),
+    FILES_CACHE: at('cache'),
+    FILES_PATIENCE: String(options.patience ?? 30),
+    METADATA_URL: metadata.url,
+    SITE: front.url,
+  }
+  const pid = () => Number(readFileSync(at('run/pid'), 'utf8'))
+  const run = (verb: string) =>
+    new Promise<{ code: number | null; text: string }>((resolve) => {
+      const child: ChildProcess = spawn('bash', [SCRIPT, verb], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+      let text = ''
+      child.stdout?.on('data', (chunk) => (text += chunk))
+      child.stderr?.on('data', (chunk) => (text += chunk))
+      child.once('close', (code) => resolve({ code, text }))
+    })
+  const unmount = () => spawnSync('umount', ['--lazy', at('data')])
+  atEnd(async () => {
+    unmount()
+    try {
+      process.kill(pid(), 'SIGKILL')
+    } catch {}
+    await Promise.all([metadata.close(), front.close()])
+  })
+  return {
+    data: at('data'),
+    cache: at('cache'),
+    run,
+    log: () => readFileSync(at('log'), 'utf8'),
+    /** As when the machine loses its power, except that its disk is still there. */
+    kill() {
+      process.kill(pid(), 'SIGKILL')
+      unmount()
+    },
+    /** As systemd, after `files save`. */
+    async end() {
+      process.kill(pid(), 'SIGTERM')
+      while (spawnSync('mountpoint', ['--quiet', at('data')]).status === 0)
+        await new Promise((done) => setTimeout(done, 50))
+    },
+  }
+}
+
+/** Says where a request comes from, as Cloudflare does. */
+function cloudflare(siteUrl: string, address: string): Server {
+  return createServer((incoming, response) => {
+    const headers = { ...incoming.headers, host: new URL(siteUrl).host, 'cf-connecting-ip': address }
+    const onward = request(siteUrl + incoming.url, { method: incoming.method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    onward.on('error', () => response.destroy())
+    incoming.pipe(onward)
+  })
+}
+
+async function listen(server: Server) {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const close = async () => {
+    const closed = new Promise((done) => server.close(done))
+    server.closeAllConnections()
+    await closed
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
+}
