@@ -101,6 +101,8 @@ test('describes every call that answers JSON, and no other', () => {
   const OTHER = [
     'POST /servers/:id/extend',
     'POST /mails/off',
+    'POST /machines/credentials',
+    'POST /machines/files',
     'GET /notices/latest',
     'POST /theme',
     'POST /files',

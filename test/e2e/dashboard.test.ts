@@ -84,7 +84,11 @@ test('a running server: its meter and the trial count each second, its address c
   page.on('request', (request) => request.url().endsWith('/stop_server') && stops.push(request.url()))
   await page.getByRole('button', { name: /^Stop ses_/ }).click()
   await page.getByRole('button', { name: 'Stop server' }).dblclick()
-  await page.getByText(/^Server stopped\./).waitFor()
+  await page
+    .locator('main')
+    .getByText(/^Server stopped\./)
+    .first()
+    .waitFor()
   expect(stops).toHaveLength(1)
   await context.close()
 })

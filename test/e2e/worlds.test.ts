@@ -49,7 +49,11 @@ test('on Basic, starts Mountains with a UGV, and sees both until a retirement ta
 
   await card.getByRole('button', { name: 'Stop' }).click()
   await confirmStop(page)
-  await page.getByText(/^Server stopped\./).waitFor()
+  await page
+    .locator('main')
+    .getByText(/^Server stopped\./)
+    .first()
+    .waitFor()
   await page.reload()
   expect(await choice(page, 'Environment', 'Mountains').isChecked()).toBe(true)
   expect(await choice(page, 'Vehicle', 'UGV').isChecked()).toBe(true)
@@ -119,7 +123,11 @@ test('on Premium, an image of their own is added, chosen, started, and removed',
   await card.getByText('Shipyard, Multi-vehicle').waitFor()
   await card.getByRole('button', { name: 'Stop' }).click()
   await confirmStop(page)
-  await page.getByText(/^Server stopped\./).waitFor()
+  await page
+    .locator('main')
+    .getByText(/^Server stopped\./)
+    .first()
+    .waitFor()
   const again = await ada.post('/api/v1/aws/auto_cloud_start_request', { environment: 'Shipyard' })
   expect([again.status, again.body.server]).toEqual([422, null])
   expect(complaints).toEqual([])

@@ -54,6 +54,12 @@ proving-ground stop`}</Code>
               'Starts a server. --wait follows it until it runs, and Ctrl-C then asks whether to stop it. --environment and --vehicle choose what it simulates; --stop-after 2h stops it after two hours; --max-gpus 1 takes a machine with one GPU; --name names it',
             ),
           ],
+          [
+            code('line'),
+            said(
+              'Shows your place in line for the next free server; line leave gives it up. start --wait-in-line joins, and starts your server when it is your turn',
+            ),
+          ],
           [code('status'), said('Shows your running server: state, time, cost, address. --watch follows it')],
           [code('open'), "Prints your server's address and opens it in the browser"],
           [code('stop'), said('Stops your server. --all also succeeds if none runs')],

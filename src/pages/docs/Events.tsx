@@ -71,6 +71,7 @@ jobs.on('message', ({ event, job }) => {
           [<code key="c">timeout</code>, "The machine wasn't running after 10 minutes"],
           [<code key="c">no_answer</code>, 'The machine ran, but nothing answered on port 5173 for 10 minutes'],
           [<code key="c">image_failed</code>, "The machine couldn't pull the image of its environment"],
+          [<code key="c">files_failed</code>, "The machine couldn't load your files"],
           [<code key="c">instance_lost</code>, 'The server ended unexpectedly'],
           [<code key="c">stopped_by_us</code>, 'We stopped it. Contact us to find out why'],
           [<code key="c">suspended</code>, 'We stopped it because an invoice is overdue'],

@@ -2,9 +2,9 @@ import { nameOf } from '../../domain/files.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { FileList } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
-import { filesPrefix, keyOf, openFolder, requireBucket, requirePath } from './folder.ts'
+import { filesPrefix, findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
 import { isLeaving, openMoves } from './moves.ts'
-import { getUsageOfFiles } from './usage.ts'
+import { getRights, getUsageOfFiles } from './usage.ts'
 
 /**
  * One page of a folder, straight from the bucket. A folder that doesn't exist is empty: buckets know only files.
@@ -17,7 +17,13 @@ export async function listFiles(
 ): Promise<FileList> {
   const bucket = requireBucket(ctx)
   const path = requirePath(input.path)
-  const folder = await openFolder(ctx, userId)
+  // Reading makes no folder.
+  const folder = await findFolder(ctx, userId)
+  if (!folder) {
+    const { limit } = await getRights(ctx, userId)
+    const counted_at = toIso(ctx.now())
+    return { path, folders: [], files: [], next: null, used_bytes: 0, limit_bytes: limit, counted_at }
+  }
   const prefix = path === '' ? filesPrefix(folder) : `${keyOf(folder, path)}/`
   const [page, moves, usage] = await Promise.all([
     bucket.list({ prefix, delimiter: '/', after: input.after, ...(input.most && { most: input.most }) }),

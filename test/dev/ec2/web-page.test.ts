@@ -1,6 +1,9 @@
-import { createServer } from 'node:net'
+import { once } from 'node:events'
+import { createServer as createSite } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { freePort } from '../../../dev/free-port.ts'
+import { atEnd } from '../../../testing/stack/at-end.ts'
 import { bootMs, localEc2, named, tagged } from './local-ec2.ts'
 
 const open = (url: string) => fetch(url, { signal: AbortSignal.timeout(5000) })
@@ -89,14 +92,21 @@ test('the page says how long its server has run and what that costs at list pric
 
 test('with a site, the page links to its dashboard and to the question before a stop; without one, to nothing', async () => {
   const webPort = await freePort()
-  const { launchOne, find, advance } = await localEc2({ webPort, siteUrl: 'http://localhost:8787' })
+  // A site without files: the machine asks for its user's first.
+  const site = createSite((_, response) => response.writeHead(404).end()).listen(0, '127.0.0.1')
+  await once(site, 'listening')
+  atEnd(() => site.close())
+  const siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+  const { launchOne, find, advance } = await localEc2({ webPort, siteUrl })
   const id = await launchOne()
   advance(bootMs)
   await find(id)
-  const html = await (await open(`http://127.64.0.1:${webPort}/`)).text()
+  const url = `http://127.64.0.1:${webPort}/`
+  await until(() => answers(url))
+  const html = await (await open(url)).text()
   expect([...html.matchAll(/href="(http[^"]+)"/g)].map(([, to]) => to)).toEqual([
-    'http://localhost:8787/dashboard',
-    'http://localhost:8787/stop_server',
+    `${siteUrl}/dashboard`,
+    `${siteUrl}/stop_server`,
   ])
   expect(html).not.toContain('{{')
 })

@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import * as z from 'zod/mini'
+import { addedText } from '../../../domain/ending.ts'
 import { toIso } from '../../../domain/instant.ts'
 import type { AppEnv } from '../../http/app-env.ts'
 import { body, text } from '../../http/body.ts'
@@ -46,9 +47,8 @@ export const extend = new Hono<AppEnv>()
     if (!c.var.form) return c.json({ ends_at: toIso((await done).endsAt) })
     await done.then(
       ({ endsAt, mustStopAt }) => {
-        const message =
-          (endsAt ?? 0) > (mustStopAt ?? Infinity) ? 'You have all your free minutes.' : 'You have another hour.'
-        setFlash(c, { kind: 'success', message })
+        const added = Math.min(endsAt ?? 0, mustStopAt ?? Infinity) - Date.parse(ends_at)
+        setFlash(c, { kind: 'success', message: `You have ${addedText(added)} more.` })
       },
       (error) => setFlash(c, { kind: 'danger', message: toAppError(error).message }),
     )

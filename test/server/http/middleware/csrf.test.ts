@@ -7,8 +7,14 @@ import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
 const site = await openSite()
 const CHANGES = [
   ...new Set(app.routes.filter(({ method }) => !['ALL', 'GET'].includes(method)).map((r) => `${r.method} ${r.path}`)),
-].filter((route) => route in SITE_MAP && !/webhooks.stripe|oauth|mails.off/.test(route))
-const FROM_PROGRAMS = ['POST /oauth/device_authorization', 'POST /oauth/token', 'POST /mails/off']
+].filter((route) => route in SITE_MAP && !/webhooks.stripe|oauth|mails.off|^POST .machines/.test(route))
+const FROM_PROGRAMS = [
+  'POST /oauth/device_authorization',
+  'POST /oauth/token',
+  'POST /mails/off',
+  'POST /machines/credentials',
+  'POST /machines/files',
+]
 const NEED_TOKEN =
   /sign_in|sign_out|api_tokens|activate|[/]webhooks|^(PUT|DELETE) (?!.*v1.(servers|environments|files|line))|^POST \/admin\//
 /** Now and then an answer leaves work behind. */

@@ -88,6 +88,8 @@ const EXPORTED: Record<string, string | null> = {
   environments: 'environments',
   file_folders: 'files',
   file_deletions: 'file_deletions',
+  line: 'line',
+  notices: 'notices',
   // They say how far we are with what the person asked of us, and go within days.
   file_moves: null,
   file_uploads: null,
