@@ -78,7 +78,11 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   await shot(page, 'meter')
   await page.getByRole('button', { name: /^Stop ses/ }).click()
   await confirmStop(page)
-  await page.getByText(/^Server stopped\. You used 8h 0m \d+s: \$5\.2\d\. Startup \(\d+s\) was free\.$/).waitFor()
+  await page
+    .locator('main')
+    .getByText(/^Server stopped\. You used 8h 0m \d+s: \$5\.2\d\. Startup \(\d+s\) was free\.$/)
+    .first()
+    .waitFor()
 
   await advance(31 * DAY)
   await open(page, '/billing_history')
@@ -197,7 +201,11 @@ test('upgrade during a run, choose a machine, use it up, and pay, to the last ma
   const stop = async () => {
     await card.getByRole('button', { name: 'Stop', exact: true }).click()
     await confirmStop(page)
-    await page.getByText(/^Server stopped\. You used /).waitFor()
+    await page
+      .locator('main')
+      .getByText(/^Server stopped\. You used /)
+      .first()
+      .waitFor()
   }
 
   await open(page, '/subscriptions')

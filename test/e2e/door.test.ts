@@ -87,7 +87,11 @@ test('the owner comes in by a click and a guest by a link, until it is removed; 
   await page.keyboard.press('Escape')
   await card.getByRole('button', { name: 'Stop' }).click()
   await confirmStop(page)
-  await page.getByText(/^Server stopped\./).waitFor()
+  await page
+    .locator('main')
+    .getByText(/^Server stopped\./)
+    .first()
+    .waitFor()
   expect((await simulator.reload())?.status()).toBe(410)
   await simulator.getByRole('heading', { name: 'This server has stopped' }).waitFor()
   for (const each of [context, guest.context(), eve.context()]) await each.close()

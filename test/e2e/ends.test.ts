@@ -79,7 +79,7 @@ test('started for an hour, warned, extended from the email, stopped at the new e
   expect((await ada.get<Shown>(`/api/v1/servers/${id}`)).body.server.ends_at).toBe(before)
   expect(await axeFaults(phone)).toEqual([])
   await phone.getByRole('button', { name: 'Add an hour' }).click()
-  await phone.getByText('You have another hour.').waitFor()
+  await phone.getByText('You have an hour more.').waitFor()
   await happened.getByText('By the link in our email.').waitFor()
   await card.getByText(/in 1h 10m$/).waitFor()
   expect(await countdown.count()).toBe(0)

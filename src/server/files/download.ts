@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/error.ts'
 import { FILE_NOT_FOUND, nameOf } from '../../domain/files.ts'
 import type { Context } from '../context.ts'
-import { keyOf, openFolder, requireBucket, requirePath } from './folder.ts'
+import { findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
 import { isLeaving, openMoves } from './moves.ts'
 
 const LINK_SECONDS = 60
@@ -13,7 +13,8 @@ const LINK_SECONDS = 60
 export async function linkToFile(ctx: Context, userId: string, given: string): Promise<string> {
   const bucket = requireBucket(ctx)
   const path = requirePath(given)
-  const folder = await openFolder(ctx, userId)
+  const folder = await findFolder(ctx, userId)
+  if (!folder) throw new AppError('not_found', FILE_NOT_FOUND)
   const key = keyOf(folder, path)
   const [found, moves] = await Promise.all([path === '' ? null : bucket.find(key), openMoves(ctx, userId)])
   if (!found || isLeaving(moves, path)) throw new AppError('not_found', FILE_NOT_FOUND)

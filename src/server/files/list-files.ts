@@ -4,7 +4,7 @@ import type { FileList } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { filesPrefix, findFolder, keyOf, requireBucket, requirePath } from './folder.ts'
 import { isLeaving, openMoves } from './moves.ts'
-import { getRights, getUsageOfFiles } from './usage.ts'
+import { getUsageOf, getUsageOfFiles } from './usage.ts'
 
 /**
  * One page of a folder, straight from the bucket. A folder that doesn't exist is empty: buckets know only files.
@@ -20,9 +20,9 @@ export async function listFiles(
   // Reading makes no folder.
   const folder = await findFolder(ctx, userId)
   if (!folder) {
-    const { limit } = await getRights(ctx, userId)
-    const counted_at = toIso(ctx.now())
-    return { path, folders: [], files: [], next: null, used_bytes: 0, limit_bytes: limit, counted_at }
+    const { usedBytes, limitBytes, countedAt } = await getUsageOf(ctx, userId)
+    const counted_at = toIso(countedAt)
+    return { path, folders: [], files: [], next: null, used_bytes: usedBytes, limit_bytes: limitBytes, counted_at }
   }
   const prefix = path === '' ? filesPrefix(folder) : `${keyOf(folder, path)}/`
   const [page, moves, usage] = await Promise.all([

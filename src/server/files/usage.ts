@@ -4,7 +4,7 @@ import { type FileFolderRow, fileFolders, plans } from '../../../db/schema.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import { type FilesRights, filesRights } from '../../domain/money/plan-files.ts'
 import type { Context } from '../context.ts'
-import { filesPrefix, requireBucket } from './folder.ts'
+import { filesPrefix, findFolder, requireBucket } from './folder.ts'
 import { tellHowFull } from './how-full.ts'
 
 /** How many pages of 1,000 files a request counts itself; a trigger counts the rest. */
@@ -37,6 +37,14 @@ export async function getUsageOfFiles(ctx: Context, folder: FileFolderRow): Prom
     deleteAt: folder.deleteAt,
     countedAt: counted.countedAt,
   }
+}
+
+/** The same for someone who may have no folder yet: looking makes none. */
+export async function getUsageOf(ctx: Context, userId: string): Promise<FilesUsage> {
+  const folder = await findFolder(ctx, userId)
+  if (folder) return getUsageOfFiles(ctx, folder)
+  const { limit, readOnly } = await getRights(ctx, userId)
+  return { usedBytes: 0, limitBytes: limit, readOnly, deleteAt: null, countedAt: ctx.now() }
 }
 
 export async function getRights(ctx: Pick<Context, 'db' | 'now'>, userId: string): Promise<FilesRights> {

@@ -82,7 +82,7 @@ test('a suspended person starts nothing and reads why, until it is lifted', asyn
   expect((await open('/account_overview', ada.cookie)).text).toContain('We suspended your account')
   expect((await act(`/admin/people/${ada.userId}/suspend`)).status).toBe(409)
   expect((await act(`/admin/people/${ada.userId}/lift`)).status).toBe(200)
-  expect([await refusal(), site.told]).toEqual([null, [ada.userId, ada.userId]])
+  expect([await refusal(), told()]).toEqual([null, [ada.userId, ada.userId]])
   expect((await start()).status).toBe(202)
   expect((await act(`/admin/people/${ada.userId}/lift`)).status).toBe(409)
   expect(await actsOn(ada.userId)).toEqual([recorded('suspend'), recorded('lift')])
