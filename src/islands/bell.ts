@@ -44,7 +44,7 @@ async function refresh(): Promise<void> {
     showLocalTimes(part)
     place.replaceChildren(...part.childNodes)
   }
-  if (more) announce(`New notice: ${parts.content.querySelector('.notice-list strong')?.textContent}`)
+  if (more && !isDashboard) announce(`New notice: ${parts.content.querySelector('.notice-list strong')?.textContent}`)
   take(list, 'bell-list')
   if (!isDashboard) take(banner, 'ending')
   arrange()

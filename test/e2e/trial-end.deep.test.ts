@@ -73,7 +73,7 @@ test('a trial from the first click to the last email: it ends with notice, and t
   await page.getByText('Your 30 free minutes are used up, so we stopped the server.').waitFor(LONG)
   const row = page.getByRole('row').filter({ hasText: 'stopped' })
   await row.getByText('Free minutes used up').waitFor(LONG)
-  await expect.poll(() => page.title(), LONG).toBe('Dashboard · Proving Ground')
+  await expect.poll(() => page.title(), LONG).toBe('(1) Dashboard · Proving Ground')
   const mails = async () => {
     const all: { to: string; subject: string }[] = await (await fetch(`${world.url}/dev/mailbox.json`)).json()
     return all.filter(({ to, subject }) => to === EMAIL && /free/.test(subject)).map(({ subject }) => subject)
