@@ -47,21 +47,25 @@ async function onTheMachine(python: string, args: string[]) {
   const { child, done } = run(python, args)
   done.catch(() => {})
   await new Promise((resolve) => child.stdout?.once('data', resolve))
+  // It may listen on every address, where the next test's server needs its port.
+  return () => new Promise((ended) => child.once('exit', ended).kill('SIGKILL'))
 }
 
 describe.skipIf(isSkipped(stockPrograms))('programs from PyPI', () => {
   test("AirSim's RPC library talks to a server of the same library", async () => {
     const python = pythonWith('stock-rpc')
-    await onTheMachine(python, [script('rpc.py'), 'server', ada.server.machine, String(AIRSIM)])
+    const stop = await onTheMachine(python, [script('rpc.py'), 'server', ada.server.machine, String(AIRSIM)])
     const { done } = run(python, [script('rpc.py'), 'client', String(forwarding.localPort(AIRSIM))])
     expect(await done).toContain('done')
+    await stop()
   })
 
   test('a ground station of pymavlink reads a vehicle', async () => {
     const python = pythonWith('stock-programs')
-    await onTheMachine(python, [script('mavlink.py'), 'vehicle', ada.server.machine, String(MAVLINK)])
+    const stop = await onTheMachine(python, [script('mavlink.py'), 'vehicle', ada.server.machine, String(MAVLINK)])
     const { done } = run(python, [script('mavlink.py'), 'station', String(forwarding.localPort(MAVLINK))])
     expect(await done).toContain('done')
+    await stop()
   })
 
   test('roslibpy subscribes, publishes, and calls a service behind the door', async () => {
