@@ -1,5 +1,5 @@
 // The stack runs in this process, so a synchronous call would wait for itself.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openDatabase } from '../../db/client.ts'
@@ -89,6 +89,8 @@ describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
     const machine = await machineOf(ada)
     const big = Buffer.alloc(60_000_000, 'flight')
     await writeFile(machine.at('big.bin'), big)
+    // rclone writes down what it still owes a moment after a file is closed; before that, a crash may lose it.
+    await waitFor(async () => owes(machine.cache, 'big.bin'))
     machine.kill()
     expect(await machine.run('load')).toEqual({ code: 0, text: '' })
     await waitFor(async () => (await list(ada)).files[0]?.size === big.length)
@@ -116,3 +118,12 @@ describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
     expect(await machine.run('load')).toEqual({ code: 1, text: 'the site answered 403\n' })
   })
 })
+
+/** Whether rclone's cache says that this file isn't uploaded yet. */
+async function owes(cache: string, name: string): Promise<boolean> {
+  const files = await readdir(join(cache, 'vfsMeta'), { recursive: true, withFileTypes: true }).catch(() => [])
+  const found = files.find((file) => file.isFile() && file.name === name)
+  if (!found) return false
+  const text = await readFile(join(found.parentPath, name), 'utf8')
+  return text.includes('"Dirty":true') || text.includes('"Dirty": true')
+}
