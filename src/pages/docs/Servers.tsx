@@ -99,7 +99,7 @@ export function Servers() {
           Linux capabilities, or ways to gain privileges: <code>sudo</code> doesn't work, and a start as root can't
           change to another user. Set <code>USER</code> in the Dockerfile.
         </li>
-        <li>A disk that lasts. It is erased when the server ends.</li>
+        <li>A disk that lasts, except for /data. The rest is erased when the server ends.</li>
       </ul>
       <p>
         {`If we can't pull the image, the start fails within minutes and says so. If nothing answers on port ${SERVER_WEB_PORT} within ${ANSWER_DEADLINE_MS / MINUTE_MS} minutes of the boot, we stop the server. Both are free.`}
@@ -172,8 +172,8 @@ console.log(server?.environment, server?.vehicle, simulator.status)`}</Code>
 
       <Heading id="end">At the end</Heading>
       <p>
-        When you stop a server, the simulator has 30 seconds to shut down; you don't pay for them. Then the disk is
-        erased. Before you stop, copy anything you want to keep over port {SERVER_WEB_PORT}.
+        When you stop a server, the simulator has 30 seconds to shut down; you don't pay for them. What is in /data is
+        in your <a href="/files">files</a> then. The rest of the disk is erased.
       </p>
       <p>
         A server also ends at the time you set, when nobody uses it and you chose that, when your trial minutes are used
