@@ -54,7 +54,7 @@ function stripTypes(name: string): Promise<string> {
   return code
 }
 
-/** When anyone last used each instance's page: asked for something, or steered. */
+/** When someone last requested something from each instance's page, or steered. */
 const usedAt = new Map<string, number>()
 
 /** Pretends that nobody has used an instance for so long. */

@@ -41,7 +41,7 @@ export async function renameFiles(
   if (!isThere) throw new AppError('not_found', FILE_NOT_FOUND)
   if (isTaken) throw taken(to)
   const move = newMove(ctx, userId, `files/${path}`, `files/${to}`)
-  // Of two at once to or from the same name, one wins.
+  // If two at once use the same name, one wins.
   const { rowsAffected } = await ctx.db.run(sql`
     INSERT INTO file_moves (id, user_id, source, target, created_at)
     SELECT ${move.id}, ${userId}, ${move.source}, ${move.target}, ${move.createdAt}

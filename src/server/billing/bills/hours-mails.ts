@@ -61,7 +61,7 @@ async function look(ctx: Context, run: RunRow, email: string | null): Promise<vo
     ...mails,
     ctx.db.update(runs).set({ hoursLookAt: next }).where(asRead),
   ])
-  // Of each message, the notice comes last.
+  // The notice comes last in each message.
   if (mails.length) tellSoon(ctx, run.userId, results[atBudget.length + mails.length - 1])
   if (!atBudget.length) return
   sendSoon(ctx, run.userId, results[0])
