@@ -4,6 +4,8 @@ import { AppError } from '../src/domain/error.ts'
 import * as schema from './schema.ts'
 
 const TIMEOUT_MS = 8_000
+/** libSQL serves 128 requests at once, and refuses the next without looking at them. */
+const TOO_MANY = 429
 export const NO_ANSWER = 'The database did not answer. Please try again in a moment.'
 
 /**
@@ -22,9 +24,9 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
         const response = await fetcher(request, { signal: AbortSignal.timeout(TIMEOUT_MS) })
         // Read the body to its end here, within the timeout: an answer may also break off or stall halfway.
         const body = await response.arrayBuffer()
-        // 429: too many requests at once.
-        if (response.status < 500 && response.status !== 429) return new Response(body, response)
-        throw new Error(`libSQL answered HTTP ${response.status}: ${new TextDecoder().decode(body)}`)
+        const { status } = response
+        if (status < 500 && status !== TOO_MANY) return new Response(body, response)
+        throw Object.assign(new Error(`libSQL answered HTTP ${status}: ${new TextDecoder().decode(body)}`), { status })
       } catch (cause) {
         throw new AppError('unavailable', NO_ANSWER, { cause, retryable: true })
       }
@@ -37,7 +39,7 @@ export function openDatabase(url: string, authToken?: string, fetcher: typeof fe
 
 const RETRY_FOR_MS = 8_000
 
-/** Retries while another writer holds the database: nothing happened, so the call is safe to repeat. */
+/** Retries while another writer holds the database, or too many ask: nothing happened, so the call is safe to repeat. */
 function retryWhileBusy<Args extends unknown[], T>(call: (...args: Args) => Promise<T>) {
   return async (...args: Args): Promise<T> => {
     const since = Date.now()
@@ -45,7 +47,7 @@ function retryWhileBusy<Args extends unknown[], T>(call: (...args: Args) => Prom
       try {
         return await call(...args)
       } catch (error) {
-        if (!isLocked(error) || Date.now() - since > RETRY_FOR_MS) throw error
+        if (!(isLocked(error) || isCrowded(error)) || Date.now() - since > RETRY_FOR_MS) throw error
         await new Promise((resolve) => setTimeout(resolve, 50 * attempt * (1 + Math.random())))
       }
     }
@@ -54,6 +56,10 @@ function retryWhileBusy<Args extends unknown[], T>(call: (...args: Args) => Prom
 
 function isLocked(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^SQLITE_(BUSY|LOCKED)/.test(String(error.code))
+}
+
+function isCrowded(error: unknown): boolean {
+  return error instanceof AppError && (error.cause as { status?: number } | undefined)?.status === TOO_MANY
 }
 
 export type Database = ReturnType<typeof openDatabase>

@@ -1,6 +1,6 @@
 import { createClient } from '@libsql/client'
 import { eq, sql } from 'drizzle-orm'
-import { expect, inject, test } from 'vitest'
+import { expect, inject, test, vi } from 'vitest'
 import { isUniqueViolation, openDatabase, writeBatch } from '../../db/client.ts'
 import { users } from '../../db/schema.ts'
 import { AppError } from '../../src/domain/error.ts'
@@ -47,7 +47,7 @@ const breaksOff: typeof fetch = async () => {
 
 test.each([
   ['that is unreachable', openDatabase('http://127.0.0.1:1')],
-  ['that is overloaded', openDatabase('http://127.0.0.1:1', undefined, async () => new Response('', { status: 429 }))],
+  ['that fails', openDatabase('http://127.0.0.1:1', undefined, async () => new Response('', { status: 500 }))],
   ['that breaks off mid-answer', openDatabase('http://127.0.0.1:1', undefined, breaksOff)],
 ])('a database %s yields one clear error', async (_, db) => {
   const error = await db
@@ -57,6 +57,26 @@ test.each([
   let found: unknown
   for (let e = error; e; e = e.cause) if (e instanceof AppError) found = e.code
   expect(found).toBe('unavailable')
+})
+
+test('a database with too many requests is asked again, and then yields the same error', async () => {
+  vi.useFakeTimers()
+  let refusals = 3
+  const crowded: typeof fetch = async (...asked) =>
+    refusals-- > 0 ? new Response('', { status: 429 }) : fetch(...asked)
+  const asking = openDatabase(inject('databaseUrl'), undefined, crowded).$count(users, eq(users.id, 'nobody'))
+  await vi.advanceTimersByTimeAsync(1_000)
+  vi.useRealTimers()
+  expect([await asking, refusals]).toEqual([0, -1])
+
+  vi.useFakeTimers()
+  refusals = Number.POSITIVE_INFINITY
+  const failed = openDatabase('http://127.0.0.1:1', undefined, crowded)
+    .$count(users)
+    .then(String, (error: Error) => error)
+  await vi.advanceTimersByTimeAsync(20_000)
+  vi.useRealTimers()
+  expect(await failed).toMatchObject({ cause: { code: 'unavailable' } })
 })
 
 test("a write waits for another writer's lock and then succeeds", async () => {
