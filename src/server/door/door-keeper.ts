@@ -24,6 +24,8 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
   /** By run and pass: what ends their WebSockets. */
   private readonly sockets = new Map<string, { held: Held; stop: AbortController }>()
   private looking = false
+  private lastLook: Promise<unknown> = Promise.resolve()
+  private nextLook: Promise<void> | null = null
 
   constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env)
@@ -35,7 +37,18 @@ export class DoorKeeper extends DurableObject<Env> implements DoorCalls {
     return new URL(request.url).pathname === '/hold' ? this.accept(asked) : this.open(asked, request.headers)
   }
 
-  async recheck(): Promise<void> {
+  /** One look at a time. Many calls at once share the next, which begins after all of them. */
+  recheck(): Promise<void> {
+    this.nextLook ??= this.lastLook.then(() => {
+      this.nextLook = null
+      const look = this.look()
+      this.lastLook = look.catch(() => {})
+      return look
+    })
+    return this.nextLook
+  }
+
+  private async look(): Promise<void> {
     const all = new Map<string, Held>()
     for (const { held } of this.sockets.values()) all.set(keyOf(held), held)
     for (const socket of this.holding()) all.set(keyOf(heldBy(socket)), heldBy(socket))

@@ -4,6 +4,7 @@ import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import { findByApiToken } from '../accounts/api-tokens.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { doorQuery, type FoundDoor, findDoor, type Pass } from './access.ts'
+import { briefly } from './briefly.ts'
 import { cookieName, passCookie, readPass } from './cookie.ts'
 import { isForeign } from './headers.ts'
 import type { Keeper } from './hold.ts'
@@ -52,23 +53,15 @@ function whyNot(door: Door, { door: found, pass, isIn }: Visitor, request: Reque
   return found?.state === 'starting' ? 'starting' : null
 }
 
-/** How long a decision counts. Ending access takes at most a second. */
-const KEPT_MS = 500
-const MOST_KEPT = 2_000
-const kept = new Map<string, { visitor: Visitor; until: number }>()
+const visitors = briefly<Visitor>()
 
-/** Who this is, from one read, or from one a moment ago: a page loads many files at once. */
+/** Who this is, from one read, or from one a moment ago. */
 async function findVisitor(ctx: Context, door: Door, label: string, request: Request): Promise<Visitor> {
   const bearer = /^\s*bearer\s+(pg_\S+)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? null
   const pass = bearer === null ? readPass(ctx, door, label, request.headers.get('cookie')) : null
-  const key = `${ctx.config.secretKey} ${label} ${bearer ?? `${pass?.kind} ${pass?.id}`}`
-  const known = kept.get(key)
-  if (known && Date.now() < known.until) return known.visitor
-  const visitor =
-    bearer === null ? { pass, ...(await findDoor(ctx, { label }, pass)) } : await findProgram(ctx, label, bearer)
-  if (kept.size >= MOST_KEPT) kept.clear()
-  kept.set(key, { visitor, until: Date.now() + KEPT_MS })
-  return visitor
+  return visitors(`${ctx.config.secretKey} ${label} ${bearer ?? `${pass?.kind} ${pass?.id}`}`, async () =>
+    bearer === null ? { pass, ...(await findDoor(ctx, { label }, pass)) } : findProgram(ctx, label, bearer),
+  )
 }
 
 /** The owner's own program, with a token that may operate. */

@@ -2,7 +2,8 @@ import { ACCESS_ENDED, type Door } from '../../domain/door.ts'
 import { AppError } from '../../domain/error.ts'
 import { FORWARD_PROTOCOL, reporter, Window } from '../../domain/forward.ts'
 import type { Context } from '../context.ts'
-import { doorQuery, type Pass } from './access.ts'
+import { doorQuery, type FoundDoor, type Pass } from './access.ts'
+import { briefly } from './briefly.ts'
 import { hold, type Keeper } from './hold.ts'
 
 /** What a client without windows may have in flight to a machine that doesn't read. */
@@ -15,6 +16,8 @@ const DONE = 1000
 const TOO_MUCH = 1009
 const FAILED = 4002
 
+const doors = briefly<FoundDoor | null>()
+
 /**
  * Where this connection would lead.
  * @throws not_found for another user's run, and for any port that isn't listed; conflict while it isn't running
@@ -25,7 +28,10 @@ export async function findTcpAddress(
   userId: string,
   { runId, port }: { runId: string; port: number },
 ): Promise<string> {
-  const [found] = await doorQuery(ctx, { runId })
+  const found = await doors(
+    `${ctx.config.secretKey} ${runId}`,
+    async () => (await doorQuery(ctx, { runId }))[0] ?? null,
+  )
   if (found?.userId !== userId) throw new AppError('not_found', 'Server not found.')
   if (!door.tcpPorts.includes(port))
     throw new AppError('not_found', `Port ${port} isn't open. These are: ${door.tcpPorts.join(', ')}.`)
