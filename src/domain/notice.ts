@@ -24,7 +24,7 @@ export const isMailKind = (kind: string): kind is MailKind => Object.hasOwn(MAIL
 /** The emails to choose from, in the page's order, as its check boxes name them. */
 export const MAIL_KINDS: Record<MailKind, string> = {
   ending: 'Before a server stops',
-  ended: 'When your free trial is used up',
+  ended: "When a server stops that you didn't stop yourself",
   line: 'When your turn in line comes',
   hours: "When your plan's hours run low",
   budget: 'When your budget is used up',

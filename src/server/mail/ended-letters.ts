@@ -13,16 +13,16 @@ const TITLES: Record<EndReason, string> = {
 }
 
 /** @param said the receipt */
-export function endedNotice(runId: string, because: EndReason | null, said: string): Message {
+export function endedMail(origin: string, runId: string, because: EndReason | null, said: string): Message {
   return composeMessage('ended', TITLES[because ?? 'you'], [
     said,
-    { link: `/servers/${runId}`, label: 'See the server and its receipt' },
+    { link: `${origin}/servers/${runId}`, label: 'See the server and its receipt' },
   ])
 }
 
-export function startFailedNotice(runId: string, why: string): Message {
+export function startFailedMail(origin: string, runId: string, why: string): Message {
   return composeMessage('ended', "Your server didn't start", [
     why,
-    { link: `/servers/${runId}`, label: 'See what happened' },
+    { link: `${origin}/servers/${runId}`, label: 'See what happened' },
   ])
 }

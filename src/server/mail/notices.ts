@@ -9,6 +9,7 @@ import { offUrl } from './off-link.ts'
 import { mailQuery } from './outbox.ts'
 
 type Written = Pick<Context, 'db' | 'now' | 'config'>
+type To = { id: string; email: string | SQL }
 
 /**
  * Tells a person something, in the batch of the change that causes it: under the bell, and by email unless they
@@ -20,20 +21,27 @@ type Written = Pick<Context, 'db' | 'now' | 'config'>
  */
 export function tellQueries(
   ctx: Written,
-  to: { id: string; email: string },
+  to: To,
   message: Message,
   when: SQL = sql`1`,
   cause: string | null = null,
 ): Query[] {
-  const { kind, subject, parts } = message
+  return [emailQuery(ctx, to, message, when, cause), noticeQuery(ctx, to.id, message, { when, cause })]
+}
+
+/** Only the email, before its notice. */
+export function emailQuery(
+  ctx: Written,
+  to: To,
+  { kind, subject, parts }: Message,
+  when: SQL,
+  cause: string | null,
+): Query {
   const off = isMailKind(kind) ? offUrl(ctx, to.id, kind) : null
   const isWanted = isMailKind(kind) ? sql`NOT ${isMuted(to.id, kind)}` : sql`1`
   // Wanted only later, it isn't news anymore.
   const isNew = sql`NOT EXISTS (SELECT 1 FROM notices WHERE cause = ${cause})`
-  return [
-    mailQuery(ctx, to.email, composeMail(subject, parts, off), sql`${when} AND ${isWanted} AND ${isNew}`, cause),
-    noticeQuery(ctx, to.id, message, { when, cause }),
-  ]
+  return mailQuery(ctx, to.email, composeMail(subject, parts, off), sql`${when} AND ${isWanted} AND ${isNew}`, cause)
 }
 
 /**

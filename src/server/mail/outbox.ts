@@ -25,7 +25,7 @@ type OutboxContext = Pick<Context, 'db' | 'now' | 'mailer' | 'log'>
  */
 export function mailQuery(
   ctx: Pick<Context, 'db' | 'now'>,
-  to: string,
+  to: string | SQL,
   mail: MailContent,
   when: SQL = sql`1`,
   cause: string | null = null,

@@ -6,14 +6,14 @@ import { NOT_CHARGED } from '../../../domain/money/receipt.ts'
 import { ANSWER_DEADLINE_MS, ENDING_MS, SERVER_WEB_PORT, START_DEADLINE_MS } from '../../../domain/server.ts'
 import { ALL_RESERVED } from '../../../domain/server-list.ts'
 import { getAllowance } from '../../billing/allowance.ts'
-import type { Context } from '../../context.ts'
+import { type Context, siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
 import { alertOperator } from '../../mail/alerts.ts'
-import { noticeQuery, tellSoon } from '../../mail/notices.ts'
+import { tellSoon } from '../../mail/notices.ts'
+import { deliverMail } from '../../mail/outbox.ts'
 import { addressOf } from '../machine.ts'
 import { serverEvent } from '../server-events.ts'
 import { requestStop } from '../stop-run.ts'
-import { endedCause } from './ends.ts'
 import { hasOwnImage, worldTags } from './images.ts'
 import {
   clearLaunches,
@@ -28,6 +28,7 @@ import { filesFailure, ownFailure } from './own-failures.ts'
 import { alertLaunchRefused } from './refusals.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 import type { Outcome, Step, StepInput } from './step.ts'
+import { endedQueries } from './tell-ended.ts'
 
 const LOOK_AGAIN_MS = 2_000
 const LAUNCH_REFUSED =
@@ -211,20 +212,22 @@ async function clearUp({ ctx, job, run, report }: StepInput): Promise<Outcome> {
   })
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions
     WHERE id = ${run.id} AND ended_at = ${now} AND error_message = ${job.errorMessage})`
-  const { startFailedNotice } = await import('../../mail/ended-letters.ts')
-  const notice = startFailedNotice(run.id, `${job.errorMessage ?? ''} ${NOT_CHARGED}`.trim())
-  const [, told, noticed] = await writeBatch(ctx.db, [
+  const { startFailedMail } = await import('../../mail/ended-letters.ts')
+  const message = startFailedMail(siteOrigin(ctx), run.id, `${job.errorMessage ?? ''} ${NOT_CHARGED}`.trim())
+  const foundNoMachine = job.errorCode === 'no_capacity'
+  const results = await writeBatch(ctx.db, [
     // If we accepted a stop since, it ends the run.
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, stop_requested_at = ${now}, error_message = ${job.errorMessage}
       WHERE id = ${run.id} AND stop_requested_at IS NULL`),
     eventQuery(ctx, run.userId, event, isEnded),
-    noticeQuery(ctx, run.userId, notice, { when: isEnded, cause: endedCause(run.id) }),
-    ...freePlaceQueries(ctx, run, { foundNoMachine: job.errorCode === 'no_capacity' }),
+    ...freePlaceQueries(ctx, run, { foundNoMachine }),
     ctx.db.run(
       sql`UPDATE jobs SET status = 'failed', run_at = NULL, updated_at = ${now} WHERE id = ${job.id} AND run_at IS NOT NULL`,
     ),
+    ...endedQueries(ctx, run, message, isEnded, foundNoMachine ? 'full' : 'failure'),
   ])
-  sendSoon(ctx, run.userId, told)
-  tellSoon(ctx, run.userId, noticed)
+  sendSoon(ctx, run.userId, results[1])
+  tellSoon(ctx, run.userId, results.at(-1))
+  ctx.background(deliverMail(ctx))
   return 'finished'
 }

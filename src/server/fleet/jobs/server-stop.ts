@@ -3,15 +3,17 @@ import { writeBatch } from '../../../../db/client.ts'
 import { launches, runs } from '../../../../db/schema.ts'
 import { lostReceipt, receipt } from '../../../domain/money/receipt.ts'
 import { getRunCost } from '../../billing/bills/usage.ts'
+import { siteOrigin } from '../../context.ts'
 import { eventQuery, sendSoon } from '../../events/outbox.ts'
-import { noticeQuery, tellSoon } from '../../mail/notices.ts'
+import { tellSoon } from '../../mail/notices.ts'
+import { deliverMail } from '../../mail/outbox.ts'
 import { serverEvent } from '../server-events.ts'
 import { toServer } from '../wire.ts'
 import { confirmMeter } from './confirm-meter.ts'
-import { endedCause } from './ends.ts'
 import { clearLaunches, freePlaceQueries } from './launches.ts'
 import { nextLookIn } from './sight.ts'
 import type { Step } from './step.ts'
+import { endedQueries } from './tell-ended.ts'
 
 const SAVING = 'Saving your files…'
 
@@ -40,9 +42,10 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
   const event = serverEvent(ctx, job.errorCode ? 'server.failed' : 'server.stopped', after)
   const failed = job.errorMessage && lostReceipt(job.errorMessage, ended)
   const because = toServer(after).ended_because
-  const { endedNotice } = await import('../../mail/ended-letters.ts')
-  const notice = endedNotice(run.id, because, failed ?? receipt(ended))
+  const { endedMail } = await import('../../mail/ended-letters.ts')
+  const message = endedMail(siteOrigin(ctx), run.id, because, failed ?? receipt(ended))
   const isEnded = sql`EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at = ${now})`
+  const told = endedQueries(ctx, run, message, isEnded, because)
   const results = await writeBatch(ctx.db, [
     ...settled.queries,
     ctx.db.run(sql`UPDATE server_sessions SET ended_at = ${now}, cost_units = ${costUnits},
@@ -55,12 +58,16 @@ export const stepServerStop: Step = async ({ ctx, job, run, report }) => {
       WHERE id = ${job.id} AND run_at IS NOT NULL
       AND EXISTS (SELECT 1 FROM server_sessions WHERE id = ${run.id} AND ended_at IS NOT NULL)`),
     eventQuery(ctx, run.userId, event, isEnded),
-    noticeQuery(ctx, run.userId, notice, { when: isEnded, cause: endedCause(run.id), read: because === 'you' }),
+    ...told,
   ])
   // If a bill was written since we read EC2's record, less is left to take off the meter.
-  if (results.at(-3)?.rowsAffected === 0 && (await ctx.db.$count(runs, sql`id = ${run.id} AND ended_at IS NULL`)))
+  if (
+    results.at(-told.length - 2)?.rowsAffected === 0 &&
+    (await ctx.db.$count(runs, sql`id = ${run.id} AND ended_at IS NULL`))
+  )
     return { wait: 0 }
-  sendSoon(ctx, run.userId, results.at(-2))
+  sendSoon(ctx, run.userId, results.at(-told.length - 1))
   tellSoon(ctx, run.userId, results.at(-1))
+  ctx.background(deliverMail(ctx))
   return 'finished'
 }
