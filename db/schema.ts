@@ -325,6 +325,8 @@ export const runs = sqliteTable(
     filesPhase: text('files_phase').$type<'loading' | 'loaded' | 'failed' | 'saved'>(),
     /** Whether it may change them, decided when its machine first asked. */
     filesMode: text('files_mode').$type<'read' | 'write'>(),
+    /** Why it may only read them. */
+    filesReadOnly: text('files_read_only').$type<'full' | 'ended' | 'none'>(),
     errorMessage: text('error_message'),
     /** When to check how much of the plan's hours is used; null once it has ended and we checked. */
     hoursLookAt: integer('hours_look_at'),

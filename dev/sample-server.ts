@@ -15,6 +15,7 @@ export const SAMPLE_SERVER: Server = {
   door_url: null,
   instance_type: 'g6.4xlarge',
   availability_zone: 'us-east-1a',
+  files_read_only: null,
   environment: 'Blocks',
   vehicle: 'uav',
   cost_dollars: null,

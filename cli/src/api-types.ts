@@ -494,6 +494,7 @@ export interface components {
             door_url: string | null;
             instance_type: string;
             availability_zone: string | null;
+            files_read_only: ("full" | "ended" | "none") | null;
             environment: string | null;
             vehicle: ("uav" | "ugv" | "multi") | null;
             cost_dollars: number | null;
@@ -1120,7 +1121,7 @@ export interface operations {
                         notices: {
                             id: string;
                             /** @enum {string} */
-                            kind: "ending" | "ended" | "line" | "hours" | "budget" | "bill" | "plan" | "webhook" | "owed" | "account";
+                            kind: "ending" | "ended" | "line" | "hours" | "budget" | "bill" | "plan" | "files" | "webhook" | "owed" | "account";
                             /** Format: date-time */
                             at: string;
                             title: string;

@@ -202,10 +202,13 @@ export const DASHBOARD: Specimen[] = [
   {
     name: 'RunCard',
     file: `${FOLDER}/RunCard.tsx`,
-    states: SERVERS.slice(0, 4).map(([state, server]): [string, React.ReactNode] => [
-      state,
-      runCard(server, summaryOf(3, state === 'stopping' ? PREMIUM : null), state !== 'running, connecting'),
-    ]),
+    states: [
+      ...SERVERS.slice(0, 4).map(([state, server]): [string, React.ReactNode] => [
+        state,
+        runCard(server, summaryOf(3, state === 'stopping' ? PREMIUM : null), state !== 'running, connecting'),
+      ]),
+      ['with files that it can only read', runCard({ ...RUNNING, files_read_only: 'full' }, summaryOf(3, null))],
+    ],
   },
   {
     name: 'DoorRow',

@@ -7,13 +7,14 @@ export const NOTICE_KINDS = [
   'budget',
   'bill',
   'plan',
+  'files',
   'webhook',
   'owed',
   'account',
 ] as const
 export type NoticeKind = (typeof NOTICE_KINDS)[number]
 
-/** Security and money owed: nobody can switch these emails off. */
+/** Security, money owed, and files that we delete: nobody can switch these emails off. */
 const ALWAYS = ['owed', 'account'] as const
 /** What people may switch off. */
 export type MailKind = Exclude<NoticeKind, (typeof ALWAYS)[number]>
@@ -30,6 +31,7 @@ export const MAIL_KINDS: Record<MailKind, string> = {
   budget: 'When your budget is used up',
   bill: 'When we receive a payment',
   plan: 'About your plan',
+  files: 'When your files are almost full',
   webhook: 'When we switch off a webhook',
 }
 export const NOTICES_READ = 'All notices marked as read.'

@@ -29,6 +29,8 @@ export type Server = {
   instance_type: string
   /** Where it runs; null for runs from before we kept it. */
   availability_zone: string | null
+  /** Why it can only read its user's files: at its start they were full, or there was no plan. Null: it can write, or has none. */
+  files_read_only: 'full' | 'ended' | 'none' | null
   /** What it simulates; null for runs from before people could choose. */
   environment: string | null
   vehicle: Vehicle | null

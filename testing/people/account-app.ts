@@ -36,6 +36,7 @@ export function accountContext(secretKey = SECRET) {
     channel: () => ({
       async arm() {},
       async wake() {},
+      async tellAccount() {},
       async disconnect(ids: string[] | 'all') {
         disconnected.push(...(ids === 'all' ? ['all'] : ids))
       },

@@ -1,5 +1,5 @@
 import { asc, eq } from 'drizzle-orm'
-import { fileFolders, outbox, plans, users } from '../../db/schema.ts'
+import { fileFolders, notices, outbox, plans, users } from '../../db/schema.ts'
 import type { PlanType } from '../../src/domain/money/plan.ts'
 import { openFolder } from '../../src/server/files/folder.ts'
 import { newId } from '../../src/server/id.ts'
@@ -51,6 +51,11 @@ export async function openFilesAccount(planType: PlanType | null = 'demo') {
     mails: async () => {
       const rows = await ctx.db.select().from(outbox).where(eq(outbox.recipient, email)).orderBy(asc(outbox.createdAt))
       return rows.map(({ subject }) => subject)
+    },
+    /** Under the bell. */
+    notices: async () => {
+      const rows = await ctx.db.select().from(notices).where(eq(notices.userId, userId)).orderBy(asc(notices.at))
+      return rows.map(({ kind, title, link }) => ({ kind, title, link }))
     },
   }
 }

@@ -53,6 +53,12 @@ export function RunCard(props: Props) {
         {server.environment ? <p>{worldText(server)}</p> : null}
         <p className="mono hint">{machineText(server.instance_type, server.availability_zone)}</p>
         {children ? <p className="hint">{children}</p> : null}
+        {server.files_read_only ? (
+          <p className="hint">
+            {`${server.files_read_only === 'full' ? 'Your files were full' : 'You had no plan'} at the start, so this server can only read /data.`}{' '}
+            <a href="/files">See your files</a>
+          </p>
+        ) : null}
       </div>
       <DefinitionStats stats={[timeOf(server, cost, now), costOf(server, cost)]} />
       <div className="row">{buttonsOf(server, reachable, onStop)}</div>

@@ -6,11 +6,11 @@ import { reachedPercent } from '../../domain/money/plan-files.ts'
 import { type Context, siteOrigin } from '../context.ts'
 import { alertOperator } from '../mail/alerts.ts'
 import { filesFullMail } from '../mail/files-letters.ts'
-import { mailQuery } from '../mail/outbox.ts'
+import { tellQueries } from '../mail/notices.ts'
 
 /**
- * What to write with a new count: an email when 80 or 100% of the limit is reached, once until it is less again, and at
- * most once a day. Without a limit, the operator hears of a very large folder.
+ * What to write with a new count: when 80 or 100% of the limit is reached, a notice and an email, once until it is less
+ * again, and at most once a day. `queries` has the notice second. Without a limit, the operator hears of a very large folder.
  */
 export async function tellHowFull(
   ctx: Context,
@@ -24,14 +24,14 @@ export async function tellHowFull(
   if (percent < toldPercent) return { ...nothing, percent, queries: [note] }
   if (limit === null) return { percent, queries: [note], afterward: () => alertOfSize(ctx, userId, usedBytes) }
   const [user] = await ctx.db
-    .select({ email: users.email })
+    .select({ id: users.id, email: users.email })
     .from(users)
     .where(sql`${users.id} = ${userId} AND ${users.closedAt} IS NULL`)
   if (!user) return nothing
-  const mail = filesFullMail(siteOrigin(ctx), { percent, used: sizeText(usedBytes), limit: sizeText(limit) })
+  const message = filesFullMail(siteOrigin(ctx), { percent, used: sizeText(usedBytes), limit: sizeText(limit) })
   const isNew = sql`EXISTS (SELECT 1 FROM file_folders WHERE user_id = ${userId} AND told_percent < ${percent})`
   const cause = `files:${percent}:${userId}:${toDay(ctx.now())}`
-  return { percent, queries: [mailQuery(ctx, user.email, mail, isNew, cause), note], afterward: async () => {} }
+  return { percent, queries: [...tellQueries(ctx, user, message, isNew, cause), note], afterward: async () => {} }
 }
 
 function alertOfSize(ctx: Context, userId: string, usedBytes: number): Promise<void> {

@@ -6,7 +6,7 @@ import { dueWarning, FILES_KEPT_DAYS, filesRights } from '../../domain/money/pla
 import { type Context, siteOrigin } from '../context.ts'
 import { fourAtOnce } from '../four-at-once.ts'
 import { filesDeletedMail, filesEndMail } from '../mail/files-letters.ts'
-import { mailQuery } from '../mail/outbox.ts'
+import { tellQueries, tellSoon } from '../mail/notices.ts'
 import { deleteAllQueries } from './purge.ts'
 
 const AT_ONCE = 200
@@ -14,7 +14,7 @@ const LOOK_EVERY_MS = HOUR_MS
 /** Until then, credentials from before an account was closed may still write. */
 const LATE_WRITES_MS = HOUR_MS + 10 * 60_000
 
-type Owner = { email: string; closedAt: number | null }
+type Owner = { id: string; email: string; closedAt: number | null }
 
 /**
  * Run by cron. Files of people without a plan can be read for 30 days from when we first see that, with emails 30, 7,
@@ -23,7 +23,7 @@ type Owner = { email: string; closedAt: number | null }
 export async function endFilesWithPlans(ctx: Context): Promise<void> {
   if (!ctx.bucket) return
   const due = await ctx.db
-    .select({ folder: fileFolders, email: users.email, closedAt: users.closedAt })
+    .select({ folder: fileFolders, id: users.id, email: users.email, closedAt: users.closedAt })
     .from(fileFolders)
     .innerJoin(users, eq(users.id, fileFolders.userId))
     .where(lte(fileFolders.lookAt, ctx.now()))
@@ -55,33 +55,33 @@ async function look(ctx: Context, folder: FileFolderRow, owner: Owner, hasPlan: 
     const lookAt = isLast ? Number.MAX_SAFE_INTEGER : owner.closedAt + LATE_WRITES_MS
     await writeBatch(ctx.db, [...deleteAllQueries(ctx, userId), set({ lookAt })])
   } else if (hasPlan || folder.usedFiles === 0) await set({ deleteAt: null })
-  else if (deleteAt === null || now < deleteAt) await warn(ctx, folder, owner.email, set)
-  else await deleteAll(ctx, folder, owner.email, set)
+  else if (deleteAt === null || now < deleteAt) await warn(ctx, folder, owner, set)
+  else await deleteAll(ctx, folder, owner, set)
 }
 
 type SetFolder = (values: Partial<FileFolderRow>) => Query
 
-async function warn(ctx: Context, folder: FileFolderRow, email: string, set: SetFolder) {
+async function warn(ctx: Context, folder: FileFolderRow, owner: Owner, set: SetFolder) {
   const now = ctx.now()
   const deleteAt = folder.deleteAt ?? now + FILES_KEPT_DAYS * DAY_MS
   const days = dueWarning(deleteAt, now)
   const cause = `files-end:${days}:${folder.userId}:${deleteAt}`
-  await writeBatch(ctx.db, [
-    mailQuery(ctx, email, filesEndMail(siteOrigin(ctx), days, deleteAt), sql`1`, cause),
-    set({ deleteAt }),
-  ])
+  const message = filesEndMail(siteOrigin(ctx), days, deleteAt)
+  const [, notice] = await writeBatch(ctx.db, [...tellQueries(ctx, owner, message, sql`1`, cause), set({ deleteAt })])
+  tellSoon(ctx, owner.id, notice)
 }
 
 /** Unless they have chosen a plan by now. */
-async function deleteAll(ctx: Context, folder: FileFolderRow, email: string, set: SetFolder) {
+async function deleteAll(ctx: Context, folder: FileFolderRow, owner: Owner, set: SetFolder) {
   const { userId, deleteAt } = folder
   const hasNone = sql`NOT EXISTS (SELECT 1 FROM subscriptions WHERE user_id = ${userId} AND ended_at IS NULL
     AND coalesce(cancel_at, ${ctx.now() + 1}) > ${ctx.now()})`
   const cause = `files-end:0:${userId}:${deleteAt}`
-  await writeBatch(ctx.db, [
+  const [, notice] = await writeBatch(ctx.db, [
+    ...tellQueries(ctx, owner, filesDeletedMail(siteOrigin(ctx)), hasNone, cause),
     ...deleteAllQueries(ctx, userId, hasNone),
-    mailQuery(ctx, email, filesDeletedMail(siteOrigin(ctx)), hasNone, cause),
     // Else a count in the middle of it would look like files that are still to delete.
     set({ deleteAt: null, usedFiles: 0, usedBytes: 0, openUntil: ctx.now(), countDueAt: ctx.now() }),
   ])
+  tellSoon(ctx, userId, notice)
 }

@@ -4,6 +4,7 @@ import { type FileFolderRow, fileFolders, plans } from '../../../db/schema.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
 import { type FilesRights, filesRights } from '../../domain/money/plan-files.ts'
 import type { Context } from '../context.ts'
+import { tellSoon } from '../mail/notices.ts'
 import { filesPrefix, findFolder, requireBucket } from './folder.ts'
 import { tellHowFull } from './how-full.ts'
 
@@ -120,7 +121,8 @@ async function finishCount(
     .where(and(eq(fileFolders.userId, userId), or(isNull(fileFolders.countedAt), lte(fileFolders.countedAt, begunAt))))
   const { limit } = await getRights(ctx, userId)
   const told = await tellHowFull(ctx, { ...folder, ...counted }, limit)
-  await writeBatch(ctx.db, [...told.queries, write])
+  const [, notice] = await writeBatch(ctx.db, [...told.queries, write])
+  if (told.queries.length > 1) tellSoon(ctx, userId, notice)
   await told.afterward()
   return { ...folder, ...counted, ...idle, toldPercent: told.percent }
 }

@@ -27,6 +27,7 @@ export function toServer(row: RunRow, { door }: Pick<Config, 'door'> = { door: n
     door_url: door && answers && row.doorLabel ? doorUrl(door, row.doorLabel) : null,
     instance_type: row.instanceType,
     availability_zone: row.availabilityZone,
+    files_read_only: live ? row.filesReadOnly : null,
     environment: row.environment,
     vehicle: row.vehicle,
     cost_dollars: row.costUnits === null ? null : row.costUnits / UNITS_PER_DOLLAR,

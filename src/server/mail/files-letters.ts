@@ -1,5 +1,5 @@
 import { instantText, toIso } from '../../domain/instant.ts'
-import { composeMail, type MailContent } from './letter.ts'
+import { composeMessage, type Message } from './letter.ts'
 
 const day = (ms: number) => instantText(toIso(ms).slice(0, 10), false)
 
@@ -7,9 +7,9 @@ const day = (ms: number) => instantText(toIso(ms).slice(0, 10), false)
 export function filesFullMail(
   origin: string,
   { percent, used, limit }: { percent: number; used: string; limit: string },
-): MailContent {
+): Message {
   const isFull = percent >= 100
-  return composeMail(isFull ? 'Your files are full' : `Your files use ${percent}% of your plan`, [
+  return composeMessage('files', isFull ? 'Your files are full' : `Your files use ${percent}% of your plan`, [
     `Your files use ${used} of the ${limit} that your plan includes.`,
     isFull
       ? "We delete nothing. Until there is room again, uploads are refused, and your next server can read your files in /data but can't write there. A server that runs now keeps its files as they are."
@@ -21,9 +21,9 @@ export function filesFullMail(
 }
 
 /** @param days before the deletion: 30, 7, or 1 */
-export function filesEndMail(origin: string, days: number, deleteAt: number): MailContent {
+export function filesEndMail(origin: string, days: number, deleteAt: number): Message {
   const left = days === 1 ? 'tomorrow' : `in ${days} days`
-  return composeMail(`We delete your files ${left}`, [
+  return composeMessage('account', `We delete your files ${left}`, [
     `Your plan has ended. You can read and download your files until ${day(deleteAt)} (UTC). Then we delete them, and nobody can bring them back.`,
     'If you choose a plan before then, your files stay.',
     { link: `${origin}/files`, label: 'Download your files' },
@@ -31,8 +31,8 @@ export function filesEndMail(origin: string, days: number, deleteAt: number): Ma
   ])
 }
 
-export function filesDeletedMail(origin: string): MailContent {
-  return composeMail('We deleted your files', [
+export function filesDeletedMail(origin: string): Message {
+  return composeMessage('account', 'We deleted your files', [
     'Your plan ended 30 days ago, so we have deleted your files. Nobody can bring them back.',
     'Choose a plan whenever you want to keep files again.',
     { link: `${origin}/subscriptions`, label: 'See plans' },

@@ -51,6 +51,8 @@ test('after a plan, files can be read for 30 days, with three emails, and are th
   expect((await ada.mails()).slice(3)).toEqual(['We deleted your files'])
   await ada.at(90 * DAY)
   expect(await ada.mails()).toHaveLength(4)
+  // Nobody can switch off hearing of this.
+  expect(await ada.notices()).toMatchObject((await ada.mails()).map((title) => ({ kind: 'account', title })))
 })
 
 test('a new plan keeps them, and a later end begins again', async () => {

@@ -50,7 +50,7 @@ test('counts a large folder over several requests and triggers, and lists it rar
   expect(ada.memory.lists()).toBe(12)
 })
 
-test('emails at 80 and at 100 percent, once until there is room again', async () => {
+test('tells at 80 and at 100 percent, by email and under the bell, once until there is room again', async () => {
   const ada = await open()
   const put = async (path: string, bytes: number) => {
     ada.put(path, bytes)
@@ -75,6 +75,8 @@ test('emails at 80 and at 100 percent, once until there is room again', async ()
   await put('a', 0)
   await put('a', 799 * MB)
   expect((await ada.mails()).slice(2)).toEqual(['Your files are full'])
+  const full = { kind: 'files', title: 'Your files are full', link: '/files' }
+  expect(await ada.notices()).toEqual([{ ...full, title: 'Your files use 80% of your plan' }, full, full])
 })
 
 test('a plan without a limit mails nobody, and the operator hears of a terabyte', async () => {

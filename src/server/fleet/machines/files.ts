@@ -54,10 +54,14 @@ export async function giveMachineFiles(ctx: Context, proof: Proof, address: stri
 }
 
 async function chooseMode(ctx: Context, run: RunRow): Promise<'read' | 'write'> {
-  const { mode } = await filesModeOf(ctx, run.userId)
+  const { mode, why } = await filesModeOf(ctx, run.userId)
   const [kept] = await ctx.db
     .update(runs)
-    .set({ filesMode: sql`coalesce(files_mode, ${mode})`, filesPhase: sql`coalesce(files_phase, 'loading')` })
+    .set({
+      filesMode: sql`coalesce(files_mode, ${mode})`,
+      filesReadOnly: sql`CASE WHEN files_mode IS NULL THEN ${why} ELSE files_read_only END`,
+      filesPhase: sql`coalesce(files_phase, 'loading')`,
+    })
     .where(eq(runs.id, run.id))
     .returning({ mode: runs.filesMode })
   return kept?.mode ?? mode

@@ -1,7 +1,8 @@
 import { eq } from 'drizzle-orm'
 import { beforeAll, expect, inject, test } from 'vitest'
 import { openDatabase } from '../../../../db/client.ts'
-import { runs } from '../../../../db/schema.ts'
+import { fileFolders, runs } from '../../../../db/schema.ts'
+import type { Server } from '../../../../src/domain/wire.ts'
 import type { MachineFiles } from '../../../../src/server/fleet/machines/files.ts'
 import { type Client, newPerson, waitFor } from '../../../../testing/people/client.ts'
 
@@ -112,4 +113,22 @@ test('what the simulator writes is in the files when its server has stopped, and
   const read = await fetch(`http://${next.address}:5173/data/runs/flight.csv`)
   expect(await read.text()).toBe('time_s\n0\n')
   expect((await ask({ proof: machine.proof, address: next.address })).status).toBe(403)
+})
+
+test('a server that starts with full files can only read them, and its card says why', async () => {
+  const eve = await newPerson(url)
+  await eve.post('/api/v1/files/credentials', { mode: 'read' })
+  // As if counted a moment ago.
+  const full = { usedBytes: 1_000_000_000, countedAt: Date.now() + 3_600_000, openUntil: 0 }
+  await db.update(fileFolders).set(full).where(eq(fileFolders.userId, eve.id))
+  const { id, address } = await startMachine(eve)
+  expect(await (await fetch(`http://${address}:5173/data/`)).json()).toMatchObject({ mayWrite: false })
+  const { body } = await eve.get<{ servers: Server[] }>('/api/v1/servers/get_servers')
+  expect(body.servers).toMatchObject([{ id, files_read_only: 'full' }])
+  const words = 'Your files were full at the start, so this server can only read /data.'
+  expect((await eve.get('/dashboard')).text).toContain(words)
+  // Room that comes later doesn't change it, as the card says.
+  await db.update(fileFolders).set({ usedBytes: 1 }).where(eq(fileFolders.userId, eve.id))
+  expect((await rowOf(id)).filesMode).toBe('read')
+  expect((await eve.get('/dashboard')).text).toContain(words)
 })

@@ -30,6 +30,7 @@ const EXAMPLES: Record<string, unknown> = {
   job_id: 'job_02mbjr4w9y5n3p7q8s0v',
   ip_address: '203.0.113.24',
   door_url: null,
+  files_read_only: null,
   instance_type: 'g6.4xlarge',
   availability_zone: 'us-east-1a',
   name: 'first flight',

@@ -40,6 +40,7 @@ export const server = z.object({
   door_url: z.nullable(z.string()),
   instance_type: z.string(),
   availability_zone: z.nullable(z.string()),
+  files_read_only: z.nullable(z.enum(['full', 'ended', 'none'])),
   environment: z.nullable(z.string()),
   vehicle: z.nullable(vehicle),
   cost_dollars: z.nullable(z.number()),

@@ -1,0 +1,1 @@
+ALTER TABLE `server_sessions` ADD `files_read_only` text;
