@@ -8,8 +8,9 @@ import { hold, type Keeper } from './hold.ts'
 
 /** What a client without windows may have in flight to a machine that doesn't read. */
 const MOST_WAITING_BYTES = 64 * 1024 * 1024
-/** Read at once. The default is 4 KB, and a small frame costs as much as a large one. */
-const READ_BYTES = 64 * 1024
+/** Read at once: twice what came last. A small frame costs as much as a large one, and each connection has room of its own. */
+const LEAST_READ_BYTES = 16 * 1024
+const MOST_READ_BYTES = 256 * 1024
 /** A client that closed waits at most this long for the machine to take the rest. */
 const REST_MS = 10_000
 const DONE = 1000
@@ -106,17 +107,17 @@ export function openTcp(
   client.addEventListener('error', () => hasLeft || end(DONE, ''))
 
   const receive = async () => {
-    let buffer = new ArrayBuffer(READ_BYTES)
+    let room = LEAST_READ_BYTES
     while (!isOver) {
       if (hasWindows) await window.room()
-      const { done, value } = await reader.read(new Uint8Array(buffer))
+      const { done, value } = await reader.read(new Uint8Array(room))
       if (done || isOver) break
       hasAnswered = true
       if (!hasLeft) {
         window.sent(value.length)
-        client.send(value.slice())
+        client.send(value)
       }
-      buffer = value.buffer
+      room = Math.min(Math.max(2 * value.length, LEAST_READ_BYTES), MOST_READ_BYTES)
     }
     if (hasWindows && !isOver && !hasLeft) client.send(new Uint8Array(0))
     // The client may still send, or what it sent is still on its way.
