@@ -2,6 +2,7 @@ import { openBrowser } from '../testing/browser/chromium.ts'
 import { newSignedInPerson } from '../testing/people/signed-in-person.ts'
 import { byteRows } from './bytes.ts'
 import { benchCrowd } from './crowd.ts'
+import { benchDoor } from './door.ts'
 import { benchFanOut } from './fan-out.ts'
 import { benchFleet } from './fleet.ts'
 import { benchHibernation } from './hibernation.ts'
@@ -38,6 +39,7 @@ try {
     } finally {
       await browser.close()
     }
+    printTable('The door, all on this computer', await benchDoor())
     printTable('Many sign-ups at once', await benchCrowd(site))
     printTable('Pushing updates, without database or browser', await benchFanOut())
     printTable('Rendering, in Node', await benchInNode())
