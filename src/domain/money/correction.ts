@@ -17,8 +17,3 @@ export function correctionTo(
   )
   return { seconds: seconds - now.seconds, amountCents: recordCents(seconds, record) - now.amountCents }
 }
-
-/** How much of the bill's own invoice is not yet credited: no correction can give back more. */
-export function creditableCents(record: Sum, corrections: Sum[]): number {
-  return corrections.reduce((left, { amountCents }) => left + Math.min(0, amountCents), record.amountCents)
-}

@@ -67,6 +67,7 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
     billId: invoice.metadata?.record_id ?? null,
     status: (invoice.status ?? 'draft') as InvoiceStatus,
     totalCents: invoice.total,
+    creditedCents: creditedCents(invoice),
     remainingCents: invoice.amount_remaining,
     paidCents: invoice.amount_paid,
     dueAt: msOrNull(invoice.due_date),
@@ -75,6 +76,10 @@ export function toInvoice(invoice: Stripe.Invoice): Invoice {
     pdfUrl: invoice.invoice_pdf ?? null,
     plan: toPlanCharge(invoice),
   }
+}
+
+function creditedCents(invoice: Stripe.Invoice): number {
+  return invoice.pre_payment_credit_notes_amount + invoice.post_payment_credit_notes_amount
 }
 
 function toPlanCharge(invoice: Stripe.Invoice): PlanCharge | null {
@@ -89,7 +94,7 @@ function toPlanCharge(invoice: Stripe.Invoice): PlanCharge | null {
     boughtAs: planNamed(parent.metadata?.plan_type),
     start: ms(Math.min(...(periods.length ? periods.map(({ start }) => start) : [invoice.period_start]))),
     end: ms(Math.max(...(periods.length ? periods.map(({ end }) => end) : [invoice.period_end]))),
-    cents: invoice.total - invoice.pre_payment_credit_notes_amount - invoice.post_payment_credit_notes_amount,
+    cents: invoice.total - creditedCents(invoice),
   }
 }
 

@@ -157,7 +157,7 @@ export function stripePayments(
     findCredit: (invoice, billId) =>
       ask(async (s) => {
         for await (const note of s.creditNotes.list({ invoice, limit: 100 }))
-          if (note.metadata?.record_id === billId) return note.id
+          if (note.metadata?.record_id === billId) return { id: note.id, cents: note.amount }
         return null
       }),
 

@@ -53,6 +53,8 @@ export type Invoice = {
   billId: string | null
   status: InvoiceStatus
   totalCents: number
+  /** By credit notes, whether or not it was paid first. */
+  creditedCents: number
   /** Left to pay after credits. */
   remainingCents: number
   paidCents: number
@@ -149,7 +151,7 @@ export type Payments = {
   sendInvoice(id: string, key: string): Promise<Invoice>
 
   /** The credit for a correcting record, found by the id that we wrote on it. */
-  findCredit(invoiceId: string, billId: string): Promise<string | null>
+  findCredit(invoiceId: string, billId: string): Promise<{ id: string; cents: number } | null>
   /**
    * Takes `cents` off an invoice. What is more than is left to pay, `toBalanceCents`, is for the customer's next
    * invoices. @throws payment_refused if another amount is left to pay

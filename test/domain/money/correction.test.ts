@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { recordCents } from '../../../src/domain/money/billing.ts'
-import { correctionTo, creditableCents } from '../../../src/domain/money/correction.ts'
+import { correctionTo } from '../../../src/domain/money/correction.ts'
 
 test('a record plus its corrections equals the record that the last correction requested', () => {
   const seconds = fc.nat(31 * 86_400)
@@ -17,13 +17,4 @@ test('a record plus its corrections equals the record that the last correction r
       expect(all.reduce((sum, one) => sum + one.amountCents, 0)).toBe(recordCents(last, cycle))
     }),
   )
-})
-
-test("a record's credit limit is its amount less earlier credits; extra charges do not raise it", () => {
-  const record = { seconds: 3600, amountCents: 175 }
-  const by = (...cents: number[]) => cents.map((amountCents) => ({ seconds: 0, amountCents }))
-  expect(creditableCents(record, [])).toBe(175)
-  expect(creditableCents(record, by(-100, -25))).toBe(50)
-  expect(creditableCents(record, by(-175))).toBe(0)
-  expect(creditableCents(record, by(500, -100, 0))).toBe(75)
 })

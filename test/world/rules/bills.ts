@@ -67,7 +67,8 @@ export const BILLS_RULES: Rule[] = [
   },
   {
     name: 'a-bill-is-charged-once',
-    sentence: 'A bill has at most one invoice or credit at Stripe, with its own amount, sent within 30 quiet hours.',
+    sentence:
+      'A bill has one invoice at Stripe, or one credit on each invoice of what it corrects, with its own amount, sent within 30 quiet hours.',
     broken: ({ world, rows, memory }) => {
       const invoices = Map.groupBy(world.stripe.invoices(), ({ metadata }) => metadata.record_id ?? '')
       const notes = Map.groupBy(world.stripe.creditNotes(), ({ metadata }) => metadata.record_id ?? '')
@@ -77,8 +78,12 @@ export const BILLS_RULES: Rule[] = [
         const credited = notes.get(bill.id) ?? []
         const wanted = Math.max(0, bill.amountCents)
         // Stripe refuses to credit what it no longer tries to collect: we tell the operator.
-        const corrected = invoices.get(bill.corrects ?? '')?.[0]
-        const isOperators = row?.step === 'credit' && corrected?.status === 'uncollectible'
+        const corrected = rows.bills
+          .filter(({ id, corrects }) => bill.corrects !== null && (id === bill.corrects || corrects === bill.corrects))
+          .flatMap(({ id }) => invoices.get(id) ?? [])
+        const isOperators = row?.step === 'credit' && corrected.some(({ status }) => status === 'uncollectible')
+        const given = credited.reduce((sum, { amount }) => sum + amount, 0)
+        const isGiven = row?.step === 'credited' && corrected.every(({ status }) => status !== 'void')
         const waits = row !== undefined && row.step !== 'sent' && row.step !== 'credited' && !isOperators
         const since = memory.since(`unsent ${bill.id}`, waits)
         return [
@@ -86,15 +91,17 @@ export const BILLS_RULES: Rule[] = [
             ? []
             : [`${bill.id} over ${bill.amountCents} has no invoice row`]),
           ...(sent.length > 1 ? [`${bill.id} has ${sent.length} invoices`] : []),
-          ...(credited.length > 1 ? [`${bill.id} has ${credited.length} credits`] : []),
+          ...(new Set(credited.map(({ invoice }) => invoice)).size < credited.length
+            ? [`${bill.id} has ${credited.length} credits`]
+            : []),
           ...sent.flatMap(({ id, status, total }) =>
             total === wanted || (status === 'draft' && total === 0)
               ? []
               : [`${id} asks for ${total}, ${bill.id} is ${wanted}`],
           ),
-          ...credited.flatMap(({ amount }) =>
-            amount === -bill.amountCents ? [] : [`the credit of ${bill.id} is ${amount}, not ${-bill.amountCents}`],
-          ),
+          ...(given > Math.max(0, -bill.amountCents) || (isGiven && given !== -bill.amountCents)
+            ? [`the credits of ${bill.id} are ${given}, not ${-bill.amountCents}`]
+            : []),
           ...(row?.step === 'sent' && sent.length === 0
             ? [`${bill.id} counts as sent, but Stripe has no invoice`]
             : []),

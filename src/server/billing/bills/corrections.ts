@@ -3,7 +3,7 @@ import { type Database, isUniqueViolation, type Query, writeBatch } from '../../
 import { type BillRow, bills, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import { instantText, toDay } from '../../../domain/instant.ts'
-import { correctionTo, creditableCents } from '../../../domain/money/correction.ts'
+import { correctionTo } from '../../../domain/money/correction.ts'
 import { dollars } from '../../../domain/money/money.ts'
 import { auditQuery, type Hand } from '../../audit.ts'
 import { stableBillId } from '../../id.ts'
@@ -22,8 +22,7 @@ type Correction = {
  * Corrects a closed bill with a new record, so that both add up to `seconds`, or to `less` seconds than before. More
  * to pay gets its own invoice; an overpayment is credited. Repeating it with the same seconds changes nothing.
  * @returns the new record; null if the bill is already right
- * @throws not_found, invalid, conflict (another correction at the same time won, or the credit exceeds the
- * bill's own invoice)
+ * @throws not_found, invalid, conflict (another correction at the same time won)
  */
 export async function correctBill(
   hand: Hand,
@@ -51,12 +50,6 @@ export async function correctBill(
     )
   const change = correctionTo(seconds, bill, corrections)
   if (change.seconds === 0) return null
-  const creditable = creditableCents(bill, corrections)
-  if (-change.amountCents > creditable)
-    throw new AppError(
-      'conflict',
-      `Only ${creditable} cents of this bill's own invoice are left to credit, not ${-change.amountCents}. Credit the rest by hand at Stripe.`,
-    )
   const id = await stableBillId(`${billId} correction ${corrections.length + 1}`)
   const record = { ...bill, ...change, id, corrects: billId, reason: why, runId, createdAt: now() }
   try {

@@ -1,8 +1,9 @@
-import { eq } from 'drizzle-orm'
-import { type BillRow, type InvoiceRow, invoices } from '../../../../db/schema.ts'
+import { and, asc, eq, or, sql } from 'drizzle-orm'
+import { type BillRow, bills, type InvoiceRow, invoices } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
 import type { InvoiceStep } from '../../../domain/money/invoice.ts'
 import type { Context } from '../../context.ts'
+import type { Invoice } from '../../ports/payments.ts'
 import { chargeText } from './charge-text.ts'
 import { syncInvoice } from './invoice-sync.ts'
 
@@ -10,17 +11,34 @@ import { syncInvoice } from './invoice-sync.ts'
 export type Done = { step: InvoiceStep; stripeInvoiceId?: string }
 
 /**
- * The step for a negative correction: a credit note on the corrected bill's invoice. Waits until that invoice
- * is sent. A voided one owes nothing, so there is nothing to credit.
+ * The step for a negative correction: credit notes on the corrected bill's invoice and then, if that isn't enough, on
+ * those of its extra charges. Together they charge at least what we credit. Waits until they are sent. A voided one
+ * owes nothing, so there is nothing to credit.
  */
 export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record: BillRow): Promise<Done> {
-  const invoiceId = await findCorrectedInvoice(ctx, record)
-  const invoice = invoiceId ? await ctx.payments.findInvoice(invoiceId) : null
-  if (!invoice || invoice.status === 'draft')
-    throw new AppError('unavailable', "The invoice to credit hasn't been sent yet.", { retryable: true })
-  if (invoice.status === 'void') return { step: 'credited' }
-  const before = attempts > 1 ? await ctx.payments.findCredit(invoice.id, record.id) : null
-  const cents = -record.amountCents
+  let left = -record.amountCents
+  let stripeInvoiceId: string | undefined
+  for (const { step, invoiceId } of await listInvoicesToCredit(ctx, record)) {
+    const invoice = step === 'sent' && invoiceId ? await ctx.payments.findInvoice(invoiceId) : null
+    if (!invoice || invoice.status === 'draft')
+      throw new AppError('unavailable', "The invoice to credit hasn't been sent yet.", { retryable: true })
+    const before = attempts > 1 ? await ctx.payments.findCredit(invoice.id, record.id) : null
+    const cents = before?.cents ?? Math.min(left, invoice.totalCents - invoice.creditedCents)
+    left -= cents
+    if (cents > 0 && invoice.status !== 'void') {
+      const id = before?.id ?? (await creditInvoice(ctx, invoice, record, cents))
+      stripeInvoiceId ??= id
+      // Updates what is left to pay, and whether the owner may start servers again.
+      await syncInvoice(ctx, invoice.id)
+    }
+    if (left === 0) return { step: 'credited', ...(stripeInvoiceId && { stripeInvoiceId }) }
+  }
+  throw new AppError('unexpected', "Stripe's invoices leave less to credit than our bills.", {
+    cause: new Error(`${left} cents of ${record.id} are left to credit`),
+  })
+}
+
+function creditInvoice(ctx: Context, invoice: Invoice, record: BillRow, cents: number): Promise<string> {
   const credit = {
     invoiceId: invoice.id,
     billId: record.id,
@@ -29,18 +47,16 @@ export async function giveCredit(ctx: Context, { attempts }: InvoiceRow, record:
     toBalanceCents: Math.max(0, cents - invoice.remainingCents),
     description: chargeText(record).line,
   }
-  // If something has been paid since, this is a different request and needs a different key.
-  const key = `${record.id}:credit:${credit.toBalanceCents}`
-  const id = before ?? (await ctx.payments.creditInvoice(credit, key))
-  // Updates what is left to pay, and whether the owner may start servers again.
-  await syncInvoice(ctx, invoice.id)
-  return { step: 'credited', stripeInvoiceId: id }
+  // If something has been paid or credited since, this is a different request and needs a different key.
+  return ctx.payments.creditInvoice(credit, `${record.id}:credit:${invoice.id}:${cents}:${credit.toBalanceCents}`)
 }
 
-async function findCorrectedInvoice(ctx: Context, record: BillRow): Promise<string | null> {
-  const [corrected] = await ctx.db
-    .select()
+function listInvoicesToCredit(ctx: Context, { corrects }: BillRow) {
+  const isBill = eq(bills.id, corrects ?? '')
+  return ctx.db
+    .select({ step: invoices.step, invoiceId: invoices.stripeInvoiceId })
     .from(invoices)
-    .where(eq(invoices.billId, record.corrects ?? ''))
-  return corrected?.step === 'sent' ? corrected.stripeInvoiceId : null
+    .innerJoin(bills, eq(bills.id, invoices.billId))
+    .where(or(isBill, and(eq(bills.corrects, corrects ?? ''), sql`${bills.amountCents} > 0`)))
+    .orderBy(sql`NOT ${isBill}`, asc(bills.createdAt))
 }

@@ -1,12 +1,10 @@
 import { and, asc, desc, eq, isNull, lte, sql } from 'drizzle-orm'
 import { bills, type RunRow, runs } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
-import { HOUR_MS } from '../../../domain/instant.ts'
 import { runSecondsWithin } from '../../../domain/money/billing.ts'
 import { creditsOn } from '../../../domain/money/ec2-credit.ts'
 import { formatUptime } from '../../../domain/server.ts'
 import type { Context } from '../../context.ts'
-import { alertOperator } from '../../mail/alerts.ts'
 import { correctBill } from './corrections.ts'
 
 const AT_ONCE = 100
@@ -22,23 +20,11 @@ export async function creditDueRuns(ctx: Context): Promise<void> {
   for (const run of due)
     try {
       await creditRun(ctx, run)
-      await lookAgain(ctx, run, null)
+      const isAsRead = and(eq(runs.id, run.id), eq(runs.creditAt, run.creditAt ?? 0))
+      await ctx.db.update(runs).set({ creditAt: null }).where(isAsRead)
     } catch (cause) {
+      // If someone just corrected the same bill, the next look credits it.
       if (!(cause instanceof AppError && cause.code === 'conflict')) throw cause
-      await alertOperator(
-        ctx,
-        {
-          matter: 'credit_failed',
-          subject: "We couldn't credit seconds that a server didn't run",
-          sentences: [
-            `By EC2's record, ${run.id} ran shorter than its bill says, but we couldn't correct that bill. We retry every hour.`,
-            `${cause.message}`,
-          ],
-          fields: { runId: run.id, userId: run.userId },
-        },
-        cause,
-      )
-      await lookAgain(ctx, run, ctx.now() + HOUR_MS)
     }
 }
 
@@ -71,11 +57,4 @@ async function creditRun(ctx: Context, run: RunRow): Promise<void> {
     const reason = `By EC2's record, ${run.id} ran ${formatUptime(seconds)} less than our meter said.`
     await correctBill(ctx, id, { less: seconds, reason, runId: run.id })
   }
-}
-
-async function lookAgain(ctx: Context, { id, creditAt }: RunRow, at: number | null): Promise<void> {
-  await ctx.db
-    .update(runs)
-    .set({ creditAt: at })
-    .where(and(eq(runs.id, id), eq(runs.creditAt, creditAt ?? 0)))
 }

@@ -2,10 +2,14 @@ import { eq } from 'drizzle-orm'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { writeBatch } from '../../../../db/client.ts'
 import { bills, launches, runs, users } from '../../../../db/schema.ts'
+import { getBillingOverview } from '../../../../src/server/billing/bills/billing-overview.ts'
+import { correctBill } from '../../../../src/server/billing/bills/corrections.ts'
 import { creditDueRuns } from '../../../../src/server/billing/bills/ec2-credit.ts'
+import { advanceInvoices } from '../../../../src/server/billing/bills/invoicing.ts'
 import { settleMeter } from '../../../../src/server/billing/bills/settle-meter.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { type BillingStack, openBillingStack } from '../../../../testing/stack/billing-stack.ts'
+import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -104,4 +108,35 @@ test('what a written bill has is credited by one correction, whatever runs twice
   ])
   expect(written.find(({ corrects }) => corrects === null)).toEqual(bill)
   expect((await read(id)).creditAt).toBeNull()
+})
+
+test('a credit of more than the bill is given as well, on what corrected it upward', async () => {
+  const user = await stack.newUser()
+  await stack.insertPlan(user.id, { hours: 1 })
+  const start = stack.clock.now
+  const run = { from: start + DAY, until: start + DAY + 3 * HOUR }
+  const id = await ranAtEc2(user.id, run, run.from - 60_000, run.from)
+  await stack.passTime(start + 32 * DAY, DAY)
+  const [bill] = await stack.db.select().from(bills).where(eq(bills.userId, user.id))
+  await correctBill(stack.ctx, bill?.id ?? '', { seconds: 14_400, reason: 'Our clock was wrong.' })
+  await advanceInvoices(stack.ctx)
+  const { shortSeconds, creditSeconds, creditAt } = (await settleMeter(stack.ctx, await read(id))).run
+  expect([bill?.amountCents, creditSeconds]).toEqual([350, 10_800])
+  await stack.db.update(runs).set({ shortSeconds, creditSeconds, creditAt }).where(eq(runs.id, id))
+  stack.takeLines()
+  await creditDueRuns(stack.ctx)
+  await advanceInvoices(stack.ctx)
+  expect((await read(id)).creditAt).toBeNull()
+  const [credit] = await stack.db.select().from(bills).where(eq(bills.runId, id))
+  expect(credit).toMatchObject({ seconds: -10_800, amountCents: -525 })
+  const notes = (await stack.atStripe<{ data: { amount: number; metadata: { record_id: string } }[] }>('credit_notes'))
+    .data
+  expect(
+    notes
+      .filter(({ metadata }) => metadata.record_id === credit?.id)
+      .map(({ amount }) => amount)
+      .sort((a, b) => a - b),
+  ).toEqual([175, 350])
+  expect((await getBillingOverview(stack.ctx, user.id)).unpaidDollars).toBe(0)
+  expect(inBrief(stack.takeLines())).toEqual([])
 })
