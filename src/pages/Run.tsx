@@ -25,6 +25,8 @@ import { Timeline } from './run/Timeline.tsx'
 
 export type RunPageProps = {
   server: Server
+  /** What ends it first; `isTrial`: not its user, but their trial. */
+  end: { at: string; isTrial: boolean } | null
   events: RunEvent[]
   lines: CostLine[]
   /** Until the meter started, or the start ended. */
@@ -44,7 +46,7 @@ export type RunPageProps = {
 
 /** One run in full, ready to print. */
 export function Run(props: RunPageProps) {
-  const { server, events, lines, startup, provider, said, wishes, guests, asOf, csrfToken, flash } = props
+  const { server, end, events, lines, startup, provider, said, wishes, guests, asOf, csrfToken, flash } = props
   const status = serverStatus(server)
   const cost = sumOfLines(lines)
   const live = isLive(server)
@@ -134,7 +136,7 @@ export function Run(props: RunPageProps) {
             {
               label: live ? 'Requested' : 'Ended',
               value: <Time at={(live ? null : server.end_time) ?? server.requested_at} layout="brief" />,
-              hint: live ? endText(server) : (server.error_message ?? endedBecause(server)),
+              hint: live ? endText(end) : (server.error_message ?? endedBecause(server)),
             },
           ]}
         />
@@ -174,10 +176,11 @@ function noCost({ billed_from }: Server, lines: CostLine[]): string {
   return free ? `Nothing to pay: ${free}.` : 'Nothing to pay yet.'
 }
 
-function endText({ ends_at }: Server) {
-  return ends_at ? (
+function endText(end: RunPageProps['end']) {
+  return end ? (
     <>
-      ends <Time at={ends_at} layout="brief" />
+      ends <Time at={end.at} layout="brief" />
+      {end.isTrial ? ', when your free minutes are used up' : null}
     </>
   ) : (
     'no end set'

@@ -9,11 +9,14 @@ import type { ProviderRecord, RunEvent, Server } from '../../domain/wire.ts'
 import { costQueries, toCostLines } from '../billing/bills/run-bill.ts'
 import type { Context } from '../context.ts'
 import { guestsQuery } from '../fleet/guests.ts'
+import { endOf } from '../fleet/jobs/ends.ts'
 import { runFactsQueries, toProviderRecord, toRunFacts } from '../fleet/run-facts.ts'
 import { toServer } from '../fleet/wire.ts'
 
 export type RunPage = {
   server: Server
+  /** What ends it first, as far as we know: what its user set, or their trial. Null: nothing. */
+  end: { at: string; isTrial: boolean } | null
   events: RunEvent[]
   lines: CostLine[]
   startup: { from: string; until: string; seconds: number }
@@ -43,6 +46,7 @@ export async function getRun(ctx: Context, userId: string, runId: string): Promi
   const started = run.billedFrom ?? run.endedAt ?? now
   return {
     server: toServer(run, ctx.config),
+    end: toEnd(run),
     events: runTimeline(toRunFacts(run, launches, happened)),
     lines: toCostLines([bills, runRows, history], run, now),
     startup: { from: toIso(run.requestedAt), until: toIso(started), seconds: runSeconds(run.requestedAt, started) },
@@ -51,6 +55,11 @@ export async function getRun(ctx: Context, userId: string, runId: string): Promi
     wishes: wishesOf(run),
     guests: guests.filter((guest) => guest.runId === runId).map(({ expiresAt }) => toIso(expiresAt)),
   }
+}
+
+function toEnd(run: RunRow): RunPage['end'] {
+  const { end, isOwn } = endOf(run)
+  return end === Infinity ? null : { at: toIso(end), isTrial: !isOwn }
 }
 
 /** What the last job said when it ended. */

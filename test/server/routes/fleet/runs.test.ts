@@ -75,6 +75,22 @@ async function insertBill(userId: string, start: number, end: number, bill: { se
 }
 
 describe('a run', () => {
+  test.each([
+    { endsAt: 2 * HOUR, mustStopAt: null, shown: 2 * HOUR, trial: false },
+    { endsAt: HOUR - 1_000, mustStopAt: HOUR, shown: HOUR - 1_000, trial: false },
+    { endsAt: HOUR, mustStopAt: HOUR, shown: HOUR, trial: true },
+    { endsAt: null, mustStopAt: HOUR, shown: HOUR, trial: true },
+  ])('shows the end that comes first: $endsAt, and $mustStopAt of the trial', async ({ shown, trial, ...ends }) => {
+    const { cookie, userId } = await old()
+    const from = Math.floor(Date.now() / 1000) * 1000
+    const at = (ms: number | null) => (ms === null ? null : from + ms)
+    const id = await insertRun(userId, from, null, { endsAt: at(ends.endsAt), mustStopAt: at(ends.mustStopAt) })
+    const page = await (await get(`/servers/${id}`, cookie)).text()
+    const iso = new Date(from + shown).toISOString()
+    expect(page.match(new RegExp(`ends <time[^>]*datetime="${iso}"`, 'i'))).not.toBeNull()
+    expect(page.includes(', when your free minutes are used up')).toBe(trial)
+  })
+
   test("shows what happened, what it cost, and EC2's times; somebody else's is not found", async () => {
     const { cookie, userId } = await old()
     const eve = await site.signInAs('user')
