@@ -1,6 +1,7 @@
 import { Camera } from './camera.ts'
 import { Controls } from './controls.ts'
 import { flightCsv } from './csv.ts'
+import { openData } from './data.ts'
 import { draw } from './draw.ts'
 import { followServer } from './head.ts'
 import { WorldMap } from './map.ts'
@@ -109,11 +110,13 @@ function showTelemetry(): void {
   if (session.mode === 'fly') announcedLaps = course.laps
 }
 
+const recordingName = () => `${session.world.id}-${session.kind}`
+
 function download(): void {
   const url = URL.createObjectURL(new Blob([flightCsv(session.flight)], { type: 'text/csv' }))
   const link = document.createElement('a')
   link.href = url
-  link.download = `${session.world.id}-${session.kind}-flight.csv`
+  link.download = `${recordingName()}-flight.csv`
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
@@ -137,6 +140,13 @@ find('read').addEventListener('click', () => {
   say(spokenTelemetry(kind, shown.course, flight.gates.length, read))
 })
 find('csv').addEventListener('click', download)
+openData({
+  say,
+  record: () => {
+    const at = new Date().toISOString().slice(0, 19).replaceAll(':', '-')
+    return { name: `${recordingName()}-${at}.csv`, text: flightCsv(session.flight) }
+  },
+})
 slider.addEventListener('input', () => {
   setPaused(true)
   session.seek(slider.valueAsNumber)
