@@ -21,6 +21,8 @@ const MODULES = [
   'test/server/{accounts,http,limits,routes}/**/!(guessing|kept-pages|password|status).test.ts',
 ]
 
+const SHARED = { isolate: false, restoreMocks: true, unstubGlobals: true, unstubEnvs: true }
+
 /** They take half a minute or more. Started last, each would run on alone at the end. */
 const LONG = [
   'e2e/accessibility.deep',
@@ -29,7 +31,7 @@ const LONG = [
   'e2e/billing.deep',
   'contract/cable/stock-clients.deep',
   'attacks/canary.deep',
-  'sim/crash-points',
+  'sim/crash-points.deep',
 ]
 
 /**
@@ -81,19 +83,8 @@ export default defineConfig({
           server: { deps: { inline: [/@actions\//] } },
         },
       },
-      {
-        extends: true,
-        test: {
-          name: 'modules',
-          include: MODULES,
-          exclude: [DEEP],
-          isolate: false,
-          restoreMocks: true,
-          unstubGlobals: true,
-          unstubEnvs: true,
-        },
-      },
-      { extends: true, test: { name: 'browser', include: BROWSER, exclude: [DEEP] } },
+      { extends: true, test: { name: 'modules', include: MODULES, exclude: [DEEP], ...SHARED } },
+      { extends: true, test: { name: 'browser', include: BROWSER, exclude: [DEEP], ...SHARED } },
       { extends: true, test: { name: 'deep', include: [DEEP] } },
     ],
   },

@@ -1,10 +1,12 @@
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import type { Random } from '../../testing/random.ts'
 
 type Waiting = { label: string; go: () => Promise<void> }
 
 /** How often we let the event loop turn before we call a world stuck. */
 const PATIENCE = 10_000
+/** From this turn on, each takes 10 ms: a module that is imported on demand may take seconds on a busy machine. */
+const SLOWLY_FROM = 1_000
 /** Between two calls, the product only continues promises. This many steps are enough, and take a few microseconds. */
 const STEPS = 40
 
@@ -28,7 +30,7 @@ export class Turns {
     for (const start of work) this.#track(start())
     for (let idle = 0; idle < PATIENCE; ) {
       for (let step = 0; step < STEPS; step++) await null
-      if (this.#waiting.length === 0) await setImmediate()
+      if (this.#waiting.length === 0) await (idle < SLOWLY_FROM ? setImmediate() : setTimeout(10))
       if (this.#waiting.length > 0) {
         const [next] = this.#waiting.splice(random.between(0, this.#waiting.length), 1)
         await next?.go()

@@ -37,19 +37,10 @@ test.each(regressions as { found: string; mistake: string; schedule: Schedule }[
   },
 )
 
-test('no rule breaks in a year of twelve people, with ends, extensions, and records of EC2 that differ', async () => {
-  const { broken, reached } = await runSeed(database, 9, 'year')
-  expect(broken).toBeNull()
-  const states = new Map(reached)
-  for (const state of [
-    'end set by its user',
-    'end moved',
-    'end extended by the email',
-    'warned of an end',
-    'cut for EC2',
-  ])
-    expect(states.get(state) ?? 0, state).toBeGreaterThan(0)
-}, 600_000)
+test('no rule breaks in the first 20 worlds', async () => {
+  for (let seed = 1; seed <= 20; seed++)
+    expect((await runSeed(database, seed)).broken, `npm run sim -- --seed ${seed} --trace`).toBeNull()
+})
 
 test('the same seed plays the same world, call by call, on libSQL and on the faster SQLite', async () => {
   const libsql = await openWorldDatabase('libsql')
