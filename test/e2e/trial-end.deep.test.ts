@@ -57,7 +57,7 @@ test('a trial from the first click to the last email: it ends with notice, and t
     .getByText(/^04:\d\d$/)
     .waitFor(LONG)
   await page.getByRole('status').filter({ hasText: 'Your free trial ends in 5 minutes.' }).waitFor()
-  await expect.poll(() => page.title(), LONG).toMatch(/^04:\d\d left · Dashboard · Proving Ground$/)
+  await expect.poll(() => page.title(), LONG).toMatch(/^04:\d\d left · \(1\) Dashboard · Proving Ground$/)
   expect(await axeFaults(page)).toEqual([])
   await ahead(4 * 60)
   await page
