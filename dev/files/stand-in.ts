@@ -13,6 +13,9 @@ export const BUCKET = 'files'
 const CREDENTIALS_PATH = '/client/v4/accounts/local/r2/temp-access-credentials'
 /** Where Miniflare serves its buckets by the S3 protocol. */
 const UPSTREAM_PATH = '/cdn-cgi/local/r2/s3'
+/** As docs/operations.md has operators set it. */
+const LIFECYCLE =
+  '<LifecycleConfiguration><Rule><ID>unfinished</ID><Filter><Prefix></Prefix></Filter><Status>Enabled</Status><AbortIncompleteMultipartUpload><DaysAfterInitiation>8</DaysAfterInitiation></AbortIncompleteMultipartUpload></Rule></LifecycleConfiguration>'
 
 /** What the bucket itself must see. Everything else is for us, or about the connection. */
 const PASSED =
@@ -34,8 +37,8 @@ export type FilesStandIn = {
 }
 
 /**
- * Stands before Miniflare's bucket, and adds what R2 has and it lacks: CORS, temporary credentials for a prefix, the
- * list of an upload's parts, and the stack's own clock for what expires.
+ * Stands before Miniflare's bucket, and adds what R2 has and it lacks: CORS, rules, temporary credentials for a prefix,
+ * the list of an upload's parts, and the stack's own clock for what expires.
  */
 export async function startFiles({
   dataDir,
@@ -91,6 +94,8 @@ export async function startFiles({
 
   async function serve(req: IncomingMessage, res: ServerResponse, { method, key, url }: Wish, body: string | null) {
     const uploadId = url.searchParams.get('uploadId')
+    if (key === null && url.searchParams.has('lifecycle'))
+      return void res.writeHead(200, { 'content-type': 'application/xml' }).end(LIFECYCLE)
     if (method === 'GET' && uploadId && key !== null) {
       const parts = uploads.list(uploadId, key)
       if (parts === null) return refuse(res, 404, 'NoSuchUpload')

@@ -5,6 +5,7 @@ import { checkAws } from './aws.ts'
 import { type Finding, fail, type Settings, skip, words } from './check.ts'
 import { checkDatabase } from './database.ts'
 import { checkDoor } from './door.ts'
+import { checkFiles } from './files.ts'
 import { checkClock, checkMail, checkSite } from './network.ts'
 import { checkSettings } from './settings.ts'
 import { checkStripe } from './stripe.ts'
@@ -38,6 +39,7 @@ export async function examine(settings: Settings, say: (line: string) => void, e
     { room: 'clock', needs: /^(AWS_REGION|EC2_ENDPOINT)/, check: () => checkClock(settings) },
     { room: 'AWS', needs: /^(AWS|EC2)_/, check: () => checkAws(settings, inUse) },
     ...(settings.DOOR_DOMAIN ? [{ room: 'door', needs: /^DOOR_/, check: () => checkDoor(settings) }] : []),
+    ...(settings.FILES_ENDPOINT ? [{ room: 'files', needs: /^FILES_/, check: () => checkFiles(settings) }] : []),
     { room: 'Stripe', needs: /^(STRIPE_|SITE_ORIGINS)/, check: () => checkStripe(settings, environment) },
     { room: 'mail', needs: /^MAIL_FROM/, check: () => checkMail(settings, dns) },
     { room: 'site', needs: /^SITE_ORIGINS/, check: () => checkSite(settings, dns) },

@@ -14,8 +14,8 @@ import { openMoves, refuseWhileMoving } from './moves.ts'
 import { requireRoom, requireSize } from './upload.ts'
 import { openQuery } from './usage.ts'
 
-/** How long someone may take to continue. */
-const UPLOAD_MS = 7 * DAY_MS
+/** How long someone may take to continue. The bucket's own rule must leave them this long. */
+export const UPLOAD_DAYS = 7
 /** Long enough for one part on a slow line. */
 const LINK_SECONDS = 60 * 60
 const MOST_LINKS = 100
@@ -62,7 +62,7 @@ export async function beginParts(
     version: input.version,
     uploadId: await bucket.startParts(key, typeOfFile(path)),
     createdAt: now,
-    expiresAt: now + UPLOAD_MS,
+    expiresAt: now + UPLOAD_DAYS * DAY_MS,
   }
   await ctx.db.insert(fileUploads).values(row)
   return toWire(row, [])

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto'
+import { AwsClient } from 'aws4fetch'
+import { type BucketSettings, bucketSettingsOf } from '../../src/server/bucket-settings.ts'
+import type { Env } from '../../src/server/env.ts'
+import { UPLOAD_DAYS } from '../../src/server/files/parts.ts'
+import { readElement } from '../../src/server/files/s3-xml.ts'
+import { temporaryCredentials } from '../../src/server/files/temporary-credentials.ts'
+import { type Finding, fail, ok, type Settings, skip, words } from './check.ts'
+
+/** What a page sends to the bucket. */
+const HEADERS = ['content-type', 'if-match', 'if-none-match']
+const SET_UP = 'docs/operations.md, "Files", says how to set it up.'
+
+type Key = { accessKeyId: string; secretAccessKey: string; sessionToken?: string }
+type Send = (method: string, path?: string, headers?: Record<string, string>) => Promise<Response>
+
+/** Writes an empty file into the bucket, and removes it. */
+export async function checkFiles(settings: Settings, ask: typeof fetch = fetch): Promise<Finding[]> {
+  const bucket = bucketSettingsOf(settings as unknown as Env)
+  if (!bucket) return [skip('files', 'FILES_ENDPOINT is not set, so nobody has files.')]
+  const send = sender(bucket, bucket, ask)
+  try {
+    const found = await checkKey(send)
+    if (found.state === 'fail') return [found]
+    const origins = (settings.SITE_ORIGINS ?? '').split(',').map((origin) => origin.trim())
+    return [
+      found,
+      await checkTemporary(bucket, ask),
+      await checkCors(bucket, send, ask, origins),
+      await checkRule(send),
+    ]
+  } catch (error) {
+    return [fail('files', `The bucket doesn't answer (${words(error)}). Check FILES_ENDPOINT.`)]
+  }
+}
+
+function sender({ endpoint, bucket, region }: BucketSettings, key: Key, ask: typeof fetch): Send {
+  const { accessKeyId, secretAccessKey, sessionToken } = key
+  const client = new AwsClient({
+    accessKeyId,
+    secretAccessKey,
+    ...(sessionToken && { sessionToken }),
+    region,
+    service: 's3',
+  })
+  return async (method, path = '', headers = {}) => {
+    const signed = await client.sign(`${endpoint}/${bucket}${path}`, { method, headers })
+    return ask(signed, { signal: AbortSignal.timeout(15_000) })
+  }
+}
+
+async function checkKey(send: Send): Promise<Finding> {
+  const path = `/doctor/${randomUUID()}`
+  for (const method of ['PUT', 'GET', 'DELETE']) {
+    const answer = await send(method, path)
+    if (answer.ok) continue
+    const code = readElement(await answer.text(), 'Code') ?? answer.status
+    const what = answer.status === 404 ? 'FILES_BUCKET' : 'FILES_ACCESS_KEY_ID and FILES_SECRET_ACCESS_KEY'
+    return fail('files', `The bucket refuses a ${method} (${code}). Check ${what}.`)
+  }
+  return ok('files', 'the bucket takes a file, gives it back, and removes it')
+}
+
+/** What machines and people's own tools get must reach one folder only. */
+async function checkTemporary(bucket: BucketSettings, ask: typeof fetch): Promise<Finding> {
+  const name = 'files credentials'
+  const wanted = { prefix: 'doctor/', mode: 'read' as const, seconds: 900, withinMs: 15_000 }
+  const given = await temporaryCredentials(bucket, Date.now, wanted).catch((error) => words(error))
+  if (typeof given === 'string')
+    return fail(
+      name,
+      `Nobody can get any (${given}). Check FILES_CREDENTIALS_URL and FILES_CREDENTIALS_TOKEN. ${SET_UP}`,
+    )
+  const send = sender(bucket, given, ask)
+  const own = await send('GET', '?list-type=2&prefix=doctor%2F')
+  if (!own.ok) return fail(name, `They don't open their own folder (${own.status}). ${SET_UP}`)
+  for (const [method, path] of [
+    ['GET', '?list-type=2&prefix='],
+    ['PUT', '/doctor/x'],
+  ] as const)
+    if ((await send(method, path)).ok)
+      return fail(
+        name,
+        `They allow a ${method} that they must not. Take FILES_CREDENTIALS_URL away until you know why.`,
+      )
+  return ok(name, 'they open one folder and no other')
+}
+
+/** Browsers ask before they send. */
+async function checkCors({ endpoint, bucket }: BucketSettings, send: Send, ask: typeof fetch, origins: string[]) {
+  for (const origin of origins) {
+    const headers = {
+      Origin: origin,
+      'Access-Control-Request-Method': 'PUT',
+      'Access-Control-Request-Headers': HEADERS.join(','),
+    }
+    const { headers: allowed } = await ask(`${endpoint}/${bucket}/doctor/x`, { method: 'OPTIONS', headers })
+    const { headers: given } = await send('GET', '?list-type=2&max-keys=1', { Origin: origin })
+    const missing = [
+      ...(has(allowed, 'origin', origin) ? [] : ['this origin']),
+      ...(has(allowed, 'methods', 'PUT') ? [] : ['PUT']),
+      ...HEADERS.filter((name) => !has(allowed, 'headers', name)),
+    ]
+    const what = [
+      ...(missing.length ? [`doesn't allow ${missing.join(', ')}`] : []),
+      ...(has(given, 'expose', 'etag') ? [] : ["doesn't expose etag"]),
+    ]
+    if (what.length) return fail('files CORS', `For pages of ${origin}, the bucket ${what.join(' and ')}. ${SET_UP}`)
+  }
+  return ok('files CORS', `pages of ${origins.join(', ')} may upload`)
+}
+
+function has(headers: Headers, what: 'origin' | 'methods' | 'headers' | 'expose', wanted: string): boolean {
+  const name = what === 'expose' ? 'access-control-expose-headers' : `access-control-allow-${what}`
+  const given = (headers.get(name) ?? '').split(',').map((one) => one.trim().toLowerCase())
+  return given.includes('*') || given.includes(wanted.toLowerCase())
+}
+
+/** People may continue an upload for days; what nobody continues must not stay, and cost, forever. */
+async function checkRule(send: Send): Promise<Finding> {
+  const name = 'files rule'
+  const least = UPLOAD_DAYS + 1
+  const answer = await send('GET', '?lifecycle')
+  if (answer.status === 403)
+    return skip(name, `The key may not read it. Look yourself: unfinished uploads must end after ${least} days.`)
+  const rules = (await answer.text()).match(/<Rule>.*?<\/Rule>/gs) ?? []
+  const days = rules
+    // A rule for some files only leaves the others.
+    .filter((rule) => /<Status>Enabled</.test(rule) && !/<(Prefix>[^<]|Tag>|ObjectSize)/.test(rule))
+    .map((rule) => Number(readElement(rule, 'DaysAfterInitiation') ?? 0))
+    .filter((count) => count > 0)
+  const set = `Add a rule that aborts unfinished uploads after ${least} days.`
+  if (days.length === 0) return fail(name, `Unfinished uploads stay, and cost, forever. ${set}`)
+  const first = Math.min(...days)
+  if (first < least)
+    return fail(name, `Unfinished uploads end after ${first} days, while people still continue them. ${set}`)
+  return ok(name, `unfinished uploads end after ${first} days`)
+}
