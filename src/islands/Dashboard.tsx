@@ -7,7 +7,8 @@ import { usageAt } from '../domain/money/live-usage.ts'
 import { startCost, startRefusal } from '../domain/money/start-cost.ts'
 import { canStop, isEnding, isLive } from '../domain/server.ts'
 import { emptyServerList, isFinished, reduceServerList } from '../domain/server-list.ts'
-import type { GuestEnd, Job, LinePlace, Machine, Server, Summary, Worlds } from '../domain/wire.ts'
+import type { DashboardView } from '../domain/views.ts'
+import type { Server, Summary } from '../domain/wire.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { ErrorState } from '../ui/States.tsx'
 import { ActionsCard } from './dashboard/ActionsCard.tsx'
@@ -30,21 +31,7 @@ import { usePoll } from './usePoll.ts'
 import { useReachable } from './useReachable.ts'
 import { useServerClock } from './useServerClock.ts'
 
-export type DashboardProps = {
-  userId: string
-  csrfToken: string
-  servers: Server[]
-  jobs: Job[]
-  summary: Summary
-  openInvoices: Bill[]
-  machines: Machine[]
-  worlds: Worlds
-  stopAfter: number | null
-  line: LinePlace | null
-  mayWait: boolean
-  restart: { run: string; gives: string } | null
-  guests: GuestEnd[]
-}
+export type DashboardProps = DashboardView & { userId: string; csrfToken: string; openInvoices: Bill[] }
 
 const USAGE_EVERY_MS = 30_000
 /** How often to poll without live updates. While a server starts or stops, news is due soon. */

@@ -1,7 +1,8 @@
 import { instantText, toDay, toIso } from '../domain/instant.ts'
 import { dollars } from '../domain/money/money.ts'
-import { PLANS, type PlanType, planName } from '../domain/money/plan.ts'
+import { PLANS, planName } from '../domain/money/plan.ts'
 import { LARGE_SERVERS_END } from '../domain/money/plan-words.ts'
+import type { ChangeQuote } from '../domain/views.ts'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
@@ -9,17 +10,7 @@ import { Time } from '../ui/Time.tsx'
 import { FormPage } from './account/FormPage.tsx'
 import { PortalForm } from './billing/PortalForm.tsx'
 
-export type ChangePlanProps = {
-  from: PlanType
-  to: PlanType
-  kind: 'upgrade' | 'downgrade'
-  /** What an upgrade costs now; null for a downgrade. */
-  cents: number | null
-  /** In ms since 1970. */
-  quotedAt: number
-  periodEnd: number
-  /** Hours of the current period after the change. */
-  hours: number
+type ChangePlanProps = ChangeQuote & {
   csrfToken: string
   /** A refused change, such as a declined card. */
   flash: FlashMessage | null

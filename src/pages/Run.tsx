@@ -9,7 +9,8 @@ import {
   serverStatusColor,
   webAddress,
 } from '../domain/server.ts'
-import type { ProviderRecord, RunEvent, Server } from '../domain/wire.ts'
+import type { RunView } from '../domain/views.ts'
+import type { Server } from '../domain/wire.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -23,21 +24,7 @@ import { CostChart, priceText, ReceiptCard } from './run/CostCard.tsx'
 import { Ec2Card } from './run/Ec2Card.tsx'
 import { Timeline } from './run/Timeline.tsx'
 
-export type RunPageProps = {
-  server: Server
-  /** What ends it first; `isTrial`: not its user, but their trial. */
-  end: { at: string; isTrial: boolean } | null
-  events: RunEvent[]
-  lines: CostLine[]
-  /** Until the meter started, or the start ended. */
-  startup: { from: string; until: string; seconds: number }
-  provider: ProviderRecord | null
-  /** What we said when it ended. */
-  said: string | null
-  /** What a start like this one sends. */
-  wishes: Record<string, string>
-  /** Until when its guests may enter. */
-  guests: string[]
+type RunProps = RunView & {
   /** When this was true. */
   asOf: string
   csrfToken: string
@@ -45,7 +32,7 @@ export type RunPageProps = {
 }
 
 /** One run in full, ready to print. */
-export function Run(props: RunPageProps) {
+export function Run(props: RunProps) {
   const { server, end, events, lines, startup, provider, said, wishes, guests, asOf, csrfToken, flash } = props
   const status = serverStatus(server)
   const cost = sumOfLines(lines)
@@ -176,7 +163,7 @@ function noCost({ billed_from }: Server, lines: CostLine[]): string {
   return free ? `Nothing to pay: ${free}.` : 'Nothing to pay yet.'
 }
 
-function endText(end: RunPageProps['end']) {
+function endText(end: RunView['end']) {
   return end ? (
     <>
       ends <Time at={end.at} layout="brief" />

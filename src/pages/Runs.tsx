@@ -2,6 +2,7 @@ import { machineText } from '../domain/machine.ts'
 import { costText } from '../domain/money/money.ts'
 import { listQuery, RUN_STATUSES, type RunFilter, secondsOf } from '../domain/run-list.ts'
 import { endedBecause, formatUptime, serverStatus, serverStatusColor } from '../domain/server.ts'
+import type { RunListView } from '../domain/views.ts'
 import type { Server } from '../domain/wire.ts'
 import { Badge } from '../ui/Badge.tsx'
 import { Button, ButtonLink } from '../ui/Button.tsx'
@@ -19,16 +20,7 @@ const COLUMNS = [
   { key: 'cost', label: 'Cost', numeric: true },
 ]
 
-type RunsProps = {
-  servers: Server[]
-  page: number
-  pages: number
-  /** How many the filter finds. */
-  total: number
-  months: string[]
-  filter: RunFilter
-  now: number
-}
+type RunsProps = RunListView & { filter: RunFilter; now: number }
 
 /** Everything a person ever ran, 50 a page. */
 export function Runs({ servers, page, pages, total, months, filter, now }: RunsProps) {

@@ -1,12 +1,10 @@
 import { toIso } from '../domain/instant.ts'
 import { formatUptime } from '../domain/server.ts'
 import { type Incident, type IncidentKind, lostMs, percentUp, SILENT_MS, statusDays } from '../domain/status.ts'
+import type { StatusView } from '../domain/views.ts'
 import { type Column, DataTable } from '../ui/DataTable.tsx'
 import { Time } from '../ui/Time.tsx'
 import { DayStrip } from './status/DayStrip.tsx'
-
-/** Times in ms since 1970; the newest incident first. */
-type Status = { firstAt: number | null; lastAt: number | null; incidents: Incident[] }
 
 const NOW: Record<IncidentKind | 'up' | 'unknown', { title: string; text: string; color: 'green' | 'yellow' | 'red' }> =
   {
@@ -44,7 +42,7 @@ const COLUMNS: Column[] = [
 ]
 
 /** Whether people can start servers, since when, and the last 90 days. @param status null: the database doesn't answer */
-export function StatusPage({ status, now }: { status: Status | null; now: number }) {
+export function StatusPage({ status, now }: { status: StatusView | null; now: number }) {
   const { title, text, color, since } = current(status, now)
   return (
     <div className="page status">
@@ -68,7 +66,7 @@ export function StatusPage({ status, now }: { status: Status | null; now: number
   )
 }
 
-function current(status: Status | null, now: number) {
+function current(status: StatusView | null, now: number) {
   if (!status) return { ...NOW.unknown, since: null }
   const { firstAt, lastAt, incidents } = status
   if (lastAt === null || now - lastAt > SILENT_MS) return { ...NOW.down, since: lastAt }

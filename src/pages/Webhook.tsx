@@ -1,6 +1,6 @@
 import { DELIVERY_DAYS } from '../domain/retention.ts'
+import type { WebhookView } from '../domain/views.ts'
 import { KEPT_DELIVERIES } from '../domain/webhook.ts'
-import type { Delivery, Webhook } from '../domain/wire.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
@@ -12,11 +12,7 @@ import { DeliveriesTable } from './webhooks/DeliveriesTable.tsx'
 import { NewSecret } from './webhooks/NewSecret.tsx'
 import { WebhookStatus } from './webhooks/WebhookStatus.tsx'
 
-type WebhookPageProps = {
-  webhook: Webhook
-  deliveries: Delivery[]
-  /** When the replaced secrets stop signing. */
-  oldSecretsEnd: string[]
+type WebhookPageProps = WebhookView & {
   /** The new secret. Only this page ever shows it. */
   secret: string | null
   csrfToken: string

@@ -1,4 +1,5 @@
-import { type PlanType, planName } from '../../domain/money/plan.ts'
+import { planName } from '../../domain/money/plan.ts'
+import type { EnvironmentLine } from '../../domain/views.ts'
 import { PLAN_TYPES, smallestPlan } from '../../domain/worlds.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -7,15 +8,6 @@ import { Field, Select } from '../../ui/Field.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { ActForm } from './ActForm.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
-
-type Line = {
-  name: string
-  description: string
-  image: string | null
-  plans: PlanType[]
-  position: number
-  retiredAt: string | null
-}
 
 const COLUMNS: Column[] = [
   { key: 'name', label: 'Environment', rowHeader: true },
@@ -29,7 +21,7 @@ const PLANS = PLAN_TYPES.map((value) => ({ value, label: planName(value) }))
 const IMAGE = 'A reference such as ghcr.io/example/harbor:1.2, or :tag for a tag of the machine’s own image.'
 
 /** The catalog of environments, and what an admin can do with it. */
-export function Environments({ lines, acting }: { lines: Line[]; acting: Acting }) {
+export function Environments({ lines, acting }: { lines: EnvironmentLine[]; acting: Acting }) {
   const offered = lines.filter(({ retiredAt }) => retiredAt === null)
   const names = offered.map(({ name }) => name)
   const rows = lines.map((line, i) => ({

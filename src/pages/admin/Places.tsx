@@ -1,3 +1,4 @@
+import type { PlaceLine } from '../../domain/views.ts'
 import { Badge, type BadgeColor } from '../../ui/Badge.tsx'
 import { Button } from '../../ui/Button.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -7,16 +8,6 @@ import { EmptyState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { ActForm } from './ActForm.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
-
-type Line = {
-  id: string
-  type: string
-  zone: string
-  template: string | null
-  gpus: number
-  state: string
-  since: string | null
-}
 
 const MOST_SHOWN = 200
 const COLUMNS: Column[] = [
@@ -29,10 +20,10 @@ const COLUMNS: Column[] = [
   { key: 'since', label: 'Since' },
 ]
 
-const color = (state: string): BadgeColor =>
+const color = (state: PlaceLine['state']): BadgeColor =>
   state === 'free' ? 'green' : state === 'reserved' ? 'yellow' : state === 'set aside' ? 'red' : 'gray'
 
-export function Places({ places, q, acting }: { places: Line[]; q: string; acting: Acting }) {
+export function Places({ places, q, acting }: { places: PlaceLine[]; q: string; acting: Acting }) {
   const counts = new Map<string, number>()
   for (const { state } of places) counts.set(state, (counts.get(state) ?? 0) + 1)
   const wanted = q.toLowerCase().split(/\s+/).filter(Boolean)

@@ -1,7 +1,6 @@
-import type { Bill } from '../../domain/money/bill.ts'
-import { BUDGET_PAGE, type Budget } from '../../domain/money/budget.ts'
+import { BUDGET_PAGE } from '../../domain/money/budget.ts'
 import { dollars } from '../../domain/money/money.ts'
-import type { Summary } from '../../domain/wire.ts'
+import type { BillingView } from '../../domain/views.ts'
 import { OpenInvoices } from '../../islands/dashboard/OpenInvoices.tsx'
 import { Badge } from '../../ui/Badge.tsx'
 import { ButtonLink } from '../../ui/Button.tsx'
@@ -10,19 +9,8 @@ import { DefinitionStats } from '../../ui/DefinitionStats.tsx'
 import { Meter } from '../../ui/Meter.tsx'
 import { PortalForm } from './PortalForm.tsx'
 
-type BillingCardProps = {
-  summary: Summary
-  unpaidDollars: number
-  openInvoices: Bill[]
-  overdue: boolean
-  payUrl: string | null
-  hasPortal: boolean
-  csrfToken: string
-  budget: Budget | null
-}
-
 /** The balance is the unpaid invoices plus this cycle's charges so far. */
-export function BillingCard(props: BillingCardProps) {
+export function BillingCard(props: BillingView & { csrfToken: string }) {
   const { summary, unpaidDollars, openInvoices, overdue, payUrl, hasPortal, csrfToken, budget } = props
   const { hoursUsed, amountOwedDollars } = summary.monthlyUsage
   const balance = Math.round((unpaidDollars + amountOwedDollars) * 100) / 100

@@ -4,6 +4,7 @@ import { writeBatch } from '../../../db/client.ts'
 import { webhookDeliveries, webhooks } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
+import type { WebhookView } from '../../domain/views.ts'
 import {
   KEPT_DELIVERIES,
   MAX_SECRETS,
@@ -18,7 +19,7 @@ import {
   webhookForm,
   webhookUrlFault,
 } from '../../domain/webhook.ts'
-import type { Delivery, User, Webhook } from '../../domain/wire.ts'
+import type { User, Webhook } from '../../domain/wire.ts'
 import { type Context, siteHosts, siteOrigin } from '../context.ts'
 import { deleteWebhooksQueries, messageOf } from '../events/outbox.ts'
 import { liveSecrets, newSecret, sealSecret } from '../events/secrets.ts'
@@ -98,16 +99,8 @@ export async function listWebhooks(ctx: Context, userId: string): Promise<Webhoo
   return rows.map(toWebhook)
 }
 
-export type WebhookDetails = {
-  webhook: Webhook
-  /** Newest first. */
-  deliveries: Delivery[]
-  /** When the replaced secrets stop signing. */
-  oldSecretsEnd: string[]
-}
-
 /** @throws not_found, also for another user's */
-export async function getWebhook(ctx: Context, userId: string, id: string): Promise<WebhookDetails> {
+export async function getWebhook(ctx: Context, userId: string, id: string): Promise<WebhookView> {
   const [[row], told] = await ctx.db.batch([
     ctx.db.select(LISTED).from(webhooks).where(isTheirs(userId, id)),
     ctx.db

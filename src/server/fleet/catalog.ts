@@ -6,6 +6,7 @@ import { AppError } from '../../domain/error.ts'
 import { parseImage } from '../../domain/image-reference.ts'
 import { toIso } from '../../domain/instant.ts'
 import type { PlanType } from '../../domain/money/plan.ts'
+import type { EnvironmentLine } from '../../domain/views.ts'
 import { ENVIRONMENT_NAME_RULE, isEnvironmentName, PLAN_TYPES } from '../../domain/worlds.ts'
 import { auditQuery, type Hand } from '../audit.ts'
 import { newId } from '../id.ts'
@@ -118,10 +119,6 @@ function checked<C extends EnvironmentChange>({ description, image, from, positi
     plans: C['from'] extends string ? PlanType[] : PlanType[] | undefined
     position: C['position']
   }
-}
-
-export type EnvironmentLine = Pick<EnvironmentRow, 'name' | 'description' | 'image' | 'plans' | 'position'> & {
-  retiredAt: string | null
 }
 
 /** The whole catalog in order, retired ones last. */

@@ -4,7 +4,7 @@ import { jobs, type PlanRow, type RunRow, runs } from '../../../db/schema.ts'
 import { toIso } from '../../domain/instant.ts'
 import { gpusOfType, restartGives } from '../../domain/machine.ts'
 import { gpusOf, planOf } from '../../domain/money/plan.ts'
-import type { GuestEnd, Job, LinePlace, Machine, Server, Summary, Worlds } from '../../domain/wire.ts'
+import type { DashboardView } from '../../domain/views.ts'
 import { countUsage, toSummary, usageQueries } from '../billing/bills/usage.ts'
 import type { Context } from '../context.ts'
 import { machineQueries, toMachines } from './availability.ts'
@@ -13,23 +13,6 @@ import { lineQuery, toLinePlace } from './line/show.ts'
 import { listRunsQuery } from './run-list.ts'
 import { toJob, toServer } from './wire.ts'
 import { catalogQuery, toWorlds } from './worlds.ts'
-
-export type DashboardData = {
-  servers: Server[]
-  jobs: Job[]
-  summary: Summary
-  machines: Machine[]
-  worlds: Worlds
-  /** Their place in line for a server. */
-  line: LinePlace | null
-  /** Whether people can wait in line here. */
-  mayWait: boolean
-  /** After how many seconds a start ends it, as they last chose; null: it runs until they stop it. */
-  stopAfter: number | null
-  /** What a restart would get, if the user's plan has become larger since the live run started. */
-  restart: { run: string; gives: string } | null
-  guests: GuestEnd[]
-}
 
 /** A new account's first server ends after 4 hours, unless they choose otherwise. */
 const FIRST_STOP_AFTER = 4 * 3600
@@ -50,7 +33,7 @@ export function dashboardQueries(ctx: Context, userId: string | SQL) {
 export function toDashboard(
   [servers, current, catalog, guests, waits, ...rest]: BatchResponse<ReturnType<typeof dashboardQueries>>,
   { now: clock, config }: Pick<Context, 'now' | 'config'>,
-): DashboardData {
+): DashboardView {
   const now = clock()
   const [any, four, one, history, runRows] = rest
   const usage = countUsage(history, runRows, now)
@@ -71,7 +54,7 @@ export function toDashboard(
   }
 }
 
-function restartOf(run: RunRow | undefined, plan: PlanRow | null): DashboardData['restart'] {
+function restartOf(run: RunRow | undefined, plan: PlanRow | null): DashboardView['restart'] {
   if (!run || !plan) return null
   const since = Math.max(plan.anchor, plan.upgradedAt ?? 0)
   const [has, may] = [gpusOfType(run.instanceType), gpusOf(plan)]

@@ -5,6 +5,7 @@ import type { Act } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import { MINUTE_MS, toIso } from '../../domain/instant.ts'
 import { MAX_GPUS } from '../../domain/run-wishes.ts'
+import type { PlaceLine } from '../../domain/views.ts'
 import { auditQuery, type Hand } from '../audit.ts'
 import { newId } from '../id.ts'
 
@@ -113,17 +114,6 @@ async function changePlace(
   const [place] = await hand.db.select().from(places).where(eq(places.id, id))
   if (!place) throw new AppError('not_found', `There is no place with the id ${id}. List them to see their ids.`)
   return place
-}
-
-export type PlaceLine = {
-  id: string
-  type: string
-  zone: string
-  /** Null: EC2_LAUNCH_TEMPLATE. */
-  template: string | null
-  gpus: number
-  state: 'free' | 'reserved' | 'set aside' | 'drained' | 'drained, in use' | 'retired' | 'retired, in use'
-  since: string | null
 }
 
 /** All places, including retired ones, by size and position. */

@@ -3,6 +3,7 @@ import { runs } from '../../../db/schema.ts'
 import { monthPeriod } from '../../domain/instant.ts'
 import type { RunFilter } from '../../domain/run-list.ts'
 import type { ServerStatus } from '../../domain/server.ts'
+import type { RunListView } from '../../domain/views.ts'
 import type { Server } from '../../domain/wire.ts'
 import type { Context } from '../context.ts'
 import { toServer } from './wire.ts'
@@ -24,16 +25,6 @@ export function listRunsQuery(ctx: Context, userId: string | SQL) {
   return ctx.db.select().from(runs).where(eq(runs.userId, userId)).orderBy(desc(runs.requestedAt)).limit(LATEST)
 }
 
-export type RunPage = {
-  servers: Server[]
-  page: number
-  /** At least 1. */
-  pages: number
-  total: number
-  /** Every month with a run, newest first, whatever the filter. */
-  months: string[]
-}
-
 function matching(userId: string, { q, month, status }: RunFilter) {
   const from = month === null ? null : monthPeriod(month)
   return and(
@@ -49,7 +40,7 @@ function matching(userId: string, { q, month, status }: RunFilter) {
 }
 
 /** The user's runs, newest first, 50 a page. */
-export async function listRunPage(ctx: Context, userId: string, filter: RunFilter, page: number): Promise<RunPage> {
+export async function listRunPage(ctx: Context, userId: string, filter: RunFilter, page: number): Promise<RunListView> {
   const [rows, [count], months] = await ctx.db.batch([
     ctx.db
       .select()

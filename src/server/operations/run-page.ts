@@ -3,9 +3,8 @@ import { type JobRow, jobs, type RunRow } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { toIso } from '../../domain/instant.ts'
 import { runSeconds } from '../../domain/money/billing.ts'
-import type { CostLine } from '../../domain/money/run-cost.ts'
 import { runTimeline } from '../../domain/run-timeline.ts'
-import type { ProviderRecord, RunEvent, Server } from '../../domain/wire.ts'
+import type { RunView } from '../../domain/views.ts'
 import { costQueries, toCostLines } from '../billing/bills/run-bill.ts'
 import type { Context } from '../context.ts'
 import { guestsQuery } from '../fleet/guests.ts'
@@ -13,22 +12,8 @@ import { endOf } from '../fleet/jobs/ends.ts'
 import { runFactsQueries, toProviderRecord, toRunFacts } from '../fleet/run-facts.ts'
 import { toServer } from '../fleet/wire.ts'
 
-export type RunPage = {
-  server: Server
-  /** What ends it first, as far as we know: what its user set, or their trial. Null: nothing. */
-  end: { at: string; isTrial: boolean } | null
-  events: RunEvent[]
-  lines: CostLine[]
-  startup: { from: string; until: string; seconds: number }
-  provider: ProviderRecord | null
-  said: string | null
-  wishes: Record<string, string>
-  /** Until when its guests may enter. */
-  guests: string[]
-}
-
 /** One of the user's runs with everything that we know about it, in one round trip. @throws not_found */
-export async function getRun(ctx: Context, userId: string, runId: string): Promise<RunPage> {
+export async function getRun(ctx: Context, userId: string, runId: string): Promise<RunView> {
   const now = ctx.now()
   const mine: SQL = sql`user_id = ${userId}`
   const [[run], launches, happened, bills, runRows, history, guests, [job]] = await ctx.db.batch([
@@ -57,7 +42,7 @@ export async function getRun(ctx: Context, userId: string, runId: string): Promi
   }
 }
 
-function toEnd(run: RunRow): RunPage['end'] {
+function toEnd(run: RunRow): RunView['end'] {
   const { end, isOwn } = endOf(run)
   return end === Infinity ? null : { at: toIso(end), isTrial: !isOwn }
 }

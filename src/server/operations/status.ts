@@ -2,7 +2,8 @@ import { and, desc, gt, isNull, notInArray, or, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
 import { incidents, statusChecks } from '../../../db/schema.ts'
 import { DAY_MS, MINUTE_MS } from '../../domain/instant.ts'
-import { type Incident, type IncidentKind, SILENT_MS, STATUS_DAYS } from '../../domain/status.ts'
+import { type IncidentKind, SILENT_MS, STATUS_DAYS } from '../../domain/status.ts'
+import type { StatusView } from '../../domain/views.ts'
 import type { Context } from '../context.ts'
 import { HAS_OWN_IMAGE } from '../fleet/jobs/images.ts'
 import { IS_FREE, isOfferedAt } from '../fleet/places.ts'
@@ -82,16 +83,8 @@ function downQuery(ctx: Context, since: number, now: number): Query {
     WHERE NOT EXISTS (SELECT 1 FROM incidents WHERE kind = 'down' AND ended_at > ${since})`)
 }
 
-export type Status = {
-  /** When our checks began, and when the last one was. Null before the first. */
-  firstAt: number | null
-  lastAt: number | null
-  /** Those of the last 90 days, the newest first. */
-  incidents: Incident[]
-}
-
 /** What the public status page shows. */
-export async function readStatus(ctx: Pick<Context, 'db' | 'now'>): Promise<Status> {
+export async function readStatus(ctx: Pick<Context, 'db' | 'now'>): Promise<StatusView> {
   const [[check], rows] = await ctx.db.batch([
     ctx.db.select().from(statusChecks),
     ctx.db

@@ -1,27 +1,12 @@
-import { type Bill, openInvoices } from '../../../domain/money/bill.ts'
-import type { Budget } from '../../../domain/money/budget.ts'
-import type { Summary } from '../../../domain/wire.ts'
+import { openInvoices } from '../../../domain/money/bill.ts'
+import type { BillingView } from '../../../domain/views.ts'
 import type { Context } from '../../context.ts'
 import { billsQuery, toBills } from './billing-history.ts'
 import { planPaymentsQuery } from './plan-payments.ts'
 import { customerQuery, hasPortal } from './portal.ts'
 import { countUsage, toSummary, usageQueries } from './usage.ts'
 
-/** What the account page shows about money. */
-export type BillingOverview = {
-  summary: Summary
-  /** The unpaid total of closed bills and of the plan. */
-  unpaidDollars: number
-  /** What is unpaid and can be paid now, oldest first. */
-  openInvoices: Bill[]
-  overdue: boolean
-  /** The page to pay the invoice that is due first. */
-  payUrl: string | null
-  hasPortal: boolean
-  budget: Budget | null
-}
-
-export async function getBillingOverview(ctx: Context, userId: string): Promise<BillingOverview> {
+export async function getBillingOverview(ctx: Context, userId: string): Promise<BillingView> {
   const [rows, payments, [account], history, runs] = await ctx.db.batch([
     billsQuery(ctx, userId),
     planPaymentsQuery(ctx, userId),

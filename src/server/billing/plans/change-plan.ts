@@ -14,6 +14,7 @@ import {
   upgradeWaits,
 } from '../../../domain/money/plan.ts'
 import { CONFIRM_UPGRADE, PAY_PLAN, PLAN_UNPAID } from '../../../domain/money/start-cost.ts'
+import type { ChangeQuote } from '../../../domain/views.ts'
 import type { User } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
@@ -25,18 +26,6 @@ import { releaseSchedule } from './release-schedule.ts'
 
 /** An upgrade may be confirmed at its quoted price for this long. */
 const QUOTE_HOLDS_MS = 10 * MINUTE_MS
-
-/** What a change would mean, for the confirmation page. Times are ms since 1970. */
-export type ChangeQuote = {
-  from: PlanType
-  to: PlanType
-  kind: 'upgrade' | 'downgrade'
-  /** For an upgrade: what it charges, at which moment, and the hours of the current period with it. */
-  cents: number | null
-  quotedAt: number
-  hours: number
-  periodEnd: number
-}
 
 /** @throws not_found, invalid, payment_required, too_many, unavailable, provider_failed */
 export async function quoteChange(ctx: Context, user: User, planType: string): Promise<ChangeQuote> {

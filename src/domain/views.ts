@@ -1,0 +1,132 @@
+import type { Bill } from './money/bill.ts'
+import type { Budget } from './money/budget.ts'
+import type { PlanType } from './money/plan.ts'
+import type { CostLine } from './money/run-cost.ts'
+import type { Incident } from './status.ts'
+import type {
+  Delivery,
+  GuestEnd,
+  Job,
+  LinePlace,
+  Machine,
+  ProviderRecord,
+  RunEvent,
+  Server,
+  Summary,
+  Webhook,
+  Worlds,
+} from './wire.ts'
+
+/** What a verb returns for its page. Times that are numbers are ms since 1970, the others ISO 8601. */
+
+export type DashboardView = {
+  servers: Server[]
+  jobs: Job[]
+  summary: Summary
+  machines: Machine[]
+  worlds: Worlds
+  /** Their place in line for a server. */
+  line: LinePlace | null
+  /** Whether people can wait in line here. */
+  mayWait: boolean
+  /** After how many seconds a start ends it, as they last chose; null: it runs until they stop it. */
+  stopAfter: number | null
+  /** What a restart would get, if the user's plan has become larger since the live run started. */
+  restart: { run: string; gives: string } | null
+  guests: GuestEnd[]
+}
+
+/** A person's runs, newest first, 50 a page. */
+export type RunListView = {
+  servers: Server[]
+  page: number
+  /** At least 1. */
+  pages: number
+  /** How many the filter finds. */
+  total: number
+  /** Every month with a run, newest first, whatever the filter. */
+  months: string[]
+}
+
+/** One run with everything that we know about it. */
+export type RunView = {
+  server: Server
+  /** What ends it first, as far as we know: what its user set, or their trial. Null: nothing. */
+  end: { at: string; isTrial: boolean } | null
+  events: RunEvent[]
+  lines: CostLine[]
+  /** Until the meter started, or the start ended. */
+  startup: { from: string; until: string; seconds: number }
+  provider: ProviderRecord | null
+  /** What we said when it ended. */
+  said: string | null
+  /** What a start like this one sends. */
+  wishes: Record<string, string>
+  /** Until when its guests may enter. */
+  guests: string[]
+}
+
+/** What the account page shows about money. */
+export type BillingView = {
+  summary: Summary
+  /** The unpaid total of closed bills and of the plan. */
+  unpaidDollars: number
+  /** What is unpaid and can be paid now, oldest first. */
+  openInvoices: Bill[]
+  overdue: boolean
+  /** The page to pay the invoice that is due first. */
+  payUrl: string | null
+  hasPortal: boolean
+  budget: Budget | null
+}
+
+/** What another plan would mean. */
+export type ChangeQuote = {
+  from: PlanType
+  to: PlanType
+  kind: 'upgrade' | 'downgrade'
+  /** What an upgrade costs now; null for a downgrade. */
+  cents: number | null
+  quotedAt: number
+  /** Hours of the current period after the change. */
+  hours: number
+  periodEnd: number
+}
+
+/** An endpoint with its latest deliveries, newest first. */
+export type WebhookView = {
+  webhook: Webhook
+  deliveries: Delivery[]
+  /** When the replaced secrets stop signing. */
+  oldSecretsEnd: string[]
+}
+
+export type StatusView = {
+  /** When our checks began, and when the last one was. Null before the first. */
+  firstAt: number | null
+  lastAt: number | null
+  /** Those of the last 90 days, the newest first. */
+  incidents: Incident[]
+}
+
+/** A place in the console and in `npm run fleet`. */
+export type PlaceLine = {
+  id: string
+  type: string
+  zone: string
+  /** Null: EC2_LAUNCH_TEMPLATE. */
+  template: string | null
+  gpus: number
+  state: 'free' | 'reserved' | 'set aside' | 'drained' | 'drained, in use' | 'retired' | 'retired, in use'
+  since: string | null
+}
+
+/** An environment of the catalog, likewise. */
+export type EnvironmentLine = {
+  name: string
+  description: string
+  image: string | null
+  plans: PlanType[]
+  position: number
+  retiredAt: string | null
+}
