@@ -7,6 +7,7 @@ import { end, extend, whenText } from './end.ts'
 import { EXIT, Failure } from './failure.ts'
 import * as files from './files/commands.ts'
 import { forward, type PortPair, portPairs } from './forward.ts'
+import { idle, idleTime } from './idle.ts'
 import { line } from './line.ts'
 import { bills, environments, runs, usage } from './lists.ts'
 import { login, logout, token } from './sign-in.ts'
@@ -90,6 +91,12 @@ program
   .argument('<when>', 'a time like 18:00 or 2026-11-24T18:00, your time, or never', whenText)
   .option(...JSON_OUTPUT)
   .action((when: string, _options, self: Command) => end(when, self.optsWithGlobals<Everything>()))
+program
+  .command('idle')
+  .description('stop servers that nobody uses, or see the setting')
+  .argument('[time]', 'like 30m, from 15m to 4h, or never', idleTime)
+  .option(...JSON_OUTPUT)
+  .action((time: number | null | undefined, _options, self: Command) => idle(time, self.optsWithGlobals<Everything>()))
 program
   .command('forward')
   .description('reach ports of your server from this computer')

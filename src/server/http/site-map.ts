@@ -223,7 +223,8 @@ export const SITE_MAP = {
 
   'GET /api/v1/notices': call('user', { scope: 'read', reads: noticeReads, byItself: true }),
   'POST /api/v1/notices/read': call('user', { form: { at: '/notices', done: '/notices', back: true } }),
-  'POST /api/v1/idle': call('user', { form: { at: '/idle', done: '/idle' } }),
+  'GET /api/v1/idle': call('user', { scope: 'read' }),
+  'POST /api/v1/idle': call('user', { scope: 'operate', form: { at: '/idle', done: '/idle' } }),
   'POST /api/v1/mails': call('user', { form: { at: '/mails', done: '/mails' } }),
 
   'GET /api/v1/servers/get_servers': call('user', {

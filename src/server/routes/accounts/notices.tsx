@@ -22,6 +22,7 @@ export const notices = new Hono<AppEnv>()
   .get('/mails', async (c) => (await answers()).mails(c))
   .post('/api/v1/mails', body(z.object(kinds)), async (c) => (await answers()).choose(c, c.req.valid('json')))
   .get('/idle', async (c) => (await answers()).idle(c))
+  .get('/api/v1/idle', async (c) => (await answers()).idleSetting(c))
   .post('/api/v1/idle', body(z.object({ minutes: optionalNumber })), async (c) =>
     (await answers()).setIdle(c, c.req.valid('json').minutes),
   )

@@ -56,9 +56,17 @@ export async function choose(c: Call, wanted: Record<MailKind, boolean>): Promis
 }
 
 export async function idle(c: Call): Promise<Response> {
-  const [row] = await idleMinutesQuery(c.var.ctx, signedIn(c).user.id)
-  const form = { csrfToken: csrfToken(c), flash: takeFlash(c), minutes: row?.minutes ?? null }
+  const form = { csrfToken: csrfToken(c), flash: takeFlash(c), minutes: await idleMinutes(c) }
   return renderPage(c, { title: 'Idle servers' }, <Idle {...form} />)
+}
+
+export async function idleSetting(c: Call): Promise<Response> {
+  return c.json({ minutes: await idleMinutes(c) })
+}
+
+async function idleMinutes(c: Call): Promise<number | null> {
+  const [row] = await idleMinutesQuery(c.var.ctx, signedIn(c).user.id)
+  return row?.minutes ?? null
 }
 
 export async function setIdle(c: Call, minutes: number | null): Promise<Response> {

@@ -159,6 +159,10 @@ export const CALLS: Record<JsonCall, Description> = {
     answer: [200, z.object({ notices: z.array(shape.notice), unread: z.int() })],
   },
   'POST /api/v1/notices/read': { summary: 'Mark your notices as read', answer: [200, shape.message], refusals: [422] },
+  'GET /api/v1/idle': {
+    summary: 'See after how many minutes without use your server stops',
+    answer: [200, z.object({ minutes: z.nullable(z.int()) })],
+  },
   'POST /api/v1/idle': {
     summary: 'Stop servers that nobody uses',
     answer: [200, z.extend(shape.message, { minutes: z.nullable(z.int()) })],
