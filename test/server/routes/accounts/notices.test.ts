@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { afterEach, expect, test } from 'vitest'
 import { places, runs } from '../../../../db/schema.ts'
@@ -5,6 +6,7 @@ import { MAIL_KINDS, type MailKind } from '../../../../src/domain/notice.ts'
 import type { Context } from '../../../../src/server/context.ts'
 import { extendPath } from '../../../../src/server/extend-key.ts'
 import { newId } from '../../../../src/server/id.ts'
+import { deriveKeys, type KeyPurpose } from '../../../../src/server/keys.ts'
 import { emailBinding } from '../../../../src/server/mail/email-binding.ts'
 import { budgetReachedMail } from '../../../../src/server/mail/money-letters.ts'
 import { noticeQuery, tellQueries } from '../../../../src/server/mail/notices.ts'
@@ -138,6 +140,13 @@ test('a mail provider turns it off with one click, without a cookie or an origin
   expect(await mutedOf(other.userId)).toEqual(['plan'])
 })
 
+function keyOf(purpose: KeyPurpose, userId: string, kind: string): string {
+  const [{ key }] = deriveKeys(site.env.SECRET_KEY, purpose)
+  return createHmac('sha256', key)
+    .update(JSON.stringify([userId, kind]))
+    .digest('base64url')
+}
+
 test('a link turns off its own kind of its own account, and nothing else', async () => {
   const [mine, other] = [await linkOf(), await linkOf('plan')]
   const key = new URLSearchParams(mine.path.split('?')[1]).get('key') ?? ''
@@ -149,6 +158,11 @@ test('a link turns off its own kind of its own account, and nothing else', async
     ['money owed', { of: mine.userId, kind: 'owed', key }],
     ['no such kind', { of: mine.userId, kind: 'toString', key }],
     ["another link's key", { of: mine.userId, kind: 'hours', key: extend }],
+    ["another purpose's key", { of: mine.userId, kind: 'hours', key: keyOf('extend', mine.userId, 'hours') }],
+    [
+      'money owed, with the key it would have',
+      { of: mine.userId, kind: 'owed', key: keyOf('mail-off', mine.userId, 'owed') },
+    ],
     ['no key', { of: mine.userId, kind: 'hours', key: '' }],
     ['a longer key', { of: mine.userId, kind: 'hours', key: `${key}AA` }],
   ]

@@ -1,8 +1,10 @@
+import { createHmac } from 'node:crypto'
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { places, runEvents, runs, users } from '../../../../db/schema.ts'
 import { extendPath } from '../../../../src/server/extend-key.ts'
 import { newId } from '../../../../src/server/id.ts'
+import { deriveKeys } from '../../../../src/server/keys.ts'
 import { accountApp, accountContext } from '../../../../testing/people/account-app.ts'
 import { openAppBrowser } from '../../../../testing/people/app-browser.ts'
 
@@ -78,12 +80,14 @@ test('the link shows one button, which adds an hour without signing in; opening 
 })
 
 test("nobody extends without its key, with another run's, or without the page's token", async () => {
-  const { open, post, read, end, id, browser } = await setup()
+  const { ctx, open, post, read, end, id, browser } = await setup()
   const eve = await setup()
   const page = await open()
   const { key = '', ends_at = '' } = page.fields
   const other = (await eve.open()).fields.key ?? ''
-  for (const wrong of ['', 'x', other, key.slice(1), `${key}A`]) {
+  const [derived] = deriveKeys(ctx.config.secretKey, 'mail-off')
+  const ofAnotherPurpose = createHmac('sha256', derived.key).update(id).digest('base64url')
+  for (const wrong of ['', 'x', other, ofAnotherPurpose, key.slice(1), `${key}A`]) {
     expect((await open(`/servers/${id}/extend?key=${wrong}`)).status, wrong).toBe(404)
     await post({ key: wrong, ends_at })
   }
@@ -92,6 +96,17 @@ test("nobody extends without its key, with another run's, or without the page's 
   expect((await stranger.form(`/servers/${id}/extend`, { key, ends_at })).status).not.toBe(200)
   expect((await browser.json('POST', `/servers/${id}/extend`, { key: 'x', ends_at })).status).toBe(404)
   expect((await read())?.endsAt).toBe(end)
+})
+
+test('an address may try 30 keys an hour', async () => {
+  const { browser, id, path, clock } = await setup()
+  const status = async (of: string, address = '203.0.113.7') =>
+    (await browser.request(of, { headers: { 'CF-Connecting-IP': address } })).status
+  for (let tries = 1; tries <= 30; tries++)
+    expect(await status(`/servers/${id}/extend?key=${tries}`), String(tries)).toBe(404)
+  expect([await status(path), await status(path, '198.51.100.7')]).toEqual([429, 200])
+  clock.ms += HOUR
+  expect(await status(path)).toBe(200)
 })
 
 test('the link ends with its run', async () => {
