@@ -416,6 +416,49 @@ export const lineWaits = sqliteTable(
   (t) => [index('line_waits_by_time').on(t.joinedAt), index('line_waits_by_kind').on(t.gpus, t.trial, t.joinedAt)],
 )
 
+/**
+ * An operator's promise to a group: while it lasts, so many of its people can have a server at once. No place is
+ * reserved for it: the write that takes a free place leaves as many as a group still lacks.
+ */
+export const lineGroups = sqliteTable(
+  'line_groups',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    /** The size of its places. */
+    gpus: integer().notNull(),
+    places: integer().notNull(),
+    startsAt: integer('starts_at').notNull(),
+    /** From this moment on nothing is held back. An early end moves it. */
+    endsAt: integer('ends_at').notNull(),
+    /** Who enters it joins the group; null: only listed people. */
+    code: text().unique(),
+    /** Where places are short, the group made first comes first. */
+    madeAt: integer('made_at').notNull(),
+    /** When the audit log had its end. */
+    releasedAt: integer('released_at'),
+  },
+  (t) => [
+    index('line_groups_by_size').on(t.gpus, t.endsAt),
+    index('line_groups_open').on(t.endsAt).where(sql`released_at IS NULL`),
+  ],
+)
+export type LineGroupRow = typeof lineGroups.$inferSelect
+
+/** Who belongs to a group: the operator listed their address, or they entered its code. */
+export const lineGroupPeople = sqliteTable(
+  'line_group_people',
+  {
+    groupId: text('group_id')
+      .notNull()
+      .references(() => lineGroups.id),
+    /** As in `users`; nobody may have signed up with it yet. */
+    email: text().notNull(),
+    joinedAt: integer('joined_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.groupId, t.email] }), index('line_group_people_by_email').on(t.email)],
+)
+
 /** What happened to a run and no other row says: its end was set, moved, or removed, or it got another name. */
 export const runEvents = sqliteTable(
   'run_events',

@@ -3202,6 +3202,7 @@ export interface operations {
                     stop_after?: number | string | null;
                     environment?: string | null;
                     vehicle?: string | null;
+                    code?: string | null;
                     max_gpus?: number | string | null;
                 };
             };
@@ -3321,6 +3322,7 @@ export interface operations {
                     stop_after?: number | string | null;
                     environment?: string | null;
                     vehicle?: string | null;
+                    code?: string | null;
                 };
             };
         };

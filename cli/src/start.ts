@@ -19,6 +19,7 @@ type Started = { server: Server; job_id: string }
 type StartOptions = SiteOptions & {
   wait?: true
   waitInLine?: true
+  code?: string
   json?: true
   environment?: string
   vehicle?: Vehicle
@@ -39,8 +40,9 @@ export async function start(options: StartOptions): Promise<void> {
       ...(options.stopAfter !== undefined && { stop_after: options.stopAfter }),
       ...(options.maxGpus !== undefined && { max_gpus: options.maxGpus }),
     }
+    const code = options.code !== undefined && { code: options.code }
     const started = call(site, (client) =>
-      client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body }),
+      client.POST('/api/v1/aws/auto_cloud_start_request', { params: repeatable(), body: { ...body, ...code } }),
     )
     const { server, job_id } = await (options.waitInLine ? started.catch(orInLine(site, body)) : started)
     if (!user || !interrupts) {

@@ -1,9 +1,20 @@
 import { Line as LineIsland, type LineProps } from '../islands/Line.tsx'
+import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Card } from '../ui/Card.tsx'
+import { Field } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
+import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { Time } from '../ui/Time.tsx'
 import { Island } from './Island.tsx'
 
+type Props = LineProps & {
+  flash: FlashMessage | null
+  groups: { name: string; gpus: number; places: number; from: string; until: string; isOn: boolean }[]
+  takesCode: boolean
+}
+
 /** Where people wait for a server while all are reserved. */
-export function Line({ flash, ...props }: LineProps & { flash: FlashMessage | null }) {
+export function Line({ flash, groups, takesCode, ...props }: Props) {
   return (
     <div className="page stack line-page">
       <div className="page-head">
@@ -11,7 +22,67 @@ export function Line({ flash, ...props }: LineProps & { flash: FlashMessage | nu
       </div>
       <FlashAlert flash={flash} />
       <p>When all servers are reserved, the next one that becomes free goes to the next in line.</p>
+      {groups.map((group) => (
+        <GroupCard key={group.name + group.from} {...group} mayStart={group.isOn && !props.hasServer} />
+      ))}
       <Island name="Line" of={LineIsland} props={props} />
+      {takesCode && !props.hasServer ? <CodeForm csrfToken={props.csrfToken} chosen={props.chosen} /> : null}
     </div>
+  )
+}
+
+type GroupProps = Props['groups'][number] & { mayStart: boolean }
+
+/** What an operator holds back for a group that they are one of. */
+function GroupCard({ name, gpus, places, from, until, isOn, mayStart }: GroupProps) {
+  return (
+    <Card title={name}>
+      <div className="stack">
+        <p>
+          You’re one of this group.{' '}
+          {isOn ? (
+            'We hold'
+          ) : (
+            <>
+              From <Time at={from} layout="brief" />, we hold
+            </>
+          )}{' '}
+          {places === 1 ? '1 place' : `${places} places`} with {gpus} × L4 for its people until{' '}
+          <Time at={until} layout="brief" />.
+        </p>
+        {mayStart ? (
+          <ButtonLink look="primary" href="/dashboard">
+            Start a server
+          </ButtonLink>
+        ) : null}
+      </div>
+    </Card>
+  )
+}
+
+/** Starts a server in a place that is held back for a class or a competition. */
+function CodeForm({ csrfToken, chosen }: Pick<LineProps, 'csrfToken' | 'chosen'>) {
+  return (
+    <Card title="Have a code?">
+      <form className="stack" method="post" action="/api/v1/aws/auto_cloud_start_request">
+        <HiddenFields csrfToken={csrfToken} />
+        {Object.entries(chosen).map(([name, value]) => (
+          <input key={name} type="hidden" name={name} value={value} />
+        ))}
+        <Field
+          name="code"
+          label="Code"
+          hint="From your class or competition: we hold places back for its people."
+          placeholder="BCDF-GHJK"
+          autoComplete="off"
+          autoCapitalize="characters"
+          spellCheck={false}
+          required
+        />
+        <div className="row">
+          <Button type="submit">Start with this code</Button>
+        </div>
+      </form>
+    </Card>
   )
 }

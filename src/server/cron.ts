@@ -25,6 +25,7 @@ const endLargeServers = async (ctx: Context) => (await import('./fleet/large-ser
 const mailUsedHours = async (ctx: Context) => (await import('./billing/bills/hours-mails.ts')).mailUsedHours(ctx)
 const countChanged = async (ctx: Context) => (await import('./files/usage.ts')).countChanged(ctx)
 const dropStaleUploads = async (ctx: Context) => (await import('./files/parts.ts')).dropStaleUploads(ctx)
+const releaseGroups = async (ctx: Context) => (await import('./fleet/line/groups.ts')).releaseGroups(ctx)
 const endFilesWithPlans = async (ctx: Context) => (await import('./files/plan-end.ts')).endFilesWithPlans(ctx)
 const purgeDeletions = async (ctx: Context) => (await import('./files/purge.ts')).purgeDeletions(ctx)
 const forgetMoves = async (ctx: Context) => (await import('./files/purge.ts')).forgetMoves(ctx)
@@ -50,6 +51,7 @@ export const TASKS: Record<string, Record<string, (ctx: Context) => Promise<unkn
   },
   '1-59 * * * *': {
     checkStarts,
+    releaseGroups,
     watchMatters,
     deliverMail,
     recordMailboxes,

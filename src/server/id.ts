@@ -29,7 +29,8 @@ export function newId(
     | 'upl'
     | 'del'
     | 'mov'
-    | 'ntc',
+    | 'ntc'
+    | 'grp',
 ): string {
   const bytes = crypto.getRandomValues(new Uint8Array(15))
   return `${prefix}_${btoa(String.fromCharCode(...bytes))

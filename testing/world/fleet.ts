@@ -32,9 +32,11 @@ export async function newCustomer(world: World, account: Account = {}) {
   const { demo = false, premium = false, secondsUsed = 0, suspended = false } = account
   const { db, clock } = world
   const id = newId('user')
+  // As sign-up stores it.
+  const email = `${id.toLowerCase()}@example.com`
   const before = Math.floor(clock.ms / 1000) * 1000 - 86_400_000
   await writeBatch(db, [
-    db.insert(users).values({ id, email: `${id}@example.com`, name: 'Ada', passwordHash: '', createdAt: before }),
+    db.insert(users).values({ id, email, name: 'Ada', passwordHash: '', createdAt: before }),
     db.insert(plans).values({
       id: newId('sub'),
       userId: id,
@@ -47,7 +49,7 @@ export async function newCustomer(world: World, account: Account = {}) {
     }),
     ...(secondsUsed ? [db.insert(runs).values(await pastRun(world, id, before, secondsUsed))] : []),
   ])
-  return { user: { id, name: 'Ada', email: `${id}@example.com`, admin: false }, suspended }
+  return { user: { id, name: 'Ada', email, admin: false }, suspended }
 }
 
 async function pastRun(world: World, userId: string, from: number, seconds: number) {

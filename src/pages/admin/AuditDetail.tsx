@@ -30,6 +30,11 @@ const FACTS: Record<string, [label: string, show: (value: unknown) => ReactNode]
   image: ['Image', mono],
   plans: ['Plans', (value) => (value as PlanType[]).map(planName).join(', ')],
   position: ['Position', String],
+  from: ['From', instant],
+  to: ['Until', instant],
+  people: ['People', String],
+  code: ['With a code', (value) => (value ? 'yes' : 'no')],
+  unused: ['Unused places', String],
 }
 
 /** @param detail a JSON object */

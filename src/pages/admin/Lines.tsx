@@ -5,7 +5,8 @@ import { Card } from '../../ui/Card.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
 import { EmptyState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
-import { AdminPage } from './AdminPage.tsx'
+import { type Acting, AdminPage } from './AdminPage.tsx'
+import { type Group, Groups } from './Groups.tsx'
 
 type LinesProps = {
   people: {
@@ -26,6 +27,8 @@ type LinesProps = {
     longest: number | null
   }[]
   short: { label: string; value: number }[]
+  groups: Group[]
+  acting: Acting
 }
 
 const PEOPLE: Column[] = [
@@ -50,9 +53,14 @@ const plan = (trial: boolean) => (trial ? 'Trial' : 'Paid')
 const time = (seconds: number | null) => (seconds === null ? '—' : formatUptime(seconds))
 
 /** Who waits for a server, how long people waited, and when there were too few. */
-export function Lines({ people, waited, short }: LinesProps) {
+export function Lines({ people, waited, short, groups, acting }: LinesProps) {
   return (
-    <AdminPage here="/admin/line" title="Line" aside={<span className="hint">{people.length} in line</span>}>
+    <AdminPage
+      here="/admin/line"
+      title="Line"
+      aside={<span className="hint">{people.length} in line</span>}
+      acting={acting}
+    >
       <Card title="In line now">
         {people.length ? (
           <DataTable
@@ -75,6 +83,7 @@ export function Lines({ people, waited, short }: LinesProps) {
           <EmptyState>Nobody waits in line.</EmptyState>
         )}
       </Card>
+      <Groups groups={groups} acting={acting} />
       <Card title="How long people waited">
         {waited.length ? (
           <DataTable

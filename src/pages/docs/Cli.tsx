@@ -57,7 +57,7 @@ proving-ground stop`}</Code>
           [
             code('line'),
             said(
-              'Shows your place in line for the next free server; line leave gives it up. start --wait-in-line joins, and starts your server when it is your turn',
+              'Shows your place in line for the next free server; line leave gives it up. start --wait-in-line joins, and starts your server when it is your turn. start --code takes a place that is held back for your class or competition',
             ),
           ],
           [code('status'), said('Shows your running server: state, time, cost, address. --watch follows it')],

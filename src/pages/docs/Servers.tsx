@@ -1,6 +1,8 @@
 import { GUEST_HOURS } from '../../domain/door.ts'
 import { LEAST_IDLE_MINUTES, MOST_IDLE_MINUTES, STATUS_BYTES, STATUS_PATH } from '../../domain/idle.ts'
 import { MINUTE_MS } from '../../domain/instant.ts'
+import { HOLD_MS, LAPSES_TO_END, LAPSES_TO_LEAVE, PAID_TURNS } from '../../domain/line.ts'
+import { FEWEST_WAITS } from '../../domain/line-estimate.ts'
 import { machineText } from '../../domain/machine.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
 import { MAX_OWN_ENVIRONMENTS } from '../../domain/own-environment.ts'
@@ -151,6 +153,38 @@ console.log(server?.environment, server?.vehicle, simulator.status)`}</Code>
       <p>
         To check from anywhere whether it answers, use <code>check_server_ip_status</code> in{' '}
         <a href="/docs/api">the API</a>.
+      </p>
+
+      <Heading id="line">When all are reserved</Heading>
+      <p>
+        Then Start offers you a place in <a href="/line">line</a>. Waiting is free, you can leave with one click, and
+        you keep your place when you close the page. Every tab and the command line show the same place.
+      </p>
+      <ul>
+        <li>
+          Each machine size has its own line, and a place in it gets that size only. While both wait, {PAID_TURNS} paid
+          plans come before each trial. Among either, the first to come is the first to go.
+        </li>
+        <li>
+          A server that becomes free goes to the line before anyone can click. We start it for you, or hold it for{' '}
+          {HOLD_MS / MINUTE_MS} minutes and email you: you choose. If you let {LAPSES_TO_END} held servers go, you move
+          to the end of the line; after {LAPSES_TO_LEAVE}, you leave it.
+        </li>
+        <li>
+          {`The page says how long half of the people waited, and nine in ten, over the last 30 days at positions like yours. With fewer than ${FEWEST_WAITS} of them, we don't know yet, and say so.`}
+        </li>
+        <li>
+          If your account can't start a server when it's your turn, because its hours are used up for example, the
+          server goes to the next, and we email you why.
+        </li>
+      </ul>
+      <Code>{`proving-ground start --wait-in-line
+proving-ground line
+proving-ground line leave`}</Code>
+      <p>
+        For a class or a competition, we can hold servers back for its people: <a href="/contact_us">tell us</a> when
+        and how many. If you have a code for one, enter it at <a href="/line">Line</a>, or start with{' '}
+        <code>proving-ground start --code BCDF-GHJK</code>. You need a plan or a trial as for any start.
       </p>
 
       <Heading id="idle">Idle servers</Heading>

@@ -1,7 +1,7 @@
 import { and, eq, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { InferInput } from 'valibot'
 import { writeBatch } from '../../../db/client.ts'
-import { environments, notices, runs, users } from '../../../db/schema.ts'
+import { environments, lineGroupPeople, notices, runs, users } from '../../../db/schema.ts'
 import { AppError } from '../../domain/error.ts'
 import { DAY_MS } from '../../domain/instant.ts'
 import { CLOSED_DAYS } from '../../domain/retention.ts'
@@ -61,6 +61,7 @@ export async function closeAccount(
     revokeTokensQuery(ctx, user.id),
     ...deleteWebhooksQueries(ctx, sql`user_id = ${user.id}`),
     ...leaveQueries(ctx, user.id),
+    ctx.db.delete(lineGroupPeople).where(eq(lineGroupPeople.email, user.email)),
     ctx.db.delete(environments).where(eq(environments.userId, user.id)),
     // The next trigger deletes their files.
     ctx.db.run(sql`UPDATE file_folders SET look_at = 0 WHERE user_id = ${user.id}`),

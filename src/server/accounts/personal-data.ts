@@ -7,6 +7,8 @@ import {
   fileFolders,
   jobs,
   line,
+  lineGroupPeople,
+  lineGroups,
   notices,
   outbox,
   plans,
@@ -48,6 +50,7 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     hooks,
     images,
     waits,
+    groups,
     told,
     folders,
     deletions,
@@ -73,6 +76,11 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
     db.select().from(webhooks).where(eq(webhooks.userId, own)).orderBy(asc(webhooks.createdAt)),
     ownEnvironmentsQuery({ db }, own),
     db.select().from(line).where(eq(line.userId, own)),
+    db
+      .select({ name: lineGroups.name, joinedAt: lineGroupPeople.joinedAt, endsAt: lineGroups.endsAt })
+      .from(lineGroupPeople)
+      .innerJoin(lineGroups, eq(lineGroups.id, lineGroupPeople.groupId))
+      .where(eq(lineGroupPeople.email, user.email)),
     db
       .select()
       .from(webhookDeliveries)
@@ -115,6 +123,11 @@ export async function collectPersonalData(ctx: Context, user: User): Promise<Rec
       given_at: toIso(givenAt),
       held_until: toIso(heldUntil),
       lapsed_holds: lapses,
+    })),
+    line_groups: groups.map(({ name, joinedAt, endsAt }) => ({
+      name,
+      joined_at: toIso(joinedAt),
+      ends_at: toIso(endsAt),
     })),
     // The files themselves: /files, or any S3 program.
     files: folders.map((row) => ({

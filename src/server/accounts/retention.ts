@@ -7,6 +7,7 @@ import {
   deviceLogins,
   doorLinks,
   incidents,
+  lineGroups,
   lineWaits,
   notices,
   outbox,
@@ -55,6 +56,10 @@ export async function forgetTraces(ctx: Pick<Context, 'db' | 'now'>): Promise<vo
     ctx.db.delete(serverRequests).where(lt(serverRequests.createdAt, traces)),
     // The status page shows 90 days.
     ctx.db.delete(incidents).where(lt(incidents.endedAt, traces)),
+    ctx.db.run(
+      sql`DELETE FROM line_group_people WHERE group_id IN (SELECT id FROM line_groups WHERE ends_at < ${traces})`,
+    ),
+    ctx.db.delete(lineGroups).where(lt(lineGroups.endsAt, traces)),
     ctx.db.delete(lineWaits).where(lt(lineWaits.joinedAt, traces)),
     ctx.db.delete(alerts).where(lt(alerts.toldAt, daysAgo(ALERT_DAYS))),
   ])

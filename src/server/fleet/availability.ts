@@ -1,11 +1,12 @@
-import { and, desc, isNull, lte, sql } from 'drizzle-orm'
+import { and, desc, isNull, lte, type SQL, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
 import { places } from '../../../db/schema.ts'
 import { BASIC, ENTERPRISE, PREMIUM } from '../../domain/money/plan.ts'
 import type { Availability, Machine } from '../../domain/wire.ts'
 import type { Allowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
-import { IS_FREE, isOfferedAt } from './places.ts'
+import { isLeftFor } from './line/hold-back.ts'
+import { isFreeFor } from './line/turns.ts'
 
 /** A fleet of thousands must not make the answer megabytes long: 100 candidates take about 16 KB. */
 const MOST_CANDIDATES = 100
@@ -13,22 +14,25 @@ const MOST_CANDIDATES = 100
 const FREE_CANDIDATES = 50
 
 /** No more than we need: thousands of values take the database longer to send than to find. */
-const CANDIDATE = {
-  id: places.id,
-  gpus: places.gpus,
-  instanceType: places.instanceType,
-  availabilityZone: places.availabilityZone,
-  reserved: sql<0 | 1>`reserved_by IS NOT NULL`,
-  setAsideUntil: places.setAsideUntil,
+function candidate(userId: string | SQL, now: number) {
+  return {
+    id: places.id,
+    gpus: places.gpus,
+    instanceType: places.instanceType,
+    availabilityZone: places.availabilityZone,
+    reserved: sql<0 | 1>`(reserved_by IS NOT NULL OR NOT ${isLeftFor(userId, now)})`,
+    setAsideUntil: places.setAsideUntil,
+  }
 }
 
 /** The first free place of each plan's size, the largest first. */
-export function machineQueries(ctx: Context) {
+export function machineQueries(ctx: Context, userId: string | SQL) {
+  const now = ctx.now()
   const upTo = (gpus: number) =>
     ctx.db
-      .select(CANDIDATE)
+      .select(candidate(userId, now))
       .from(places)
-      .where(and(lte(places.gpus, gpus), IS_FREE, isOfferedAt(ctx.now())))
+      .where(and(lte(places.gpus, gpus), isFreeFor(userId, now)))
       .orderBy(desc(places.gpus), places.position)
       .limit(1)
   return [upTo(ENTERPRISE.gpus), upTo(PREMIUM.gpus), upTo(BASIC.gpus)] as const
@@ -46,25 +50,29 @@ export function toMachines(rows: BatchResponse<ReturnType<typeof machineQueries>
 }
 
 /** Checks the places that the user's plan allows, in the order in which we would reserve them. */
-export async function findAvailability(ctx: Context, { gpus }: Pick<Allowance, 'gpus'>): Promise<Availability> {
+export async function findAvailability(
+  ctx: Context,
+  userId: string,
+  { gpus }: Pick<Allowance, 'gpus'>,
+): Promise<Availability> {
   const now = ctx.now()
   const allowed = and(isNull(places.retiredAt), lte(places.gpus, gpus))
   const order = [desc(places.gpus), places.position]
   const [first, free, ...smaller] = await ctx.db.batch([
     ctx.db
-      .select(CANDIDATE)
+      .select(candidate(userId, now))
       .from(places)
       .where(allowed)
       .orderBy(...order)
       .limit(MOST_CANDIDATES),
     ctx.db
-      .select(CANDIDATE)
+      .select(candidate(userId, now))
       .from(places)
-      .where(and(allowed, IS_FREE, isOfferedAt(now)))
+      .where(and(allowed, isFreeFor(userId, now)))
       .orderBy(...order)
       .limit(FREE_CANDIDATES),
     // People can choose a smaller one even behind thousands of large ones.
-    ...machineQueries(ctx),
+    ...machineQueries(ctx, userId),
   ])
   const known = new Set(first.map(({ id }) => id))
   const small = smaller.flat().filter((place) => place.gpus <= gpus && !free.some(({ id }) => id === place.id))

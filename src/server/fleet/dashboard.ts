@@ -25,7 +25,7 @@ export function dashboardQueries(ctx: Context, userId: string | SQL) {
     catalogQuery(ctx, userId),
     guestsQuery(ctx, userId),
     lineQuery(ctx, userId),
-    ...machineQueries(ctx),
+    ...machineQueries(ctx, userId),
     ...usageQueries(ctx, userId),
   ] as const
 }

@@ -7,8 +7,7 @@ import { requireAllowance } from '../billing/allowance.ts'
 import type { Context } from '../context.ts'
 import { newDoorLabel, newId } from '../id.ts'
 import { actorOf, runEventQuery } from '../run-events.ts'
-import { heldFor, isNobodysTurn, startedQueries } from './line/turns.ts'
-import { IS_FREE, isOfferedAt } from './places.ts'
+import { heldFor, isFreeFor, isNobodysTurn, startedQueries } from './line/turns.ts'
 import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
 import { isWithinLimits } from './start-limits.ts'
 import { whyNotStarted } from './start-refusal.ts'
@@ -67,8 +66,8 @@ async function reserveAndQueue(
   await writeBatch(ctx.db, [
     ctx.db.run(sql`UPDATE servers SET reserved_by = ${runId}, reserved_at = ${now}
       WHERE id = coalesce((SELECT id FROM servers WHERE ${heldFor(userId, now)} AND gpus <= ${gpus} ${wanted}),
-        (SELECT id FROM servers WHERE ${IS_FREE} AND ${isOfferedAt(now)} AND gpus <= ${gpus} ${wanted}
-          AND ${isNobodysTurn(userId)} ORDER BY gpus DESC, position LIMIT 1))
+        (SELECT id FROM servers WHERE ${isFreeFor(userId, now)} AND gpus <= ${gpus} ${wanted}
+          AND ${isNobodysTurn(userId, now)} ORDER BY gpus DESC, position LIMIT 1))
       AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = ${userId} AND ended_at IS NULL)
       AND ${included} AND ${isWithinLimits(userId, now)} AND ${isFirst(repeat, now)}
       AND EXISTS (SELECT 1 FROM users WHERE id = ${userId} AND closed_at IS NULL AND suspended_at IS NULL

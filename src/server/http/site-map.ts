@@ -173,6 +173,8 @@ export const SITE_MAP = {
   'POST /admin/bills/correct': act('/admin/people'),
   'POST /admin/places': act('/admin/places'),
   'POST /admin/places/change': act('/admin/places'),
+  'POST /admin/groups': act('/admin/line'),
+  'POST /admin/groups/end': act('/admin/line'),
   'POST /admin/environments': act('/admin/environments'),
   'POST /admin/environments/change': act('/admin/environments'),
   'POST /admin/environments/retire': act('/admin/environments'),

@@ -1,6 +1,6 @@
 import { eq, or, type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../db/client.ts'
-import { bills, launches, runs, signIns, users } from '../../../db/schema.ts'
+import { bills, type LineGroupRow, launches, runs, signIns, users } from '../../../db/schema.ts'
 import { LONGEST_REASON } from '../../domain/audit.ts'
 import { AppError } from '../../domain/error.ts'
 import type { PlanType } from '../../domain/money/plan.ts'
@@ -14,6 +14,7 @@ import type { Context } from '../context.ts'
 import type { EnvironmentChange, NewEnvironment } from '../fleet/catalog.ts'
 import * as catalog from '../fleet/catalog.ts'
 import { endedCause } from '../fleet/jobs/ends.ts'
+import * as groups from '../fleet/line/groups.ts'
 import { addPlaces, drainPlace, type NewPlaces, resumePlace, retirePlace } from '../fleet/places.ts'
 import { requestStop } from '../fleet/stop-run.ts'
 import { noticeQuery, tellQueries } from '../mail/notices.ts'
@@ -250,6 +251,14 @@ export async function changeEnvironment(
   why: Why,
 ): Promise<void> {
   await catalog.changeEnvironment(handOf(operator, why), name, change)
+}
+
+export async function newGroup(operator: Operator, input: groups.NewGroup, why: Why): Promise<LineGroupRow> {
+  return groups.makeGroup(handOf(operator, why), input)
+}
+
+export async function endGroup(operator: Operator, groupId: string, why: Why): Promise<void> {
+  await groups.endGroup(handOf(operator, why), groupId)
 }
 
 export async function retireEnvironment(operator: Operator, name: string, why: Why): Promise<void> {

@@ -6,7 +6,7 @@ import { type IncidentKind, SILENT_MS, STATUS_DAYS } from '../../domain/status.t
 import type { StatusView } from '../../domain/views.ts'
 import type { Context } from '../context.ts'
 import { HAS_OWN_IMAGE } from '../fleet/jobs/images.ts'
-import { IS_FREE, isOfferedAt } from '../fleet/places.ts'
+import { isFreeFor } from '../fleet/line/turns.ts'
 import { newId } from '../id.ts'
 
 /** If a cause returns within this time, its incident continues. */
@@ -30,9 +30,7 @@ type EndedStart = { user_id: string; status: string; error_code: string | null }
 export async function checkStarts(ctx: Context): Promise<void> {
   const now = ctx.now()
   const [[fleet], ended, [check]] = await ctx.db.batch([
-    ctx.db.all<{ free: number }>(
-      sql`SELECT EXISTS (SELECT 1 FROM servers WHERE ${IS_FREE} AND ${isOfferedAt(now)}) AS free`,
-    ),
+    ctx.db.all<{ free: number }>(sql`SELECT EXISTS (SELECT 1 FROM servers WHERE ${isFreeFor(null, now)}) AS free`),
     ctx.db.all<EndedStart>(sql`SELECT user_id, status, error_code FROM jobs
       WHERE run_at IS NULL AND updated_at > ${now - RECENT_MS} AND kind = 'server_start'
       AND coalesce(error_code, '') NOT IN ('stopped', 'no_capacity', 'suspended', 'stopped_by_us')

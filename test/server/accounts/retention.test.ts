@@ -6,6 +6,8 @@ import {
   emailTokens,
   idempotencyKeys,
   jobs,
+  lineGroupPeople,
+  lineGroups,
   notices,
   outbox,
   places,
@@ -87,6 +89,14 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
     { ...key, key: 'old', createdAt: ago(1) },
     { ...key, key: 'counts', createdAt: ago(1) + 1 },
   ])
+  const group = { name: 'Class', gpus: 1, places: 1, startsAt: ago(400), madeAt: ago(400) }
+  await db.insert(lineGroups).values([
+    { ...group, id: 'old', endsAt: ago(91) },
+    { ...group, id: 'recent', endsAt: ago(89) },
+  ])
+  await db
+    .insert(lineGroupPeople)
+    .values(['old', 'recent'].map((groupId) => ({ groupId, email: user.email, joinedAt: ago(400) })))
   await db.insert(alerts).values([
     { matter: 'old', toldAt: ago(1) - 1 },
     { matter: 'recent', toldAt: ago(1) },
@@ -103,6 +113,8 @@ test('deletes what nobody needs, and keeps what is still of use or waiting', asy
   expect((await db.select().from(outbox)).map(({ id }) => id)).toEqual(['sent', 'never sent', 'given up'])
   expect((await db.select().from(contactMessages)).map(({ id }) => id)).toEqual(['recent'])
   expect((await db.select().from(serverRequests)).map(({ id }) => id)).toEqual(['recent'])
+  expect((await db.select().from(lineGroups)).map(({ id }) => id)).toEqual(['recent'])
+  expect((await db.select().from(lineGroupPeople)).map(({ groupId }) => groupId)).toEqual(['recent'])
   expect((await db.select().from(alerts)).map(({ matter }) => matter)).toEqual(['recent'])
   expect((await db.select().from(idempotencyKeys)).map(({ key }) => key)).toEqual(['counts'])
   expect(await db.select().from(users)).toHaveLength(2)

@@ -20,8 +20,10 @@ async function onlyPlaces(count: number, large = 0): Promise<string[]> {
 const reserve = (ids: string[]) =>
   world.db.update(places).set({ reservedBy: sql`'ses_in ' || id` }).where(inArray(places.id, ids))
 
-const offered = async (account: Parameters<typeof newCustomer>[1] = {}) =>
-  findAvailability(world.ctx, await getAllowance(world.ctx, (await newCustomer(world, account)).user.id))
+async function offered(account: Parameters<typeof newCustomer>[1] = {}) {
+  const { id } = (await newCustomer(world, account)).user
+  return findAvailability(world.ctx, id, await getAllowance(world.ctx, id))
+}
 
 test('lists every place of a small fleet in the order of reserving, with why one is not offered', async () => {
   const ids = await onlyPlaces(5, 2)
@@ -95,7 +97,7 @@ test('people can find and choose a small place behind hundreds of larger free on
 
 test('the page shows what would start, and the smaller choices', async () => {
   const zones = async (gpus: number) => {
-    const rows = await world.db.batch([...machineQueries(world.ctx)])
+    const rows = await world.db.batch([...machineQueries(world.ctx, 'user_nobody')])
     return toMachines(rows, gpus).map((machine) => machineText(machine.instance_type, machine.availability_zone))
   }
   const [one, aside = ''] = await onlyPlaces(3, 2)

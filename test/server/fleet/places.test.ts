@@ -14,8 +14,8 @@ const hand = { db: world.db, now: () => world.clock.ms }
 const PLACE = { instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1a', gpus: 1, count: 1 }
 const placeOf = async (id = '') => (await listPlaces(hand)).find((place) => place.id === id)
 const candidatesOf = async (userId: string, ids: (string | undefined)[]) =>
-  (await findAvailability(world.ctx, await getAllowance(world.ctx, userId))).candidates.filter(({ server_id }) =>
-    ids.includes(server_id),
+  (await findAvailability(world.ctx, userId, await getAllowance(world.ctx, userId))).candidates.filter(
+    ({ server_id }) => ids.includes(server_id),
   )
 
 test('hands out new places after the existing ones', async () => {

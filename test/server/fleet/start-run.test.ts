@@ -13,7 +13,8 @@ import { openWorld } from '../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
 
-const availabilityOf = async (userId: string) => findAvailability(world.ctx, await getAllowance(world.ctx, userId))
+const availabilityOf = async (userId: string) =>
+  findAvailability(world.ctx, userId, await getAllowance(world.ctx, userId))
 
 test('two clicks on Start make one run and one job', async () => {
   await freshPlaces(world, 5)

@@ -117,6 +117,8 @@ export const MATRIX: Record<string, Row> = {
   'POST /admin/bills/correct': ADMIN_CALL,
   'POST /admin/places': ADMIN_CALL,
   'POST /admin/places/change': ADMIN_CALL,
+  'POST /admin/groups': ADMIN_CALL,
+  'POST /admin/groups/end': ADMIN_CALL,
   'POST /admin/environments': ADMIN_CALL,
   'POST /admin/environments/change': ADMIN_CALL,
   'POST /admin/environments/retire': ADMIN_CALL,

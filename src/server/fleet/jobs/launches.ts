@@ -6,8 +6,8 @@ import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
 import { vendorErrorOf } from '../../log.ts'
 import type { CloudInstance, LaunchRefusal } from '../../ports/cloud.ts'
-import { endedQuery, isNobodysTurn, passOnQueries } from '../line/turns.ts'
-import { IS_FREE, isOfferedAt, SET_ASIDE_MS } from '../places.ts'
+import { endedQuery, isFreeFor, isNobodysTurn, passOnQueries } from '../line/turns.ts'
+import { IS_FREE, SET_ASIDE_MS } from '../places.ts'
 import { nextLookIn, takeLook } from './sight.ts'
 
 /** If an instance still runs this long after EC2 agreed to terminate it, ask again, doubling the wait each time. */
@@ -71,9 +71,9 @@ export async function moveToNextPlace(
   gpus: number,
 ): Promise<boolean> {
   const now = ctx.now()
-  const next = sql`(SELECT id FROM servers WHERE ${IS_FREE} AND gpus <= ${gpus} AND ${isOfferedAt(now)} AND id NOT IN
+  const next = sql`(SELECT id FROM servers WHERE ${isFreeFor(run.userId, now)} AND gpus <= ${gpus} AND id NOT IN
     (SELECT server_id FROM launches WHERE session_id = ${run.id})
-    AND (${isNobodysTurn(run.userId)} OR EXISTS (SELECT 1 FROM line WHERE session_id = ${run.id})) ORDER BY gpus DESC, position LIMIT 1)`
+    AND (${isNobodysTurn(run.userId, now)} OR EXISTS (SELECT 1 FROM line WHERE session_id = ${run.id})) ORDER BY gpus DESC, position LIMIT 1)`
   const [, , , , moved] = await writeBatch(ctx.db, [
     ctx.db.update(launches).set(refused(refusal)).where(eq(launches.token, launch.token)),
     ctx.db

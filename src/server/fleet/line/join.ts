@@ -8,14 +8,14 @@ import type { LinePlace } from '../../../domain/wire.ts'
 import { requireAllowance } from '../../billing/allowance.ts'
 import type { Context } from '../../context.ts'
 import { LINE } from '../../ports/objects.ts'
-import { IS_FREE, isOfferedAt } from '../places.ts'
+import { isOfferedAt } from '../places.ts'
 import { isWithinLimits } from '../start-limits.ts'
 import { whyNotStarted } from '../start-refusal.ts'
 import type { Starter } from '../start-run.ts'
 import { isIncluded, requireWorld, worldQueries } from '../worlds.ts'
 import { countLine } from './count.ts'
 import { findLinePlace, tellLine } from './show.ts'
-import { isNobodysTurn, passOnQueries } from './turns.ts'
+import { isFreeFor, isNobodysTurn, passOnQueries } from './turns.ts'
 
 /** Who leaves sooner didn't wait, they looked. */
 const SHORTEST_WAIT_MS = MINUTE_MS
@@ -39,7 +39,7 @@ export async function joinLine(ctx: Context, starter: Starter, wishes: RunWishes
   const now = ctx.now()
   const included = isIncluded(userId, allowed.plan, world, now)
   const isFree = sql`EXISTS (SELECT 1 FROM servers WHERE gpus = ${gpus} AND ${isOfferedAt(now)}
-    AND (${IS_FREE} AND ${isNobodysTurn(userId)} OR reserved_by = ${userId}))`
+    AND (${isFreeFor(userId, now)} AND ${isNobodysTurn(userId, now)} OR reserved_by = ${userId}))`
   const [joined] = await writeBatch(ctx.db, [
     ctx.db.run(sql`INSERT INTO line (user_id, gpus, trial, start, wishes, joined_at, queued_at)
       SELECT id, ${gpus}, ${allowed.trialSeconds === null ? 0 : 1}, ${start ? 1 : 0}, ${JSON.stringify(wishes)}, ${now}, ${now}

@@ -12,6 +12,7 @@ import { deliverMail } from '../../mail/outbox.ts'
 import { IS_FREE, isOfferedAt } from '../places.ts'
 import { startRun } from '../start-run.ts'
 import { countLine } from './count.ts'
+import { isLeftFor } from './hold-back.ts'
 import { leaveQueries, leftQuery } from './join.ts'
 import { tellLine } from './show.ts'
 import { IS_HELD, IS_WAITING, MAY_START, passOnQueries } from './turns.ts'
@@ -64,7 +65,8 @@ async function givePlaces(ctx: Context): Promise<void> {
   const now = ctx.now()
   const isTheirs = sql`${line.givenAt} IS NOT NULL AND ${line.runId} IS NULL
     AND coalesce(${line.heldUntil}, ${line.givenAt} + ${HOLD_MS}) > ${now} AND ${isOfferedAt(now)}`
-  const isWanted = sql`EXISTS (SELECT 1 FROM line WHERE line.gpus = servers.gpus AND ${IS_WAITING})`
+  const isWanted = sql`EXISTS (SELECT 1 FROM line WHERE line.gpus = servers.gpus AND ${IS_WAITING}
+    AND ${isLeftFor(sql`line.user_id`, now)})`
   const [held, free] = await ctx.db.batch([
     ctx.db
       .select({ id: places.id, row: line, email: users.email })

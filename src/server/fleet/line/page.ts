@@ -1,15 +1,15 @@
 import type { SQL } from 'drizzle-orm'
-import { and, eq, isNull, sql } from 'drizzle-orm'
+import { and, eq, gt, isNotNull, isNull, sql } from 'drizzle-orm'
 import type { BatchResponse } from 'drizzle-orm/batch'
-import { places, runs } from '../../../../db/schema.ts'
+import { lineGroupPeople, lineGroups, places, runs, users } from '../../../../db/schema.ts'
+import { toIso } from '../../../domain/instant.ts'
 import type { RunWishes } from '../../../domain/run-wishes.ts'
 import type { LinePlace } from '../../../domain/wire.ts'
 import { toAllowance } from '../../billing/allowance.ts'
 import { countUsage, usageQueries } from '../../billing/bills/usage.ts'
 import type { Context } from '../../context.ts'
-import { IS_FREE, isOfferedAt } from '../places.ts'
 import { lineQuery, toLinePlace } from './show.ts'
-import { IS_WAITING } from './turns.ts'
+import { IS_WAITING, isFreeFor } from './turns.ts'
 
 /** A size that their plan allows: how many wait for it, and whether a start would get one now. */
 type LineSize = { gpus: number; waiting: number; free: boolean }
@@ -21,6 +21,10 @@ export type LinePageData = {
   /** The largest first. */
   sizes: LineSize[]
   hasServer: boolean
+  /** Groups of theirs that haven't ended. */
+  groups: { name: string; gpus: number; places: number; from: string; until: string; isOn: boolean }[]
+  /** Whether a code would do something. */
+  takesCode: boolean
 }
 
 /** The reads for the page about the line. */
@@ -32,7 +36,7 @@ export function linePageQueries(ctx: Context, userId: string | SQL) {
       .select({
         gpus: places.gpus,
         waiting,
-        free: sql<0 | 1>`max(${IS_FREE} AND ${isOfferedAt(ctx.now())})`,
+        free: sql<0 | 1>`max(${isFreeFor(userId, ctx.now())})`,
       })
       .from(places)
       .where(isNull(places.retiredAt))
@@ -42,12 +46,24 @@ export function linePageQueries(ctx: Context, userId: string | SQL) {
       .select({ id: runs.id })
       .from(runs)
       .where(and(eq(runs.userId, userId), isNull(runs.endedAt))),
+    ctx.db
+      .select({ row: lineGroups })
+      .from(lineGroups)
+      .innerJoin(lineGroupPeople, eq(lineGroupPeople.groupId, lineGroups.id))
+      .innerJoin(users, eq(users.email, lineGroupPeople.email))
+      .where(and(eq(users.id, userId), gt(lineGroups.endsAt, ctx.now())))
+      .orderBy(lineGroups.startsAt),
+    ctx.db
+      .select({ id: lineGroups.id })
+      .from(lineGroups)
+      .where(and(isNotNull(lineGroups.code), gt(lineGroups.endsAt, ctx.now())))
+      .limit(1),
     ...usageQueries(ctx, userId),
   ] as const
 }
 
 export function toLinePage(
-  [[row], sizes, live, history, runRows]: BatchResponse<ReturnType<typeof linePageQueries>>,
+  [[row], sizes, live, groups, codes, history, runRows]: BatchResponse<ReturnType<typeof linePageQueries>>,
   now: number,
 ): LinePageData {
   const { gpus } = toAllowance(countUsage(history, runRows, now))
@@ -58,5 +74,14 @@ export function toLinePage(
       .filter((size) => size.gpus <= gpus)
       .map((size) => ({ ...size, free: size.free === 1 && size.waiting === 0 })),
     hasServer: live.length > 0,
+    groups: groups.map(({ row: { name, gpus: size, places, startsAt, endsAt } }) => ({
+      name,
+      gpus: size,
+      places,
+      from: toIso(startsAt),
+      until: toIso(endsAt),
+      isOn: startsAt <= now,
+    })),
+    takesCode: codes.length > 0,
   }
 }

@@ -2,7 +2,8 @@ import { type SQL, sql } from 'drizzle-orm'
 import type { Query } from '../../../../db/client.ts'
 import { PAID_TURNS } from '../../../domain/line.ts'
 import type { Context } from '../../context.ts'
-import { isOfferedAt } from '../places.ts'
+import { IS_FREE, isOfferedAt } from '../places.ts'
+import { isLeftFor, isRival } from './hold-back.ts'
 
 /**
  * The line in SQL, for the writes that free or reserve a place: they ask it first. The rule is `nextInLine`
@@ -25,6 +26,7 @@ function next(now: number): SQL {
   const isTrialsTurn = sql`coalesce((SELECT paid >= ${PAID_TURNS} FROM line_turns WHERE line_turns.gpus = line.gpus), 0)`
   return sql`(SELECT line.user_id, ${now} FROM line
     WHERE line.gpus = servers.gpus AND ${IS_WAITING} AND ${MAY_START} AND ${isOfferedAt(now)}
+      AND ${isLeftFor(sql`line.user_id`, now)}
     ORDER BY line.trial = ${isTrialsTurn} DESC, line.queued_at, line.user_id LIMIT 1)`
 }
 
@@ -49,9 +51,15 @@ export function passOnQueries(ctx: Pick<Context, 'db' | 'now'>, isIt: SQL): Quer
   ]
 }
 
+/** Whether a row of `servers` is free, not held back for a group that this user isn't one of. Null: for anyone. */
+export function isFreeFor(userId: string | SQL | null, now: number): SQL {
+  return sql`(${IS_FREE} AND ${isOfferedAt(now)} AND ${isLeftFor(userId, now)})`
+}
+
 /** Whether nobody waits for a row of `servers` but this user: it goes to the line before anybody else's click. */
-export function isNobodysTurn(userId: string): SQL {
-  return sql`NOT EXISTS (SELECT 1 FROM line WHERE line.gpus = servers.gpus AND ${IS_WAITING} AND line.user_id <> ${userId})`
+export function isNobodysTurn(userId: string, now: number): SQL {
+  return sql`NOT EXISTS (SELECT 1 FROM line WHERE line.gpus = servers.gpus AND ${IS_WAITING} AND line.user_id <> ${userId}
+    AND ${isRival(sql`line.user_id`, userId, now)})`
 }
 
 /** The place that is held for this user, if we can hand it out. */

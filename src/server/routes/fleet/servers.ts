@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { runWishes } from '../../../domain/run-wishes.ts'
 import { toAllowance } from '../../billing/allowance.ts'
 import { countUsage } from '../../billing/bills/usage.ts'
+import type { Context } from '../../context.ts'
 import { checkServerAddress } from '../../fleet/addresses.ts'
 import { findAvailability } from '../../fleet/availability.ts'
 import { firstAnswer } from '../../fleet/repeats.ts'
@@ -21,11 +22,14 @@ import { answer } from '../../http/reply.ts'
 import { readAlong } from '../../http/site-map.ts'
 import { valid } from '../../http/valid.ts'
 
-/** Left out, it stays as it is. */
-/** What both starts take. */
-const wishes = { name: text, stop_after: optionalNumber, environment: text, vehicle: text }
+/** What both starts take. A `code` makes its user one of a group that places are held back for. */
+const wishes = { name: text, stop_after: optionalNumber, environment: text, vehicle: text, code: text }
 /** What the start in a given place takes. */
 const autoWishes = { ...wishes, max_gpus: optionalNumber }
+
+/** Loaded when needed: groups are rare. */
+const enterCode = async (ctx: Context, userId: string, code: string) =>
+  (await import('../../fleet/line/group-code.ts')).enterGroupCode(ctx, userId, code)
 
 /** Servers and their sessions for the dashboard, whose buttons submit a plain form until the island hydrates. */
 export const servers = new Hono<AppEnv>()
@@ -36,7 +40,7 @@ export const servers = new Hono<AppEnv>()
   .get('/api/v1/aws/server_available', async (c) => {
     const { ctx } = c.var
     const [history, rows] = readAlong(c, 'GET /api/v1/aws/server_available')
-    return c.json(await findAvailability(ctx, toAllowance(countUsage(history, rows, ctx.now()))))
+    return c.json(await findAvailability(ctx, signedIn(c).user.id, toAllowance(countUsage(history, rows, ctx.now()))))
   })
   .get('/api/v1/environments', (c) => {
     const [catalog, history, rows] = readAlong(c, 'GET /api/v1/environments')
@@ -45,8 +49,10 @@ export const servers = new Hono<AppEnv>()
   })
   .post('/api/v1/aws/auto_cloud_start_request', body(z.object(autoWishes), { optional: true }), async (c) => {
     try {
-      const wanted = requireValid(runWishes, c.req.valid('json'))
+      const { code, ...rest } = c.req.valid('json')
+      const wanted = requireValid(runWishes, rest)
       const repeat = await repeatableOf(c)
+      if (code) await enterCode(c.var.ctx, signedIn(c).user.id, code)
       const { run, job } = await startRun(c.var.ctx, signedIn(c), null, repeat, wanted)
       const body = { server: toServer(run, c.var.ctx.config), job_id: job.id, errors: [] }
       return answer(c, await firstAnswer(c.var.ctx, repeat, body), { status: 202 })
@@ -55,9 +61,10 @@ export const servers = new Hono<AppEnv>()
     }
   })
   .post('/api/v1/aws/start', valid('json', z.object({ server_id: z.string(), ...wishes })), async (c) => {
-    const { server_id, ...rest } = c.req.valid('json')
+    const { server_id, code, ...rest } = c.req.valid('json')
     const wanted = requireValid(runWishes, { ...rest, max_gpus: null })
     const repeat = await repeatableOf(c)
+    if (code) await enterCode(c.var.ctx, signedIn(c).user.id, code)
     const { job } = await startRun(c.var.ctx, signedIn(c), server_id, repeat, wanted)
     return c.json(await firstAnswer(c.var.ctx, repeat, { job_id: job.id }), 202)
   })

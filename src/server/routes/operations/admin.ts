@@ -5,6 +5,7 @@ import { body, checkbox, text } from '../../http/body.ts'
 
 const why = { reason: text, confirmed: checkbox, act_id: text }
 const whyOnly = z.object(why)
+const group = { name: text, gpus: text, places: text, from: text, until: text, people: text, code: checkbox }
 const environment = { name: text, description: text, image: text, from: text, position: text }
 
 /** Few isolates ever show the console, so its pages and acts load on demand. */
@@ -61,6 +62,12 @@ export const admin = new Hono<AppEnv>()
   )
   .post('/admin/places/change', body(z.object({ ...why, place: text, act: text })), async (c) =>
     (await acts()).changePlace(c, c.req.valid('json')),
+  )
+  .post('/admin/groups', body(z.object({ ...why, ...group })), async (c) =>
+    (await acts()).addGroup(c, c.req.valid('json')),
+  )
+  .post('/admin/groups/end', body(z.object({ ...why, group: text })), async (c) =>
+    (await acts()).endGroup(c, c.req.valid('json')),
   )
   .post('/admin/environments', body(z.object({ ...why, ...environment })), async (c) =>
     (await acts()).addEnvironment(c, c.req.valid('json')),

@@ -49,7 +49,9 @@ describe('a plan that nobody pays', () => {
   }
   const summary = async () => toSummary(await getUsage(ctx, user.id))
   const sizes = async () =>
-    (await findAvailability(ctx, await getAllowance(ctx, user.id))).candidates.map(({ server_id }) => server_id).sort()
+    (await findAvailability(ctx, user.id, await getAllowance(ctx, user.id))).candidates
+      .map(({ server_id }) => server_id)
+      .sort()
 
   async function buy(planType: string, card?: 'declined_later') {
     await stack.press((await createCheckout(ctx, user, { planType })).url, card)

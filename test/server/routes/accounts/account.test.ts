@@ -2,7 +2,18 @@ import { eq, getTableColumns, getTableName, is } from 'drizzle-orm'
 import { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { expect, test } from 'vitest'
 import * as schema from '../../../../db/schema.ts'
-import { apiTokens, contactMessages, outbox, places, plans, runs, signIns, users } from '../../../../db/schema.ts'
+import {
+  apiTokens,
+  contactMessages,
+  lineGroupPeople,
+  lineGroups,
+  outbox,
+  places,
+  plans,
+  runs,
+  signIns,
+  users,
+} from '../../../../db/schema.ts'
 import { freeClosedAddresses } from '../../../../src/server/accounts/close-account.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { accountApp, accountContext } from '../../../../testing/people/account-app.ts'
@@ -89,6 +100,7 @@ const EXPORTED: Record<string, string | null> = {
   file_folders: 'files',
   file_deletions: 'file_deletions',
   line: 'line',
+  line_group_people: 'line_groups',
   notices: 'notices',
   // They say how far we are with what the person asked of us, and go within days.
   file_moves: null,
@@ -121,6 +133,10 @@ test('closing the account: needs the password, stops the server, ends sign-ins, 
   const token = { id: newId('tok'), hash: user.id, userId: user.id, name: 'CI', scope: 'read' } as const
   await ctx.db.insert(apiTokens).values({ ...token, createdAt: clock.ms, expiresAt: clock.ms })
 
+  const group = { id: newId('grp'), name: 'Class', gpus: 1, places: 1, startsAt: 0, endsAt: clock.ms, madeAt: 0 }
+  await ctx.db.insert(lineGroups).values(group)
+  await ctx.db.insert(lineGroupPeople).values({ groupId: group.id, email: user.email, joinedAt: 0 })
+
   const close = (current_password: string) => browser.json('DELETE', '/users', { user: { current_password } })
   expect((await close('')).status).toBe(422)
   expect((await close('wrong one')).status).toBe(422)
@@ -129,6 +145,7 @@ test('closing the account: needs the password, stops the server, ends sign-ins, 
   for (const b of [browser, other]) expect((await b.request('/api/v1/users/get_session')).status).toBe(401)
   const [stopped] = await ctx.db.select().from(runs).where(eq(runs.id, runId))
   expect(stopped?.stopRequestedAt).toBe(clock.ms)
+  expect(await ctx.db.$count(lineGroupPeople)).toBe(0)
   const [due] = await ctx.db.select().from(users).where(eq(users.id, user.id))
   expect([due?.closedAt, (due?.billingDueAt ?? Infinity) <= clock.ms]).toEqual([clock.ms, true])
   expect(sent.at(-1)).toMatchObject({ to: user.email, subject: 'Your account is closed' })

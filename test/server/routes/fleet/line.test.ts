@@ -1,6 +1,6 @@
 import { eq, sql } from 'drizzle-orm'
 import { expect, test } from 'vitest'
-import { line, places } from '../../../../db/schema.ts'
+import { line, lineGroupPeople, lineGroups, places } from '../../../../db/schema.ts'
 import type { LinePlace } from '../../../../src/domain/wire.ts'
 import { newId } from '../../../../src/server/id.ts'
 import { openPage, openSite, SITE } from '../../../../testing/stack/site.ts'
@@ -108,6 +108,51 @@ test('plain forms work without script, and lead to the page', async () => {
   expect([left.status, left.headers.get('location')]).toEqual([303, '/line'])
   expect(await site.db.$count(places, sql`id = ${small} AND reserved_by IS NULL`)).toBe(1)
   await site.db.update(places).set({ reservedBy: 'ses_1' }).where(eq(places.id, small))
+})
+
+test('a code starts a server in a place that is held back for its group, by JSON and by the plain form', async () => {
+  const now = Date.now()
+  const own = newId('srv')
+  await site.db
+    .insert(places)
+    .values({ id: own, instanceType: 'g6.4xlarge', availabilityZone: 'us-east-1b', position: 3 })
+  const [ada, ben] = [await customer(), await customer()]
+  const id = newId('grp')
+  const group = {
+    id,
+    name: 'Robot class',
+    gpus: 1,
+    places: 1,
+    startsAt: now - 1_000,
+    endsAt: now + 3_600_000,
+    madeAt: now,
+  }
+  await site.db.insert(lineGroups).values({ ...group, code: 'BCDF-GHJK' })
+  const { cookie, token } = await openPage(site, ada.cookie)
+  const start = (code: string, form = false) =>
+    site.request('/api/v1/aws/auto_cloud_start_request', {
+      method: 'POST',
+      headers: {
+        Cookie: cookie,
+        Origin: SITE,
+        'Content-Type': form ? 'application/x-www-form-urlencoded' : 'application/json',
+      },
+      body: form ? new URLSearchParams({ authenticity_token: token, code }).toString() : JSON.stringify({ code }),
+    })
+  const page = async (person: Person) => (await site.request('/line', { headers: { Cookie: person.cookie } })).text()
+  expect(await page(ada)).toContain('Have a code?')
+  expect((await start('')).status).toBe(503)
+  const wrong = await start('BCDF-GHJL')
+  expect([wrong.status, await wrong.json()]).toEqual([422, expect.objectContaining({ server: null })])
+  const started = await start('bcdf ghjk', true)
+  expect([started.status, started.headers.get('location')]).toEqual([303, '/dashboard'])
+  expect(await site.db.$count(places, sql`id = ${own} AND reserved_by LIKE 'ses_%'`)).toBe(1)
+  expect(await page(ada)).toContain('Robot class</h2>')
+  expect(await page(ben)).not.toContain('Robot class')
+  await site.db.delete(lineGroupPeople)
+  await site.db.delete(lineGroups)
+  expect(await page(ben)).not.toContain('Have a code?')
+  await site.db.update(places).set({ retiredAt: 1 }).where(eq(places.id, own))
 })
 
 test('switched off, its routes are unknown and the dashboard offers none', async () => {

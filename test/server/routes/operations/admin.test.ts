@@ -6,6 +6,7 @@ import {
   bills,
   environments,
   invoices,
+  lineGroups,
   places,
   plans,
   runs,
@@ -322,4 +323,32 @@ test('adds, changes, and retires environments, each with a reason', async () => 
     'retire_environment',
   ])
   expect((await open(`/admin/audit?of=${harbor?.id}`)).text).toContain('<dt>Plans</dt><dd>Premium, Enterprise</dd>')
+})
+
+test('holds places back for a group, shows what it has, and ends it, each with a reason', async () => {
+  const from = new Date().toISOString().slice(0, 16)
+  const until = new Date(Date.now() + 3_600_000).toISOString().slice(0, 16)
+  const input = { name: 'Robot class', gpus: '1', places: '20', from, until, people: 'ada@example.com', code: true }
+  expect((await act('/admin/groups', { ...input, reason: '' })).status).toBe(422)
+  expect((await act('/admin/groups', { ...input, places: '' })).status).toBe(422)
+  const made = await act('/admin/groups', input)
+  expect([made.status, JSON.stringify(await made.json())]).toEqual([
+    200,
+    expect.stringMatching(/Its code is [A-Z-]{9}\./),
+  ])
+  const [group] = await db.select().from(lineGroups)
+  const id = group?.id ?? ''
+  const { text } = await open('/admin/line')
+  for (const shown of ['Robot class', group?.code ?? '?', '1 × L4']) expect(text).toContain(shown)
+  expect((await act('/admin/groups/end', { group: id })).status).toBe(200)
+  expect((await act('/admin/groups/end', { group: id })).status).toBe(409)
+  expect((await act('/admin/groups/end', { group: 'grp_none' })).status).toBe(404)
+  expect(await actsOn(id)).toEqual([recorded('make_group'), recorded('end_group')])
+  // Neither the code nor an address is there for good.
+  const { text: log } = await open(`/admin/audit?of=${id}`)
+  expect(log).toContain('<dt>Places</dt><dd>20</dd>')
+  expect(log).not.toContain(group?.code)
+  expect(log).not.toContain('ada@example.com')
+  const ended = await open('/admin/line')
+  expect(ended.text).not.toContain(group?.code)
 })

@@ -300,6 +300,7 @@ export const personalData = z.object({
   webhooks: records,
   environments: records,
   files: records,
+  line_groups: records,
   file_deletions: records,
   webhook_deliveries: records,
   subscriptions: records,

@@ -111,6 +111,28 @@ export async function changeEnvironment(c: C, form: EnvironmentForm): Promise<Re
   return answer(c, { message: `${name} is changed.` })
 }
 
+type GroupForm = Why & Record<'name' | 'gpus' | 'places' | 'from' | 'until' | 'people', string> & { code: boolean }
+
+export async function addGroup(c: C, form: GroupForm): Promise<Response> {
+  const { name, gpus, places, from, until, people, code: withCode, ...why } = form
+  const input = {
+    name,
+    gpus: Number(gpus || Number.NaN),
+    places: Number(places || Number.NaN),
+    from,
+    until,
+    people,
+    withCode,
+  }
+  const { code } = await verbs.once(verbs.newGroup(operatorOf(c), input, why))
+  return answer(c, { message: code ? `The group is set. Its code is ${code}.` : 'The group is set.' })
+}
+
+export async function endGroup(c: C, { group, ...why }: Why & { group: string }): Promise<Response> {
+  await verbs.once(verbs.endGroup(operatorOf(c), group, why))
+  return answer(c, { message: 'The group has ended. Its unused places are everyone’s again.' })
+}
+
 export async function retireEnvironment(c: C, { name, ...why }: Why & { name: string }): Promise<Response> {
   await verbs.once(verbs.retireEnvironment(operatorOf(c), name, why))
   return answer(c, { message: `${name} is retired.` })

@@ -11,6 +11,7 @@ import { Person } from '../../../../pages/admin/Person.tsx'
 import { Places } from '../../../../pages/admin/Places.tsx'
 import { RunRecord } from '../../../../pages/admin/RunRecord.tsx'
 import { listCatalog } from '../../../fleet/catalog.ts'
+import { listGroups } from '../../../fleet/line/groups.ts'
 import { listPlaces } from '../../../fleet/places.ts'
 import { type AppEnv, signedIn } from '../../../http/app-env.ts'
 import { logError, toAppError } from '../../../http/error-response.ts'
@@ -47,7 +48,9 @@ export async function run(c: C, id: string): Promise<Response> {
 }
 
 export async function lines(c: C): Promise<Response> {
-  return renderPage(c, { title: 'Line', assets: 'admin' }, <Lines {...(await readLines(c.var.ctx))} />)
+  const { ctx } = c.var
+  const [shown, groups] = await Promise.all([readLines(ctx), listGroups(ctx)])
+  return renderPage(c, { title: 'Line', assets: 'admin' }, <Lines {...shown} groups={groups} acting={acting(c)} />)
 }
 
 export async function places(c: C): Promise<Response> {

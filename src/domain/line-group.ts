@@ -1,0 +1,42 @@
+import { DAY_MS } from './instant.ts'
+import { normalEmail } from './person.ts'
+
+/** Places held back for a group at a time: a class, a competition. */
+
+export const LONGEST_GROUP_NAME = 80
+export const MOST_GROUP_PLACES = 500
+export const MOST_GROUP_PEOPLE = 1_000
+export const LONGEST_GROUP_MS = 14 * DAY_MS
+
+/** `lack`: how many of its places none of its people have now. */
+export type GroupLack = { id: string; gpus: number; lack: number; madeAt: number }
+
+/**
+ * How many free places of its size each group has now, by id. The group made first comes first; a free place counts
+ * for one group only.
+ * @param free how many places of each size are free
+ */
+export function heldPlaces(groups: GroupLack[], free: ReadonlyMap<number, number>): Map<string, number> {
+  const left = new Map(free)
+  const inOrder = groups.toSorted((a, b) => a.madeAt - b.madeAt || (a.id < b.id ? -1 : 1))
+  return new Map(
+    inOrder.map(({ id, gpus, lack }) => {
+      const held = Math.min(lack, left.get(gpus) ?? 0)
+      left.set(gpus, (left.get(gpus) ?? 0) - held)
+      return [id, held] as const
+    }),
+  )
+}
+
+/** `2026-11-28T09:00` in UTC, as the browser's field sends it, or ISO 8601 with a zone. NaN if it is neither. */
+export function groupTime(text: string): number {
+  const given = text.trim()
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?$/.test(given)) return Number.NaN
+  return Date.parse(/(Z|[+-]\d\d:\d\d)$/.test(given) ? given : `${given}Z`)
+}
+
+/** One of each, as `users` has them. */
+export function groupEmails(text: string): string[] {
+  const all = text.split(/[\s,;]+/).map(normalEmail)
+  return [...new Set(all.filter(Boolean))]
+}

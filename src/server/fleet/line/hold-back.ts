@@ -1,0 +1,51 @@
+import { type SQL, sql } from 'drizzle-orm'
+
+/**
+ * Places held back for groups, in SQL, for the writes that take or hand out a free place. Nothing reserves them: as
+ * many free places of a size stay free as its groups still lack, so a group takes what frees from its first moment on
+ * and holds nothing from its last. The same rule in words is in `src/domain/line-group.ts`.
+ */
+
+/** Whether a group's time has come and isn't over. */
+const isOn = (group: SQL, now: number) => sql`(${group}.starts_at <= ${now} AND ${group}.ends_at > ${now})`
+
+/** How many places a group still needs: each of its people who has a server, or a held place, has one of them. */
+export function lackOf(group: SQL): SQL<number> {
+  return sql<number>`max(0, ${group}.places - (SELECT count(*) FROM line_group_people AS person JOIN users ON users.email = person.email
+    WHERE person.group_id = ${group}.id AND (
+      EXISTS (SELECT 1 FROM server_sessions WHERE server_sessions.user_id = users.id AND server_sessions.ended_at IS NULL)
+      OR EXISTS (SELECT 1 FROM servers AS held WHERE held.reserved_by = users.id))))`
+}
+
+/** The groups with places of a row of `servers` whose people this user is one of, and which lack one. */
+function claimsOf(userId: string | SQL, now: number): SQL {
+  return sql`line_groups AS mine JOIN line_group_people AS me ON me.group_id = mine.id
+    JOIN users AS account ON account.email = me.email WHERE account.id = ${userId} AND mine.gpus = servers.gpus
+    AND ${isOn(sql`mine`, now)} AND ${lackOf(sql`mine`)} > 0`
+}
+
+/** How many free places of a row's size this user must leave: the lack of every group that comes before theirs. */
+function heldBackFrom(userId: string | SQL | null, now: number): SQL {
+  const comesFirst =
+    userId === null
+      ? sql`1`
+      : sql`NOT EXISTS (SELECT 1 FROM ${claimsOf(userId, now)} AND (mine.made_at, mine.id) <= (one.made_at, one.id))`
+  return sql`(SELECT coalesce(sum(${lackOf(sql`one`)}), 0) FROM line_groups AS one
+    WHERE one.gpus = servers.gpus AND ${isOn(sql`one`, now)} AND ${comesFirst})`
+}
+
+const isAnyOn = (now: number) =>
+  sql`EXISTS (SELECT 1 FROM line_groups AS any_group WHERE any_group.gpus = servers.gpus AND ${isOn(sql`any_group`, now)})`
+
+/** Whether enough places of its size stay free if this user takes a row of `servers`. Null: someone in no group. */
+export function isLeftFor(userId: string | SQL | null, now: number): SQL {
+  const others = sql`(SELECT count(*) FROM servers AS other WHERE other.gpus = servers.gpus AND other.id <> servers.id
+    AND +other.reserved_by IS NULL AND other.retired_at IS NULL AND other.set_aside_until <= ${now})`
+  return sql`(NOT ${isAnyOn(now)} OR ${others} >= ${heldBackFrom(userId, now)})`
+}
+
+/** Whether someone in line may pass this user at a row of `servers`: a group's places are no matter of the others. */
+export function isRival(other: SQL, userId: string, now: number): SQL {
+  return sql`(NOT ${isAnyOn(now)} OR ${isLeftFor(other, now)} AND (NOT EXISTS (SELECT 1 FROM ${claimsOf(userId, now)})
+    OR EXISTS (SELECT 1 FROM ${claimsOf(other, now)})))`
+}
