@@ -10,7 +10,6 @@ import { actorOf, runEventQuery } from '../run-events.ts'
 import { heldFor, isFreeFor, isNobodysTurn, startedQueries } from './line/turns.ts'
 import { doOnce, isFirst, keepKeyQueries, type Repeatable } from './repeats.ts'
 import { isWithinLimits } from './start-limits.ts'
-import { whyNotStarted } from './start-refusal.ts'
 import { isIncluded, requireWorld, worldQueries } from './worlds.ts'
 
 /** A user, and the API token that they use, if any. */
@@ -91,8 +90,11 @@ async function reserveAndQueue(
     ctx.db.select().from(runs).where(mine),
     ctx.db.select().from(jobs).where(eq(jobs.id, jobId)),
   ])
-  if (!run || !job)
+  if (!run || !job) {
+    // Loaded when needed: most starts are not refused.
+    const { whyNotStarted } = await import('./start-refusal.ts')
     throw await whyNotStarted(ctx, userId, { placeId, gpus, isSmaller: gpus < allowed.gpus, included, now })
+  }
   ctx.background(channel.wake(userId))
   return { run, job }
 }

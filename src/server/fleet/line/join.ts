@@ -1,8 +1,7 @@
 import { and, isNull, lte, max, sql } from 'drizzle-orm'
-import { type Query, writeBatch } from '../../../../db/client.ts'
+import { writeBatch } from '../../../../db/client.ts'
 import { places } from '../../../../db/schema.ts'
 import { AppError } from '../../../domain/error.ts'
-import { MINUTE_MS } from '../../../domain/instant.ts'
 import type { RunWishes } from '../../../domain/run-wishes.ts'
 import type { LinePlace } from '../../../domain/wire.ts'
 import { requireAllowance } from '../../billing/allowance.ts'
@@ -14,11 +13,9 @@ import { whyNotStarted } from '../start-refusal.ts'
 import type { Starter } from '../start-run.ts'
 import { isIncluded, requireWorld, worldQueries } from '../worlds.ts'
 import { countLine } from './count.ts'
+import { leaveQueries } from './leave.ts'
 import { findLinePlace, tellLine } from './show.ts'
-import { isFreeFor, isNobodysTurn, passOnQueries } from './turns.ts'
-
-/** Who leaves sooner didn't wait, they looked. */
-const SHORTEST_WAIT_MS = MINUTE_MS
+import { isFreeFor, isNobodysTurn } from './turns.ts'
 
 /**
  * Joins the line for the largest size that the user's plan and wish allow. Again, it changes what happens when it's
@@ -70,24 +67,6 @@ export async function leaveLine(ctx: Context, userId: string): Promise<void> {
   await writeBatch(ctx.db, leaveQueries(ctx, userId))
   await countLine(ctx)
   ctx.background(Promise.all([tellLine(ctx, userId), ctx.lineKeeper.wake(LINE)]))
-}
-
-/** For the batch that removes someone: they no longer wait, and a place held for them goes to the next. */
-export function leaveQueries(ctx: Pick<Context, 'db' | 'now'>, userId: string, when = sql`1`): Query[] {
-  const isIt = sql`user_id = ${userId} AND session_id IS NULL AND ${when}`
-  return [
-    leftQuery(ctx, isIt),
-    ctx.db.run(sql`DELETE FROM line WHERE ${isIt}`),
-    ...passOnQueries(ctx, sql`reserved_by = ${userId} AND NOT EXISTS (SELECT 1 FROM line WHERE user_id = ${userId})`),
-  ]
-}
-
-/** Counts those who leave without a place: they waited as well. */
-export function leftQuery(ctx: Pick<Context, 'db' | 'now'>, isIt: ReturnType<typeof sql>): Query {
-  const now = ctx.now()
-  return ctx.db.run(sql`INSERT INTO line_waits (gpus, trial, position, joined_at, waited_ms, served)
-    SELECT gpus, trial, coalesce(joined_position, 1), joined_at, ${now} - joined_at, 0 FROM line
-    WHERE ${isIt} AND given_at IS NULL AND lapses = 0 AND joined_at <= ${now - SHORTEST_WAIT_MS}`)
 }
 
 /** The largest size that there is. */

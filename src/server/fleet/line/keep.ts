@@ -13,7 +13,7 @@ import { IS_FREE, isOfferedAt } from '../places.ts'
 import { startRun } from '../start-run.ts'
 import { countLine } from './count.ts'
 import { isLeftFor } from './hold-back.ts'
-import { leaveQueries, leftQuery } from './join.ts'
+import { leaveQueries, leftQuery } from './leave.ts'
 import { tellLine } from './show.ts'
 import { IS_HELD, IS_WAITING, MAY_START, passOnQueries } from './turns.ts'
 
