@@ -2,7 +2,7 @@ import { type SQL, sql } from 'drizzle-orm'
 import { type Query, writeBatch } from '../../../../db/client.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
-import { tellQueries } from '../../mail/notices.ts'
+import { tellQueries, tellSoon } from '../../mail/notices.ts'
 import { debtMail } from '../../mail/overdue-letters.ts'
 
 /**
@@ -64,6 +64,7 @@ export async function suspendDebtors(ctx: Context): Promise<void> {
     JOIN users AS me ON me.mailbox = closed.mailbox AND me.closed_at IS NULL AND me.suspended_at IS NULL
     WHERE invoices.next_at IS NOT NULL AND ${IS_UNPAID} GROUP BY me.id LIMIT ${BATCH}`)
   await fourAtOnce(debtors, async (debtor) => {
-    await writeBatch(ctx.db, suspendDebtorQueries(ctx, debtor))
+    const written = await writeBatch(ctx.db, suspendDebtorQueries(ctx, debtor))
+    tellSoon(ctx, debtor.id, written.at(-1))
   })
 }

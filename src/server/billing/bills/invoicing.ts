@@ -8,6 +8,7 @@ import { PAYMENT_DAYS } from '../../../domain/money/plan.ts'
 import type { Context } from '../../context.ts'
 import { fourAtOnce } from '../../four-at-once.ts'
 import { alertOperator } from '../../mail/alerts.ts'
+import { tellSoon } from '../../mail/notices.ts'
 import { chargeText } from './charge-text.ts'
 import { type Done, giveCredit } from './crediting.ts'
 import { ensureCustomer } from './customers.ts'
@@ -75,10 +76,11 @@ async function noteFailure(ctx: Context, invoice: InvoiceRow, error: unknown): P
   const lastError = error instanceof AppError ? String(error.cause ?? error.message) : String(error)
   const unanswered = invoice.step === 'sent' && invoice.attempts >= SILENT_AFTER
   const overdue = unanswered && dueAt !== null && dueAt <= ctx.now() && remainingCents !== null
-  await writeBatch(ctx.db, [
+  const written = await writeBatch(ctx.db, [
     ctx.db.update(invoices).set({ lastError }).where(eq(invoices.billId, billId)),
     ...(overdue ? await suspendQueries(ctx, { billId, remainingCents, dueAt, hostedUrl }) : []),
   ])
+  if (overdue) tellSoon(ctx, invoice.userId, written.at(-1))
 }
 
 /**
