@@ -13,7 +13,10 @@ export type Stack = { url: string; services: Services; workerd: Workerd; close()
 export const DIST = resolve(import.meta.dirname, '../dist')
 
 /** The built Worker and everything around it, for `npm start` and the tests. Port 0 picks a free port. */
-export async function startStack(options: Omit<StackOptions, 'port'> & { port?: number }): Promise<Stack> {
+export async function startStack(
+  options: Omit<StackOptions, 'port'> & { port?: number },
+  modules = builtModules(),
+): Promise<Stack> {
   const port = options.port || (await freePort())
   const services = await startServices({ ...options, port })
   let workerd: Workerd
@@ -24,7 +27,7 @@ export async function startStack(options: Omit<StackOptions, 'port'> & { port?: 
     port,
     dataDir: options.dataDir,
     services,
-    modules: builtModules(),
+    modules,
     assets: join(DIST, 'client'),
     devRoutes: async (request) => routes.fetch(request),
   })

@@ -39,7 +39,7 @@ test.concurrent('carries several ports both ways, and each half ends for itself'
   expect(seen.err).toBe('Press Ctrl-C to end this.\n')
 })
 
-test.concurrent('a side that stops reading makes the other side wait', async () => {
+test.concurrent('a side that stops reading makes the other side wait', async ({ expect }) => {
   const ada = await newForwarder(stack)
   /** Writes without an end, and counts what left. */
   const pour = (socket: Socket) => {

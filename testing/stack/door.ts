@@ -7,18 +7,15 @@ import type { TokenScope } from '../../src/domain/api-token.ts'
 import type { Server } from '../../src/domain/wire.ts'
 import { type Client, newPerson, PASSWORD, waitFor } from '../people/client.ts'
 import { atEnd, temporaryFolder } from './at-end.ts'
+import { quickHasher } from './quick-hasher.ts'
 
 const DOOR_DOMAIN = 'door.localhost'
 
-/** A stack of its own whose servers have doors. */
-export async function openDoorStack() {
-  const stack = await startStack({
-    dataDir: temporaryFolder('door-stack'),
-    ec2BootMs: 100,
-    fleetSize: 50,
-    doorDomain: DOOR_DOMAIN,
-    log: () => {},
-  })
+/** A stack of its own whose servers have doors. @param modules a changed Worker */
+export async function openDoorStack(modules?: Parameters<typeof startStack>[1]) {
+  const dataDir = temporaryFolder('door-stack')
+  const options = { dataDir, ec2BootMs: 100, fleetSize: 50, doorDomain: DOOR_DOMAIN, log: () => {}, ...quickHasher }
+  const stack = await startStack(options, modules)
   atEnd(() => stack.close())
   return stack
 }

@@ -4,19 +4,27 @@ import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { openDatabase } from '../../../db/client.ts'
-import { runs, users } from '../../../db/schema.ts'
-import { type Client, newPerson, PASSWORD } from '../../../testing/people/client.ts'
+import { runs } from '../../../db/schema.ts'
+import { SEED_EMAILS, SEED_PASSWORD } from '../../../dev/seed.ts'
+import { builtModules } from '../../../dev/stack.ts'
+import { Client, newPerson, PASSWORD, type Reply, waitFor } from '../../../testing/people/client.ts'
 import { atEnd } from '../../../testing/stack/at-end.ts'
 import { ask, cookieOf, newRunner, OPENS, onMachine, openDoorStack, socketTo } from '../../../testing/stack/door.ts'
 
-const stack = await openDoorStack()
+/** The Worker whose DoorKeeper never looks by itself: what closes, somebody told it. The timer stays, which pins it. */
+const NO_LOOK = `import { DoorKeeper as Original } from './index.js'
+export * from './index.js'
+export { default } from './index.js'
+if (!Original.prototype.keepLooking) throw new Error('It has another name now.')
+export class DoorKeeper extends Original { keepLooking() { this.pin ??= setInterval(() => {}, 1_000) } }`
+const stack = await openDoorStack([{ type: 'ESModule', path: 'no-look.js', contents: NO_LOOK }, ...builtModules()])
 const db = openDatabase(stack.services.vars.LIBSQL_URL as string)
 const WEB = 9090
 const TCP = 41451
 
 /** Someone whose machine echoes, and streams without an end. */
-async function newRunnerWithEcho() {
-  const { person, server } = await newRunner(stack)
+async function newRunnerWithEcho(at: Pick<typeof stack, 'url'> = stack) {
+  const { person, server } = await newRunner(at)
   const machine = await onMachine(server.machine, WEB, (_, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     const timer = setInterval(() => res.write('data: x\n\n'), 50)
@@ -35,7 +43,7 @@ async function newRunnerWithEcho() {
 async function connectBoth(own: string, headers: Record<string, string>) {
   const talk = await socketTo(own, headers)
   talk.socket.send('hello')
-  await expect.poll(() => talk.received.length).toBe(1)
+  await waitFor(async () => talk.received.length === 1)
   const { host, port } = new URL(own)
   const stream = { ended: false }
   await new Promise<void>((resolve) => {
@@ -50,7 +58,7 @@ async function connectBoth(own: string, headers: Record<string, string>) {
   await new Promise((resolve) => setTimeout(resolve, 800))
   expect([talk.state.closed, stream.ended]).toEqual([null, false])
   return async () => {
-    await expect.poll(() => talk.state.closed !== null && stream.ended).toBe(true)
+    await waitFor(async () => talk.state.closed !== null && stream.ended)
   }
 }
 
@@ -59,7 +67,7 @@ const tokenOf = async (person: Client) => {
   return (await person.post('/api_tokens', form)).body as { token: string; id: string }
 }
 
-test('a guest comes in by a link until its owner ends it, open connections included', async () => {
+test.concurrent('a guest comes in by a link until its owner ends it, open connections included', async () => {
   const { person, server, own } = await newRunnerWithEcho()
   const at = `/api/v1/servers/${server.id}/guests`
   for (const hours of [0, 73, 1.5, 'x', null]) expect((await person.post(at, { hours })).status).toBe(422)
@@ -89,7 +97,7 @@ test('a guest comes in by a link until its owner ends it, open connections inclu
   expect((await person.get(at)).body).toMatchObject({ guests: [{ id: other.body.guest.id, uses: 1 }] })
 })
 
-test('signing out closes the door for that browser only', async () => {
+test.concurrent('signing out closes the door for that browser only', async () => {
   const { person, server, own } = await newRunnerWithEcho()
   const cookie = await cookieOf(person, server.door_url)
   const { token } = await tokenOf(person)
@@ -103,51 +111,77 @@ test('signing out closes the door for that browser only', async () => {
   expect((await ask(server.door_url, { authorization: `Bearer ${token}` })).status).toBe(200)
 })
 
-test.each(['new password', 'revoked token', 'suspension', 'end'] as const)('%s closes the door', async (what) => {
-  const { person, server, own } = await newRunnerWithEcho()
-  const { token, id } = await tokenOf(person)
-  const headers = { authorization: `Bearer ${token}` }
+const ENDS = {
+  'a new password': { status: 401, act: ({ person }) => person.request('PUT', '/users', { user: NEW_PASSWORD }) },
+  'a revoked token': { status: 401, act: ({ person, token }) => person.request('DELETE', `/api_tokens/${token.id}`) },
+  'closing the account': {
+    status: 410,
+    act: ({ person }) => person.request('DELETE', '/users', { user: { current_password: PASSWORD } }),
+  },
+  'a suspension': {
+    status: 403,
+    async act({ person }) {
+      const admin = new Client(stack.url)
+      await admin.signIn(SEED_EMAILS.admin, SEED_PASSWORD)
+      await admin.open('/console')
+      return admin.post(`/admin/people/${person.id}/suspend`, { reason: 'They asked us to.', confirmed: true })
+    },
+  },
+  "the run's end": {
+    status: 410,
+    act: ({ person, server }) =>
+      person.post('/api/v1/aws/stop_server', { server_id: server.server_id, session_id: server.id }),
+  },
+} satisfies Record<string, { status: number; act: (given: Given) => Promise<Reply> }>
+
+type Given = Awaited<ReturnType<typeof newRunnerWithEcho>> & { token: { token: string; id: string } }
+const NEW_PASSWORD = {
+  name: 'Ada',
+  current_password: PASSWORD,
+  password: 'another long password',
+  password_confirmation: 'another long password',
+}
+
+test.concurrent.each(Object.entries(ENDS))('%s closes the door at once', async (_, { status, act }) => {
+  const runner = await newRunnerWithEcho()
+  const { person, server, own } = runner
+  const token = await tokenOf(person)
+  const headers = { authorization: `Bearer ${token.token}` }
   const untilClosed = await connectBoth(own, headers)
   const raw = await socketTo(`${stack.url}/api/v1/servers/${server.id}/tcp/${TCP}`, headers)
   raw.socket.send(Buffer.from('bytes'))
-  await expect.poll(() => Buffer.concat(raw.received as Buffer[]).toString()).toBe('bytes')
+  await waitFor(async () => Buffer.concat(raw.received as Buffer[]).toString() === 'bytes')
   await person.open('/account_overview')
-  if (what === 'new password') {
-    const user = {
-      name: 'Ada',
-      current_password: PASSWORD,
-      password: 'another long password',
-      password_confirmation: 'another long password',
-    }
-    expect((await person.request('PUT', '/users', { user })).status).toBe(200)
-  } else if (what === 'revoked token') {
-    expect((await person.request('DELETE', `/api_tokens/${id}`)).status).toBe(200)
-  } else if (what === 'suspension') {
-    await db.update(users).set({ heldAt: Date.now() }).where(eq(users.id, person.id))
-  } else {
-    const stop = { server_id: server.server_id, session_id: server.id }
-    expect((await person.post('/api/v1/aws/stop_server', stop)).status).toBe(202)
-  }
+  expect((await act({ ...runner, token })).status).toBeLessThan(300)
   await untilClosed()
-  await expect.poll(() => raw.state.closed).not.toBe(null)
-  const expected = { 'new password': 401, 'revoked token': 401, suspension: 403, end: 410 }
-  expect((await ask(server.door_url, headers)).status).toBe(expected[what])
+  await waitFor(async () => raw.state.closed !== null)
+  expect((await ask(server.door_url, headers)).status).toBe(status)
 })
 
-test('an address that EC2 gave to a later machine is not reached, nor one that EC2 no longer finds', async () => {
+test.concurrent("what ends by itself, like a guest's hours, closes at the next look", async () => {
+  const usual = await openDoorStack()
+  const { person, server, own } = await newRunnerWithEcho(usual)
+  const { guest } = (await person.post(`/api/v1/servers/${server.id}/guests`, { hours: 1 })).body
+  const entered = await ask(guest.url, OPENS)
+  const untilClosed = await connectBoth(own, { cookie: entered.headers['set-cookie']?.[0]?.split(';')[0] ?? '' })
+  usual.services.clock.advance(3_600)
+  await untilClosed()
+})
+
+test.concurrent('an address that EC2 gave to a later machine is not reached, nor one that EC2 no longer finds', async () => {
   const { person, server } = await newRunnerWithEcho()
   const headers = { authorization: `Bearer ${(await tokenOf(person)).token}` }
-  const status = async () => (await ask(server.door_url, headers)).status
-  expect(await status()).toBe(200)
+  const untilStatus = (wanted: number) => waitFor(async () => (await ask(server.door_url, headers)).status === wanted)
+  await untilStatus(200)
   const bob = await newRunner(stack, 'Bob')
   const [mine] = await db.select().from(runs).where(eq(runs.id, server.id))
   await db
     .update(runs)
     .set({ privateAddress: mine?.privateAddress ?? '' })
     .where(eq(runs.id, bob.server.id))
-  await expect.poll(status).toBe(503)
+  await untilStatus(503)
   await db.update(runs).set({ privateAddress: '10.64.9.9' }).where(eq(runs.id, bob.server.id))
-  await expect.poll(status).toBe(200)
+  await untilStatus(200)
   await db.update(runs).set({ unseenSince: Date.now() }).where(eq(runs.id, server.id))
-  await expect.poll(status).toBe(503)
+  await untilStatus(503)
 })
