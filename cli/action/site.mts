@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 type Server = {
   id: string
+  name: string | null
   server_id: string
   pending: boolean
   active: boolean
@@ -12,10 +13,12 @@ type Server = {
 }
 
 const START = '/api/v1/aws/auto_cloud_start_request'
+const LINE = '/api/v1/line'
+const POLL_MS = 3_000
 const ATTEMPTS = 5
 
 /** Worth another try. */
-class Unanswered extends Error {}
+export class Unanswered extends Error {}
 export class Refused extends Error {
   readonly status: number
 
@@ -48,9 +51,9 @@ export function seconds(text: string): number {
   return parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (UNIT_S[unit] ?? 0), 0)
 }
 
-export async function call<T>(path: string, key?: string, body?: object): Promise<T> {
+export async function call<T>(path: string, key?: string, body?: object, method = body ? 'POST' : 'GET'): Promise<T> {
   const response = await fetch(site() + path, {
-    method: body ? 'POST' : 'GET',
+    method,
     headers: {
       Accept: 'application/json',
       Authorization: `Bearer ${input('token')}`,
@@ -84,16 +87,45 @@ export async function insist<T>(what: () => Promise<T>): Promise<T> {
   }
 }
 
+const wishes = () => ({
+  environment: input('environment'),
+  vehicle: input('vehicle'),
+  name: input('name'),
+  stop_after: seconds(input('stop-after')),
+})
+
 /** The same key gets the same server, however often we send it. */
 export async function startServer(key: string): Promise<Server> {
-  const body = {
-    environment: input('environment'),
-    vehicle: input('vehicle'),
-    name: input('name'),
-    stop_after: seconds(input('stop-after')),
-  }
-  const started = await insist(() => call<{ server: Server }>(START, key, body))
+  const started = await insist(() => call<{ server: Server }>(START, key, wishes()))
   return started.server
+}
+
+/** Waits in line until the site starts our server, or `canceled`. */
+export async function waitInLine(canceled: () => boolean): Promise<Server> {
+  const body = { ...wishes(), start: true }
+  let { line } = await insist(() => call<{ line: { position: number } | null }>(LINE, undefined, body))
+  console.log('Every server is reserved. Waiting in line…')
+  while (line && !canceled()) {
+    await sleep(POLL_MS)
+    line = (await insist(() => call<{ line: { position: number } | null }>(LINE))).line
+  }
+  const server = line ? undefined : await findStarted()
+  if (!server) throw new Error(canceled() ? 'The job was canceled.' : 'The place in line ended without a server.')
+  return server
+}
+
+/** @returns the server that the line started meanwhile, if any */
+export async function leaveLine(): Promise<Server | undefined> {
+  await insist(() => call(LINE, undefined, undefined, 'DELETE')).catch((error) => {
+    if (!(error instanceof Refused)) throw error
+  })
+  return findStarted()
+}
+
+/** An account has one live server at a time, and had none when it lined up. */
+async function findStarted(): Promise<Server | undefined> {
+  const { servers } = await insist(() => call<{ servers: Server[] }>('/api/v1/servers/get_servers'))
+  return servers.find(({ name, pending, active }) => (pending || active) && name === input('name'))
 }
 
 export async function findServer(id: string): Promise<Server | undefined> {

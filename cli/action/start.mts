@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { findServer, input, Refused, seconds, startServer, step, tell } from './site.mts'
+import { findServer, input, Refused, seconds, startServer, step, tell, waitInLine } from './site.mts'
 
 const POLL_MS = 3_000
+const NO_SERVER_FREE = 503
 /** By then, the site has ended every start. */
 const START_DEADLINE_MS = 25 * 60_000
 
@@ -20,7 +21,12 @@ await step(async () => {
       canceled = true
     })
   const { id } = await startServer(key).catch((error: Error) => {
-    if (error instanceof Refused) tell('STATE', 'refused', 'true')
+    if (!(error instanceof Refused)) throw error
+    if (error.status === NO_SERVER_FREE && input('wait-in-line') === 'true') {
+      tell('STATE', 'line', 'true')
+      return waitInLine(() => canceled)
+    }
+    tell('STATE', 'refused', 'true')
     throw error
   })
   tell('STATE', 'id', id)

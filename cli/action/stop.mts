@@ -1,12 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { call, findServer, input, insist, Refused, startServer, step } from './site.mts'
+import { keepFolder } from './keep.mts'
+import { call, findServer, input, insist, leaveLine, Refused, startServer, step } from './site.mts'
 
-/** Stops the server. GitHub runs this after all other steps, even if one failed or someone canceled the job. */
+/** Stops the server, and keeps a folder. GitHub runs this after all other steps, even if one failed or someone canceled the job. */
 await step(async () => {
   const { STATE_key: key, STATE_id, STATE_refused } = process.env
   if (!key || STATE_refused) return console.log('No server started.')
+  await stop(key, STATE_id)
+  // Its time costs nothing anymore.
+  if (STATE_id) await keepFolder()
+})
+
+async function stop(key: string, known: string | undefined): Promise<void> {
   try {
-    const id = STATE_id ?? (await startServer(key)).id
+    const id = known ?? (process.env.STATE_line ? await leaveLine() : await startServer(key))?.id
+    if (!id) return console.log('No server started.')
     const server = await insist(() => findServer(id))
     if (!server?.pending && !server?.active) return console.log('The server has already stopped.')
     const body = { server_id: server.server_id, session_id: id }
@@ -17,4 +25,4 @@ await step(async () => {
     if (error instanceof Refused && error.status !== 401 && error.status !== 403) return console.log(error.message)
     throw new Error(`${(error as Error).message} The server stops on its own ${input('stop-after')} after its start.`)
   }
-})
+}

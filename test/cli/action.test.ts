@@ -3,10 +3,11 @@ import { validate } from '@actions/languageservice'
 import { expect, inject, test } from 'vitest'
 import { TextDocument } from 'vscode-languageserver-textdocument'
 import { parse } from 'yaml'
-import type { Server } from '../../src/domain/wire.ts'
+import type { FileList, Server } from '../../src/domain/wire.ts'
 import { CLI_FILE, newOperator } from '../../testing/people/command-line.ts'
 import { openLine } from '../../testing/people/open-line.ts'
 import { runWorkflow } from '../../testing/stack/actions-runner.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
 import { hasPrograms } from '../../testing/stack/programs.ts'
 
 const url = inject('url')
@@ -89,6 +90,37 @@ test.concurrent('stops the server when the runner kills the start before its ans
   line.close()
   expect([ok, starts, log]).toEqual([false, 2, expect.stringContaining('Stopping the server.')])
   expect(await serversOf(ada)).toMatchObject([{ end_time: expect.any(String) }])
+})
+
+test.concurrent('keeps a folder in the files, also when a step fails', async () => {
+  const ada = await newOperator(url)
+  const folder = temporaryFolder('proving-ground-kept')
+  const run = [
+    `run: |`,
+    `mkdir -p '${folder}/runs/logs'`,
+    `echo flown > '${folder}/runs/logs/رحلة.txt'`,
+    `: > '${folder}/runs/empty'`,
+    `ln -s /etc/hostname '${folder}/runs/link'`,
+    'exit 1',
+  ].join('\n          ')
+  const workflow = smoke.replace('stop-after: 15m', `$&\n          keep: ${folder}/runs`).replace(/run: curl.*/, run)
+  const { ok, log } = await fly(ada, { workflow })
+  expect([ok, log]).toEqual([false, expect.stringContaining('Kept 2 files in your files: ci/ada/drone/42/fly/runs\n')])
+  const list = async (path: string) => (await ada.person.get<FileList>(`/api/v1/files?path=${path}`)).body
+  expect(await list('ci/ada/drone/42/fly/runs')).toMatchObject({
+    folders: [{ name: 'logs' }],
+    files: [{ name: 'empty', size: 0 }],
+  })
+  expect((await list('ci/ada/drone/42/fly/runs/logs')).files).toMatchObject([{ name: 'رحلة.txt', size: 6 }])
+})
+
+test.concurrent('warns of a folder to keep that nobody made', async () => {
+  const ada = await newOperator(url)
+  const workflow = smoke
+    .replace('stop-after: 15m', '$&\n          keep: nowhere')
+    .replace(/run: curl.*/, 'run: echo flown')
+  const { ok, log } = await fly(ada, { workflow })
+  expect([ok, log]).toEqual([true, expect.stringContaining('::warning::There is no folder nowhere to keep.')])
 })
 
 test.concurrent('leaves servers alone that it did not start', async () => {

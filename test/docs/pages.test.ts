@@ -94,7 +94,8 @@ describe.runIf(hasPrograms('bash', 'curl', 'jq'))('the examples work:', () => {
     const { cwd, read } = await bash(action, ada)
     const ran = await runWorkflow({ workflow, folder: cwd, secrets: { PROVING_GROUND_TOKEN: ada.token } })
     expect(ran).toEqual({ ok: true, log: expect.stringContaining('Your server is running') })
-    expect(read('page.html')).toContain('<')
+    expect(ran.log).toContain('Kept 1 file in your files: ci/ada/drone/42/simulate/results')
+    expect(read('results/page.html')).toContain('<')
     expect((await serversOf(ada))[0]?.end_time).not.toBeNull()
   })
 

@@ -30,7 +30,7 @@ type Job = {
 
 /** Runs the workflow's only job. @returns what its steps printed, and whether all of them succeeded */
 export async function runWorkflow({ workflow, folder, secrets, inputs = {}, env = {}, interrupt }: Job) {
-  const [job] = Object.values((parse(workflow) as Workflow).jobs)
+  const [[name, job] = ['', null]] = Object.entries((parse(workflow) as Workflow).jobs)
   const github = { run_id: '42' }
   const outputs: Record<string, Values> = {}
   const fill = (text: string) =>
@@ -48,7 +48,16 @@ export async function runWorkflow({ workflow, folder, secrets, inputs = {}, env 
   let current: ChildProcess | null = null
   void interrupt?.then((signal) => current?.kill(signal))
   const run = (program: string, args: string[], own: Values) => {
-    const runner = { PATH: process.env.PATH ?? '', HOME: temp, RUNNER_TEMP: temp, CI: 'true', GITHUB_ACTIONS: 'true' }
+    const runner = {
+      PATH: process.env.PATH ?? '',
+      HOME: temp,
+      RUNNER_TEMP: temp,
+      CI: 'true',
+      GITHUB_ACTIONS: 'true',
+      GITHUB_REPOSITORY: 'ada/drone',
+      GITHUB_RUN_ID: github.run_id,
+      GITHUB_JOB: name,
+    }
     const child = spawn(program, args, { cwd: folder, env: { ...runner, ...env, ...own } })
     child.stdout.on('data', (chunk) => (log += chunk))
     child.stderr.on('data', (chunk) => (log += chunk))

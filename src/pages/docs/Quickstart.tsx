@@ -7,7 +7,7 @@ export const PACKAGE_PATH = '/cli/proving-ground.tgz'
 /** A function also works in scripts, and completes in zsh; an alias doesn't. */
 export const getCli = (origin: string) => `curl -fsSo ~/proving-ground.mjs ${origin}${CLI_PATH}
 proving-ground() { node ~/proving-ground.mjs "$@"; }`
-const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'site.mts']
+const ACTION_FILES = ['action.yml', 'start.mts', 'stop.mts', 'site.mts', 'keep.mts']
 
 /** @param origin the site's own, so that every example works as written */
 export function Quickstart({ origin }: { origin: string }) {
@@ -97,7 +97,9 @@ proving-ground stop`}</Code>
       <p>
         Save your token as the secret <code>PROVING_GROUND_TOKEN</code>. When the job ends, the action stops the server,
         even if a step failed or you canceled the job. If the runner dies as well, <code>stop-after</code> stops it. An
-        account runs one server at a time, so make jobs wait for each other.
+        account runs one server at a time, so make jobs wait for each other; <code>wait-in-line</code> waits for other
+        people's as well. What the job writes into the folder <code>keep</code> goes to <a href="/files">your files</a>{' '}
+        at its end, below <code>ci/</code>.
       </p>
       <Code run="workflow">{`name: Simulate
 on: push
@@ -116,10 +118,12 @@ jobs:
           environment: Mountains
           vehicle: ugv
           stop-after: 45m
+          wait-in-line: true
+          keep: results
       - name: Fly the mission
         env:
           ADDRESS: \${{ steps.server.outputs.address }}
-        run: curl -fsS "$ADDRESS" > page.html`}</Code>
+        run: curl -fsS --create-dirs -o results/page.html "$ADDRESS"`}</Code>
       <p>
         Any other CI that runs a shell can do the same with <a href="/docs/cli#scripts">the command line</a>.
       </p>

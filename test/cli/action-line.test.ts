@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Stack, startStack } from '../../dev/stack.ts'
+import type { Server } from '../../src/domain/wire.ts'
+import { newPerson, waitFor } from '../../testing/people/client.ts'
+import { newOperator } from '../../testing/people/command-line.ts'
+import { runWorkflow } from '../../testing/stack/actions-runner.ts'
+import { temporaryFolder } from '../../testing/stack/at-end.ts'
+import { quickHasher } from '../../testing/stack/quick-hasher.ts'
+
+const smoke = readFileSync('.github/workflows/smoke.yml', 'utf8')
+const waiting = smoke
+  .replace('stop-after: 15m', '$&\n          wait-in-line: true')
+  .replace(/run: curl.*/, 'run: "echo flown"')
+
+let stack: Stack
+beforeAll(async () => {
+  const dataDir = temporaryFolder('action-line')
+  stack = await startStack({ dataDir, fleetSize: 1, ec2BootMs: 300, log: () => {}, ...quickHasher })
+})
+afterAll(() => stack?.close())
+
+type Person = Awaited<ReturnType<typeof newPerson>>
+const serversOf = async (person: Person) =>
+  (await person.get<{ servers: Server[] }>('/api/v1/servers/get_servers')).body.servers
+const isWaiting = async (person: Person) =>
+  (await person.get<{ line: object | null }>('/api/v1/line')).body.line !== null
+
+/** Someone has the only server, and a job of Ada's begins. */
+async function meet(workflow: string, interrupt?: Promise<'SIGINT'>) {
+  const owner = await newPerson(stack.url)
+  // The place of the test before may not be free yet.
+  await waitFor(async () => (await owner.post('/api/v1/aws/auto_cloud_start_request')).status === 202)
+  const ada = await newOperator(stack.url)
+  const secrets = { PROVING_GROUND_TOKEN: ada.token }
+  const job = runWorkflow({
+    workflow,
+    folder: process.cwd(),
+    secrets,
+    inputs: { url: stack.url },
+    ...(interrupt && { interrupt }),
+  })
+  const stop = async () => {
+    const [server] = await serversOf(owner)
+    await owner.post('/api/v1/aws/stop_server', { server_id: server?.server_id, session_id: server?.id })
+  }
+  return { ada: ada.person, job, stop }
+}
+
+test('waits in line, uses the server that the site then starts, and stops it', async () => {
+  const { ada, job, stop } = await meet(waiting)
+  await waitFor(() => isWaiting(ada))
+  await stop()
+  const { ok, log } = await job
+  expect([ok, log]).toEqual([
+    true,
+    expect.stringMatching(/Waiting in line…[\s\S]*is running[\s\S]*flown[\s\S]*Stopping the server/),
+  ])
+  expect(await serversOf(ada)).toMatchObject([{ name: 'Smoke 42', end_time: expect.any(String) }])
+})
+
+test('leaves the line when someone cancels the job', async () => {
+  const cancel = Promise.withResolvers<'SIGINT'>()
+  const { ada, job, stop } = await meet(waiting, cancel.promise)
+  await waitFor(() => isWaiting(ada))
+  cancel.resolve('SIGINT')
+  const { ok, log } = await job
+  expect([ok, log]).toEqual([false, expect.stringMatching(/The job was canceled[\s\S]*No server started/)])
+  expect([await isWaiting(ada), await serversOf(ada)]).toEqual([false, []])
+  await stop()
+})
+
+test('fails without wait-in-line', async () => {
+  const { ada, job, stop } = await meet(smoke)
+  const { ok, log } = await job
+  expect([ok, log]).toEqual([false, expect.stringMatching(/::error::.*reserved[\s\S]*No server started/)])
+  expect(await isWaiting(ada)).toBe(false)
+  await stop()
+})
