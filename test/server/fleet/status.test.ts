@@ -28,6 +28,8 @@ const network = (to: number): Machine => ({
   },
 })
 
+/** Bytes: more than all buffers on the way hold. */
+const ENDLESS = 32_000_000
 const GOOD = '{"idle_seconds": 90}'
 const head = (status: string, more = '') => `HTTP/1.1 ${status}\r\n${more}Connection: close\r\n\r\n`
 
@@ -57,6 +59,28 @@ describe.each(['on the internet', "in the machines' network"])('a machine %s', (
     const gone = await listen(server)
     await new Promise((resolve) => server.close(resolve))
     expect(await ask(gone)).toBeNull()
+  })
+
+  test('reads no more than it needs of an answer that never ends', async () => {
+    let sent = 0
+    const endless = await listen(
+      createServer((socket) => {
+        socket.on('error', () => {})
+        const more = () => {
+          while (!socket.destroyed && sent < ENDLESS) {
+            sent += 65_536
+            if (!socket.write(' '.repeat(65_536))) return
+          }
+        }
+        socket.on('drain', more)
+        socket.once('data', () => {
+          socket.write(head('200 OK'))
+          more()
+        })
+      }),
+    )
+    expect(await ask(endless)).toBeNull()
+    expect(sent).toBeLessThan(ENDLESS)
   })
 
   test('says nothing if it answers a byte at a time', async () => {
