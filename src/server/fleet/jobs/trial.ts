@@ -21,17 +21,19 @@ const hasEnd = or(isNotNull(runs.mustStopAt), isNotNull(runs.endsAt))
  */
 export async function watchEnd(ctx: Context, userId: string, tell: Tell): Promise<number | null> {
   const [row] = await ctx.db
-    .select({ run: runs, email: users.email })
+    .select({ run: runs, email: users.email, minutes: users.idleMinutes })
     .from(runs)
     .innerJoin(users, eq(users.id, runs.userId))
     .where(and(eq(runs.userId, userId), hasEnd, isNull(runs.stopRequestedAt), isNull(runs.endedAt)))
   if (!row) return null
-  const { run, email } = row
+  const { run, email, minutes } = row
   const [mustStopAt, endsAt] = [run.mustStopAt ?? Infinity, run.endsAt ?? Infinity]
   const now = ctx.now()
   if (now >= endsAt && endsAt < mustStopAt) {
-    // Unless its user has just moved it.
-    const when = sql`ends_at <= ${now}`
+    // If we come late, someone may use it again.
+    if (run.idleEnds) await (await import('./idle.ts')).lookIdle(ctx, { run, minutes }, tell)
+    // Unless it has just been moved.
+    const when = sql`ends_at = ${endsAt}`
     await requestStop(ctx, run, endsAt, { cancelled: `${TIME_UP_EARLY} ${NOT_CHARGED}`, when })
     return now
   }

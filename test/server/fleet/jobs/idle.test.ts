@@ -10,7 +10,7 @@ import { toServer } from '../../../../src/server/fleet/wire.ts'
 import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import { freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
-import { finishJobs, sentences, settle } from '../../../../testing/world/play.ts'
+import { finishJobs, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
 import { openWorld } from '../../../../testing/world/world.ts'
 
 const world = await openWorld(memoryDatabase())
@@ -71,6 +71,8 @@ async function running(
       ).map(({ what, by }) => `${what} ${by}`),
   }
 }
+
+type Idle = Awaited<ReturnType<typeof running>>
 
 test('a server that nobody uses is warned of and stopped, to the minute, and says so', async () => {
   const { ada, run, from, asked, until, heard, mailed, events } = await running()
@@ -142,6 +144,29 @@ test('a click that moves the end counts as use, and that end is theirs', async (
   expect((await run()).endsAt).toBeNull()
   await until(moved + 21 * MINUTE)
   expect((await run()).idleEnds).toBe(true)
+})
+
+test.each([
+  { what: 'is used again', kept: true, since: (server: Idle) => server.use() },
+  { what: 'no longer answers', kept: true, since: (server: Idle) => server.say(() => null) },
+  { what: 'is still idle', kept: false, since: () => {} },
+])('if we come late to its end, a server that $what is kept: $kept', async ({ kept, since }) => {
+  const server = await running()
+  await server.until(server.from + 25 * MINUTE)
+  const end = (await server.run()).endsAt ?? 0
+  world.advance(60)
+  since(server)
+  // No alarm rings meanwhile.
+  world.clock.ms = end + 2 * MINUTE
+  await world.ring(server.ada.user.id)
+  await world.process.settle()
+  const run = await server.run()
+  expect([run.endsAt, run.idleEnds, run.stopRequestedAt === null]).toEqual(
+    kept ? [null, false, true] : [end, true, false],
+  )
+  if (kept) await pressStop(world, server.ada)
+  await settle(world, server.ada)
+  if (!kept) expect((await server.run()).meteredUntil).toBe(end)
 })
 
 test('only accounts that chose it are asked; switching it off takes a set end back', async () => {
