@@ -1,18 +1,15 @@
 import { and, asc, eq, ne } from 'drizzle-orm'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runEvents } from '../../../db/schema.ts'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
 import { changeRun } from '../../../src/server/fleet/change-run.ts'
 import { startRun } from '../../../src/server/fleet/start-run.ts'
 import { toServer } from '../../../src/server/fleet/wire.ts'
-import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
-import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { freshPlaces, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStop, settle } from '../../../testing/world/play.ts'
-import { openWorld } from '../../../testing/world/world.ts'
+import { quietWorld } from '../../../testing/world/quiet-world.ts'
 
-const world = await openWorld(memoryDatabase())
-afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+const world = await quietWorld()
 
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 

@@ -4,7 +4,6 @@ import { writeBatch } from '../../../db/client.ts'
 import { places, runs, users } from '../../../db/schema.ts'
 import type { CloudInstance, InstanceState } from '../../../src/server/ports/cloud.ts'
 import { FLEET } from '../../../src/server/ports/objects.ts'
-import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { alertsOf } from '../../../testing/stack/operator.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import {
@@ -17,10 +16,9 @@ import {
   newCustomer,
 } from '../../../testing/world/fleet.ts'
 import { pressStart, pressStop, running, sentences, settle } from '../../../testing/world/play.ts'
-import { openWorld } from '../../../testing/world/world.ts'
+import { quietWorld } from '../../../testing/world/quiet-world.ts'
 
-const world = await openWorld(memoryDatabase())
-afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+const world = await quietWorld()
 const { cloud } = world.ctx
 const { listPage } = cloud
 afterEach(() => {

@@ -1,15 +1,13 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { NO_WISHES } from '../../../src/domain/run-wishes.ts'
 import { startRun } from '../../../src/server/fleet/start-run.ts'
-import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
-import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
+import { quietWorld } from '../../../testing/world/quiet-world.ts'
 import { Cut } from '../../../testing/world/wire.ts'
-import { onlyMishaps, openWorld } from '../../../testing/world/world.ts'
+import { onlyMishaps } from '../../../testing/world/world.ts'
 
-const world = await openWorld(memoryDatabase())
-afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+const world = await quietWorld()
 
 test('two clicks on Stop make one job, even if one comes later', async () => {
   await freshPlaces(world, 1)

@@ -1,15 +1,13 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { launches } from '../../../db/schema.ts'
 import { endOrphans, reviveWatcher, wakeOverdue } from '../../../src/server/fleet/sweep.ts'
 import { FLEET } from '../../../src/server/ports/objects.ts'
-import { memoryDatabase } from '../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer } from '../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../testing/world/play.ts'
-import { openWorld } from '../../../testing/world/world.ts'
+import { quietWorld } from '../../../testing/world/quiet-world.ts'
 
-const world = await openWorld(memoryDatabase())
-afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+const world = await quietWorld()
 /** We tell the operator about each orphan once. */
 const takeAlert = () => expect(inBrief(world.takeLines())).toEqual([expect.stringMatching(/^alert orphan:i-/)])
 const { cloud } = world.ctx

@@ -1,9 +1,7 @@
 import { sql } from 'drizzle-orm'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { getUsage } from '../../../../src/server/billing/bills/usage.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
-import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
-import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import {
   aliveOf,
   freshPlaces,
@@ -14,14 +12,10 @@ import {
   newCustomer,
 } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, sentences, settle } from '../../../../testing/world/play.ts'
-import { openWorld } from '../../../../testing/world/world.ts'
+import { quietWorld } from '../../../../testing/world/quiet-world.ts'
 
-const world = await openWorld(memoryDatabase())
-afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+const world = await quietWorld()
 const NEVER = Number.POSITIVE_INFINITY
-afterEach(() => {
-  world.answerMs = 0
-})
 
 /** Starts a server whose machine runs but does not answer yet. */
 async function loading(answerMs: number, demo = false) {

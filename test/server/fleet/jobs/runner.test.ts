@@ -1,15 +1,13 @@
 import { eq } from 'drizzle-orm'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { jobs } from '../../../../db/schema.ts'
-import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import { freshPlaces, jobsOf, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
+import { quietWorld } from '../../../../testing/world/quiet-world.ts'
 import { Lost } from '../../../../testing/world/wire.ts'
-import { openWorld } from '../../../../testing/world/world.ts'
 
-const world = await openWorld(memoryDatabase())
-afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+const world = await quietWorld()
 
 /** Rings once, and returns the milliseconds until the job's next step. */
 async function stepOf(userId: string, kind: string): Promise<number> {

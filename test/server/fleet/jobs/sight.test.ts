@@ -4,7 +4,6 @@ import { launches, runs } from '../../../../db/schema.ts'
 import { ec2Cloud } from '../../../../src/server/fleet/ec2.ts'
 import type { CloudInstance } from '../../../../src/server/ports/cloud.ts'
 import { FLEET } from '../../../../src/server/ports/objects.ts'
-import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { alertsOf } from '../../../../testing/stack/operator.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import {
@@ -17,10 +16,9 @@ import {
   newCustomer,
 } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStart, pressStop, running, settle } from '../../../../testing/world/play.ts'
-import { openWorld } from '../../../../testing/world/world.ts'
+import { quietWorld } from '../../../../testing/world/quiet-world.ts'
 
-const world = await openWorld(memoryDatabase())
-afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+const world = await quietWorld()
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 const people: Customer[] = []
 

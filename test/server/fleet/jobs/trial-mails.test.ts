@@ -1,16 +1,13 @@
 import { eq } from 'drizzle-orm'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { outbox } from '../../../../db/schema.ts'
 import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
-import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
-import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import { freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { pressStop, running, settle } from '../../../../testing/world/play.ts'
-import { openWorld } from '../../../../testing/world/world.ts'
+import { quietWorld } from '../../../../testing/world/quiet-world.ts'
 
-const world = await openWorld(memoryDatabase())
-afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+const world = await quietWorld()
 
 type Customer = Awaited<ReturnType<typeof newCustomer>>
 

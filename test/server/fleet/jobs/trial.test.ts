@@ -1,14 +1,12 @@
 import { eq } from 'drizzle-orm'
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { runs } from '../../../../db/schema.ts'
-import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
 import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { pressStop, running, settle } from '../../../../testing/world/play.ts'
-import { openWorld } from '../../../../testing/world/world.ts'
+import { quietWorld } from '../../../../testing/world/quiet-world.ts'
 
-const world = await openWorld(memoryDatabase())
-afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+const world = await quietWorld()
 
 /** Someone with a minute of their trial left, and a running server. */
 async function lastMinute() {

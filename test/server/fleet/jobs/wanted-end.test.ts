@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { NO_WISHES } from '../../../../src/domain/run-wishes.ts'
 import { setBudget } from '../../../../src/server/billing/bills/budget.ts'
 import { mailUsedHours } from '../../../../src/server/billing/bills/hours-mails.ts'
@@ -6,14 +6,11 @@ import { liftTrialEndQuery } from '../../../../src/server/billing/plans/grants.t
 import { startRun } from '../../../../src/server/fleet/start-run.ts'
 import { wakeOverdue } from '../../../../src/server/fleet/sweep.ts'
 import { toServer } from '../../../../src/server/fleet/wire.ts'
-import { memoryDatabase } from '../../../../testing/stack/memory-database.ts'
-import { inBrief } from '../../../../testing/stack/recorded-log.ts'
 import { aliveOf, freshPlaces, latestRun, newCustomer } from '../../../../testing/world/fleet.ts'
 import { finishJobs, pressStop, running, sentences, settle } from '../../../../testing/world/play.ts'
-import { openWorld } from '../../../../testing/world/world.ts'
+import { quietWorld } from '../../../../testing/world/quiet-world.ts'
 
-const world = await openWorld(memoryDatabase())
-afterEach(() => expect(inBrief(world.takeLines())).toEqual([]))
+const world = await quietWorld()
 
 type Account = Parameters<typeof newCustomer>[1]
 
