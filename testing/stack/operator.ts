@@ -1,8 +1,10 @@
+import { eq } from 'drizzle-orm'
 import { alerts, outbox } from '../../db/schema.ts'
 import type { World } from '../world/world.ts'
 
-/** What the operator was alerted about, and the subjects of all mails. */
-export async function alertsOf(world: World): Promise<{ matters: string[]; mails: string[] }> {
-  const [told, mails] = [await world.db.select().from(alerts), await world.db.select().from(outbox)]
+/** What the operator was alerted about, and the subjects of their mails. */
+export async function alertsOf({ db, ctx }: World): Promise<{ matters: string[]; mails: string[] }> {
+  const told = await db.select().from(alerts)
+  const mails = await db.select().from(outbox).where(eq(outbox.recipient, ctx.config.operatorEmail))
   return { matters: told.map(({ matter }) => matter).sort(), mails: mails.map(({ subject }) => subject) }
 }
