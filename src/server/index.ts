@@ -35,5 +35,5 @@ function isAtDoor({ url }: Request, { DOOR_DOMAIN }: Env): boolean {
 async function answerAtDoor(request: Request, env: Env, execution: ExecutionContext): Promise<Response> {
   const { answerAtDoor } = await import('./door/entry.ts')
   const ctx = await createContext(env, (work) => execution.waitUntil(work), log)
-  return answerAtDoor(ctx, request, (userId) => env.DOOR_KEEPER.getByName(userId))
+  return answerAtDoor(ctx, request, env)
 }

@@ -3,14 +3,19 @@ const KEPT_MS = 500
 const MOST_KEPT = 2_000
 
 /** Shares what was read a moment ago: a page loads many files at once, and a program opens many connections. */
-export function briefly<T>(): (key: string, read: () => Promise<T>) => Promise<T> {
+export function briefly<T>() {
   const kept = new Map<string, { value: T; until: number }>()
-  return async (key, read) => {
-    const known = kept.get(key)
-    if (known && Date.now() < known.until) return known.value
+  const known = (key: string): T | null => {
+    const found = kept.get(key)
+    return found && Date.now() < found.until ? found.value : null
+  }
+  const find = async (key: string, read: () => Promise<T>): Promise<T> => {
+    const shared = known(key)
+    if (shared !== null) return shared
     const value = await read()
     if (kept.size >= MOST_KEPT) kept.clear()
     kept.set(key, { value, until: Date.now() + KEPT_MS })
     return value
   }
+  return { known, find }
 }

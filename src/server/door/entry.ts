@@ -3,30 +3,31 @@ import { type Door, ENTER_PATH, findDoorHost, READY_LABEL } from '../../domain/d
 import { SERVER_WEB_PORT } from '../../domain/server.ts'
 import { findByApiToken } from '../accounts/api-tokens.ts'
 import { type Context, siteOrigin } from '../context.ts'
+import type { Env } from '../env.ts'
+import { isWithinOuterLimit } from '../http/middleware/outer-limit.ts'
 import { doorQuery, type FoundDoor, findDoor, type Pass } from './access.ts'
 import { briefly } from './briefly.ts'
 import { cookieName, passCookie, readPass } from './cookie.ts'
 import { isForeign } from './headers.ts'
-import type { Keeper } from './hold.ts'
 import { admitGuest, redeemTicket } from './links.ts'
 import { passOn } from './pass-on.ts'
 import { answerReady } from './ready.ts'
 import { type Refusal, refuse } from './refusals.ts'
 
+type DoorEnv = Pick<Env, 'DOOR_KEEPER' | 'OUTER_LIMIT'>
+
 /** Answers a request to a run's own host: lets its owner and guests through to the machine. */
-export async function answerAtDoor(
-  ctx: Context,
-  request: Request,
-  keeper: (userId: string) => Keeper,
-): Promise<Response> {
+export async function answerAtDoor(ctx: Context, request: Request, env: DoorEnv): Promise<Response> {
   const { door } = ctx.config
   const url = new URL(request.url)
   const host = findDoorHost(door, url.host)
   if (door && url.hostname === `${READY_LABEL}.${door.domain}`) return answerReady(ctx)
   if (!door || !host?.label || (host.port !== null && !door.webPorts.includes(host.port))) return refuse('unknown')
   try {
+    const shown = readShown(ctx, door, host.label, request)
+    if (await isStrangerTooMany(ctx, env, shown, request)) return refuse('too_many')
     if (url.pathname === ENTER_PATH) return await enter(ctx, door, host.label, request)
-    const visitor = await findVisitor(ctx, door, host.label, request)
+    const visitor = await findVisitor(ctx, host.label, shown)
     if (!visitor.door) return refuse('unknown')
     const why = whyNot(door, visitor, request)
     if (why === 'stranger') return turnAway(ctx, visitor.door, host.port, request)
@@ -34,7 +35,9 @@ export async function answerAtDoor(
     const port = host.port ?? SERVER_WEB_PORT
     const crossing = { door, label: host.label, port: host.port, cookie: cookieName(door) }
     const to = { ...crossing, address: `${visitor.door.address}:${port}` }
-    return await passOn(ctx, request, { ...visitor, door: visitor.door, pass: visitor.pass as Pass, to }, keeper)
+    return await passOn(ctx, request, { ...visitor, door: visitor.door, pass: visitor.pass as Pass, to }, (userId) =>
+      env.DOOR_KEEPER.getByName(userId),
+    )
   } catch (error) {
     ctx.log('door_failed', { label: host.label }, error)
     return refuse('failed')
@@ -55,13 +58,30 @@ function whyNot(door: Door, { door: found, pass, isIn }: Visitor, request: Reque
 
 const visitors = briefly<Visitor>()
 
+/** What a request shows: an API token, or a pass that we signed, which need not count any more. */
+function readShown(ctx: Context, door: Door, label: string, { headers }: Request) {
+  const bearer = /^\s*bearer\s+(pg_\S+)\s*$/i.exec(headers.get('authorization') ?? '')?.[1] ?? null
+  const pass = bearer === null ? readPass(ctx, door, label, headers.get('cookie')) : null
+  return { bearer, pass, key: `${ctx.config.secretKey} ${label} ${bearer ?? `${pass?.kind} ${pass?.id}`}` }
+}
+
+type Shown = ReturnType<typeof readShown>
+
 /** Who this is, from one read, or from one a moment ago. */
-async function findVisitor(ctx: Context, door: Door, label: string, request: Request): Promise<Visitor> {
-  const bearer = /^\s*bearer\s+(pg_\S+)\s*$/i.exec(request.headers.get('authorization') ?? '')?.[1] ?? null
-  const pass = bearer === null ? readPass(ctx, door, label, request.headers.get('cookie')) : null
-  return visitors(`${ctx.config.secretKey} ${label} ${bearer ?? `${pass?.kind} ${pass?.id}`}`, async () =>
+function findVisitor(ctx: Context, label: string, { bearer, pass, key }: Shown): Promise<Visitor> {
+  return visitors.find(key, async () =>
     bearer === null ? { pass, ...(await findDoor(ctx, { label }, pass)) } : findProgram(ctx, label, bearer),
   )
+}
+
+/**
+ * The platform counts strangers by their network, before we read anything. People with a pass load hundreds of files,
+ * and cost two reads a second at most.
+ */
+async function isStrangerTooMany(ctx: Context, env: DoorEnv, { pass, key }: Shown, request: Request): Promise<boolean> {
+  if (pass || visitors.known(key)?.isIn) return false
+  const address = request.headers.get('cf-connecting-ip')
+  return !(await isWithinOuterLimit(env, address, (error) => ctx.log('door_limit_failed', {}, error)))
 }
 
 /** The owner's own program, with a token that may operate. */

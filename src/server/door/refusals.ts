@@ -1,3 +1,5 @@
+import { OUTER_PERIOD_S } from '../http/middleware/outer-limit.ts'
+
 /** What a visitor reads who doesn't get through, and programs in JSON. */
 const REFUSALS = {
   unknown: { status: 404, title: 'No server here', sentence: 'No server has this address.' },
@@ -15,6 +17,11 @@ const REFUSALS = {
     status: 401,
     title: 'Not signed in',
     sentence: 'Send an API token of the owner that may operate: Authorization: Bearer pg_…',
+  },
+  too_many: {
+    status: 429,
+    title: 'Too many requests',
+    sentence: 'Too many requests from your network. Please try again in a minute.',
   },
   closed: {
     status: 403,
@@ -58,6 +65,7 @@ export function refuse(why: Refusal): Response {
   const { status, title, sentence } = REFUSALS[why]
   const headers: Record<string, string> = { ...HEADERS }
   if (why === 'starting' || why === 'failed') headers['retry-after'] = '2'
+  if (why === 'too_many') headers['retry-after'] = String(OUTER_PERIOD_S)
   if (why === 'stranger') {
     headers['www-authenticate'] = 'Bearer'
     return Response.json({ error: sentence, message: sentence, errors: [sentence] }, { status, headers })

@@ -29,7 +29,7 @@ export async function findTcpAddress(
   userId: string,
   { runId, port }: { runId: string; port: number },
 ): Promise<string> {
-  const found = await doors(
+  const found = await doors.find(
     `${ctx.config.secretKey} ${runId}`,
     async () => (await doorQuery(ctx, { runId }))[0] ?? null,
   )

@@ -1,14 +1,14 @@
-import type { Context as HonoContext } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { AppError } from '../../../domain/error.ts'
-import { connectionOf } from '../../limits/network.ts'
+import type { Env } from '../../env.ts'
+import { connectionOf, isLoopback } from '../../limits/network.ts'
 import type { AppEnv } from '../app-env.ts'
 import { callerOf } from '../caller.ts'
 import { logError } from '../error-response.ts'
 import { factsOf } from '../site-map.ts'
 
 /** The platform's window; it doesn't say how much of it is left. */
-const PERIOD_S = 60
+export const OUTER_PERIOD_S = 60
 
 /**
  * The platform's own count of requests per address, checked before any other work. It is approximate and
@@ -16,18 +16,24 @@ const PERIOD_S = 60
  */
 export const outerLimit = createMiddleware<AppEnv>(async (c, next) => {
   const { address } = callerOf(c)
-  if (address && !factsOf(c)?.signedBySender && !(await isWithin(c, connectionOf(address))))
+  if (!factsOf(c)?.signedBySender && !(await isWithinOuterLimit(c.env, address, (error) => logError(error, c))))
     throw new AppError('too_many', 'Too many requests from your network. Please try again in a minute.', {
-      retryAfter: PERIOD_S,
+      retryAfter: OUTER_PERIOD_S,
     })
   await next()
 })
 
-async function isWithin(c: HonoContext<AppEnv>, key: string): Promise<boolean> {
+/** Counts a request from this address. Nobody counts loopback, or an address that we don't know. */
+export async function isWithinOuterLimit(
+  env: Pick<Env, 'OUTER_LIMIT'>,
+  address: string | null,
+  onError: (error: unknown) => void,
+): Promise<boolean> {
+  if (!address || isLoopback(address)) return true
   try {
-    return (await c.env.OUTER_LIMIT?.limit({ key }))?.success ?? true
+    return (await env.OUTER_LIMIT?.limit({ key: connectionOf(address) }))?.success ?? true
   } catch (error) {
-    logError(error, c)
+    onError(error)
     return true
   }
 }

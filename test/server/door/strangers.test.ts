@@ -1,0 +1,75 @@
+import { randomInt } from 'node:crypto'
+import { expect, test, vi } from 'vitest'
+import { newApiToken } from '../../../src/domain/api-token.ts'
+import type { Context } from '../../../src/server/context.ts'
+import { passCookie } from '../../../src/server/door/cookie.ts'
+import { answerAtDoor } from '../../../src/server/door/entry.ts'
+
+vi.mock('cloudflare:workers', () => ({ DurableObject: class {} }))
+
+const LABEL = 'abcdefghijklmnopqrstuvwx'
+const door = { domain: 'door.example', scheme: 'https' as const, port: '', webPorts: [], tcpPorts: [] }
+
+/** A door whose every read answers this, and whose machine says hello. */
+function openDoor(rows: unknown[]) {
+  let reads = 0
+  const query = new Proxy(() => {}, { get: (_, name) => (name === 'then' ? undefined : () => query) }) as never
+  const db = { select: () => query, batch: async () => (reads++ < 0 ? [] : rows) }
+  const ctx = {
+    db,
+    now: Date.now,
+    config: { door, secretKey: `${Math.random()}`.padEnd(40, '.'), origins: ['https://site.example'] },
+    machine: { fetch: async () => new Response('hello', { headers: { 'content-length': '5' } }) },
+    background: () => {},
+    log: () => {},
+  } as unknown as Context
+  const counted: string[] = []
+  let isFull = false
+  const env = {
+    DOOR_KEEPER: {},
+    OUTER_LIMIT: { limit: async ({ key }: { key: string }) => ({ success: counted.push(key) > 0 && !isFull }) },
+  } as unknown as Parameters<typeof answerAtDoor>[2]
+  const ask = (headers: Record<string, string> = {}, path = '/') =>
+    answerAtDoor(
+      ctx,
+      new Request(`https://${LABEL}.door.example${path}`, {
+        headers: { 'cf-connecting-ip': '2001:db8:1:2:ffff::9', ...headers },
+      }),
+      env,
+    )
+  return { ctx, ask, counted, fill: () => (isFull = true), reads: () => reads }
+}
+
+const FOUND = { runId: 'ses_1', userId: 'usr_1', label: LABEL, address: '10.42.0.1', state: 'open' }
+
+test('strangers are counted by their network, whatever they show, and refused before anything is read', async () => {
+  const { ask, counted, fill, reads } = openDoor([[FOUND], [], []])
+  expect((await ask()).status).toBe(401)
+  expect(counted).toEqual(['2001:db8:1:2'])
+  fill()
+  const before = reads()
+  const token = newApiToken(randomInt)
+  for (const headers of [{}, { cookie: '__Host-door=forged.x' }, { authorization: `Bearer ${token}` }]) {
+    const refused = await ask(headers)
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60'])
+    expect(await refused.text()).toContain('Too many requests from your network. Please try again in a minute.')
+  }
+  expect((await ask({}, '/.door/enter?ticket=guess')).status).toBe(429)
+  expect(reads()).toBe(before)
+  expect((await ask({ 'cf-connecting-ip': '127.0.0.1' })).status).toBe(401)
+})
+
+test('who has a pass loads hundreds of files, and a program that came in is not counted again', async () => {
+  const { ctx, ask, counted, fill } = openDoor([[FOUND], [{ id: 'in_1' }], []])
+  const cookie = passCookie(ctx, door, LABEL, { kind: 'sign_in', id: 'in_1' }).split(';')[0] as string
+  fill()
+  for (let i = 0; i < 300; i++) expect((await ask({ cookie })).status).toBe(200)
+  expect(counted).toEqual([])
+
+  const program = openDoor([[{ id: 'tok_1', scope: 'operate', user: { id: FOUND.userId } }], [FOUND]])
+  const authorization = `Bearer ${newApiToken(randomInt)}`
+  expect((await program.ask({ authorization })).status).toBe(200)
+  program.fill()
+  expect((await program.ask({ authorization })).status).toBe(200)
+  expect(program.counted).toHaveLength(1)
+})
