@@ -5,11 +5,13 @@ import type { Context } from '../context.ts'
 import { exists } from './delete.ts'
 import { keyOf, openFolder, requireBucket, requireNewPath, requirePath } from './folder.ts'
 import { continueMove, FILES_PER_REQUEST, newMove, openMoves, refuseWhileMoving } from './moves.ts'
+import { requirePlanForFiles } from './usage.ts'
 
-/** Makes a folder that has nothing in it yet. @throws invalid, conflict, unavailable */
+/** Makes a folder that has nothing in it yet. @throws invalid, payment_required, conflict, unavailable */
 export async function makeFolder(ctx: Context, userId: string, given: string): Promise<{ path: string }> {
   const bucket = requireBucket(ctx)
   const path = requireNewPath(given)
+  await requirePlanForFiles(ctx, userId)
   const key = keyOf(await openFolder(ctx, userId), path)
   refuseWhileMoving(await openMoves(ctx, userId), path)
   if (await exists(bucket, key)) throw taken(path)
@@ -18,9 +20,9 @@ export async function makeFolder(ctx: Context, userId: string, given: string): P
 }
 
 /**
- * Renames a file, or a folder with everything in it. A large folder moves on after the answer.
+ * Renames a file, or a folder with everything in it, also when files are full. A large folder moves on after the answer.
  * @returns whether all of it has moved
- * @throws invalid, not_found, conflict, unavailable
+ * @throws invalid, payment_required, not_found, conflict, unavailable
  */
 export async function renameFiles(
   ctx: Context,
@@ -33,6 +35,7 @@ export async function renameFiles(
   if (path === '') throw new AppError('invalid', 'Name the file or folder to rename.', { field: 'path' })
   if (to === path) throw new AppError('invalid', 'That is already its name.', { field: 'to' })
   if (isWithin(to, path)) throw new AppError('invalid', "A folder can't move into itself.", { field: 'to' })
+  await requirePlanForFiles(ctx, userId)
   const folder = await openFolder(ctx, userId)
   const moves = await openMoves(ctx, userId)
   refuseWhileMoving(moves, path)

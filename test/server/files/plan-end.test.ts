@@ -1,11 +1,13 @@
 import { eq } from 'drizzle-orm'
 import { expect, test } from 'vitest'
 import { users } from '../../../db/schema.ts'
+import { makeFolder, renameFiles } from '../../../src/server/files/change.ts'
 import { deleteFiles } from '../../../src/server/files/delete.ts'
 import { openFolder } from '../../../src/server/files/folder.ts'
 import { filesModeOf } from '../../../src/server/files/mode.ts'
 import { continueMoves } from '../../../src/server/files/moves.ts'
 import { endFilesWithPlans } from '../../../src/server/files/plan-end.ts'
+import { undoDeletion } from '../../../src/server/files/undo.ts'
 import { requestUpload } from '../../../src/server/files/upload.ts'
 import { getUsageOfFiles } from '../../../src/server/files/usage.ts'
 import { openFilesAccount } from '../../../testing/stack/files-account.ts'
@@ -102,4 +104,16 @@ test('a closed account loses its files, what it could undo, and what was written
   await look()
   expect(ada.keys()).toEqual([])
   expect(await ada.mails()).toEqual([])
+})
+
+test('after a plan, nothing can be renamed or made, and everything deleted and brought back', async () => {
+  const ada = await ended()
+  const refusal = { code: 'payment_required', page: '/subscriptions' }
+  await expect(renameFiles(ada.ctx, ada.userId, { path: 'a', to: 'b' })).rejects.toMatchObject(refusal)
+  await expect(makeFolder(ada.ctx, ada.userId, 'runs')).rejects.toMatchObject(refusal)
+  expect(ada.keys()).toEqual(['files/a'])
+  const { id } = await deleteFiles(ada.ctx, ada.userId, 'a')
+  expect(ada.keys()).not.toContain('files/a')
+  await undoDeletion(ada.ctx, ada.userId, id)
+  expect(ada.keys()).toEqual(['files/a'])
 })
