@@ -8,6 +8,7 @@ import { benchFleet } from './fleet.ts'
 import { benchHibernation } from './hibernation.ts'
 import { benchInNode } from './in-node.ts'
 import { benchLighthouse } from './lighthouse.ts'
+import { benchLine } from './line.ts'
 import { benchPush } from './push.ts'
 import { benchRoundTrips } from './round-trips.ts'
 import { startBenchSite } from './site.ts'
@@ -17,9 +18,14 @@ import { printTable } from './table.ts'
 import { benchThrottled } from './throttled.ts'
 
 /**
- * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead, and `-- --fleet` up to 10,000 servers. Times depend on this machine;
+ * `npm run bench`: measures the product's budgets on the built Worker; `-- --lighthouse` runs Lighthouse instead, `-- --fleet` up to 10,000 servers,
+ * and `-- --line` a month of people who wait in line. Times depend on this machine;
  * ratios hold on others.
  */
+if (process.argv.includes('--line')) {
+  printTable('Estimates in line, against what people got', benchLine())
+  process.exit()
+}
 const site = await startBenchSite()
 try {
   if (process.argv.includes('--fleet')) printTable('The fleet at size', await benchFleet())

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { estimateWait, FEWEST_WAITS, positionsLike, type Wait } from '../../src/domain/line-estimate.ts'
 import { seededRandom } from '../../testing/random.ts'
+import { playLineMonth, shareWithin } from '../../testing/world/line-month.ts'
 
 const MINUTE = 60_000
 /** They waited 1, 2, 3… minutes. */
@@ -49,4 +50,14 @@ test('the next person waits longer than p90 at most one time in ten', () => {
   }
   expect(late / 2_000).toBeLessThan(0.11)
   expect(late / 2_000).toBeGreaterThan(0.05)
+})
+
+test('half of the people in a played month wait no longer than p50, and nine in ten no longer than p90', () => {
+  const told = [1, 2, 3].flatMap(playLineMonth)
+  const [half, most] = [shareWithin(told, 'p50'), shareWithin(told, 'p90')]
+  expect(most.people).toBeGreaterThan(4_000)
+  expect(half.share).toBeGreaterThan(0.47)
+  expect(half.share).toBeLessThan(0.58)
+  expect(most.share).toBeGreaterThan(0.88)
+  expect(most.share).toBeLessThan(0.95)
 })
