@@ -88,7 +88,12 @@ describe.each(['on the internet', "in the machines' network"])('a machine %s', (
       createServer((socket) => {
         socket.on('error', () => {})
         socket.write(head('200 OK'))
-        const timer = setInterval(() => socket.write(' '), 50)
+        // Its last byte comes after 3 seconds.
+        let sent = 0
+        const timer = setInterval(() => {
+          if (sent < GOOD.length) socket.write(GOOD.charAt(sent++))
+          else socket.end()
+        }, 150)
         socket.on('close', () => clearInterval(timer))
       }),
     )
