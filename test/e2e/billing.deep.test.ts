@@ -4,7 +4,15 @@ import { openDatabase } from '../../db/client.ts'
 import { SEED_EMAILS, SEED_PASSWORD } from '../../dev/seed.ts'
 import { correctBill } from '../../src/server/billing/bills/corrections.ts'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { confirmStop, pageOf, signInByHand, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import {
+  advance,
+  confirmStop,
+  pageOf,
+  signInByHand,
+  stackAndBrowser,
+  stopServer,
+  untilHydrated,
+} from '../../testing/browser/e2e.ts'
 import { newPerson, PASSWORD } from '../../testing/people/client.ts'
 
 const SHOTS = 'test-results/billing'
@@ -13,18 +21,6 @@ const PILOT = { email: SEED_EMAILS.pilot, password: SEED_PASSWORD }
 const world = stackAndBrowser({ ec2BootMs: 1000, plansForSale: true })
 
 const shot = (page: Page, name: string) => page.screenshot({ path: `${SHOTS}/${name}.png`, fullPage: true })
-
-/** Moves the whole stack ahead; the cron run handles what the move has made due. */
-async function advance(seconds: number): Promise<void> {
-  for (const [path, body] of [
-    ['/dev/clock', { advance_seconds: seconds }],
-    ['/dev/cron', { cron: '* * * * *' }],
-  ] as const) {
-    const headers = { 'content-type': 'application/json' }
-    const response = await fetch(`${world.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    expect(response.status).toBe(200)
-  }
-}
 
 /** A first start would end after four hours. */
 const runUntilStopped = (page: Page) => page.getByLabel('Stop after').selectOption('Until I stop it')
@@ -72,7 +68,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   await page.getByRole('button', { name: 'Start Server' }).click()
   await page.getByText('running', { exact: true }).waitFor()
   await page.getByText(/covered by your plan$/).waitFor()
-  await advance(8 * 3600)
+  await advance(world.url, 8 * 3600)
   await page.reload()
   await page.getByText(/28,8\d\d s · \$5\.2\d+$/).waitFor()
   await shot(page, 'meter')
@@ -84,13 +80,13 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
     .first()
     .waitFor()
 
-  await advance(31 * DAY)
+  await advance(world.url, 31 * DAY)
   await open(page, '/billing_history')
   const bill = page.getByRole('row').filter({ hasText: '$5.2' })
   await bill.getByText('Not paid').waitFor({ state: 'attached' })
   expect(await bill.getByText('Overdue', { exact: true }).count()).toBe(0)
 
-  await advance(16 * DAY)
+  await advance(world.url, 16 * DAY)
   await open(page, '/dashboard')
   await page.getByText('Your account is suspended because an invoice is overdue.').waitFor()
   const payNow = page.getByRole('link', { name: /^Pay \$5\.2\d now$/ })
@@ -162,7 +158,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   const billId = (await bill.getByRole('rowheader').getByRole('link').getAttribute('href'))?.split('/').at(-1) ?? ''
   const hand = { db: openDatabase(world.stack.services.vars.LIBSQL_URL as string), now: Date.now }
   await correctBill(hand, billId, { seconds: 25_200, reason: 'A fault of ours took an hour.' })
-  await advance(60)
+  await advance(world.url, 60)
   await expect
     .poll(() => moneyMails(PILOT.email))
     .toEqual([
@@ -186,7 +182,7 @@ test('subscribe, use, invoice, overdue, pay, and cancel, in a browser', async ()
   await page.getByRole('button', { name: 'Cancel at period end' }).click()
   await page.getByText('Your subscription has been cancelled and will not renew.').waitFor()
   await shot(page, 'canceled')
-  await advance(32 * DAY)
+  await advance(world.url, 32 * DAY)
   await open(page, '/account_overview')
   await page.getByText('No Plan').waitFor()
 })
@@ -198,15 +194,7 @@ test('upgrade during a run, choose a machine, use it up, and pay, to the last ma
   const card = page.getByRole('region', { name: /^Server (starting|running|stopping)$/ })
   const machine = page.getByText('Machine', { exact: true })
   const start = page.getByRole('button', { name: 'Start Server' })
-  const stop = async () => {
-    await card.getByRole('button', { name: 'Stop', exact: true }).click()
-    await confirmStop(page)
-    await page
-      .locator('main')
-      .getByText(/^Server stopped\. You used /)
-      .first()
-      .waitFor()
-  }
+  const stop = () => stopServer(page, card)
 
   await open(page, '/subscriptions')
   await page.getByRole('button', { name: 'Choose Basic' }).click()
@@ -249,9 +237,9 @@ test('upgrade during a run, choose a machine, use it up, and pay, to the last ma
   await card.getByText(/^covered by your plan/).waitFor()
   expect(await restart.count()).toBe(0)
 
-  await advance(25 * 3600)
+  await advance(world.url, 25 * 3600)
   await expect.poll(() => moneyMails(person.email)).toEqual(['80% of your included hours are used'])
-  await advance(7 * 3600)
+  await advance(world.url, 7 * 3600)
   await open(page, '/dashboard', ada)
   await card.getByText('$1.75/h').waitFor()
   await stop()
@@ -266,14 +254,14 @@ test('upgrade during a run, choose a machine, use it up, and pay, to the last ma
     .waitFor()
   await plain.getByRole('button', { name: 'Cancel', exact: true }).click()
 
-  await advance(31 * DAY)
+  await advance(world.url, 31 * DAY)
   await open(page, '/dashboard', ada)
   const owed = page.getByRole('list', { name: 'Open invoices' })
   await owed.getByText(/^\$3\.\d\d for usage, .+, due \w+ \d+, \d{4}\. Pay$/).waitFor()
   await owed.getByRole('link').click()
   await page.getByRole('button', { name: /^Pay \$3\.\d\d/ }).click()
   await page.getByText('Paid', { exact: true }).waitFor()
-  await advance(60)
+  await advance(world.url, 60)
   await expect
     .poll(() => moneyMails(person.email))
     .toEqual([

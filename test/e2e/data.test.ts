@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Locator, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { confirmStop, pageOf, stackAndBrowser, untilHydrated } from '../../testing/browser/e2e.ts'
+import { pageOf, stackAndBrowser, stopServer, untilHydrated } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 import { temporaryFolder } from '../../testing/stack/at-end.ts'
 
@@ -53,12 +53,7 @@ test('a folder goes up, a server reads it and saves a recording, and both stay w
   expect(recorded).toMatch(/^time_s,/)
 
   await page.bringToFront()
-  await card.getByRole('button', { name: 'Stop' }).click()
-  await confirmStop(page)
-  await page
-    .getByText(/^Server stopped\./)
-    .first()
-    .waitFor()
+  await stopServer(page, card)
 
   await page.goto(`${world.url}/files?path=recordings`)
   await untilHydrated(page)

@@ -2,7 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { confirmStop, openWithServer, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { openWithServer, pageOf, stackAndBrowser, stopServer } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 import { onMachine } from '../../testing/stack/door.ts'
 
@@ -85,13 +85,7 @@ test('the owner comes in by a click and a guest by a link, until it is removed; 
     door.replace('http', 'ws').replace('.door', '-8765.door'),
   ])
   await page.keyboard.press('Escape')
-  await card.getByRole('button', { name: 'Stop' }).click()
-  await confirmStop(page)
-  await page
-    .locator('main')
-    .getByText(/^Server stopped\./)
-    .first()
-    .waitFor()
+  await stopServer(page, card)
   expect((await simulator.reload())?.status()).toBe(410)
   await simulator.getByRole('heading', { name: 'This server has stopped' }).waitFor()
   for (const each of [context, guest.context(), eve.context()]) await each.close()

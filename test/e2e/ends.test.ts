@@ -7,7 +7,7 @@ import type { RunCostSum } from '../../src/domain/money/run-cost.ts'
 import { formatUptime } from '../../src/domain/server.ts'
 import type { ProviderRecord, RunEvent, Server } from '../../src/domain/wire.ts'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { complaintsOf, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { advance, complaintsOf, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
 import { newPerson, waitFor } from '../../testing/people/client.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
 
@@ -16,18 +16,6 @@ type Shown = { server: Server; events: RunEvent[]; cost: RunCostSum; provider: P
 const HOUR = 3_600_000
 const CENTS_PER_SECOND = 0.04861
 const world = stackAndBrowser()
-
-/** Moves the whole stack ahead; the cron run handles what the move has made due. */
-async function advance(seconds: number): Promise<void> {
-  const post = (path: string, body: unknown) =>
-    fetch(`${world.url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  await post('/dev/clock', { advance_seconds: seconds })
-  await post('/dev/cron', { cron: '* * * * *' })
-}
 
 /** Any reading of the page that a reload would change is a mistake. */
 const neverReloaded = (page: Page) => page.evaluate(() => performance.getEntriesByType('navigation').length === 1)
@@ -57,7 +45,7 @@ test('started for an hour, warned, extended from the email, stopped at the new e
   await own.getByLabel('Name of this server').fill('half typed')
 
   const ahead = async (seconds: number) => {
-    await advance(seconds)
+    await advance(world.url, seconds)
     await page.getByRole('button', { name: 'Refresh' }).click()
   }
   const countdown = page.getByText(/^Your server stops in \d\d:\d\d\./)

@@ -1,25 +1,13 @@
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { signInByHand, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { advance, signInByHand, stackAndBrowser } from '../../testing/browser/e2e.ts'
 import { confirmationToken, PASSWORD } from '../../testing/people/client.ts'
 
 const DESK = { viewport: { width: 1280, height: 800 } }
 const LONG = { timeout: 50_000 }
 const EMAIL = 'ada@example.com'
 const world = stackAndBrowser({ ec2BootMs: 1500 })
-
-/** Moves the whole stack ahead; the cron run handles what the move has made due. */
-async function advance(seconds: number): Promise<void> {
-  const post = (path: string, body: unknown) =>
-    fetch(`${world.url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  await post('/dev/clock', { advance_seconds: seconds })
-  await post('/dev/cron', { cron: '* * * * *' })
-}
 
 /** From the first click to the dashboard. */
 async function signUpByHand(page: Page): Promise<void> {
@@ -47,7 +35,7 @@ test('a trial from the first click to the last email: it ends with notice, and t
   expect(await banner.getAttribute('class')).toContain('alert-info')
   expect(await page.title()).toBe('Dashboard · Proving Ground')
   const ahead = async (seconds: number) => {
-    await advance(seconds)
+    await advance(world.url, seconds)
     await page.getByRole('button', { name: 'Refresh' }).click()
   }
 

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { environments, plans } from '../../db/schema.ts'
 import { axeFaults } from '../../testing/browser/axe.ts'
-import { complaintsOf, confirmStop, pageOf, stackAndBrowser } from '../../testing/browser/e2e.ts'
+import { complaintsOf, pageOf, stackAndBrowser, stopServer } from '../../testing/browser/e2e.ts'
 import { newPerson } from '../../testing/people/client.ts'
 import { openTestDatabase } from '../../testing/stack/database.ts'
 
@@ -47,13 +47,7 @@ test('on Basic, starts Mountains with a UGV, and sees both until a retirement ta
   const address = await card.getByRole('link', { name: 'Open simulator' }).getAttribute('href')
   expect(await (await fetch(address ?? '')).text()).toContain('Mountains, UGV')
 
-  await card.getByRole('button', { name: 'Stop' }).click()
-  await confirmStop(page)
-  await page
-    .locator('main')
-    .getByText(/^Server stopped\./)
-    .first()
-    .waitFor()
+  await stopServer(page, card)
   await page.reload()
   expect(await choice(page, 'Environment', 'Mountains').isChecked()).toBe(true)
   expect(await choice(page, 'Vehicle', 'UGV').isChecked()).toBe(true)
@@ -121,13 +115,7 @@ test('on Premium, an image of their own is added, chosen, started, and removed',
   await page.getByText('Environment removed.').waitFor()
   await page.goto(`${world.url}/dashboard`)
   await card.getByText('Shipyard, Multi-vehicle').waitFor()
-  await card.getByRole('button', { name: 'Stop' }).click()
-  await confirmStop(page)
-  await page
-    .locator('main')
-    .getByText(/^Server stopped\./)
-    .first()
-    .waitFor()
+  await stopServer(page, card)
   const again = await ada.post('/api/v1/aws/auto_cloud_start_request', { environment: 'Shipyard' })
   expect([again.status, again.body.server]).toEqual([422, null])
   expect(complaints).toEqual([])

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll } from 'vitest'
 import type { StackOptions } from '../../dev/services.ts'
 import { type Stack, startStack } from '../../dev/stack.ts'
@@ -33,6 +33,28 @@ export function stackAndBrowser({ prepare, ...options }: Options = {}) {
 export async function confirmStop(page: Page): Promise<void> {
   const question = page.getByRole('dialog', { name: 'Stop this server?' })
   await question.getByRole('button', { name: 'Stop server' }).click()
+}
+
+/** Presses Stop on the server's card, and waits until it has stopped. */
+export async function stopServer(page: Page, card: Locator): Promise<void> {
+  await card.getByRole('button', { name: 'Stop', exact: true }).click()
+  await confirmStop(page)
+  await page
+    .locator('main')
+    .getByText(/^Server stopped\./)
+    .first()
+    .waitFor()
+}
+
+/** Moves the whole stack ahead; the cron run handles what the move has made due. */
+export async function advance(url: string, seconds: number): Promise<void> {
+  for (const [path, body] of [
+    ['/dev/clock', { advance_seconds: seconds }],
+    ['/dev/cron', { cron: '* * * * *' }],
+  ] as const) {
+    const response = await fetch(url + path, { method: 'POST', body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`${path}: ${response.status}`)
+  }
 }
 
 type Named = { email: string; password: string }
