@@ -70,6 +70,7 @@ proving-ground stop`}</Code>
               "Sets the time your server stops, in your computer's zone; also 2026-11-24T18:00, or never to remove it",
             ),
           ],
+          [code('idle 30m'), 'Stops your servers when nobody has used them for that long; never turns that off'],
           [
             code('forward 41451'),
             <>

@@ -182,7 +182,7 @@ console.log(server?.environment, server?.vehicle, simulator.status)`}</Code>
 proving-ground line
 proving-ground line leave`}</Code>
       <p>
-        For a class or a competition, we can hold servers back for its people: <a href="/contact_us">tell us</a> when
+        For a class or a competition, we can hold servers back for its people: <a href="/contact_sales">tell us</a> when
         and how many. If you have a code for one, enter it at <a href="/line">Line</a>, or start with{' '}
         <code>proving-ground start --code BCDF-GHJK</code>. You need a plan or a trial as for any start.
       </p>

@@ -35,6 +35,7 @@ const EXAMPLES: Record<string, unknown> = {
   availability_zone: 'us-east-1a',
   name: 'first flight',
   stop_after: 3600,
+  minutes: 30,
   max_gpus: 1,
   environment: 'Mountains',
   vehicle: 'ugv',
