@@ -1,7 +1,7 @@
 import { InvalidArgumentError } from 'commander'
 import { instantText } from '../../src/domain/instant.ts'
 import { isLive } from '../../src/domain/server.ts'
-import { call, listServers } from './api.ts'
+import { call, getSummary, listServers } from './api.ts'
 import { EXIT, Failure } from './failure.ts'
 import { currentSite, type Site, type SiteOptions } from './site.ts'
 import { say, sayJson } from './terminal.ts'
@@ -49,6 +49,7 @@ export function whenOf(text: string, now: Date): string | null {
 async function getLive(site: Site) {
   const live = (await listServers(site)).find(isLive)
   if (!live) throw new Failure(EXIT.refused, 'No server is running.')
+  if (live.stopping) throw new Failure(EXIT.refused, 'Your server is already stopping.')
   return live
 }
 
@@ -57,5 +58,8 @@ async function move(site: Site, id: string, ends_at: string | null, { json }: En
     client.PUT('/api/v1/servers/{id}', { params: { path: { id } }, body: { ends_at } }),
   )
   if (json) return sayJson({ server })
-  say(server.ends_at ? `It stops at ${instantText(server.ends_at, true)}.` : 'It runs until you stop it.')
+  const isTrial = (await getSummary(site)).subscription?.sub_type === 'demo'
+  const end = server.ends_at && instantText(server.ends_at, true)
+  if (isTrial) say(`It stops ${end ? `at ${end}, or earlier ` : ''}when your free minutes are used up.`)
+  else say(end ? `It stops at ${end}.` : 'It runs until you stop it.')
 }
