@@ -4,11 +4,12 @@ import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { type Column, DataTable } from '../ui/DataTable.tsx'
-import { Field, PasswordField, Select } from '../ui/Field.tsx'
+import { Field, Select } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Secret } from '../ui/Secret.tsx'
 import { Time } from '../ui/Time.tsx'
+import { CurrentPassword } from './account/CurrentPassword.tsx'
 
 const COLUMNS: Column[] = [
   { key: 'name', label: 'Name', rowHeader: true },
@@ -98,14 +99,7 @@ export function ApiTokens({ tokens, made, csrfToken, flash }: ApiTokensProps) {
             label="Expires after"
             options={DAYS}
           />
-          <PasswordField
-            id="current_password"
-            name="current_password"
-            label="Current password"
-            autoComplete="current-password"
-            error={flash?.field === 'current_password' ? flash.message : null}
-            required
-          />
+          <CurrentPassword flash={flash} name="current_password" />
           <Button type="submit" look="primary">
             Create token
           </Button>

@@ -1,8 +1,8 @@
 import { CLOSED_DAYS } from '../domain/retention.ts'
 import { Button } from '../ui/Button.tsx'
-import { PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
+import { CurrentPassword } from './account/CurrentPassword.tsx'
 import { FormPage } from './account/FormPage.tsx'
 
 export function CloseAccount({ csrfToken, flash }: { csrfToken: string; flash: FlashMessage | null }) {
@@ -24,14 +24,7 @@ export function CloseAccount({ csrfToken, flash }: { csrfToken: string; flash: F
       </p>
       <form className="stack" method="post" action="/users" noValidate>
         <HiddenFields csrfToken={csrfToken} method="delete" />
-        <PasswordField
-          id="current_password"
-          name="user[current_password]"
-          label="Current password"
-          autoComplete="current-password"
-          error={flash?.field === 'current_password' ? flash.message : null}
-          required
-        />
+        <CurrentPassword flash={flash} name="user[current_password]" />
         <Button type="submit" look="danger">
           Close my account
         </Button>

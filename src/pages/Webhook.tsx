@@ -4,10 +4,10 @@ import { KEPT_DELIVERIES } from '../domain/webhook.ts'
 import { Alert } from '../ui/Alert.tsx'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
-import { PasswordField } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
+import { CurrentPassword } from './account/CurrentPassword.tsx'
 import { DeliveriesTable } from './webhooks/DeliveriesTable.tsx'
 import { NewSecret } from './webhooks/NewSecret.tsx'
 import { WebhookStatus } from './webhooks/WebhookStatus.tsx'
@@ -69,14 +69,7 @@ export function WebhookPage({ webhook, deliveries, oldSecretsEnd, secret, csrfTo
             <form className="stack form-narrow" method="post" action={`${action}/secret`} noValidate>
               <HiddenFields csrfToken={csrfToken} />
               <p>For a day, we sign each message with both secrets. Give your program the new one within that time.</p>
-              <PasswordField
-                id="current_password"
-                name="current_password"
-                label="Current password"
-                autoComplete="current-password"
-                error={passwordFault}
-                required
-              />
+              <CurrentPassword flash={flash} name="current_password" />
               <Button type="submit">Replace secret</Button>
             </form>
           </details>

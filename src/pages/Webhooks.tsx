@@ -3,10 +3,11 @@ import type { Webhook } from '../domain/wire.ts'
 import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { type Column, DataTable } from '../ui/DataTable.tsx'
-import { Checkbox, Field, PasswordField } from '../ui/Field.tsx'
+import { Checkbox, Field } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage, refusedField } from '../ui/FlashAlert.tsx'
 import { HiddenFields } from '../ui/HiddenFields.tsx'
 import { Time } from '../ui/Time.tsx'
+import { CurrentPassword } from './account/CurrentPassword.tsx'
 import { NewSecret } from './webhooks/NewSecret.tsx'
 import { WebhookStatus } from './webhooks/WebhookStatus.tsx'
 
@@ -88,14 +89,7 @@ export function Webhooks({ webhooks, secret, csrfToken, flash }: WebhooksProps) 
                 />
               ))}
             </fieldset>
-            <PasswordField
-              id="current_password"
-              name="current_password"
-              label="Current password"
-              autoComplete="current-password"
-              error={typed('current_password').error}
-              required
-            />
+            <CurrentPassword flash={flash} name="current_password" />
             <Button type="submit" look="primary">
               Add webhook
             </Button>

@@ -1,7 +1,7 @@
 import { Button } from '../../ui/Button.tsx'
-import { PasswordField } from '../../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../../ui/FlashAlert.tsx'
 import { HiddenFields } from '../../ui/HiddenFields.tsx'
+import { CurrentPassword } from '../account/CurrentPassword.tsx'
 import { FormPage } from '../account/FormPage.tsx'
 
 type Props = { csrfToken: string; flash: FlashMessage | null; to: string }
@@ -14,14 +14,7 @@ export function ConfirmPassword({ csrfToken, flash, to }: Props) {
       <form className="stack" method="post" action="/admin/confirm" noValidate>
         <HiddenFields csrfToken={csrfToken} />
         <input type="hidden" name="to" value={to} />
-        <PasswordField
-          id="current_password"
-          name="user[current_password]"
-          label="Current password"
-          autoComplete="current-password"
-          error={flash?.field === 'current_password' ? flash.message : null}
-          required
-        />
+        <CurrentPassword flash={flash} name="user[current_password]" />
         <Button type="submit" look="primary">
           Confirm
         </Button>
