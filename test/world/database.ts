@@ -24,6 +24,8 @@ export type Rows = {
   deliveries: schema.DeliveryRow[]
   audit: schema.AuditRow[]
   line: schema.LineRow[]
+  groups: schema.LineGroupRow[]
+  groupPeople: (typeof schema.lineGroupPeople.$inferSelect)[]
   /** What the triggers saw, and the id of the user, run, bill, plan or mail. */
   witnessed: { what: string; id: string }[]
 }
@@ -32,6 +34,15 @@ export type Rows = {
  * Write down what a look after each step could miss: a payment forgets the warning before a stop. Mails count only for open accounts, and a `start: …` is one that
  * should have been refused: a plan that turns unpaid may be a moment late.
  */
+/** The groups with places of a size that someone is one of, at a moment. */
+const groupsOf = (
+  user: string,
+  gpus: string,
+  at: string,
+) => `(SELECT coalesce(group_concat(one.id), '') FROM line_groups AS one
+  JOIN line_group_people AS own ON own.group_id = one.id JOIN users AS account ON account.email = own.email
+  WHERE account.id = ${user} AND one.gpus = ${gpus} AND one.starts_at <= ${at} AND one.ends_at > ${at})`
+
 const WITNESSES = `
   CREATE TABLE witnessed (what TEXT NOT NULL, id TEXT NOT NULL);
   CREATE TRIGGER suspension AFTER UPDATE ON users WHEN old.suspended_at IS NULL AND new.suspended_at IS NOT NULL
@@ -73,17 +84,43 @@ const WITNESSES = `
   END;
   CREATE TRIGGER given AFTER UPDATE OF given_at ON line WHEN old.given_at IS NULL AND new.given_at IS NOT NULL
     AND new.session_id IS NULL BEGIN
-    INSERT INTO witnessed SELECT 'line ' || new.gpus || CASE WHEN new.trial THEN ' trial' ELSE ' paid' END
+    INSERT INTO witnessed SELECT 'line ' || new.gpus || CASE WHEN ${groupsOf('new.user_id', 'new.gpus', 'new.given_at')} <> '' THEN ' group'
+      ELSE '' END || CASE WHEN new.trial THEN ' trial' ELSE ' paid' END
       || CASE WHEN sum(trial <> new.trial) > 0 THEN ', contested' ELSE '' END
       || ', ahead ' || coalesce(sum(trial = new.trial AND queued_at < new.queued_at), 0), new.user_id
       FROM line WHERE gpus = new.gpus AND user_id <> new.user_id AND given_at IS NULL AND session_id IS NULL
         AND NOT EXISTS (SELECT 1 FROM server_sessions WHERE user_id = line.user_id AND ended_at IS NULL)
-        AND EXISTS (SELECT 1 FROM users WHERE id = line.user_id AND closed_at IS NULL AND suspended_at IS NULL AND held_at IS NULL);
+        AND EXISTS (SELECT 1 FROM users WHERE id = line.user_id AND closed_at IS NULL AND suspended_at IS NULL AND held_at IS NULL)
+        AND (${groupsOf('new.user_id', 'new.gpus', 'new.given_at')} IN ('', ${groupsOf('line.user_id', 'new.gpus', 'new.given_at')}));
   END;
-  CREATE TRIGGER taken AFTER UPDATE OF reserved_by ON servers WHEN old.reserved_by IS NULL AND new.reserved_by LIKE 'ses_%'
+  CREATE TRIGGER moved AFTER UPDATE OF reserved_by ON servers WHEN old.reserved_by IS NULL AND new.reserved_by LIKE 'ses_%'
+    AND EXISTS (SELECT 1 FROM server_sessions WHERE id = new.reserved_by)
     AND NOT EXISTS (SELECT 1 FROM line WHERE session_id = new.reserved_by) BEGIN
-    INSERT INTO witnessed SELECT 'took a free place of ' || group_concat(user_id), new.reserved_by FROM line
-      WHERE gpus = new.gpus AND given_at IS NULL AND session_id IS NULL HAVING count(*) > 0;
+    INSERT INTO witnessed SELECT 'took a free place of ' || group_concat(line.user_id), run.id FROM line
+      JOIN server_sessions AS run ON run.id = new.reserved_by
+      WHERE gpus = new.gpus AND given_at IS NULL AND session_id IS NULL
+        AND ${groupsOf('run.user_id', 'new.gpus', 'new.reserved_at')} IN ('', ${groupsOf('line.user_id', 'new.gpus', 'new.reserved_at')})
+      GROUP BY run.id;
+  END;
+  CREATE TRIGGER taken AFTER INSERT ON server_sessions
+    WHEN NOT EXISTS (SELECT 1 FROM line WHERE user_id = new.user_id AND given_at IS NOT NULL) BEGIN
+    INSERT INTO witnessed SELECT 'took a free place of ' || group_concat(line.user_id), new.id FROM line
+      JOIN servers ON servers.id = new.server_id
+      WHERE line.gpus = servers.gpus AND given_at IS NULL AND session_id IS NULL
+        AND ${groupsOf('new.user_id', 'servers.gpus', 'new.requested_at')} IN ('', ${groupsOf('line.user_id', 'servers.gpus', 'new.requested_at')})
+      GROUP BY new.id;
+  END;
+  CREATE TRIGGER beside_groups BEFORE UPDATE OF reserved_by ON servers WHEN new.reserved_by IS NOT NULL
+    AND new.reserved_by IS NOT old.reserved_by AND coalesce(old.reserved_by, '') NOT LIKE 'user_%' BEGIN
+    INSERT INTO witnessed SELECT 'took one of ' || (SELECT count(*) FROM servers WHERE gpus = new.gpus AND id <> new.id
+        AND reserved_by IS NULL AND retired_at IS NULL AND set_aside_until <= new.reserved_at) || ' beside groups: '
+        || json_group_array(json_object('at', g.made_at, 'lack', g.places - (SELECT count(*) FROM line_group_people AS p
+          JOIN users AS u ON u.email = p.email WHERE p.group_id = g.id AND (EXISTS (SELECT 1 FROM server_sessions
+            WHERE user_id = u.id AND ended_at IS NULL) OR EXISTS (SELECT 1 FROM servers AS h WHERE h.reserved_by = u.id))),
+          'people', (SELECT group_concat(u.id) FROM line_group_people AS p JOIN users AS u ON u.email = p.email
+            WHERE p.group_id = g.id))), new.reserved_by
+      FROM line_groups AS g
+      WHERE g.gpus = new.gpus AND g.starts_at <= new.reserved_at AND g.ends_at > new.reserved_at HAVING count(*) > 0;
   END;
   CREATE TRIGGER unpaid AFTER UPDATE ON subscriptions WHEN new.status IN ('past_due', 'unpaid')
     AND old.status NOT IN ('past_due', 'unpaid')
@@ -211,6 +248,8 @@ const TABLES = {
   deliveries: schema.webhookDeliveries,
   audit: schema.auditLog,
   line: schema.line,
+  groups: schema.lineGroups,
+  groupPeople: schema.lineGroupPeople,
 }
 
 /** Reads all rows. For an unchanged table, returns the previous ones. */

@@ -12,6 +12,7 @@ import {
   stopAtAnAlarm,
   stopInSilence,
 } from './fleet-habits.ts'
+import { holdPlacesBack } from './group-habits.ts'
 import type { Habit } from './habit.ts'
 import { outgrowThePlan } from './large-server-habits.ts'
 import { addAPlace, leaveAndReturn, letHoldsLapse, lineUp } from './line-habits.ts'
@@ -56,6 +57,7 @@ const HABITS = {
   'sign-up': [signUpAgain],
   'large server': [outgrowThePlan],
   end: [moveEnds],
+  group: [holdPlacesBack],
   line: [lineUp, lineUp, leaveAndReturn, letHoldsLapse, addAPlace],
 } satisfies Record<string, Habit[]>
 export type HabitKind = keyof typeof HABITS

@@ -5,6 +5,7 @@ import { DEBTS_RULES } from './rules/debts.ts'
 import { ENDS_RULES } from './rules/ends.ts'
 import { EVENTS_RULES } from './rules/events.ts'
 import { FLEET_RULES } from './rules/fleet.ts'
+import { GROUP_RULES } from './rules/groups.ts'
 import { INCLUDED_HOURS_RULES } from './rules/included-hours.ts'
 import { JOBS_RULES } from './rules/jobs.ts'
 import { LINE_RULES } from './rules/line.ts'
@@ -20,6 +21,7 @@ import { TRIALS_RULES } from './rules/trials.ts'
 export const RULES: Rule[] = [
   ...FLEET_RULES,
   ...LINE_RULES,
+  ...GROUP_RULES,
   ...JOBS_RULES,
   ...METERS_RULES,
   ...TRIALS_RULES,

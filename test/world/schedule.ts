@@ -58,7 +58,8 @@ export type Schedule = {
 
 /** People who mostly wait in line. */
 const lineKind = fc.oneof(
-  { weight: 45, arbitrary: fc.constant('line' as const) },
+  { weight: 35, arbitrary: fc.constant('line' as const) },
+  { weight: 10, arbitrary: fc.constant('group' as const) },
   { weight: 30, arbitrary: fc.constant('person' as const) },
   { weight: 10, arbitrary: fc.constant('cloud' as const) },
   { weight: 5, arbitrary: fc.constant('operator' as const) },

@@ -1,6 +1,7 @@
 import { MINUTE_MS } from '../../../src/domain/instant.ts'
 import { LINE } from '../../../src/server/ports/objects.ts'
 import type { Rows } from '../database.ts'
+import { isTheirs } from './groups.ts'
 import { iso, type Rule, type View } from './rule.ts'
 
 const IDLE_MS = 5_000
@@ -23,8 +24,8 @@ function isLate({ world, memory, now }: View, what: string, isSo: boolean): bool
   return quiet > (since - world.calm.since.fleet > RECOVERY_MS ? IDLE_MS : RECOVERY_MS)
 }
 
-/** Who got a place, as the database saw it at that moment: `line 4 trial, contested, ahead 0`. */
-const GIVEN = /^line (\d+) (paid|trial)(, contested)?, ahead (\d+)$/
+/** Who got a place, as the database saw it at that moment: `line 4 trial, contested, ahead 0`. For someone of a group, `line 4 group trial, …`. */
+const GIVEN = /^line (\d+)( group)? (paid|trial)(, contested)?, ahead (\d+)$/
 
 export const LINE_RULES: Rule[] = [
   {
@@ -32,18 +33,19 @@ export const LINE_RULES: Rule[] = [
     sentence: 'Nobody in line gets a place before someone of their class who came earlier and may start.',
     broken: ({ rows }) =>
       rows.witnessed.flatMap(({ what, id }) => {
-        const ahead = Number(GIVEN.exec(what)?.[4] ?? 0)
+        const ahead = Number(GIVEN.exec(what)?.[5] ?? 0)
         return ahead ? [`${id} passed ${ahead}`] : []
       }),
   },
   {
     name: 'classes-take-turns',
-    sentence: 'While both wait in line, a trial gets a place after every third paid plan, and not before.',
+    sentence:
+      'While both wait in line, a trial gets a place after every third paid plan, and not before. Those of a group don’t count.',
     broken: ({ rows }) => {
       const turns = new Map<string, number>()
       return rows.witnessed.flatMap(({ what, id }) => {
-        const [, size = '', kind, contested] = GIVEN.exec(what) ?? []
-        if (!kind) return []
+        const [, size = '', group, kind, contested] = GIVEN.exec(what) ?? []
+        if (!kind || group) return []
         const paid = turns.get(size) ?? 0
         const isFair = !contested || (kind === 'paid' ? paid < PAID_BEFORE_TRIAL : paid >= PAID_BEFORE_TRIAL)
         turns.set(size, kind === 'trial' ? 0 : paid + (contested ? 1 : 0))
@@ -72,7 +74,7 @@ export const LINE_RULES: Rule[] = [
         const { id, gpus, reservedBy, retiredAt, setAsideUntil } = place
         const isFree = reservedBy === null && retiredAt === null && setAsideUntil <= now
         const waiting = rows.line.filter((row) => row.gpus === gpus && row.givenAt === null && row.runId === null)
-        const isWanted = waiting.some(({ userId }) => mayStart(rows, userId))
+        const isWanted = waiting.some(({ userId }) => mayStart(rows, userId) && isTheirs(rows, userId, gpus, now))
         const holder = rows.line.find(({ userId }) => userId === reservedBy)
         const isOver = holder?.heldUntil != null && holder.heldUntil < now
         return [

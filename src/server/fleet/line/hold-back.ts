@@ -44,6 +44,12 @@ export function isLeftFor(userId: string | SQL | null, now: number): SQL {
   return sql`(NOT ${isAnyOn(now)} OR ${others} >= ${heldBackFrom(userId, now)})`
 }
 
+/** Whether a user in line is one of a group with places of the size that they wait for. */
+export function isOfAGroup(now: number): SQL {
+  return sql`EXISTS (SELECT 1 FROM line_groups AS own JOIN line_group_people AS person ON person.group_id = own.id
+    JOIN users ON users.email = person.email WHERE users.id = line.user_id AND own.gpus = line.gpus AND ${isOn(sql`own`, now)})`
+}
+
 /** Whether someone in line may pass this user at a row of `servers`: a group's places are no matter of the others. */
 export function isRival(other: SQL, userId: string, now: number): SQL {
   return sql`(NOT ${isAnyOn(now)} OR ${isLeftFor(other, now)} AND (NOT EXISTS (SELECT 1 FROM ${claimsOf(userId, now)})

@@ -3,7 +3,7 @@ import type { Query } from '../../../../db/client.ts'
 import { PAID_TURNS } from '../../../domain/line.ts'
 import type { Context } from '../../context.ts'
 import { IS_FREE, isOfferedAt } from '../places.ts'
-import { isLeftFor, isRival } from './hold-back.ts'
+import { isLeftFor, isOfAGroup, isRival } from './hold-back.ts'
 
 /**
  * The line in SQL, for the writes that free or reserve a place: they ask it first. The rule is `nextInLine`
@@ -41,7 +41,7 @@ export function passOnQueries(ctx: Pick<Context, 'db' | 'now'>, isIt: SQL): Quer
     AND other.user_id <> line.user_id AND other.given_at IS NULL AND other.session_id IS NULL)`
   return [
     ctx.db.run(sql`UPDATE servers SET (reserved_by, reserved_at) = ${next(now)} WHERE ${isIt}`),
-    ctx.db.run(sql`INSERT INTO line_turns (gpus, paid) SELECT gpus, NOT trial AND ${contested} FROM line WHERE ${isNew}
+    ctx.db.run(sql`INSERT INTO line_turns (gpus, paid) SELECT gpus, NOT trial AND ${contested} FROM line WHERE ${isNew} AND NOT ${isOfAGroup(now)}
       ON CONFLICT (gpus) DO UPDATE SET paid = (SELECT CASE WHEN trial THEN 0
         ELSE min(${PAID_TURNS}, line_turns.paid + ${contested}) END FROM line WHERE ${isNew} AND line.gpus = line_turns.gpus)`),
     ctx.db.run(sql`INSERT INTO line_waits (gpus, trial, position, joined_at, waited_ms, served)
