@@ -99,6 +99,25 @@ describe.skipIf(!canMount)('/data on a machine, with the real rclone', () => {
     await machine.stop()
   })
 
+  test('saves 500 MB that were written a moment before its server stops', async () => {
+    const ada = await newPerson(stack.url)
+    const machine = await machineOf(ada)
+    const part = Buffer.alloc(100_000_000, 'recording ')
+    for (let i = 0; i < 5; i++) await writeFile(machine.at(`flight ${i}.bag`), part)
+    expect(await machine.run('save')).toEqual({ code: 0, text: '' })
+    // As if the disk were gone with the machine.
+    machine.kill()
+    await machine.stop()
+    const { files } = await list(ada)
+    expect(files.map(({ name, size }) => [name, size])).toEqual(
+      Array.from({ length: 5 }, (_, i) => [`flight ${i}.bag`, part.length]),
+    )
+    const next = await machineOf(ada)
+    expect((await readFile(next.at('flight 4.bag'))).equals(part)).toBe(true)
+    await next.end()
+    await next.stop()
+  })
+
   test('lets a full account read, and nothing else', async () => {
     const ada = await newPerson(stack.url)
     await put(ada, 'all.bin', 'x'.repeat(1000))
