@@ -1,5 +1,5 @@
 import { Line as LineIsland, type LineProps } from '../islands/Line.tsx'
-import { Button, ButtonLink } from '../ui/Button.tsx'
+import { Button } from '../ui/Button.tsx'
 import { Card } from '../ui/Card.tsx'
 import { Field } from '../ui/Field.tsx'
 import { FlashAlert, type FlashMessage } from '../ui/FlashAlert.tsx'
@@ -23,7 +23,7 @@ export function Line({ flash, groups, takesCode, ...props }: Props) {
       <FlashAlert flash={flash} />
       <p>When all servers are reserved, the next one that becomes free goes to the next in line.</p>
       {groups.map((group) => (
-        <GroupCard key={group.name + group.from} {...group} mayStart={group.isOn && !props.hasServer} />
+        <GroupCard key={group.name + group.from} {...group} />
       ))}
       <Island name="Line" of={LineIsland} props={props} />
       {takesCode && !props.hasServer ? <CodeForm csrfToken={props.csrfToken} chosen={props.chosen} /> : null}
@@ -31,31 +31,22 @@ export function Line({ flash, groups, takesCode, ...props }: Props) {
   )
 }
 
-type GroupProps = Props['groups'][number] & { mayStart: boolean }
-
 /** What an operator holds back for a group that they are one of. */
-function GroupCard({ name, gpus, places, from, until, isOn, mayStart }: GroupProps) {
+function GroupCard({ name, gpus, places, from, until, isOn }: Props['groups'][number]) {
   return (
     <Card title={name}>
-      <div className="stack">
-        <p>
-          You’re one of this group.{' '}
-          {isOn ? (
-            'We hold'
-          ) : (
-            <>
-              From <Time at={from} layout="brief" />, we hold
-            </>
-          )}{' '}
-          {places === 1 ? '1 place' : `${places} places`} with {gpus} × L4 for its people until{' '}
-          <Time at={until} layout="brief" />.
-        </p>
-        {mayStart ? (
-          <ButtonLink look="primary" href="/dashboard">
-            Start a server
-          </ButtonLink>
-        ) : null}
-      </div>
+      <p>
+        You’re one of this group.{' '}
+        {isOn ? (
+          'We hold'
+        ) : (
+          <>
+            From <Time at={from} layout="brief" />, we hold
+          </>
+        )}{' '}
+        {places === 1 ? '1 place' : `${places} places`} with {gpus} × L4 for its people until{' '}
+        <Time at={until} layout="brief" />.
+      </p>
     </Card>
   )
 }

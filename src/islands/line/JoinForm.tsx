@@ -27,10 +27,14 @@ export function JoinForm({ sizes, csrfToken, chosen, onJoin }: Props) {
   if (!waitable.length)
     return (
       <Card title="A server is free">
-        <p>Nobody waits for one right now, and neither do you have to.</p>
-        <ButtonLink look="primary" href="/dashboard">
-          Start a server
-        </ButtonLink>
+        <div className="stack">
+          <p>Nobody waits for one right now, and neither do you have to.</p>
+          <div className="row">
+            <ButtonLink look="primary" href="/dashboard">
+              Start a server
+            </ButtonLink>
+          </div>
+        </div>
       </Card>
     )
   return (
