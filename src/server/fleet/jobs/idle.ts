@@ -8,7 +8,7 @@ import type { Context } from '../../context.ts'
 import { runEventQuery } from '../../run-events.ts'
 import { addressOf } from '../machine.ts'
 import { toServer } from '../wire.ts'
-import type { Tell } from './trial.ts'
+import type { Tell } from './step.ts'
 
 /** The user's run that they don't want to leave idle, and after how many minutes; most users have none. */
 export function idleQuery(ctx: Context, userId: string) {

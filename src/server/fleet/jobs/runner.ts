@@ -8,8 +8,8 @@ import { idleQuery, lookIdle } from './idle.ts'
 import { alertIfRefused } from './refusals.ts'
 import { stepServerStart } from './server-start.ts'
 import { stepServerStop } from './server-stop.ts'
-import type { Step } from './step.ts'
-import { type Tell, watchEnd } from './trial.ts'
+import type { Step, Tell } from './step.ts'
+import { watchEnd } from './trial.ts'
 
 /** To add a kind of job, add a file with its step and a line here. */
 const STEPS: Record<JobKind, Step> = { server_start: stepServerStart, server_stop: stepServerStop }

@@ -1,5 +1,10 @@
 import type { JobRow, RunRow } from '../../../../db/schema.ts'
+import type { ServerFrame } from '../../../domain/cable.ts'
+import type { Server } from '../../../domain/wire.ts'
 import type { Context } from '../../context.ts'
+
+/** Pushes what happens to a server to its owner's open pages. */
+export type Tell = (event: ServerFrame, server: Server) => void
 
 /** The input of one step. */
 export type StepInput = {

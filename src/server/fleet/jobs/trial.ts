@@ -1,16 +1,14 @@
 import { and, eq, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import { runs, users } from '../../../../db/schema.ts'
-import type { ServerFrame } from '../../../domain/cable.ts'
 import { NOT_CHARGED, TIME_UP_EARLY } from '../../../domain/money/receipt.ts'
-import type { Server } from '../../../domain/wire.ts'
 import { type Context, siteOrigin } from '../../context.ts'
 import { tellQueries } from '../../mail/notices.ts'
 import { deliverMail } from '../../mail/outbox.ts'
 import { requestStop } from '../stop-run.ts'
 import { toServer } from '../wire.ts'
 import { endedCause, isOpenAccount, warningTime } from './ends.ts'
-
-export type Tell = (event: ServerFrame, server: Server) => void
+import { lookIdle } from './idle.ts'
+import type { Tell } from './step.ts'
 
 const hasEnd = or(isNotNull(runs.mustStopAt), isNotNull(runs.endsAt))
 
@@ -31,7 +29,7 @@ export async function watchEnd(ctx: Context, userId: string, tell: Tell): Promis
   const now = ctx.now()
   if (now >= endsAt && endsAt < mustStopAt) {
     // If we come late, someone may use it again.
-    if (run.idleEnds) await (await import('./idle.ts')).lookIdle(ctx, { run, minutes }, tell)
+    if (run.idleEnds) await lookIdle(ctx, { run, minutes }, tell)
     // Unless it has just been moved.
     const when = sql`ends_at = ${endsAt}`
     await requestStop(ctx, run, endsAt, { cancelled: `${TIME_UP_EARLY} ${NOT_CHARGED}`, when })
