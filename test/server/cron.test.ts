@@ -24,7 +24,10 @@ test.each([
       'mailUsedHours',
     ],
   ],
-  ['1-59 * * * *', ['checkStarts', 'watchMatters', 'deliverMail', 'recordMailboxes', 'freeClosedAddresses']],
+  [
+    '1-59 * * * *',
+    ['checkStarts', 'releaseGroups', 'watchMatters', 'deliverMail', 'recordMailboxes', 'freeClosedAddresses'],
+  ],
   ['17 4 * * *', ['forgetTraces', 'forgetMoves', 'renewSecrets', 'renewMailboxKey']],
 ])('%s runs all of its own tasks, even when each of them fails', async (cron, expected) => {
   const { log, takeLines } = recordLog()
