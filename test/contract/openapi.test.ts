@@ -299,6 +299,7 @@ test('every answer of the running product has the shape that the document gives 
   await callAs('GET /api/v1/billings/history')
   for (const dollars of [20, null, -1]) await ask(ada, 'POST /api/v1/billings/budget', { dollars, stops: true })
   for (const minutes of [30, null, 5]) await ask(ada, 'POST /api/v1/idle', { minutes })
+  await callAs('GET /api/v1/idle')
   await ask(ada, 'POST /api/v1/mails', { ending: true })
   for (const until of [null, 'x']) await ask(ada, 'POST /api/v1/notices/read', { until })
   await callAs('GET /api/v1/notices')

@@ -159,6 +159,10 @@ test('warns once for each end: of the trial, and, once a plan has lifted it, of 
   const subjects = (await world.db.select().from(outbox).where(eq(outbox.recipient, ada.user.email))).map(
     (mail) => mail.subject,
   )
-  expect(subjects).toEqual(['5 free minutes left', 'Your server stops in 7 minutes'])
+  expect(subjects).toEqual([
+    '5 free minutes left',
+    'Your server stops in 7 minutes',
+    'Your server stopped at the time you set',
+  ])
   expect(inBrief(world.takeLines())).toEqual([])
 })
