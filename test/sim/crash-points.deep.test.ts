@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { places } from '../../db/schema.ts'
+import { alerts, outbox, places } from '../../db/schema.ts'
 import { memoryDatabase } from '../../testing/stack/memory-database.ts'
 import { aliveOf, freshPlaces, jobsOf, latestRun, newCustomer, runsOf } from '../../testing/world/fleet.ts'
 import { expectAlwaysTrue, expectSettled } from '../../testing/world/invariants.ts'
@@ -123,6 +123,9 @@ const countsFor = (mishap: Mishap) => (call: string) => (mishap === 'lost before
 async function play(world: World, name: string, mishap: Mishap, n: number): Promise<string[]> {
   const { prepare, play, answerMs = 0 } = scenarios[name] as Scenario
   world.answerMs = answerMs
+  // The same calls each time: no alert that is held back for an hour, and no mail of an earlier play.
+  await world.db.delete(alerts)
+  await world.db.delete(outbox)
   const about = `${name}, ${mishap} at call ${n}`
   const customer = await newCustomer(world)
   const { id } = customer.user
@@ -130,6 +133,8 @@ async function play(world: World, name: string, mishap: Mishap, n: number): Prom
   const { wire, calls } = wireWithMishap(mishap, n, countsFor(mishap))
   world.wire = wire
   await play(world, customer)
+  // Mails about an end are sent in the background.
+  await world.process.settle()
   if (world.process.killed) world.restart()
   world.wire = (_, effect) => effect()
   if (Number.isFinite(n)) expect(calls.length, `${about}: the mishap happened`).toBeGreaterThanOrEqual(n)
