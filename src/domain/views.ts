@@ -130,3 +130,42 @@ export type EnvironmentLine = {
   position: number
   retiredAt: string | null
 }
+
+/** A group with places held back, in the console. Times are ISO 8601. */
+export type GroupLine = {
+  id: string
+  name: string
+  gpus: number
+  places: number
+  from: string
+  until: string
+  state: 'upcoming' | 'on' | 'ended'
+  code: string | null
+  /** How many people belong to it, and how many places they have now. */
+  people: number
+  used: number
+  /** Free places that are held back for it, and places that it lacks beyond those. 0 unless it is on. */
+  held: number
+  missing: number
+}
+
+/** Someone in line, in the console. */
+export type InLine = {
+  userId: string
+  email: string
+  size: number
+  trial: boolean
+  position: number | null
+  joinedAt: string
+  state: 'waiting' | 'held' | 'starting'
+}
+
+/** The waits of one size and class. `median` and `longest` are seconds; null if nobody got a place. */
+export type Waited = {
+  size: number
+  trial: boolean
+  served: number
+  left: number
+  median: number | null
+  longest: number | null
+}

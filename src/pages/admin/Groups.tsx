@@ -1,3 +1,4 @@
+import type { GroupLine } from '../../domain/views.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { Card } from '../../ui/Card.tsx'
 import { type Column, DataTable } from '../../ui/DataTable.tsx'
@@ -6,21 +7,6 @@ import { EmptyState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { ActForm } from './ActForm.tsx'
 import type { Acting } from './AdminPage.tsx'
-
-export type Group = {
-  id: string
-  name: string
-  gpus: number
-  places: number
-  from: string
-  until: string
-  state: 'upcoming' | 'on' | 'ended'
-  code: string | null
-  people: number
-  used: number
-  held: number
-  missing: number
-}
 
 const COLUMNS: Column[] = [
   { key: 'name', label: 'Group', rowHeader: true },
@@ -38,7 +24,7 @@ const COLUMNS: Column[] = [
 const COLORS = { upcoming: 'yellow', on: 'green', ended: 'gray' } as const
 
 /** Places held back for groups: what each has now, and the forms to set and end them. */
-export function Groups({ groups, acting }: { groups: Group[]; acting: Acting }) {
+export function Groups({ groups, acting }: { groups: GroupLine[]; acting: Acting }) {
   const open = groups.filter(({ state }) => state !== 'ended')
   return (
     <Card title="Places held back for groups">
@@ -64,7 +50,7 @@ export function Groups({ groups, acting }: { groups: Group[]; acting: Acting }) 
   )
 }
 
-function cellsOf({ name, gpus, places, from, until, state, code, people, used, held, missing }: Group) {
+function cellsOf({ name, gpus, places, from, until, state, code, people, used, held, missing }: GroupLine) {
   const now = (count: number) => (state === 'on' ? count : '—')
   return {
     name,
@@ -122,7 +108,7 @@ function MakeGroup({ acting }: { acting: Acting }) {
   )
 }
 
-function EndGroup({ open, acting }: { open: Group[]; acting: Acting }) {
+function EndGroup({ open, acting }: { open: GroupLine[]; acting: Acting }) {
   return (
     <ActForm
       id="end-group"

@@ -1,4 +1,5 @@
 import { formatUptime } from '../../domain/server.ts'
+import type { GroupLine, InLine, Waited } from '../../domain/views.ts'
 import { Badge } from '../../ui/Badge.tsx'
 import { BarChart } from '../../ui/BarChart.tsx'
 import { Card } from '../../ui/Card.tsx'
@@ -6,28 +7,13 @@ import { type Column, DataTable } from '../../ui/DataTable.tsx'
 import { EmptyState } from '../../ui/States.tsx'
 import { Time } from '../../ui/Time.tsx'
 import { type Acting, AdminPage } from './AdminPage.tsx'
-import { type Group, Groups } from './Groups.tsx'
+import { Groups } from './Groups.tsx'
 
 type LinesProps = {
-  people: {
-    userId: string
-    email: string
-    size: number
-    trial: boolean
-    position: number | null
-    joinedAt: string
-    state: 'waiting' | 'held' | 'starting'
-  }[]
-  waited: {
-    size: number
-    trial: boolean
-    served: number
-    left: number
-    median: number | null
-    longest: number | null
-  }[]
+  people: InLine[]
+  waited: Waited[]
   short: { label: string; value: number }[]
-  groups: Group[]
+  groups: GroupLine[]
   acting: Acting
 }
 

@@ -2,30 +2,13 @@ import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
 import { incidents, line, lineWaits, users } from '../../../db/schema.ts'
 import { DAY_MS, toIso } from '../../domain/instant.ts'
 import { hourLabel, shortMinutes } from '../../domain/line-week.ts'
+import type { InLine, Waited } from '../../domain/views.ts'
 import type { Context } from '../context.ts'
 
 const WEEKS_MS = 28 * DAY_MS
 const WAITS_MS = 30 * DAY_MS
 const MOST_SHOWN = 200
 
-type InLine = {
-  userId: string
-  email: string
-  size: number
-  trial: boolean
-  position: number | null
-  joinedAt: string
-  state: 'waiting' | 'held' | 'starting'
-}
-/** Of one size and class. `median` and `longest` are seconds; null if nobody got a place. */
-type Waited = {
-  size: number
-  trial: boolean
-  served: number
-  left: number
-  median: number | null
-  longest: number | null
-}
 export type Lines = { people: InLine[]; waited: Waited[]; short: { label: string; value: number }[] }
 
 /** Who waits, how long people waited, and when no place was free. */

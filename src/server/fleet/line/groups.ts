@@ -16,6 +16,7 @@ import {
 } from '../../../domain/line-group.ts'
 import { isEmail, usableName } from '../../../domain/person.ts'
 import { MAX_GPUS } from '../../../domain/run-wishes.ts'
+import type { GroupLine } from '../../../domain/views.ts'
 import { auditQuery, type Hand } from '../../audit.ts'
 import type { Context } from '../../context.ts'
 import { newId } from '../../id.ts'
@@ -109,23 +110,6 @@ export async function releaseGroups(ctx: Pick<Context, 'db' | 'now'>): Promise<v
       ctx.db.run(sql`UPDATE line_groups SET released_at = ${now} WHERE ${isDue}`),
     ])
   }
-}
-
-export type GroupLine = {
-  id: string
-  name: string
-  gpus: number
-  places: number
-  from: string
-  until: string
-  state: 'upcoming' | 'on' | 'ended'
-  code: string | null
-  /** How many people belong to it, and how many places they have now. */
-  people: number
-  used: number
-  /** Free places that are held back for it, and places that it lacks beyond those. 0 unless it is on. */
-  held: number
-  missing: number
 }
 
 /** Every group that isn't long over, with what it has now. */
