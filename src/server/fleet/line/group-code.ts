@@ -38,7 +38,7 @@ export async function enterGroupCode(ctx: Context, userId: string, text: string)
     return found.length > 0
   })
   if (isRight) return
-  throw new AppError('invalid', 'This code is wrong, or its time is over. Ask whoever gave it to you.', {
+  throw new AppError('invalid', 'This code is wrong or has expired. Ask the organizer for a new one.', {
     field: 'code',
   })
 }

@@ -91,7 +91,7 @@ test('holds its places back from the exact start to the exact end, for its peopl
   expect(await states(endsAt)).toEqual([{ state: 'ended', used: 0, held: 0, missing: 0 }, true, true])
   await start(ben, endsAt)
   await expect(start(cleo, endsAt)).rejects.toMatchObject(UNAVAILABLE)
-  // Ada's server goes on.
+  // Ada's server keeps running.
   expect(await latestRun(world, ada.user.id)).toMatchObject({ endedAt: null, stopRequestedAt: null })
 })
 
@@ -267,7 +267,7 @@ test('its people beyond its places are like everyone else to another group', asy
   await pressStart(world, ben)
 })
 
-test('neither everyone in line nor a later group stands in the way of its people', async () => {
+test('its people start before everyone in line and before a later group', async () => {
   const [owner, ada, bea, ben, cleo] = (await customers(5)) as [Customer, Customer, Customer, Customer, Customer]
   await freshPlaces(world, 1)
   await running(world, owner)
