@@ -45,8 +45,8 @@ const script = (name: string) => join(import.meta.dirname, 'stock-programs', nam
 /** Starts a Python program on the machine, and waits until it listens. */
 async function onTheMachine(python: string, args: string[]) {
   const { child, done } = run(python, args)
+  await Promise.race([new Promise((resolve) => child.stdout?.once('data', resolve)), done])
   done.catch(() => {})
-  await new Promise((resolve) => child.stdout?.once('data', resolve))
   // It may listen on every address, where the next test's server needs its port.
   return () => new Promise((ended) => child.once('exit', ended).kill('SIGKILL'))
 }
